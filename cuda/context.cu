@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * context.cu
- *	  Errors, the current device, device memory of a context's pool, and
- *	  verdicts in pinned memory.
+ *	  Errors, the current device, device memory of a context's pool, and verdicts in pinned
+ *	  memory.
  *
- * Called from any thread.  Nothing here knows how keys are sorted.
+ * Called from any thread.  Knows nothing of how keys are sorted.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,6 @@
 namespace hpsort
 {
 
-/* An error that is none of CUDA's. */
 void
 fail(HpsortCudaCode code, const char *format, ...)
 {
@@ -29,7 +28,6 @@ fail(HpsortCudaCode code, const char *format, ...)
 	throw failure;
 }
 
-/* The promise of the bounds was broken: names the key and both bounds. */
 void
 fail_outside(int32_t key, int32_t lo, int32_t hi)
 {
@@ -42,8 +40,8 @@ fail_outside(int32_t key, int32_t lo, int32_t hi)
 	throw failure;
 }
 
-/* The codes differ in what a caller can do: ask for less memory, do without the device,
- * or give the process up if the error is sticky. */
+/* Returns the public code of an error of CUDA.  The codes differ in what a caller can do: ask for
+ * less memory, do without the device, or end the process if the error is sticky. */
 static HpsortCudaCode
 code_of(cudaError_t cuda_error)
 {
@@ -62,10 +60,10 @@ code_of(cudaError_t cuda_error)
 }
 
 /*
- * Whether an error is sticky is found by another call, since a sticky error is
- * reported by every later call.  The first error is taken out of the thread's state
- * beforehand, or the probe would find it there.  NO_MEMORY and NO_DEVICE are never
- * sticky, and without a device the probe would fail as well.
+ * A sticky error is reported by every later call, so another call shows whether an error is
+ * sticky.  The first error is taken out of the thread's state before this probe, which would
+ * otherwise find it there.  NO_MEMORY and NO_DEVICE are never sticky, and without a device the
+ * probe would fail, too.
  */
 void
 fail_cuda(cudaError_t cuda_error, const char *what)
@@ -87,10 +85,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	throw failure;
 }
 
-/*
- * Functions of the driver that the runtime has no call for.  They are looked up at
- * run time, because the library is linked on hosts without a driver.
- */
+/* Functions of the driver that the runtime has no call for.  They are looked up at run time,
+ * because the library is linked on hosts without a driver. */
 struct Driver
 {
 	PFN_cuInit_v2000 init = nullptr;
@@ -105,7 +101,7 @@ struct Driver
 		look_up("cuCtxPushCurrent", &push);
 		look_up("cuCtxPopCurrent", &pop);
 	}
-	/* as of version 12.0, which all four functions are older than */
+	/* looks up a function as of version 12.0; all four functions are older */
 	template <typename Function>
 	static void
 	look_up(const char *name, Function *function)
@@ -126,8 +122,9 @@ struct Driver
 };
 
 /*
- * The driver's errors have the runtime's numbers.  No probe for a sticky error: it
- * would create a context on the device that is current in this thread.
+ * Throws if a call of the driver failed.  The driver's errors have the runtime's numbers.  There
+ * is no probe for a sticky error: it would create a context on the device that is current in this
+ * thread.
  */
 static void
 check_driver(CUresult result, int ordinal)
@@ -144,7 +141,8 @@ check_driver(CUresult result, int ordinal)
 	throw failure;
 }
 
-/* Looked up at the first use; if that throws, the next use tries again. */
+/* Returns the driver's functions, looked up at the first call.  If the look-up throws, the next
+ * call tries again. */
 static const Driver &
 driver()
 {
@@ -153,10 +151,8 @@ driver()
 	return driver;
 }
 
-/*
- * The device's primary context, which the runtime uses as well.  It is retained until
- * the process ends, as the runtime does.
- */
+/* Returns the device's primary context, which the runtime uses, too.  It stays retained until the
+ * process ends, as the runtime's does. */
 static CUcontext
 primary_context(int ordinal)
 {
@@ -180,7 +176,7 @@ push_device(int ordinal)
 	check_driver(driver().push(primary_context(ordinal)), ordinal);
 }
 
-/* Popping fails only where nothing has been pushed. */
+/* Popping fails only if nothing was pushed. */
 void
 pop_device()
 {
@@ -189,7 +185,6 @@ pop_device()
 	(void) driver().pop(&ours);
 }
 
-/* err may be null. */
 void
 fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 {
@@ -197,10 +192,8 @@ fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 		*err = from;
 }
 
-/*
- * The bytes are counted as used before the driver is asked for them, so that two
- * threads together cannot exceed the limit, and are taken back if it has no memory.
- */
+/* The bytes are counted as used before the driver is asked for them, so that two threads together
+ * cannot exceed the limit.  They are taken back if the driver has no memory. */
 DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 						   uint64_t bytes, const char *what)
 	: context_(context), stream_(stream)
@@ -212,8 +205,8 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 	bytes = (bytes + 255) / 256 * 256;
 	if (bytes == 0)
 		bytes = 256;
-	/* the lock is not held during the driver's call, which may take milliseconds when
-	 * the pool has to grow; a sum that wraps around is refused like one above the limit */
+	/* The lock is not held during the driver's call, which may take milliseconds when the pool
+	 * has to grow.  A sum that wraps around is refused like one above the limit. */
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
@@ -234,7 +227,7 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 		if (context->used > context->peak)
 			context->peak = context->used;
 	}
-	/* no wait: work that is put on this stream from now on can use the memory */
+	/* no wait: work put on this stream from here on can use the memory */
 	rc = cudaMallocFromPoolAsync(&memory_, bytes, context->pool, stream);
 	if (rc != cudaSuccess)
 	{
@@ -261,10 +254,10 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 }
 
 /*
- * Errors are ignored: after a sticky error there is nothing left to free, and
- * no other error is possible for memory that the pool gave out.  The bytes count as
- * free from here on, though work on the stream may still use them: the pool gives them
- * out again only in the stream's order, behind that work.
+ * Errors are ignored: after a sticky error there is nothing left to free, and memory that the
+ * pool gave out causes no other error.  The bytes count as free from here on, though work on the
+ * stream may still use them: the pool gives them out again only in the stream's order, behind
+ * this work.
  */
 void
 DeviceBuffer::release()
@@ -282,9 +275,10 @@ DeviceBuffer::release()
 }
 
 /*
- * Allocating pinned memory is slow (some 100 us, and the device may have to become
- * idle for it), so verdicts are allocated by the page and kept until the context
- * is closed.  There are as many of them as calls have been at work at once.
+ * Adds a page of verdicts.  Allocating pinned memory is slow (some 100 us, and the device may
+ * have to become idle), so verdicts are allocated by the page and kept until the context is
+ * closed.  There are as many verdicts as calls have been at work at once.  The caller holds the
+ * lock.
  */
 static void
 add_verdicts(HpsortCuda *context)

@@ -3,9 +3,11 @@
  * context.cuh
  *	  What all of cuda/ is built on: errors, contexts, device memory, streams.
  *
- * Inside cuda/ an error is a C++ exception of type Failure, and device memory is
- * owned by DeviceBuffer, so that every error path frees what it took.  No exception
- * leaves the library: each function of hpsort_cuda.h runs its body in guarded().
+ * For every .cu file.  Knows CUDA and memory, and not how keys are sorted.
+ *
+ * Inside cuda/ an error is a C++ exception of type Failure, and a DeviceBuffer owns device
+ * memory, so that every error path frees what it took.  No exception leaves the library: each
+ * function of hpsort_cuda.h runs its body in guarded().
  *
  *-------------------------------------------------------------------------
  */
@@ -30,18 +32,21 @@
 namespace hpsort
 {
 
-/* An error on its way to the border; the same fields as the public one. */
+/* An error on its way to the public function, which returns its fields as they are. */
 struct Failure
 {
 	HpsortCudaError error;
 };
 
+/* fail() throws an error that is not CUDA's; fail_cuda() throws CUDA's error while doing `what`;
+ * fail_outside() throws OUT_OF_BOUNDS for a key outside lo to hi. */
 [[noreturn]] void fail(HpsortCudaCode code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 [[noreturn]] void fail_cuda(cudaError_t cuda_error, const char *what);
 [[noreturn]] void fail_outside(int32_t key, int32_t lo, int32_t hi);
 
-/* what: the thing being done, for the error's text ("copy a chunk"). */
+/* Throws if a call of CUDA failed.  `what` is the thing being done, for the error's text ("copy a
+ * chunk"). */
 inline void
 check(cudaError_t cuda_error, const char *what)
 {
@@ -50,8 +55,9 @@ check(cudaError_t cuda_error, const char *what)
 }
 
 /*
- * For calls that free things, whose failure cannot be helped.  The error is taken out
- * of CUDA's per-thread state, where check_launch() would take it for the next kernel's.
+ * Ignores the error of a call that frees something, since nothing can be done about it.  The
+ * error is taken out of CUDA's per-thread state, where check_launch() would take it for the next
+ * kernel's.
  */
 inline void
 ignore(cudaError_t cuda_error)
@@ -60,26 +66,25 @@ ignore(cudaError_t cuda_error)
 		(void) cudaGetLastError();
 }
 
-/* After a kernel launch: its configuration was wrong.  A fault while the kernel runs is
- * reported by a later call. */
+/* Throws if a kernel could not be launched.  A fault while the kernel runs is reported by a later
+ * call. */
 inline void
 check_launch(const char *kernel)
 {
 	check(cudaGetLastError(), kernel);
 }
 
-/* On and off the calling thread's stack of contexts; context.cu. */
+/* Push a device's context on the calling thread's stack of contexts, and pop it (context.cu). */
 void		push_device(int ordinal);
 void		pop_device();
 
 /*
- * Makes a device current for a scope.  Every public function has one, so that its
- * caller's choice of a device is as before when it returns.
+ * Makes a device current for a scope.  Every public function has a DeviceScope, so that the
+ * caller's current device is unchanged when it returns.
  *
- * The context is pushed and popped, not set and set back by cudaSetDevice(), which
- * creates a context on the device that it is given: a thread that has chosen no
- * device is on device 0, where a context takes half a gigabyte of memory, or fails
- * because another process uses the device exclusively.
+ * The context is pushed and popped.  cudaSetDevice() instead would create a context when the
+ * caller's device is set back: a thread that has chosen no device is on device 0, where a context
+ * takes half a gigabyte of memory, or fails because another process uses the device exclusively.
  */
 class DeviceScope
 {
@@ -89,8 +94,7 @@ public:
 		int			current;
 
 		check(cudaGetDevice(&current), "get the current device");
-		/* an error that the caller has left in CUDA's state must not pass for the
-		 * engine's */
+		/* an error that the caller has left in CUDA's state must not pass for the engine's */
 		(void) cudaGetLastError();
 		pushed_ = current != ordinal;
 		if (pushed_)
@@ -113,35 +117,35 @@ struct PackedShared;
 } /* namespace hpsort */
 
 /*
- * The public, opaque context.  Its memory pool serves no other context.  The pool's
- * limit is kept by counting the bytes of DeviceBuffers, because a driver's pool
- * has no limit below the device's memory.
+ * The public, opaque context.  Its memory pool serves no other context.  The context keeps its
+ * limit by counting the bytes of its DeviceBuffers, because a driver's pool has no limit below
+ * the device's memory.
  */
 struct HpsortCuda
 {
 	int			ordinal = 0;
 	HpsortCudaLimits limits = {};
-	bool		reads_pageable = false; /* unpinned host memory, without staging */
-	uint32_t	crew_blocks = 0;	/* shared_crew_blocks() */
-	bool		overlap = false;	/* sweeps_overlap() */
+	bool		reads_pageable = false; /* kernels and copies read unpinned host memory without
+										 * staging */
+	uint32_t	crew_blocks = 0;	/* the result of shared_crew_blocks() */
+	bool		overlap = false;	/* the result of sweeps_overlap() */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};
-	std::mutex	lock;			/* protects what follows */
+	std::mutex	lock;			/* protects the fields below */
 	uint64_t	used = 0;
 	uint64_t	peak = 0;
 	std::vector<HpsortCudaVerdict *> idle_verdicts;
-	std::vector<void *> verdict_pages;	/* where all of them are */
-	hpsort::PackedShared *packed = nullptr; /* packed.cuh; made when first wanted */
+	std::vector<void *> verdict_pages;	/* all pages that verdicts were cut from */
+	hpsort::PackedShared *packed = nullptr; /* packed.cuh; made at its first use */
 };
 
 namespace hpsort
 {
 
 /*
- * Device memory from the context's pool, in stream order: usable by work put
- * on the stream after the constructor, given back after the work put on the
- * stream before release().  Counts against the context's limit from the
- * constructor to release().
+ * Device memory from the context's pool, in stream order.  Work put on the stream after the
+ * constructor may use it; release() gives it back behind the work put on the stream before.
+ * Counts against the context's limit from the constructor to release().
  */
 class DeviceBuffer
 {
@@ -169,7 +173,7 @@ public:
 	DeviceBuffer &operator=(const DeviceBuffer &) = delete;
 
 	void		release();
-	/* gives the memory back in the order of another stream, which used it last */
+	/* gives the memory back in the order of the stream that used it last */
 	void		release_on(cudaStream_t stream)
 	{
 		follow(stream);
@@ -210,17 +214,15 @@ private:
 	char	   *end_;
 };
 
-/*
- * A verdict in pinned memory, which kernels write to directly: no copy and no
- * extra launch.  Kept by the context for reuse.
- */
+/* A verdict in pinned memory, which kernels write to directly: no copy and no extra launch.  The
+ * context keeps verdicts for reuse. */
 class VerdictSlot
 {
 public:
-	/* a HpsortCudaVerdict takes 16; other reports of kernels use the same slots */
+	/* a HpsortCudaVerdict takes 16 bytes; other reports of kernels use the same slots */
 	static constexpr size_t bytes = 64;
 
-	/* stream: on which the kernels run that write to the slot */
+	/* stream: the one on which the kernels run that write to the slot */
 	VerdictSlot(HpsortCuda *context, cudaStream_t stream);
 	~VerdictSlot();
 	VerdictSlot(const VerdictSlot &) = delete;
@@ -234,6 +236,7 @@ private:
 	HpsortCudaVerdict *verdict_;
 };
 
+/* Prepares a verdict for the next kernels: nothing is outside. */
 inline void
 clear_verdict(HpsortCudaVerdict *verdict)
 {
@@ -243,10 +246,10 @@ clear_verdict(HpsortCudaVerdict *verdict)
 }
 
 /*
- * Launches a kernel that may start while the last blocks of the kernel before it on
- * the stream are still at work; the kernel itself waits for them, by
- * wait_for_kernel_before() (device.cuh).  Of several such kernels in a row the first
- * is launched as usual, so that it waits for all that was on the stream.
+ * Launches a kernel that may start while the last blocks of the kernel before it on the stream
+ * are still at work; the kernel itself waits for them by wait_for_kernel_before() (device.cuh).
+ * The first of several of these kernels in a row must be launched as usual, so that it waits for
+ * all that was on the stream.
  */
 template <typename... Parameters, typename... Arguments>
 void
@@ -269,9 +272,10 @@ launch_behind(const HpsortCuda *context, cudaStream_t stream,
 		  what);
 }
 
+/* Copies an error to *err; err may be null. */
 void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
 
-/* Events without timing, owned. */
+/* An event without timing, owned. */
 class Event
 {
 public:
@@ -309,7 +313,7 @@ public:
 		check(rc, "query an event");
 		return true;
 	}
-	/* what: the work that is waited for, for the error's text */
+	/* waits for the event; what: the work that is waited for, for the error's text */
 	void wait(const char *what = "wait for an event")
 	{
 		check(cudaEventSynchronize(event_), what);
@@ -319,7 +323,7 @@ private:
 	cudaEvent_t event_ = nullptr;
 };
 
-/* A stream that does not wait for the default one, owned. */
+/* A stream that does not wait for the default stream, owned. */
 class Stream
 {
 public:
@@ -337,7 +341,8 @@ private:
 	cudaStream_t stream_ = nullptr;
 };
 
-/* Runs body, and turns what it throws into a code and *err (may be null). */
+/* Runs body.  Returns HPSORT_CUDA_OK, or the code of what body throws, and fills *err, which may
+ * be null. */
 template <typename Body>
 HpsortCudaCode
 guarded(HpsortCudaError *err, Body body) noexcept

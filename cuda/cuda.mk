@@ -1,4 +1,5 @@
-# cuda.mk: the CUDA engine; self-contained, included by the root Makefile.
+# cuda.mk: builds, tests and measures the CUDA engine.  Self-contained; the root Makefile includes
+# it.
 #
 #   make -f cuda/cuda.mk cuda              build/cuda/libhpsort_cuda.a
 #   make -f cuda/cuda.mk cuda-test-host    tests that need neither GPU nor driver
@@ -7,7 +8,7 @@
 #   make -f cuda/cuda.mk gpubench          benchmark on a GPU, CSV in bench/results/
 #                                          (GPUBENCH_ARGS="--algorithms hp": one by name)
 #   make -f cuda/cuda.mk publishedtest     tests of the papers' algorithms (cuda/published)
-#   make -f cuda/cuda.mk papersbench       their papers' figures, CSV in bench/results/
+#   make -f cuda/cuda.mk papersbench       the papers' figures, CSV in bench/results/
 #   make -f cuda/cuda.mk cuda-clean
 #
 # CUDA_ARCHS lists the compute capabilities to compile for; the newest one is
@@ -24,7 +25,7 @@ CUDA_CC ?= cc
 CUDA_BUILD ?= $(CUDA_ROOT)/build/cuda
 ifndef CUDA_ARCHS
 CUDA_ARCHS := 75 80 86 89 90 100 120
-# those that this nvcc knows: the last two came with CUDA 12.8
+# the architectures that this nvcc knows: the last two came with CUDA 12.8
 ifneq ($(NVCC),)
 CUDA_ARCHS := $(or $(filter $(patsubst compute_%,%,\
 	$(shell $(NVCC) --list-gpu-arch 2>/dev/null)),$(CUDA_ARCHS)),$(CUDA_ARCHS))
@@ -47,8 +48,8 @@ NVCC_FLAGS := -std=c++17 -O3 $(CUDA_GENCODE) -t $(CUDA_THREADS) -cudart static \
 
 CUDA_LIB := $(CUDA_BUILD)/libhpsort_cuda.a
 
-# what a C program links after $(CUDA_LIB); the runtime is static, so that a
-# host needs nothing but the driver
+# What a C program links after $(CUDA_LIB).  The runtime is static, so that a host needs nothing but
+# the driver.
 CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -lpthread -ldl -lrt
 CUDA_HEADERS := $(foreach dir,cuda cuda/*,$(wildcard $(CUDA_ROOT)/$(dir)/*.h $(CUDA_ROOT)/$(dir)/*.cuh))
@@ -123,9 +124,8 @@ gputest:
 gpubench:
 	MAKE="$(MAKE)" CUDA_BUILD="$(CUDA_BUILD)" $(CUDA_ROOT)/bench/gpu/gpubench.sh $(GPUBENCH_ARGS)
 
-# The papers' algorithms: in the same library, with a test and a benchmark program
-# of their own.  The benchmark compares with src/sort on the CPU, and so with
-# Highway (libhwy-dev).
+# The papers' algorithms are in the same library.  They have a test and a benchmark program of their
+# own.  The benchmark compares with src/sort on the CPU, and therefore needs Highway (libhwy-dev).
 
 PUBLISHED_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
 	$(wildcard $(CUDA_ROOT)/test/cuda/test_published*.cu))

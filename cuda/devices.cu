@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * devices.cu
- *	  The public calls that look at devices, open and close contexts, and pin
- *	  host memory.
+ *	  The public calls that describe devices, open and close contexts, and pin host memory.
+ *
+ * The bodies of calls of hpsort_cuda.h, whose comments are the contract.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,9 @@
 namespace hpsort
 {
 
-/* One attribute: cheaper than all properties, which take a millisecond. */
+/*
+ * Returns one attribute.  This costs less than reading all properties, which takes a millisecond.
+ */
 static int
 attribute(cudaDeviceAttr which, int ordinal)
 {
@@ -28,16 +31,14 @@ attribute(cudaDeviceAttr which, int ordinal)
 	return value;
 }
 
-/*
- * All that the choice of a regime depends on, so that a choice can be repeated on a
- * host without this device.
- */
+/* Reads all that the choice of a regime depends on, so that a choice can be repeated on a host
+ * without this device. */
 static void
 read_limits(int ordinal, HpsortCudaLimits *limits)
 {
 	cudaDeviceProp properties;
 
-	/* for the memory's size alone, which no attribute has */
+	/* only for the size of memory, which no attribute has */
 	check(cudaGetDeviceProperties(&properties, ordinal),
 		  "read the device's properties");
 	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
@@ -46,14 +47,14 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->memory_bytes = properties.totalGlobalMem;
 }
 
-/* Never launched: check_compiled_for() asks whether there is machine code of it. */
+/* Never launched: check_compiled_for() asks whether it has machine code for the device. */
 static __global__ void
 empty_kernel()
 {
 }
 
-/* Found here and not at the first launch: a device older than all architectures that
- * the library was compiled for. */
+/* Fails if the device is older than all architectures that the library was compiled for.
+ * Otherwise the first launch would fail. */
 static void
 check_compiled_for(int ordinal)
 {
@@ -77,7 +78,7 @@ check_compiled_for(int ordinal)
 
 using namespace hpsort;
 
-/* Needs no context.  A host without a driver has 0 devices, which is no error. */
+/* Needs no context.  A host without a driver has 0 devices; this is no error. */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_count(int *count, HpsortCudaError *err)
 {
@@ -94,8 +95,8 @@ hpsort_cuda_device_count(int *count, HpsortCudaError *err)
 	});
 }
 
-/* Asking for free memory creates the process's CUDA context on that device, which takes
- * some 0.3 s and half a gigabyte of the device's memory. */
+/* Asking for free memory creates the process's CUDA context on the device, which takes some 0.3 s
+ * and half a gigabyte of the device's memory. */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 						HpsortCudaError *err)
@@ -127,10 +128,8 @@ hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 	});
 }
 
-/*
- * What a device lacks for good (a kernel image, memory pools, cooperative launches) is
- * an error here and not in the middle of a job.
- */
+/* What a device lacks for good (a kernel image, memory pools, cooperative launches) is an error
+ * here and not in the middle of a job. */
 extern "C" HpsortCudaCode
 hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				 HpsortCudaError *err)
@@ -161,12 +160,12 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
-			/* such a device reads unpinned memory where it is: is_read_in_place() */
+			/* where this holds, the device reads unpinned memory in place: is_read_in_place() */
 			context->reads_pageable =
 				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			hpsort_cuda_set_memory_limit(context, memory_limit);
-			/* not the device's default pool, which other code of this process may use:
-			 * its settings and hpsort_cuda_trim() would apply to that code's memory */
+			/* Not the device's default pool, which other code of this process may use: its
+			 * settings and hpsort_cuda_trim() would apply to that code's memory. */
 			properties.allocType = cudaMemAllocationTypePinned;
 			properties.location.type = cudaMemLocationTypeDevice;
 			properties.location.id = ordinal;
@@ -192,10 +191,8 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 	});
 }
 
-/*
- * Waits for the device, because calls on a caller's stream may still use memory of
- * the pool.  The object itself is deleted after a sticky error as well.
- */
+/* Waits for the device, because calls on a caller's stream may still use memory of the pool.  The
+ * object itself is deleted even after a sticky error. */
 extern "C" void
 hpsort_cuda_close(HpsortCuda *context)
 {
@@ -213,8 +210,8 @@ hpsort_cuda_close(HpsortCuda *context)
 	delete context;
 }
 
-/* Bytes of all buffers together; 0: the whole device.  Buffers that exceed a lower limit
- * stay until their jobs release them. */
+/* bytes is the limit of all buffers together; 0 is the whole device.  Buffers that exceed a lower
+ * limit stay until their jobs release them. */
 extern "C" void
 hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
 {
@@ -236,10 +233,8 @@ hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
 		context->peak = context->used;
 }
 
-/*
- * Gives what the pool keeps for reuse back to the driver.  Memory that buffers hold
- * stays, and so may memory whose release is still waiting for its stream.
- */
+/* Gives what the pool keeps for reuse back to the driver.  Memory that buffers hold stays.
+ * Memory whose release still waits for its stream may stay, too. */
 extern "C" HpsortCudaCode
 hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 {
@@ -257,9 +252,9 @@ hpsort_cuda_limits(const HpsortCuda *context)
 }
 
 /*
- * Portable: pinned for every device, since any context's jobs may read it.  In this
- * device's scope, because CUDA would otherwise create a context on the thread's
- * current device, which is device 0 where the thread has chosen none.
+ * The memory is portable, that is, pinned for every device, since any context's jobs may read it.
+ * Without the scope of this device CUDA would create a context on the thread's current device,
+ * which is device 0 if the thread has chosen none.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
@@ -284,10 +279,8 @@ hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
 	});
 }
 
-/*
- * For memory that several processes map (a memfd), of which one pins it.  Pinning is
- * faster when the pages have been touched before.
- */
+/* For memory that several processes map (a memfd), of which one pins it.  Pinning is faster if
+ * the pages have been touched before. */
 extern "C" HpsortCudaCode
 hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
 				HpsortCudaError *err)

@@ -1,27 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * hpsort_cuda.h
- *	  The GPU engine: 0-compressed histogram and prefix-sum (H-P) sorting of
- *	  int32 keys on NVIDIA GPUs, behind a plain C interface.
+ *	  The GPU engine: 0-compressed histogram and prefix-sum (H-P) sorting of int32 keys on NVIDIA
+ *	  GPUs, behind a plain C interface.
  *
- * This is the only header of cuda/ that other rooms include.  It knows keys,
- * bounds, runs and devices; it does not know PostgreSQL, sockets or processes.
+ * This is the only header of cuda/ that other rooms include; the GPU service (src/gpud) calls it.
+ * It knows keys, bounds, runs and devices.  It does not know PostgreSQL, sockets or processes.
  *
- * The method is that of Kozakai, Fujimoto and Wada, "Efficient GPU-
- * Implementation for Integer Sorting Based on Histogram and Prefix-Sums",
- * Algorithm 5 (0-compressed H-P): histogram, prefix sums over the bins that
- * occur, expansion.  The expansion is output-centric here, so the second
- * histogram of the paper and its prefix sum over n elements do not exist.
+ * The method is that of Kozakai, Fujimoto and Wada, "Efficient GPU-Implementation for Integer
+ * Sorting Based on Histogram and Prefix-Sums", 2021, Algorithm 5 (0-compressed H-P): histogram,
+ * prefix sums over the bins that occur, expansion.  Here the expansion is divided by output, so
+ * it needs neither the second histogram of the paper nor its prefix sum over n elements.
  *
- * Conventions
- *	- Every function that can fail returns an HpsortCudaCode and fills *err
- *	  (err may be NULL).  No exception and no signal crosses this border.
- *	- Counts and sizes are 64-bit; sizes are bytes, everything else is keys.
- *	- A context belongs to one device (by ordinal) and may be used by several
- *	  threads at once.  A job belongs to one thread at a time, except for
- *	  hpsort_cuda_job_cancel(), which any thread may call.
- *	- The calling thread's current device, or that it has none yet, is as before
- *	  on return; no context is created on a device other than the one named.
+ * Conventions:
+ *
+ * - Every function that can fail returns an HpsortCudaCode and fills *err (err may be NULL).  No
+ *   exception and no signal leaves the library.
+ * - Counts and sizes are 64-bit.  Sizes are bytes, everything else is keys.
+ * - A context belongs to one device (by ordinal) and may be used by several threads at once.  A
+ *   job belongs to one thread at a time; any thread may call hpsort_cuda_job_cancel().
+ * - On return the calling thread's current device, or the fact that it has none yet, is
+ *   unchanged.  No context is created on a device other than the one named.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,17 +51,17 @@ typedef enum HpsortCudaCode
 } HpsortCudaCode;
 
 /*
- * sticky is 1 when the device's CUDA context of this process is lost (illegal
- * address, hardware fault, ...): every later call fails as well and only a new
- * process helps.  After any other error the context and its other jobs go on.
- * text is lower case, without a final period, and never empty on error.
+ * An error.  text is lower case, without a final period, and never empty.  sticky is 1 if the
+ * device's CUDA context of this process is lost (illegal address, hardware fault, ...): every
+ * later call fails, too, and only a new process helps.  After any other error the context and its
+ * other jobs go on.
  */
 typedef struct HpsortCudaError
 {
 	HpsortCudaCode code;
 	int			cuda_error;		/* cudaError_t, 0 if CUDA was not involved */
 	int			sticky;
-	int32_t		key;			/* OUT_OF_BOUNDS, DUPLICATE: one such key */
+	int32_t		key;			/* OUT_OF_BOUNDS, DUPLICATE: a key with the fault */
 	uint64_t	need;			/* NO_MEMORY: bytes asked for */
 	char		text[256];
 } HpsortCudaError;
@@ -76,20 +75,24 @@ typedef struct HpsortCudaError
 #define HPSORT_CUDA_PERMUTATION	4u	/* stable: row index of each position */
 
 /*
- * bounds_known: lo and hi (inclusive) are a promise by the caller; a key
- * outside is an error that names it.  Otherwise they are ignored and found on
- * the device.  n_hint is the expected number of keys (0: unknown); exceeding
- * it costs a device-to-device copy, never an error.  distinct_hint is an
- * estimate of the number of distinct keys (0: unknown); it saves taking a
- * sample, and a wrong one costs time only.  wanted is a set of the
- * HPSORT_CUDA_* bits above.  algorithm is for jobs: 0 leaves it to the engine;
- * see HPSORT_PUBLISHED_JOB() in published.h.  counted is for jobs as well: where
- * their bins fit, keys are counted, though passes over their bits may be faster.
- * without is a set of HPSORT_CUDA_WITHOUT bits, for tests and for measuring what a
- * way of sorting is worth; 0 leaves the engine every choice.  float_images: the keys
- * stand for float4 (HPSORT_PUBLISHED_FLOAT4_IMAGE in published.h); an algorithm that
- * looks at distances between keys then takes those of the numbers, all others sort
- * the integers that they are.
+ * What is wanted of a sort.
+ *
+ * - n_hint: the expected number of keys (0: unknown).  Exceeding it costs a device-to-device
+ *   copy, never an error.
+ * - distinct_hint: an estimate of the number of distinct keys (0: unknown).  It saves a sample; a
+ *   wrong one costs time only.
+ * - bounds_known: lo and hi (inclusive) are a promise of the caller.  A key outside is an error
+ *   that names the key.  Without bounds_known, lo and hi are ignored and found on the device.
+ * - wanted: a set of the HPSORT_CUDA_* bits above.
+ * - algorithm: for jobs; 0 leaves the choice to the engine (see HPSORT_PUBLISHED_JOB() in
+ *   published.h).
+ * - counted: for jobs; keys are counted if their bins fit, though passes over their bits may be
+ *   faster.
+ * - without: a set of HPSORT_CUDA_WITHOUT bits, for tests and to measure what a regime is worth;
+ *   0 leaves the engine every choice.
+ * - float_images: the keys stand for float4 (HPSORT_PUBLISHED_FLOAT4_IMAGE in published.h).  An
+ *   algorithm that uses distances between keys then uses distances between the numbers; all
+ *   others sort the integers.
  */
 typedef struct HpsortCudaSpec
 {
@@ -106,6 +109,7 @@ typedef struct HpsortCudaSpec
 	int			float_images;
 } HpsortCudaSpec;
 
+/* The ways to sort; see docs/internals/gpu-engine.md. */
 typedef enum HpsortCudaRegime
 {
 	HPSORT_CUDA_NOTHING = 0,	/* n = 0: nothing to sort */
@@ -113,9 +117,9 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
 	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
 	HPSORT_CUDA_RADIX,			/* stable passes over the keys' bits */
-	HPSORT_CUDA_REGIMES,		/* number of what can be chosen */
-	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
-												 * name, in a job's result */
+	HPSORT_CUDA_REGIMES,		/* number of regimes that can be chosen */
+	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* in a job's result: an algorithm asked for by
+												 * name */
 } HpsortCudaRegime;
 
 /* RADIX: the kernels that make its passes. */
@@ -127,11 +131,8 @@ typedef enum HpsortCudaKernels
 	HPSORT_CUDA_MANY_KEYS		/* whole keys, or whole keys and rows, in each pass */
 } HpsortCudaKernels;
 
-/*
- * For HpsortCudaSpec.without: a regime, or kernels of RADIX, that must not be chosen.
- * RADIX itself, LIBRARY and MANY_KEYS cannot be left out: they take what all others
- * do not.
- */
+/* For HpsortCudaSpec.without: a regime, or kernels of RADIX, that must not be chosen.  RADIX
+ * itself, LIBRARY and MANY_KEYS cannot be left out: they take what no other can. */
 #define HPSORT_CUDA_WITHOUT(regime)				(1u << (regime))
 #define HPSORT_CUDA_WITHOUT_KERNELS(kernels)	(1u << (16 + (kernels)))
 
@@ -144,15 +145,15 @@ typedef struct HpsortCudaLimits
 } HpsortCudaLimits;
 
 /*
- * Upper bound of the device memory, in bytes, that a job of n keys allocates
- * at any moment, whatever its keys are.  n overrides spec->n_hint; when the
- * hint given to hpsort_cuda_job_open() is smaller than the real n the buffers
- * grow by doubling and this bound does not hold.  Chunks given from host
- * memory add their own size until they are consumed when the job only counts
- * (bounds given, narrow range, no permutation); the bound includes
- * HPSORT_CUDA_CHUNKS_IN_FLIGHT chunks of HPSORT_CUDA_CHUNK_MAX bytes for that.
- * For the engine's own way: published.h has the same for spec->algorithm.
- * Pure, in regime_memory.c.
+ * Returns an upper bound of the device memory, in bytes, that a job of n keys has allocated at
+ * any moment, whatever its keys are.  n overrides spec->n_hint.  Pure, in regime_memory.c.
+ *
+ * - If the hint given to hpsort_cuda_job_open() is smaller than the real n, buffers grow by
+ *   doubling, and the bound does not hold.
+ * - If the job only counts (bounds given, narrow range, no permutation), chunks given from host
+ *   memory add their size until they are consumed.  The bound includes
+ *   HPSORT_CUDA_CHUNKS_IN_FLIGHT chunks of HPSORT_CUDA_CHUNK_MAX bytes for this.
+ * - The bound is for the engine's own regimes; published.h has one for spec->algorithm.
  */
 #define HPSORT_CUDA_CHUNK_MAX			((uint64_t) 16 << 20)
 #define HPSORT_CUDA_CHUNKS_IN_FLIGHT	4
@@ -165,6 +166,7 @@ extern uint64_t hpsort_cuda_job_need(const HpsortCudaLimits *limits,
  */
 typedef struct HpsortCuda HpsortCuda;
 
+/* What hpsort_cuda_device_info() says of a device; memory in bytes. */
 typedef struct HpsortCudaDeviceInfo
 {
 	int			ordinal;
@@ -179,38 +181,43 @@ typedef struct HpsortCudaDeviceInfo
 	HpsortCudaLimits limits;
 } HpsortCudaDeviceInfo;
 
-/* Number of usable devices; 0 with HPSORT_CUDA_OK when there is no driver. */
+/* Sets *count to the number of usable devices: 0, with HPSORT_CUDA_OK, if there is no driver. */
 extern HpsortCudaCode hpsort_cuda_device_count(int *count, HpsortCudaError *err);
 
+/* Describes a device.  Creates its CUDA context in this process, as hpsort_cuda_open() does. */
 extern HpsortCudaCode hpsort_cuda_device_info(int ordinal,
 											  HpsortCudaDeviceInfo *info,
 											  HpsortCudaError *err);
 
 /*
- * Open a device.  memory_limit is in bytes, 0 for no limit but the device's.
- * The first open of a device in a process creates its CUDA context (0.3 s and
- * half a gigabyte of device memory on an H100).  Close after all its jobs.
+ * Open and close a device.  memory_limit is in bytes; 0 is no limit but the device's.  The first
+ * open of a device in a process creates its CUDA context (0.3 s and half a gigabyte of device
+ * memory on an H100).  All jobs must be closed before their context is.
  */
 extern HpsortCudaCode hpsort_cuda_open(int ordinal, uint64_t memory_limit,
 									   HpsortCuda **context,
 									   HpsortCudaError *err);
 extern void hpsort_cuda_close(HpsortCuda *context);
 
-/* A lower limit than what is in use lets running jobs go on. */
+/* Sets the memory limit in bytes (0: the device's).  A limit lower than what is in use lets
+ * running jobs go on. */
 extern void hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes);
 
-/* Bytes in use now, and the most since open or the last call with reset. */
+/* Return the bytes in use, and the most since open or since the last call with reset_peak.  used
+ * and peak may be NULL. */
 extern void hpsort_cuda_memory(HpsortCuda *context, uint64_t *used,
 							   uint64_t *peak, int reset_peak);
 
-/* Give memory that the pool keeps for reuse back to the device. */
+/* Gives memory that the pool keeps for reuse back to the device. */
 extern HpsortCudaCode hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err);
 
+/* Returns the limits of the context's device; they belong to the context. */
 extern const HpsortCudaLimits *hpsort_cuda_limits(const HpsortCuda *context);
 
 /*
- * Host memory that the device reads at full speed, for chunks and results
- * (cudaMallocHost / cudaHostRegister; the second is for shared memory areas).
+ * Host memory that the device reads at full speed, for chunks and results.  alloc and free are
+ * cudaMallocHost() and its counterpart; pin and unpin register memory of the caller, for shared
+ * memory areas.
  */
 extern HpsortCudaCode hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes,
 											   void **memory,
@@ -222,8 +229,8 @@ extern HpsortCudaCode hpsort_cuda_unpin(HpsortCuda *context, void *memory,
 										HpsortCudaError *err);
 
 /*
- * Where kernels report keys outside the bounds: in pinned memory, written by the stream,
- * valid once the stream has come past them.  n_outside != 0: key is one of them, and the
+ * Where kernels report keys outside the bounds: pinned memory, written by kernels, valid once the
+ * stream has come past them.  If n_outside is not 0, key is one of the keys outside, and the
  * output is undefined (but nothing outside the output is written).
  */
 typedef struct HpsortCudaVerdict
@@ -239,6 +246,7 @@ typedef struct HpsortCudaVerdict
  */
 typedef struct HpsortCudaJob HpsortCudaJob;
 
+/* What hpsort_cuda_job_finish() says of a job; reason is one line for a person. */
 typedef struct HpsortCudaResult
 {
 	uint64_t	n;				/* keys added */
@@ -250,12 +258,11 @@ typedef struct HpsortCudaResult
 } HpsortCudaResult;
 
 /*
- * Open a job.  NO_MEMORY at once when n_hint is given and the job's need
- * exceeds what the limit leaves; what is allocated counts, not what other open
- * jobs are still going to need, so that a later call may find too little as
- * well.  A job has two streams of its own, so that
- * chunks cross the bus while earlier ones are counted, and jobs of the same
- * context run beside each other.
+ * Opens a job.  Fails with NO_MEMORY at once if n_hint is given and the job's need exceeds what
+ * the limit leaves.  Only allocated memory counts as used, not what other open jobs are going to
+ * need; a later call may therefore still find too little.  A job has two streams of its own, so
+ * that chunks cross the bus while earlier ones are counted, and jobs of one context run beside
+ * each other.
  */
 extern HpsortCudaCode hpsort_cuda_job_open(HpsortCuda *context,
 										   const HpsortCudaSpec *spec,
@@ -263,15 +270,16 @@ extern HpsortCudaCode hpsort_cuda_job_open(HpsortCuda *context,
 										   HpsortCudaError *err);
 
 /*
- * Add n keys from host memory (pinned or not) or from memory of the job's
- * device; they must be complete when this is called.  Returns before they are
- * consumed: the memory may be reused once hpsort_cuda_job_consumed() reports
- * at least this call's number, which is stored in *number (calls count from
- * 1; number may be NULL).  Unpinned host memory may be reused on return.  After
- * an error, pinned memory may be in use until the job is closed.
+ * Adds n keys from host memory (pinned or not) or from memory of the job's device.  The keys must
+ * be complete when this is called.  Returns before they are consumed, and stores the call's
+ * number in *number (calls count from 1; number may be NULL).
  *
- * An error of add or finish other than BAD_ARGUMENT is final: it is not known
- * how many of the keys were taken, and both refuse the job from then on.
+ * - Pinned and device memory may be reused when hpsort_cuda_job_consumed() reports at least this
+ *   number.  After an error, pinned memory may be in use until the job is closed.
+ * - Unpinned host memory may be reused on return.
+ *
+ * An error of add or finish other than BAD_ARGUMENT is final: it is not known how many of the
+ * keys were taken, and both refuse the job from then on.
  */
 extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
 										  const int32_t *keys, uint64_t n,
@@ -283,13 +291,11 @@ extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
  * ------------------------------------------------------------------------
  */
 
-/*
- * Values in memory of a context's device; they belong to the context and not to the job
- * that brought them, and count against the context's limit until they are freed.
- */
+/* Values in memory of a context's device.  They belong to the context and not to the job that
+ * brought them, and count against the context's limit until they are freed. */
 typedef struct HpsortCudaPacked HpsortCudaPacked;
 
-/* Some of them. */
+/* Consecutive packed values: n of them, from value first on. */
 typedef struct HpsortCudaPiece
 {
 	const HpsortCudaPacked *packed;
@@ -298,15 +304,17 @@ typedef struct HpsortCudaPiece
 } HpsortCudaPiece;
 
 /*
- * Copy n values to the device: base plus an unsigned distance of width bytes (1, 2 or
- * 4), aligned to the width; a sum beyond int32 wraps around.  values are read as the keys
- * of hpsort_cuda_job_add(), on the job's stream, and share its numbers.  nulls: a bit for
- * each value, 1 where there is none, from the lowest bit of the first byte on, in host
- * memory, which has been read on return; NULL: there are all.  The host keeps the
+ * Copies n values to the device and returns them in *packed.  A value is base plus an unsigned
+ * distance of width bytes (1, 2 or 4), aligned to the width; a sum beyond int32 wraps around.
+ * values are read as hpsort_cuda_job_add() reads its keys, on the job's stream, and the call has
+ * a number of the same sequence.
+ *
+ * nulls has a bit for each value, from the lowest bit of the first byte on: 1 is a NULL.  It is
+ * host memory and has been read on return.  NULL means that no value is NULL.  The host keeps the
  * bits, and half as much again, to know how many keys pieces have.
  *
- * Any job of the context may be given the result as soon as this has returned; its stream
- * waits for the copy if need be.  NO_MEMORY leaves the job as it was.
+ * Any job of the context may be given the result as soon as this has returned; its stream waits
+ * for the copy if it must.  NO_MEMORY leaves the job as it was.
  */
 extern HpsortCudaCode hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values,
 										   const uint8_t *nulls, uint32_t n, int width,
@@ -314,13 +322,13 @@ extern HpsortCudaCode hpsort_cuda_job_keep(HpsortCudaJob *job, const void *value
 										   uint64_t *number, HpsortCudaError *err);
 
 /*
- * Free them, at any time before hpsort_cuda_close(), but not during a call that they are
- * given to.  They count as free on return, and the caller waits for nothing: the memory
- * goes back in stream order, behind an event of each job that has been given packed values.
+ * Frees packed values, at any time before hpsort_cuda_close(), but not during a call that is
+ * given them.  They count as free on return, and the caller waits for nothing: the memory goes
+ * back in stream order, behind an event of each job that has been given packed values.
  */
 extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
 
-/* Device memory that they take, in bytes. */
+/* Returns the device memory that packed values take, in bytes. */
 extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
 
 /*
@@ -391,36 +399,34 @@ extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaR
 extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 											   uint32_t nparts, HpsortCudaError *err);
 
-/* Highest number whose keys are no longer needed; wait != 0: wait for all. */
+/* Sets *number to the highest number whose keys are no longer needed.  wait != 0: waits for all
+ * calls. */
 extern HpsortCudaCode hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait,
 											   uint64_t *number,
 											   HpsortCudaError *err);
 
-/*
- * No more keys: sort.  Returns when the result is ready to be read.
- * OUT_OF_BOUNDS names a key outside the given bounds.
- */
+/* Ends adding, sorts, and returns when the result is ready to be read.  OUT_OF_BOUNDS names a key
+ * outside the given bounds. */
 extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
 											 HpsortCudaResult *result,
 											 HpsortCudaError *err);
 
 /*
- * Read count elements from position first on into host or device memory.
- * They return when the destination is complete, may be called repeatedly and
- * in any order, and need the matching bit of spec->wanted.
+ * Read count elements from position first on into host or device memory.  They return when the
+ * destination is complete, may be called repeatedly and in any order, and need the matching bit
+ * of spec->wanted.
  *
- * runs: keys ascending and their counts; either destination may be NULL.
- *		positions are run numbers, 0 to distinct - 1.  After a job that ended
- *		with sorted keys (PARTITION, RADIX), the first call makes the runs;
- *		hpsort_cuda_job_distinct() does that too.
- * keys: in the direction asked for here, whatever spec->descending says.
- * at: the keys at count positions of the ascending order, in any order and repeated at
- *		will; positions and keys are in host memory.  Either of runs and keys wanted.
- * below: how many keys are smaller than each of count others, in any order; both in host memory.
- *		Either of runs and keys wanted.
- * permutation: row indexes, counted from 0 in the order of adding; equal keys
- *		keep their order.  Rows are numbered in 32 bits: a permutation of more
- *		than 2^32 - 1 rows is refused with BAD_ARGUMENT.
+ * - runs: keys ascending and their counts; either destination may be NULL.  Positions are run
+ *   numbers, 0 to distinct - 1.  After a job that ended with sorted keys (PARTITION, RADIX), the
+ *   first call makes the runs, and so does hpsort_cuda_job_distinct().
+ * - keys: in the direction asked for here, whatever spec->descending says.
+ * - at: the keys at count positions of the ascending order.  Positions may be in any order and
+ *   repeated.  Positions and keys are in host memory.  Either runs or keys must be wanted.
+ * - below: for each of count keys, in any order, how many keys of the job are smaller.  Both
+ *   arrays are in host memory.  Either runs or keys must be wanted.
+ * - permutation: row indexes, counted from 0 in the order of adding; equal keys keep their order.
+ *   Rows are numbered in 32 bits: a permutation of more than 2^32 - 1 rows is refused with
+ *   BAD_ARGUMENT.
  */
 extern HpsortCudaCode hpsort_cuda_job_distinct(HpsortCudaJob *job,
 											   uint64_t *distinct,
@@ -448,13 +454,13 @@ extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
 													   HpsortCudaError *err);
 
 /*
- * Cancel: from any thread; the job's calls in progress and later ones return
- * CANCELLED at their next step.  A kernel on its way is waited for; those that
- * may take long look for themselves.
+ * Cancels a job, from any thread.  The job's calls in progress and later ones return CANCELLED at
+ * their next step.  A kernel on its way is waited for; kernels that may take long read the cancel
+ * flag themselves.
  */
 extern void hpsort_cuda_job_cancel(HpsortCudaJob *job);
 
-/* Close in any state; waits for the job's work on the device, frees all. */
+/* Closes a job in any state.  Waits for the job's work on the device, and frees all. */
 extern void hpsort_cuda_job_close(HpsortCudaJob *job);
 
 #ifdef __cplusplus

@@ -1,17 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * job.cu
- *	  Jobs: keys arrive in chunks and are sorted at the end (job_read.cu: read;
- *	  packed.cu: keys that are on the device already, packed).
+ *	  Jobs: keys arrive in chunks and are sorted at the end.
  *
- * A job has two streams: copy, on which chunks come to the device, and compute, on
- * which they are counted, or their bounds are found, as soon as they have come.  The
- * mode of a job is chosen when it is opened:
- *	- counting: bounds given, narrow range, no permutation wanted.  Chunks go
- *	  through a ring of buffers into 64-bit bins and are forgotten;
- *	- keeping: all keys are kept side by side (kept_keys.cu) and sorted in finish, by
- *	  a published algorithm if one is asked for (published/published_job.cu), whose
- *	  keys may be on several devices (published/shares.cu).
+ * The bodies of the job calls of hpsort_cuda.h that open, add, sort and close; job_read.cu reads
+ * results, packed.cu adds packed values.
+ *
+ * A job has two streams.  On stream copy chunks come to the device.  On stream compute they are
+ * counted, or their bounds are found, as soon as they are there.  The mode of a job is chosen
+ * when it is opened:
+ *
+ * - counting: bounds given, narrow range, no permutation wanted.  Chunks go through a ring of
+ *   buffers into 64-bit bins and are forgotten.
+ * - keeping: all keys are kept side by side (kept_keys.cu) and sorted in finish.  If a published
+ *   algorithm is asked for, it sorts (published/published_job.cu), and the keys may be on several
+ *   devices (published/shares.cu).
+ *
  * Either mode ends with runs, or with keys in order from which runs can be made.
  *
  *-------------------------------------------------------------------------
@@ -74,10 +78,10 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 }
 
 /*
- * Counting mode.  Keys in device memory are counted where they are; keys in host memory
- * go through the ring in pieces of at most HPSORT_CUDA_CHUNK_MAX bytes, so that one
- * large array needs no more device memory than many small ones.  copied is recorded
- * behind the last reading of the caller's memory.
+ * Adds keys in counting mode.  Keys in device memory are counted in place.  Keys in host memory
+ * go through the ring in pieces of at most HPSORT_CUDA_CHUNK_MAX bytes, so that one large array
+ * needs no more device memory than many small ones.  copied is recorded behind the last reading
+ * of the caller's memory.
  */
 void
 add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
@@ -100,9 +104,9 @@ add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 }
 
 /*
- * Keeping mode: the keys go to their place behind the earlier ones.  Where several
- * devices share the job they go there in pieces.  The first device has room for all in
- * the end, when it merges them.
+ * Adds keys in keeping mode: the keys go behind the earlier ones.  If several devices share the
+ * job, keys go to the devices in pieces; the first device has room for all keys in the end, when
+ * it merges them.
  */
 void
 add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Added *entry)
@@ -120,10 +124,8 @@ add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Added *entry)
 	}
 }
 
-/*
- * The end of counting mode.  All chunks but the last few have been counted by now, so
- * what is left is one small kernel, whatever n is.
- */
+/* The end of counting mode.  All chunks but the last few have been counted by then, so one small
+ * kernel is left, whatever n is. */
 void
 finish_counting(HpsortCudaJob *job)
 {
@@ -142,7 +144,7 @@ finish_counting(HpsortCudaJob *job)
 	job->bins.memory.release();
 }
 
-/* The result's bounds are the first and the last run's key; waits for two words. */
+/* Sets the result's bounds, the keys of the first and the last run; waits for two words. */
 void
 read_ends(HpsortCudaJob *job)
 {
@@ -155,7 +157,7 @@ read_ends(HpsortCudaJob *job)
 	check(cudaStreamSynchronize(job->compute), "read a run");
 }
 
-/* The end of keeping mode where spec.algorithm names a published algorithm. */
+/* The end of keeping mode if spec.algorithm names a published algorithm. */
 void
 sort_as_published(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 {
@@ -189,20 +191,20 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 	if (cut.devices > 1)
 		snprintf(choice->reason + length, sizeof(choice->reason) - length,
 				 ", on %zu gpus", cut.devices);
-	/* published algorithms sort keys along, though only the rows may be wanted */
+	/* published algorithms also sort the keys, though only the rows may be wanted */
 	if (!(job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS)))
 		job->sorted.release();
 }
 
-/* The bounds of all keys that were added, which must be within those of the
- * specification; waits. */
+/* Returns the bounds of all keys that were added; waits.  Fails if a key is outside the bounds of
+ * the specification. */
 Bounds
 read_bounds(HpsortCudaJob *job)
 {
 	Bounds		found = job->kept.read_bounds();
 
 	job->shares.widen(&found);
-	/* if any key is outside the bounds, the smallest or the largest is */
+	/* if any key is outside the bounds, the smallest or the largest one is */
 	if (job->spec.bounds_known &&
 		(found.lo < job->spec.lo || found.hi > job->spec.hi))
 		fail_outside(found.lo < job->spec.lo ? found.lo : found.hi,
@@ -210,10 +212,8 @@ read_bounds(HpsortCudaJob *job)
 	return found;
 }
 
-/*
- * The keys' own bounds have been found while they arrived; they are at least as narrow
- * as those given and may lead to a better regime.
- */
+/* Returns the task of sorting a job's keys.  The keys' own bounds, found while the keys arrived,
+ * are at least as narrow as the bounds given and may lead to a better regime. */
 SortTask
 task_of(HpsortCudaJob *job, const Bounds &found)
 {
@@ -221,16 +221,16 @@ task_of(HpsortCudaJob *job, const Bounds &found)
 
 	shape.lo = found.lo;
 	shape.hi = found.hi;
-	/* keys without rows are sorted upwards, as runs are made of them */
+	/* keys without rows are sorted upwards, because runs are made of them */
 	return {job->context, job->compute, job->kept.keys(), shape,
 		job->spec.descending != 0 && (job->spec.wanted & HPSORT_CUDA_PERMUTATION) != 0,
 		job->verdict.get()};
 }
 
 /*
- * Sorts by the engine's own way.  Where a regime gives runs, they are kept and not the
- * keys: runs are smaller, and keys of either direction and of any part of the order can
- * be expanded from them.
+ * Sorts in the engine's own way.  If the regime gives runs, the job keeps the runs and not the
+ * keys: runs are smaller, and keys in either direction and at any positions can be expanded from
+ * them.
  */
 void
 sort_kept(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
@@ -242,8 +242,8 @@ sort_kept(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 
 	sort_prepare(&task);
 	check_cancelled(job);
-	/* for keys in order, if the regime does not give runs for certain; released below if
-	 * it has given some */
+	/* Memory for keys in order, unless the regime is certain to give runs; released below if the
+	 * regime has given runs. */
 	if (need_order && task.choice.regime != HPSORT_CUDA_SHARED_HISTOGRAM)
 	{
 		job->sorted = DeviceBuffer(job->context, job->compute,
@@ -270,8 +270,8 @@ sort_kept(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 void
 finish_keeping(HpsortCudaJob *job, RegimeChoice *choice)
 {
-	/* of keys that several devices have, the list for the merge of all; before the bounds
-	 * are read, which waits for what this moves */
+	/* If several devices have keys, this is the list for the merge of all.  It comes before the
+	 * bounds are read, which waits for the keys that this moves. */
 	job->kept.reserve(job->n);
 
 	const Bounds found = read_bounds(job);
@@ -290,9 +290,9 @@ finish_keeping(HpsortCudaJob *job, RegimeChoice *choice)
 } /* namespace */
 
 /*
- * The job's need is checked before anything is allocated, so that a service can
- * refuse a job at once and not half-way through its keys.  The need is not reserved,
- * because it is an upper bound that most jobs stay far below.
+ * The job's need is checked before anything is allocated, so that a service can refuse a job at
+ * once and not half-way through its keys.  The need is not reserved, because it is an upper bound
+ * that most jobs stay far below.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
@@ -348,9 +348,9 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 }
 
 /*
- * Returns when the work is on the streams.  Pinned and device memory of the caller may
- * be read until hpsort_cuda_job_consumed() reports the call's number; of pageable
- * memory the driver has made a copy when this returns, or it is waited for here.
+ * Returns when the work is on the streams.  Pinned and device memory of the caller may be read
+ * until hpsort_cuda_job_consumed() reports the call's number.  Pageable memory is free on return:
+ * the driver has copied it, or this call has waited.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
@@ -399,10 +399,8 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 	});
 }
 
-/*
- * Declared in published/published.h, for jobs that a published algorithm sorts.  The
- * contexts stay the caller's, who closes them after the job.
- */
+/* Declared in published/published.h, for jobs that a published algorithm sorts.  The contexts
+ * belong to the caller, who closes them after the job. */
 extern "C" HpsortCudaCode
 hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
 						   HpsortCudaError *err)
@@ -416,8 +414,7 @@ hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int 
 	});
 }
 
-/* Events complete in the order of adding, so the first one that is pending ends the
- * search. */
+/* Events complete in the order of adding, so the first one that is pending ends the search. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
 						 HpsortCudaError *err)
@@ -439,10 +436,8 @@ hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
 	});
 }
 
-/*
- * The choice made here is what counting and empty jobs report; finish_keeping()
- * replaces it by its own, made from the keys' bounds.
- */
+/* Counting and empty jobs report the choice made here.  finish_keeping() replaces it by its own
+ * choice, made from the keys' bounds. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 					   HpsortCudaError *err)
@@ -461,7 +456,7 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 				 "a permutation numbers at most 4294967295 rows, not %llu",
 				 (unsigned long long) job->n);
 		regime_choose(&job->context->limits, &shape, &choice);
-		/* no runs, so that reading needs no case of its own for empty jobs */
+		/* no runs, so that reading needs no special case for empty jobs */
 		if (job->n == 0)
 		{
 			job->runs.allocate(job->context, job->compute, 0);
@@ -486,9 +481,9 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 }
 
 /*
- * Sets two flags: the job's own thread looks at the first between its steps, long
- * kernels at the second while they run.  The second is in pinned memory, which the
- * device reads over the bus, so that no stream is needed to set it.
+ * Sets two flags.  The job's own thread reads the first between its steps; long kernels read the
+ * second while they run.  The second is in pinned memory, which the device reads over the bus, so
+ * that no stream is needed to set it.
  */
 extern "C" void
 hpsort_cuda_job_cancel(HpsortCudaJob *job)
@@ -497,7 +492,7 @@ hpsort_cuda_job_cancel(HpsortCudaJob *job)
 	__atomic_store_n(job->stop_word(), 1, __ATOMIC_RELEASE);
 }
 
-/* Without job_call(), which refuses cancelled jobs. */
+/* Does not use job_call(), which refuses cancelled jobs. */
 extern "C" void
 hpsort_cuda_job_close(HpsortCudaJob *job)
 {

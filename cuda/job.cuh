@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * job.cuh
- *	  The state of a job, for job.cu, which adds keys and sorts, packed.cu, which
- *	  adds packed ones, and job_read.cu, which reads results.
+ *	  The state of a job.
+ *
+ * For job.cu, which adds keys and sorts; packed.cu, which adds packed values and rows; and
+ * job_read.cu, which reads results.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +24,8 @@
 namespace hpsort
 {
 
-/* One of the buffers that chunks pass through in turn; counted is recorded after the
- * kernel that has read its latest chunk. */
+/* One of the buffers that chunks pass through in turn.  counted is recorded behind the kernel
+ * that reads the buffer's latest chunk. */
 struct RingSlot
 {
 	DeviceBuffer memory;
@@ -35,7 +37,7 @@ struct Added
 {
 	uint64_t	number;
 	Event		copied;
-	std::vector<Event> elsewhere;	/* the same of what went to further devices */
+	std::vector<Event> elsewhere;	/* behind the copies to further devices */
 
 	bool is_done()
 	{
@@ -52,36 +54,32 @@ struct Added
 	}
 };
 
-/* What a job knows of rows. */
+/* What a job knows of the rows that are added to it. */
 struct RowsUse
 {
 	HpsortCudaRows layout;
-	DeviceBuffer memory;		/* RowCounts, and the ranges behind them */
-	uint64_t	first;			/* keys that are not those of rows */
+	DeviceBuffer memory;		/* a RowCounts, and the ranges behind it */
+	uint64_t	first;			/* keys of the job that are not keys of rows */
 
 	RowCounts  *counts() const { return memory.as<RowCounts>(); }
 	HpsortCudaRange *ranges() const { return reinterpret_cast<HpsortCudaRange *>(counts() + 1); }
 };
 
-/*
- * Waits until all rows have been made keys, and takes note of how many keys there are; fails if
- * there was a value out of bounds.
- */
+/* Waits until all rows have been made keys, and corrects the job's number of keys.  Fails with
+ * OUT_OF_BOUNDS if a row had a value outside the layout. */
 void		settle_rows(HpsortCudaJob *job);
 
 } /* namespace hpsort */
 
-/*
- * Members are destroyed from the last to the first.  The streams come first, because
- * the buffers give their memory back in the streams' order.
- */
+/* A job.  Members are destroyed from the last to the first.  The streams come first, because the
+ * buffers give their memory back in the streams' order. */
 struct HpsortCudaJob
 {
 	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
 		: context(of), spec(wanted), verdict(of, compute), stop_slot(of, compute),
 		  kept(of, copy, compute) {}
 
-	/* pinned; not 0 once the job is cancelled, for kernels of published algorithms */
+	/* pinned; not 0 once the job is cancelled; read by kernels of published algorithms */
 	uint32_t   *stop_word() { return reinterpret_cast<uint32_t *>(stop_slot.get()); }
 
 	HpsortCuda *context;
@@ -90,11 +88,12 @@ struct HpsortCudaJob
 	hpsort::Stream		compute;
 	hpsort::VerdictSlot verdict;
 	std::atomic<bool> cancelled{false};
-	hpsort::VerdictSlot stop_slot;	/* stop_word() */
-	bool		counting = false;	/* the mode; else keeping: see job.cu */
+	hpsort::VerdictSlot stop_slot;	/* memory of stop_word() */
+	bool		counting = false;	/* the mode; false: keeping (see job.cu) */
 	bool		finished = false;
-	bool		failed = false;	/* an add() or finish() stopped half-way */
-	uint64_t	n = 0;			/* of rows with conditions, the most that there can be */
+	bool		failed = false;	/* an add() or finish() has failed half-way */
+	uint64_t	n = 0;			/* keys; while rows with conditions are added, the most that there
+								 * can be */
 	uint64_t	number = 0;		/* of the last add() */
 	std::deque<hpsort::Added> added;
 	uint64_t	consumed = 0;
@@ -104,14 +103,14 @@ struct HpsortCudaJob
 	hpsort::RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
 	uint32_t	next_slot = 0;
 
-	/* packed values that it kept or was given; empty without them */
+	/* packed values that the job kept or was given; empty without them */
 	std::unique_ptr<hpsort::PackedUse> packed;
 
-	/* which keys rows have; null: there are none */
+	/* how rows become keys; null: there are no rows */
 	std::unique_ptr<hpsort::RowsUse> row_keys;
 
-	/* keeping: all keys, or those that further devices have not, which a published
-	 * algorithm may use beside this one */
+	/* keeping mode: all keys, or, where a published algorithm shares the job among devices, the
+	 * keys that no further device has */
 	hpsort::KeptKeys kept;
 	hpsort::published::Shares shares;
 
@@ -119,7 +118,7 @@ struct HpsortCudaJob
 	HpsortCudaResult result = {};
 	bool		have_runs = false;
 	hpsort::Runs		runs;
-	hpsort::DeviceBuffer sorted;		/* keys in order, where there are no runs */
+	hpsort::DeviceBuffer sorted;		/* keys in order, if there are no runs */
 	bool		sorted_descending = false;
 	hpsort::DeviceBuffer rows;
 };
@@ -127,7 +126,8 @@ struct HpsortCudaJob
 namespace hpsort
 {
 
-/* Called between steps; a kernel on its way is never interrupted. */
+/* Fails with CANCELLED if the job was cancelled.  Called between steps; no kernel on its way is
+ * interrupted. */
 inline void
 check_cancelled(const HpsortCudaJob *job)
 {
@@ -135,7 +135,8 @@ check_cancelled(const HpsortCudaJob *job)
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 }
 
-/* Runs body for a call on a job: on the job's device, unless the job was cancelled. */
+/* Runs body for a call on a job, with the job's device current.  Returns the call's code; a
+ * cancelled job gives CANCELLED. */
 template <typename Body>
 HpsortCudaCode
 job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
@@ -149,9 +150,9 @@ job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 }
 
 /*
- * The same for add and finish, which change a job.  After an error half-way the bins
- * may hold other keys than n says and buffers may be gone, so later changes are
- * refused; BAD_ARGUMENT alone is found before anything has changed.
+ * Does what job_call() does, for add and finish, which change a job.  After an error half-way,
+ * the bins may hold other keys than n says and buffers may be gone, so later changes are refused.
+ * BAD_ARGUMENT is the exception: it is found before anything has changed.
  */
 template <typename Body>
 HpsortCudaCode
@@ -168,10 +169,8 @@ job_change(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 	return code;
 }
 
-/*
- * Whether a copy from this memory may still read it when cudaMemcpyAsync() has
- * returned, although it is not pinned: not where the driver has to stage it.
- */
+/* Returns whether a copy from this memory may still read it when cudaMemcpyAsync() has returned,
+ * although the memory is not pinned.  Where the driver has to stage the memory, it does not. */
 inline bool
 is_read_in_place(const HpsortCudaJob *job, const void *memory)
 {
@@ -183,7 +182,8 @@ is_read_in_place(const HpsortCudaJob *job, const void *memory)
 	return attributes.type == cudaMemoryTypeUnregistered;
 }
 
-/* Whether memory is on the job's device. */
+/* Returns whether memory is on the job's device.  Fails with BAD_ARGUMENT if it is on another
+ * device. */
 inline bool
 is_on_device(const HpsortCudaJob *job, const void *memory)
 {

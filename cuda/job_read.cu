@@ -3,6 +3,8 @@
  * job_read.cu
  *	  Reading a finished job: runs, keys, permutation, in parts.
  *
+ * The bodies of the read calls of hpsort_cuda.h, whose comments are the contract.
+ *
  *-------------------------------------------------------------------------
  */
 #include "job.cuh"
@@ -16,10 +18,10 @@ namespace
 {
 
 /*
- * Makes the runs of a job that ended with sorted keys.  Not before runs are read: a
- * caller that wanted keys as well may never read them, and they take 12 bytes each.
- * Runs ascend, so keys that were sorted downwards for a permutation are reversed first,
- * into a second array, which the job's need has room for.
+ * Makes the runs of a job that ended with sorted keys.  Called when runs are read and not before:
+ * a caller that also wanted keys may never read the runs, which take 12 bytes each.  Runs ascend,
+ * so keys that were sorted downwards for a permutation are reversed first, into a second array,
+ * which the job's need has room for.
  */
 void
 need_runs(HpsortCudaJob *job)
@@ -39,14 +41,14 @@ need_runs(HpsortCudaJob *job)
 	encode_runs(job->context, job->compute, job->sorted.as<int32_t>(), job->n,
 				&job->runs);
 	check(cudaStreamSynchronize(job->compute), "find the runs");
-	/* from now on keys are expanded from the runs */
+	/* from here on keys are expanded from the runs */
 	job->sorted.release();
 	job->have_runs = true;
 	job->result.distinct = job->runs.distinct;
 }
 
-/* Fails unless the job is finished, what (a bit of spec.wanted) was wanted, and count
- * of its `most` elements are there from first on. */
+/* Fails unless the job is finished, `what` (a bit of spec.wanted) was wanted, and count of `most`
+ * elements are there from first on. */
 void
 check_read(const HpsortCudaJob *job, uint32_t what, uint64_t first,
 		   uint64_t count, uint64_t most)
@@ -76,10 +78,9 @@ private:
 };
 
 /*
- * Brings count elements to `to`.  produce(at, m, place) puts the work on the
- * compute stream that writes m elements, from the at-th of them on, to device
- * memory.  For host memory two slices take turns: one is copied while the
- * other is produced.
+ * Brings count elements to `to`.  produce(at, m, place) puts work on stream compute that writes m
+ * elements, from the at-th on, to device memory.  For host memory two slices take turns: one is
+ * copied while the other is produced.
  */
 template <typename T, typename Produce>
 void
@@ -89,7 +90,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 
 	if (count == 0 || to == nullptr)
 		return;
-	/* written where the caller wants it, without a slice in between */
+	/* written where the caller wants it, without a slice */
 	if (is_on_device(job, to))
 	{
 		produce(0, count, to);
@@ -104,8 +105,8 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading")};
 	Event		produced[2];
 	Event		copied[2];
-	/* declared after the slices and so destroyed before them: they are not released
-	 * while a copy reads them */
+	/* declared after the slices and so destroyed before them, so that no slice is released while
+	 * a copy reads it */
 	Settle		settle(job->copy);
 	int			turn = 0;
 
@@ -114,7 +115,8 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		const uint64_t m = count - at < slice ? count - at : slice;
 
 		check_cancelled(job);
-		/* until the slice's last copy is done; an event never recorded does not wait */
+		/* waits until the slice's last copy is done; an event that was never recorded does not
+		 * wait */
 		copied[turn].make_wait(job->compute);
 		produce(at, m, slices[turn].template as<T>());
 		produced[turn].record(job->compute);
@@ -141,7 +143,7 @@ deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
 
 } /* namespace */
 
-/* Exact; makes the runs first if need be, and waits for them. */
+/* Exact; makes the runs first if they are not there, and waits for them. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
 						 HpsortCudaError *err)
@@ -159,7 +161,7 @@ hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 						  int32_t *keys, uint64_t *counts, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
-		/* twice: how many runs there are is known only after they are made */
+		/* checked twice: the number of runs is known only after they are made */
 		check_read(job, HPSORT_CUDA_RUNS, 0, 0, 0);
 		need_runs(job);
 		check_read(job, HPSORT_CUDA_RUNS, first, count, job->runs.distinct);
@@ -170,10 +172,8 @@ hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
-/*
- * The sorted keys of a job with runs exist nowhere: they are expanded here, into the
- * caller's device memory or slice by slice on the way to host memory.
- */
+/* The sorted keys of a job with runs are not in memory: they are expanded here, into the caller's
+ * device memory or slice by slice on the way to host memory. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 						  int descending, int32_t *keys, HpsortCudaError *err)
@@ -199,10 +199,8 @@ hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
-/*
- * In parts of as much memory as reading in order takes.  The host looks at the positions
- * first, because the device would read beyond the keys; they are few beside the keys.
- */
+/* Reads in parts of as much memory as reading in order takes.  The host checks the positions
+ * first, because the device would read beyond the keys. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t count,
 						int32_t *keys, HpsortCudaError *err)
@@ -246,7 +244,7 @@ hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t 
 	});
 }
 
-/* In parts as above. */
+/* Reads in parts, as hpsort_cuda_job_read_at() does. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t count,
 						   uint64_t *positions, HpsortCudaError *err)
@@ -285,8 +283,8 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 	});
 }
 
-/* In spec.descending's direction only: equal keys keep their order in both directions,
- * so that neither permutation is the other one reversed. */
+/* In spec.descending's direction only: equal keys keep their order in both directions, so neither
+ * permutation is the other one reversed. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first,
 								 uint64_t count, uint32_t *rows,

@@ -3,6 +3,8 @@
  * kept_keys.cu
  *	  Keys of a job that lie side by side on one device (see kept_keys.cuh).
  *
+ * Knows chunks, bounds and streams, and neither jobs nor regimes.
+ *
  *-------------------------------------------------------------------------
  */
 #include "kept_keys.cuh"
@@ -17,6 +19,7 @@ namespace
 
 constexpr unsigned threads = 256;
 
+/* Writes n row numbers from first on. */
 __global__ void __launch_bounds__(threads)
 number_rows_kernel(uint32_t *rows, uint32_t first, uint64_t n)
 {
@@ -37,10 +40,13 @@ KeptKeys::open(uint64_t expected)
 }
 
 /*
- * The buffer at least doubles, so that keys whose number nobody has told are moved
- * about once each.  Keys are moved on stream copy, and so after the chunks that are
- * still on their way, but not before stream compute has unpacked those that came packed.  By
- * then it has also found the bounds of the others, so that nothing reads the old buffer any more.
+ * The buffer at least doubles, so that keys whose number was not known are moved about once each.
+ * Keys are moved on stream copy.  The move therefore waits for two kinds of work:
+ *
+ * - chunks that are still on their way, which are on stream copy, too;
+ * - the unpacking of packed values on stream compute, by an event.  Before this event stream
+ *   compute has also found the bounds of all other keys, so nothing reads the old buffer any
+ *   more.
  */
 void
 KeptKeys::reserve(uint64_t keys)
@@ -71,7 +77,7 @@ KeptKeys::add(const int32_t *keys, uint64_t n, uint64_t first, Event *copied)
 	int32_t    *to;
 
 	reserve(n_ + n);
-	/* before anything is on a stream, as it may fail for want of memory */
+	/* before anything is on a stream, because it may fail for want of memory */
 	if (pieces_.empty() || pieces_.back().first + pieces_.back().n != first)
 		pieces_.push_back({first, 0});
 	to = keys_.as<int32_t>() + n_;
@@ -124,7 +130,7 @@ KeptKeys::write_rows(cudaStream_t stream, uint32_t *rows) const
 void
 KeptKeys::release()
 {
-	/* taken on stream copy, but read last on stream compute */
+	/* allocated on stream copy, but read last on stream compute */
 	keys_.release_on(compute_);
 	bounds_.release();
 	capacity_ = 0;

@@ -3,8 +3,8 @@
  * kept_keys.cuh
  *	  Keys of a job that lie side by side on one device until they are sorted.
  *
- * For job.cu, and for the other devices of a job that several share
- * (published/shares.cuh): those have some of its keys each.
+ * For job.cu and packed.cu, and for the further devices of a job that several share
+ * (published/shares.cuh), each of which has some of the job's keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 namespace hpsort
 {
 
-/* Consecutive keys of a job: the number of the first one, and how many. */
+/* Consecutive keys of a job: the number of the first key, and how many they are. */
 struct Piece
 {
 	uint64_t	first;
@@ -24,8 +24,9 @@ struct Piece
 };
 
 /*
- * Chunks come on stream copy, and their bounds are found on stream compute while the
- * next chunk is on the bus.  All functions want the context's device to be current.
+ * Keys of a job on one device.  Chunks come on stream copy; their bounds are found on stream
+ * compute while the next chunk is on the bus.  Needs the context's device to be current in every
+ * call.
  */
 class KeptKeys
 {
@@ -33,32 +34,30 @@ public:
 	KeptKeys(HpsortCuda *context, cudaStream_t copy, cudaStream_t compute)
 		: context_(context), copy_(copy), compute_(compute) {}
 
-	/* Before the first key; if expected is right, no key is moved later. */
+	/* prepares for the first key; if expected is the final number of keys, no key is moved later */
 	void		open(uint64_t expected);
-	/* Room for so many keys in all. */
+	/* makes room for this many keys in all */
 	void		reserve(uint64_t keys);
-	/*
-	 * n keys more, which begin with the job's first-th.  Only puts work on the streams;
-	 * copied is recorded behind the last reading of the caller's memory.
-	 */
+	/* Adds n keys, the first of which is number `first` of the job.  Only puts work on the
+	 * streams; copied is recorded behind the last reading of the caller's memory. */
 	void		add(const int32_t *keys, uint64_t n, uint64_t first, Event *copied);
 	/*
-	 * Notes n keys more, which begin with the job's first-th, for which there is room, and which
-	 * work on stream compute writes behind the others and adds to bounds().
+	 * Takes note of n more keys, the first of which is number `first` of the job.  There must be
+	 * room for them, and work on stream compute must write them behind the other keys and add
+	 * them to bounds().
 	 */
 	void		note(uint64_t n, uint64_t first);
 
-	/*
-	 * Of those noted last, there are fewer: n keys in all.  Nobody wants the numbers of such keys.
-	 */
+	/* Corrects the number of all keys to n, after fewer keys than noted were written.  Nobody may
+	 * ask for the numbers of these keys (write_rows()). */
 	void		end_at(uint64_t n) { n_ = n; }
 	bool		has_room(uint64_t keys) const { return keys <= capacity_; }
 	Bounds	   *bounds() const { return bounds_.as<Bounds>(); }
-	/* Of all keys; waits for them. */
+	/* returns the bounds of all keys; waits for them */
 	Bounds		read_bounds();
-	/* The keys' numbers in the job, in the order in which the keys lie. */
+	/* writes the keys' numbers in the job to rows, in the order in which the keys lie */
 	void		write_rows(cudaStream_t stream, uint32_t *rows) const;
-	/* Gives the memory back, in the order of stream compute. */
+	/* gives the memory back, in the order of stream compute */
 	void		release();
 
 	int32_t    *keys() const { return keys_.as<int32_t>(); }
@@ -72,7 +71,7 @@ private:
 	uint64_t	n_ = 0;
 	uint64_t	capacity_ = 0;
 	DeviceBuffer bounds_;
-	std::vector<Piece> pieces_;		/* ascending; neighbours are one */
+	std::vector<Piece> pieces_;		/* ascending; neighbours are joined */
 };
 
 } /* namespace hpsort */

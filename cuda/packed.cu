@@ -3,10 +3,10 @@
  * packed.cu
  *	  Packed values that stay on the device: kept, freed, and added to jobs as keys.
  *
- * A job is told of packed values by tables of parts, which are made in pinned memory.  In
- * counting mode the values of a table are counted where they are, in keeping mode
- * they are unpacked behind the keys added before.  Where keys go is known on the host,
- * which counts NULLs by words of bits, so that nothing waits for the device.
+ * A job is given packed values by tables of parts, which the host makes in pinned memory.  In
+ * counting mode the values of a table are counted in place; in keeping mode they are unpacked
+ * behind the keys added before.  The host knows where keys go, because it counts NULLs by words
+ * of bits, so that nothing waits for the device.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +22,8 @@ using namespace hpsort;
 namespace hpsort
 {
 
-/* Pinned tables that a job has on their way to the device at most: the host makes one
- * while another is copied. */
+/* The most pinned tables of a job on their way to the device: the host makes one while another is
+ * copied. */
 static constexpr size_t tables_in_flight = 4;
 
 PackedStaging::PackedStaging()
@@ -35,8 +35,8 @@ PackedStaging::PackedStaging()
 	parts = static_cast<PackedPart *>(memory);
 }
 
-/* The first job's pinned memory is allocated here, which is when a context keeps its first
- * values, and not when the first are added to a job. */
+/* The first job's pinned memory is allocated here, when a context keeps its first values, and not
+ * when the first values are added to a job. */
 PackedShared::PackedShared()
 {
 	for (size_t i = 0; i < tables_in_flight; i++)
@@ -51,7 +51,7 @@ PackedUse::PackedUse(PackedShared *of)
 	shared->uses.push_back(this);
 }
 
-/* Pinned memory is slow to allocate, and so is kept for jobs to come. */
+/* Pinned memory is slow to allocate, and is therefore kept for later jobs. */
 PackedUse::~PackedUse()
 {
 	std::lock_guard<std::mutex> guard(shared->lock);
@@ -84,7 +84,7 @@ packed_close(HpsortCuda *context)
 namespace
 {
 
-/* What this job needs of packed values, made when it is first wanted. */
+/* Returns what this job needs of packed values; made at the first call. */
 PackedUse *
 use_of(HpsortCudaJob *job)
 {
@@ -100,8 +100,8 @@ use_of(HpsortCudaJob *job)
 	return job->packed.get();
 }
 
-/* Makes a stream wait for the copies of an origin up to a number, unless they are done.
- * Under PackedShared.lock. */
+/* Makes a stream wait for the copies of an origin up to a number, unless they are done.  The
+ * caller holds PackedShared.lock. */
 void
 wait_for_copies(PackedOrigin *origin, uint64_t number, cudaStream_t stream)
 {
@@ -114,9 +114,9 @@ wait_for_copies(PackedOrigin *origin, uint64_t number, cudaStream_t stream)
 }
 
 /*
- * The bits of n rows, the number of NULLs before each word of them, and where both are,
- * as they lie before the values on the device.  Returns the bytes of all that; 0 if no
- * row is NULL.
+ * Makes the host's copy of what lies before the values on the device: the bits of n rows, the
+ * number of NULLs before each word of them, and where both are (PackedNulls).  Returns its bytes,
+ * or 0 if no row is NULL.
  */
 uint64_t
 make_head(HpsortCudaPacked *packed, const uint8_t *nulls, uint32_t n)
@@ -156,7 +156,8 @@ make_head(HpsortCudaPacked *packed, const uint8_t *nulls, uint32_t n)
 	return bytes;
 }
 
-/* The bytes to the next boundary of 16 are read with the last value, and so are cleared. */
+/* Puts the copies of head and values on stream copy.  The bytes up to the next boundary of 16 are
+ * read with the last value, and are therefore cleared. */
 void
 copy_values(HpsortCudaJob *job, HpsortCudaPacked *packed, const void *values,
 			uint64_t head_bytes)
@@ -176,7 +177,7 @@ copy_values(HpsortCudaJob *job, HpsortCudaPacked *packed, const void *values,
 	packed->values = to;
 }
 
-/* The body of hpsort_cuda_job_keep(), whose arguments are sound. */
+/* The body of hpsort_cuda_job_keep(), whose arguments have been checked. */
 std::unique_ptr<HpsortCudaPacked>
 keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
 	 int width_bits, int32_t base)
@@ -218,7 +219,7 @@ keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
 	}
 	catch (...)
 	{
-		/* the caller's memory, and the packed values', is not in use any more */
+		/* so that neither the caller's memory nor the packed values' is in use any more */
 		ignore(cudaStreamSynchronize(job->copy));
 		throw;
 	}
@@ -227,8 +228,8 @@ keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
 	return packed;
 }
 
-/* NULLs among the first rows of packed values that have some.  Of all rows and of none the
- * answer is in the line of memory that adding looks at anyway. */
+/* Returns the number of NULLs among the first `row` rows of packed values that have NULLs.  For
+ * all rows and for none the answer is in the cache line that adding reads in any case. */
 uint32_t
 nulls_before(const HpsortCudaPacked *packed, uint32_t row)
 {
@@ -242,7 +243,7 @@ nulls_before(const HpsortCudaPacked *packed, uint32_t row)
 		packed->nulls[word] & ((1ull << row % packed_group) - 1)));
 }
 
-/* Keys of a piece. */
+/* Returns the number of keys of a piece. */
 uint32_t
 count_keys(const HpsortCudaPiece &piece)
 {
@@ -252,7 +253,7 @@ count_keys(const HpsortCudaPiece &piece)
 					  nulls_before(piece.packed, piece.first));
 }
 
-/* Pieces whose packed values the host asks the cache for ahead of those it looks at. */
+/* How many pieces ahead of its work the host prefetches packed values. */
 constexpr uint32_t pieces_ahead = 16;
 
 /* Of npieces pieces, what will be wanted some pieces behind the one at a place. */
@@ -312,7 +313,7 @@ look_through(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces
 	return found;
 }
 
-/* Tiles of a part; how they are cut is its kernel's. */
+/* Returns the tiles of a part; its kernel decides how a part is cut. */
 uint32_t
 tiles_of(const PackedPart &part, bool counting)
 {
@@ -320,15 +321,15 @@ tiles_of(const PackedPart &part, bool counting)
 	const uint64_t bytes = reinterpret_cast<uintptr_t>(part.values) % 16 +
 		(static_cast<uint64_t>(part.n) << part.width_bits());
 
-	/* two divisions by constants: one by either would be a real one */
+	/* two divisions by constants; a division by a variable would be slower */
 	return counting ? static_cast<uint32_t>((bytes + tile_bytes - 1) / tile_bytes) :
 		(part.n - 1) / packed_tile_values + 1;
 }
 
 /*
- * The next table: of pieces from *at on, whose keys go to *position on; both are moved
- * on.  It ends where it is full, or where a bin of 32 bits could overflow.  Pieces
- * without keys are left out.
+ * Makes the next table, of pieces from *at on, whose keys go to *position on; advances both.  The
+ * table ends where it is full, or where a bin of 32 bits could overflow.  Pieces without keys are
+ * left out.
  */
 PackedTable
 make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint32_t *at,
@@ -368,10 +369,8 @@ make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint3
 	return table;
 }
 
-/*
- * Pinned memory for a table: this job's oldest, if that has been copied or if the job has
- * enough of them, else one that no job has, else a new one.
- */
+/* Returns pinned memory for a table: this job's oldest, if it has been copied or if the job has
+ * enough of them; else one that no job has; else a new one. */
 PackedStaging *
 next_staging(PackedUse *use)
 {
@@ -400,7 +399,7 @@ next_staging(PackedUse *use)
 	return use->tables.back().get();
 }
 
-/* Has the keys of a table of rows counted or written. */
+/* Counts or writes the keys of a table of rows. */
 void
 use_rows(HpsortCudaJob *job, const PackedTable &parts)
 {
@@ -415,10 +414,8 @@ use_rows(HpsortCudaJob *job, const PackedTable &parts)
 					 job->kept.bounds());
 }
 
-/*
- * Brings a table to its place on the device, when the table there before has been read, and
- * has its values counted or unpacked, or keys made of its rows.
- */
+/* Brings a table to its place on the device, when the table before it there has been read.  Then
+ * counts or unpacks its values, or makes keys of its rows. */
 void
 add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedPart *place,
 		  Event *read)
@@ -432,7 +429,7 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 	check(cudaMemcpyAsync(place, staging->parts, bytes, cudaMemcpyHostToDevice, job->copy),
 		  "copy a table of packed values");
 	staging->copied.record(job->copy);
-	/* in keeping mode also for the room that the keys go to */
+	/* in keeping mode this also waits for the memory that the keys go to */
 	staging->copied.make_wait(job->compute);
 	if (job->row_keys)
 		use_rows(job, table);
@@ -443,10 +440,8 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 	read->record(job->compute);
 }
 
-/*
- * The next table of rows: from part *at on, as make_table(), whose rows have their places from
- * *position on.  What it has of columns lies behind the sentinel (RowTable).
- */
+/* Makes the next table of rows, from part *at on, as make_table() does; the rows have their
+ * places from *position on.  The columns lie behind the sentinel (RowTable). */
 PackedTable
 make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns, uint32_t *at,
 			   uint64_t *position, PackedPart *parts)
@@ -491,9 +486,9 @@ make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns
 }
 
 /*
- * Adds the pieces table by table, so that the device begins while the host makes the next
- * table.  What device memory it takes is there before the job changes.  In the end, and
- * after an error as well, whoever frees packed values waits for what has been launched.
+ * Adds the pieces table by table, so that the device begins while the host makes the next table.
+ * The device memory is allocated before the job changes.  At the end, and after an error, whoever
+ * frees packed values waits for what has been launched.
  */
 void
 add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
@@ -536,7 +531,7 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 	}
 	catch (...)
 	{
-		/* some of the keys may have been taken */
+		/* some of the keys may have been added */
 		job->failed = true;
 		ignore(cudaStreamSynchronize(job->copy));
 		ignore(cudaStreamSynchronize(job->compute));
@@ -545,11 +540,8 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 	memory.release_on(job->compute);
 }
 
-/*
- * For both calls that take packed values.  Other than in job_change(), running out of
- * memory is no reason to give the job up: the job is as before, unless body says that it
- * has failed.
- */
+/* Runs body for a call that takes packed values.  Running out of memory is no reason to give the
+ * job up, as it is in job_change(): the job is unchanged, unless body says that it has failed. */
 template <typename Body>
 HpsortCudaCode
 packed_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
@@ -588,7 +580,7 @@ hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values, const uint8_t *null
 	});
 }
 
-/* The object is deleted after a sticky error as well. */
+/* The object is deleted even after a sticky error. */
 extern "C" void
 hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 {
@@ -602,7 +594,7 @@ hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 			std::lock_guard<std::mutex> guard(shared->lock);
 
 			wait_for_copies(packed->origin, packed->number, shared->frees);
-			/* bits may be read where they are on the host, which is freed below */
+			/* the copy may read bits in place on the host, which are freed below */
 			if (packed->head && packed->context->reads_pageable &&
 				packed->number > packed->origin->done.load())
 				packed->origin->copied.wait();
@@ -614,7 +606,7 @@ hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 				}
 		});
 		packed->memory.release();
-		/* its event, if this was the last of the origin */
+		/* the origin's event goes with it, if these were its last values */
 		packed->owner.reset();
 	});
 	delete packed;
@@ -709,10 +701,8 @@ hpsort::settle_rows(HpsortCudaJob *job)
 	if (counts.n_outside != 0)
 		fail_outside(counts.value, job->spec.lo, job->spec.hi);
 
-	/*
-	 * in counting mode all rows that pass are counted, otherwise those that conditions have let
-	 * pass
-	 */
+	/* in counting mode, all rows that pass are counted; otherwise, the rows that conditions have
+	 * let pass */
 	if (job->row_keys->layout.filtered)
 		job->n = job->row_keys->first + counts.kept;
 	if (job->row_keys->layout.filtered && !job->counting)
@@ -742,7 +732,7 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 			check(cudaMemcpyAsync(rows->ranges(), ranges, bytes, cudaMemcpyHostToDevice,
 								  job->compute),
 				  "copy conditions");
-		/* ranges are the caller's again */
+		/* the caller may change ranges from here on */
 		check(cudaStreamSynchronize(job->compute), "copy conditions");
 		job->row_keys = std::move(rows);
 	});

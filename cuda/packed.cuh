@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * packed.cuh
- *	  Packed values that stay on a device, and what jobs that keep or read them share.
+ *	  Packed values that stay on a device, and what the jobs that keep or read them share.
  *
- * Packed values belong to a context.  Two orders have to hold, between jobs that know
- * nothing of each other:
- *	- values are read after they have been copied to the device.  A job counts its copies,
- *	  and one event stands for all of them (PackedOrigin).  What is known to have been
- *	  copied is found by a comparison; another job's stream waits for the event
- *	  otherwise, once, however many values it is given;
- *	- memory is given back after the kernels that read it.  It is, in the order of a stream
- *	  of the context, which first waits for an event of each job that has been given
- *	  packed values since it last waited (PackedUse).  The host waits for nothing.
+ * For packed.cu, and for job.cuh and devices.cu, which own what is declared here.  Packed values
+ * belong to a context.  Two orders must hold between jobs that share nothing else:
+ *
+ * - Values are read after they have been copied to the device.  A job numbers its copies, and one
+ *   event stands for all of them (PackedOrigin).  A comparison of numbers shows whether a copy is
+ *   known to be done.  If it is not, the reading job's stream waits for the event, once, however
+ *   many values the job is given.
+ * - Memory is given back after the kernels that read it.  It is given back in the order of a
+ *   stream of the context.  This stream first waits for an event of each job that has been given
+ *   packed values since the last wait (PackedUse).  The host waits for nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,15 +28,15 @@
 namespace hpsort
 {
 
-/* The copies of one job.  It lives as long as the job and the values that it kept. */
+/* The copies of one job.  It lives as long as the job and the values that the job kept. */
 struct PackedOrigin
 {
-	Event		copied;			/* behind the last copy; under PackedShared.lock */
-	uint64_t	last = 0;		/* number of that copy; under the same lock */
-	std::atomic<uint64_t> done{0};	/* all copies up to this one are known to be done */
+	Event		copied;			/* behind the last copy; protected by PackedShared.lock */
+	uint64_t	last = 0;		/* number of the last copy; protected by the same lock */
+	std::atomic<uint64_t> done{0};	/* all copies up to this number are known to be done */
 };
 
-/* Pinned memory in which a table of parts is made. */
+/* Pinned memory in which the host makes a table of parts. */
 struct PackedStaging
 {
 	PackedStaging();
@@ -43,7 +44,7 @@ struct PackedStaging
 	PackedStaging(const PackedStaging &) = delete;
 	PackedStaging &operator=(const PackedStaging &) = delete;
 
-	PackedPart *parts = nullptr;	/* REGIME_PACKED_PARTS and a sentinel */
+	PackedPart *parts = nullptr;	/* REGIME_PACKED_PARTS parts and a sentinel */
 	Event		copied;			/* behind the copy of the table */
 };
 
@@ -56,11 +57,14 @@ struct PackedUse
 	PackedUse &operator=(const PackedUse &) = delete;
 
 	PackedShared *shared;
-	std::shared_ptr<PackedOrigin> origin;	/* once it has kept some */
+	std::shared_ptr<PackedOrigin> origin;	/* set once the job has kept values */
 	Event		read;			/* behind the last kernel that reads packed values */
-	bool		pending = false;	/* stream frees has not waited for it; under lock */
-	std::deque<std::unique_ptr<PackedStaging>> tables;	/* of this job, oldest first */
-	Event		table_read[2];	/* of the tables in device memory that take turns */
+	bool		pending = false;	/* the stream `frees` has not waited for read; protected by
+									 * lock */
+	std::deque<std::unique_ptr<PackedStaging>> tables;	/* this job's tables on their way, oldest
+														 * first */
+	Event		table_read[2];	/* behind the kernels that read the tables in device memory, which
+								 * take turns */
 };
 
 /* What the jobs of a context share. */
@@ -68,36 +72,36 @@ struct PackedShared
 {
 	PackedShared();
 
-	Stream		frees;			/* memory is given back in its order */
-	std::mutex	lock;			/* protects what follows */
+	Stream		frees;			/* memory is given back in this stream's order */
+	std::mutex	lock;			/* protects the fields below */
 	std::vector<PackedUse *> uses;
 	std::vector<std::unique_ptr<PackedStaging>> idle;
 };
 
-/* Frees what is shared; when the context is closed. */
+/* Frees what is shared, when the context is closed. */
 void		packed_close(HpsortCuda *context);
 
 } /* namespace hpsort */
 
-/*
- * The public, opaque packed values.  What adding them to a job looks at is in one cache
- * line: a job is given tens of thousands of them.
- */
+/* The public, opaque packed values.  Everything that adding them to a job reads is in one cache
+ * line, because a job is given tens of thousands of them. */
 struct alignas(64) HpsortCudaPacked
 {
 	HpsortCuda *context = nullptr;
 	const char *values = nullptr;	/* on the device */
-	const uint64_t *nulls = nullptr;	/* on the host: a bit for each row; null: none is NULL */
-	const uint32_t *nulls_before = nullptr; /* on the host: each word of them */
+	const uint64_t *nulls = nullptr;	/* on the host: a bit for each row; null: no row is NULL */
+	const uint32_t *nulls_before = nullptr; /* on the host: the number of NULLs before each word
+											 * of nulls */
 	hpsort::PackedOrigin *origin = nullptr;
-	uint64_t	number = 0;		/* among the copies of its origin */
+	uint64_t	number = 0;		/* of this copy, among the copies of its origin */
 	uint32_t	n = 0;
 	int32_t		base = 0;
 	int			width_bits = 0;	/* log2 of the width */
 	uint32_t	nnulls = 0;
 
-	std::shared_ptr<hpsort::PackedOrigin> owner;	/* keeps origin */
-	std::unique_ptr<uint64_t[]> head;	/* what is before the values; see PackedNulls */
+	std::shared_ptr<hpsort::PackedOrigin> owner;	/* keeps origin alive */
+	std::unique_ptr<uint64_t[]> head;	/* the host's copy of what lies before the values on the
+										 * device; see PackedNulls */
 	hpsort::DeviceBuffer memory;
 };
 

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * regime.c
- *	  Which way an input is sorted (regime_memory.c: how much memory that takes).
+ *	  Which way an input is sorted.
  *
- * regime_choose() alone chooses a regime and the kernels of RADIX, and is pure.
- * How many blocks and threads a kernel is launched with is decided where it is launched.
+ * regime_choose() alone chooses a regime and the kernels of RADIX.  How much memory each takes is
+ * in regime_memory.c; how many blocks and threads a kernel has is decided where it is launched.
  * Compiles without CUDA and is tested as a table on the host (test/cuda/test_regime.c).
  *
  *-------------------------------------------------------------------------
@@ -17,19 +17,23 @@
 
 const RegimeTuning regime_tuning = {
 	.few_distinct_min_n = (uint64_t) 1 << 20,
-	/* 1e4 values, n 4,194,304 / 6e6: 0.152 / 0.149 ms by hashing, 0.117 / 0.142 by
-	 * CUB on 24 bits */
+	/* 1e4 values, n 4,194,304 / 6e6: hashing 0.152 / 0.149 ms, CUB on 24 bits 0.117 / 0.142 */
 	.few_distinct_keys_per_value = 1024,
-	/* H200, bounds told, 100 values in equal steps: n 1e7, range 1e6 0.102, by partition
-	 * 0.089; n 2e7, 0.128, 0.133.  8,192 values, n 2e7, range 1e6 / 2e7: 0.202 / 0.197, by
-	 * partition 0.138 / 0.179; n 3e7, range 1e6 / 3e7: 0.227 / 0.227, 0.184 / 0.25 */
+	/*
+	 * H200, bounds known, hashing and PARTITION:
+	 *	100 values in equal steps, range 1e6, n 1e7 / 2e7	0.102 and 0.089 / 0.128 and 0.133
+	 *	8,192 values, n 2e7, range 1e6 / 2e7	0.202 and 0.138 / 0.197 and 0.179
+	 *	8,192 values, n 3e7, range 1e6 / 3e7	0.227 and 0.184 / 0.227 and 0.25
+	 */
 	.few_beside_partition_n = (uint64_t) 1 << 24,
 	.few_beside_partition_keys = 3000,
-	/* rows, range 1e6, 8,192 values, n 1e7 / 2e7: 0.298 / 0.424, by passes 0.222 / 0.379 */
+	/* rows, range 1e6, 8,192 values, n 1e7 / 2e7: hashing 0.298 / 0.424, passes 0.222 / 0.379 */
 	.few_beside_passes_keys = 4096,
-	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
-	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
-	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
+	/*
+	 * nothing known, 1,000 values / 1e7 values / all different, in ms:
+	 *	n 2e6	with a sample 0.093 / 0.132 / 0.129, CUB on 32 bits 0.089 / 0.096 / 0.103
+	 *	n 5e6	with a sample 0.098 / 0.145 / 0.174, CUB on 32 bits 0.152 / 0.167 / 0.184
+	 */
 	.sample_min_n = (uint64_t) 1 << 22,
 	.partition_min_n = (uint64_t) 1 << 19,
 	.partition_max_buckets = 4096,
@@ -42,18 +46,19 @@ const RegimeTuning regime_tuning = {
 	.extents_more = (uint64_t) 1 << 22,
 	.few_distinct_capacity = 16384,
 	.ranks_min_n = (uint64_t) 1 << 22,
-	/* n 600,000, 32 bits 0.0530, by passes of their own 0.0508; range 1,000 0.0292 and
-	 * 0.0327; n 1e6 0.0654, 0.0595 */
+	/* one launch and separate passes: n 600,000, 32 bits 0.0530 and 0.0508, range 1,000 0.0292
+	 * and 0.0327; n 1e6, 32 bits 0.0654 and 0.0595 */
 	.one_launch_most = (uint64_t) 1 << 19,
 	.wide_keys_n = 50000000,
 };
 
-/* Shared memory that the kernels use beside the bins or slots. */
+/* Bytes of shared memory that the kernels use beside the bins or slots. */
 #define SHARED_RESERVED		2048
 
-/* Permutations carry a bin in 16 bits; no device's shared memory has room for more. */
+/* Permutations carry a bin in 16 bits; no device's shared memory has room for more bins. */
 #define MOST_BINS			65536
 
+/* Return whether the shape forbids a regime, or kernels of RADIX. */
 static int
 is_without(const RegimeShape *shape, HpsortCudaRegime regime)
 {
@@ -66,7 +71,6 @@ is_without_kernels(const RegimeShape *shape, HpsortCudaKernels kernels)
 	return (shape->without & HPSORT_CUDA_WITHOUT_KERNELS(kernels)) != 0;
 }
 
-/* Bits that x needs: 0 for 0, 33 for 2^32. */
 uint32_t
 regime_bits(uint64_t x)
 {
@@ -102,14 +106,14 @@ regime_few_distinct_slots(const HpsortCudaLimits *limits)
 uint32_t
 regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 {
-	/* beyond 5/8 full, probes grow long; the rest also absorbs late inserts */
+	/* beyond 5/8 full, probes grow long; the free slots also absorb late inserts */
 	uint32_t	capacity = regime_few_distinct_slots(limits) / 8 * 5;
 
 	return capacity < regime_tuning.few_distinct_capacity ? capacity :
 		regime_tuning.few_distinct_capacity;
 }
 
-/* Bins of a range that PARTITION takes, for each key. */
+/* Returns how many bins for each key a range may have that PARTITION takes. */
 static uint32_t
 bins_per_key(uint64_t n)
 {
@@ -117,7 +121,7 @@ bins_per_key(uint64_t n)
 		regime_tuning.partition_bins_per_key / 2;
 }
 
-/* Whether PARTITION may be chosen, if the device has room for its buckets. */
+/* Returns whether PARTITION may be chosen if the device has room for its buckets. */
 static int
 may_be_partitioned(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
@@ -133,7 +137,7 @@ may_be_partitioned(const HpsortCudaLimits *limits, const RegimeShape *shape)
 uint64_t
 regime_few_distinct_most(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
-	/* the estimate may be too low by 3/8 of the table before it overflows */
+	/* the estimate may be too low by 3/8 of the table before the table overflows */
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
 	uint64_t	keys_per_value = regime_tuning.few_distinct_keys_per_value;
 
@@ -156,7 +160,7 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, const RegimeShape *shap
 uint32_t
 regime_partition_max_buckets(const HpsortCudaLimits *limits)
 {
-	/* two words of shared memory each, beside the small tile's staging */
+	/* each bucket takes two words of shared memory, beside the small tile's staging */
 	uint32_t	words = regime_shared_bins(limits);
 	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
 		(words - REGIME_PARTITION_SMALL_TILE) / 2;
@@ -175,16 +179,18 @@ regime_partition_tile(uint64_t n)
 uint32_t
 regime_partition_words(uint64_t n, uint32_t buckets)
 {
-	/* and two more for the bucket of what is no key */
+	/* and two more words, for the bucket of places without a key */
 	return regime_partition_tile(n) + 3 * buckets + 2;
 }
 
 /*
- * A sixteenth more than a bucket's share, which is six to eight standard deviations of
- * what random keys put there, and never less than a tile, so that a tile's keys of one
- * bucket fit into two extents.  0 for so many keys that places need more than 31 bits,
- * where the extents of many small buckets would be large beside the keys, and where
- * shared memory is too small.
+ * An extent is a sixteenth more than a bucket's share, which is six to eight standard deviations
+ * of what random keys put there.  It is never less than a tile, so that a tile's keys of one
+ * bucket fit into two extents.  There are no extents where
+ *
+ * - places would need more than 31 bits,
+ * - the extents of many small buckets would be large beside the keys,
+ * - shared memory is too small.
  */
 uint64_t
 regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buckets)
@@ -200,8 +206,8 @@ regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buc
 	return extent;
 }
 
-/* A bucket takes a further extent only when its last one is full, and its first one is not
- * counted here, so that there are as many full extents at least as further ones. */
+/* A bucket takes a further extent only when its last one is full.  The bucket's first extent is
+ * not among the further ones, so there are at least as many full extents as further ones. */
 uint64_t
 regime_partition_further(uint64_t n, uint64_t extent)
 {
@@ -216,9 +222,10 @@ regime_partition_slots(uint64_t n, uint64_t extent)
 }
 
 /*
- * Twice a fair share, which random keys do not come near to, and more keys than are worth
- * bins in memory.  H200, n 1.5e6, range 4 n, from 20,480 / 32,768 on: two humps 0.079 / 0.055,
- * exponents 1.05 and 1.2 of Zipf's law 0.069 / 0.078 and 0.064 / 0.077.
+ * A crowded bucket has more than twice a fair share, which random keys do not come near, and more
+ * keys than bins in memory are worth.  H200, n 1.5e6, range 4 n, crowded from 20,480 / 32,768
+ * keys on: two humps 0.079 / 0.055, Zipf's law of exponents 1.05 and 1.2 0.069 / 0.078 and 0.064
+ * / 0.077.
  */
 uint64_t
 regime_partition_crowd(uint64_t n, uint32_t buckets)
@@ -227,9 +234,9 @@ regime_partition_crowd(uint64_t n, uint32_t buckets)
 }
 
 /*
- * A fair share, so that half of the keys in one bucket are half as many segments as there
- * are buckets.  A segment's bins are added to common ones, so it is to have as many keys
- * as bins where that leaves it below what crowds a bucket.
+ * A segment is a fair share of the keys, so that half of the keys in one bucket are half as many
+ * segments as there are buckets.  A segment's bins are added to common ones, so it gets as many
+ * keys as bins if this stays below what crowds a bucket.
  */
 uint64_t
 regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
@@ -239,15 +246,13 @@ regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
 	return min64(crowd, max64(max64(n / buckets, 8192), (uint64_t) 1 << shift));
 }
 
-/* Most work items of plan_kernel: one for each bucket, and one more for every full
- * segment of keys. */
+/* Most work items of plan_kernel: one for each bucket, and one for every full segment of keys. */
 uint64_t
 regime_partition_items(uint64_t n, uint32_t buckets)
 {
 	return buckets + n / regime_partition_segment(n, buckets, 0);
 }
 
-/* Most buckets that can have more keys than crowd a bucket. */
 uint64_t
 regime_partition_crowded(uint64_t n, uint32_t buckets)
 {
@@ -277,8 +282,7 @@ regime_name(HpsortCudaRegime regime)
 	return "unknown";
 }
 
-/* True where a sample could change the choice and saves more than the wait for it: keys
- * that are counted in bins, or are too few for a table of values, are not sampled. */
+/* Keys that are counted in bins and keys that are too few for a table of values are not sampled. */
 int
 regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
@@ -287,11 +291,11 @@ regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape)
 }
 
 /*
- * Buckets of equal width, a power of two, about regime_tuning.partition_buckets of
- * them: enough that the blocks of a large GPU are evenly loaded, few enough
- * that a tile still writes a sector per bucket.  Wider ranges take more bins
- * per bucket, then more buckets, as far as shared memory goes.  Returns 0 when
- * the range is too wide for one pass on this device.
+ * Sets shift and buckets of *choice.  Buckets have equal widths, a power of two.  There are about
+ * regime_tuning.partition_buckets of them: enough that the blocks of a large GPU are evenly
+ * loaded, few enough that a tile writes a sector per bucket.  Wider ranges take more bins per
+ * bucket, then more buckets, as far as shared memory goes.  Returns 0 if the range is too wide
+ * for one pass on this device.
  */
 static int
 choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
@@ -314,9 +318,9 @@ choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
 }
 
 /*
- * Whether passes make rows alone faster than bins that would fit do.  A stable order needs
- * passes as well as the bins; from them it gets ranks, which save a pass where values are
- * few, but the host has to be told how many there are.
+ * Returns whether passes make rows alone faster than bins that would fit.  A stable order needs
+ * passes as well as the bins.  From the bins the passes get ranks, which save a pass where values
+ * are few; but then the host must wait for their number.
  */
 static int
 passes_beat_bins(const RegimeShape *shape, uint64_t range)
@@ -342,8 +346,8 @@ regime_choose_kernels(const HpsortCudaLimits *limits, const RegimeShape *shape,
 		!(shape->wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS));
 
 	choice->bits = bits;
-	/* keys of a range of one value still have to be copied; bits are dealt evenly to the
-	 * passes, as fewer digits make longer stretches */
+	/* Keys of a range of one value still have to be copied.  Bits are dealt evenly to the passes,
+	 * because fewer digits make longer stretches. */
 	bits = bits > 0 ? bits : 1;
 	choice->passes = (bits + REGIME_DIGIT_BITS - 1) / REGIME_DIGIT_BITS;
 	choice->digit_bits = (bits + choice->passes - 1) / choice->passes;
@@ -365,7 +369,7 @@ regime_choose_kernels(const HpsortCudaLimits *limits, const RegimeShape *shape,
 	}
 }
 
-/* Why no other regime is better than RADIX, for the reason's text. */
+/* Returns why RADIX was chosen, for the reason's text. */
 static const char *
 why_radix(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * regime.h
- *	  Size arithmetic: of the choice of a regime (regime.c), and of the code that
- *	  allocates and launches.
+ *	  Size arithmetic and the choice of a regime.
  *
- * Plain C without CUDA, so that tests run without a GPU.  What hpsort_cuda_job_need()
- * promises and what the engine allocates come from the same functions and so cannot
- * differ.
+ * For regime.c and regime_memory.c, which implement it, and for all code that allocates and
+ * launches.  Plain C without CUDA, so that tests run without a GPU.  hpsort_cuda_job_need() and
+ * the engine's allocations use the same functions, so that they cannot differ.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,12 +18,17 @@
 extern "C" {
 #endif
 
-/* Bins of a slice, whose sum is kept beside them, so that a block that wants a part of
- * the output can skip the slices before it. */
+/* Bins of a slice.  The sum of a slice is kept beside its bins, so that a block that wants a part
+ * of the output can skip the slices before it. */
 #define REGIME_SLICE_BINS		256
 
-/* PARTITION: keys that a block brings to their buckets at a time: in general; where
- * shared memory is small; of up to FEW_KEYS keys, so that all SMs have a tile. */
+/*
+ * PARTITION: keys that a block brings to their buckets at a time.
+ *
+ * - TILE: in general
+ * - SMALL_TILE: where shared memory is small
+ * - FEW_KEYS_TILE: for at most FEW_KEYS keys, so that all SMs have a tile
+ */
 #define REGIME_PARTITION_TILE	16384
 #define REGIME_PARTITION_SMALL_TILE	4096
 #define REGIME_PARTITION_FEW_KEYS	((uint64_t) 1 << 21)
@@ -33,8 +37,8 @@ extern "C" {
 /* Least items of a tile of a sorting pass (sweep.cuh). */
 #define REGIME_SWEEP_TILE	7680
 
-/* Bits of a digit at most; keys a thread of MANY_KEYS in general, and what WIDE_ITEMS of
- * them need of shared memory, for the two blocks that an SM is to have. */
+/* DIGIT_BITS is the most bits of a digit.  A thread of MANY_KEYS takes MANY_KEYS_ITEMS keys in
+ * general, and WIDE_ITEMS where an SM has WIDE_SHARED bytes of shared memory for two blocks. */
 #define REGIME_DIGIT_BITS		8
 #define REGIME_MANY_KEYS_ITEMS	22
 #define REGIME_WIDE_ITEMS		26
@@ -43,85 +47,86 @@ extern "C" {
 /* ONE_LAUNCH: keys of a block's largest tile. */
 #define REGIME_ONE_LAUNCH_TILE	8192
 
-/* Passes over so many bits are one less than over 32. */
+/* Keys of at most 24 bits take fewer passes than keys of 32 bits. */
 #define REGIME_FEWER_PASSES_BITS	24
 
-/* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that their caller may use. */
+/* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that the caller may use. */
 #define REGIME_SWEEP_ZEROED	8448
 
-/*
- * Most keys whose positions are counted in 32 bits: expand_block() rounds the
- * last position up to a tile, and that must not come out as 0.
- */
+/* Most keys whose positions are counted in 32 bits.  expand_block() rounds the last position up
+ * to a tile, and the result must not wrap around to 0. */
 #define REGIME_POSITIONS_MAX	((uint64_t) UINT32_MAX - 1024)
 
-/* Parts of packed values that a kernel is given at a time, and the bytes of one. */
+/* Parts of packed values that one launch is given at most, and the bytes of a part. */
 #define REGIME_PACKED_PARTS		4096
 #define REGIME_PACKED_PART_BYTES	32
 
-/* Bytes of a slice of the output on its way to host memory (two are used). */
+/* Bytes of a slice of the output on its way to host memory (two slices are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
 
-/* Tables of packed values of so many parts: two take turns where one is not enough. */
+/* Returns the bytes of the tables of packed values of this many parts.  If one table cannot hold
+ * all parts, there are two, which take turns. */
 extern uint64_t regime_packed_bytes(uint64_t parts);
 
-/* The shape of one input, as far as it is known. */
+/* The shape of one input, so far as it is known. */
 typedef struct RegimeShape
 {
 	uint64_t	n;
-	int32_t		lo;				/* given, or found; those of int32 where neither is true */
+	int32_t		lo;				/* stated by the caller, or found; else int32's */
 	int32_t		hi;
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;
-	int			counted;		/* HpsortCudaSpec's: bins where they fit */
-	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: those of the specification,
-								 * and of regimes that were tried in vain */
+	int			counted;		/* HpsortCudaSpec.counted: bins where they fit */
+	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: of the specification, and of regimes
+								 * that have given up */
 } RegimeShape;
 
+/* The answer of regime_choose(): a regime, its parameters, and why. */
 typedef struct RegimeChoice
 {
 	HpsortCudaRegime regime;
 	uint32_t	shift;			/* PARTITION: log2 of the bins per bucket */
 	uint32_t	buckets;		/* PARTITION: number of buckets */
-	uint32_t	bits;			/* RADIX: significant low bits of the keys, */
-	uint32_t	passes;			/* the passes over them, */
-	uint32_t	digit_bits;		/* the bits of a digit (the last may have fewer), */
-	HpsortCudaKernels kernels;	/* the kernels, */
-	uint32_t	items;			/* MANY_KEYS: and the keys that a thread takes */
+	uint32_t	bits;			/* RADIX: significant low bits of the keys */
+	uint32_t	passes;			/* RADIX: passes over these bits */
+	uint32_t	digit_bits;		/* RADIX: bits of a digit (the last one may have fewer) */
+	HpsortCudaKernels kernels;	/* RADIX: the kernels */
+	uint32_t	items;			/* RADIX by MANY_KEYS: keys that a thread takes */
 	char		reason[160];	/* one line for a person */
 } RegimeChoice;
 
-/* The one place where a regime and the kernels of RADIX are chosen.  Pure: same
- * arguments, same answer, no CUDA call. */
+/* Chooses a regime, and the kernels of RADIX.  This is the only place where either is chosen.
+ * Pure: the same arguments give the same choice, and no CUDA call is made. */
 extern void regime_choose(const HpsortCudaLimits *limits, const RegimeShape *shape,
 						  RegimeChoice *choice);
 
-/* Whether sampling the keys first can change the choice (and is worth it). */
+/* Returns whether a sample of the keys can change the choice and is worth the wait. */
 extern int	regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape);
 
+/* Returns the name of a regime, a constant in lower case ("shared_histogram"). */
 extern const char *regime_name(HpsortCudaRegime regime);
 
-/* hi - lo + 1 in 64 bits. */
+/* Returns hi - lo + 1 in 64 bits. */
 extern uint64_t regime_range(const RegimeShape *shape);
 
-/* RADIX: sets passes, digits and kernels of *choice, also where another regime would be
- * chosen for this shape. */
+/* RADIX: sets passes, digits and kernels of *choice.  regime_choose() would choose another regime
+ * for some of the shapes that this function is called with. */
 extern void regime_choose_kernels(const HpsortCudaLimits *limits,
 								  const RegimeShape *shape,
 								  RegimeChoice *choice);
 
-/* RADIX: most keys that one launch sorts on this device. */
+/* RADIX: returns the most keys that one launch sorts on this device. */
 extern uint64_t regime_one_launch_most(const HpsortCudaLimits *limits);
 
-/* Most bins that SHARED_HISTOGRAM can hold on this device. */
+/* Returns the most bins that SHARED_HISTOGRAM can hold on this device. */
 extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);
 
-/* FEW_DISTINCT: slots of a block's hash table, and the most values it may hold. */
+/* FEW_DISTINCT: return the slots of a block's hash table, and the most values it may hold. */
 extern uint32_t regime_few_distinct_slots(const HpsortCudaLimits *limits);
 extern uint32_t regime_few_distinct_capacity(const HpsortCudaLimits *limits);
 
-/* Numbers of a sample's keys, of its values, and of the values that occur in it once,
- * twice and three times. */
+/* What a sample of keys has shown: its number of keys, the number of its distinct values (seen),
+ * and how many of these occur in it once, twice and three times. */
 typedef struct RegimeSample
 {
 	uint32_t	keys;
@@ -132,34 +137,40 @@ typedef struct RegimeSample
 } RegimeSample;
 
 /*
- * Limits of regime_distinct()'s corrections.  From MAX_N keys on none is made: trying
- * FEW_DISTINCT in vain costs less than leaving it out in error.  Below MIN_N the sample
- * must have met most values more than once.  Beyond MOST values FEW_DISTINCT is never
- * tried.
+ * Limits of the corrections of regime_distinct():
+ *
+ * - From MAX_N keys on, the estimate is not corrected: trying FEW_DISTINCT in vain costs less
+ *   than leaving it out in error.
+ * - Below MIN_N keys, the sample must have met most values more than once.
+ * - Above MOST values, FEW_DISTINCT is never tried.
  */
 #define REGIME_TAIL_MAX_N		((uint64_t) 1 << 26)
 #define REGIME_TAIL_MIN_N		((uint64_t) 1 << 23)
 #define REGIME_TAIL_MOST		10240
 
 /*
- * How many distinct values n keys have, by a sample of them.
+ * Returns an estimate of how many distinct values n keys have, by a sample of them.
  *
- * Chao's estimate: the sample has missed once^2 / (2 twice) values.  The estimate is exact
- * where the rare values are equally rare, and much too low where they have a long tail,
- * as by Zipf's law: for 1e7 keys with exponent 1.2 it is 5,000 where there are 300,000
- * values, and FEW_DISTINCT then gives up after reading all keys (0.75 ms instead of 0.13).
+ * The normal case is Chao's estimate: the sample has missed once^2 / (2 twice) values.  This is
+ * exact where the rare values are equally rare.  It is much too low where they have a long tail,
+ * as by Zipf's law: for 1e7 keys of exponent 1.2 it is 5,000 where there are 300,000 values, and
+ * FEW_DISTINCT then gives up after reading all keys (0.75 ms instead of 0.13).
  *
- * The tail is seen in once * thrice / twice^2, which is 2/3 for equally rare values and
- * about 2 for 8,192 values of exponents 1 to 1.2; tail is that number divided by 2/3.
- * Up to 1.5 tail may be chance, and is ignored.  Up to 3 the estimate times tail comes
- * near the truth.  Above 3 the values are taken for a power law's, whose number grows
- * with the number of keys to the power once / seen; if that is more than FEW_DISTINCT
- * takes, n is returned, so that no regime of distinct values is chosen.  n is returned as
- * well where hardly any rare value was met twice, which says only that there are many.
+ * The ratio once * thrice / twice^2 shows the tail.  It is 2/3 for equally rare values and about
+ * 2 for 8,192 values of exponents 1 to 1.2.  `tail` is the ratio divided by 2/3.
  *
- * Below REGIME_TAIL_MIN_N keys FEW_DISTINCT does not pay for values that most blocks meet
- * anew (exponent 2, n 4.2e6, 3,000 values: 0.105 ms; a partition 0.07), so n is returned
- * where more than a quarter of the sample's values were met once.
+ * - Up to 1.5, tail may be chance and is ignored.
+ * - Up to 3, the estimate times tail comes near the truth.
+ * - Above 3, the values are taken for a power law's, whose number grows with the number of keys
+ *   to the power once / seen.  If the result is more than FEW_DISTINCT takes, n is returned, so
+ *   that no regime of distinct values is chosen.
+ *
+ * Two more cases return n:
+ *
+ * - Hardly any rare value was met twice: this says only that there are many values.
+ * - There are fewer than REGIME_TAIL_MIN_N keys and more than a quarter of the sample's values
+ *   were met once: most blocks would meet these values anew, and FEW_DISTINCT does not pay
+ *   (exponent 2, n 4.2e6, 3,000 values: 0.105 ms; a partition 0.07).
  */
 #ifdef __CUDACC__
 __host__ __device__ static __forceinline__ double
@@ -184,7 +195,7 @@ regime_distinct(const RegimeSample *sample, uint64_t n)
 			const double power = once / sample->seen;
 
 			distinct = sample->seen;
-			/* 2^power, by a square that meets it at 0, 1/2 and 1 */
+			/* 2^power, by a square that is exact at 0, 1/2 and 1 */
 			for (uint64_t keys = sample->keys; keys < n; keys *= 2)
 				distinct *= 1 + power * (0.6569 + 0.3431 * power);
 			if (distinct > REGIME_TAIL_MOST)
@@ -196,37 +207,39 @@ regime_distinct(const RegimeSample *sample, uint64_t n)
 	return distinct < (double) n ? distinct : (double) n;
 }
 
-/* FEW_DISTINCT: the largest estimate it is tried for; 0 where it is no choice. */
+/* FEW_DISTINCT: returns the largest estimate for which it is tried, or 0 if it is no choice. */
 extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits,
 										 const RegimeShape *shape);
 
-/* PARTITION: most buckets that one pass can write to on this device. */
+/* PARTITION: returns the most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 
-/* PARTITION: keys of a tile that is scattered to buckets that have not been counted. */
+/* PARTITION: returns the keys of a tile that is scattered to buckets that have not been counted. */
 extern uint32_t regime_partition_tile(uint64_t n);
 
-/* PARTITION: words of shared memory that such a scattering takes. */
+/* PARTITION: returns the words of shared memory that scattering to uncounted buckets takes. */
 extern uint32_t regime_partition_words(uint64_t n, uint32_t buckets);
 
-/* PARTITION: keys that a bucket has room for by itself; 0: buckets are counted first. */
+/* PARTITION: returns how many keys a bucket's own extent has room for.  0 means that buckets are
+ * counted first and have no extents. */
 extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n,
 										uint32_t buckets);
 
-/* PARTITION: extents that buckets may take beside their first, and words of eight bytes
- * in the table of these, a power of two; for extents that are not 0. */
+/* PARTITION: return how many further extents all buckets together may take, and how many words of
+ * 8 bytes, a power of two, the table of further extents has.  extent must not be 0. */
 extern uint64_t regime_partition_further(uint64_t n, uint64_t extent);
 extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 
-/* PARTITION: a bucket of more keys is crowded, keys per segment of one, most work items. */
+/* PARTITION: return the number of keys above which a bucket is crowded, the keys of a segment of
+ * a crowded bucket, and the most work items. */
 extern uint64_t regime_partition_crowd(uint64_t n, uint32_t buckets);
 extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift);
 extern uint64_t regime_partition_items(uint64_t n, uint32_t buckets);
 
 /*
- * PARTITION: the end of segment i of a bucket of count keys, counted from the
- * bucket's start.  count may be so near to 2^32 that (i + 1) * segment is not
- * below it, so no more than what is left is added.
+ * PARTITION: returns the end of segment i of a bucket of count keys, as a distance from the
+ * bucket's start.  count may be so close to 2^32 that (i + 1) * segment wraps around, so the
+ * function adds no more than what is left.
  */
 #ifdef __CUDACC__
 __host__ __device__ static __forceinline__ uint32_t
@@ -240,13 +253,13 @@ regime_segment_end(uint32_t count, uint32_t segment, uint32_t i)
 	return begin + (count - begin < segment ? count - begin : segment);
 }
 
-/* PARTITION: buckets that may be crowded, that is, need bins in memory. */
+/* PARTITION: returns the most buckets that may be crowded, that is, need bins in memory. */
 extern uint64_t regime_partition_crowded(uint64_t n, uint32_t buckets);
 
-/* Bits that x needs: 0 for 0, 32 for 2^32 - 1, 33 for 2^32. */
+/* Returns the bits that x needs: 0 for 0, 32 for 2^32 - 1, 33 for 2^32. */
 extern uint32_t regime_bits(uint64_t x);
 
-/* Device memory in bytes, a function for each kind of buffer. */
+/* Return bytes of device memory, one function for each kind of buffer. */
 extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
 extern uint64_t regime_runs_bytes(uint64_t runs);
 extern uint64_t regime_few_distinct_bytes(const HpsortCudaLimits *limits);

@@ -3,7 +3,7 @@
  * regime_memory.c
  *	  How much device memory each kind of buffer takes, and a sort or a job at most.
  *
- * Compiles without CUDA, like regime.c.
+ * For the code that allocates, and for callers of hpsort_cuda_job_need().  Compiles without CUDA.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,14 +15,14 @@ regime_bins_bytes(uint64_t range, uint32_t count_bytes)
 {
 	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
 
-	/* and the kernel's counter of tiles */
+	/* one more for the kernel's counter of tiles */
 	return round_up((slices * REGIME_SLICE_BINS + slices + 1) * count_bytes, 256);
 }
 
 uint64_t
 regime_runs_bytes(uint64_t runs)
 {
-	/* keys, and one start more than runs */
+	/* keys; starts, one more than runs */
 	return round_up(runs * sizeof(int32_t), 256) +
 		round_up((runs + 1) * sizeof(uint64_t), 256);
 }
@@ -32,14 +32,14 @@ regime_few_distinct_bytes(const HpsortCudaLimits *limits)
 {
 	uint64_t	capacity = regime_few_distinct_capacity(limits);
 
-	/* the table in memory: four slots per value, key and 64-bit count; a list
-	 * of the slots taken; state */
+	/* the table in memory, four slots per value, each a key and a 64-bit count; a list of the
+	 * slots taken; state */
 	return 4 * capacity * (sizeof(uint32_t) + sizeof(uint64_t)) +
 		capacity * sizeof(uint32_t) + 1024 + regime_runs_bytes(capacity);
 }
 
-/* What a partition needs beside its residues: sizes of buckets, where they begin, and
- * cursors; work items; bins of crowded buckets. */
+/* Returns the bytes that a partition needs beside its residues: sizes, starts and cursors of
+ * buckets; work items; bins of crowded buckets. */
 static uint64_t
 partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 {
@@ -51,7 +51,8 @@ partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 		round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
 }
 
-/* Residues in extents: each bucket's own, further ones, and the table of these. */
+/* Returns the bytes of residues in extents: each bucket's own, the further ones, and the table of
+ * further ones. */
 static uint64_t
 extents_bytes(uint64_t n, uint32_t buckets, uint64_t extent)
 {
@@ -74,7 +75,7 @@ regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shif
 uint64_t
 regime_packed_bytes(uint64_t parts)
 {
-	/* and a sentinel */
+	/* one more for the sentinel */
 	uint64_t	table = round_up((min64(parts, REGIME_PACKED_PARTS) + 1) *
 								 REGIME_PACKED_PART_BYTES, 256);
 
@@ -84,8 +85,8 @@ regime_packed_bytes(uint64_t parts)
 uint64_t
 regime_sweep_bytes(uint64_t n, uint32_t passes)
 {
-	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
-	 * one per digit and tile of those; a page for the rest */
+	/* Counts of the digits of each pass, for every 2^30 items; the look-back's words, one per
+	 * digit and tile of 2^30 items; a page for what is small. */
 	uint64_t	portions = (n >> 29) + 2;
 	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
 	uint64_t	tiles = items / REGIME_SWEEP_TILE + 1;
@@ -98,21 +99,22 @@ regime_sweep_bytes(uint64_t n, uint32_t passes)
 uint64_t
 regime_radix_bytes(uint64_t n, uint32_t value_bytes)
 {
-	/* alternate buffers, and look-back tables with ample room: CUB's tiles are
-	 * as small as 4,096, and its small kernels' workspace has no formula */
+	/* Alternate buffers, and ample look-back tables: CUB's tiles are as small as 4,096, and the
+	 * workspace of its small kernels has no formula. */
 	return n * (sizeof(uint32_t) + value_bytes) + n / 2 + ((uint64_t) 8 << 20);
 }
 
 uint64_t
 regime_ranks_bytes(uint64_t n)
 {
-	/* two-byte ranks, a word between the passes, what the passes share, and where
-	 * chunks of rows begin (1 kB for nearly 2^24 rows) */
+	/* two-byte ranks; a word per row between the passes; what the passes share; where chunks of
+	 * rows begin (1 kB for nearly 2^24 rows) */
 	return (n + 4) * sizeof(uint16_t) + n * sizeof(uint32_t) +
 		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
 }
 
-/* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
+/* Returns whether a job counts its keys.  Such a job keeps no keys unless a permutation is
+ * wanted. */
 static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
@@ -122,7 +124,7 @@ is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 		regime_shared_bins(limits);
 }
 
-/* Residues of a partition, at most, and the table of their extents. */
+/* Returns the most bytes that residues of a partition and the table of their extents can take. */
 static uint64_t
 most_residues_bytes(uint64_t n)
 {
@@ -136,7 +138,7 @@ most_residues_bytes(uint64_t n)
 		4 * buckets * sizeof(uint64_t) + 512;
 }
 
-/* Workspace of sorting n keys of a range beyond shared memory, by whatever regime. */
+/* Returns the most workspace of sorting n keys of a range beyond shared memory, by any regime. */
 static uint64_t
 wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 {
@@ -147,7 +149,8 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	{
 		uint32_t	shift = regime_tuning.partition_max_shift;
 
-		/* crowded buckets' bins grow with the bins, the rest with buckets */
+		/* the bins of crowded buckets grow with the bins of a bucket, everything else with the
+		 * buckets */
 		most = max64(most, most_residues_bytes(n) +
 					 max64(partition_rest_bytes(n, shift, regime_tuning.partition_max_buckets),
 						   partition_rest_bytes(n, shift, 1)));
@@ -156,9 +159,9 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 }
 
 /*
- * Most memory of a job.  A job that only counts needs the same for every n; any other
- * holds its keys to the end, and beside them what sorting or, later, making runs takes,
- * whichever is more.
+ * Returns the most memory of a job.  A job that only counts needs the same for every n.  Any
+ * other job holds its keys to the end, and beside them the workspace of sorting or, later, of
+ * making runs, whichever is larger.
  */
 uint64_t
 hpsort_cuda_job_need(const HpsortCudaLimits *limits,
@@ -169,15 +172,15 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 		regime_runs_bytes(bins) + 65536;
 	uint64_t	sorting;
 
-	/* two slices on the way out, of 8 bytes an element at most */
+	/* two slices on the way out, at most 8 bytes an element */
 	need += 2 * min64(REGIME_READ_SLICE, round_up(n * sizeof(uint64_t), 256));
-	/* packed values, each part of which has a key */
+	/* packed values; each part of them has at least one key */
 	need += regime_packed_bytes(n);
 	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
 		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT *
 			min64(HPSORT_CUDA_CHUNK_MAX, round_up(n * sizeof(int32_t), 256));
 
-	/* the keys as they came, their order beside them, and its workspace */
+	/* the keys as they came, the sorted keys, and the workspace */
 	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
 		sorting += n * sizeof(uint32_t) +
@@ -187,7 +190,7 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 		sorting += wide_bytes(limits, n);
 	sorting += regime_few_distinct_bytes(limits);
 
-	/* making runs from sorted keys, when there are about as many of them */
+	/* making runs from sorted keys, when there are about as many runs as keys */
 	if (spec->wanted & HPSORT_CUDA_RUNS)
 		sorting = max64(sorting, n * sizeof(int32_t) * 2 + regime_runs_bytes(n) +
 						n / 256 + 65536);

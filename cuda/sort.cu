@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * sort.cu
- *	  Sorting keys in device memory: takes a sample where that may pay, lets regime.c
- *	  choose, and calls the regime.
+ *	  Sorting keys in device memory: takes a sample where it may pay, lets regime.c choose, and
+ *	  calls the regime.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +18,8 @@
 namespace hpsort
 {
 
-/* The limits are set for the current device in this process; setting them again, for a
- * second context of the device, changes nothing. */
+/* The limits belong to the current device in this process.  Setting them again, for a second
+ * context of the device, changes nothing. */
 void
 configure_kernels(const HpsortCudaLimits &limits)
 {
@@ -31,8 +31,6 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_permutation(limits);
 }
 
-/* To be called only after the stream has come past the kernels that were given the
- * verdict. */
 void
 check_verdict(const HpsortCudaVerdict *verdict, const RegimeShape &shape)
 {
@@ -55,17 +53,15 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	return shape;
 }
 
-/*
- * Takes a sample, and while the host waits for it begins the work of the regime that
- * is chosen if most keys differ from each other.
- */
+/* Takes a sample.  While the host waits for it, begins the work of the regime that is chosen if
+ * most keys differ. */
 static void
 sample_and_begin(SortTask *task)
 {
 	const HpsortCudaLimits *limits = &task->context->limits;
 	const SortInput input = task->input();
 	RegimeShape expected = task->shape;
-	/* the work is to be skipped where FEW_DISTINCT will be chosen */
+	/* kernels skip the work where FEW_DISTINCT will be chosen */
 	Sampling	sampling(input, regime_few_distinct_most(limits, &task->shape));
 
 	expected.distinct = task->shape.n;
@@ -78,7 +74,7 @@ sample_and_begin(SortTask *task)
 	const Sample sample = sampling.result();
 
 	task->shape.distinct = sample.distinct;
-	/* nothing was done, so that the work must not be taken for begun */
+	/* the kernels have skipped the work, so it must not count as begun */
 	if (sample.skipped)
 	{
 		task->radix = RadixStart();
@@ -87,9 +83,9 @@ sample_and_begin(SortTask *task)
 }
 
 /*
- * While the host waits for the sample's answer the device would do nothing, for 20 us and
- * more.  So the work that will most likely be needed is put on the stream before the wait,
- * and looks at the sample's word whether to do anything.
+ * Without work, the device would be idle while the host waits for the sample, for 20 us and more.
+ * The work that will most likely be needed is therefore put on the stream before the wait; its
+ * kernels read the sample's verdict and do nothing if the work is not needed.
  */
 void
 sort_prepare(SortTask *task)
@@ -101,7 +97,7 @@ sort_prepare(SortTask *task)
 	regime_choose(limits, &task->shape, &task->choice);
 }
 
-/* The next choice after FEW_DISTINCT has given up. */
+/* Chooses again after FEW_DISTINCT has given up. */
 static void
 think_again(SortTask *task)
 {
@@ -110,15 +106,15 @@ think_again(SortTask *task)
 
 	task->shape.without |= HPSORT_CUDA_WITHOUT(choice->regime);
 	regime_choose(&task->context->limits, &task->shape, choice);
-	/* the reason tells why this sort took longer than others of its shape */
+	/* the reason says why this sort took longer than others of its shape */
 	snprintf(reason, sizeof(reason), "values not as estimated: %.120s", choice->reason);
 	memcpy(choice->reason, reason, sizeof(reason));
 }
 
 /*
- * FEW_DISTINCT comes before the switch because it alone may give up, and another regime
- * is chosen then.  PUBLISHED never comes here: job.cu calls cuda/published for a job
- * that names a paper's algorithm.
+ * FEW_DISTINCT comes before the switch because only FEW_DISTINCT may give up; then another regime
+ * is chosen.  PUBLISHED never comes here: job.cu calls cuda/published for a job that names a
+ * paper's algorithm.
  */
 static void
 sort_keys(SortTask *task, SortOutput *output)
@@ -160,7 +156,7 @@ sort_keys(SortTask *task, SortOutput *output)
 	}
 }
 
-/* Rows by bins of shared memory, and the keys' runs, by which a bin may become a rank. */
+/* Makes rows by bins of shared memory, and the keys' runs; by the runs a bin may become a rank. */
 static void
 permute_by_bins(SortTask *task, SortOutput *output)
 {
@@ -173,19 +169,19 @@ permute_by_bins(SortTask *task, SortOutput *output)
 	runs->allocate(task->context, task->stream, bins < input.n ? bins : input.n);
 	shared_runs(input, *runs);
 	known.record(task->stream);
-	/* workspace of the passes, 13 MB at n 1e8, cleared while the host waits for the number
-	 * of runs.  For two passes, because that number decides whether one is enough */
+	/* The workspace of the passes, 13 MB at n 1e8, is cleared while the host waits for the number
+	 * of runs.  It is for two passes, because the number of runs decides whether one is enough. */
 	sweeps.allocate(task->context, task->stream, input.n, 2);
 	known.wait("find the runs");
 	output->have_runs = true;
 	runs->distinct = task->verdict->distinct;
-	/* a key outside the bounds has no bin, so that the runs lack its row */
+	/* a key outside the bounds has no bin, so the runs lack its row */
 	if (task->verdict->n_outside == 0)
 		ranked_permutation(input, true, *runs, output->rows, &sweeps);
 }
 
-/* Rows by dense ranks of few values, and the keys' runs.  False: there are more values
- * than the table holds. */
+/* Makes rows by dense ranks of few values, and the keys' runs.  Returns false if there are more
+ * values than the table holds. */
 static bool
 permute_by_values(SortTask *task, SortOutput *output)
 {
@@ -201,10 +197,10 @@ permute_by_values(SortTask *task, SortOutput *output)
 }
 
 /*
- * By bins or dense ranks where a table holds all distinct values; else by a sort of
- * (key, row) pairs.  PARTITION and every other way that scatters keys by atomics is
- * out: the order of equal keys is part of the result.  A regime that gives up has
- * released its memory before the next one is called: no need counts both.
+ * Makes rows by bins or dense ranks if a table holds all distinct values, else by a sort of (key,
+ * row) pairs.  PARTITION and every other regime that scatters keys by atomics is out: the order
+ * of equal keys is part of the result.  A regime that gives up has released its memory before the
+ * next one is called, so no need counts both.
  */
 static void
 permute(SortTask *task, SortOutput *output)

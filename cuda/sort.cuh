@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sort.cuh
- *	  One sort of keys in device memory, in two steps: a regime is chosen, by a sample of
- *	  the keys if that may pay, and called.
+ *	  One sort of keys in device memory, in two steps: sort_prepare() chooses a regime, sort_run()
+ *	  calls it.
  *
- * Jobs (job.cu) take these steps at their end.
+ * For job.cu, which takes both steps when a job's keys are complete.  Knows regimes and their
+ * families, and neither jobs nor hosts.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,33 +20,33 @@
 namespace hpsort
 {
 
-/* Raises the shared memory limits of all kernels but the passes of sweep.cuh, once per
- * device. */
+/* Raises the shared memory limits of all kernels but the passes of sweep.cuh.  To be called once
+ * per device, with the device current. */
 void		configure_kernels(const HpsortCudaLimits &limits);
 
-/* Fails with OUT_OF_BOUNDS if a key was reported; shape has the bounds. */
+/* Fails with OUT_OF_BOUNDS if a kernel has reported a key outside the bounds of shape.  The
+ * stream must have come past the kernels that were given the verdict. */
 void		check_verdict(const HpsortCudaVerdict *verdict,
 						  const RegimeShape &shape);
 
-/* What spec says of n keys; bounds that it does not give are those of int32. */
+/* Returns the shape of n keys of a specification.  Bounds that it does not state are the
+ * bounds of int32. */
 RegimeShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
 
-/*
- * The caller sets the first group.  The second is filled by sort_prepare().  The task
- * owns device memory, which is given back in the stream's order.
- */
+/* One sort.  The caller sets the first group of fields, sort_prepare() the second.  The task owns
+ * device memory, which it gives back in the stream's order. */
 struct SortTask
 {
 	HpsortCuda *context;
 	cudaStream_t stream;
-	const int32_t *keys;		/* shape.n of them, in device memory */
+	const int32_t *keys;		/* shape.n keys in device memory */
 	RegimeShape	shape;			/* with the keys' own bounds */
 	bool		descending;
 	HpsortCudaVerdict *verdict;	/* gets a key outside the bounds, if there is one */
 
-	/* what has been done in the end: a regime that has to give up is replaced */
+	/* what was done in the end: a regime that gives up is replaced */
 	RegimeChoice choice = {};
-	/* work that was begun while the sample was on its way; one of them at most */
+	/* work begun while the sample was on its way; at most one of the two has any */
 	RadixStart	radix = {};
 	PartitionStart partition = {};
 
@@ -56,25 +57,24 @@ struct SortTask
 	Division division() const { return {choice.shift, choice.buckets}; }
 };
 
-/* Where the result goes; device memory of the caller's, for shape.n elements each. */
+/* Where the result goes: device memory of the caller, for shape.n elements each. */
 struct SortOutput
 {
 	int32_t    *keys = nullptr;	/* null: not wanted, or wanted as runs */
 	uint32_t   *rows = nullptr;	/* the stable permutation; null: not wanted */
-	/* set by sort_run(): the result is these runs, which ascend, and keys is untouched */
+	/* set by sort_run(): the result is these runs, which ascend; keys is untouched */
 	bool		have_runs = false;
 	Runs		runs;
 };
 
-/* Takes a sample of the keys if that can change the choice, and chooses; waits for the
- * sample. */
+/* Chooses a regime.  If a sample of the keys can change the choice, takes one and waits for it. */
 void		sort_prepare(SortTask *task);
 
 /*
- * Sorts by the task's choice.  Where output->rows is null, output->keys may be null only
- * if the choice is SHARED_HISTOGRAM, which gives runs then.  Keys of a permutation are
- * in the task's direction.  Keys outside the bounds are reported, and the result is
- * undefined then.  Waits where the choice depends on the keys, not for the end.
+ * Sorts by the task's choice.  If output->rows is null, output->keys may be null only if the
+ * choice is SHARED_HISTOGRAM, which then gives runs.  The keys of a permutation are in the task's
+ * direction.  If keys are outside the bounds, the verdict reports one of them and the result is
+ * undefined.  Does not wait for the end; waits on the way where the choice depends on the keys.
  */
 void		sort_run(SortTask *task, SortOutput *output);
 

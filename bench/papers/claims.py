@@ -46,6 +46,11 @@ def named(key, times):
     return f"{key[2]:,} keys, {key[1]} ({times:.2f} times)"
 
 
+def row(*cells):
+    """A row of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
 def link(words, path):
     return f"[{words}](../../bench/results/{os.path.basename(path)})"
 
@@ -70,7 +75,7 @@ def two_runs():
     same = ("cub", "cub_bits", "cub_pairs", "cub_pairs_bits", "hp", "one_hp", "hpsort", "permutation", "bucket_radix",
             "bucket_bitonic", "gpu")
     yield if_so(tenths(same, 5) == 9 and tenths(("thrust", ZERO), 20) == 9,
-                "Times on the GPU agree to 5 % in nine of ten points, those of Thrust and of 0-compressed as "
+                "Times on the GPU agree to 5 % in nine of ten points, times of Thrust and of 0-compressed as "
                 "published to 20 %")
 
 
@@ -109,7 +114,7 @@ def best_choice():
            f"0.5, {most(one, 10):,} with 0.25 (by up to {max(one.values()):.2f} times over hpsort)")
     yield (f"slower than CUB bits in {len(slower)} of {len(engine)} points: " +
            "; ".join(named(key, times) for times, key in slower[:3]))
-    yield f"is {span(interval, '.0f')} times slower than CUB)"
+    yield f"`hp` is {span(interval, '.0f')} times slower than CUB"
 
 
 def stable():
@@ -128,14 +133,12 @@ def stable():
     slower = sorted((point["permutation"] / point["cub_pairs_bits"], key)
                     for key, point in points.items()
                     if point["permutation"] > point["cub_pairs_bits"])
-    yield (f"it is faster than CUB's pairs in {wins('cub_pairs')} of {len(points)} points, by "
-           f"{middle(times('cub_pairs'))} times in the middle and up to {max(times('cub_pairs')):.2f}, and "
-           f"than pairs that are told the bits in {wins('cub_pairs_bits')}, by "
-           f"{middle(times('cub_pairs_bits'))} and up to {max(times('cub_pairs_bits')):.2f}")
-    yield ("The exceptions: " + "; ".join(f"Fig. {key[0][5:]} at {key[2] // 10**6} million, {t:.2f} times as "
+    for peer, words in (("cub_pairs", "CUB's pairs"), ("cub_pairs_bits", "CUB's pairs, told the bits")):
+        yield row(words, f"{wins(peer)} of {len(points)} points", middle(times(peer)), f"up to {max(times(peer)):.2f}")
+    yield ("The exceptions beside pairs that are told the bits: " + "; ".join(f"Fig. {key[0][5:]} at {key[2] // 10**6} million, {t:.2f} times as "
                                           "long" for t, key in slower))
-    yield (f"faster than the unstable H-P on keys alone in {wins('hp')} of them (by {middle(times('hp'))} in "
-           f"the middle, from {min(times('hp')):.2f} to {max(times('hp')):.0f})")
+    yield row("the unstable H-P on keys alone", f"{wins('hp')} of {len(points)} points", middle(times('hp')),
+              f"{min(times('hp')):.2f} to {max(times('hp')):.0f}")
     yield f"Stability costs {middle(cost)} times what hpsort takes for the keys alone, from {min(cost):.2f} on"
 
 
@@ -166,23 +169,21 @@ def hp_2021():
     yield (f"{len(lost)} of the {len(read('hp'))} H-P points are disturbed")
     one = [against_both([f], "one_hp") for f in (8, 9, 10)]
     smallest = [hp_figure(points, f"2021-{f}")[10**5] for f in (8, 9, 10)]
-    yield ("Over the faster of CUB and Thrust 1-H-P was "
-           f"{', '.join(span(t) for t, _ in one)} times as fast with δ 1, 0.5, 0.25, and is "
-           f"{', '.join(span(n) for _, n in one)} now")
-    yield ("with 100,000 keys, where Thrust was the faster one, "
-           f"{', '.join(format(faster_peer(then[f, 10**5]) / then[f, 10**5]['one_hp'], '.2f') for f in (8, 9, 10))}"
-           " then and "
-           f"{', '.join(format(faster_peer(p) / p['one_hp'], '.2f') for p in smallest)} now")
+    yield row("then", *(span(t) for t, _ in one))
+    yield row("now", *(span(n) for _, n in one))
+    yield row("then, 100,000 keys, where Thrust was the faster one",
+              *(format(faster_peer(then[f, 10**5]) / then[f, 10**5]['one_hp'], '.2f') for f in (8, 9, 10)))
+    yield row("now, 100,000 keys", *(format(faster_peer(p) / p['one_hp'], '.2f') for p in smallest))
     yield (f"Thrust is the faster of both in {sum(p['thrust'] < p['cub'] for p in points.values())} of "
            f"{len(points)} points now, in {sum(p['thrust'] < p['cub'] for p in then.values())} of "
            f"{len(then)} then")
     yield f"1-H-P was at most {max(old([8], 'one_hp')):.1f} times as fast as CUB"
     million = over({f: then[f, 10**6] for f in (8, 9, 10)}, "one_hp")
     yield f"at a million keys {span(million.values(), '.2f')} times"
-    yield (f"now it is {span(now([8], 'one_hp'))} times as fast with δ 1 and "
+    yield (f"On an H100 it is {span(now([8], 'one_hp'))} times as fast with δ 1 and "
            f"{span(now([10], 'one_hp'))} times with δ 0.25")
     yield f"The authors gained up to {max(old((13, 22, 23), 'hp')):.1f} times with δ of 50 and 100"
-    yield (f"now H-P is {span(now([13], 'hp'))} times as fast as CUB at δ 50 uniform, and "
+    yield (f"On an H100, H-P is {span(now([13], 'hp'))} times as fast as CUB at δ 50 uniform, and "
            f"{span(now((22, 23), 'hp'), '.2f')} times on the arbitrary data of 22 and 23")
     ended = min(n for (figure, n), p in then.items() if figure == 12 and p["hp"] > p["cub"])
     yield (f"With δ 10 uniform it is {span(now([12], 'hp'))} times as fast at all sizes; then it was "
@@ -196,7 +197,7 @@ def hp_2021():
     level = min(n for n, gain in gains.items() if gain >= 0)
     faster = min(n for n, gain in gains.items() if gain > 2)
     yield if_so(all((gain >= 0) == (n >= level) and (gain > 2) == (n >= faster) for n, gain in gains.items()),
-                f"with δ 1 and σ 100 it draws level at {level // 10**6} million keys, and is faster by more "
+                f"0-compressed with δ 1 and σ 100 draws level at {level // 10**6} million keys, and is faster by more "
                 f"than 2 % from {faster // 10**6} million keys on")
     interval = (14, 15, 18, 19, 20)
     fig15 = hp_figure(points, "2021-15")[most]
@@ -235,9 +236,7 @@ def hp_2022_text():
         return [max(p["cub"] / p[name] for name in names) for (data, _), p in grid.items()
                 if f"delta {delta} " in data]
 
-    yield ("the better of H-P and 0-compressed is "
-           f"{', '.join(span(best(delta), '.2f') for delta in (1, 10, 50))} times as fast as CUB with δ 1, "
-           "10, 50")
+    yield row("the better of H-P and 0-compressed", *(span(best(delta), '.2f') for delta in (1, 10, 50)))
     one = [p["cub"] / p["one_hp"] for (figure, _, _), p in points.items() if figure == "2022 distinct"]
     yield f"1-H-P with δ 0.5 and 0.25 up to 2 million: {span(one, '.2f')} times"
     shifts = [points[shifted][name] / points[zero][name]
@@ -265,21 +264,17 @@ def zhang_wu():
     yield f"two passes and one are {both('std_sort', '.0f')} times as fast at 2^24"
     yield f"over a vectorised CPU sort {both('vqsort_1', '.1f')} times"
     yield f"CUB is {span([p['bucket_radix'] / p['cub'] for p in now], '.0f')} times as fast"
-    yield f"the partition, whose atomics today's L2 does fast, is {span(share('bucket partition'), '.0f')} %"
-    yield f"the conflict-free counting {span(share('counting sort'), '.0f')} %"
-    yield (f"(with 2^16 keys, where launches count, {span(share('bucket partition', 16), '.0f')} and "
-           f"{span(share('counting sort', 16), '.0f')} %)")
-    yield f"The insertion sort costs {share('insertion sort')[1]:.0f} %"
+    yield row("bucket partition, whose atomics today's L2 does fast", "about 70 % of one pass",
+              f"{span(share('bucket partition'), '.0f')} %", f"{span(share('bucket partition', 16), '.0f')} %")
+    yield row("conflict-free counting", "", f"{span(share('counting sort'), '.0f')} %",
+              f"{span(share('counting sort', 16), '.0f')} %")
+    yield row("insertion sort", "10 %", f"{share('insertion sort')[1]:.0f} %", "")
     n = 2**24
     few, many = points["7", "16 bits", n], points["7 other", "16 bits s 65536", n]
     whole = points["6", "16 bits", n]
     yield ("With s = 2^16 the counting of 2^24 keys of 16 bits takes "
            f"{many['phase counting sort']:.2f} ms, {few['phase counting sort'] / many['phase counting sort']:.0f}"
            " times less; they had over 10")
-    yield (f"the partition takes {many['phase bucket partition']:.2f} instead of "
-           f"{few['phase bucket partition']:.2f}")
-    yield (f"the whole {whole['bucket_radix s 65536']:.2f} instead of {whole['bucket_radix']:.1f} ms, with s = "
-           f"2^14 {whole['bucket_radix s 16384']:.2f}")
     eight = points["7 other", "16 bits r 256", n]
     yield (f"With r = 2^8 two passes take {whole['bucket_radix r 256']:,.0f} ms: insertion, which a thread does "
            f"for each upper digit, gives up after {eight['phase insertion sort']:,.0f}")
@@ -306,15 +301,11 @@ def comparison_free():
     yield f"CUB with the same transfers is {span(peers)} times as fast"
     yield (f"{spread(differ)} times between best and worst from 2^20 keys on where keys differ; they say "
            "1.1")
-    yield ("of the two readings of \"70 % repeated\" a uniform choice among 0.3 N values takes "
-           f"{span([gpu('70 % repeated', k) / gpu('random', k) for k in (20, 22, 24, 26, 28)], '.2f')} "
-           "times as long as different keys, one value for 70 % of them "
-           f"{span([gpu(ONE_VALUE, k) / gpu('random', k) for k in (20, 22, 24, 26, 28)], '.0f')} times")
-    yield ("On one CPU thread the same two take "
-           f"{span([gpu('70 % repeated', k, 'cpu_1') / gpu('random', k, 'cpu_1') for k in (20, 22, 24)], '.2f')}"
-           f" and {span([gpu(ONE_VALUE, k, 'cpu_1') / gpu('random', k, 'cpu_1') for k in (20, 22, 24)], '.2f')}"
-           " times")
-    yield f"one value alone takes {span(flat, '.0f')} times as long"
+    for shape, words, form in (("70 % repeated", "70 % repeated: a uniform choice among 0.3 N values", ".2f"),
+                               (ONE_VALUE, "70 % repeated: one value for 70 % of them", ".0f")):
+        yield row(words, span([gpu(shape, k) / gpu("random", k) for k in (20, 22, 24, 26, 28)], form),
+                  span([gpu(shape, k, "cpu_1") / gpu("random", k, "cpu_1") for k in (20, 22, 24)], ".2f"))
+    yield row("one value alone (they call it slightly slower)", span(flat, '.0f'), "")
     writes = points["14", "100 % repeated", 2**26]["phase sort"]
     yield (f"{gpu('100 % repeated', 26):.0f} ms for 2^26 keys, {writes * 1e6 / 2**26:.1f} ns a key for the one "
            "thread")
@@ -333,10 +324,7 @@ def comparison_free():
            f"{span([gpu('gaussian', k, 'cpu_1') / gpu('gaussian', k, 'vqsort_1') for k in (20, 22, 24, 26)])}"
            " times as fast (Gaussian, 2^20 to 2^26)")
     onehot = {k: points["method 1", "random", 2**k] for k in range(8, 18)}
-    yield (f"Equation 10 takes {onehot[10]['onehot distinct']:.3f} ms for 2^10 keys and "
-           f"{onehot[16]['onehot distinct']:.1f} for 2^16, equation 11 {onehot[10]['onehot']:.3f} and "
-           f"{onehot[16]['onehot']:.1f}, with a warp a row {onehot[10]['onehot warp']:.3f} and "
-           f"{onehot[16]['onehot warp']:.1f}; 2^17 keys, with 17 GB, {onehot[17]['onehot']:.1f}")
+    yield f"2^17 keys take 17 GB and {onehot[17]['onehot']:.1f} ms by equation 11"
     yield f"where method 2 and CUB take {onehot[17]['gpu']:.3f} and {onehot[17]['cub']:.3f}"
     last, warp = (max((k for k, p in onehot.items() if p[name] < p["gpu"]), default=0)
                   for name in ("onehot", "onehot warp"))
@@ -361,10 +349,9 @@ def crossing():
 
     eight = [gaussian[k]["cpu_8"] for k in (20, 22, 24, 26)]
     theirs = [then[2**k]["cpu_8"] for k in (20, 22, 24, 26)]
-    yield ("8 threads, all of which ran, take " + ", ".join(f"{t:#.3g}".rstrip(".") for t in eight[:3]) +
-           f" and {eight[3]:,.0f} ms for 2^20 to 2^26 keys where theirs took " +
-           ", ".join(f"{t:.0f}" for t in theirs[:3]) + f" and {theirs[3]:,.0f}")
-    yield (f"gains {average('cpu_8', 'cpu_1', 20, 24):.1f} times on average from 2^20 to 2^24 (" +
+    yield row("ours", *(f"{t:#.3g}".rstrip(".") for t in eight[:3]), f"{eight[3]:,.0f}")
+    yield row("theirs", *(f"{t:,.0f}" for t in theirs))
+    yield (f"Eight threads gain {average('cpu_8', 'cpu_1', 20, 24):.1f} times on average from 2^20 to 2^24 (" +
            ", ".join(f"{gaussian[k]['cpu_1'] / gaussian[k]['cpu_8']:.1f}" for k in (20, 22, 24)) + ")")
     shared = [p["cpu_8_shared"] / p["cpu_8"] for k, p in gaussian.items() if k >= 16 and "cpu_8_shared" in p]
     yield f"the shared counters take {span(shared)} times as long from 2^16 keys on"
@@ -374,17 +361,13 @@ def crossing():
     yield (f"The GPU is faster than one thread from 2^{first('gpu', 'cpu_1')} keys on, with transfers from "
            f"2^{first('gpu with transfers', 'cpu_1')} (they found 2^13)")
     yield if_so(first("gpu with transfers", "cpu_8") == min(gaussian),
-                "and than eight threads, which cost more to start than so few keys to sort, at all sizes")
-    yield (f"From 2^20 to 2^26 keys it is {average('gpu', 'cpu_1', 20):.0f} times as fast as one thread and "
-           f"{average('gpu', 'cpu_8', 20):.0f} times as fast as eight, with transfers "
-           f"{average('gpu with transfers', 'cpu_1', 20):.0f} and "
-           f"{average('gpu with transfers', 'cpu_8', 20):.0f} times; they had 5.6 and 4.1")
+                "It is faster than eight threads at all sizes")
+    for threads, cpu, had in (("one thread", "cpu_1", "5.6"), ("eight threads", "cpu_8", "4.1")):
+        yield row(threads, f"{average('gpu', cpu, 20):.0f}", f"{average('gpu with transfers', cpu, 20):.0f}", had)
     peers = {k: points["17", "gaussian", 2**k] for k in (20, 22, 24)}
-    yield ("One thread is " + ", ".join(
-        span([p[name] / gaussian[k]["cpu_1"] for k, p in peers.items()])
-        for name in ("std_sort", "std_stable_sort", "radix 8 bits")) +
-        " times as fast as the STL's sort, its merge sort and a radix sort of eight bits (2^20 to 2^24); "
-        "they had 4.6, 6 and 6")
+    for name, words, had in (("std_sort", "the STL's sort", "4.6"), ("std_stable_sort", "the STL's merge sort", "6"),
+                             ("radix 8 bits", "a radix sort of eight bits", "6")):
+        yield row(words, span([p[name] / gaussian[k]["cpu_1"] for k, p in peers.items()]), had)
     memory = points["11-15-18", "gaussian", 2**26]
     yield (f"2^26 keys take {memory['gpu bytes'] / 1e6:,.0f} MB on the GPU besides keys and result, "
            f"{memory['cpu_1 bytes'] / 1e6:,.0f} by one thread and {memory['cpu_8 bytes'] / 1e6:,.0f} by eight")
@@ -403,8 +386,8 @@ def threads():
         return [p[1] / min(p.values()) for (_, n, _), p in some.items() if n == 2**24]
 
     def both(run):
-        """The gain with few values, and with as many as keys."""
-        return " and ".join(span(gains({key: p for key, p in run.items() if (key[2] == 1000) == few}), form)
+        """The gain with few values, and with as many as keys: two cells of a row."""
+        return (span(gains({key: p for key, p in run.items() if (key[2] == 1000) == few}), form)
                             for few, form in ((True, ".0f"), (False, ".1f")))
 
     loss = sorted((percent(ms / p[1]), key) for key, p in points.items()
@@ -419,17 +402,16 @@ def threads():
     other = threads_run(other_run)
     slower = sorted(points[key][1] / p[1] for key, p in other.items() if key in points and key[1] == 2**24)
     yield if_so(slower[len(slower) // 2] > 1,
-                f"on {link('another one of the kind', other_run)}, faster by {slower[len(slower) // 2]:.1f} times "
-                f"with one thread, it was {both(other)}")
-    yield (f"on {link('sixteen cores of the machine with two H100', source('beside'))}, beside tests on the other "
-           f"sixteen, {both(read('beside'))}")
+                row(f"{link('another one of the kind', other_run)}, {slower[len(slower) // 2]:.1f} times as fast "
+                    "with one thread", *both(other)))
+    yield row(f"{link('sixteen cores of the machine with two H100', source('beside'))}, beside tests on the other "
+              "sixteen", *both(read('beside')))
     yield ("of 1, 2, 4, 8 and 16 threads allowed " + ", ".join(str(t) for t in ran[:-1]) +
            f" and {ran[-1]} ran where there are as many values as keys")
-    yield (f"the gain is {span(gains(few), '.0f')} times; with as many values as keys it is "
-           f"{span(gains(even))}")
+    yield row("this one", span(gains(few), '.0f'), span(gains(even)))
     yield if_so(all(p[1] < min(p[t] for t in p if t > 1) for (_, n, r), p in forced.items()
                     if (n, r) == (2**16, 1000)), "here it still is at 2^16 keys of 1,000 values")
-    yield f"each further thread costs {span(start, '.0f')} µs"
+    yield f"Each further thread costs {span(start, '.0f')} µs"
     yield (f"{worst[1]:,} {worst[0]} keys of {worst[2]:,} values lose {loss[-1][0]:.0f} % by that, nothing "
            f"else measured more than {rest:.0f}")
     yield (f"takes {spread(even)} times as long as the fastest with as many values as keys, {spread(few)} "
@@ -493,14 +475,12 @@ def gpus():
 
     two = [gains("5", "two gpus", n, n) for n in (24, 64)]
     pairs = [gains("5 structures", "two gpus", n, n) for n in (24, 64)]
-    yield (f"Two GPUs are {gains('5', 'two gpus', 0, 16)} times as fast as one on up to 16 million keys, {two[0]} on "
-           f"24 million, {gains('5', 'two gpus', 32, 32)} on 32, {two[1]} on 64; with payloads {pairs[0]} and "
-           f"{pairs[1]} times")
+    yield row("keys", gains('5', 'two gpus', 0, 16), two[0], gains('5', 'two gpus', 32, 32), two[1])
+    yield row("with payloads", "", pairs[0], "", pairs[1])
     yield (f"The same GPU twice is {gains('5', 'the same gpu twice', 32, 64, 'int uniform')} times as fast as once "
            "from 32 million on")
-    for data, words in (("int uniform", "a job on two is {} times as fast as on one from 32 million keys on, {} below"),
-                        ("int uniform streamed", "where the number of keys is not known {} and {}")):
-        yield words.format(gains("5 jobs", "two gpus", 32, 64, data), gains("5 jobs", "two gpus", 0, 24, data))
+    for data, words in (("int uniform", "the number of keys known"), ("int uniform streamed", "not known")):
+        yield row(words, gains("5 jobs", "two gpus", 0, 24, data), gains("5 jobs", "two gpus", 32, 64, data))
     three = [sorted(p[way] for way in ("one gpu", "the same gpu twice", "two gpus")) for p in points.values()
              if "two gpus" in p]
     yield (f"In {sum(times[2] > 1.25 * times[1] for times in three)} of the {len(three)} points of these tables one "
@@ -509,7 +489,7 @@ def gpus():
     gain = {function: span([float(now[1]["ms"]) / float(now[2]["ms"]) for (name, _), now in found.items()
                             if name == function], ".2f")
             for function in ("hpsort", "hpsort_order", "hpsort_float4", "hpsort_agg")}
-    yield "From SQL two are " + ", ".join(f"{times} times as fast as one by `{name}`" for name, times in gain.items())
+    yield " ".join(row(f"`{name}`", times) for name, times in gain.items())
     share = [float(row["sort_ms"]) / float(row["ms"]) for now in found.values() for row in now.values()]
     yield f"the sort is {100 * min(share):.0f} to {100 * max(share):.0f} % of the call"
 
@@ -523,9 +503,9 @@ def from_sql():
         return span([float(row[part]) for (name, _), row in rows.items()
                      if name != "comparison_free_onehot" and (rows is cpu or name not in waited)])
 
-    yield (f"filling takes {of(cpu, 'fill_s')} s for the CPU and {of(gpu, 'fill_s')} for the GPU, sorting "
-           f"{of(cpu, 'sort_s')} and {of(gpu, 'sort_s')} s")
-    yield (f"its {float(gpu['comparison_free_onehot', 'runs']['sort_s']):.0f} s on the GPU are those of kernels with a thread "
+    yield row("filling", of(cpu, 'fill_s'), of(gpu, 'fill_s'))
+    yield row("sorting", of(cpu, 'sort_s'), of(gpu, 'sort_s'))
+    yield (f"its {float(gpu['comparison_free_onehot', 'runs']['sort_s']):.0f} s on the GPU are the time of kernels with a thread "
            "for each of four values")
     yield (f"the sort of `radix` ({float(gpu['radix', 'runs']['sort_s']):.0f} s) and the filling of `zero_compressed` "
            f"({float(gpu['zero_compressed', 'runs']['fill_s']):.0f} s)")

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * bounds.cu
- *	  Smallest and largest key, when the caller does not know them.
+ *	  Smallest and largest key, where the caller does not state them.
  *
- * A job finds them chunk by chunk as they arrive, hidden behind the transfer;
- * for keys that are on the device already it costs one read of them.
+ * A job finds the bounds chunk by chunk while keys arrive, hidden behind the transfer.  For keys
+ * that are on the device already, find_bounds() costs one read of the keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@ namespace hpsort
 
 static constexpr int threads = 512;
 
-/* A kernel and not a copy: the host's two words would have to outlive the call. */
+/* A kernel and no copy from the host: the two words on the host would have to outlive the call. */
 __global__ void
 reset_kernel(Bounds *bounds)
 {
@@ -26,7 +26,8 @@ reset_kernel(Bounds *bounds)
 	bounds->hi = INT_MIN;
 }
 
-/* They go to *bounds as it is, so that a job's chunks add up without a wait. */
+/* Widens *bounds by n keys.  The kernel adds to *bounds, so that the chunks of a job add up
+ * without a wait. */
 __global__ void __launch_bounds__(threads)
 bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 {
@@ -40,8 +41,8 @@ bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 	widen_bounds<threads>(lo, hi, bounds);
 }
 
-/* Blocks that read n keys at full speed: four per SM, or fewer with a round of 16 keys
- * a thread. */
+/* Blocks that read n keys at full speed: four per SM, or fewer if a thread would get less than 16
+ * keys. */
 static uint32_t
 reading_blocks(const HpsortCuda *context, uint64_t n)
 {

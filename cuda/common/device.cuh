@@ -1,18 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * device.cuh
- *	  Device functions that several regimes are made of: mapping keys to bins,
- *	  reading all keys at full bandwidth, expanding runs at full bandwidth.
+ *	  Device functions that several regimes share: mapping keys to bins, reading all keys at full
+ *	  bandwidth, expanding runs at full bandwidth.
+ *
+ * Included by kernels only.  Knows keys, runs and blocks of threads, and no regime.
  *
  * Words of the kernels that are in no paper:
- *	phase		how many keys behind a 16-byte boundary an array begins; its head
- *				and tail are the keys before and after its whole vectors
- *	dealt		given out beforehand in equal shares; what is drawn instead goes
- *				tile by tile to the block that is free first
- *	slice		256 bins whose sum is kept too; a batch is what a block scans at once
- *	crew		the blocks of a cluster, which add their bins up among themselves
- *	crowded		a bucket with more than twice its share of the keys, worked on by
- *				several blocks, a segment each; the fullest is the largest bucket
+ *	phase		how many keys behind a 16-byte boundary an array begins; its head and tail
+ *				are the keys before and after its whole vectors
+ *	dealt		given out in equal shares before the kernel starts
+ *	drawn		given out tile by tile, each to the block that is free first
+ *	slice		256 bins whose sum is kept, too; a batch is what a block scans at once
+ *	crew		the blocks of a cluster, which add up their bins among themselves
+ *	crowded		a bucket with more than twice its share of the keys; several blocks work on
+ *				it, a segment each.  The fullest bucket is the largest one
  *	extent		room for keys of a bucket that has not been counted, more than its share
  *
  *-------------------------------------------------------------------------
@@ -29,18 +31,21 @@
 namespace hpsort
 {
 
+/* Returns the bin of a key within the bounds, and for keys outside a number above map.last. */
 __device__ __forceinline__ uint32_t
 to_bin(const KeyMap &map, int32_t key)
 {
 	return (static_cast<uint32_t>(key) ^ map.flip) - map.base;
 }
 
+/* Returns the key of a bin: the inverse of to_bin(). */
 __device__ __forceinline__ int32_t
 to_key(const KeyMap &map, uint32_t bin)
 {
 	return static_cast<int32_t>((bin + map.base) ^ map.flip);
 }
 
+/* Reports a key that is outside the bounds. */
 __device__ __forceinline__ void
 report_outside(HpsortCudaVerdict *verdict, int32_t key)
 {
@@ -50,14 +55,16 @@ report_outside(HpsortCudaVerdict *verdict, int32_t key)
 }
 
 /*
- * Programmatic dependent launch (compute capability 9.0 and up): a kernel of
- * launch_behind() may start while the last blocks of the one before it are still
- * at work.  It waits here before it touches memory, and then lets the next one
- * start, which happens once all its blocks have come here or are done: no waiting
- * block ever takes the place of one that it waits for, and no more than two
- * kernels are under way, so that none finds in L1 what one three before it read.
- * Every thread must call this, even if it has nothing to do: a later kernel takes
- * the end of this one for the end of all before it.
+ * Programmatic dependent launch (compute capability 9.0 and up): a kernel of launch_behind() may
+ * start while the last blocks of the kernel before it are still at work.  It calls this function
+ * before it touches memory.  Here it waits for the kernel before it, and then lets the next
+ * kernel start.  The next one starts when all blocks have come here or are done.  Therefore
+ *
+ * - no waiting block ever takes the place of a block that it waits for,
+ * - at most two kernels are under way, and none finds in L1 what a kernel three before it read.
+ *
+ * Every thread must call this, even one that has nothing to do: a later kernel takes the end of
+ * this kernel for the end of all kernels before it.
  */
 __device__ __forceinline__ void
 wait_for_kernel_before()
@@ -68,10 +75,8 @@ wait_for_kernel_before()
 #endif
 }
 
-/*
- * Asks L2 for what a block that starts later will read; one thread calls it.  Nothing
- * waits for it, and whole 16 bytes within the given bytes alone are asked for.
- */
+/* Prefetches memory into L2 for a block that starts later; one thread calls it.  Nothing waits
+ * for the prefetch.  Only whole 16-byte units within the given bytes are fetched. */
 __device__ __forceinline__ void
 prefetch_later(const void *from, uint32_t bytes)
 {
@@ -85,7 +90,7 @@ prefetch_later(const void *from, uint32_t bytes)
 #endif
 }
 
-/* Half as many blocks later as are at work together. */
+/* Returns how many blocks ahead to prefetch: half as many as run at the same time. */
 __device__ __forceinline__ uint32_t
 blocks_later(uint32_t blocks_per_sm)
 {
@@ -95,14 +100,15 @@ blocks_later(uint32_t blocks_per_sm)
 	return sms * blocks_per_sm / 2;
 }
 
-/* Keys before the first one on a 16-byte boundary. */
+/* Returns how many keys lie before the first one on a 16-byte boundary, 0 to 3. */
 __device__ __forceinline__ uint32_t
 misaligned(const void *memory)
 {
 	return ((16u - (reinterpret_cast<uintptr_t>(memory) & 15u)) & 15u) / 4u;
 }
 
-/* This block's share of total things, in one piece: sizes differ by one. */
+/* Returns this block's contiguous share [*begin, *end) of total things.  Shares differ by at most
+ * one. */
 __device__ __forceinline__ void
 block_span(uint64_t total, uint64_t *begin, uint64_t *end)
 {
@@ -115,19 +121,19 @@ block_span(uint64_t total, uint64_t *begin, uint64_t *end)
 }
 
 /*
- * Calls use(keys, valid) with the int4s [begin, end) of vectors, VECTORS of
- * them per thread and round; bit i of valid says whether the i-th is there.
- * Block-uniform; a warp for which stop() holds leaves between two rounds.
+ * Calls use(keys, valid) with the int4s [begin, end) of vectors, VECTORS of them per thread and
+ * round.  Bit i of valid says whether keys[i] is within the span.  begin and end must be equal in
+ * all threads of the block.  A warp leaves between two rounds if stop() holds in one of its
+ * threads.
  *
- * VECTORS loads are issued before the first is used; one block of 1024 threads
- * then has 64 kB in flight at 4, twice what an H100's SM needs.  The last,
- * partial round is issued at once as well: a loop would pay a memory latency
- * per turn, which shows at n = 1e7.  Streaming loads: no key is read twice.
+ * All VECTORS loads are issued before the first is used: with VECTORS 4, one block of 1024
+ * threads has 64 kB in flight, twice what an H100's SM needs.  The last, partial round also
+ * issues its loads at once; a loop would pay one memory latency per turn, which shows at n = 1e7.
+ * Loads are streaming, since no key is read twice.
  *
- * The vote at the end of a round also brings the warp's lanes together again.
- * Without it, lanes that fall behind in use() stay behind, their loads come
- * apart, and the keys are read from memory nearly twice (measured: 761 of 400
- * MB, in the regime FEW_DISTINCT).
+ * The vote at the end of a round brings the warp's lanes together again.  Without it, lanes that
+ * fall behind in use() stay behind, their loads come apart, and the keys are read from memory
+ * nearly twice (measured: 761 MB instead of 400, in the regime FEW_DISTINCT).
  */
 template <int VECTORS, typename Use, typename Stop>
 __device__ __forceinline__ void
@@ -165,13 +171,13 @@ for_each_vector(const int4 *__restrict__ vectors, uint64_t begin, uint64_t end,
 	__syncwarp();
 }
 
-/* An array of keys as 16-byte vectors and what is left at its two ends. */
+/* An array of keys as 16-byte vectors, and the keys at its two ends that are in none. */
 struct KeyVectors
 {
 	const int4 *vectors;
 	uint64_t	count;
 	uint32_t	head;			/* keys before the first vector */
-	uint32_t	tail;			/* and behind the last one */
+	uint32_t	tail;			/* keys behind the last one */
 
 	__device__ __forceinline__
 	KeyVectors(const int32_t *keys, uint64_t n)
@@ -183,7 +189,9 @@ struct KeyVectors
 		count = (n - head) / 4;
 		tail = static_cast<uint32_t>(n - head - count * 4);
 	}
-	/* by the last block, whose share is never the larger one */
+	/*
+	 * calls use_one(key) for both ends; the last block does, as its share is never the larger one
+	 */
 	template <typename UseOne>
 	__device__ __forceinline__ void
 	for_each_end(const int32_t *keys, uint64_t n, UseOne use_one) const
@@ -197,7 +205,8 @@ struct KeyVectors
 	}
 };
 
-/* All keys: this block's share of the vectors, and the ends one by one. */
+/* Calls use(keys, valid) for this block's share of the vectors, and use_one(key) for its share of
+ * the ends.  stop() is for_each_vector()'s. */
 template <int VECTORS, typename Use, typename UseOne, typename Stop>
 __device__ __forceinline__ void
 for_each_batch(const int32_t *__restrict__ keys, uint64_t n, Use use,
@@ -212,7 +221,7 @@ for_each_batch(const int32_t *__restrict__ keys, uint64_t n, Use use,
 	all.for_each_end(keys, n, use_one);
 }
 
-/* Makes use(keys, valid) of use(key). */
+/* Adapts use(key) to the form use(keys, valid) of for_each_vector(). */
 template <int VECTORS, typename Use>
 struct OneByOne
 {
@@ -233,11 +242,13 @@ struct OneByOne
 	}
 };
 
+/* The stop() of callers that read all keys. */
 struct NeverStop
 {
 	__device__ __forceinline__ bool operator()() const { return false; }
 };
 
+/* Calls use(key) for each key of this block's share. */
 template <int VECTORS, typename Use>
 __device__ __forceinline__ void
 for_each_key(const int32_t *__restrict__ keys, uint64_t n, Use use)
@@ -246,7 +257,8 @@ for_each_key(const int32_t *__restrict__ keys, uint64_t n, Use use)
 							NeverStop());
 }
 
-/* Largest j in [lo, hi] with starts[j] <= position; starts[lo] must be. */
+/* Returns the largest j in [lo, hi] with starts[j] <= position.  starts[lo] must not be above
+ * position. */
 template <typename Start>
 __device__ __forceinline__ uint32_t
 last_at_or_before(const Start *starts, uint32_t lo, uint32_t hi, Start position)
@@ -264,18 +276,21 @@ last_at_or_before(const Start *starts, uint32_t lo, uint32_t hi, Start position)
 }
 
 /*
- * Writes positions [first, end) of out, a block together, from m runs in
- * shared memory: run j covers positions starts[j] to starts[j + 1] - 1 and its
- * key is key_of(j).  starts[0] <= first, starts[m] >= end; runs may be empty.
- * out must be aligned to 16 bytes; nothing outside [first, end) is written.
- * end is at most REGIME_POSITIONS_MAX and what aligns out, 3.
+ * Writes positions [first, end) of out from m runs in shared memory; all threads of a block call
+ * it together.  Run j has the key key_of(j) and covers positions starts[j] to starts[j + 1] - 1;
+ * runs may be empty.  Needs:
  *
- * Output-centric: a warp takes a tile of outputs and searches for the first
- * and last run in it.  Long runs are then a plain fill, which is what makes
- * the expansion run at the speed of memset; otherwise each lane searches for
- * its own 16 bytes among the tile's runs.  No thread ever walks over output
- * that another one writes, so one long run is not a bottleneck (as it is in
- * the paper's scatter followed by a prefix sum over n).
+ * - starts[0] <= first and starts[m] >= end
+ * - out aligned to 16 bytes
+ * - end at most REGIME_POSITIONS_MAX + 3 (the 3 align out)
+ *
+ * Nothing outside [first, end) is written.
+ *
+ * The work is divided by outputs, not by runs.  A warp takes a tile of outputs and searches for
+ * the first and the last run in it.  If the tile lies within one run, it is a plain fill, which
+ * runs at the speed of memset.  Otherwise each lane searches for its own 16 bytes among the
+ * tile's runs.  No thread walks over output that another one writes, so one long run is no
+ * bottleneck, as it is in the paper's scatter followed by a prefix sum over n.
  */
 template <typename KeyOf>
 __device__ __forceinline__ void
@@ -319,7 +334,7 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 #pragma unroll
 		for (uint32_t c = 0; c < tile / 128; c++)
 		{
-			/* the lanes' searches take different times; their store is one */
+			/* the lanes' searches take different times; they store together */
 			__syncwarp();
 
 			const uint32_t p = t * tile + c * 128 + lane * 4;
@@ -336,7 +351,7 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 #pragma unroll
 				for (uint32_t e = 1; e < 4; e++)
 				{
-					/* a step usually does; the search is for empty bins */
+					/* one step usually reaches the run; the search passes over empty bins */
 					if (j < j1 && starts[j + 1] <= p + e)
 					{
 						j++;
@@ -361,8 +376,9 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 }
 
 /*
- * Widens *bounds by those of a block of THREADS, each thread's being lo and hi (lo > hi:
- * of no keys).  Per thread, per warp, per block: one pair of atomics per block is left.
+ * Widens *bounds by the bounds of a block of THREADS threads, each of which passes its own lo and
+ * hi; lo > hi means no keys.  Reduces within the thread's warp, then within the block, so that
+ * one pair of atomics per block is left.  All threads of the block must call it.
  */
 template <int THREADS>
 __device__ __forceinline__ void
@@ -376,8 +392,8 @@ widen_bounds(int32_t lo, int32_t hi, Bounds *bounds)
 		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
 	}
 
-	/* sixteen pairs: one thread is done with them before a second round of shuffles
-	 * would be, and the kernel waits for memory anyway */
+	/* at most 32 pairs: one thread is done with them before a second round of shuffles would be,
+	 * and the kernel waits for memory anyway */
 	__shared__ int32_t warp_lo[THREADS / 32];
 	__shared__ int32_t warp_hi[THREADS / 32];
 
@@ -402,7 +418,8 @@ widen_bounds(int32_t lo, int32_t hi, Bounds *bounds)
 	}
 }
 
-/* Sum over a warp; 32-bit sums only (shares of a block stay below 2^32). */
+/* Returns the sum of x over a warp, in every lane.  Sums are of 32 bits: the shares of a block
+ * stay below 2^32. */
 __device__ __forceinline__ uint32_t
 warp_sum(uint32_t x)
 {
@@ -413,12 +430,14 @@ warp_sum(uint32_t x)
 }
 
 /*
- * Exclusive prefix sum over a block of THREADS, and its total.  One barrier on
- * the way: each warp sums up the warps before it by itself.  sums must hold a
- * word per warp, and may be used again after a barrier (one is at the end).
- * cub::BlockScan takes more steps in a row with 32 warps: with it, and with the
- * slices scanned even where one batch holds all bins, bringing the bins back
- * took 4.6 us instead of 1.4 (H100, n 1e6, range 1,000).
+ * Returns the exclusive prefix sum of value over a block of THREADS, and sets *total to the sum.
+ * sums must hold one word per warp; it may be used again after the call, which ends with a
+ * barrier.  There is one more barrier on the way: each warp sums up the warps before it by
+ * itself.
+ *
+ * cub::BlockScan takes more dependent steps with 32 warps.  With it, and with slices scanned even
+ * where one batch holds all bins, bringing the bins back took 4.6 us instead of 1.4 (H100, n 1e6,
+ * range 1,000).
  */
 template <int THREADS, typename T>
 __device__ __forceinline__ T

@@ -3,11 +3,13 @@
  * hash.cuh
  *	  A hash table of int32 keys in shared memory, filled while it is used.
  *
- * Slots come in pairs that one 8-byte load reads: with the table a quarter
- * full, 96 % of the keys are in the first pair they look at, so a warp seldom
- * needs a second look.  One slot at a time, nearly every warp did: counting
- * 8,192 distinct values took 1.35 ms; pairs brought that to 0.56, and the vote
- * in for_each_vector() to 0.26 (H100, n 1e8).
+ * For few_distinct.cu, which counts by slot, and permutation.cu, which finds ranks by slot.
+ *
+ * Slots come in pairs; one load of 8 bytes reads both slots of a pair.  While the table is a
+ * quarter full, 96 % of the keys are in the first pair that they probe, so a warp seldom needs a
+ * second probe.  With single slots nearly every warp needed one.  Counting 8,192 distinct values
+ * took 1.35 ms with single slots, 0.56 with pairs, and 0.26 with pairs and the vote in
+ * for_each_vector() (H100, n 1e8).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,16 +22,16 @@ namespace hpsort
 {
 
 /*
- * An empty slot.  A key may have this value too: the first slot of the pair
- * that it hashes to is left to it, so that finding `empty` there is finding it,
- * and the common path needs no test for it.
+ * Content of an empty slot.  A key may have this value, too.  Its slot is reserved: the first
+ * slot of the pair that it hashes to, which no other key takes.  Finding `empty` there means
+ * finding this key, so the common path has no test for it.
  */
 static constexpr uint32_t empty_slot = 0xffffffffu;
 
 /*
- * Multiplicative hashing, scaled to any number of pairs.  Evenly spaced keys
- * spread evenly; folding the upper half in first serves keys that differ only
- * there.
+ * Returns the pair at which the search for a key begins.  Multiplicative hashing, scaled to any
+ * number of pairs: evenly spaced keys spread evenly.  The upper half is folded in first, for keys
+ * that differ only there.
  */
 __device__ __forceinline__ uint32_t
 pair_of(uint32_t key, uint32_t pairs)
@@ -37,7 +39,7 @@ pair_of(uint32_t key, uint32_t pairs)
 	return __umulhi((key ^ key >> 15) * 0x9e3779b1u, pairs);
 }
 
-/* The slot of key if it is one of the two, else no_slot. */
+/* Returns the slot of key if it is one of the two of this pair, else no_slot. */
 static constexpr uint32_t no_slot = 0xffffffffu;
 
 __device__ __forceinline__ uint32_t
@@ -47,10 +49,10 @@ slot_in_pair(uint2 found, uint32_t pair, uint32_t key)
 }
 
 /*
- * The slot of key, from pair on, taking an empty one if it is not there.
- * taken counts them; at capacity no more are given and no_slot is returned.
- * Threads with the same key try the same slots in the same order, and a slot
- * once taken stays, so a key never gets two.
+ * Returns the slot of key, searching from pair on; takes an empty slot if key has none.  Returns
+ * no_slot if key has none and *taken, the number of slots taken, is at capacity.  Threads with
+ * equal keys probe the same slots in the same order, and a slot once taken stays taken, so a key
+ * never gets two slots.
  */
 static __device__ __noinline__ uint32_t
 take_slot(uint32_t *slots, uint32_t pairs, uint32_t capacity, uint32_t *taken,
@@ -85,10 +87,8 @@ take_slot(uint32_t *slots, uint32_t pairs, uint32_t capacity, uint32_t *taken,
 		}
 }
 
-/*
- * The slot of a key that is not in its first pair; no_slot when it is not in
- * the table at all, as far as can be seen without taking a slot.
- */
+/* Returns the slot of a key that is not in its first pair, or no_slot if the key is not in the
+ * table.  Takes no slot, so another thread may be about to insert the key. */
 __device__ __forceinline__ uint32_t
 find_slot(const uint2 *table, uint32_t pairs, uint32_t key)
 {

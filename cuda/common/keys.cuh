@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * keys.cuh
- *	  How a key becomes a bin and back, the bounds of keys, and how many blocks
- *	  read them: what every kernel family is given.
+ *	  What every kernel family is given: keys, their bounds, and how a key becomes a bin.
+ *
+ * Included by all families.  Knows no family and no regime.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +16,10 @@ namespace hpsort
 {
 
 /*
- * Keys as bins 0 .. last in the order asked for: bin = (key ^ flip) - base, modulo
- * 2^32 (to_bin() in device.cuh).  A map ascends if flip is 0; else all bits are
- * complemented, which reverses the order of int32, so that kernels need no code for
- * descending keys.
+ * Maps keys to bins 0 .. last in the order wanted, and back: bin = (key ^ flip) - base, modulo
+ * 2^32 (to_bin() and to_key() in device.cuh).  flip is 0 for an ascending order.  For a
+ * descending one flip complements all bits, which reverses the order of int32; kernels therefore
+ * need no code for descending keys.
  */
 struct KeyMap
 {
@@ -27,6 +28,7 @@ struct KeyMap
 	uint32_t	last;			/* range - 1 */
 };
 
+/* Returns the map of keys within lo to hi, both inclusive. */
 inline KeyMap
 make_key_map(int32_t lo, int32_t hi, bool descending)
 {
@@ -38,22 +40,20 @@ make_key_map(int32_t lo, int32_t hi, bool descending)
 	return map;
 }
 
-/* Inclusive. */
+/* Smallest and largest key, both inclusive. */
 struct Bounds
 {
 	int32_t		lo;
 	int32_t		hi;
 };
 
-/*
- * The keys that a regime is to put in order, and the order.  The regimes put their
- * work on the stream; keys and verdict must stay until the stream has come past it.
- */
+/* Input of a regime: the keys to be sorted and the order wanted.  Regimes put their work on the
+ * stream, so keys and verdict must stay until the stream has come past it. */
 struct SortInput
 {
 	HpsortCuda *context;
 	cudaStream_t stream;
-	const int32_t *keys;		/* n of them, in device memory */
+	const int32_t *keys;		/* n keys in device memory */
 	uint64_t	n;
 	Bounds		bounds;
 	bool		descending;
@@ -63,11 +63,8 @@ struct SortInput
 	KeyMap		ascending_map() const { return make_key_map(bounds.lo, bounds.hi, false); }
 };
 
-/*
- * How many blocks share n keys: one for every keys_each keys, fewer of which are not
- * worth starting a block for, and at most per_sm for each SM, which is enough to
- * read at full speed.
- */
+/* Returns how many blocks share n keys: one for every keys_each keys (fewer are not worth
+ * starting a block for), and at most per_sm for each SM (more do not read faster). */
 inline uint32_t
 grid_blocks(const HpsortCuda *context, uint64_t n, uint64_t keys_each, uint32_t per_sm)
 {

@@ -3,9 +3,11 @@
  * packed_device.cuh
  *	  Device functions that walk over a table of packed values.
  *
- * A warp works by itself: parts are of any size, most of them smaller than what a block
- * would read at a time, and warps that need not wait for each other keep memory busy
- * across the borders of parts.
+ * For the kernels of packed_histogram.cu, packed_rows.cu and unpack.cu.
+ *
+ * Each warp works by itself.  Parts are of any size, most of them smaller than what a block reads
+ * at a time, and warps that do not wait for each other keep memory busy across the borders of
+ * parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,9 +21,10 @@ namespace hpsort
 {
 
 /*
- * The part that a tile belongs to, from part `at` on, which begins at or before the tile.
- * All lanes of a warp together: 32 parts are looked at in one access to memory, at
- * distances of stride.  Fewer than 32 * stride parts may lie between.
+ * Moves from part `at`, which begins at or before the tile, toward the tile's part, in steps of
+ * stride parts.  Returns the last part of these steps that begins at or before the tile; with
+ * stride 1 this is the tile's part.  All lanes of a warp call it together: one access to memory
+ * probes 32 parts.  Fewer than 32 * stride parts may lie between.
  */
 __device__ __forceinline__ uint32_t
 step_to_part(const PackedPart *parts, uint32_t count, uint32_t at, uint32_t stride,
@@ -34,7 +37,8 @@ step_to_part(const PackedPart *parts, uint32_t count, uint32_t at, uint32_t stri
 	return at + stride * __popc(__ballot_sync(0xffffffffu, start <= tile));
 }
 
-/* The same from the first part on, of any number that a table has. */
+/* Returns the part that a tile belongs to, by three steps from the first part on.  All lanes of a
+ * warp call it together. */
 __device__ __forceinline__ uint32_t
 find_part(const PackedPart *parts, uint32_t count, uint32_t tile)
 {
@@ -46,7 +50,7 @@ find_part(const PackedPart *parts, uint32_t count, uint32_t tile)
 	return at;
 }
 
-/* As two vectors, the same for all lanes. */
+/* Loads a part as two vectors of 16 bytes; all lanes load the same one. */
 __device__ __forceinline__ PackedPart
 load_part(const PackedPart *from)
 {
@@ -57,10 +61,8 @@ load_part(const PackedPart *from)
 	return part;
 }
 
-/*
- * Calls use(part, tile of the part) for this block's share of the tiles, a warp for each.
- * Neighbouring warps take neighbouring tiles.
- */
+/* Calls use(part, tile within the part) for each tile of this block's share, one warp per tile.
+ * Neighbouring warps take neighbouring tiles. */
 template <typename Use>
 __device__ __forceinline__ void
 for_each_tile(const PackedTable &table, Use use)
@@ -80,18 +82,18 @@ for_each_tile(const PackedTable &table, Use use)
 		const PackedPart part = load_part(table.parts + at);
 
 		use(part, static_cast<uint32_t>(tile) - part.start);
-		/* lanes that fell behind at the ends of a part load the next tile with the others */
+		/* lanes that fell behind at the end of a part must load the next tile with the others */
 		__syncwarp();
 		tile += warps;
 		if (tile >= end)
 			return;
-		/* a part has a tile at least, so that the next one is at most so many parts on */
+		/* each part has at least one tile, so the next tile is at most `warps` parts ahead */
 		for (uint32_t left = warps; left > 0; left -= min(left, 32u))
 			at = step_to_part(table.parts, table.count, at, 1, static_cast<uint32_t>(tile));
 	}
 }
 
-/* A value as its distance from the base; values are aligned to their width. */
+/* Returns value i as its distance from the part's base.  Values are aligned to their width. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ uint32_t
 load_distance(const char *values, uint32_t i)
@@ -103,7 +105,7 @@ load_distance(const char *values, uint32_t i)
 	return __ldg(reinterpret_cast<const uint32_t *>(values) + i);
 }
 
-/* The bits and numbers of NULLs that lie before the values of a part. */
+/* The bits and counts of NULLs that lie before the values of a part (PackedNulls). */
 struct PartNulls
 {
 	const uint32_t *bits;
@@ -124,7 +126,7 @@ struct PartNulls
 	{
 		return __ldg(bits + row / 32) >> row % 32 & 1;
 	}
-	/* of rows 0 .. row - 1 */
+	/* returns the number of NULLs among rows 0 .. row - 1 */
 	__device__ __forceinline__ uint32_t
 	before(uint32_t row) const
 	{

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * packed_parts.cuh
- *	  Packed values as kernels read them: a table of parts, each of which is some
- *	  values in a row, cut into tiles that a warp takes at a time.
+ *	  Packed values as kernels read them: a table of parts.
  *
- * Made by packed.cu; read by packed_histogram.cu, which counts the values, and by
- * unpack.cu, which makes keys of them.  packed_device.cuh has what both kernels share.
+ * A part is some consecutive packed values.  It is cut into tiles, each of which one warp takes
+ * at a time.  packed.cu makes the tables; packed_histogram.cu (counts values), packed_rows.cu
+ * (values of several columns) and unpack.cu (makes keys) read them, by the device functions of
+ * packed_device.cuh.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,24 +20,26 @@
 namespace hpsort
 {
 
-/* A tile for counting, in vectors of 16 bytes; for unpacking, in values, so that the
- * bytes written are what is alike. */
+/* The size of a tile.  A tile for counting is 128 vectors of 16 bytes, so that each tile reads
+ * the same number of bytes.  A tile for unpacking is 1,024 values, so that each tile writes the
+ * same number of bytes. */
 static constexpr uint32_t packed_tile_vectors = 128;
 static constexpr uint32_t packed_tile_values = 1024;
 
 /*
- * place is 8 p + 4 nulls + log2(width).  p: where the part's first key goes among the
- * job's keys; of a part of values with NULLs, less the keys that are before the part in
- * the same packed values, which makes it the place of row 0, and perhaps negative.
+ * One part.  place packs three numbers: 8 p + 4 nulls + log2(width in bytes).  p is the place of
+ * the part's first key among the job's keys.  If the packed values have NULLs, p is the place
+ * that row 0 of these packed values would have if the keys before the part were stored there,
+ * too; this p may be negative.
  */
 struct __align__(16) PackedPart
 {
-	const char *values;			/* the first one */
+	const char *values;			/* the part's first value */
 	int64_t		place;
-	uint32_t	start;			/* tiles of the parts before */
+	uint32_t	start;			/* number of tiles of the parts before */
 	uint32_t	first;			/* row of the first value in its packed values */
 	uint32_t	n;				/* values, NULLs included */
-	int32_t		base;			/* what distance 0 stands for */
+	int32_t		base;			/* added to a stored distance to make the key */
 
 	__host__ __device__ int width_bits() const { return static_cast<int>(place & 3); }
 	__host__ __device__ bool has_nulls() const { return (place & 4) != 0; }
@@ -46,22 +49,25 @@ struct __align__(16) PackedPart
 static_assert(sizeof(PackedPart) == REGIME_PACKED_PART_BYTES,
 			  "a job's need has room for a table of parts");
 
-/* A bit for each row, and the number of NULLs before each group of so many rows. */
+/* Rows in a word of the bitmap of NULLs; one count of NULLs belongs to each word. */
 static constexpr uint32_t packed_group = 64;
 
 /*
- * Where packed values have NULLs, their device memory begins with a bit for each row (1: a
- * NULL), in words of 64, and with the number of NULLs before each word; this follows,
- * and directly behind it the values, on a boundary of 16 bytes.
+ * Head of packed values that have NULLs.  Their device memory holds, in this order:
+ *
+ * - a bit for each row (1: NULL), in words of 64
+ * - for each word, the number of NULLs before it
+ * - this head
+ * - the values, on a boundary of 16 bytes
  */
 struct __align__(16) PackedNulls
 {
 	uint32_t	bits_back;		/* bytes from the values back to the bits */
-	uint32_t	counts_back;	/* and to the numbers */
+	uint32_t	counts_back;	/* bytes from the values back to the counts */
 	uint32_t	unused[2];
 };
 
-/* parts[count] is a sentinel, whose start is the number of tiles. */
+/* The parts of one launch.  parts[count] is a sentinel; its start is the number of tiles. */
 struct PackedTable
 {
 	const PackedPart *parts;	/* in device memory */

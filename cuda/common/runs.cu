@@ -3,8 +3,8 @@
  * runs.cu
  *	  Runs to keys, and sorted keys to runs.
  *
- * Runs are the 0-compressed histogram of the paper; their expansion replaces
- * its second histogram and second prefix sum (Algorithm 5, lines 16 to 18).
+ * Runs are the 0-compressed histogram C, iC of Kozakai, Fujimoto, Wada 2021.  Their expansion
+ * replaces the paper's second histogram and second prefix sum (Algorithm 5, lines 16 to 18).
  *
  *-------------------------------------------------------------------------
  */
@@ -30,10 +30,8 @@ simple_blocks(uint64_t n, int block)
 	return static_cast<int>(blocks < 1 ? 1 : blocks > 65535 ? 65535 : blocks);
 }
 
-/*
- * Runs in either direction: run j of the reversed order is run distinct-1-j,
- * and starts where the keys after it end.
- */
+/* Runs in either direction.  In the reversed order, run j is run distinct - 1 - j, and it starts
+ * where the keys after it end. */
 struct RunView
 {
 	const int32_t *keys;
@@ -52,7 +50,7 @@ struct RunView
 	{
 		return keys[descending ? distinct - 1 - j : j];
 	}
-	/* the run that position lies in */
+	/* returns the run that position lies in */
 	__device__ __forceinline__ uint64_t
 	find(uint64_t position) const
 	{
@@ -73,12 +71,14 @@ struct RunView
 };
 
 /*
- * Algorithm 5, lines 16 to 18, without their scatter and their prefix sum over n.
- * One block writes one tile of the output.  out is where position first goes;
- * tiles are cut at 16-byte boundaries of the output, so only its two ends are
- * written key by key.  A tile of 256 kB is large enough that its two searches in
- * memory do not show, and small enough that the last blocks end together.  Streaming
- * stores: nobody reads the output before it has left L2, and the runs should stay.
+ * Expands positions [first, first + count) to out: Algorithm 5, lines 16 to 18, without the
+ * scatter and the prefix sum over n.
+ *
+ * One block writes one tile of the output.  Tiles are cut at 16-byte boundaries of the output, so
+ * that only the two ends of the output are written key by key.  A tile of 256 kB is large enough
+ * that its two searches in memory do not show, and small enough that the last blocks end at the
+ * same time.  Stores are streaming: nobody reads the output before it has left L2, and the runs
+ * should stay there.
  */
 __global__ void __launch_bounds__(threads)
 expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
@@ -88,15 +88,15 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 	__shared__ uint64_t range[2];
 	const uint32_t phase =
 		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(out) % 16 / 4);
-	/* tile borders as positions counted from the boundary before out */
+	/* borders of the tile, as positions counted from the boundary before out */
 	const uint64_t tile = static_cast<uint64_t>(blockIdx.x) * ExpandTuning::tile;
 	const uint64_t from = tile == 0 ? phase : tile;
 	const uint64_t to = min(tile + ExpandTuning::tile, count + phase);
 
 	if (from >= to)
 		return;
-	/* two threads search, once per 65,536 keys; all other searches are among the
-	 * runs between, which are in shared memory by then */
+	/* two threads search, once per 65,536 keys; all other searches are among the runs between,
+	 * which are in shared memory by then */
 	if (threadIdx.x < 2)
 		range[threadIdx.x] = runs.find((threadIdx.x == 0 ? from : to - 1) -
 									   phase + first);
@@ -104,8 +104,8 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 
 	const uint64_t last_run = range[1];
 
-	/* a tile of short runs may span more of them than fit: batch by batch, each of
-	 * which covers a stretch of the tile of its own */
+	/* a tile of short runs may span more runs than fit: then it is written batch by batch, and
+	 * each batch covers a stretch of the tile of its own */
 	for (uint64_t run = range[0]; run <= last_run; run += batch_runs)
 	{
 		const uint32_t m = static_cast<uint32_t>(
@@ -113,7 +113,7 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 
 		for (uint32_t j = threadIdx.x; j <= m; j += threads)
 		{
-			/* as a position relative to the tile, cut to it */
+			/* the start as a position within the tile, cut to the tile */
 			const uint64_t start = runs.start(run + j);
 			const uint64_t low = from - phase + first;
 			const uint64_t high = to - phase + first;
@@ -131,7 +131,9 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 	}
 }
 
-/* Starts are what expanding needs; counts are what callers want to see. */
+/*
+ * Writes the counts of runs: the engine keeps starts, which expanding needs; callers want counts.
+ */
 __global__ void
 counts_kernel(const uint64_t *starts, uint64_t first, uint64_t count,
 			  uint64_t *counts)
@@ -143,7 +145,7 @@ counts_kernel(const uint64_t *starts, uint64_t first, uint64_t count,
 		counts[i] = starts[first + i + 1] - starts[first + i];
 }
 
-/* Only for keys that were never runs; not tuned, since a copy bounds it. */
+/* Reverses keys that were never runs.  Not tuned: the copy to the host bounds it. */
 __global__ void
 reverse_kernel(const int32_t *keys, uint64_t n, uint64_t first, uint64_t count,
 			   int32_t *out)
@@ -155,7 +157,7 @@ reverse_kernel(const int32_t *keys, uint64_t n, uint64_t first, uint64_t count,
 		out[i] = keys[n - 1 - first - i];
 }
 
-/* Keys at any positions: a search in the runs, which stay in L2, for each. */
+/* Finds keys at any positions by one search in the runs for each; the runs stay in L2. */
 __global__ void
 runs_at_kernel(RunView runs, const uint64_t *positions, uint64_t count, int32_t *out)
 {
@@ -166,7 +168,7 @@ runs_at_kernel(RunView runs, const uint64_t *positions, uint64_t count, int32_t 
 		out[i] = runs.key(runs.find(positions[i]));
 }
 
-/* The same of sorted keys. */
+/* Finds keys at any positions of sorted keys. */
 __global__ void
 keys_at_kernel(const int32_t *keys, uint64_t n, bool reversed, const uint64_t *positions,
 			   uint64_t count, int32_t *out)
@@ -178,7 +180,7 @@ keys_at_kernel(const int32_t *keys, uint64_t n, bool reversed, const uint64_t *p
 		out[i] = keys[reversed ? n - 1 - positions[i] : positions[i]];
 }
 
-/* The first of n ascending keys that is not smaller than another one; n if there is none. */
+/* Returns the index of the first of n ascending keys that is not smaller than other, or n. */
 __device__ __forceinline__ uint64_t
 lower_bound(const int32_t *keys, uint64_t n, int32_t other)
 {
@@ -197,7 +199,8 @@ lower_bound(const int32_t *keys, uint64_t n, int32_t other)
 	return lo;
 }
 
-/* With starts, keys are those of runs, which begin there. */
+/* Counts the keys below each of the others.  keys are n sorted keys, or the keys of n runs if
+ * starts is not null. */
 __global__ void
 below_kernel(const int32_t *keys, uint64_t n, const uint64_t *starts, const int32_t *others,
 			 uint64_t count, uint64_t *out)
@@ -214,18 +217,18 @@ below_kernel(const int32_t *keys, uint64_t n, const uint64_t *starts, const int3
 }
 
 /*
- * Sorted keys to runs: a run starts where a key differs from the one before.
- * Two passes over the keys (count the starts of a tile, write them), so that
- * exactly the memory of the runs is needed.
+ * Sorted keys to runs: a run starts where a key differs from the one before.  Two passes over the
+ * keys, one that counts the starts of each tile and one that writes them, so that exactly the
+ * memory of the runs is needed.
  */
 static constexpr int encode_threads = 256;	/* a tile of 16 kB stays in L1 */
 static constexpr int encode_items = 16;
 static constexpr int encode_tile = encode_threads * encode_items;
 
 /*
- * Bit i: a run starts at this thread's i-th key.  A thread's keys follow each other,
- * which is no coalesced access, but its 64 bytes are whole sectors that L1 keeps;
- * the key before the first is its neighbour's last, and in the same cache.
+ * Returns a mask whose bit i is set if a run starts at this thread's i-th key.  A thread's keys
+ * are consecutive, so its loads are not coalesced, but its 64 bytes are whole sectors that L1
+ * keeps.  The key before its first one is its neighbour's last, and in the same cache.
  */
 __device__ __forceinline__ uint32_t
 starts_mask(const int32_t *sorted, uint64_t n, uint64_t at)
@@ -239,6 +242,7 @@ starts_mask(const int32_t *sorted, uint64_t n, uint64_t at)
 	return mask;
 }
 
+/* First pass: writes the number of runs that start in each tile. */
 __global__ void __launch_bounds__(encode_threads)
 count_starts_kernel(const int32_t *sorted, uint64_t n, uint64_t *tile_runs)
 {
@@ -252,7 +256,8 @@ count_starts_kernel(const int32_t *sorted, uint64_t n, uint64_t *tile_runs)
 		tile_runs[blockIdx.x] = runs;
 }
 
-/* The same again, now that the number of runs before each tile is known. */
+/* Second pass: writes keys and starts of the runs.  tile_runs has the number of runs before each
+ * tile. */
 __global__ void __launch_bounds__(encode_threads)
 write_starts_kernel(const int32_t *sorted, uint64_t n, const uint64_t *tile_runs,
 					uint64_t distinct, int32_t *keys, uint64_t *starts)
@@ -280,11 +285,8 @@ write_starts_kernel(const int32_t *sorted, uint64_t n, const uint64_t *tile_runs
 		starts[distinct] = n;
 }
 
-/*
- * Memory for at most that many runs; how many there are is known later.  Starts
- * are 64-bit although runs are few: they count keys, of which there may be more
- * than 2^32.
- */
+/* Starts have 64 bits although there are fewer runs: starts count keys, of which there may be
+ * more than 2^32. */
 void
 Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
 {
@@ -297,17 +299,15 @@ Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
 	distinct = 0;
 }
 
-/*
- * The grid covers the output, not the runs: blocks without work do not exist,
- * and a block's work does not depend on how long its runs are.
- */
+/* The grid covers the output, not the runs: no block is without work, and a block's work does not
+ * depend on how long its runs are. */
 void
 expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 			uint64_t first, uint64_t count, bool descending, int32_t *out)
 {
 	RunView		view = {runs.keys, runs.starts, runs.distinct, total, descending};
-	/* one tile more, for what the phase of out pushes over the end; a block that
-	 * finds nothing to do there returns at once */
+	/* one tile more, for what the phase of out pushes over the end; a block that finds nothing to
+	 * do there returns at once */
 	uint64_t	tiles = (count + 3) / ExpandTuning::tile + 1;
 
 	if (count == 0)
@@ -317,7 +317,6 @@ expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 	check_launch("expand the runs");
 }
 
-/* counts holds count of them, in device memory; the runs stay as they are. */
 void
 run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 		   uint64_t count, uint64_t *counts)
@@ -378,10 +377,9 @@ reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
 }
 
 /*
- * The paper's C and iC from sorted keys, for regimes that had no histogram: 8 bytes
- * read per key, 12 written per run.  *runs is allocated here, since only here is it
- * known how many there are, and belongs to the caller; workspace goes back in
- * stream order.  The one wait is for that number.
+ * The paper's C and iC from sorted keys, for regimes that have no histogram.  Reads 8 bytes per
+ * key and writes 12 per run.  Only after the first pass is it known how much memory the runs
+ * need, so this function allocates them.
  */
 void
 encode_runs(HpsortCuda *context, cudaStream_t stream, const int32_t *sorted,

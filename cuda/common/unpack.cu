@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * unpack.cu
- *	  Packed values into keys, for jobs that keep their keys; the keys' bounds are
- *	  found on the way.
+ *	  Packed values into keys, for jobs that keep their keys.
  *
- * Bytes per key: its width read, 4 written.
+ * The bounds of the keys are found on the way.  Memory traffic of a key: its packed width read, 4
+ * bytes written.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@ namespace hpsort
 
 static constexpr int threads = 512;
 
-/* A thread's smallest and largest key. */
+/* Smallest and largest key that a thread has written. */
 struct Extremes
 {
 	int32_t		lo;
@@ -33,10 +33,8 @@ struct Extremes
 	}
 };
 
-/*
- * One tile without NULLs.  Stores are whole vectors, wherever the values begin; values are
- * loaded one by one, of which neighbours come from the same line of L1.
- */
+/* Unpacks one tile of a part without NULLs.  Stores are whole vectors of 16 bytes, wherever the
+ * values begin.  Loads are single values; neighbouring loads hit the same line of L1. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 unpack_tile(const PackedPart &part, uint32_t tile, int32_t *keys, Extremes *extremes)
@@ -45,7 +43,7 @@ unpack_tile(const PackedPart &part, uint32_t tile, int32_t *keys, Extremes *extr
 	const uint32_t n = min(packed_tile_values, part.n - from);
 	const char *values = part.values + (static_cast<uint64_t>(from) << WIDTH_BITS);
 	int32_t    *to = keys + part.position() + from;
-	/* keys of the first vector that are not the tile's */
+	/* keys of the first vector that belong to the tile before */
 	const uint32_t phase = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 16 / 4);
 	auto		key = [&](uint32_t i) {
 		return extremes->see(static_cast<int32_t>(
@@ -72,7 +70,8 @@ unpack_tile(const PackedPart &part, uint32_t tile, int32_t *keys, Extremes *extr
 	}
 }
 
-/* One tile of a part with NULLs: 32 rows at a time, whose keys close ranks. */
+/* Unpacks one tile of a part with NULLs, 32 rows at a time.  Each key moves to the left by the
+ * number of NULLs before it. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 unpack_tile_nulls(const PackedPart &part, uint32_t tile, int32_t *keys,
@@ -100,6 +99,8 @@ unpack_tile_nulls(const PackedPart &part, uint32_t tile, int32_t *keys,
 	}
 }
 
+/* Unpacks the tiles of one table; the case is the lower three bits of a part's place: its width
+ * and whether it has NULLs. */
 __global__ void __launch_bounds__(threads)
 unpack_kernel(PackedTable table, int32_t *keys, Bounds *bounds)
 {
@@ -131,7 +132,7 @@ unpack_kernel(PackedTable table, int32_t *keys, Bounds *bounds)
 	widen_bounds<threads>(extremes.lo, extremes.hi, bounds);
 }
 
-/* A warp has a few tiles at least, as long as four blocks an SM have work. */
+/* Four blocks for each SM, or fewer if a warp would get less than one tile. */
 void
 unpack_add(HpsortCuda *context, cudaStream_t stream, const PackedTable &table,
 		   int32_t *keys, Bounds *bounds)

@@ -3,18 +3,19 @@
  * few_distinct.cu
  *	  Regime FEW_DISTINCT: few distinct values, anywhere in 2^32.
  *
- * 0-compressed H-P (Kozakai, Fujimoto, Wada, Algorithm 5) without the work that grows
- * with the range: only bins that occur exist, in a hash table in shared memory, so
- * that the counts C and the values iC are made at once and the bins A never exist.
- *	- sample_kernel estimates the number of distinct values from a sample;
- *	- count_distinct_kernel counts every key in its block's table and adds the
- *	  tables up in one table in L2; when a table overflows, everything stops
- *	  and the caller takes another regime: the sample is only a hint;
- *	- rank_kernel puts the values in order by counting the smaller ones (the
- *	  comparison-free idea: at most 16 K values, all pairs, spread over the
- *	  whole GPU), which takes less time than launching a sort.
+ * 0-compressed H-P (Kozakai, Fujimoto, Wada 2021, Algorithm 5) without the work that grows with
+ * the range: only bins that occur exist, in a hash table in shared memory.  The counts C and the
+ * values iC are made at once, and the bins A never exist.
  *
- * Bytes per key: 4 read, 4 written.
+ * - sample_kernel estimates the number of distinct values from a sample.
+ * - count_distinct_kernel counts every key in its block's table and adds the tables up in one
+ *   table in L2.  The sample is only a hint: when a table overflows, everything stops and the
+ *   caller takes another regime.
+ * - rank_kernel puts the values in order by counting the smaller ones, the idea of
+ *   comparison-free sorting.  All pairs of at most 16 K values, spread over the whole GPU, take
+ *   less time than launching a sort.
+ *
+ * Memory traffic of a key: 4 bytes read, 4 written.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,16 +28,16 @@ namespace hpsort
 
 static constexpr int threads = FewDistinctTuning::threads;
 
-/* What count_distinct_kernel leaves to the kernels behind it, and to the host. */
+/* What count_distinct_kernel leaves to the kernels behind it and to the host. */
 struct DistinctState
 {
 	uint32_t	distinct;		/* values on the list */
-	uint32_t	abandoned;		/* not 0: too many, the rest is meaningless */
-	uint32_t	empty_listed;	/* the key equal to empty is in the list */
+	uint32_t	abandoned;		/* not 0: too many values, nothing else is valid */
+	uint32_t	empty_listed;	/* not 0: the key equal to empty_slot is on the list */
 	uint32_t	unused;
 };
 
-/* The table in memory, shared by all blocks. */
+/* The common table, in device memory. */
 struct DistinctTable
 {
 	uint32_t   *keys;
@@ -48,9 +49,9 @@ struct DistinctTable
 };
 
 /*
- * The common table: linear probing, four slots per value.  Single slots and not
- * pairs: what is written here is written with atomics on one word each, and only
- * once per block and value.
+ * The slot of the common table at which the search for a key begins.  The table has linear
+ * probing and four slots per value.  It has single slots and no pairs: it is written by atomics
+ * on one word each, once per block and value.
  */
 __device__ __forceinline__ uint32_t
 slot_of(uint32_t key, uint32_t slots)
@@ -58,11 +59,11 @@ slot_of(uint32_t key, uint32_t slots)
 	return pair_of(key, slots);
 }
 
-/* taken is this when a block's table has overflowed: so far above any number of slots
- * that threads which still count theirs do not bring it back */
+/* Value of *taken when a block's table has overflowed.  It is so far above any number of slots
+ * that threads which still count their slots do not bring it back. */
 static constexpr uint32_t overflow = 0x80000000u;
 
-/* One block's table in shared memory. */
+/* One block's table, in shared memory. */
 struct BlockTable
 {
 	uint32_t   *slots;			/* pairs of keys */
@@ -87,7 +88,7 @@ struct BlockTable
 		__syncthreads();
 	}
 
-	/* a key that may not be in the table yet */
+	/* counts a key that may not be in the table yet */
 	__device__ __forceinline__ void
 	count_slowly(uint32_t key)
 	{
@@ -101,9 +102,9 @@ struct BlockTable
 	}
 
 	/*
-	 * All first looks of a batch are issued before any is used; the few keys
-	 * that need more are then taken one after the other, so that a warp pays
-	 * for its unluckiest lane once per batch and not once per key.
+	 * Counts a batch of keys.  The first probes of the batch are all issued before any result is
+	 * used.  The few keys that need more probes are then taken one after the other, so that a
+	 * warp pays for its unluckiest lane once per batch and not once per key.
 	 */
 	template <int VECTORS>
 	__device__ __forceinline__ void
@@ -151,7 +152,7 @@ struct BlockTable
 				late = i == which ? key[i] : late;
 			missed &= missed - 1;
 
-			/* the key in reserved slots is found at the first look, always */
+			/* the key equal to empty_slot never comes here: its first probe always finds it */
 			const uint32_t slot =
 				find_slot(reinterpret_cast<const uint2 *>(slots), pairs, late);
 
@@ -163,20 +164,20 @@ struct BlockTable
 	}
 };
 
-/* What sample_kernel found. */
+/* What sample_kernel has found. */
 struct SampleReport
 {
 	RegimeSample values;
-	uint32_t	skip;			/* what the kernels behind it were told */
+	uint32_t	skip;			/* what *skip was set to */
 };
 
 static constexpr int sample_items = FewDistinctTuning::sample / threads;
 
 /*
- * A stratified sample: one key at a pseudo-random place of each of `sampled`
- * equal parts, so that sorted and periodic inputs are seen as they are.  The same
- * places in every run, for a choice that can be repeated.  By many blocks: one SM
- * alone would wait long for so many translations of addresses (28 us instead of 3).
+ * Collects a stratified sample: one key at a pseudo-random place of each of `sampled` equal
+ * parts, so that sorted and periodic inputs are seen as they are.  The places are the same in
+ * every run, so that the choice can be repeated.  Many blocks share the work: one SM alone would
+ * wait long for the many translations of addresses (28 us instead of 3).
  */
 __global__ void
 collect_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
@@ -191,9 +192,9 @@ collect_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
 }
 
 /*
- * What there is in the sample, by one block: 4,096 keys are four a thread, and
- * several blocks would have to be waited for.  Its answer is on its way to the host
- * while the next kernels run; those that are not wanted read *skip.
+ * Counts the values of the sample, in one block: 4,096 keys are four a thread, and several blocks
+ * would have to wait for each other.  The report is on its way to the host while the next kernels
+ * run; they read *skip and do nothing if they are not needed.
  */
 __global__ void __launch_bounds__(threads, 1)
 sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
@@ -219,8 +220,8 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	}
 	if (threadIdx.x == 0)
 		sums = {{sampled, 0, 0, 0, 0}, 0};
-	/* its barrier also lets everybody see sums; slots are twice as many as keys, so
-	 * that the table does not overflow */
+	/* Its barrier also makes sums visible to all threads.  There are twice as many slots as keys,
+	 * so the table does not overflow. */
 	table.clear();
 #pragma unroll
 	for (int j = 0; j < sample_items; j++)
@@ -251,22 +252,20 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	/* to pinned memory: no copy to wait for */
 	if (threadIdx.x == 0)
 	{
-		/* here and not on the host, for the kernels that are in the stream by now */
+		/* decided here and not on the host, for the kernels that are in the stream already */
 		sums.skip = regime_distinct(&sums.values, n) <= static_cast<double>(few_most);
 		*skip = sums.skip;
 		*report = sums;
 	}
 }
 
-/*
- * Adds a block's table to the common one.  A slot newly taken is put on the
- * list, which is what rank_kernel works from.
- */
+/* Adds a block's table to the common one.  A slot newly taken is put on the list, from which
+ * rank_kernel works. */
 __device__ __forceinline__ void
 merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 			const DistinctTable &all)
 {
-	/* blocks begin at different slots: all of them have the same few values */
+	/* blocks begin at different slots, because all of them have the same few values */
 	const uint32_t turn = static_cast<uint32_t>(
 		static_cast<uint64_t>(blockIdx.x) * slots / gridDim.x);
 	const uint32_t reserved = slot_of(empty_slot, all.slots);
@@ -290,8 +289,8 @@ merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 				if (slot == reserved)
 					continue;
 
-				/* most often another block was first, and a load costs less than an
-				 * atomic; past L1, where a line may be older than the slot */
+				/* Most often another block has inserted the value, and a load costs less than an
+				 * atomic.  The load bypasses L1, where a line may be older than the slot. */
 				uint32_t	found = __ldcg(&all.keys[slot]);
 
 				if (found == empty_slot)
@@ -301,7 +300,8 @@ merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 				}
 				if (found == key || fresh)
 					break;
-				/* the table has four slots per value: full means abandoned */
+				/* the table has four slots per value, so a full one means that the attempt was
+				 * abandoned */
 				if (*const_cast<volatile uint32_t *>(&all.state->abandoned))
 					return;
 			}
@@ -321,9 +321,9 @@ merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 }
 
 /*
- * Counting.  A block stops reading as soon as its own table overflows, so that
- * a wrong guess costs less than the reading of all keys; the blocks' tables may
- * also fit one by one and not together, which merge_table() finds out.
+ * Counts all keys.  A block stops reading as soon as its own table overflows, so that a wrong
+ * guess costs less than the reading of all keys.  The blocks' tables may also fit one by one and
+ * not together; merge_table() finds this out.
  */
 __global__ void __launch_bounds__(threads, 1)
 count_distinct_kernel(const int32_t *keys, uint64_t n, uint32_t slots, DistinctTable all)
@@ -333,8 +333,8 @@ count_distinct_kernel(const int32_t *keys, uint64_t n, uint32_t slots, DistinctT
 	BlockTable	table = {memory, memory + slots, &taken, slots / 2, all.capacity};
 
 	table.clear();
-	/* by warps, between two rounds of loads: keys that come after an overflow are
-	 * counted in vain, and a look per key would cost all inputs more */
+	/* A warp looks for an overflow between two rounds of loads.  Keys that come after an overflow
+	 * are counted in vain; a test per key would cost all inputs more. */
 	for_each_batch<FewDistinctTuning::vectors>(
 		keys, n,
 		[&](const int4 (&r)[FewDistinctTuning::vectors], uint32_t valid) {
@@ -343,7 +343,7 @@ count_distinct_kernel(const int32_t *keys, uint64_t n, uint32_t slots, DistinctT
 		[&](int32_t key) { table.count_slowly(static_cast<uint32_t>(key)); },
 		[&] { return *const_cast<volatile uint32_t *>(&taken) >= overflow; });
 	__syncthreads();
-	/* what was counted is not all: of no use to the common table */
+	/* the block has not counted all its keys, so its table is not added */
 	if (taken >= overflow)
 	{
 		if (threadIdx.x == 0)
@@ -354,12 +354,12 @@ count_distinct_kernel(const int32_t *keys, uint64_t n, uint32_t slots, DistinctT
 }
 
 /*
- * Ranks of 32 values per block: each warp compares them, one per lane, with
- * its share of all values, four to a load that the whole warp shares.  All
- * pairs of 8,192 values are 6.7e7 comparisons, a few us for the whole device, which
- * a sort of so few would spend on its launches alone.
- * Launched for as many values as there may be: how many there are the host will
- * know only when this is done, and blocks behind the last one return.
+ * Ranks 32 values per block.  Each warp compares them, one per lane, with its share of all
+ * values, four to a load that the whole warp shares.  All pairs of 8,192 values are 6.7e7
+ * comparisons, a few us for the whole device; a sort would spend this on its launches alone.
+ *
+ * The launch is for the most values that there may be, because the host learns their number only
+ * when the kernels are done.  Blocks behind the last value return.
  */
 __global__ void __launch_bounds__(FewDistinctTuning::rank_threads)
 rank_kernel(DistinctTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
@@ -389,7 +389,7 @@ rank_kernel(DistinctTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 	{
 		__syncthreads();
 		for (uint32_t i = threadIdx.x; i < chunk; i += FewDistinctTuning::rank_threads)
-			/* what is missing is larger than everything, or equal */
+			/* padding, larger than every value or equal to it */
 			values[i] = at + i < distinct ?
 				all.keys[all.list[at + i]] ^ 0x80000000u : 0xffffffffu;
 		__syncthreads();
@@ -417,11 +417,8 @@ rank_kernel(DistinctTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 	}
 }
 
-/*
- * Counts to starts, in place, by one block: there are few.  Starts have 64 bits,
- * since they count keys; the sum over a batch is carried to the next in a register
- * that all threads have alike.
- */
+/* Turns counts into starts, in place and by one block, as there are few.  Starts have 64 bits,
+ * since they count keys.  Each thread carries the sum of the batches before in a register. */
 __global__ void __launch_bounds__(FewDistinctTuning::rank_threads)
 sum_kernel(DistinctTable all, uint64_t *counts)
 {
@@ -460,6 +457,7 @@ sum_kernel(DistinctTable all, uint64_t *counts)
 		counts[distinct] = before;
 }
 
+/* Raises the shared memory limits of this file's kernels. */
 void
 configure_few_distinct(const HpsortCudaLimits &limits)
 {
@@ -474,9 +472,9 @@ configure_few_distinct(const HpsortCudaLimits &limits)
 }
 
 /*
- * Two kernels; the report is in pinned memory, which no copy has to fetch.  The
- * buffers live as long as the object does, because kernels put on the stream after
- * it read skip(); they go back in stream order, behind those.
+ * Two kernels; the report is in pinned memory, which needs no copy.  The buffers live as long as
+ * the object, because kernels put on the stream later read skip(); they are given back in stream
+ * order, behind these kernels.
  */
 Sampling::Sampling(const SortInput &input, uint64_t few_most)
 	: n_(input.n), report_(input.context, input.stream)
@@ -489,7 +487,7 @@ Sampling::Sampling(const SortInput &input, uint64_t few_most)
 	SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
 
 	static_assert(sizeof(SampleReport) <= VerdictSlot::bytes, "it must fit");
-	/* half full at most, and not as large as it could be: the table has to be cleared */
+	/* At most half full.  Not as large as possible, because the table has to be cleared. */
 	if (slots > FewDistinctTuning::sample * 2)
 		slots = FewDistinctTuning::sample * 2;
 	slots &= ~3u;
@@ -510,7 +508,7 @@ Sampling::Sampling(const SortInput &input, uint64_t few_most)
 
 	const cudaError_t rc = cudaEventRecord(taken_, stream);
 
-	/* no destructor runs for what was not constructed */
+	/* no destructor runs for an object that was not constructed */
 	if (rc != cudaSuccess)
 	{
 		ignore(cudaEventDestroy(taken_));
@@ -538,9 +536,8 @@ Sampling::result()
 
 /*
  * Algorithm 5's C and iC of keys anywhere in 2^32.  All kernels are put on the stream
- * without waiting; the one wait at the end brings both the number of runs and
- * whether the attempt was given up.  *runs is the caller's; keys are read once, and
- * by a block no further than to the overflow of its table.
+ * without a wait.  The one wait, at the end, brings the number of runs and whether the attempt
+ * was abandoned.  Keys are read once; a block reads no further than to the overflow of its table.
  */
 bool
 few_distinct_runs(const SortInput &input, Runs *runs,
@@ -565,8 +562,8 @@ few_distinct_runs(const SortInput &input, Runs *runs,
 	all.state = carver.take<DistinctState>(1);
 	check(cudaMemsetAsync(all.keys, 0xff, all.slots * sizeof(uint32_t), stream),
 		  "clear a hash table");
-	/* counts, list and state follow each other, being taken in this order above: one
-	 * memset for the three of them, though the list would do without */
+	/* counts, list and state follow each other in the order of the take() calls above: one memset
+	 * clears all three, though the list does not need it */
 	check(cudaMemsetAsync(all.counts, 0,
 						  reinterpret_cast<char *>(all.state + 1) -
 						  reinterpret_cast<char *>(all.counts), stream),
@@ -575,15 +572,15 @@ few_distinct_runs(const SortInput &input, Runs *runs,
 	count_distinct_kernel<<<grid_blocks(context, input.n, threads * 16, 1), threads,
 		slots * 2 * sizeof(uint32_t), stream>>>(input.keys, input.n, slots, all);
 	check_launch("count the distinct values");
-	/* for as many runs as there may be: how many there are is known too late */
+	/* for as many runs as there may be: their number is known too late */
 	runs->allocate(context, stream, all.capacity);
 	launch_behind(context, stream, rank_kernel, (all.capacity + 31) / 32,
 				  FewDistinctTuning::rank_threads, 0, "rank the distinct values", all,
 				  input.ascending_map(), runs->keys, runs->starts, input.verdict);
 	launch_behind(context, stream, sum_kernel, 1, FewDistinctTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
-	/* pinned, for a copy to other memory waits for the stream by itself, before
-	 * meanwhile() has put anything there; on an error the slot waits for the copy */
+	/* The answer is in pinned memory.  A copy to other memory would wait for the stream before
+	 * meanwhile() has put anything there.  On an error the slot waits for the copy. */
 	VerdictSlot answer(context, stream);
 
 	static_assert(sizeof(state) <= VerdictSlot::bytes, "it must fit");
@@ -594,7 +591,7 @@ few_distinct_runs(const SortInput &input, Runs *runs,
 	Event		known;
 
 	known.record(stream);
-	/* behind the event, which is what is waited for */
+	/* behind the event, which alone is waited for */
 	if (meanwhile)
 		meanwhile();
 	known.wait("count the distinct values");

@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * few_distinct.cuh
- *	  Regime FEW_DISTINCT: runs by a hash table in shared memory; and the sample
- *	  of the keys by which this regime is chosen.
+ *	  Regime FEW_DISTINCT: runs by a hash table in shared memory; and the sample of the keys by
+ *	  which this regime is chosen.
+ *
+ * For sort.cu.  Knows keys and runs, and no other regime.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,19 +22,18 @@ namespace hpsort
 /* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_few_distinct(const HpsortCudaLimits &limits);
 
-/* What a sample says of the n > 0 keys that it was taken of. */
+/* What a sample says of the n > 0 keys that it was taken from. */
 struct Sample
 {
-	uint64_t	distinct;		/* an estimate */
+	uint64_t	distinct;		/* an estimate of the distinct values of all n keys */
 	bool		skipped;		/* kernels that read Sampling::skip() did nothing */
 };
 
 /*
- * A sample on its way.  The constructor puts its kernels on the stream; result()
- * waits for them, but not for work that the caller has put on the stream since.
- *
- * That work can look at skip(), a word in device memory: it is not 0 when at most
- * few_most distinct values were estimated.
+ * A sample on its way.  The constructor puts its kernels on the stream.  result() waits for them,
+ * but not for work that the caller puts on the stream between the two.  Kernels of this work may
+ * read skip(), a word in device memory: it is not 0 if the estimate is at most few_most distinct
+ * values.
  */
 class Sampling
 {
@@ -54,10 +55,10 @@ private:
 };
 
 /*
- * The runs of the keys, which ascend.  False: there are more distinct values than
- * the table holds, *runs is empty, and the caller takes another way.  Keys outside
- * the bounds are reported.  Waits for its own work, not for what meanwhile() (may be
- * null) puts on the stream after it.
+ * Makes the ascending runs of the keys.  Returns false if there are more distinct values than the
+ * table holds; then *runs is empty, and the caller takes another regime.  The verdict reports a
+ * key outside the bounds.  Waits for its own work, not for what meanwhile(), which may be null,
+ * puts on the stream behind it.
  */
 bool		few_distinct_runs(const SortInput &input, Runs *runs,
 							  const std::function<void()> &meanwhile = nullptr);

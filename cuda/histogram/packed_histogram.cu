@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * packed_histogram.cu
- *	  Packed values into the bins of a job that counts its keys: read as they are, of
- *	  1, 2 or 4 bytes, and never unpacked in memory.
+ *	  Packed values into the bins of a job that counts its keys.
  *
- * Lines 1 of Kozakai, Fujimoto, Wada, Algorithm 5, as in shared_histogram.cu: a block has
- * all bins in its shared memory, and adds them to the common ones once.  What is
- * different is only how keys are read: up to 64 values are in flight a thread instead
- * of 16 keys.  Equal values of a warp cost nothing extra (ATOMS.POPC.INC).
+ * Values of 1, 2 or 4 bytes are read as they are and never unpacked in memory.
+ *
+ * Kozakai, Fujimoto, Wada 2021, Algorithm 5, line 1, as in shared_histogram.cu: a block has all
+ * bins in its shared memory and adds them to the common ones once.  Only the reading differs: a
+ * thread has up to 64 values in flight instead of 16 keys.  Equal values of a warp cost nothing
+ * extra (ATOMS.POPC.INC).
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +19,7 @@
 namespace hpsort
 {
 
-/* Counts a distance from a part's base, or remembers the key if it is outside the bounds. */
+/* Counts a distance from a part's base.  A key outside the bounds is remembered instead. */
 struct CountDistance
 {
 	uint32_t	from_base;		/* bin of distance 0, modulo 2^32 */
@@ -43,7 +44,7 @@ struct CountDistance
 	}
 };
 
-/* Calls use(distance) for the values of a vector whose bit in mask is set. */
+/* Calls use(distance) for each value of a vector whose bit in mask is set. */
 template <int WIDTH_BITS, typename Use>
 __device__ __forceinline__ void
 use_vector(const uint4 &vector, uint32_t mask, const Use &use)
@@ -53,7 +54,7 @@ use_vector(const uint4 &vector, uint32_t mask, const Use &use)
 	constexpr uint32_t all = (1u << 4 * each) - 1;
 	const uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
 
-	/* most vectors are whole, and then no value is asked about */
+	/* most vectors are whole; then no value is tested */
 	if (mask == all)
 	{
 #pragma unroll
@@ -70,9 +71,9 @@ use_vector(const uint4 &vector, uint32_t mask, const Use &use)
 }
 
 /*
- * One tile of a part.  Vectors begin at multiples of 16 bytes, so that the first and the
- * last may have values that are not the part's; both lie within the packed values'
- * own memory.
+ * Counts one tile of a part.  Vectors begin at multiples of 16 bytes, so the first and the last
+ * may have values of other parts, which are masked out; both vectors lie within the packed
+ * values' own memory.
  */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
@@ -85,7 +86,7 @@ count_tile(const PackedPart &part, uint32_t tile, const CountDistance &use)
 		reinterpret_cast<uintptr_t>(part.values) % 16);
 	const uint64_t bytes = head + (static_cast<uint64_t>(part.n) << WIDTH_BITS);
 	const uint32_t vectors = static_cast<uint32_t>((bytes + 15) / 16);
-	/* values of the first vector before the part, of the last one behind it */
+	/* values of the first vector before the part, and of the last vector behind it */
 	const uint32_t before = head >> WIDTH_BITS;
 	const uint32_t behind = static_cast<uint32_t>(vectors * 16ull - bytes) >> WIDTH_BITS;
 	const uint4 *from = reinterpret_cast<const uint4 *>(part.values - head);
@@ -113,8 +114,8 @@ count_tile(const PackedPart &part, uint32_t tile, const CountDistance &use)
 	{
 		const PartNulls nulls(part);
 
-		/* the row of a vector's first value is a multiple of the values of a vector, so
-		 * that their bits are in one word */
+		/* the row of a vector's first value is a multiple of the values of a vector, so that the
+		 * vector's bits are in one word */
 #pragma unroll
 		for (int i = 0; i < loads; i++)
 		{
@@ -130,7 +131,7 @@ count_tile(const PackedPart &part, uint32_t tile, const CountDistance &use)
 			use_vector<WIDTH_BITS>(r[i], mask[i], use);
 }
 
-/* An ordinary launch, as count_kernel is: several jobs may count at the same time. */
+/* An ordinary launch, like count_kernel's: several jobs may count at the same time. */
 __global__ void __launch_bounds__(histogram_threads, 1)
 count_packed_kernel(PackedTable table, KeyMap map, Count64 *all_bins,
 					Count64 *all_slices, HpsortCudaVerdict *verdict)
@@ -173,9 +174,9 @@ configure_packed_histogram(const HpsortCudaLimits &limits)
 }
 
 /*
- * One launch; the table must stay until the stream has come past it.  A small tile costs
- * as much as a full one, so that many small parts are worth more blocks than their
- * values.  Bins of 32 bits hold the values of a table.
+ * One launch.  A small tile costs as much as a full one, so many small parts get more blocks than
+ * their values alone would.  Bins of 32 bits in a block are enough: a table has at most
+ * UINT32_MAX values.
  */
 void
 Bins::add_packed(HpsortCuda *context, cudaStream_t stream, const PackedTable &table,

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * packed_rows.cu
- *	  Keys of rows of several packed columns: for jobs that keep their keys, or counted
- *	  where they are made.
+ *	  Keys of rows of several packed columns, kept by jobs that keep their keys, or counted where
+ *	  they are made.
  *
- * A warp takes some rows of all columns at a time, one column after the other, so that as
- * many loads are in flight as there are rows a thread.  Rows that a condition refuses
- * have no key; the others of a warp close ranks, behind one draw from a common counter, and
- * lie in no order then, which whoever wants runs or positions does not notice.
+ * A warp takes some rows of all columns at a time, one column after the other, so that as many
+ * loads are in flight as there are rows a thread.  Rows that a condition refuses have no key.
+ * The other rows of a warp are then written without gaps, behind one atomic on a common counter.
+ * Their order is lost, which matters neither for runs nor for positions.
  *
- * Bytes per row: the widths of its columns read, 4 written if it is kept.
+ * Memory traffic of a row: the widths of its columns read; 4 bytes written if the row is kept.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,18 +30,19 @@ static constexpr uint32_t rows_warp = 32 * rows_each;
 
 static_assert(packed_tile_values % rows_warp == 0, "a tile is some steps of a warp");
 
-/* So many ranges are compared one after the other; of more, the right one is searched. */
+/* Up to this many ranges are compared one after the other; in more, the right one is searched. */
 static constexpr uint32_t few_ranges = 4;
 
-/* A thread's rows of a step: row r is lane + 32 r. */
+/* A thread's rows of a step: its row r is lane + 32 r of the step. */
 struct RowKeys
 {
 	uint32_t	keys[rows_each];
-	uint32_t	passing;		/* a bit for each that is there and passes all conditions */
-	uint32_t	outside;		/* those with a value that is not expected */
-	int32_t		odd;			/* one such value */
+	uint32_t	passing;		/* a bit for each row that is there and passes all conditions */
+	uint32_t	outside;		/* a bit for each row with a value outside the layout */
+	int32_t		odd;			/* one value outside the layout */
 };
 
+/* Returns whether value lies in one of n ascending, disjoint ranges. */
 __device__ __forceinline__ bool
 is_in_ranges(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
 {
@@ -70,10 +71,8 @@ is_in_ranges(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
 	return from < n && __ldg(&ranges[from].lo) <= value;
 }
 
-/*
- * Values of a column in a step whose first row is `from` of the part; of rows that are not there,
- * none.
- */
+/* Loads a column's values of a step whose first row is `from` of the part, as distances from the
+ * part's base.  Rows that are not there get 0. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 load_rows(const PackedPart &part, uint32_t from, uint32_t there, uint32_t *distances)
@@ -84,7 +83,7 @@ load_rows(const PackedPart &part, uint32_t from, uint32_t there, uint32_t *dista
 			load_distance<WIDTH_BITS>(part.values, from + threadIdx.x % 32 + 32 * r) : 0;
 }
 
-/* What a column adds to the keys, and whom its condition refuses. */
+/* Adds a column to the keys, and takes rows that its condition refuses out of rows->passing. */
 __device__ __forceinline__ void
 use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, int32_t base,
 		   const uint32_t *distances, uint32_t nulls, RowKeys *rows)
@@ -113,9 +112,8 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 	}
 }
 
-/*
- * The keys of a step's rows, of which the first is `from` of n; columns has a part of each column.
- */
+/* Returns the keys of a step's rows, the first of which is row `from` of n.  columns has a part
+ * of each column. */
 __device__ __forceinline__ RowKeys
 make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortCudaRange *ranges,
 		  uint32_t from, uint32_t n)
@@ -167,10 +165,8 @@ make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortC
 	return rows;
 }
 
-/*
- * Calls use(rows, part, row) for each step of this block's share of the rows, a warp for each; row
- * is its first one.
- */
+/* Calls use(rows, part, row) for each step of this block's share of the rows, one warp per step;
+ * row is the step's first row. */
 template <typename Use>
 __device__ __forceinline__ void
 for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
@@ -197,7 +193,7 @@ for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
 	});
 }
 
-/* Writes keys of rows that pass behind those that have been written, in any order. */
+/* Writes the keys of rows that pass behind the keys that have been written, in any order. */
 __device__ __forceinline__ void
 append_rows(const RowKeys &rows, RowCounts *counts, int32_t *keys)
 {
@@ -226,6 +222,7 @@ append_rows(const RowKeys &rows, RowCounts *counts, int32_t *keys)
 	}
 }
 
+/* Writes the keys of rows, and widens *bounds by them: rows_add(). */
 __global__ void __launch_bounds__(keep_threads)
 keep_rows_kernel(const __grid_constant__ RowTable table,
 				 const __grid_constant__ HpsortCudaRows layout,
@@ -258,7 +255,8 @@ keep_rows_kernel(const __grid_constant__ RowTable table,
 	widen_bounds<keep_threads>(lo, hi, bounds);
 }
 
-/* An ordinary launch, as that of packed values. */
+/* Counts the keys of rows: rows_count().  An ordinary launch, like count_packed_kernel's: several
+ * jobs may count at the same time. */
 __global__ void __launch_bounds__(histogram_threads, 1)
 count_rows_kernel(const __grid_constant__ RowTable table,
 				  const __grid_constant__ HpsortCudaRows layout,
@@ -303,7 +301,7 @@ configure_packed_rows(const HpsortCudaLimits &limits)
 	allow_shared(count_rows_kernel, limits);
 }
 
-/* As many blocks as for unpack_add(). */
+/* Has the number of blocks that unpack_add() has. */
 void
 rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 		 const HpsortCudaRows &layout, int32_t *keys, Bounds *bounds)
@@ -314,7 +312,7 @@ rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 	check_launch("make keys of rows");
 }
 
-/* As Bins::add_packed(); a tile costs as much as a full one. */
+/* A small tile costs as much as a full one, as in Bins::add_packed(). */
 void
 rows_count(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 		   const HpsortCudaRows &layout, const Bins &bins)

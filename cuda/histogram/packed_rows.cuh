@@ -3,6 +3,9 @@
  * packed_rows.cuh
  *	  Keys of rows of several packed columns.
  *
+ * For packed.cu, which adds rows to a job.  Knows tables of parts, and neither jobs nor where the
+ * columns come from.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef HPSORT_CUDA_PACKED_ROWS_CUH
@@ -15,38 +18,45 @@
 namespace hpsort
 {
 
-/* What kernels find out about rows, in device memory, zeroed before the first. */
+/* What kernels find out about rows.  In device memory, zeroed before the first kernel. */
 struct RowCounts
 {
-	unsigned long long kept;	/* rows that have passed */
-	uint32_t	n_outside;		/* not 0: there was a value that the layout does not expect */
-	int32_t		value;			/* that value */
+	unsigned long long kept;	/* rows that have passed all conditions */
+	uint32_t	n_outside;		/* not 0: there was a value outside the layout */
+	int32_t		value;			/* one of these values */
 };
 
 /*
- * A table of parts of rows: parts[i].first is the number of the part, and its columns, each a
- * PackedPart of the same number of rows, lie behind the sentinel, those of the first part first.
- * Their starts mean nothing.  Tiles are of packed_tile_values rows.
+ * A table of parts of rows, cut into tiles of packed_tile_values rows.  parts[i].first is the
+ * number i of the part.  Its columns, each a PackedPart of as many rows, lie behind the sentinel:
+ * all columns of part 0, then all columns of part 1, and so on.  The starts of columns are not
+ * used.
  */
 struct RowTable
 {
 	PackedTable parts;
-	const HpsortCudaRange *ranges;	/* of the layout, in device memory */
+	const HpsortCudaRange *ranges;	/* the layout's ranges, in device memory */
 	RowCounts  *counts;
 };
 
 /*
- * Writes the keys of rows to keys, and widens *bounds by them: without conditions to the place of
- * each (PackedPart.position), else in any order behind those that counts->kept says are there.
- * Only puts work on the stream; the table must stay until the stream has come past it.
+ * Writes the keys of rows that pass all conditions to keys, and widens *bounds by them.  Without
+ * conditions, a key goes to its row's place (PackedPart.position()).  With conditions, keys go
+ * behind the counts->kept keys that are there, in any order.  Only puts work on the stream; the
+ * table must stay until the stream has come past it.
  */
 void		rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 					 const HpsortCudaRows &layout, int32_t *keys, Bounds *bounds);
 
-/* Counts the keys of rows into bins. */
+/*
+ * Counts the keys of rows that pass all conditions into bins, and adds their number to
+ * counts->kept.  Only puts work on the stream; the table must stay until the stream has come past
+ * it.
+ */
 void		rows_count(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 					   const HpsortCudaRows &layout, const Bins &bins);
 
+/* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_packed_rows(const HpsortCudaLimits &limits);
 
 } /* namespace hpsort */

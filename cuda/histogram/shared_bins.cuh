@@ -3,8 +3,8 @@
  * shared_bins.cuh
  *	  The steps of the shared-memory histogram: count, flush, compact.
  *
- * Device functions that a whole block calls together, of which shared_histogram.cu and
- * packed_histogram.cu make kernels; and how these are launched.
+ * Device functions that all threads of a block call together, and how their kernels are launched.
+ * For the kernels of shared_histogram.cu, packed_histogram.cu and packed_rows.cu.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,8 +29,8 @@ static constexpr int batch_slices = batch_bins / slice_bins;
 
 static_assert(batch_bins == histogram_threads * 4, "a thread scans four bins of a batch");
 
-/* scan_slices() has a thread for each slice; 65,536 bins, the most that regime.c allows,
- * are 256 slices. */
+/* scan_slices() has a thread for each slice.  regime.c allows at most 65,536 bins, which are 256
+ * slices. */
 static constexpr int max_slices = histogram_threads;
 
 /* What a block needs after counting, in the memory that held its bins. */
@@ -40,8 +40,8 @@ struct OutputState
 	uint64_t	sums[histogram_threads / 32];
 };
 
-/* Clears 16 bytes at a time, up to three words over the end, for which shared_need() has
- * room. */
+/* Clears bins, 16 bytes at a time.  It may clear up to three words behind the last bin;
+ * shared_need() has room for them. */
 __device__ __forceinline__ void
 clear_bins(uint32_t *bins, uint32_t count)
 {
@@ -51,7 +51,7 @@ clear_bins(uint32_t *bins, uint32_t count)
 		fours[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* Counts a key, or remembers it if it is outside the bounds. */
+/* Counts a key.  A key outside the bounds is remembered instead. */
 struct CountKey
 {
 	const KeyMap &map;
@@ -75,11 +75,10 @@ struct CountKey
 };
 
 /*
- * Tiles drawn from a common counter, one by one, whoever is free first: SMs do
- * not read or write at the same speed, and with equal shares the slowest is
- * 4 % behind when reading, 10 % when writing (H100).  The next tile is asked for
- * while one is being worked on: it goes to the other of two words, so that a barrier
- * a tile is enough.
+ * Calls work(tile) for tiles drawn from a common counter, each by the block that is free first.
+ * SMs do not read or write at the same speed: with equal shares the slowest is 4 % behind when
+ * reading, 10 % when writing (H100).  A block draws its next tile while it works on one; the two
+ * numbers alternate between two words, so that one barrier per tile is enough.
  */
 template <typename Work>
 __device__ __forceinline__ void
@@ -103,12 +102,11 @@ draw_tiles(uint32_t *next_tile, uint32_t tiles, Work work)
 }
 
 /*
- * Adds the bins and slice sums to the common ones.  Blocks start at different
- * slices, so that they do not queue for the same words.
+ * Adds a block's bins and their slice sums to the common ones.  Blocks start at different slices,
+ * so that they do not queue for the same words.
  *
- * Blocks of a cluster (sm_90 on) add their bins up among themselves first, each
- * for its share of the slices: atomics on L2 are what limits this step, and
- * reading a neighbour's shared memory is cheaper.
+ * Blocks of a cluster (sm_90 on) first add up their bins among themselves, each for its share of
+ * the slices: atomics on L2 limit this step, and reading a neighbour's shared memory costs less.
  */
 template <typename Count>
 __device__ __forceinline__ void
@@ -124,8 +122,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 
 	crew = cluster.num_blocks();
 	rank = cluster.block_rank();
-	/* the blocks of a cluster read each other's bins, which must be complete.  There is no
-	 * barrier at the end, because the grid's comes before bins are overwritten */
+	/* The blocks of a cluster read each other's bins, which must be complete.  No barrier follows
+	 * at the end, because the grid's barrier comes before bins are overwritten. */
 	if (crew > 1)
 		cluster.sync();
 #endif
@@ -134,8 +132,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 	const uint32_t turn = static_cast<uint32_t>(
 		static_cast<uint64_t>(blockIdx.x / crew * crew) * slices / gridDim.x);
 
-	/* a warp per slice: eight words a lane are all loaded before any is added, and
-	 * the slice's sum needs no other warp */
+	/* A warp per slice: a lane loads eight words before it adds any, and the slice's sum needs no
+	 * other warp. */
 	for (uint32_t i = threadIdx.x / 32 * crew + rank; i < slices;
 		 i += blockDim.x / 32 * crew)
 	{
@@ -168,8 +166,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 #pragma unroll
 		for (uint32_t j = 0; j < slice_bins / 32; j++)
 		{
-			/* without a result: RED, which the SM does not wait for; most bins of a
-			 * wide range are empty in a block that has seen few keys */
+			/* An atomic without a result is a RED, for which the SM does not wait.  Most bins of
+			 * a wide range are empty in a block that has seen few keys. */
 			if (value[j] != 0)
 				atomicAdd(&all_bins[slice * slice_bins + j * 32 + lane],
 						  static_cast<Count>(value[j]));
@@ -181,10 +179,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 	}
 }
 
-/*
- * Exclusive prefix sums of the slices, and their total, in shared memory.  64-bit,
- * whatever the bins are: there are few, and positions in the output are 64-bit.
- */
+/* Writes the exclusive prefix sums of the slices, and their total, to *state.  They have 64 bits
+ * whatever the bins have: they are few, and positions in the output have 64 bits. */
 template <typename Count>
 __device__ __forceinline__ void
 scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
@@ -201,12 +197,13 @@ scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
 	__syncthreads();
 }
 
-/* Four bins of a batch, straight from L2: other SMs wrote them. */
+/* Loads four bins of a batch from L2, past L1, because other SMs wrote them.  Bins from padded on
+ * count as 0. */
 template <typename Count>
 __device__ __forceinline__ void
 load_four(const Count *all_bins, uint32_t bin, uint32_t padded, Count four[4])
 {
-	/* bins are padded to whole slices, and so is this thread's load */
+	/* bins are padded to whole slices, so a thread's four are all there or all missing */
 #pragma unroll
 	for (int i = 0; i < 4; i++)
 		four[i] = 0;
@@ -235,11 +232,8 @@ load_four(const Count *all_bins, uint32_t bin, uint32_t padded, Count four[4])
 	}
 }
 
-/*
- * One batch of bins to runs: the paper's C and iC.  The number of runs before
- * it is counted again by every block; that is cheaper than waiting for others,
- * since all bins are in L2 and few.
- */
+/* Makes runs of one batch of bins: the paper's C and iC.  Every block counts the runs before its
+ * batch again; this costs less than waiting for other blocks, since all bins are in L2 and few. */
 template <typename Count>
 __device__ __forceinline__ void
 compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
@@ -255,7 +249,7 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 	Count		keys_here;
 	Count		four[4];
 
-	/* this sum is wanted by all threads, and of all threads */
+	/* all threads take part in this sum, and all need it */
 	for (uint32_t b = 0; b < batch; b++)
 	{
 		load_four(all_bins, b * batch_bins + threadIdx.x * 4, padded, four);
@@ -284,7 +278,7 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 			position += four[i];
 			at++;
 		}
-	/* the last batch, whose block knows how many runs there are in all */
+	/* the block of the last batch knows the number of all runs */
 	if (bin < padded && bin + batch_bins >= padded && threadIdx.x == 0)
 	{
 		const uint64_t distinct = runs_before + runs_here;
@@ -294,21 +288,20 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 	}
 }
 
-/*
- * Blocks for n keys: no more than one per SM, and fewer when a block would
- * spend more time on its bins than on its keys.
- */
+/* Returns the number of blocks for n keys: at most one per SM, and fewer if a block would spend
+ * more time on its bins than on its keys. */
 inline uint32_t
 histogram_blocks(const HpsortCuda *context, uint64_t n, uint32_t bins)
 {
 	return grid_blocks(context, n, histogram_threads * 4 + bins / 8, 1);
 }
 
+/* Lets a kernel use as much dynamic shared memory as the device's bins may take. */
 template <typename Kernel>
 void
 allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
 {
-	/* kernels with static shared memory have less room for the dynamic one */
+	/* not all that the device has: static shared memory takes part of it */
 	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
 							   cudaFuncAttributeMaxDynamicSharedMemorySize,
 							   regime_shared_bins(&limits) * sizeof(uint32_t) + 1024),

@@ -3,20 +3,20 @@
  * shared_histogram.cu
  *	  Regime SHARED_HISTOGRAM: all bins fit in a block's shared memory.
  *
- * Kozakai, Fujimoto, Wada, Algorithm 5 (0-compressed H-P), reshaped for one
- * read per key:
- *	- lines 1: every block counts its share of the keys in its own shared
- *	  memory (a conflict-free "sum" write for equal keys of a warp, because
- *	  atomicAdd(&bin, 1) without a result becomes ATOMS.POPC.INC), and adds its
- *	  bins to the common ones once;
- *	- lines 2 to 15: prefix sums and compression to the bins that occur, by
- *	  each block for its own batch of bins;
- *	- lines 16 to 18 (second histogram, prefix sum over n) become expand_block(), in
- *	  runs.cu, when keys are read.
+ * Kozakai, Fujimoto, Wada 2021, Algorithm 5 (0-compressed H-P), reshaped to read each key once:
+ *
+ * - Line 1: every block counts its share of the keys in its own shared memory and adds its bins
+ *   to the common ones once.  Equal keys of a warp do not conflict (the paper's "sum" write),
+ *   because atomicAdd(&bin, 1) without a result becomes ATOMS.POPC.INC.
+ * - Lines 2 to 15: prefix sums and compression to the bins that occur, by each block for its own
+ *   batch of bins.
+ * - Lines 16 to 18 (second histogram, prefix sum over n) become expand_block(), in runs.cu, when
+ *   keys are read.
+ *
  * One cooperative kernel makes the runs, so that a million keys cost one launch.
  *
- * Beside the bins, sums of slices of 256 bins are kept, so that a block finds
- * where the runs of its batch begin without adding up the bins before them.
+ * Beside the bins, the sums of slices of 256 bins are kept, so that a block finds where the runs
+ * of its batch begin without adding up the bins before them.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,16 +27,16 @@ namespace hpsort
 {
 
 /*
- * Keys to runs.  Zeroing the common bins is overlapped with counting by the
- * two halves of a grid barrier; only the second barrier is waited for.
+ * Makes runs of keys.  The two halves of a grid barrier overlap zeroing the common bins with
+ * counting; all blocks wait for each other only at the second barrier.
  *
- * One block of 1,024 threads per SM: two smaller ones would each have half of the
- * bins, or the same bins twice to be added up.  Occupancy is not what keeps memory
- * busy here, loads in flight are (for_each_vector).
+ * One block of 1,024 threads per SM: two smaller ones would each have half of the bins, or the
+ * same bins twice to be added up.  Loads in flight keep memory busy here, not occupancy (see
+ * for_each_vector()).
  *
- * A block's bins are dead once they are flushed, and the state of the output takes
- * their place; both are the kernel's dynamic shared memory, so that the range
- * decides about its size and a narrow one leaves L1 to the keys.
+ * A block's bins are dead when they have been flushed, and the OutputState takes their place.
+ * Both are the kernel's dynamic shared memory, whose size depends on the range, so that a narrow
+ * range leaves L1 to the keys.
  */
 template <typename Count>
 __global__ void __launch_bounds__(histogram_threads, 1)
@@ -49,25 +49,25 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	const uint32_t count = map.last + 1;
 	const uint32_t slices = (count + slice_bins - 1) / slice_bins;
 	Count	   *all_slices = all_bins + slices * slice_bins;
-	/* bins, slices, and the number of the tile to be drawn next */
+	/* bins, slices, and the counter of tiles to be drawn */
 	const uint32_t words = slices * slice_bins + slices + 1;
 	uint32_t   *next_count = reinterpret_cast<uint32_t *>(all_slices + slices);
 	cg::grid_group grid = cg::this_grid();
 	int32_t		outside = 0;
 
-	/* by this kernel and not by a memset, which would be a launch before it */
+	/* a memset instead would be one more launch */
 	for (uint32_t i = blockIdx.x * histogram_threads + threadIdx.x; i < words;
 		 i += gridDim.x * histogram_threads)
 		all_bins[i] = 0;
 
-	/* the common bins must be zeroed before any block adds to them, which is after it
-	 * has read its keys: by then all blocks have long arrived here */
+	/* The common bins must be zeroed before any block adds to them.  A block adds after it has
+	 * read its keys; by then all blocks have long arrived here. */
 	auto		token = grid.barrier_arrive();
 
 	clear_bins(bins, count);
 	__syncthreads();
 
-	/* most of the keys in equal shares, the rest to the blocks that are free first */
+	/* most of the keys in equal shares, all others to the blocks that are free first */
 	constexpr uint32_t tile = histogram_threads * HistogramTuning::vectors;
 	const KeyVectors all(keys, n);
 	const uint64_t dealt = n < HistogramTuning::dynamic_min_n ? all.count :
@@ -100,8 +100,7 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	if (bad)
 		report_outside(verdict, outside);
 	flush_bins(bins, count, all_bins, all_slices);
-	/* no position of a run is known before the last key is counted; this barrier
-	 * takes 1 to 2 us */
+	/* no position of a run is known before the last key is counted; this barrier takes 1 to 2 us */
 	grid.sync();
 	for (uint32_t batch = blockIdx.x; batch * batch_bins < count; batch += gridDim.x)
 	{
@@ -110,11 +109,8 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	}
 }
 
-/*
- * Counting alone: a chunk of a job.  An ordinary launch: chunks of several jobs
- * may be counted at the same time, which cooperative kernels that fill the device
- * cannot be.
- */
+/* Counts a chunk of a job.  An ordinary launch, because chunks of several jobs may be counted at
+ * the same time; cooperative kernels that fill the device cannot run side by side. */
 __global__ void __launch_bounds__(histogram_threads, 1)
 count_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count64 *all_bins,
 			 Count64 *all_slices, HpsortCudaVerdict *verdict)
@@ -135,7 +131,7 @@ count_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count64 *all_bins,
 	flush_bins(bins, count, all_bins, all_slices);
 }
 
-/* The bins of a job, when all its chunks have been counted. */
+/* Makes runs of a job's bins when all its chunks have been counted. */
 __global__ void __launch_bounds__(histogram_threads, 1)
 compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 			   int32_t *run_keys, uint64_t *starts, HpsortCudaVerdict *verdict)
@@ -146,7 +142,7 @@ compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 				  verdict, reinterpret_cast<OutputState *>(memory));
 }
 
-/* Shared memory of the kernels: the bins, and later in their place the OutputState. */
+/* Returns the shared memory of the kernels: the bins, and later in their place the OutputState. */
 static size_t
 shared_need(uint32_t bins)
 {
@@ -166,6 +162,7 @@ configure_shared_histogram(const HpsortCudaLimits &limits)
 	allow_shared(compact_kernel, limits);
 }
 
+/* Launches shared_kernel with common bins of type Count. */
 template <typename Count>
 static void
 launch_shared(SortInput input, const Runs &runs)
@@ -179,7 +176,7 @@ launch_shared(SortInput input, const Runs &runs)
 	Count	   *all_bins = memory.as<Count>();
 	int32_t    *run_keys = runs.keys;
 	uint64_t   *starts = runs.starts;
-	/* their addresses: all are this function's copies */
+	/* their addresses are taken: all are this function's copies */
 	void	   *arguments[] = {&input.keys, &input.n, &map, &all_bins, &run_keys, &starts,
 		&input.verdict};
 
@@ -188,8 +185,8 @@ launch_shared(SortInput input, const Runs &runs)
 	uint32_t	blocks = histogram_blocks(context, n, map.last + 1);
 	uint32_t	crew = 1;
 
-	/* clusters only where adding to the common bins takes long, and where all blocks
-	 * still fit on the device at once */
+	/* clusters only where adding to the common bins takes long, and where all blocks still fit on
+	 * the device at once */
 	if (n < HistogramTuning::dynamic_min_n)
 	{
 		if (range >= HistogramTuning::crew_min_bins &&
@@ -206,8 +203,8 @@ launch_shared(SortInput input, const Runs &runs)
 			blocks = context->crew_blocks;
 		blocks = blocks / crew * crew;
 	}
-	/* the grid barrier needs all blocks on the device at once: a launch that has too
-	 * many is refused by the driver, if it is cooperative, and would hang otherwise */
+	/* The grid barrier needs all blocks on the device at once.  The driver refuses a cooperative
+	 * launch that has too many; any other launch would hang. */
 	attributes[0].id = cudaLaunchAttributeCooperative;
 	attributes[0].val.cooperative = 1;
 	attributes[1].id = cudaLaunchAttributeClusterDimension;
@@ -226,11 +223,8 @@ launch_shared(SortInput input, const Runs &runs)
 		  "launch the shared histogram");
 }
 
-/*
- * How many blocks the device holds at once when they come in clusters, larger
- * ones or smaller ones.  GPCs whose number of SMs is no multiple of the crew
- * leave some SMs out.
- */
+/* The answer holds for the larger crew; smaller ones fit, too.  GPCs whose number of SMs is no
+ * multiple of the crew leave some SMs out. */
 uint32_t
 shared_crew_blocks(const HpsortCudaLimits &limits)
 {
@@ -259,8 +253,8 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	return static_cast<uint32_t>(clusters) * HistogramTuning::large_crew;
 }
 
-/* Lines 1 to 15 of the algorithm: C, as starts, and iC.  32-bit common bins halve the
- * atomics' bytes; from 2^32 keys on a count may need 64. */
+/* Algorithm 5, lines 1 to 15: C, as starts, and iC.  32-bit common bins halve the atomics'
+ * bytes; from 2^32 keys on a count may need 64 bits. */
 void
 shared_runs(const SortInput &input, const Runs &runs)
 {
@@ -270,8 +264,8 @@ shared_runs(const SortInput &input, const Runs &runs)
 		launch_shared<Count64>(input, runs);
 }
 
-/* 64-bit bins, because the number of keys is not known when a job is opened; a block adds
- * to them once for each chunk. */
+/* The bins have 64 bits because the number of keys is not known when a job is opened.  A block
+ * adds to them once for each chunk. */
 void
 Bins::allocate(HpsortCuda *context, cudaStream_t stream, const KeyMap &key_map)
 {
@@ -297,8 +291,7 @@ Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	check_launch("count a chunk");
 }
 
-/* A block for each batch of 4,096 bins; compact_batch() says why no block waits for
- * another. */
+/* One block for each batch of 4,096 bins.  No block waits for another (see compact_batch()). */
 void
 Bins::compact(cudaStream_t stream, const Runs &runs, HpsortCudaVerdict *verdict)
 {

@@ -3,8 +3,9 @@
  * shared_histogram.cuh
  *	  Regime SHARED_HISTOGRAM: a range whose bins fit in one block's shared memory.
  *
- * The functions put their work on the stream and do not wait.  Keys outside the
- * bounds are left out and one of them is reported.
+ * For sort.cu, which sorts keys, and for jobs that count chunk by chunk (job.cu, packed.cu).  The
+ * functions put their work on the stream and do not wait.  Keys outside the bounds are left out,
+ * and the verdict reports one of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,22 +19,22 @@
 namespace hpsort
 {
 
-/* Raises the shared memory limits of this file's kernels; once per device. */
+/* Raise the shared memory limits of the kernels of shared_histogram.cu and packed_histogram.cu;
+ * once per device. */
 void		configure_shared_histogram(const HpsortCudaLimits &limits);
 
 void		configure_packed_histogram(const HpsortCudaLimits &limits);
 
-/* Blocks that fit on the device at once when they come in clusters; 0: it has none. */
+/* Returns how many blocks fit on the device at once when they come in clusters, or 0 if the
+ * device has no clusters. */
 uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
 
-/* Keys into runs, which ascend: counted and compacted in one kernel.  runs have been
- * allocated for min(range, n); input.verdict->distinct receives their number. */
+/* Makes the ascending runs of the keys, in one kernel that counts and compacts.  runs must have
+ * been allocated for min(range, n); input.verdict->distinct receives their number. */
 void		shared_runs(const SortInput &input, const Runs &runs);
 
-/*
- * The bins of a job that counts its chunks as they arrive and keeps no key; of 64
- * bits, since a job may have more than 2^32 keys.
- */
+/* The bins of a job that counts its chunks as they arrive and keeps no key.  They have 64 bits,
+ * since a job may have more than 2^32 keys. */
 struct Bins
 {
 	DeviceBuffer memory;
@@ -41,15 +42,15 @@ struct Bins
 	unsigned long long *bins = nullptr;
 	unsigned long long *slices = nullptr;	/* sums of REGIME_SLICE_BINS bins each */
 
-	/* zeroed; key_map must ascend */
+	/* allocates and zeroes the bins; key_map must ascend */
 	void		allocate(HpsortCuda *context, cudaStream_t stream,
 						 const KeyMap &key_map);
 	void		add(HpsortCuda *context, cudaStream_t stream,
 					const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict);
-	/* packed_histogram.cu: of packed values, which are not unpacked before */
+	/* counts packed values without unpacking them (packed_histogram.cu) */
 	void		add_packed(HpsortCuda *context, cudaStream_t stream,
 						   const PackedTable &table, HpsortCudaVerdict *verdict);
-	/* into runs that have been allocated; verdict->distinct says how many */
+	/* makes runs, which must have been allocated; verdict->distinct receives their number */
 	void		compact(cudaStream_t stream, const Runs &runs,
 						HpsortCudaVerdict *verdict);
 };

@@ -3,11 +3,11 @@
  * buckets.cu
  *	  The last step of regime PARTITION: each bucket's keys by their bins.
  *
- * A block counts a bucket's bins in shared memory, sums them up and expands them to
- * the bucket's place of the output.  No atomic touches a bin in global memory, which is
- * what made the published implementations slow, except for crowded buckets: these are
- * cut into segments, counted by several blocks whose bins are added up in memory, and
- * expanded in a second turn.  So a skewed input keeps all SMs busy.
+ * A block counts a bucket's bins in shared memory, sums them up, and expands them to the bucket's
+ * place of the output.  No atomic touches a bin in global memory; atomics there made the published
+ * implementations slow.  Crowded buckets are the exception: a crowded bucket is cut into
+ * segments, several blocks count them, their bins are added up in memory, and a second launch
+ * expands them.  A skewed input therefore keeps all SMs busy.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +16,8 @@
 namespace hpsort
 {
 
-/*
- * Counts residues into bins in shared memory, eight at a time.  Streaming loads: no
- * residue is read twice, and the output that is written next needs the room in L2.
- */
+/* Counts m residues into bins in shared memory, eight to a load.  Loads are streaming: no residue
+ * is read twice, and the output that is written next needs the room in L2. */
 template <int bucket_threads>
 __device__ __forceinline__ void
 count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins)
@@ -63,9 +61,9 @@ count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins
 }
 
 /*
- * Counts to starts, in place: exclusive prefix sums plus base.  Four bins a thread,
- * so that 2^14 bins are eight rounds of 512 threads, and one word more, for the end of
- * the last bin, which expand_block() needs.
+ * Turns counts into starts, in place: exclusive prefix sums plus base.  A thread takes four bins
+ * at a time, so that 2^14 bins are eight rounds of 512 threads.  bins has one word more, for the
+ * end of the last bin, which expand_block() needs.
  */
 template <int bucket_threads>
 __device__ __forceinline__ void
@@ -93,10 +91,10 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
 }
 
 /*
- * Threads of an SM that the compiler is told to leave registers for.  Otherwise the
- * kernel with extents takes 40 registers on an H100, with which one block less fits.  (0
- * blocks an SM tell the compiler nothing: the first turn of counted buckets then takes 32
- * registers, but 38 and more where one block is asked for.)
+ * Threads of an SM that the compiler must leave registers for.  Without it, the kernel with
+ * extents takes 40 registers on an H100, with which one block less fits.  (0 blocks an SM ask for
+ * nothing: the first launch of counted buckets then takes 32 registers; with one block asked for,
+ * it takes 38 and more.)
  */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 750
 static constexpr int threads_wanted = 1024;
@@ -107,11 +105,14 @@ static constexpr int threads_wanted = 1536;
 #endif
 
 /*
- * expand_block() for short runs, fewer of which than lanes begin within a warp's 128
- * outputs, so that no lane searches.  Each lane takes one of the next 32 starts and sets a
- * bit at that output; the number of bits up to an output tells the output's run.  Lanes
- * search after all where a run is empty, so that one bit stands for two starts, and
- * where more than 32 runs begin.
+ * Does what expand_block() does, for runs so short that fewer runs than lanes begin within a
+ * warp's 128 outputs, and so that no lane searches.  Each lane takes one of the next 32 starts
+ * and sets a bit at this output.  The number of bits up to an output is the number of its run.
+ *
+ * Lanes do search in two cases:
+ *
+ * - A run is empty, so that one bit stands for two starts.
+ * - More than 32 runs begin.
  */
 template <typename KeyOf>
 __device__ __forceinline__ void
@@ -121,7 +122,7 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 #if __CUDA_ARCH__ >= 800
 	constexpr uint32_t all = 0xffffffffu;
 	constexpr uint32_t chunk = 128;
-	constexpr uint32_t span = 8 * chunk;	/* between two searches */
+	constexpr uint32_t span = 8 * chunk;	/* outputs between two searches */
 	const uint32_t lane = threadIdx.x % 32;
 
 	if (first >= end)
@@ -136,7 +137,7 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 		for (uint32_t at = from / chunk * chunk; at < to; at += chunk)
 		{
 			const uint32_t next = j + 1 + lane;
-			/* not 0: run j is the last one that begins at or before the outputs */
+			/* not 0, because run j is the last one that begins at or before the outputs */
 			const uint32_t bit = next <= m ? starts[next] - at : all;
 			const uint32_t lower = __shfl_up_sync(all, bit, 1);
 			const uint32_t inside = __ballot_sync(all, bit <= chunk);
@@ -205,13 +206,16 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 }
 
 /*
- * SECOND = false: counts an item's bins, and expands them unless the item is
- * a segment of a crowded bucket.  SECOND = true: expands the segments, from
- * the sums of their bins.
+ * Counts or expands one work item per block.
  *
- * EXTENDED: residues are in extents; else where the keys of counted buckets will lie.
- * Items do not depend on each other.  Three blocks an SM at 2^14 bins on an H100:
- * while one waits at a barrier, the others count or write.
+ * - SECOND = false: counts an item's bins, and expands them unless the item is a segment of a
+ *   crowded bucket.
+ * - SECOND = true: expands the segments, from the sums of their bins.
+ * - EXTENDED: residues are in extents; otherwise they are where the keys of counted buckets will
+ *   be.
+ *
+ * Items do not depend on each other.  On an H100, three blocks fit on an SM at 2^14 bins: while
+ * one waits at a barrier, the others count or write.
  */
 template <bool SECOND, bool EXTENDED, int bucket_threads>
 __global__ void
@@ -252,7 +256,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 										   bins);
 		else
 		{
-			/* one extent, or several for a bucket with more keys than its share */
+			/* one extent, or several if the bucket has more keys than its share */
 			uint32_t	at = item.begin - bucket_start;
 			const uint32_t end = item.end - bucket_start;
 
@@ -270,7 +274,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 		__syncthreads();
 		if (item.crowd != 0)
 		{
-			/* the segments of one bucket are few: atomics on words of their own */
+			/* a bucket has few segments, so atomics on these words do not queue */
 			for (uint32_t i = threadIdx.x; i < count; i += bucket_threads)
 				if (bins[i] != 0)
 					atomicAdd(&sums[i], bins[i]);
@@ -278,8 +282,8 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 		}
 	}
 
-	/* positions count from the 16-byte boundary before the bucket's place, so that
-	 * starts have 32 bits and vectors are aligned; neighbours share at most one */
+	/* Positions count from the 16-byte boundary before the bucket's place, so that starts have 32
+	 * bits and vectors are aligned.  Neighbouring buckets share at most one vector. */
 	int32_t    *place = out + bucket_start;
 	const uint32_t phase =
 		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(place) % 16 / 4);
@@ -287,7 +291,8 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 
 	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
 
-	/* about the keys of a bin, unless a few bins have most of the keys */
+	/* the mean number of keys of a bin; most runs have about this length, unless a few bins have
+	 * most of the keys */
 	const uint32_t run_length = (bins[count] - phase) >> shift;
 
 	if (!SECOND && run_length >= PartitionTuning::short_least &&
@@ -303,6 +308,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 				 [&](uint32_t bin) { return to_key(map, first_bin + bin); });
 }
 
+/* Raises the limits of the kernels of blocks of THREADS threads. */
 template <int THREADS>
 static void
 configure(const HpsortCudaLimits &limits)
@@ -319,8 +325,8 @@ configure_buckets(const HpsortCudaLimits &limits)
 	allow_shared(bucket_kernel<true, false, PartitionTuning::wide_threads>, limits);
 }
 
-/* Both turns, the second only if some bucket may be crowded; blocks without an item return
- * at once. */
+/* Launches the first kernel, and the second if some bucket may be crowded.  Blocks without an
+ * item return at once. */
 template <int THREADS>
 static void
 launch(const SortInput &input, uint32_t shift, uint64_t most_items, bool crowded,
@@ -350,8 +356,8 @@ sort_buckets(const SortInput &input, uint32_t shift, uint64_t most_items, bool c
 {
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
-	/* where an SM has shared memory for one block only, the block is as wide as possible;
-	 * the limit of a block is about what the SM has */
+	/* Where an SM has shared memory for one block only, the block is as wide as possible.  The
+	 * limit of a block is about what the SM has. */
 	if (2 * (bytes + PartitionTuning::block_reserve) > input.context->limits.shared_bytes)
 		launch<PartitionTuning::wide_threads>(input, shift, most_items, crowded, arrays, out);
 	else

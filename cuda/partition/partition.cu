@@ -3,16 +3,18 @@
  * partition.cu
  *	  Regime PARTITION: ranges wider than shared memory, keys dense in them.
  *
- * The bucket step of Zhang and Wu (and of Chen et al.) before the histogram:
- *	- keys are moved to buckets, intervals of 2^shift bins each
- *	  (scatter.cu);
- *	- plan_kernel turns the buckets' sizes into places and a list of work items;
- *	- each bucket is sorted by its bins (buckets.cu).  One that holds more
- *	  than twice its share (and than 24,576 keys) is crowded, and several items.
- * Buckets are counted in a step before all others only where extents do not serve;
- * the plan then comes before the keys are moved.
+ * The bucket step of Zhang and Wu 2012 (and of Chen et al. 2009) before the histogram:
  *
- * Bytes per key: 4 read, 2 written, 2 read, 4 written: 12; 16 where buckets are counted.
+ * - Keys are moved to buckets, intervals of 2^shift bins each (scatter.cu).
+ * - plan_kernel turns the buckets' sizes into places and a list of work items.
+ * - Each bucket is sorted by its bins (buckets.cu).  A bucket that holds more than twice its
+ *   share (and more than 24,576 keys) is crowded and becomes several items.
+ *
+ * Where extents do not serve, one more step comes first, which counts the buckets; the plan then
+ * comes before the keys are moved.
+ *
+ * Memory traffic of a key in bytes: 4 read, 2 written, 2 read, 4 written, 12 in all; 16 where
+ * buckets are counted.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,10 +25,10 @@ namespace hpsort
 {
 
 /*
- * Finds where buckets start, and makes the list of work items; in one block.  Two prefix
- * sums over at most 4,096 buckets, a batch of 1,024 at a time; the numbers of items and
- * of crowded buckets are summed as the halves of one word, because a sum takes two
- * barriers.  A bucket without keys gets no item.
+ * Finds where buckets start, and makes the list of work items, in one block.  It takes two prefix
+ * sums over at most 4,096 buckets, a batch of 1,024 at a time.  The numbers of items and of
+ * crowded buckets are summed as the halves of one word, because a sum takes two barriers.  A
+ * bucket without keys gets no item.
  */
 static constexpr int plan_threads = 1024;
 
@@ -75,7 +77,7 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 				items[static_cast<uint32_t>(packed)] = {
 					b, static_cast<uint32_t>(start), static_cast<uint32_t>(start) + count, 0};
 		}
-		/* a crowded bucket may have hundreds of segments, which its thread's warp lists */
+		/* a crowded bucket may have hundreds of segments, so a whole warp lists them */
 		for (uint32_t left = __ballot_sync(all_lanes, is_crowded); left != 0; left &= left - 1)
 		{
 			const int	whose = __ffs(left) - 1;
@@ -102,8 +104,8 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 	}
 }
 
-/* Clears the bins in memory of the buckets that are crowded: with uniform keys of none,
- * though there is room for as many as can be crowded. */
+/* Clears the bins in memory of the crowded buckets.  There is room for as many as may be crowded;
+ * with uniform keys, none is. */
 __global__ void
 clear_crowded_kernel(const Plan *plan, uint32_t shift, uint32_t *bins)
 {
@@ -145,7 +147,7 @@ PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &
 		extents.last_slot = static_cast<uint32_t>(slots - 1);
 		extents.slots = carver.take<unsigned long long>(slots);
 	}
-	/* and the number of further extents; what is cleared ends here */
+	/* one more, for the number of further extents; the cleared memory ends here */
 	counts = carver.take<uint32_t>(buckets + 1);
 	extents.taken = counts + buckets;
 	starts = carver.take<uint32_t>(buckets + 1);
@@ -180,9 +182,9 @@ PartitionStart::begin(const SortInput &input, const Division &division, const ui
 }
 
 /*
- * Five launches, six where buckets are counted, and two fewer where n is so small that no
- * bucket can be crowded.  Every step leaves out keys outside the bounds, so that the
- * places add up when there are some.
+ * Five launches; one more where buckets are counted; two fewer where n is so small that no bucket
+ * can be crowded.  Every step leaves out keys outside the bounds, so that the places add up even
+ * if there are some.
  */
 void
 partition_sort(const SortInput &input, const Division &division, int32_t *out,

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * partition.cuh
- *	  Regime PARTITION: keys go to buckets, each bucket is sorted by its bins.
+ *	  Regime PARTITION: keys go to buckets, and each bucket is sorted by its bins.
  *
- * regime_choose() says how many buckets there are and how many bins (a power
- * of two, 1 << shift) each of them has.
+ * For sort.cu.  regime_choose() says how many buckets there are, and how many bins (a power of
+ * two, 1 << shift) each has.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@ namespace hpsort
 /* Raises the shared memory limits of this regime's kernels; once per device. */
 void		configure_partition(const HpsortCudaLimits &limits);
 
-/* How a range is divided: into so many buckets, of 1 << shift bins each. */
+/* How a range is divided: into buckets of 1 << shift bins each. */
 struct Division
 {
 	uint32_t	shift;
@@ -27,23 +27,23 @@ struct Division
 };
 
 /*
- * The first step by itself, so that the device does it while the host waits for a
- * sample: keys go to their buckets, or are counted by bucket.  Nothing happens where
- * the word at skip (device memory; may be null) is not 0.
+ * The first step by itself, so that the device does it while the host waits for a sample: keys go
+ * to their buckets, or are counted by bucket.  The kernels do nothing if the word at skip (device
+ * memory; may be null) is not 0.
  */
 struct PartitionStart
 {
 	bool		begun = false;
 	DeviceBuffer memory;
 
-	/* input and division: those that the sort will be given */
+	/* input and division must be the sort's */
 	void		begin(const SortInput &input, const Division &division, const uint32_t *skip);
 };
 
 /*
- * Keys into out; does not wait.  A key outside the bounds is reported, and out is
- * undefined then.  *start: the first step of this sort, which is made here if it has not
- * begun.
+ * Writes the sorted keys to out; does not wait.  If a key is outside the bounds, the verdict
+ * reports it and out is undefined.  *start is the first step of this sort; if it has not begun,
+ * it is done here.
  */
 void		partition_sort(const SortInput &input, const Division &division, int32_t *out,
 						   PartitionStart *start);

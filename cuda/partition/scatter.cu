@@ -1,23 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * scatter.cu
- *	  Keys to buckets: the bucket step of Zhang and Wu (and of Chen et al.).
+ *	  Keys to buckets: the bucket step of Zhang and Wu 2012 (and of Chen et al. 2009).
  *
- * A tile's keys are brought into the order of buckets in shared memory, so that
- * neighbouring threads write to neighbouring places.  Only a key's low `shift` bits are
- * moved, in two bytes; the place of these bytes tells the bucket.  Keys of a bucket need
- * no order, so a tile ranks them by an atomic in shared memory instead of a stable
- * count, and draws places from the bucket's cursor.  So all blocks write at one place
- * of each bucket, and L2 completes the lines; with a place for each bucket and block,
- * which needs no cursors, half-filled lines went to memory and came back (548 MB
- * written instead of 200, 0.96 ms instead of 0.33).
+ * A tile's keys are brought into the order of buckets in shared memory, so that neighbouring
+ * threads write to neighbouring places.  Only a key's low `shift` bits are moved, in two bytes;
+ * the place of these bytes says which bucket they belong to.
+ *
+ * Keys of a bucket need no order.  A tile therefore ranks them by an atomic in shared memory
+ * instead of a stable count, and draws places from the bucket's cursor.  So all blocks write at
+ * one place of each bucket, and L2 completes the lines.  With a place for each bucket and block,
+ * which needs no cursors, half-filled lines went to memory and came back (548 MB written instead
+ * of 200, 0.96 ms instead of 0.33).
  *
  * Where a bucket begins is known in one of two ways:
- *	- scatter_at_once_kernel gives each bucket room for a little more than its share,
- *	  an extent, and further extents when that is full.  Keys are read once.
- *	- scatter_counted_kernel takes the places from plan_kernel, which computes them from
- *	  the counts of count_buckets_kernel, so that keys are read twice.  It serves inputs
- *	  and devices for which regime_partition_extent() is 0.
+ *
+ * - scatter_at_once_kernel gives each bucket room for a little more than its share, an extent,
+ *   and further extents when the first is full.  Keys are read once.
+ * - scatter_counted_kernel takes the places from plan_kernel, which computes them from the counts
+ *   of count_buckets_kernel.  Keys are read twice.  It serves inputs and devices for which
+ *   regime_partition_extent() is 0.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,10 +36,10 @@ static_assert(threads * PartitionTuning::items == REGIME_PARTITION_TILE &&
 			  "regime.c sizes for these tiles");
 
 /*
- * Counts the keys of each bucket.  skip: null, or a word that a sample's kernel has
- * written; if it is not 0, the kernel does nothing.  A thread reports a key outside the
- * bounds once at the end, because the report goes over the bus.  No step counts such
- * keys, so that all steps agree on how many keys there are.
+ * Counts the keys of each bucket.  skip is null, or a word that a sample's kernel has written; if
+ * the word is not 0, the kernel does nothing.  Keys outside the bounds are not counted, here and
+ * in all other steps, so that all steps agree on how many keys there are.  A thread reports one
+ * of them at its end, because the report goes over the bus.
  */
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
@@ -74,8 +76,9 @@ count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift
 }
 
 /*
- * Lanes whose key is in the fullest bucket or, if these are fewer than `many`, in the
- * first lane's bucket.  Many lanes in one bucket would queue for its counter.
+ * Returns the lanes whose key is in the fullest bucket.  If these are fewer than `many`, returns
+ * the lanes whose key is in the first lane's bucket.  Many lanes in one bucket would queue for
+ * its counter.
  */
 static constexpr int many = 8;
 
@@ -89,10 +92,8 @@ sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
 	return __popc(same) >= many ? same : as_first;
 }
 
-/*
- * The place of this lane's key within its tile and bucket, where lanes that
- * share a bucket take their places with one atomic.
- */
+/* Returns the place of this lane's key within its tile and bucket.  Lanes that share a bucket
+ * take their places with one atomic. */
 __device__ __forceinline__ uint32_t
 take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
 {
@@ -115,8 +116,9 @@ take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
 }
 
 /*
- * The bins of a tile's keys, asked for together; 0xffffffff where there is none, like a
- * key outside the bounds.  keys: the tile's m, on a 16-byte boundary if aligned.
+ * Loads the bins of a tile's keys, all loads in flight together.  A bin is above map.last for a
+ * key outside the bounds, and 0xffffffff where there is no key.  keys are the tile's m keys; with
+ * `aligned` they begin on a 16-byte boundary.
  */
 template <int ITEMS>
 __device__ __forceinline__ void
@@ -146,18 +148,19 @@ load_bins(const int32_t *__restrict__ keys, uint32_t m, bool aligned, const KeyM
 		{
 			const uint32_t at = i * threads + threadIdx.x;
 
-			/* beyond the end: like a key outside, which is dropped */
+			/* beyond the end: like a key outside the bounds, which is dropped */
 			bin[i] = at < m ? to_bin(map, __ldcs(keys + at)) : 0xffffffffu;
 		}
 	}
 }
 
 /*
- * Each key's place among the tile's keys of its bucket, two to a register, as a tile has at
- * most 2^14 places; counts become the numbers of these keys.
+ * Finds each key's place among the tile's keys of its bucket, two places to a register, as a tile
+ * has at most 2^14 places.  counts become the numbers of these keys.
  *
- * Random keys: one atomic each, all in flight together.  Whether a warp's
- * keys crowd is judged by some of them; it decides about speed alone.
+ * The normal case is random keys: one atomic each, all in flight together.  Keys of a warp that
+ * crowd in one bucket take places by take_place() instead.  A sample of the keys decides; it
+ * affects speed alone.
  */
 template <int ITEMS>
 __device__ __forceinline__ void
@@ -196,9 +199,7 @@ place_counted(const uint32_t (&bin)[ITEMS], const KeyMap &map, uint32_t shift, u
 	}
 }
 
-/*
- * Moves the keys of one tile to their buckets; cursors are where these begin.
- */
+/* Moves the keys of one tile to their buckets, whose next free places are the cursors. */
 template <int ITEMS>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
@@ -213,7 +214,7 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 
 	uint32_t   *staged = memory;				/* a tile's bins */
 	uint32_t   *counts = memory + tile;			/* keys of each bucket */
-	uint32_t   *places = counts + buckets;		/* where it starts in staged */
+	uint32_t   *places = counts + buckets;		/* where the bucket starts in staged */
 	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
 	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
 												 n - begin));
@@ -221,7 +222,7 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	uint32_t	bin[ITEMS];
 	uint32_t	place[ITEMS / 2];
 
-	/* before the keys are asked for, so that the barrier below waits for both */
+	/* before the keys are loaded, so that the barrier below waits for both */
 	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
 		counts[b] = 0;
 
@@ -231,9 +232,9 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	place_counted<ITEMS>(bin, map, shift, fullest, counts, place);
 	__syncthreads();
 
-	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
-	 * place in memory less that in staged, so that adding an item's place in staged
-	 * gives where it goes */
+	/* counts were the buckets' sizes in this tile; they become targets.  A target is a bucket's
+	 * place in memory less its place in staged, so that adding an item's place in staged gives
+	 * where it goes. */
 	uint32_t	before = 0;
 
 	for (uint32_t at = 0; at < buckets; at += threads)
@@ -243,7 +244,7 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		uint32_t	target = 0;
 		uint32_t	total;
 
-		/* asked for first: the sum hides some of its way to L2 and back */
+		/* issued first: the sum hides part of its way to L2 and back */
 		if (count > 0)
 			target = atomicAdd(&cursors[b], count);
 
@@ -257,8 +258,8 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 			counts[b] = target - start;
 		}
 	}
-	/* targets and places are complete: now keys move, each to a place that no other
-	 * has, in the order of buckets and in none within them */
+	/* Targets and places are complete.  Each key moves to a place that no other key has, in the
+	 * order of buckets, and in no order within a bucket. */
 	__syncthreads();
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
@@ -270,9 +271,9 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	const uint32_t mask = (1u << shift) - 1;
 
 	/*
-	 * before is now the number of keys staged.  Neighbouring threads write to
-	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
-	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
+	 * before is the number of keys staged.  Neighbouring threads write to neighbouring places,
+	 * except at a tile's last key of a bucket: 32 keys of a bucket are 64 bytes, two sectors.
+	 * Stores are not streaming, because other blocks complete the lines in L2.
 	 */
 #pragma unroll 8
 	for (uint32_t i = threadIdx.x; i < before; i += threads)
@@ -283,10 +284,8 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	}
 }
 
-/*
- * The bucket that most lanes of the warp share.  It is found in each tile anew, as the
- * buckets have not been counted, and clustered keys share another one in each tile.
- */
+/* Returns the bucket that most lanes of the warp share.  Each tile finds it anew, as the buckets
+ * have not been counted, and clustered keys share another bucket in each tile. */
 __device__ __forceinline__ uint32_t
 most_shared(uint32_t bucket)
 {
@@ -302,21 +301,21 @@ most_shared(uint32_t bucket)
 	return best & 0xffff;
 }
 
-/* A target is the place that a bucket's first key goes to, less that key's place in the
- * tile; target_bias keeps it from being negative.  is_split marks buckets whose keys go to
- * two extents. */
+/* A target is the place of a bucket's first key, less this key's place in the tile; target_bias
+ * keeps it from being negative.  is_split marks buckets whose keys go to two extents. */
 static constexpr uint32_t target_bias = 1 << 14;
 static constexpr uint32_t is_split = 1u << 31;
 
 /*
- * Targets in further extents, for buckets whose counts are marked is_split: splits[b] is
- * the first of their places, counted from the bucket's begin.  Where these reach into the
- * next extent, places[b] becomes where in the tile that one begins, and splits[b] its target.
+ * Finds targets in further extents, for buckets whose counts are marked is_split.  splits[b] is
+ * the first place of the tile's keys, counted from the bucket's begin.  If the keys reach into
+ * the next extent, places[b] becomes where in the tile the next extent begins, and splits[b] its
+ * target.
  *
- * The thread that has drawn an extent's first place takes the extent, and threads with
- * later places wait until it has a number.  The wait is short, and no two threads wait for
- * each other: a block that has drawn places is running, and a thread takes its own
- * extents before it waits, with nothing but barriers of the block in between.
+ * The thread that has drawn an extent's first place takes the extent; threads with later places
+ * wait until the extent has a number.  The wait is short, and no two threads wait for each other:
+ * a block that has drawn places is running, and a thread takes its own extents before it waits,
+ * with nothing but barriers of the block in between.
  */
 __device__ __forceinline__ void
 further_extents(const Extents &extents, uint32_t *counts, uint32_t *places,
@@ -353,8 +352,8 @@ further_extents(const Extents &extents, uint32_t *counts, uint32_t *places,
 		}
 }
 
-/* Reads a tile that has keys outside the bounds again, and reports one such key for each
- * warp, because the report goes over the bus. */
+/* Reads a tile that has keys outside the bounds again, and reports one of them for each warp,
+ * because the report goes over the bus. */
 __device__ __forceinline__ void
 report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
 				   HpsortCudaVerdict *verdict)
@@ -375,13 +374,13 @@ report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
 		report_outside(verdict, outside);
 }
 
-/* Words that a thread asks for before it waits for the first. */
+/* Words that a thread loads before it waits for the first. */
 static constexpr int together = 8;
 
 /*
- * Each key's place among the tile's keys of its bucket, as by place_counted().  m: the
- * tile's keys; of a tile that is not full, items that do not exist get no place, for they
- * would queue for one counter.
+ * Finds each key's place among the tile's keys of its bucket, like place_counted().  m is the
+ * number of the tile's keys.  In a tile that is not full, rows of items that do not exist get no
+ * place, for they would queue for one counter.
  */
 template <int ITEMS>
 __device__ __forceinline__ void
@@ -420,11 +419,10 @@ place_at_once(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t
 }
 
 /*
- * counts, which are the buckets' sizes in this tile, become targets: a bucket's place in
- * memory less that in the tile, so that adding an item's place in the tile gives where it
- * goes.  places become where the buckets start in the tile.  Returns whether keys of this
- * thread's buckets go beyond the bucket's own extent, which random keys do not fill; these
- * buckets are left to further_extents().  *staged: the number of keys in the tile.
+ * counts are the buckets' sizes in this tile and become targets (target_bias); places become
+ * where the buckets start in the tile.  *staged receives the number of keys in the tile.  Returns
+ * whether keys of this thread's buckets go beyond a bucket's own extent, which random keys do not
+ * fill; these buckets are left to further_extents().
  */
 __device__ __forceinline__ bool
 draw_targets(const Extents &extents, uint32_t *cursors, uint32_t *counts, uint32_t *places,
@@ -440,7 +438,7 @@ draw_targets(const Extents &extents, uint32_t *cursors, uint32_t *counts, uint32
 		uint32_t	target = 0;
 		uint32_t	total;
 
-		/* asked for first: the sum hides some of its way to L2 and back */
+		/* issued first: the sum hides part of its way to L2 and back */
 		if (count > 0)
 			target = atomicAdd(&cursors[b], count);
 
@@ -464,8 +462,8 @@ draw_targets(const Extents &extents, uint32_t *cursors, uint32_t *counts, uint32
 	return beyond;
 }
 
-/* Keys move within shared memory, each to a place that no other has, in the order of
- * buckets and in none within them. */
+/* Moves keys within shared memory, each to a place that no other key has, in the order of
+ * buckets, and in no order within a bucket. */
 template <int ITEMS>
 __device__ __forceinline__ void
 stage_keys(const uint32_t (&bin)[ITEMS], const uint32_t (&place)[ITEMS / 2], uint32_t m,
@@ -495,9 +493,10 @@ stage_keys(const uint32_t (&bin)[ITEMS], const uint32_t (&place)[ITEMS / 2], uin
 }
 
 /*
- * The m keys staged, to memory; target_of(bucket, place in the tile).  Neighbouring threads
- * write to neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
- * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
+ * Writes the m keys staged to memory, at target_of(bucket, place in the tile).  Neighbouring
+ * threads write to neighbouring places, except at a tile's last key of a bucket: 32 keys of a
+ * bucket are 64 bytes, two sectors.  Stores are not streaming, because other blocks complete the
+ * lines in L2.
  */
 template <int ITEMS, typename TargetOf>
 __device__ __forceinline__ void
@@ -537,13 +536,13 @@ write_residues(const uint32_t *staged, uint32_t m, uint32_t shift, uint16_t *res
 }
 
 /*
- * Moves the keys of one tile to their buckets' extents.  cursors are the buckets'
- * sizes when all blocks are done.  skip: as for count_buckets_kernel.
+ * Moves the keys of one tile to their buckets' extents.  When all blocks are done, cursors are
+ * the buckets' sizes.  skip is count_buckets_kernel's.
  *
- * Keys outside the bounds get a bucket of their own, behind all others, which is not
- * written.  So no step in between tests for them, and each step loads all its words before
- * it waits for the first.  Only the last tile, if it is not full, tests which of its items
- * exist: the missing ones would queue for one counter.
+ * Keys outside the bounds get a bucket of their own, behind all others, which is not written.  So
+ * no step in between tests for them, and each step issues all its loads before it waits for the
+ * first.  Only the last tile, if it is not full, tests which of its items exist: the missing ones
+ * would queue for one counter.
  */
 template <int ITEMS>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
@@ -564,15 +563,16 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	const uint32_t none = buckets << shift;
 	uint32_t   *staged = memory;				/* a tile's bins */
 	uint32_t   *counts = memory + tile;			/* keys of each bucket */
-	uint32_t   *places = counts + buckets + 1;	/* where it starts in staged */
-	uint32_t   *splits = places + buckets + 1;	/* and goes on; further_extents() */
+	uint32_t   *places = counts + buckets + 1;	/* where the bucket starts in staged */
+	uint32_t   *splits = places + buckets + 1;	/* where its second extent starts;
+												 * further_extents() */
 	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
 	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
 												 n - begin));
 	uint32_t	bin[ITEMS];
 	uint32_t	place[ITEMS / 2];
 
-	/* before the keys are asked for, so that the barrier below waits for both */
+	/* before the keys are loaded, so that the barrier below waits for both */
 	for (uint32_t b = threadIdx.x; b <= buckets; b += threads)
 		counts[b] = 0;
 	load_bins<ITEMS>(keys + begin, m, misaligned(keys) == 0, map, bin);
@@ -594,7 +594,7 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	stage_keys<ITEMS>(bin, place, m, none, shift, places, staged);
 	__syncthreads();
 
-	/* more that are no keys of these bounds than were missing in the last keys' row */
+	/* more items in the extra bucket than padding: some keys are outside the bounds */
 	if (counts[buckets] != (threads - m % threads) % threads)
 		report_any_outside(keys + begin, m, map, verdict);
 
@@ -653,6 +653,7 @@ count_buckets(const SortInput &input, const Division &division,
 	check_launch("count the buckets");
 }
 
+/* Launches scatter_counted_kernel for tiles of ITEMS keys a thread. */
 template <int ITEMS>
 static void
 launch_counted(const SortInput &input, const Division &division,

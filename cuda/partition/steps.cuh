@@ -3,8 +3,8 @@
  * steps.cuh
  *	  What the steps of regime PARTITION hand to each other.
  *
- * scatter.cu moves keys to their buckets, buckets.cu sorts the buckets, and
- * partition.cu plans that and calls all steps.  Only these three include this file.
+ * scatter.cu moves keys to their buckets, buckets.cu sorts the buckets, and partition.cu plans
+ * and calls all steps.  Only these three include this file.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,47 +17,48 @@
 namespace hpsort
 {
 
-/* A bucket, or a segment of a crowded one. */
+/* A bucket, or a segment of a crowded bucket. */
 struct WorkItem
 {
-	uint32_t	bucket;			/* first bin is bucket << shift */
-	uint32_t	begin;			/* positions of the output */
+	uint32_t	bucket;			/* its first bin is bucket << shift */
+	uint32_t	begin;			/* positions [begin, end) of the output */
 	uint32_t	end;
-	uint32_t	crowd;			/* 1 + number of the crowded bucket, or 0 */
+	uint32_t	crowd;			/* 1 + number of the crowded bucket; 0: not crowded */
 };
 
-/*
- * Written by plan_kernel and read by the kernels after it.  The host never reads it, and
- * launches these kernels for the most work items that there may be.
- */
+/* The plan of a sort, written by plan_kernel and read by the kernels after it.  The host never
+ * reads it; it launches these kernels for the most work items that there may be. */
 struct Plan
 {
 	uint32_t	items;
 	uint32_t	crowded;
-	uint32_t	fullest;		/* the bucket with most keys if it holds an
-								 * eighth of all; else no_bucket */
+	uint32_t	fullest;		/* the bucket with most keys if it holds more than an eighth of
+								 * all; else no_bucket */
 	uint32_t	unused;
 };
 
 static constexpr uint32_t no_bucket = 0xffffffffu;
 
 /*
- * Where keys go whose buckets have not been counted.  Bucket b has the places b * size to
- * b * size + size - 1, its extent 0.  The keys beyond go to further extents of that size,
- * which are numbered from the number of buckets on as they are taken.  A hash table with
- * linear probing says which bucket has taken which extent: a word is 0, or the owner
- * (a bucket, and which of its extents this is) above the extent's number.  A word that
- * is not 0 never changes, so a search that met a free slot can go on from there.
+ * Where keys go if their buckets have not been counted.  A bucket b begins with the places b *
+ * size to b * size + size - 1, its extent 0.  When an extent is full, the bucket takes a further
+ * one of the same size.  Further extents are numbered from the number of buckets on, in the order
+ * in which they are taken.
+ *
+ * A hash table with linear probing says which bucket has taken which extent.  A word is 0, or the
+ * owner (a bucket, and which of its extents this is) above the extent's number.  A word that is
+ * not 0 never changes, so a search that meets a free slot can wait there and go on.
  */
 struct Extents
 {
-	uint32_t	size;			/* 0: buckets have been counted */
+	uint32_t	size;			/* places of an extent; 0: buckets have been counted */
 	uint32_t	buckets;
-	uint32_t	last_slot;		/* slots are a power of two, and half of them stay 0 */
-	uint32_t   *taken;			/* further extents */
+	uint32_t	last_slot;		/* number of slots - 1; a power of two, of which half stay 0 */
+	uint32_t   *taken;			/* number of further extents taken */
 	unsigned long long *slots;
 
-	/* not 0, since k is not; at most 4,096 buckets, and fewer further extents */
+	/* the owner part of a word for extent k > 0 of bucket b, which is never 0; there are at most
+	 * 4,096 buckets, and fewer further extents */
 	__device__ __forceinline__ static uint32_t
 	owner(uint32_t b, uint32_t k)
 	{
@@ -68,7 +69,7 @@ struct Extents
 	{
 		return owner * 0x9e3779b1u >> 16 & last_slot;
 	}
-	/* by one thread, once; k is not 0 */
+	/* takes extent k > 0 of bucket b; one thread calls this once */
 	__device__ __forceinline__ void
 	take(uint32_t b, uint32_t k) const
 	{
@@ -80,7 +81,7 @@ struct Extents
 		while (atomicCAS(&slots[slot], 0ull, word) != 0)
 			slot = (slot + 1) & last_slot;
 	}
-	/* the first place of extent k; waits until it has been taken */
+	/* returns the first place of extent k, and waits until the extent has been taken */
 	__device__ __forceinline__ uint32_t
 	begin_of(uint32_t b, uint32_t k) const
 	{
@@ -108,12 +109,13 @@ struct PartitionArrays
 	WorkItem   *items;
 	Plan	   *plan;
 	uint32_t   *crowded_bins;
-	Extents		extents = {};	/* of size 0 where buckets are counted first */
+	Extents		extents = {};	/* of size 0 if buckets are counted first */
 
 	PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
 					const Division &division, uint64_t n);
 };
 
+/* Lets a kernel use as much dynamic shared memory as the device's bins may take. */
 template <typename Kernel>
 static inline void
 allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
@@ -129,16 +131,16 @@ allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
 void		configure_scatter(const HpsortCudaLimits &limits);
 
 /*
- * The first step: scatters keys to buckets that have not been counted, or only counts
- * the keys of each bucket.  Both leave the buckets' sizes in arrays.counts, and leave
- * out keys outside the bounds, one of which they report.
+ * The first step.  scatter_at_once() scatters keys to buckets that have not been counted;
+ * count_buckets() only counts the keys of each bucket.  Both leave the buckets' sizes in
+ * arrays.counts.  Both leave out keys outside the bounds, one of which the verdict reports.
  */
 void		scatter_at_once(const SortInput &input, const Division &division,
 							const PartitionArrays &arrays, const uint32_t *skip);
 void		count_buckets(const SortInput &input, const Division &division,
 						  const PartitionArrays &arrays, const uint32_t *skip);
 
-/* After plan_kernel: scatters keys to buckets that have been counted. */
+/* Scatters keys to buckets that have been counted.  plan_kernel must be before it on the stream. */
 void		scatter_counted(const SortInput &input, const Division &division,
 							const PartitionArrays &arrays);
 
@@ -146,7 +148,8 @@ void		scatter_counted(const SortInput &input, const Division &division,
 
 void		configure_buckets(const HpsortCudaLimits &limits);
 
-/* Sorts the buckets, in two launches where some may be crowded, else in one. */
+/* Writes the sorted keys of all buckets to out.  One launch, and a second one if `crowded` says
+ * that buckets may be crowded. */
 void		sort_buckets(const SortInput &input, uint32_t shift, uint64_t most_items,
 						 bool crowded, const PartitionArrays &arrays, int32_t *out);
 

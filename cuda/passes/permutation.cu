@@ -3,24 +3,25 @@
  * permutation.cu
  *	  The stable permutation by bins or dense ranks.
  *
- * The published H-P sorts have no payload and no order among equal keys.  With the
- * keys' runs a stable permutation takes a fraction of a pair sort's traffic:
- *	- a key becomes its bin (narrow ranges) or its rank among the distinct
- *	  values (hashed): 16 bits at most, and 8 where there are at most 256;
- *	- those are sorted stably, 8 bits at a time, by the passes of sweep.cuh; the
- *	  digits' counts come from the runs and cost no reading of keys;
- *	- the row number is made up in the first pass, and no key is ever scattered.
+ * The published H-P sorts have no payload and no order among equal keys.  With the keys' runs, a
+ * stable permutation takes a fraction of a pair sort's memory traffic:
  *
- * Between two passes a row is one word: 8 bits are the digit to come, the other 24
- * the row's number within a chunk of 2^24 rows.  The word's position tells the chunk,
- * since the rows of a digit ascend: the first pass notes where each chunk begins
- * among the rows of each digit.  With row number and digit as 4 and 1 bytes the first
- * pass took 641 us instead of 487: single bytes are slow to merge in L2 (n 1e8, range
- * 5e4).
+ * - A key becomes its bin (narrow ranges) or its rank among the distinct values (hashed): at most
+ *   16 bits, and 8 bits for at most 256 values.
+ * - Bins or ranks are sorted stably, 8 bits at a time, by the passes of sweep.cuh.  The digits'
+ *   counts come from the runs, without another read of the keys.
+ * - The row number is made up in the first pass, and no key is ever scattered.
  *
- * Bytes per row, beyond finding the runs: bins 4 + 4 and, above 256, 4 + 4 more;
- * hashed, above 256: 4 + 2 ranks, 2 + 4 and 4 + 4 passes.  Pairs by 32
- * bits move 50 (radix.cu).
+ * Between two passes a row is one word: 8 bits are the digit of the second pass, the other 24 the
+ * row's number within a chunk of 2^24 rows.  The word's position says which chunk it is, since
+ * the rows of a digit ascend: the first pass notes where each chunk begins among the rows of each
+ * digit.  With row number and digit as 4 and 1 bytes the first pass took 641 us instead of 487,
+ * because L2 is slow to merge single bytes (n 1e8, range 5e4).
+ *
+ * Memory traffic of a row in bytes, beyond finding the runs:
+ *	bins				4 + 4, and above 256 bins 4 + 4 more
+ *	hashed, above 256	4 + 2 for ranks, 2 + 4 and 4 + 4 for the passes
+ * Pairs by 32 bits move 50 (radix.cu).
  *
  *-------------------------------------------------------------------------
  */
@@ -32,16 +33,15 @@ namespace hpsort
 
 static constexpr int rank_threads = RankTuning::threads;
 
-/*
- * An item on its way through the first pass: its place in the tile, its bin.  16
- * bits of bin and 14 of place are a word, so that no row number has to go along.
- */
+/* An item on its way through the first pass: its place in the tile and its bin.  16 bits of bin
+ * and 14 of place are one word, so that no row number has to go along. */
 static constexpr int place_bits = 14;
 
 static_assert(FirstRowsTuning::threads * FirstRowsTuning::items <= 1 << place_bits,
 			  "a place must fit");
 
-/* Rows that 24 bits number; whole tiles, so that a tile lies in one chunk. */
+/* Rows of a chunk, which 24 bits number.  A chunk is whole tiles, so that a tile lies in one
+ * chunk. */
 static constexpr uint32_t first_tile =
 	FirstRowsTuning::threads * FirstRowsTuning::items;
 static constexpr uint32_t chunk_tiles = (1u << 24) / first_tile;
@@ -50,16 +50,17 @@ static constexpr uint32_t chunk_rows = chunk_tiles * first_tile;
 /*
  * ---- what the first pass reads ----
  *
- * load() is called for a whole tile before anything is made of it; digits() may use
- * what begin() has put in shared memory meanwhile.
+ * load() is called for a whole tile before digits(); digits() may use what begin() has put in
+ * shared memory between the two.
  */
 
+/* The Shared and Local of sources that need neither. */
 struct Nothing
 {
 	static constexpr bool by_value = false;
 };
 
-/* Bins of keys. */
+/* Reads bins of keys. */
 struct BinSource
 {
 	using Shape = FirstRowsTuning;
@@ -87,7 +88,7 @@ struct BinSource
 	}
 };
 
-/* Ranks that rank_rows_kernel made. */
+/* Reads ranks that rank_rows_kernel has made. */
 struct RankSource
 {
 	using Shape = FirstRowsTuning;
@@ -111,29 +112,31 @@ struct RankSource
 };
 
 /*
- * Ranks of at most 256 values, looked up within the pass.  All values are known, so
- * a hash function is searched for under which no two values have the same place; the
- * byte at a key's place is then its rank, and no key is compared.  One function in 55
- * is such for 256 values in 8,192 places; hundreds are tried at once.  (With keys in
- * the table, in pairs of slots, this pass took 638 us; with ranks from a pass of
- * their own, 380 and 228.)
+ * Reads keys, and looks up their ranks within the pass; for at most 256 values.  All values are
+ * known, so blocks search for a hash function under which no two values have the same place.  The
+ * byte at a key's place is then its rank, and no key is compared.  One function in 55 has no
+ * collision for 256 values in 8,192 places; hundreds are tried at once.  (With keys in the table,
+ * in pairs of slots, this pass took 638 us; with ranks from a pass of their own, 380 and 228.)
  */
 static constexpr uint32_t perfect_bits = 13;
-static constexpr uint32_t perfect_tries = 64;	/* per block */
+static constexpr uint32_t perfect_tries = 64;	/* functions that a block tries */
 static constexpr uint32_t perfect_blocks = 64;
 
+/* The table of SmallSource in device memory, and its hash function. */
 struct SmallTable
 {
 	uint8_t		ranks[1 << perfect_bits];
-	uint32_t	factor;			/* of the hash function; 0: none found */
+	uint32_t	factor;			/* of the hash function; 0: none was found */
 };
 
+/* Returns the place of key under the hash function with this factor. */
 __device__ __forceinline__ uint32_t
 perfect_place(uint32_t key, uint32_t factor)
 {
 	return (key ^ key >> 15) * factor >> (32 - perfect_bits);
 }
 
+/* Reads keys, and looks up their ranks in a SmallTable, which each block copies. */
 struct SmallSource
 {
 	using Shape = SmallRowsTuning;
@@ -174,7 +177,7 @@ struct SmallSource
 		if (local.factor != 0)
 			return shared.ranks[perfect_place(key, local.factor)];
 
-		/* all 4,096 functions have collisions: slow, but hardly ever needed */
+		/* all 4,096 functions have collisions: a search, slow, but hardly ever needed */
 		const uint32_t rank = last_at_or_before(run_keys, 0u, distinct - 1,
 												static_cast<int32_t>(key));
 
@@ -184,9 +187,8 @@ struct SmallSource
 
 /* ---- the passes ---- */
 
-/*
- * From bins or ranks to rows (LAST), or to rows of a chunk and the upper digit.
- */
+/* The first pass.  Reads bins or ranks.  Writes rows (LAST), or words of a row within its chunk
+ * and the upper digit. */
 template <typename Source, bool LAST>
 struct FirstRows
 {
@@ -198,9 +200,9 @@ struct FirstRows
 	static constexpr bool values = false;	/* the row is in the word */
 
 	Source		source;
-	uint32_t	bits;			/* of the lower digit */
+	uint32_t	bits;			/* bits of the lower digit */
 	uint32_t   *out;
-	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
+	uint32_t   *segments;		/* where the rows of a digit and chunk begin */
 	uint32_t	chunks;
 
 	__device__ __forceinline__ void
@@ -208,7 +210,7 @@ struct FirstRows
 	{
 		source.prefetch(at, count);
 	}
-	/* behind the end any word will do: prepare() makes it sort last */
+	/* any word will do behind the end: prepare() makes it sort last */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -231,7 +233,7 @@ struct FirstRows
 	{
 		return word >> place_bits & ((1u << bits) - 1);
 	}
-	/* by the one tile that a chunk begins with: each word is written once */
+	/* only the one tile that a chunk begins with writes, so each word is written once */
 	__device__ __forceinline__ void
 	place(uint32_t digit, uint32_t position, uint32_t tile_begin) const
 	{
@@ -243,7 +245,7 @@ struct FirstRows
 	{
 		const uint32_t row = tile_begin + (word & ((1u << place_bits) - 1));
 
-		/* a key outside the bounds has more bits: it must not be counted as one
+		/* a key outside the bounds has more bits; without the mask it would be counted as one
 		 * digit and sorted as another */
 		out[target] = LAST ? row :
 			(row - tile_begin / chunk_rows * chunk_rows) |
@@ -251,14 +253,14 @@ struct FirstRows
 	}
 };
 
-/* Largest j below count with starts[j] <= position, by one warp. */
+/* Returns the largest j below count with starts[j] <= position.  All lanes of a warp call it. */
 __device__ __forceinline__ uint32_t
 warp_search(const uint32_t *starts, uint32_t count, uint32_t position)
 {
 	const uint32_t lane = threadIdx.x % 32;
 	uint32_t	lo = 0;
 
-	/* 33 parts a step: three steps for what takes eleven one by one, each of them
+	/* 32 places are probed in a step: three steps instead of eleven single ones, each of which is
 	 * a way to L2 that the tile waits for */
 	while (count > 1)
 	{
@@ -274,7 +276,7 @@ warp_search(const uint32_t *starts, uint32_t count, uint32_t position)
 	return lo;
 }
 
-/* From words of the first pass to rows. */
+/* The second pass.  Reads words of the first pass and writes rows. */
 struct SecondRows
 {
 	using Shape = SecondRowsTuning;
@@ -285,11 +287,12 @@ struct SecondRows
 	struct Local
 	{
 		/*
-		 * Within one segment a word says it all.  Else its chunk follows from
-		 * its position, which it leaves: its row then goes the way of a value.
+		 * false: the tile lies within one segment, and a word and first_row make its row.  true:
+		 * the chunk follows from a word's position, which the word leaves; its row then goes
+		 * along as the value.
 		 */
 		bool		by_value;
-		uint32_t	first_row;	/* of the chunk, if there is but one */
+		uint32_t	first_row;	/* of the chunk, if by_value is false */
 	};
 	static constexpr bool made = false;
 	static constexpr bool prefetches = true;
@@ -310,9 +313,9 @@ struct SecondRows
 	{
 		return inside ? in[at] : 0xffffffffu;
 	}
-	/* the segments that the tile's words come from: one or two, usually.  A segment
-	 * is a digit's rows of a chunk; they lie in the order of digits, then of chunks,
-	 * and so their beginnings ascend */
+	/* Finds the segments that the tile's words come from: usually one or two.  A segment is the
+	 * rows of one digit and chunk.  Segments lie in the order of digits, then of chunks, so their
+	 * beginnings ascend. */
 	__device__ __forceinline__ Local
 	begin(Shared &shared, uint32_t tile_begin, uint32_t m) const
 	{
@@ -361,7 +364,7 @@ struct SecondRows
 
 /* ---- digits and ranks ---- */
 
-/* The word that the passes sort run j's keys by: the bin, or the rank. */
+/* The word by which the passes sort run j's keys: its bin or its rank. */
 struct RunDigits
 {
 	const int32_t *keys;
@@ -380,10 +383,8 @@ struct RunDigits
 
 static constexpr int digit_threads = 256;	/* a thread per digit at the end */
 
-/*
- * Counts both passes' digits from the runs instead of from n keys, which saves 4 bytes
- * per key; stride: words between the counts of the two passes.
- */
+/* Counts the digits of both passes from the runs instead of from n keys, which saves 4 bytes per
+ * key.  stride is the number of words between the counts of the two passes. */
 __global__ void __launch_bounds__(digit_threads)
 run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *counts,
 				  uint32_t stride, uint32_t *ticket)
@@ -412,10 +413,10 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 }
 
 /*
- * Fills SmallSource's table, which must be zeroed: blocks try one hash function after
- * the other until one block has found a function without collisions.  One more block
- * makes the starts of the single pass's digits, which are the ranks; a kernel of its
- * own would take 3 us before the pass.
+ * Fills SmallSource's table, which must be zeroed.  Each block tries one hash function after the
+ * other until one block has found a function without collisions.  One more block makes the starts
+ * of the single pass's digits, which are the ranks; a separate kernel would take 3 us before the
+ * pass.
  */
 __global__ void __launch_bounds__(digit_threads)
 small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
@@ -447,7 +448,7 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 				  "a thread clears a word");
 	for (uint32_t i = 0; i < perfect_tries; i++)
 	{
-		/* odd, whatever the try */
+		/* odd for every try */
 		const uint32_t factor =
 			0x9e3779b1u * (2 * (i * perfect_blocks + blockIdx.x) + 1);
 		const uint32_t place = perfect_place(key, factor);
@@ -463,13 +464,13 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 		if (__syncthreads_or(met ||
 							 *const_cast<volatile uint32_t *>(&table->factor) != 0))
 		{
-			/* a collision, or another block was first: told apart by a vote, as the factor
-			 * may be set between two threads' looks at it */
+			/* Either a collision or another block was first.  A vote decides which, as the factor
+			 * may be set between the reads of two threads. */
 			if (__syncthreads_or(*const_cast<volatile uint32_t *>(&table->factor) != 0))
 				return;
 			continue;
 		}
-		/* of several blocks that have found a function the first fills the table */
+		/* of several blocks that have found a function, the first one fills the table */
 		if (j == 0)
 			won = atomicCAS(&table->factor, 0u, factor) == 0;
 		__syncthreads();
@@ -479,10 +480,8 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 	}
 }
 
-/*
- * Keys to ranks of two bytes, by a hash table in shared memory.  Not within the first
- * pass, because the table leaves no room for the pass's tile.
- */
+/* Turns keys into ranks of two bytes, by a hash table in shared memory.  This is no part of the
+ * first pass, because the table leaves no room for the pass's tile. */
 __global__ void __launch_bounds__(rank_threads, 1)
 rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 				 uint32_t pairs, uint16_t *out)
@@ -495,7 +494,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	uint64_t	begin;
 	uint64_t	end;
 
-	/* every block builds the whole table, of at most 16 values a thread */
+	/* every block builds the whole table, at most 16 values a thread */
 	for (uint32_t i = threadIdx.x; i < pairs * 2; i += rank_threads)
 		slots[i] = empty_slot;
 	if (threadIdx.x == 0)
@@ -505,13 +504,13 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	{
 		const uint32_t key = static_cast<uint32_t>(runs.keys[j]);
 
-		/* there always is a slot: they are at most 5/8 full (regime_few_distinct_capacity) */
+		/* there is always a slot: the table is at most 5/8 full (regime_few_distinct_capacity()) */
 		ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
 						pair_of(key, pairs))] = static_cast<uint16_t>(runs(j));
 	}
 	__syncthreads();
 
-	/* every key is there: the runs came from these keys */
+	/* every key is in the table, since the runs came from these keys */
 	auto		rank = [&](int32_t signed_key) {
 		const uint32_t key = static_cast<uint32_t>(signed_key);
 		const uint32_t pair = pair_of(key, pairs);
@@ -543,7 +542,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 					found[i * 4 + 2] = rank(r[i].z);
 					found[i * 4 + 3] = rank(r[i].w);
 				}
-			/* lanes that had to look twice come later; the store is one again */
+			/* lanes that needed a second probe come later; the lanes store together */
 			__syncwarp();
 #pragma unroll
 			for (int i = 0; i < vectors; i++)
@@ -567,7 +566,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 void
 configure_permutation(const HpsortCudaLimits &limits)
 {
-	/* a slot and its rank, of which there are half as many as bins */
+	/* a slot and its rank; there are half as many slots as bins */
 	int			bytes = regime_few_distinct_slots(&limits) *
 		(sizeof(uint32_t) + sizeof(uint16_t));
 
@@ -576,10 +575,8 @@ configure_permutation(const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/*
- * Two passes over words of 16 bits that source loads.  *sweeps has the starts of both
- * passes' digits.
- */
+/* Two passes over words of 16 bits that source loads.  *sweeps must have the starts of both
+ * passes' digits. */
 template <typename Source>
 static void
 sweep_twice(const SortInput &input, const Source &source, uint32_t bits, Sweeps *sweeps,
@@ -602,8 +599,8 @@ sweep_twice(const SortInput &input, const Source &source, uint32_t bits, Sweeps 
 	sweeps->run(stream, 1, second);
 }
 
-/* The digits have been counted: from the runs by ranked_permutation(), or from the keys
- * by radix.cu. */
+/* The digits have been counted: from the runs by ranked_permutation(), or from the keys by
+ * radix.cu. */
 void
 binned_passes(const SortInput &input, uint32_t passes, uint32_t bits, Sweeps *sweeps,
 			  uint32_t *rows)
@@ -617,8 +614,8 @@ binned_passes(const SortInput &input, uint32_t passes, uint32_t bits, Sweeps *sw
 		sweep_twice(input, source, bits, sweeps, rows);
 }
 
-/* Where bins fit, ranks are made only if they save a pass.  The runs must be those of the
- * keys: a key that they lack has no rank. */
+/* Where bins fit, ranks are made only if they save a pass.  The runs must be the keys' own: a
+ * key without a run has no rank. */
 void
 ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32_t *rows,
 				   Sweeps *ready)
@@ -633,8 +630,8 @@ ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32
 									distinct > sweep_digits);
 	const uint32_t width = regime_bits(binned ? map.last : distinct - 1);
 	const uint32_t passes = width > sweep_bits ? 2 : 1;
-	/* dealt evenly to two digits: the fewer values a digit has, the longer are the
-	 * stretches that a tile writes */
+	/* Bits are dealt evenly to two digits: the fewer values a digit has, the longer are the
+	 * stretches that a tile writes. */
 	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
 	const RunDigits digits = {runs.keys, runs.starts, distinct, binned, input.descending,
 		map};
@@ -643,7 +640,7 @@ ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32
 
 	if (ready == nullptr)
 		sweeps->allocate(context, stream, n, passes);
-	/* one launch makes ranks and starts: the counts of ranks are those of the runs */
+	/* one launch makes ranks and starts: the counts of ranks are the runs' counts */
 	if (!binned && passes == 1)
 	{
 		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);

@@ -3,20 +3,23 @@
  * radix.cu
  *	  Regime RADIX: a radix sort that uses the keys' bounds.
  *
- * For inputs that would have more bins than keys.  The passes are those of sweep.cuh,
- * which do on their way what takes passes of its own around CUB's sort:
- *	- keys are sorted as bins, that is, with the lower bound subtracted, in as
- *	  few bits as the range has: the first pass subtracts, the last one adds (a
- *	  range that straddles zero differs in bit 31, however narrow it is);
- *	- the kernel that counts all passes' digits checks the bounds on its way;
- *	- row numbers are made up in the first pass of a permutation.
- * Bits are spread evenly over the passes: fewer digits make longer stretches.
+ * For inputs that would have more bins than keys.  sweep.cuh has the passes.  They do
+ * what takes separate passes around CUB's sort:
  *
- * regime.c chooses the kernels (HpsortCudaKernels): few keys are sorted in one launch
- * (small_sort.cu); rows by bins of 16 bits are permutation.cu's; 2^32 keys and more,
- * which 32-bit positions cannot number, are CUB's.
+ * - Keys are sorted as bins, in as few bits as the range has: the first pass subtracts the lower
+ *   bound, the last one adds it.  (A range that straddles zero differs in bit 31, however narrow
+ *   it is.)
+ * - The kernel that counts all passes' digits checks the bounds, too.
+ * - Row numbers are made up in the first pass of a permutation.
  *
- * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass.
+ * Bits are dealt evenly to the passes, because fewer digits make longer stretches.
+ *
+ * regime.c chooses the kernels (HpsortCudaKernels).  Few keys are sorted in one launch
+ * (small_sort.cu).  Rows by bins of 16 bits are permutation.cu's.  2^32 keys and more, which
+ * 32-bit positions cannot number, are CUB's.
+ *
+ * Memory traffic of a key in bytes: 4, and 8 per pass; with rows 4, 12 for the first pass, and 16
+ * per further pass.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,9 +38,10 @@ static constexpr int count_threads = 1024;
 struct Digits
 {
 	uint32_t	passes;
-	uint32_t	bits;			/* of each digit; the last may have less */
+	uint32_t	bits;			/* of each digit; the last may have fewer */
 };
 
+/* Returns the digits of a choice of RADIX. */
 static Digits
 digits_of(const RegimeChoice &choice)
 {
@@ -45,9 +49,9 @@ digits_of(const RegimeChoice &choice)
 }
 
 /*
- * All passes' digits counted in one read, and keys outside the bounds found.
- * Digits are cut to their bits, so that such keys are counted as they will be
- * sorted, and nothing is written where it should not be.
+ * Counts all passes' digits in one read, and finds keys outside the bounds.  Digits are cut to
+ * their bits, so that keys outside are counted as they will be sorted, and nothing is written
+ * outside the output.
  */
 template <int PASSES>
 __global__ void __launch_bounds__(count_threads)
@@ -55,13 +59,13 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 					uint32_t *counts, uint32_t stride, uint32_t *ticket,
 					const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	/* the whole grid leaves, and makes no starts: sort.cu, which reads the same answer,
-	 * drops the RadixStart */
+	/* The whole grid leaves and makes no starts.  sort.cu reads the same verdict and drops the
+	 * RadixStart. */
 	if (skip != nullptr && *skip != 0)
 		return;
 
-	/* one set of bins for the block: with POPC.INC equal digits of a warp cost no more
-	 * than different ones, so a set for each warp would only have to be added up */
+	/* One set of bins for the block.  With POPC.INC, equal digits of a warp cost no more than
+	 * different ones; a set for each warp would only have to be added up. */
 	__shared__ uint32_t bins[PASSES][sweep_digits];
 	const uint32_t mask = (1u << bits) - 1;
 	bool		bad = false;
@@ -95,17 +99,14 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 	sum_by_last_block(counts, PASSES, stride, ticket);
 }
 
-/*
- * What passes with rows and without have in common.  Which arrays a pass reads and
- * writes is in the kernel's parameters and takes no register, of which KeysPass has
- * none left (tuning.cuh).
- */
+/* What passes with and without rows have in common.  The arrays that a pass reads and writes are
+ * kernel parameters and take no register; KeysPass has none left (tuning.cuh). */
 struct KeyWords
 {
 	const int32_t *keys_in;
 	int32_t    *keys_out;
-	KeyMap		in;				/* keys to bins in the first pass, else nothing */
-	KeyMap		out;			/* bins to keys in the last pass, else nothing */
+	KeyMap		in;				/* keys to bins in the first pass, else no_map */
+	KeyMap		out;			/* bins to keys in the last pass, else no_map */
 	uint32_t	shift;
 	uint32_t	mask;
 
@@ -123,8 +124,8 @@ struct KeyWords
 	{
 		prefetch_later(keys_in + at, count * sizeof(int32_t));
 	}
-	/* all ones behind the end: the highest digit of every pass, and of equal digits the
-	 * last, so that these words end where nothing is written */
+	/* Behind the end the word is all ones: the highest digit of every pass, and the last of equal
+	 * digits.  So these words end where nothing is written. */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -153,6 +154,7 @@ struct KeyWords
 	}
 };
 
+/* A pass over keys alone. */
 template <typename Tuning>
 struct KeysPass : KeyWords
 {
@@ -161,7 +163,7 @@ struct KeysPass : KeyWords
 	static constexpr bool prefetches = true;
 };
 
-/* Keys and rows.  FIRST: rows are made up. */
+/* A pass over keys and rows.  FIRST: rows are made up. */
 template <bool FIRST>
 struct PairsPass : KeyWords
 {
@@ -172,8 +174,8 @@ struct PairsPass : KeyWords
 	const uint32_t *rows_in;
 	uint32_t   *rows_out;
 
-	/* a last pass that is not the first leaves the keys out if only rows are wanted; the
-	 * first has no register left for the question */
+	/* A last pass that is not the first leaves the keys out if only rows are wanted.  The first
+	 * pass has no register left for this test. */
 	__device__ __forceinline__ void
 	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
 	{
@@ -192,8 +194,8 @@ struct PairsPass : KeyWords
 	}
 };
 
-/* Two blocks of 1,024 threads on each SM read at full speed, and each adds its counts to
- * the common ones, up to 1,024 of them, only once. */
+/* Puts the counting of digits on the stream.  Two blocks of 1,024 threads on each SM read at full
+ * speed, and each adds its counts, at most 1,024, to the common ones only once. */
 static void
 count_digits(const SortInput &input, const Digits &digits, const Sweeps &sweeps,
 			 const uint32_t *skip)
@@ -201,7 +203,7 @@ count_digits(const SortInput &input, const Digits &digits, const Sweeps &sweeps,
 	const uint32_t blocks = grid_blocks(input.context, input.n, count_threads * 8, 2);
 	const uint32_t stride = sweeps.portions * sweep_digits;
 
-	/* a kernel for each number of passes, whose loop over digits is unrolled */
+	/* one kernel for each number of passes, whose loop over digits is unrolled */
 #define COUNT(passes) \
 	count_digits_kernel<passes><<<blocks, count_threads, 0, input.stream>>>( \
 		input.keys, input.n, input.map(), digits.bits, sweeps.starts(0), stride, \
@@ -225,10 +227,10 @@ count_digits(const SortInput &input, const Digits &digits, const Sweeps &sweeps,
 	check_launch("count the digits");
 }
 
-/* Words as they are: between the first pass and the last one they are bins. */
+/* Leaves words as they are: between the first pass and the last one they are bins. */
 static const KeyMap no_map = {0, 0, 0xffffffffu};
 
-/* Pass number p: where its digit is, and whether it turns keys into bins or back. */
+/* Sets up pass number p: where its digit is, and whether it turns keys into bins or back. */
 static void
 set_pass(KeyWords *pass, const KeyMap &map, const Digits &digits, uint32_t p)
 {
@@ -239,9 +241,9 @@ set_pass(KeyWords *pass, const KeyMap &map, const Digits &digits, uint32_t p)
 }
 
 /*
- * One kernel is asked for all, which are compiled together.  A driver that compiles an
- * older PTX for a new device makes code without wait_for_kernel_before(), which must
- * not be launched behind a kernel that is still at work.
+ * One kernel is asked for all, which are compiled together.  A driver that compiles an older PTX
+ * for a new device makes code without wait_for_kernel_before(), which must not be launched behind
+ * a kernel that is still at work.
  */
 bool
 sweeps_overlap()
@@ -255,10 +257,10 @@ sweeps_overlap()
 }
 
 /*
- * CUB's sort, for more keys than 32-bit positions number; the input is kept, as CUB's
- * workspace has a second array.  CUB sorts by all 32 bits: signed keys of a narrow range
- * that straddles zero differ in the highest one.  The order ascends, as only
- * permutations, of fewer keys, have the other one.
+ * CUB's sort, for more keys than 32-bit positions number.  The input is kept, as CUB's workspace
+ * has a second array.  CUB sorts by all 32 bits: signed keys of a narrow range that straddles
+ * zero differ in the highest bit.  The order ascends; only permutations may descend, and they
+ * have fewer keys.
  */
 static void
 cub_sort_keys(const SortInput &input, int32_t *out)
@@ -276,15 +278,14 @@ cub_sort_keys(const SortInput &input, int32_t *out)
 	check(call(workspace.as<void>(), bytes), "sort by radix");
 }
 
-/* What regime.c counts with. */
+/* What regime.c assumes of the passes. */
 static_assert(REGIME_DIGIT_BITS == sweep_bits, "bits of a digit");
 static_assert(KeysTuning::items == REGIME_MANY_KEYS_ITEMS &&
 			  WideKeysTuning::items == REGIME_WIDE_ITEMS &&
 			  2 * sizeof(SweepTile<WideKeysTuning>) <= REGIME_WIDE_SHARED,
 			  "tiles of many keys, and room for two blocks of the widest");
 
-/* Puts the counting of all digits on the stream; its kernel looks at *skip when it
- * starts. */
+/* The kernel reads *skip when it starts. */
 void
 RadixStart::begin(const SortInput &input, const RegimeChoice &choice,
 				  const uint32_t *skip)
@@ -302,8 +303,8 @@ radix_can_begin(const RegimeChoice &choice)
 	return choice.kernels != HPSORT_CUDA_LIBRARY && choice.kernels != HPSORT_CUDA_ONE_LAUNCH;
 }
 
-/* Does all that the choice's kernels do without a first half, and returns true; or sees
- * to it that *start has begun, and returns false. */
+/* Sorts by kernels that have no first half, and returns true.  For all other kernels, sees to it
+ * that *start has begun, and returns false. */
 static bool
 sort_or_start(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 			  uint32_t *rows, RadixStart *start)
@@ -321,11 +322,8 @@ sort_or_start(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 	return true;
 }
 
-/*
- * Nothing is waited for.  out holds n keys and does not overlap keys; between the
- * passes they go to and fro between out and a buffer of this call's, so that the
- * last pass ends in out.
- */
+/* out holds n keys and does not overlap keys.  Between the passes keys go to and fro between out
+ * and a buffer of this call, so that the last pass ends in out. */
 void
 radix_sort(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 		   RadixStart *start)
@@ -336,7 +334,7 @@ radix_sort(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 
 	if (sort_or_start(input, choice, out, nullptr, start))
 		return;
-	/* one pass goes from keys to out at once */
+	/* one pass goes from keys to out directly */
 	if (digits.passes > 1)
 		other = DeviceBuffer(input.context, stream, input.n * sizeof(int32_t),
 							 "a radix sort");
@@ -361,8 +359,9 @@ radix_sort(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 		run(KeysPass<KeysTuning>());
 }
 
-/* The last pass writes to [0] of both, the one before it to [1], and so on in turn.
- * keys_wanted: else the last pass writes rows alone, unless it is also the first. */
+/* Passes over keys and rows.  The last pass writes to [0] of both arrays, the one before it to
+ * [1], and so on in turn.  Without keys_wanted the last pass writes rows alone, unless it is also
+ * the first. */
 static void
 pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 			 const int32_t *keys, int32_t *const (&keys_to)[2], bool keys_wanted,
@@ -393,8 +392,8 @@ pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 	}
 }
 
-/* Where sorted_keys is null and there are not just two passes, an array of this call
- * stands in for it.  sort.cu has refused more keys than 32 bits number. */
+/* If sorted_keys is null and the number of passes is not two, an array of this call stands in for
+ * it.  sort.cu has refused more keys than 32 bits number. */
 void
 radix_permutation(const SortInput &input, const RegimeChoice &choice,
 				  int32_t *sorted_keys, uint32_t *rows, RadixStart *start)
@@ -412,7 +411,7 @@ radix_permutation(const SortInput &input, const RegimeChoice &choice,
 
 	if (sort_or_start(input, choice, sorted_keys, rows, start))
 		return;
-	/* two digits and a row number in a word: less to move than key and row */
+	/* two digits and a row number in one word: less to move than key and row */
 	if (choice.kernels == HPSORT_CUDA_BIN_ROWS)
 	{
 		binned_passes(input, digits.passes, digits.bits, &start->sweeps, rows);

@@ -3,10 +3,10 @@
  * radix.cuh
  *	  Regime RADIX: stable passes over the bits of the range.
  *
- * Its first half, which counts the digits of all passes, can be begun before the
- * regime is chosen: sort.cu puts it on the stream while it waits for the answer of
- * a sample.  Most inputs that are sampled need it; where the sample finds few values,
- * the sample's own kernel tells the counting kernel to do nothing.
+ * For sort.cu.  The first half of the regime, which counts the digits of all passes, can begin
+ * before the regime is chosen: sort.cu puts it on the stream while it waits for a sample.  Most
+ * inputs that are sampled need it.  If the sample finds few values, its kernel sets a word that
+ * makes the counting kernel do nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,36 +18,36 @@
 namespace hpsort
 {
 
+/* The first half of a sort by passes: the counts of all digits. */
 struct RadixStart
 {
 	bool		begun = false;
 	KeyMap		map = {};
 	Sweeps		sweeps;
 
-	/* input and choice: those that the sort will be given.  skip: null, or a word in device
-	 * memory; if it is not 0 nothing is counted, and the caller must drop this object */
+	/* puts the counting on the stream.  input and choice must be the sort's.  skip is
+	 * null, or a word in device memory; if the word is not 0, nothing is counted, and the caller
+	 * must drop this object. */
 	void		begin(const SortInput &input, const RegimeChoice &choice,
 					  const uint32_t *skip);
 };
 
-/* Whether the kernels of a sort may overlap as they were compiled. */
+/* Returns whether the kernels of a sort may overlap, by what they were compiled for. */
 bool		sweeps_overlap();
 
-/* Whether the kernels of a choice of RADIX have a first half that can be begun early. */
+/* Returns whether the kernels of a choice of RADIX have a first half that can begin early. */
 bool		radix_can_begin(const RegimeChoice &choice);
 
 /*
- * Keys into out, by the kernels of the choice; does not wait.  A key outside the
- * bounds is reported, and out is undefined then.  *start: the first half of this sort,
- * which is made here if it has not begun.
+ * Writes the sorted keys to out by the kernels of the choice; does not wait.  If a key is outside
+ * the bounds, the verdict reports it and out is undefined.  *start is the first half of this
+ * sort; if it has not begun, it is done here.
  */
 void		radix_sort(const SortInput &input, const RegimeChoice &choice,
 					   int32_t *out, RadixStart *start);
 
-/*
- * The stable permutation of less than 2^32 keys into rows, and the sorted keys into
- * sorted_keys unless that is null, as it must be where the choice is for rows alone.
- */
+/* Writes the stable permutation of less than 2^32 keys to rows, and the sorted keys to
+ * sorted_keys.  sorted_keys may be null, and must be null if the choice is for rows alone. */
 void		radix_permutation(const SortInput &input, const RegimeChoice &choice,
 							  int32_t *sorted_keys, uint32_t *rows,
 							  RadixStart *start);

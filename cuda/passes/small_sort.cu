@@ -3,11 +3,10 @@
  * small_sort.cu
  *	  RADIX for few keys: digits and all passes in one kernel.
  *
- * Up to some hundred thousand keys launches take most of a sort's time, not bytes:
- * CUB's sort of 32 bits is seven launches.  Here each block of one cooperative kernel
- * reads its tile, and the blocks make the passes with two barriers of the grid each.
- * All data stays in L2; the barriers, the table of counts that every block reads, and
- * shared memory bound the speed.
+ * Up to some hundred thousand keys, launches and not bytes take most of a sort's time: CUB's sort
+ * of 32 bits is seven launches.  Here each block of one cooperative kernel reads its tile, and
+ * the blocks make the passes with two barriers of the grid each.  All data stays in L2.  The
+ * barriers, the table of counts that every block reads, and shared memory bound the speed.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,10 +33,10 @@ struct SmallSort
 	uint32_t	n;
 	int32_t    *out;			/* sorted keys; null: only rows are wanted */
 	uint32_t   *rows;
-	uint32_t   *bins_home;		/* keys between two passes, as bins: out, where */
-	uint32_t   *bins_away;		/* there is one, and the other array */
+	uint32_t   *bins_home;		/* bins between two passes: out, if it is not null */
+	uint32_t   *bins_away;		/* the other array of bins */
 	uint32_t   *rows_away;
-	uint32_t   *counts;			/* of each block and digit */
+	uint32_t   *counts;			/* for each block and digit */
 	KeyMap		map;
 	HpsortCudaVerdict *verdict;
 };
@@ -47,7 +46,7 @@ struct SmallPass
 {
 	uint32_t	shift;
 	uint32_t	mask;
-	bool		last;			/* its keys go to out, not as bins */
+	bool		last;			/* keys go to out, not as bins */
 	const uint32_t *bins_from;
 	uint32_t   *bins_to;
 	const uint32_t *rows_from;
@@ -60,7 +59,7 @@ struct SmallPass
 template <int ITEMS>
 struct SmallShared
 {
-	/* counters are done with when every item knows its place, and not before */
+	/* the counters are needed until every item has its place, and the staged items only then */
 	union
 	{
 		uint32_t	bins[warps][sweep_digits];
@@ -72,10 +71,8 @@ struct SmallShared
 	uint32_t	sums[warps];
 };
 
-/*
- * The steps of a block, in the order in which the kernel calls them.  All threads call
- * each of them.  Arrays of a thread's own are given by reference: they are registers.
- */
+/* The steps of a block, in the order in which the kernel calls them.  All threads call each of
+ * them.  A thread's own arrays are passed by reference, so that they are registers. */
 template <int ITEMS, bool ROWS>
 struct SmallSteps
 {
@@ -86,12 +83,11 @@ struct SmallSteps
 	SmallShared<ITEMS> &shared;
 	uint32_t	lane;
 	uint32_t	warp;
-	uint32_t	first;			/* of this thread's items in the tile, 32 apart */
-	uint32_t	begin;			/* of the tile */
-	uint32_t	m;				/* its items */
+	uint32_t	first;			/* this thread's first item in the tile; its items are 32 apart */
+	uint32_t	begin;			/* the tile's first item */
+	uint32_t	m;				/* number of the tile's items */
 
-	/* Keys as bins.  What is behind the end sorts last in every pass, and is never
-	 * written. */
+	/* Loads keys as bins.  Items behind the end sort last in every pass and are never written. */
 	__device__ __forceinline__ void
 	load_keys(uint32_t (&word)[ITEMS], uint32_t (&row)[row_items]) const
 	{
@@ -116,7 +112,7 @@ struct SmallSteps
 		}
 	}
 
-	/* What other SMs have written in this launch: past L1. */
+	/* Loads what other SMs have written in this launch, past L1. */
 	__device__ __forceinline__ void
 	load_again(const SmallPass &pass, uint32_t (&word)[ITEMS], uint32_t (&row)[row_items]) const
 	{
@@ -131,9 +127,9 @@ struct SmallSteps
 		}
 	}
 
-	/* Where each warp's first item of each digit goes, to shared.bins, and the tile's counts
-	 * to memory, for which the other blocks wait.  Returns the count of the thread's digit,
-	 * or 0. */
+	/* Writes where each warp's first item of each digit goes to shared.bins, and the tile's
+	 * counts to memory, for which the other blocks wait.  Returns the count of the thread's
+	 * digit, or 0. */
 	__device__ __forceinline__ uint32_t
 	count(const SmallPass &pass, const uint32_t (&word)[ITEMS]) const
 	{
@@ -158,16 +154,16 @@ struct SmallSteps
 				shared.bins[w][threadIdx.x] = total;
 				total += here;
 			}
-			/* items behind the end, which all have the highest digit, are no keys: the
-			 * last block takes them out of its counts */
+			/* items behind the end, which all have the highest digit, are no keys; the last block
+			 * takes them out of its counts */
 			__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
 				   total - (threadIdx.x == pass.mask ? tile - m : 0));
 		}
 		return total;
 	}
 
-	/* The keys in the order of their digits in shared memory: warp by warp and item by item
-	 * in the order of the tile, which is what makes the pass stable. */
+	/* Puts the keys in the order of their digits in shared memory, warp by warp and item by item
+	 * in the order of the tile, which makes the pass stable. */
 	__device__ __forceinline__ void
 	rank(const SmallPass &pass, const uint32_t (&word)[ITEMS], uint32_t (&place)[ITEMS]) const
 	{
@@ -190,10 +186,11 @@ struct SmallSteps
 	}
 
 	/*
-	 * Where the tile's items of each digit go, to shared.offsets, when all blocks have
-	 * counted.  exclusive: where the thread's digit begins in the tile, which is taken off
-	 * so that a position in the tile + offset is the target.  Four threads a digit each add
-	 * up a quarter of the blocks: at most 33 loads from L2, eight under way at a time.
+	 * Finds where the tile's items of each digit go, when all blocks have counted, and writes it
+	 * to shared.offsets.  exclusive is where the thread's digit begins in the tile; it is
+	 * subtracted, so that a position in the tile plus the offset is the target.  Four threads a
+	 * digit each add up a quarter of the blocks: at most 33 loads from L2, eight under way at a
+	 * time.
 	 */
 	__device__ __forceinline__ void
 	find_offsets(uint32_t exclusive) const
@@ -232,8 +229,8 @@ struct SmallSteps
 		__syncthreads();
 	}
 
-	/* From shared memory to where they go: keys, and then rows by way of the same places,
-	 * for which the targets are kept, as their digits are not with them. */
+	/* Writes keys from shared memory to where they go, and then rows by the same places.  The
+	 * targets are kept for the rows, whose digits are not with them. */
 	__device__ __forceinline__ void
 	write(const SmallPass &pass, const uint32_t (&row)[row_items],
 		  const uint32_t (&place)[ITEMS]) const
@@ -272,18 +269,19 @@ struct SmallSteps
 };
 
 /*
- * ITEMS keys a thread: tiles are as small as possible while there are at most
- * SmallTuning::few_blocks of them, and one for each SM; with more blocks each would read
- * more counts than keys.  One block of 1,024 threads an SM, because a barrier of the grid
- * takes longer with more blocks.
+ * Sorts with ITEMS keys a thread.
  *
- * Keys stay in registers until their first pass; between two passes they are in L2,
- * where any SM may have written them, and are loaded past L1.
+ * Tiles are as small as possible while there are at most SmallTuning::few_blocks of them, and at
+ * most one for each SM; with more blocks, each would read more counts than keys.  There is one
+ * block of 1,024 threads an SM, because a barrier of the grid takes longer with more blocks.
  *
- * A pass has two barriers of the grid: after the first all counts are written and may
- * be summed up, after the second all items are written and may be read.  The second
- * also keeps the next pass's counts from overwriting counts that a slow block still
- * reads, so that one table serves all passes.
+ * Keys stay in registers until their first pass.  Between two passes they are in L2, where any SM
+ * may have written them, and are loaded past L1.
+ *
+ * A pass has two barriers of the grid.  After the first, all counts are written and may be summed
+ * up.  After the second, all items are written and may be read.  The second also keeps the next
+ * pass's counts from overwriting counts that a slow block still reads, so that one table serves
+ * all passes.
  */
 template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
@@ -319,8 +317,8 @@ small_sort_kernel(SmallSort sort)
 			steps.load_again(pass, word, row);
 
 		const uint32_t count = steps.count(pass, word);
-		/* arrive as early as possible; from here to the wait all work is on this tile
-		 * alone, which takes longer than the barrier */
+		/* The block arrives as early as possible.  From here to the wait, all work is on this
+		 * tile alone and takes longer than the barrier. */
 		auto		token = grid.barrier_arrive();
 		const uint32_t exclusive = block_exclusive_sum<threads>(count, shared.sums, &unused);
 
@@ -339,8 +337,7 @@ small_sort_kernel(SmallSort sort)
 static_assert(threads * SmallTuning::most_items == REGIME_ONE_LAUNCH_TILE,
 			  "what a block of the largest tiles holds");
 
-/* A cooperative launch, which the driver refuses if not all blocks fit on the device at
- * once. */
+/* A cooperative launch, which the driver refuses if not all blocks fit on the device at once. */
 template <int ITEMS>
 static void
 launch_small(cudaStream_t stream, SmallSort *sort)
@@ -394,9 +391,9 @@ small_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
-	/* as few keys a thread as make at most few blocks; with 8, the grid holds
-	 * regime_one_launch_most() keys: a block for each SM, as the kernel waits for its whole
-	 * grid, and counts[] are for so many blocks */
+	/* The fewest keys a thread that need no more than few blocks.  With 8, the grid holds
+	 * regime_one_launch_most() keys: at most one block for each SM, as the kernel waits for its
+	 * whole grid; counts[] has room for this many blocks. */
 	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)

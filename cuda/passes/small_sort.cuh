@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * small_sort.cuh
- *	  A radix sort of few keys in one launch, by blocks that wait for each other
- *	  within the kernel.
+ *	  A radix sort of few keys in one launch, by blocks that wait for each other within the
+ *	  kernel.
+ *
+ * For radix.cu, where regime_choose_kernels() has chosen ONE_LAUNCH.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +17,10 @@ namespace hpsort
 {
 
 /*
- * One launch of up to regime_one_launch_most() keys, no wait.  rows null: sorted keys
- * into out.  Else the stable permutation into rows, and sorted keys into out unless
- * that is null.  A key outside the bounds is reported, and the result is undefined
- * then.
+ * Sorts up to regime_one_launch_most() keys in one launch; does not wait.  If rows is null,
+ * writes the sorted keys to out.  Otherwise writes the stable permutation to rows, and the sorted
+ * keys to out unless out is null.  If a key is outside the bounds, the verdict reports it and the
+ * result is undefined.
  */
 void		small_sort(const SortInput &input, int32_t *out, uint32_t *rows);
 

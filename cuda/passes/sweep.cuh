@@ -1,23 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * sweep.cuh
- *	  One stable pass of a radix sort: read once, written once.
+ *	  One stable pass of a radix sort: each item is read once and written once.
  *
- * Onesweep (Adinets and Merrill): a block takes the next tile, counts its
- * digits, learns from the tiles before it how many keys of each digit they hold
- * (decoupled look-back), and writes its keys behind theirs.  CUB has the same
- * pass, but only from an array of keys to an array of keys.  Here a template
- * parameter, the Pass, says what is read and what is written:
- *	- radix.cu subtracts the lower bound in the first pass and adds it in the
- *	  last, makes up row numbers in the first, and leaves out the keys in the
- *	  last when only rows are wanted;
- *	- permutation.cu makes digits of ranks, and packs a row number and the digit
- *	  that is still to be sorted by in one word between its two passes.
+ * Onesweep (Adinets and Merrill 2022): a block takes the next tile, counts its digits, learns by
+ * decoupled look-back how many keys of each digit the tiles before it hold, and writes its keys
+ * behind theirs.  CUB has the same pass, but only from an array of keys to an array of keys.
+ * Here a template parameter, the Pass, says what is read and what is written:
  *
- * Differences from CUB: warps' counters stay in registers between the sum over warps
- * and their next use; no item waits for an atomic's result; full tiles have no tests;
- * L2 is asked ahead for what later blocks will read; a block looks back at four tiles
- * together; and the words of the look-back are cleared once and not for every pass.
+ * - radix.cu subtracts the lower bound in the first pass and adds it in the last, makes up row
+ *   numbers in the first, and leaves out the keys in the last if only rows are wanted.
+ * - permutation.cu makes digits of ranks.  Between its two passes it packs a row number and the
+ *   digit of the second pass in one word.
+ *
+ * Differences from CUB:
+ *
+ * - Warps' counters stay in registers between the sum over warps and their next use.
+ * - No item waits for an atomic's result.
+ * - Full tiles have no tests.
+ * - L2 prefetches what later blocks will read.
+ * - A block looks back at four tiles together.
+ * - The words of the look-back are cleared once and not for every pass.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,30 +37,31 @@ static constexpr int sweep_digits = 1 << sweep_bits;
 static constexpr int sweep_most_passes = 4;
 
 /*
- * One launch.  A word of the look-back holds a count of 30 bits and a code, which
- * says whether the count is of that tile alone (own) or of all tiles up to it (all).
- * Every word ends a launch with the code `all`.  The next launch uses the other
- * two of three codes, and so takes the words that it finds for words not yet written.
+ * One launch.  A word of the look-back holds a count of 30 bits and a code of 2 bits, which says
+ * whether the count is of this tile alone (own) or of all tiles up to it (all).  Every word ends
+ * a launch with the code `all`.  The next launch uses the other two of three codes, so that it
+ * takes the words of the launch before for words not yet written.
  */
 struct Sweep
 {
 	uint32_t	n;				/* items of this launch */
-	uint32_t	first;			/* number of the first of them */
-	const uint32_t *starts;		/* of each digit in the output */
-	uint32_t   *next_starts;	/* what the next launch begins with, or null */
-	uint32_t   *lookback;		/* a word per tile and digit */
-	uint32_t   *ticket;			/* tiles given out */
+	uint32_t	first;			/* number of the first of these items */
+	const uint32_t *starts;		/* where each digit starts in the output */
+	uint32_t   *next_starts;	/* starts of the next launch's digits, or null */
+	uint32_t   *lookback;		/* one word per tile and digit */
+	uint32_t   *ticket;			/* number of tiles given out */
 	uint32_t	own;
 	uint32_t	all;
 };
 
-/* Most items of a launch of tiles of this size: counts have 30 bits. */
+/* Returns the most items of a launch of tiles of this size: counts have 30 bits. */
 constexpr uint32_t
 sweep_most(uint32_t tile)
 {
 	return ((1u << 30) - 1) / tile * tile;
 }
 
+/* Loads a word that another block writes in this launch.  No order with other words is implied. */
 __device__ __forceinline__ uint32_t
 load_relaxed(const uint32_t *from)
 {
@@ -68,6 +72,7 @@ load_relaxed(const uint32_t *from)
 	return value;
 }
 
+/* Stores a word that another block reads in this launch.  No order with other words is implied. */
 __device__ __forceinline__ void
 store_relaxed(uint32_t *to, uint32_t value)
 {
@@ -75,7 +80,7 @@ store_relaxed(uint32_t *to, uint32_t value)
 				 : "memory");
 }
 
-/* Lanes that have in this bit what this lane has. */
+/* Returns the lanes whose word agrees with this lane's in one bit. */
 __device__ __forceinline__ uint32_t
 lanes_alike(uint32_t word, uint32_t bit)
 {
@@ -93,9 +98,9 @@ lanes_alike(uint32_t word, uint32_t bit)
 }
 
 /*
- * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
- * same in one instruction, but takes longer (as CUB's authors found as well).  Two votes
- * are joined to the result by one instruction, which the compiler does not find.
+ * Returns the lanes whose digit is this lane's, by one vote per bit.  match.any.sync does this in
+ * one instruction but takes longer, as CUB's authors found, too.  One instruction joins two votes
+ * to the result; the compiler does not find it.
  */
 __device__ __forceinline__ uint32_t
 lanes_with(uint32_t digit)
@@ -110,7 +115,8 @@ lanes_with(uint32_t digit)
 	return same & lanes_alike(digit, 1u << (sweep_bits - 1));
 }
 
-/* Lanes up to this one; volatile, so that it is read once and not for each item. */
+/* Returns the lanes up to this one.  The asm is volatile so that it runs once and not for each
+ * item. */
 __device__ __forceinline__ uint32_t
 lanes_up_to_this()
 {
@@ -121,10 +127,10 @@ lanes_up_to_this()
 }
 
 /*
- * The place of this lane's item among the warp's items with its digit, in order.
- * counter: the warp's count of the digit so far; same: the lanes that share the digit.
- * All these lanes read the counter, which costs no more than one lane reading it and
- * spares a shuffle; the last of them writes it.
+ * Returns the place of this lane's item among the warp's items with its digit, in their order.
+ * counter is the warp's count of the digit so far; same are the lanes that share the digit.  All
+ * these lanes read the counter, which costs no more than one lane reading it and saves a shuffle.
+ * The last of them writes it.
  */
 __device__ __forceinline__ uint32_t
 place_in_order(volatile uint32_t *counter, uint32_t same, uint32_t up_to_this)
@@ -140,9 +146,9 @@ place_in_order(volatile uint32_t *counter, uint32_t same, uint32_t up_to_this)
 }
 
 /*
- * How many items with this thread's digit the tiles before this one hold.  The
- * words are complete in themselves, so no fence is needed.  Four at a time: a
- * step back is a way to L2, and hundreds of tiles are on their way together.
+ * Returns how many items with this thread's digit the tiles before this one hold.  Each word is
+ * complete in itself, so no fence is needed.  Four words are read at a time: each step back is a
+ * way to L2, and hundreds of tiles are at work at the same time.
  */
 __device__ __forceinline__ uint32_t
 look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
@@ -185,7 +191,7 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
 	return sum;
 }
 
-/* A tile in shared memory: the warps' counters, and in their place the items by digit. */
+/* A tile in shared memory: first the warps' counters, then in their place the items by digit. */
 template <typename Shape>
 union SweepTile
 {
@@ -194,26 +200,28 @@ union SweepTile
 };
 
 /*
- * A Pass has
- *	load(at, inside)				what item number at is read as
- *	prefetches, and if it is true prefetch(at, count)	asks L2 for count items
- *	begin(shared, tile_begin, m)	by all threads, while that is on its way; it
- *									returns what the tile's items need: a Local
- *	prepare(shared, local, loaded, at, m)	the word of item at of the tile; one
- *									that is not below m must sort last.  made:
- *									it is not just what was loaded
- *	digit(word)
- *	place(digit, position, tile_begin)	where this tile's items of a digit go
- *	store(local, target, word, tile_begin)
- *	and, if values is true, for tiles whose local.by_value holds, value(shared,
- *	word, at) and store_value(target, value): a second word that goes where the
- *	first one went.
- * Shared is what it keeps in shared memory, Shape is in tuning.cuh.
+ * What a Pass has.  Its Shape is in tuning.cuh; Shared is what it keeps in shared memory.
+ *
+ * - load(at, inside): reads item number at; inside says whether there is this item.
+ * - prefetches: whether there is prefetch(at, count), which prefetches count items into L2.
+ * - begin(shared, tile_begin, m): returns what the tile's items need, a Local.  All threads call
+ *   it while the loads are on their way.
+ * - prepare(shared, local, loaded, at, m): returns the word of item at of the tile.  The word of
+ *   an item that is not below m must sort last.
+ * - made: whether the word is more than what was loaded.
+ * - digit(word): returns the digit of this pass.
+ * - place(digit, position, tile_begin): is called with where this tile's items of a digit go.
+ * - store(local, target, word, tile_begin): writes a word.
+ * - values: whether there is a second word, which goes where the first one went, in tiles whose
+ *   local.by_value holds.
+ * - value(shared, word, at), store_value(target, value): read and write the second word.
  */
+
 /*
- * The steps by which a block sorts its tile, in the order in which the kernel calls them.
- * All threads call each of them.  Arrays of a thread's own are given by reference: they are
- * registers.  A thread's items are warp_at + i * 32 + lane of the tile.
+ * The steps by which a block sorts its tile, in the order in which the kernel calls them.  All
+ * threads call each step, unless its comment says which threads do.  A thread's own arrays are
+ * passed by reference, so that they are registers.  A thread's items are warp_at + i * 32 + lane
+ * of the tile.
  */
 template <typename Pass>
 struct TileSteps
@@ -234,16 +242,18 @@ struct TileSteps
 	const Sweep &sweep;
 	Tile	   &shared;
 	typename Pass::Shared &pass_shared;
-	uint32_t   *offsets;		/* shared: of each digit, from the tile to the output */
-	uint32_t   *sums;			/* shared: a word for each warp of digits */
+	uint32_t   *offsets;		/* shared: for each digit, its place in the output less its place
+								 * in the tile */
+	uint32_t   *sums;			/* shared: one word for each warp of digits */
 	uint32_t	lane;
 	uint32_t	warp;
 	uint32_t	warp_at;
-	/* set when a tile has been drawn */
+	/* set by draw() */
 	uint32_t	tile;
-	uint32_t	in_portion;		/* its first item, within the launch and of all */
+	uint32_t	in_portion;		/* number of the tile's first item within the launch */
+	/* number of the tile's first item of all */
 	uint32_t	begin;
-	uint32_t	m;				/* its items */
+	uint32_t	m;				/* number of the tile's items */
 
 	__device__ __forceinline__ void
 	clear_counters() const
@@ -254,7 +264,8 @@ struct TileSteps
 				make_uint4(0, 0, 0, 0);
 	}
 
-	/* tiles in the order of starting, so that none waits for a later one */
+	/* takes the next tile; tiles are given out in the order of starting, so that none waits for a
+	 * later one */
 	__device__ __forceinline__ void
 	draw(uint32_t *drawn)
 	{
@@ -267,9 +278,9 @@ struct TileSteps
 		m = min(static_cast<uint32_t>(tile_items), sweep.n - in_portion);
 	}
 
-	/* Warp by warp in order, which is what makes the pass stable: a warp's counters
-	 * come before the next one's, and within a warp items before lanes.  Full tiles
-	 * have no tests, and so all loads under way at once. */
+	/* Loads the tile's items.  The order is warp by warp, and within a warp items before lanes; a
+	 * warp's counters come before the next warp's.  This makes the pass stable.  Full tiles have
+	 * no tests, so that all loads are under way at once. */
 	__device__ __forceinline__ void
 	load(uint32_t (&word)[items]) const
 	{
@@ -296,7 +307,7 @@ struct TileSteps
 			}
 	}
 
-	/* What was loaded becomes words, whose digits are counted. */
+	/* Turns what was loaded into words, and counts their digits. */
 	__device__ __forceinline__ void
 	count(const Local &local, uint32_t (&word)[items]) const
 	{
@@ -304,8 +315,8 @@ struct TileSteps
 		for (int i = 0; i < items; i++)
 		{
 			word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
-			/* else the compiler keeps what the word was made of as well, and looks
-			 * up more of them at once than there are registers for */
+			/* Otherwise the compiler also keeps what the word was made of, and looks up more
+			 * words at once than there are registers for. */
 			if (Pass::made)
 				asm volatile("" : "+r"(word[i]) : : "memory");
 		}
@@ -315,9 +326,9 @@ struct TileSteps
 		__syncthreads();
 	}
 
-	/* For the threads that have a digit: its number in the warps before each warp, and in
-	 * the tile, which later tiles are told as early as can be.  Returns the number of items
-	 * with this digit and with the smaller ones of the same 32. */
+	/* For the threads that have a digit.  Finds the number of the digit in the warps before each
+	 * warp, and in the tile, and publishes the latter for later tiles as early as possible.
+	 * Returns the number of items with this digit and with the smaller digits of the same 32. */
 	__device__ __forceinline__ uint32_t
 	sum_up(uint32_t (&before)[warps], uint32_t *total) const
 	{
@@ -352,9 +363,9 @@ struct TileSteps
 		return inclusive;
 	}
 
-	/* For the threads that have a digit, when sums are complete: where each warp's first
-	 * item of the digit is staged, to bins.  exclusive: of the digits before it of the same
-	 * 32.  Returns where the tile's first item of the digit is staged. */
+	/* For the threads that have a digit, when sums are complete.  Writes where each warp's first
+	 * item of the digit is staged to bins.  exclusive is the number of items with smaller digits
+	 * of the same 32.  Returns where the tile's first item of the digit is staged. */
 	__device__ __forceinline__ uint32_t
 	start_counters(const uint32_t (&before)[warps], uint32_t exclusive) const
 	{
@@ -367,8 +378,8 @@ struct TileSteps
 		return exclusive;
 	}
 
-	/* Two places to a register: registers are what the tile's size is bounded by, and 34
-	 * spilled words a thread doubled what a pass writes to memory. */
+	/* Keeps two places in a register.  Registers bound the tile's size, and 34 spilled words a
+	 * thread doubled what a pass writes to memory. */
 	__device__ __forceinline__ static void
 	keep_place(uint32_t (&place)[items / 2], int i, uint32_t at)
 	{
@@ -379,10 +390,10 @@ struct TileSteps
 	}
 
 	/*
-	 * Where each item is staged.  If all items have one digit they stay where they are, so
-	 * that sorted and constant inputs do not queue at one counter.  They go the way of all
-	 * others, because a way of their own would keep every word in its register to the end,
-	 * beside the values, which made the kernels spill.
+	 * Finds where each item is staged.  If all items have one digit they stay where they are, so
+	 * that sorted and constant inputs do not queue at one counter.  These items take the same
+	 * path as all others: a path of their own would keep every word in its register to the end,
+	 * beside the values, and made the kernels spill.
 	 */
 	__device__ __forceinline__ void
 	rank(const uint32_t (&word)[items], bool one_digit, uint32_t (&place)[items / 2]) const
@@ -411,6 +422,7 @@ struct TileSteps
 		__syncthreads();
 	}
 
+	/* puts a word of each item at its place in shared memory */
 	__device__ __forceinline__ void
 	stage(const uint32_t (&place)[items / 2], const uint32_t (&what)[items]) const
 	{
@@ -419,7 +431,8 @@ struct TileSteps
 			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = what[i];
 	}
 
-	/* Asked for long before they are used: on their way during the look-back. */
+	/* Loads the second words long before they are used: they are on their way during the
+	 * look-back. */
 	__device__ __forceinline__ void
 	load_values(const uint32_t (&word)[items], uint32_t (&value)[items]) const
 	{
@@ -438,8 +451,8 @@ struct TileSteps
 		}
 	}
 
-	/* For the threads that have a digit, of which the tile has count items, staged from
-	 * exclusive on: where they go.  Only here the tiles before are waited for. */
+	/* For the threads that have a digit, of which the tile has count items, staged from exclusive
+	 * on.  Finds where they go.  Only here a tile waits for the tiles before it. */
 	__device__ __forceinline__ void
 	find_offsets(uint32_t count, uint32_t exclusive) const
 	{
@@ -456,10 +469,10 @@ struct TileSteps
 	}
 
 	/*
-	 * The words from the tile to the output.  digits: of what this thread writes, four to a
-	 * register, if values follow when the words are gone from shared memory.  Full tiles
-	 * have no tests here either.  With one, each item waited for its word and then for its
-	 * digit's offset before the next was asked for.
+	 * Writes the words from the tile to the output.  If values follow when the words are gone
+	 * from shared memory, digits receives the digits of what this thread writes, four to a
+	 * register.  Full tiles have no tests: with one, each item waited for its word and then for
+	 * its digit's offset before the next was loaded.
 	 */
 	template <int DIGITS>
 	__device__ __forceinline__ void
@@ -508,7 +521,7 @@ struct TileSteps
 		}
 	}
 
-	/* Values through the same memory, by way of the same places. */
+	/* Writes the second words through the same shared memory, by the same places. */
 	template <int DIGITS>
 	__device__ __forceinline__ void
 	write_values(const uint32_t (&place)[items / 2], const uint32_t (&value)[items],
@@ -539,6 +552,7 @@ struct TileSteps
 	}
 };
 
+/* One pass over the items of one launch. */
 template <typename Pass>
 __global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
 sweep_kernel(Pass pass, Sweep sweep)
@@ -595,9 +609,9 @@ sweep_kernel(Pass pass, Sweep sweep)
 }
 
 /*
- * The workspace that all passes of a sort share.  counts has 256 words for each pass: a
- * kernel before the passes adds the digits' counts to them, and its last block turns
- * them into the places where digits start (sum_by_last_block()).
+ * The workspace that all passes of a sort share.  counts has 256 words for each pass.  A kernel
+ * before the passes adds the digits' counts to them, and its last block turns the counts into the
+ * places where digits start (sum_by_last_block()).
  */
 struct Sweeps
 {
@@ -606,14 +620,15 @@ struct Sweeps
 	uint32_t	portions = 0;
 	uint32_t	launches = 0;
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
-	uint32_t   *tickets = nullptr;		/* one a launch, and count_ticket() */
+	uint32_t   *tickets = nullptr;		/* one for each launch, and count_ticket() */
 	uint32_t   *lookback = nullptr;
-	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
+	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes for the caller */
 	uint64_t	lookback_bytes = 0;
 	const HpsortCuda *context = nullptr;
 
 	static constexpr uint32_t launches_most = sweep_most_passes * 8;
 
+	/* allocates zeroed workspace for `passes` passes over count items */
 	void
 	allocate(HpsortCuda *engine, cudaStream_t stream, uint64_t count,
 			 uint32_t passes)
@@ -638,13 +653,16 @@ struct Sweeps
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
 	}
+	/* returns where the digits of a pass start */
 	uint32_t *starts(uint32_t pass) const
 	{
 		return counts + static_cast<uint64_t>(pass) * portions * sweep_digits;
 	}
-	/* for the kernel that counts digits: which of its blocks is the last */
+	/* for the kernel that counts digits: says which of its blocks is the last */
 	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
 
+	/* puts pass number `number` over all items on the stream, in as many launches as counts of 30
+	 * bits need */
 	template <typename Pass>
 	void
 	run(cudaStream_t stream, uint32_t number, const Pass &pass)
@@ -657,7 +675,7 @@ struct Sweeps
 
 		constexpr size_t bytes = sizeof(SweepTile<typename Pass::Shape>);
 
-		/* with the kernel's own, more than it gets unasked */
+		/* with the kernel's own shared memory this is more than a kernel gets without asking */
 		if (bytes + sizeof(typename Pass::Shared) > 46 * 1024)
 			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
 									   cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -676,7 +694,7 @@ struct Sweeps
 			sweep.ticket = tickets + launches;
 			sweep.own = own[launches % 3];
 			sweep.all = all[launches % 3];
-			/* a shorter launch before leaves words with older codes */
+			/* if the launch before was shorter, words may have older codes */
 			if (several && launches > 0)
 				check(cudaMemsetAsync(lookback, 0, lookback_bytes, stream),
 					  "clear the look-back");
@@ -689,10 +707,9 @@ struct Sweeps
 };
 
 /*
- * Turns counts into starts, for `sets` sets of digits that are stride words apart.
- * Every block of a counting kernel (of at least 256 threads) calls this after its
- * atomics on counts; the last block to come here does the work, since all counts are
- * complete then.
+ * Turns counts into starts, for `sets` sets of digits that are stride words apart.  Every block
+ * of a counting kernel, of at least 256 threads, calls this after its atomics on counts.  The
+ * last block to come here does the work, since all counts are complete then.
  */
 __device__ __forceinline__ void
 sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride, uint32_t *ticket)
@@ -733,7 +750,7 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride, uint32_t *ti
 			inclusive += sums[w];
 		if (threadIdx.x < sweep_digits)
 			counts[set * stride + threadIdx.x] = inclusive - count;
-		/* the next set's sums take the place of these */
+		/* the next set's sums take the place of this set's */
 		__syncthreads();
 	}
 }

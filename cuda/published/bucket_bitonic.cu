@@ -3,41 +3,43 @@
  * bucket_bitonic.cu
  *	  Bucket sort with a bitonic sort of each bucket: one pass.
  *
- * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng, "An efficient sorting algorithm
- * with CUDA", 2009, sections II to IV, Algorithms 1 to 3; E = 80, M = 512 and C = 10
- * as they chose, unless others are given.  bucket_merge.cu has section V, many_gpus.cu section VI.
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng, "An efficient sorting algorithm with CUDA",
+ * 2009, sections II to IV, Algorithms 1 to 3.  E = 80, M = 512 and C = 10, as they chose, unless
+ * others are given.  bucket_merge.cu has section V, many_gpus.cu section VI.
  *
- *	1. find the smallest and largest element; equal: done (a flat list)
- *	2. slices of equal width, E elements expected in each; an atomic gives each
- *	   element its place in its slice; prefix sums give the slices' places
- *	3. neighbouring slices join to buckets of at most M elements
- *	4. a block sorts a bucket in shared memory, padded to M elements
- *	5. a slice of more than M elements is a list of its own, from step 1 on
+ *	1. Find the smallest and largest element.  If they are equal, the list is flat: done.
+ *	2. Make slices of equal width, E elements expected in each.  An atomic gives each element
+ *	   its place in its slice; prefix sums give the slices' places.
+ *	3. Join neighbouring slices to buckets of at most M elements.
+ *	4. A block sorts a bucket in shared memory, padded to M elements.
+ *	5. A slice of more than M elements is a list of its own, from step 1 on.
  *
- * A list is nearly sorted when the sum of its steps is less than C = 10 times
- * max - min.  The threads of a block then take elements far apart, because
- * neighbours would queue up for the counter of one slice.
+ * A list is nearly sorted if the sum of its steps is less than C times max - min.  The threads of
+ * a block then take elements far apart, because neighbours would queue up for the counter of one
+ * slice.
  *
  * What is ours, where the paper is silent:
- *	- step 3 is a loop over all slices; here a thread walks 128 of them, and a
- *	  bucket ends with them (one in fifty is filled less);
- *	- lists of step 5 go together when they are small: few distinct values make
- *	  tens of thousands of them;
- *	- floats are sliced by value, as in the paper, at the first two levels, and
- *	  by their order number below, where every level is sure to split a list;
- *	  infinities and NaNs fall to the outer slices;
- *	- where the order is to be stable (payloads are row numbers), equal keys
- *	  are ordered by them: in a bucket the network compares both, and a flat list
- *	  of the second level on is sorted once more, by payload alone.
  *
- * Else not stable: atomics order equal elements.
+ * - Step 3 is a loop over all slices; here a thread walks 128 of them, and a bucket ends with
+ *   them (one in fifty is filled less).
+ * - Small lists of step 5 are sorted together: few distinct values make tens of thousands of
+ *   them.
+ * - Floats are sliced by value at the first two levels, as in the paper.  Below, they are sliced
+ *   by order number, so that every level is sure to split a list.  Infinities and NaNs fall to
+ *   the outer slices.
+ * - Where the order is to be stable (payloads are row numbers), equal keys are ordered by
+ *   payload: in a bucket the network compares both, and a flat list from the second level on is
+ *   sorted once more, by payload alone.
  *
- * Bytes moved per key: 4 for the extremes (8 with the disorder), 4 + 4 for
- * places, 4 + 4 + 4 + 32 (a sector each) for moving, 8 for sorting; a payload
- * adds 4 + 32 + 8.  Today's hardware (H100, 24e6 int4, 2.1 ms; CUB 0.56): 1.0
- * is moving elements one by one to their slices, which writes 32 bytes for 4,
- * 0.5 the 45 steps of the bitonic network, 0.4 the atomics of the slices, which
- * no longer queue up noticeably on sorted input: the strided way gains nothing.
+ * Without a stable order, atomics decide the order of equal elements.
+ *
+ * Bytes moved per key: 4 for the extremes (8 with the disorder), 4 + 4 for places, 4 + 4 + 4 + 32
+ * (a sector each) for moving, 8 for sorting; a payload adds 4 + 32 + 8.  On an H100, 24e6 int4
+ * take 2.1 ms (CUB 0.56):
+ *	1.0	moving elements one by one to their slices, which writes 32 bytes for 4
+ *	0.5	the 45 steps of the bitonic network
+ *	0.4	the atomics of the slices, which do not queue up noticeably on sorted input: the strided
+ *		way gains nothing
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +55,7 @@ namespace published
 namespace
 {
 
-/* Blocks for elements in x, lists in y. */
+/* Returns the grid: blocks for elements in x, lists in y. */
 dim3
 grid_for(uint64_t elements, uint32_t n_lists)
 {
@@ -66,7 +68,7 @@ grid_for(uint64_t elements, uint32_t n_lists)
 	return dim3(static_cast<unsigned>(x > 0 ? x : 1), y);
 }
 
-/* Slices by order number: exact, and lo and hi never fall into the same. */
+/* Slices a list by order number.  This is exact, and lo and hi never fall into one slice. */
 void
 slice_by_order(List *list)
 {
@@ -77,8 +79,9 @@ slice_by_order(List *list)
 }
 
 /*
- * Slices by value: stepWidth = (max - min) E / n.  For int4 both are the same.
- * A difference too small for a division leaves it to the order.
+ * Slices a list by value: stepWidth = (max - min) E / n.  For int4, value and order number give
+ * the same slices.  If the difference is too small for a division, the list is sliced by order
+ * number.
  */
 void
 slice_by_value(const Order &order, List *list)
@@ -100,9 +103,9 @@ struct Pass
 	Shape		shape;
 	Order		order;
 	Spare	   *spare;
-	uint64_t	first;			/* of the task's elements */
+	uint64_t	first;			/* the pass's first element among the task's */
 	uint64_t	n;
-	Elements	out;			/* of the pass */
+	Elements	out;			/* the pass's part of the output */
 	DeviceBuffer offsets;		/* offsetInSlice, allocated once */
 	DeviceBuffer counters_memory;
 	Counters   *counters;
@@ -110,6 +113,9 @@ struct Pass
 	uint32_t	hi;
 };
 
+/*
+ * Copies a host's vector to the device; the vector must stay until the stream has come past it.
+ */
 template <typename T>
 void
 copy_in(cudaStream_t stream, T *to, const std::vector<T> &from)
@@ -118,6 +124,7 @@ copy_in(cudaStream_t stream, T *to, const std::vector<T> &from)
 						  cudaMemcpyHostToDevice, stream), "set the lists");
 }
 
+/* Copies from the device to a host's vector of the wanted size; waits. */
 template <typename T>
 void
 copy_out(cudaStream_t stream, std::vector<T> *to, const T *from)
@@ -128,6 +135,7 @@ copy_out(cudaStream_t stream, std::vector<T> *to, const T *from)
 	check(cudaStreamSynchronize(stream), "read the lists");
 }
 
+/* Returns the list of a bucket with too many elements; extremes are not known yet. */
 List
 new_list(const Bucket &bucket)
 {
@@ -140,6 +148,7 @@ new_list(const Bucket &bucket)
 	return list;
 }
 
+/* Returns the number of elements of all lists. */
 uint64_t
 elements_of(const std::vector<List> &lists)
 {
@@ -150,13 +159,15 @@ elements_of(const std::vector<List> &lists)
 	return n;
 }
 
-/* Bounds of what join_kernel lists: two neighbours exceed M, or a walk ends. */
+/* Bound on the buckets that join_kernel lists: a bucket ends where two neighbours exceed M, or
+ * with a walk. */
 uint64_t
 buckets_bound(const Shape &shape, uint64_t elements, uint64_t slices, uint64_t n_lists)
 {
 	return 2 * elements / shape.bucket_most + slices / walk + 2 * n_lists + 1;
 }
 
+/* Bound on the crowded slices of a number of elements. */
 uint64_t
 crowded_bound(const Shape &shape, uint64_t elements)
 {
@@ -193,10 +204,10 @@ sort_buckets(const Shape &shape, cudaStream_t stream, const Order &order,
 }
 
 /*
- * The extremes of lists in from; flat ones are dropped, being sorted, unless
- * their payloads are to be in order, too: those go to ties.  At level 0 they
- * are as they came.  There the disorder is looked at as well, unless it is
- * known.
+ * Finds the extremes of the lists in from.  At level 0 this is the input, and the disorder is
+ * measured, too, unless it is known.  Flat lists are sorted and are dropped from lists; if their
+ * payloads must be put in order, they are added to ties.  Returns whether the list of level 0 is
+ * nearly sorted.
  */
 bool
 find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
@@ -252,10 +263,8 @@ find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
 	return nearly;
 }
 
-/*
- * Steps 1 to 4 for lists that lie in from, at the same places as in the output;
- * crowded receives what is left for the next level.
- */
+/* Steps 1 to 4 for lists that lie in from, at the same places as in the output.  crowded receives
+ * the lists of the next level. */
 void
 sort_lists(Pass *pass, const Elements &from, uint32_t level,
 		   std::vector<List> lists, std::vector<Bucket> *crowded)
@@ -307,7 +316,7 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 	task.clock->phase("slice division");
 	copy_in(stream, device, lists);
 	zero(stream, slice_sizes, slices * sizeof(uint32_t));
-	/* equal elements queue up here: a long list goes in steps */
+	/* equal elements queue up here, so a long list goes in steps */
 	in_steps(task, n_lists == 1 ? elements : 1, [&](uint64_t at, uint64_t count) {
 		const uint32_t first = static_cast<uint32_t>(at / threads);
 		const uint32_t blocks = blocks_for_each(count, threads);
@@ -354,7 +363,7 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 	crowded->insert(crowded->end(), found.begin(), found.end());
 }
 
-/* Elements as a const task has them; nothing writes through this. */
+/* Returns the elements of a const task; nothing writes through the result. */
 Elements
 input_of(const Task &task)
 {
@@ -364,7 +373,7 @@ input_of(const Task &task)
 
 } /* namespace */
 
-/* List tables and buckets of the first level are the largest. */
+/* The list tables and buckets of the first level are the largest. */
 uint64_t
 bitonic_pass_need(const HpsortPublishedOptions &options, uint64_t n)
 {

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_bitonic.cuh
- *	  The parts of bucket_bitonic: the sort of one pass, the merge of two lists.
+ *	  The parts of bucket_bitonic: the sort of one pass, the merge of two lists, several devices.
+ *
+ * For bucket_bitonic.cu, bucket_merge.cu, many_gpus.cu and the callers of these in published*.cu.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,19 +21,20 @@ namespace hpsort
 namespace published
 {
 
-/* Keys and, unless null, what travels with them. */
+/* Keys and their payload, which is null if there is none. */
 struct Elements
 {
 	uint32_t   *keys;
 	uint32_t   *payload;
 
+	/* returns the elements from this offset on */
 	Elements	from(uint64_t offset) const
 	{
 		return {keys + offset, payload ? payload + offset : nullptr};
 	}
 };
 
-/* What the authors chose, or the caller. */
+/* The parameters: the authors' choice, or the caller's. */
 struct Shape
 {
 	explicit Shape(const HpsortPublishedOptions &options)
@@ -44,16 +47,14 @@ struct Shape
 	double		disorder_limit; /* C */
 };
 
-/*
- * Memory for as many elements, taken when first asked for: most inputs need
- * none besides the output.  The input's own where the task allows it.
- */
+/* Memory for a second list of the task's length, taken at its first use: most inputs need none
+ * besides the output.  If the task has input_is_spare, it is the input's memory. */
 class Spare
 {
 public:
 	Spare(const Task &task) : task_(task) {}
 	Elements get();
-	/* for a caller who knows that the output's place is not needed */
+	/* returns the bytes of a second list */
 	static uint64_t need(bool payload, uint64_t n);
 
 private:
@@ -62,45 +63,44 @@ private:
 	Elements	elements_ = {};
 };
 
-/*
- * Sorts task.keys[first, first + n) into the same places of the output; n is at
- * most 2^31.  lo and hi receive the extreme keys in their order.
- */
+/* Sorts task.keys[first, first + n) into the same places of the output.  n is at most 2^31.  *lo
+ * and *hi receive the extreme keys as numbers in order (to_ordered()). */
 void		bitonic_pass(const Task &task, uint64_t first, uint64_t n, Spare *spare,
 						 uint32_t *lo, uint32_t *hi);
 uint64_t	bitonic_pass_need(const HpsortPublishedOptions &options, uint64_t n);
 
-/* Merges on the stream; from, with a_n and then b_n elements, is kept. */
+/* Merges two sorted lists into out, on the stream.  a and b are kept. */
 void		merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 						const Elements &a, uint64_t a_n, const Elements &b,
 						uint64_t b_n, const Elements &out);
 uint64_t	merge_need(uint64_t a_n, uint64_t b_n);
 
 /*
- * Merges sorted parts, which lie side by side in one and are ends[i] long in
- * sum up to the i-th, two by two; other is as large.  Calls between() before
- * each merge.  Returns where the result is: one or other.
+ * Merges sorted parts, which lie side by side in one, two by two.  Part i ends at ends[i].  other
+ * is as large as one.  Calls between() before each merge.  Returns where the result is: one or
+ * other.
  */
 Elements	merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 						const Elements &one, const Elements &other,
 						std::vector<uint64_t> ends,
 						const std::function<void()> &between);
 
-/* The same for parts of the output, where the result then is. */
+/* Merges sorted parts of the task's output, where the result then is. */
 void		merge_output(const Task &task, const Elements &other,
 						 const std::vector<uint64_t> &ends);
 
 /* ---- many_gpus.cu ---- */
 
 /*
- * sort_on() of a task with input_is_spare, of whose n keys the first `own` are where
- * the task says; the others sort what they have, if they have room for that, and
- * task.keys has room for all.  Waits.  Returns how many devices have sorted.
+ * Does what sort_on() does for a task with input_is_spare whose n keys are on several devices.
+ * The first `own` keys are where the task says; others have the rest.  Each device sorts its keys
+ * if it has room for this.  task.keys must have room for all keys.  Waits.  Returns how many
+ * devices have sorted.
  */
 size_t		sort_shared(const Task &task, const HpsortPublishedSpec *spec,
 						uint64_t own, const std::vector<Share *> &others);
 
-/* Device memory in bytes that a device takes at most for a share of n keys. */
+/* Returns the device memory in bytes that a share of n keys takes at most. */
 uint64_t	share_need(const HpsortPublishedSpec &spec, uint64_t n);
 
 } /* namespace published */

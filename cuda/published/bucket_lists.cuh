@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_lists.cuh
- *	  The kernels of bucket_bitonic.cu: lists, their slices and buckets, and the
- *	  bitonic sort of a bucket.  Included there and nowhere else.
+ *	  The kernels of bucket_bitonic.cu: lists, their slices and buckets, and the bitonic sort of a
+ *	  bucket.
  *
- * All kernels but the last take many lists at once: few distinct values leave
- * tens of thousands of small ones for the next level.  Lists are the grid's second
- * dimension, which holds 65,535 blocks at most, and are walked with its stride.
+ * Included by bucket_bitonic.cu only.  All kernels but the last take many lists at once: few
+ * distinct values leave tens of thousands of small lists for the next level.  Lists are the
+ * grid's second dimension, which holds at most 65,535 blocks and is walked with its stride.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,42 +28,44 @@ constexpr unsigned threads = 256;
 constexpr uint32_t walk = 128;				/* slices that a thread joins */
 constexpr uint32_t by_value_levels = 2;
 
-/* A list of so many elements gets the whole device to itself. */
+/* A list of at least this many elements gets the whole device to itself. */
 constexpr uint64_t large_list = 1u << 20;
 
 /* Blocks of a launch over many lists. */
 constexpr unsigned most_blocks = 1u << 14;
 
-/* A list to be sorted; extremes in the order asked for. */
+/* A list to be sorted.  Extremes are numbers in the order asked for. */
 struct List
 {
-	uint64_t	offset;			/* among all elements of the task */
+	uint64_t	offset;			/* of its first element, among all elements of the task */
 	uint32_t	n;
 	uint32_t	slices;
 	uint32_t	first_slice;
 	uint32_t	lo;
 	uint32_t	hi;
-	uint32_t	finite_lo;		/* floats: without infinities and NaNs */
+	uint32_t	finite_lo;		/* floats: extremes without infinities and NaNs */
 	uint32_t	finite_hi;
 	uint32_t	by_value;
-	uint32_t	by_payload;		/* equal keys, to be ordered by their payloads */
-	uint64_t	scale;			/* slices per step in order, times 2^32 */
-	double		start;			/* by value: of the first slice ... */
-	double		per_value;		/* ... and slices per unit */
+	uint32_t	by_payload;		/* keys are equal; the list is ordered by payloads */
+	uint64_t	scale;			/* by order number: slices per number, times 2^32 */
+	double		start;			/* by value: where the first slice starts */
+	double		per_value;		/* by value: slices per unit */
 };
 
+/* A bucket to be sorted by the network, or with too many elements a list of the next level. */
 struct Bucket
 {
 	uint64_t	offset;
 	uint32_t	n;
-	uint32_t	by_payload;		/* as its list */
+	uint32_t	by_payload;		/* as in its list */
 };
 
+/* What the kernels of one level count. */
 struct Counters
 {
 	uint32_t	buckets;
 	uint32_t	crowded;
-	double		disorder;		/* sum of all steps */
+	double		disorder;		/* sum of all steps between neighbours */
 };
 
 __device__ __forceinline__ uint32_t
@@ -82,10 +84,8 @@ warp_max(uint32_t x)
 	return x;
 }
 
-/*
- * A value that grows in the order asked for.  Double, which holds every int4 and every
- * float4 exactly, and whose differences of them do not overflow.
- */
+/* Returns a value that ascends in the order asked for.  A double holds every int4 and every
+ * float4 exactly, and differences of them do not overflow. */
 __host__ __device__ inline double
 value_of(const Order &order, uint32_t ordered)
 {
@@ -105,7 +105,7 @@ value_of(const Order &order, uint32_t ordered)
 	return order.flip ? -value : value;
 }
 
-/* What a list is ordered by, of its i-th element. */
+/* Returns the number by which a list orders its i-th element. */
 __device__ __forceinline__ uint32_t
 number_of(const Order &order, const List &list, const Elements &elements, uint64_t i)
 {
@@ -114,9 +114,9 @@ number_of(const Order &order, const List &list, const Elements &elements, uint64
 }
 
 /*
- * Never decreases with the element, whatever rounding does: that is what lets slices
- * be sorted for themselves.  By order number the product fits in 64 bits, because
- * scale times the range is not more than slices times 2^32.
+ * Returns the slice of an element.  It never decreases with the element, whatever rounding does;
+ * therefore slices can be sorted one by one.  By order number the product fits in 64 bits,
+ * because scale times the range is not more than slices times 2^32.
  */
 __device__ __forceinline__ uint32_t
 slice_of(const Order &order, const List &list, uint32_t ordered)
@@ -135,8 +135,8 @@ slice_of(const Order &order, const List &list, uint32_t ordered)
 	return min(slice, list.slices - 1);
 }
 
-/* Inclusive sums to the place where a slice starts within its list.  They go on over
- * all lists of a launch, whose slices lie one after the other. */
+/* Returns the place where a slice starts within its list.  sums are inclusive and go on over all
+ * lists of a launch, whose slices lie one after the other. */
 __device__ __forceinline__ uint32_t
 slice_start(const uint32_t *sums, const List &list, uint32_t slice)
 {
@@ -150,9 +150,9 @@ slice_start(const uint32_t *sums, const List &list, uint32_t slice)
 } /* namespace */
 
 /*
- * Steps 1 and 5's: extremes of each list, by reduction; with disorder (for a
- * single list) also the sum of |a[i] - a[i - 1]|.  That sum is rounded in the order
- * in which warps add to it, and may differ from run to run: it decides about speed.
+ * Steps 1 and 5: the extremes of each list, by reduction.  With disorder (for a single list),
+ * also the sum of |a[i] - a[i - 1]|.  This sum is rounded in the order in which warps add to it,
+ * and may differ from run to run; it affects speed alone.
  */
 __global__ void __launch_bounds__(threads)
 extremes_kernel(Order order, Elements from, List *lists, uint32_t n_lists,
@@ -213,10 +213,10 @@ extremes_kernel(Order order, Elements from, List *lists, uint32_t n_lists,
 }
 
 /*
- * Algorithm 1, slice division.  strided: the element's index is blockCount *
- * threadId + blockId instead of blockDim * blockId + threadId.  A launch does
- * the blocks from first_block on.  The atomic's result is the element's place in its
- * slice, which move_to_slices_kernel() would else have to draw again.
+ * Algorithm 1, slice division.  With strided, the element's index is blockCount * threadId +
+ * blockId instead of blockDim * blockId + threadId.  A launch does the blocks from first_block
+ * on.  The atomic's result is the element's place in its slice, which move_to_slices_kernel()
+ * needs.
  */
 __global__ void __launch_bounds__(threads)
 slice_kernel(Order order, Elements from, const List *lists, uint32_t n_lists,
@@ -248,9 +248,9 @@ slice_kernel(Order order, Elements from, const List *lists, uint32_t n_lists,
 }
 
 /*
- * Algorithm 2, slice merge, by threads that walk `walk` slices each.  Buckets
- * of fewer than two elements are in order and are not listed.  Behind the last slice
- * of a walk comes one that does not fit, so that the last bucket is listed as well.
+ * Algorithm 2, slice merge, by threads that walk `walk` slices each.  Buckets of fewer than two
+ * elements are in order and are not listed.  Behind the last slice of a walk comes a slice that
+ * does not fit, so that the last bucket is listed, too.
  */
 __global__ void __launch_bounds__(threads)
 join_kernel(const List *lists, uint32_t n_lists, uint32_t bucket_most,
@@ -291,8 +291,8 @@ join_kernel(const List *lists, uint32_t n_lists, uint32_t bucket_most,
 	}
 }
 
-/* Algorithm 3.  Which slice it is, is computed again: keeping it would be as many bytes
- * as the key is. */
+/* Algorithm 3.  Computes an element's slice again: storing it would take as many bytes as the key
+ * has. */
 __global__ void __launch_bounds__(threads)
 move_to_slices_kernel(Order order, Elements from, const List *lists,
 					  uint32_t n_lists, const uint32_t *sums,
@@ -316,7 +316,7 @@ move_to_slices_kernel(Order order, Elements from, const List *lists,
 	}
 }
 
-/* Lists of a deeper level go back to where they were. */
+/* Copies lists of a deeper level back to where they were. */
 __global__ void __launch_bounds__(threads)
 copy_lists_kernel(Elements from, const List *lists, uint32_t n_lists, Elements to)
 {
@@ -336,11 +336,11 @@ copy_lists_kernel(Elements from, const List *lists, uint32_t n_lists, Elements t
 }
 
 /*
- * Section IV.  T holds an element: its order number, above its payload if it
- * has one, so that padding (all ones) is never written in place of an element,
- * and equal keys end in the order of their payloads.  In a step each thread has a pair
- * of elements that no other one touches, which is why one barrier a step is enough.
- * bucket_most is M, known to the compiler, which unrolls the network.
+ * Section IV: the bitonic sort of a bucket.  T holds an element: its order number, above its
+ * payload if it has one.  So padding (all ones) is never written in place of an element, and
+ * equal keys end in the order of their payloads.  In a step each thread has a pair of elements
+ * that no other thread touches; therefore one barrier a step is enough.  bucket_most is M, a
+ * compile-time constant, so that the network is unrolled.
  */
 template <typename T, uint32_t bucket_most>
 __global__ void __launch_bounds__(bucket_most / 2)
@@ -367,7 +367,7 @@ bitonic_kernel(Order order, const Bucket *buckets, Elements elements)
 	for (uint32_t k = 2; k <= bucket_most; k *= 2)
 		for (uint32_t j = k / 2; j > 0; j /= 2)
 		{
-			/* the pair of this thread: i without bit j, and with it */
+			/* the pair of this thread: i without bit j, and i with bit j */
 			const uint32_t i = 2 * threadIdx.x - (threadIdx.x & (j - 1));
 
 			__syncthreads();

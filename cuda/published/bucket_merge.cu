@@ -1,29 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_merge.cu
- *	  bucket_bitonic for lists of any length: the merge of sorted lists, and
- *	  cut, sort, merge.
+ *	  bucket_bitonic for lists of any length: the merge of sorted lists, and cut, sort, merge.
  *
- * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section V.  Two levels of
- * task division: a list is cut into segments of N = 2048 elements, one for each
- * block, whose first elements are looked up in the other list by binary search
- * (the pivots); within a segment each thread has four elements in a row, finds
- * the place of the first in the other list between the segment's two pivots by
- * binary search, and of the other three by going on from there.
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section V.  Two levels of task
+ * division:
  *
- * In the paper the threads that hold A also move the elements of B that lie
- * between theirs: all of B, for the last thread, when the lists were cut from
- * one that was sorted.  Here B's elements find their places in A by the same
- * steps, so that each thread moves its own four; and going on turns into a
- * binary search after eight elements.
+ * - A list is cut into segments of N = 2048 elements, one for each block.  The first element of
+ *   each segment is looked up in the other list by binary search (the pivots).
+ * - Within a segment each thread has four elements in a row.  It finds the place of the first one
+ *   in the other list between the segment's two pivots by binary search, and of the other three
+ *   by going on from there.
  *
- * Of equal elements those of the list that was cut off first go first.  Where payloads
- * are row numbers and the order is to be stable the smaller one does: lists of several
- * devices have rows of a job in turn.
+ * In the paper, the threads that hold A also move the elements of B that lie between theirs; if
+ * the lists were cut from a sorted one, the last thread moves all of B.  Here B's elements find
+ * their places in A by the same steps, so that each thread moves its own four.  Going on turns
+ * into a binary search after eight elements.
  *
- * Bytes moved per element and level of merging: 4 read, 4 searched, 4 written,
- * the same again for a payload; log2(parts) levels.  Today's hardware (H100):
- * 64e6 int4 in four parts take 8 % longer than in one pass.
+ * Of equal elements, the one of the list that was cut off first goes first.  If the order is to be
+ * stable and payloads are row numbers, the smaller payload goes first: several devices have rows
+ * of a job in turn.
+ *
+ * Bytes moved per element and level of merging: 4 read, 4 searched, 4 written, and as many for a
+ * payload; log2(parts) levels.  On an H100, 64e6 int4 in four parts take 8 % longer than in one
+ * pass.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +44,7 @@ constexpr uint32_t thread_elements = 4;
 constexpr unsigned threads = segment / thread_elements;
 constexpr uint32_t linear_steps = 8;
 
-/* A pass of so many needs half a megabyte: less is not worth another merge. */
+/* A pass of this length needs half a megabyte: shorter ones are not worth another merge. */
 constexpr uint64_t shortest_pass = 1u << 16;
 
 uint64_t
@@ -53,15 +53,15 @@ segments(uint64_t n)
 	return (n + segment - 1) / segment;
 }
 
-/* The list that an element of another one is to be placed in. */
+/* The list in which an element of another list is to be placed. */
 struct Other
 {
 	const uint32_t *keys;
-	const uint32_t *payload;	/* null unless it tells the order of equal keys */
-	bool		equal_first;	/* else: whether equal keys of this list go first */
+	const uint32_t *payload;	/* null unless payloads decide the order of equal keys */
+	bool		equal_first;	/* otherwise: whether equal keys of this list go first */
 };
 
-/* Whether its i-th element goes before one of the other list with key u. */
+/* Returns whether the list's i-th element goes before an element of the other list with key u. */
 __device__ __forceinline__ bool
 goes_before(const Order &order, const Other &other, uint64_t i, uint32_t u,
 			uint32_t payload)
@@ -73,8 +73,8 @@ goes_before(const Order &order, const Other &other, uint64_t i, uint32_t u,
 	return other.payload ? other.payload[i] < payload : other.equal_first;
 }
 
-/* Its elements before one of the other list, which is at low to high; the others go
- * behind. */
+/* Returns how many of the list's elements go before an element of the other list; it lies within
+ * low to high. */
 __device__ __forceinline__ uint64_t
 rank_of(const Order &order, const Other &other, uint64_t low, uint64_t high,
 		uint32_t u, uint32_t payload)
@@ -93,8 +93,8 @@ rank_of(const Order &order, const Other &other, uint64_t low, uint64_t high,
 
 } /* namespace */
 
-/* Pivots: the rank in the other list of each segment's first element; one more at the
- * end, so that every segment finds the next one's. */
+/* Finds the pivots: the rank in the other list of each segment's first element.  One more at the
+ * end serves the last segment. */
 __global__ void __launch_bounds__(256)
 pivots_kernel(Order order, Elements mine, uint64_t n, Other other, uint64_t other_n,
 			  uint64_t *pivots)
@@ -111,10 +111,10 @@ pivots_kernel(Order order, Elements mine, uint64_t n, Other other, uint64_t othe
 }
 
 /*
- * Places the elements of a segment of mine: a position in the result is that
- * in its own list plus the rank in the other.  No two elements get the same place, if
- * equal_first is true for one of the lists and not for the other, or no payload occurs
- * twice: so nobody has to ask whether one is taken.
+ * Places the elements of a segment of mine.  A position in the result is the position in the
+ * element's own list plus the rank in the other.  No two elements get the same place, provided
+ * that equal_first is true for exactly one of the lists, or that no payload occurs twice; so
+ * nobody has to test whether a place is taken.
  */
 __global__ void __launch_bounds__(threads)
 place_kernel(Order order, Elements mine, uint64_t n, Other other,
@@ -155,10 +155,8 @@ merge_need(uint64_t a_n, uint64_t b_n)
 	return array_bytes(segments(a_n) + 1, 8) + array_bytes(segments(b_n) + 1, 8);
 }
 
-/*
- * Of equal elements those of a go first, or by payload where the order is stable: they
- * are the same if a came first in the list that was cut.
- */
+/* Of equal elements, the one of a goes first, or the smaller payload if the order is stable.  Both
+ * orders agree if a came first in the list that was cut. */
 void
 merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 			const Elements &a, uint64_t a_n, const Elements &b, uint64_t b_n,
@@ -188,8 +186,8 @@ merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 	place(b, b_n, a, a_n, true, b_pivots);
 }
 
-/* An odd part out is copied along, as a merge with nothing.  Only neighbours meet, or
- * equal elements would not stay in the order of the parts. */
+/* An odd part out is copied along, as a merge with nothing.  Only neighbours are merged, so that
+ * equal elements stay in the order of the parts. */
 Elements
 merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 			const Elements &one, const Elements &other, std::vector<uint64_t> ends,
@@ -230,7 +228,7 @@ merge_output(const Task &task, const Elements &other, const std::vector<uint64_t
 	const Elements result = merge_parts(task.context, task.stream, order_of(*task.spec),
 										out, other, ends, [&] { step(task); });
 
-	/* after an odd number of rounds it is in the other place */
+	/* after an odd number of rounds the result is in other */
 	if (result.keys == out.keys)
 		return;
 	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,
@@ -279,7 +277,7 @@ bucket_bitonic_need(const HpsortPublishedSpec &spec, uint64_t n, bool own_spare)
 	return (own_spare ? Spare::need(spec.payload != 0, n) : 0) + std::max(pass, merge);
 }
 
-/* As few parts as can be: each doubling is one more merge of everything. */
+/* Makes as few parts as possible: each doubling is one more merge of everything. */
 uint64_t
 bucket_bitonic_pass_keys(const HpsortPublishedSpec &spec, uint64_t n,
 						 uint64_t available)
@@ -299,9 +297,9 @@ bucket_bitonic_pass_keys(const HpsortPublishedSpec &spec, uint64_t n,
 }
 
 /*
- * Lists of more than pass_keys elements are cut into parts of equal length,
- * which are sorted one by one and merged two by two.  Bounds, being known to
- * the sort of each part anyway, are checked here.
+ * Lists of more than pass_keys elements are cut into parts of equal length, which are sorted one
+ * by one and merged two by two.  The sort of each part finds its extremes, so the bounds are
+ * checked here.
  */
 void
 bucket_bitonic_sort(const Task &task)

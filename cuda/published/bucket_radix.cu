@@ -3,35 +3,34 @@
  * bucket_radix.cu
  *	  Radix sort with bucket partition preprocess.
  *
- * K. Zhang, B. Wu, "A Novel Parallel Approach of Radix Sort with Bucket
- * Partition Preprocess", 2012 (their Figs. 1 to 5); the preprocess is that of
- * E. Sintorn, U. Assarsson 2008.  Radix r = 2^16, rows s = 2^10, as they chose,
- * unless others are given.  With s = 2^16 they found the counting over ten times as
- * fast, and the preprocess slowed down by more; on an H100 the counting is 27 times as
- * fast and the preprocess nearly what it was: 2.4 ms for 2^24 keys of 16 bits, not 18.
+ * K. Zhang, B. Wu, "A Novel Parallel Approach of Radix Sort with Bucket Partition Preprocess",
+ * 2012 (their Figs. 1 to 5); the preprocess is that of E. Sintorn, U. Assarsson 2008.  Radix r
+ * = 2^16 and rows s = 2^10, as they chose, unless others are given.  With s = 2^16 they found the
+ * counting over ten times as fast, and the preprocess slowed down by more.  On an H100 the
+ * counting is 27 times as fast and the preprocess nearly unchanged: 2.4 ms for 2^24 keys of 16
+ * bits instead of 18.
  *
- * A pass over one digit first sorts the keys into s rows, whose digits lie in
- * intervals that exclude each other.  Then one thread a row counts, and later
- * places, its keys one after the other: the threads work on one column of the
- * rows at a time, and no two of them ever touch the same bin.  No atomic is
- * needed but in the preprocess.
+ * A pass over one digit first sorts the keys into s rows, whose digits lie in disjoint intervals.
+ * Then one thread a row counts, and later places, its keys one after the other.  The threads work
+ * on one column of the rows at a time, and no two of them ever touch the same bin.  Atomics are
+ * needed in the preprocess only.
  *
- * One pass does for ranges up to r.  Two passes are not a radix sort yet:
- * the preprocess keeps no order, so that keys with equal upper digits leave the
- * second pass nearly, but not quite, in order of their lower ones.  The authors
- * finish with an insertion sort.
+ * One pass does for ranges up to r.  Two passes do not sort completely: the preprocess keeps no
+ * order, so keys with equal upper digits leave the second pass nearly, but not quite, in order of
+ * their lower ones.  The authors finish with an insertion sort.
  *
- * What is ours, where the paper's uniform data never lead:
- *	- pivots are chosen again from the rows' counts while a row is too long;
- *	- a long row of a single digit is in place after the preprocess, and is
- *	  copied instead of counted by one thread;
- *	- a group of equal upper digits that insertion does not bring in order
- *	  within a few moves a key is sorted by one more pass, on its lower digit.
+ * What is ours, for data other than the paper's uniform data:
  *
- * Bytes moved per key: 36 a pass, of which 24 by the preprocess, and 8 for the
- * insertion.  Today's hardware: 1,024 threads of an H100's 270,000 count, each
- * waiting for memory at every key: 16.4 of 18.2 ms for 2^24 keys of 16 bits.
- * The engine, with the atomics that this avoids, takes 0.16 in all.
+ * - Pivots are chosen again from the rows' counts while a row is too long.
+ * - A long row of a single digit is in place after the preprocess, and is copied instead of
+ *   counted by one thread.
+ * - A group of equal upper digits that insertion does not bring in order within a few moves a key
+ *   is sorted by one more pass, on its lower digit.
+ *
+ * Bytes moved per key: 36 a pass, of which 24 by the preprocess, and 8 for the insertion.  On an
+ * H100, 1,024 threads of 270,000 count, each waiting for memory at every key: 16.4 of 18.2 ms for
+ * 2^24 keys of 16 bits.  The engine takes 0.16 in all, with the atomics that this algorithm
+ * avoids.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,19 +45,20 @@ namespace published
 namespace
 {
 
-constexpr uint32_t shared_rows = 8192;	/* as many pivots in shared memory: 32 kB */
+constexpr uint32_t shared_rows = 8192;	/* most pivots in shared memory: 32 kB */
 constexpr unsigned threads = 256;
-constexpr unsigned column_threads = 32;	/* of one block: as many SMs as can be */
+constexpr unsigned column_threads = 32;	/* of one block, so that as many SMs as possible have one */
 
-/* A row is too long from this many times its share on; rounds of pivots. */
+/* A row is too long from this many times its share on.  Pivots are chosen at most most_rounds
+ * times. */
 constexpr uint32_t crowded = 2;
 constexpr uint32_t most_rounds = 4;
 
-/* Insertion is given up after so many moves, and not begun on larger groups. */
+/* Insertion is given up after this many moves, and not begun on larger groups. */
 constexpr uint32_t moves_a_key = 32;
 constexpr uint32_t large_group = 16384;
 
-/* What the authors chose, or the caller. */
+/* The parameters: the authors' choice, or the caller's. */
 struct Shape
 {
 	explicit Shape(const HpsortPublishedOptions &options)
@@ -77,14 +77,14 @@ struct Group
 	uint32_t	count;
 };
 
-/* What a pass looks at: as many bits of a key's bin as the radix has. */
+/* What a pass sorts by: as many bits of a key's bin as the radix has. */
 struct Digit
 {
 	KeyMap		map;
 	uint32_t	shift;
 	uint32_t	radix;
 
-	/* keys outside the bounds are reported elsewhere and count as the first */
+	/* keys outside the bounds count as the first; rows_kernel() reports them */
 	__device__ __forceinline__ uint32_t
 	operator()(uint32_t key) const
 	{
@@ -103,17 +103,18 @@ struct Workspace
 	DeviceBuffer memory;
 	uint32_t   *p_input;		/* the keys by rows */
 	uint16_t   *sublists;		/* row of each key */
-	uint32_t   *indices;		/* its place in the row */
-	uint32_t   *pivots;			/* the first digit that is too large for a row */
-	uint32_t   *counts;			/* keys of a row */
-	uint32_t   *counts_offset;	/* where it starts in p_input */
-	uint8_t	   *alone;			/* a long row of one digit */
+	uint32_t   *indices;		/* place of each key in its row */
+	uint32_t   *pivots;			/* the first digit that is too large for each row */
+	uint32_t   *counts;			/* keys of each row */
+	uint32_t   *counts_offset;	/* where each row starts in p_input */
+	uint8_t	   *alone;			/* whether the row is a long row of one digit */
 	uint32_t   *histbins;
-	uint32_t   *places;			/* their prefix sums */
-	Group	   *groups;			/* left over by insertion */
+	uint32_t   *places;			/* prefix sums of histbins */
+	Group	   *groups;			/* groups left over by insertion */
 	uint32_t   *n_groups;
 };
 
+/* Returns the bytes of a Workspace. */
 uint64_t
 workspace_bytes(const Shape &shape, uint64_t n)
 {
@@ -128,9 +129,8 @@ workspace_bytes(const Shape &shape, uint64_t n)
 } /* namespace */
 
 /*
- * Preprocess, first half: which row a key belongs to, by a search among the
- * pivots, and its place there, by an atomic that returns.  The pivots are copied to
- * shared memory where the launch brings some: as many as rows.
+ * Preprocess, first half: finds the row of each key by a search among the pivots, and its place
+ * there by an atomic that returns.  With in_shared, the pivots are copied to shared memory first.
  */
 __global__ void __launch_bounds__(threads)
 rows_kernel(Digit digit, const uint32_t *keys, uint64_t first, uint64_t n,
@@ -169,7 +169,7 @@ rows_kernel(Digit digit, const uint32_t *keys, uint64_t first, uint64_t n,
 	indices[i] = atomicAdd(&counts[low], 1);
 }
 
-/* Preprocess, second half: the keys move to their rows. */
+/* Preprocess, second half: moves the keys to their rows. */
 __global__ void __launch_bounds__(threads)
 move_kernel(const uint32_t *keys, uint64_t n, const uint16_t *sublists,
 			const uint32_t *indices, const uint32_t *counts_offset,
@@ -181,10 +181,8 @@ move_kernel(const uint32_t *keys, uint64_t n, const uint16_t *sublists,
 		p_input[counts_offset[sublists[i]] + indices[i]] = keys[i];
 }
 
-/*
- * Histogram-keys (their Fig. 4): a thread is a row.  It waits for memory at
- * every key, a microsecond or so, and so looks now and then whether it should.
- */
+/* Histogram-keys (their Fig. 4): a thread is a row.  It waits for memory at every key, a
+ * microsecond or so, and therefore reads the stop word now and then. */
 __global__ void __launch_bounds__(column_threads)
 histogram_keys_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 					  const uint32_t *counts_offset, const uint8_t *alone,
@@ -207,7 +205,7 @@ histogram_keys_kernel(Digit digit, const uint32_t *p_input, const uint32_t *coun
 	}
 }
 
-/* Rank-and-permute (their Fig. 5); places end as the ends of the digits. */
+/* Rank-and-permute (their Fig. 5).  At the end, places are the ends of the digits. */
 __global__ void __launch_bounds__(column_threads)
 permute_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 			   const uint32_t *counts_offset, const uint8_t *alone,
@@ -232,10 +230,8 @@ permute_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 	}
 }
 
-/*
- * The insertion sort: a thread for each upper digit.  What it cannot finish it
- * leaves as a permutation of what it found.
- */
+/* The insertion sort: a thread for each upper digit.  What a thread cannot finish, it leaves as a
+ * permutation of what it found, on the list of groups. */
 __global__ void __launch_bounds__(threads)
 insertion_kernel(KeyMap map, const uint32_t *histbins, const uint32_t *ends,
 				 uint32_t radix, uint32_t most, uint32_t *sorted, Group *groups,
@@ -276,10 +272,8 @@ insertion_kernel(KeyMap map, const uint32_t *histbins, const uint32_t *ends,
 namespace
 {
 
-/*
- * Pivots that share the digits below bins evenly, which is what uniform keys
- * need: pivots[k] is the first digit above row k.
- */
+/* Sets pivots that share the digits below bins evenly, which suits uniform keys.  pivots[k] is
+ * the first digit above row k. */
 void
 even_pivots(uint64_t bins, std::vector<uint32_t> *pivots)
 {
@@ -290,9 +284,9 @@ even_pivots(uint64_t bins, std::vector<uint32_t> *pivots)
 }
 
 /*
- * Pivots by histogram: the rows' counts are taken as spread evenly over their
- * digits, and cut into equal shares anew.  A row that is much too long gets
- * many pivots, so that a frequent digit is soon alone in its row.
+ * Chooses pivots by histogram.  Takes the rows' counts as spread evenly over their digits, and
+ * cuts them into equal shares.  A row that is much too long gets many pivots, so that a frequent
+ * digit is soon alone in its row.
  */
 void
 better_pivots(const std::vector<uint32_t> &counts, uint64_t n,
@@ -319,7 +313,7 @@ better_pivots(const std::vector<uint32_t> &counts, uint64_t n,
 	(*pivots)[rows - 1] = old[rows - 1];
 }
 
-/* The long rows that more pivots could still cut. */
+/* Returns whether no long row is left that more pivots could cut. */
 bool
 is_balanced(const std::vector<uint32_t> &counts, const std::vector<uint32_t> &pivots,
 			uint64_t n)
@@ -336,6 +330,7 @@ is_balanced(const std::vector<uint32_t> &counts, const std::vector<uint32_t> &pi
 	return true;
 }
 
+/* Returns the workspace of a task. */
 Workspace
 allocate(const Task &task)
 {
@@ -357,18 +352,15 @@ allocate(const Task &task)
 	w.counts_offset = carver.take<uint32_t>(rows);
 	w.alone = carver.take<uint8_t>(rows);
 	w.histbins = carver.take<uint32_t>(radix);
-	/* the digits start at places[d], one place of zero in front of the sums */
+	/* the digits start at places[d], so one place of zero is in front of the sums */
 	w.places = carver.take<uint32_t>(radix + 1);
 	w.groups = carver.take<Group>(radix);
 	w.n_groups = carver.take<uint32_t>(1);
 	return w;
 }
 
-/*
- * One pass of "preprocess counting sort" from keys to sorted, which may be the
- * same; digits are below bins.  Waits for the rows' counts: the pivots are
- * chosen on the host.
- */
+/* One pass of "preprocess counting sort" from keys to sorted, which may be the same; digits are
+ * below bins.  Waits for the rows' counts, because the host chooses the pivots. */
 void
 pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 	 const uint32_t *keys, uint64_t n, uint32_t *sorted)

@@ -3,25 +3,22 @@
  * comparison_free.cu
  *	  The comparison-free sort, GPU method 2: count, sum, sort.
  *
- * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker, "A comparison-free sorting
- * algorithm on CPUs and GPUs", 2018, section 5.2 and Fig. 7; for CPUs see
- * src/sort/comparison_free.c.  16,384 threads in blocks of 16, as they ran it,
- * unless T and blk are given.
+ * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker, "A comparison-free sorting algorithm on CPUs
+ * and GPUs", 2018, section 5.2 and Fig. 7; src/sort/comparison_free.c has the method for CPUs.
+ * 16,384 threads in blocks of 16, as they ran it, unless T and blk are given.
  *
- * CA counts each value; IS counts the values of each thread's slice of the
- * range; the prefix sums of IS (SA) tell each thread where its part of the
- * result begins; it then writes its values in order.
+ * CA counts each value.  IS counts the values of each thread's slice of the range.  The prefix
+ * sums of IS (SA) tell each thread where its part of the result begins; it then writes its values
+ * in order.
  *
- * Their one kernel relies on __syncthreads() between blocks, which CUDA does
- * not promise; here each phase is a kernel.  Values up to M > N are allowed, as
- * in their section 6.4.
+ * Their one kernel relies on __syncthreads() between blocks, which CUDA does not promise; here
+ * each phase is a kernel.  Values up to M > N are allowed, as in their section 6.4.
  *
- * Bytes moved: per key 4 read, two atomics, 4 written; per value of the range
- * 8.  Today's hardware: half of each warp stays empty in blocks of 16, and
- * 16,384 threads are a sixteenth of an H100.  Neighbouring threads write far
- * apart.  Where one value is most of the input one thread writes it all: 334 ms
- * for 2^26 equal keys on one H100, 551 on another (584 with other T); 6.7 for 2^26
- * different ones (CUB 1.1 and 1.4).
+ * Bytes moved: per key 4 read, two atomics, 4 written; per value of the range 8.  On current
+ * hardware, half of each warp stays empty in blocks of 16, 16,384 threads are a sixteenth of an
+ * H100, and neighbouring threads write far apart.  If one value is most of the input, one thread
+ * writes it all: 334 ms for 2^26 equal keys on one H100, 551 on another (584 with other T).  2^26
+ * different keys take 6.7 (CUB 1.1 and 1.4).
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +38,7 @@ constexpr unsigned authors_blocks = 1024;	/* blk */
 constexpr unsigned most_threads = 1024;
 constexpr unsigned sum_threads = 1024;
 
-/* Powers of two both, which the tree of the sum phase relies on. */
+/* The parameters.  Both are powers of two; the tree of the sum phase relies on this. */
 struct Shape
 {
 	explicit Shape(const HpsortPublishedOptions &options)
@@ -55,7 +52,8 @@ struct Shape
 
 } /* namespace */
 
-/* 5.2.1.  is[0] stays zero, so that its inclusive sums are where slices start. */
+/* Section 5.2.1, the count phase.  is[0] stays zero, so that the inclusive sums are where slices
+ * start. */
 __global__ void __launch_bounds__(most_threads)
 count_phase_kernel(const uint32_t *in, uint64_t first, uint64_t n, KeyMap map,
 				   uint32_t per_worker,
@@ -80,9 +78,9 @@ count_phase_kernel(const uint32_t *in, uint64_t first, uint64_t n, KeyMap map,
 }
 
 /*
- * 5.2.2, the parallel prefix-tree adder: sums of pairs, of pairs of pairs, and
- * so on upwards, then downwards for those left out.  One block, for its barrier.
- * In 64 bits: with 2^22 threads the last products pass 2^32, and would never end.
+ * Section 5.2.2, the parallel prefix-tree adder: sums of pairs, of pairs of pairs, and so on
+ * upwards; then downwards for the elements left out.  It has one block, for its barrier.  Indexes
+ * have 64 bits: with 2^22 threads the last products pass 2^32, and the loops would not end.
  */
 __global__ void __launch_bounds__(sum_threads)
 sum_phase_kernel(uint32_t *is, uint32_t workers)
@@ -114,10 +112,10 @@ sum_phase_kernel(uint32_t *is, uint32_t workers)
 }
 
 /*
- * 5.2.3.  The authors count CA down in memory; a register does.  A thread may
- * have the whole result to write, 4 to 8 ns a key, and so looks whether it should.
- * block_threads is T where the compiler knows it, which unrolls the loop that writes
- * (8 ns a key without); 0: as the launch has it.
+ * Section 5.2.3, the sort phase.  The authors count CA down in memory; here a register counts.  A
+ * thread may have the whole result to write, 4 to 8 ns a key, and so reads the stop word now and
+ * then.  block_threads is T if the compiler knows it, which unrolls the loop that writes (8 ns a
+ * key without); 0: the launch's number.
  */
 template <unsigned block_threads>
 __global__ void __launch_bounds__(block_threads > 0 ? block_threads : most_threads)

@@ -3,35 +3,33 @@
  * comparison_free_onehot.cu
  *	  The comparison-free sort, GPU method 1: multiply by a one-hot matrix.
  *
- * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker 2018, sections 3 and 5.1.  TM
- * has a row for each value and a column for each key; column k has its single
- * one in the row of key k (their equation 9).  A thread is a row.
+ * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker 2018, sections 3 and 5.1.  TM has a row for
+ * each value and a column for each key.  Column k has its single one in the row of key k (their
+ * equation 9).  A thread is a row.
  *
- * Distinct keys (equation 10): a row's product with IN is its key.
+ * - Distinct keys (equation 10): a row's product with IN is its key.
+ * - Any keys (equation 11): each thread walks the columns of its row in step with the others, and
+ *   moves the key of every column where it meets a one.  It meets them in the order of the input,
+ *   so the sort is stable, and payloads go along.
  *
- * Any keys (equation 11): each thread walks the columns of its row in step with
- * the others, and moves the key of every column where it meets a one.  It meets
- * them in the order of the input: the sort is stable, and payloads go along.
+ * What had to be changed to make the equations right:
  *
- * What had to be changed to make them right:
- *	- (10) writes SO[row], which is the key's place only if every value of the
- *	  range occurs; here the rows' ones are counted, and the prefix sums of the
- *	  counts are the places;
- *	- (11) as printed moves IN[i], i being the row, and steps i; here it is the
- *	  column's key, and the place is stepped;
- *	- (11) has one place for all rows, stepped once a column: the result would be
- *	  the keys as they came.  Here each row has a place of its own, from those
- *	  prefix sums on, and with it falls the barrier that guards the common one,
- *	  which no grid of more than one block could keep.
+ * - Equation 10 writes SO[row], which is the key's place only if every value of the range occurs.
+ *   Here the rows' ones are counted, and the prefix sums of the counts are the places.
+ * - Equation 11 as printed moves IN[i], i being the row, and steps i.  Here it moves the column's
+ *   key and steps the place.
+ * - Equation 11 has one place for all rows, stepped once a column: the result would be the keys
+ *   as they came.  Here each row has a place of its own, from the prefix sums on.  This also
+ *   removes the barrier that guards the common place, which no grid of more than one block could
+ *   keep.
  *
- * row_threads = 32 gives a warp to each row, whose threads look at 512 columns at
- * a time and count the ones before their own, which keeps the order.
+ * row_threads = 32 gives a warp to each row.  Its threads read 512 columns at a time and count
+ * the ones before their own, which keeps the order.
  *
- * Memory: one byte for each value and key, N^2 where both are N.  Bytes moved
- * per key: three times the range.  Today's hardware: an H100 walks the 4 GB of
- * 65,536 distinct keys in 5.4 ms, with a warp a row in 3.5, and multiplies in 6.7,
- * where method 2 and CUB take 0.03; with 2^18 keys 64 GB are gone.  The authors
- * prefer method 2 themselves.
+ * Memory: one byte for each value and key, N^2 if both are N.  Bytes moved per key: three times
+ * the range.  An H100 walks the 4 GB of 65,536 distinct keys in 5.4 ms, with a warp a row in 3.5,
+ * and multiplies in 6.7; method 2 and CUB take 0.03.  2^18 keys take 64 GB.  The authors prefer
+ * method 2 themselves.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,18 +48,19 @@ constexpr unsigned threads = 256;
 constexpr uint64_t most_blocks = 1u << 20;
 constexpr uint32_t whole_warp = 0xffffffffu;
 
-/* Columns of a word of 16 bytes, and words between two looks at StopWord. */
+/* Columns of a word of 16 bytes, and words between two readings of the stop word. */
 constexpr uint32_t columns = 16;
 constexpr uint64_t stop_words = stop_every / columns;
 
-/* Rows begin on 16-byte boundaries. */
+/* Returns the bytes of a row; rows begin on 16-byte boundaries. */
 uint64_t
 row_bytes(uint64_t n)
 {
 	return (n + columns - 1) / columns * columns;
 }
 
-/* One row at a time for each group of so many threads, and which of them this is. */
+/* The walk of a group of `lanes` threads over the rows, one row at a time, and the number of this
+ * thread in the group. */
 template <unsigned lanes>
 struct RowWalk
 {
@@ -69,7 +68,7 @@ struct RowWalk
 	const uint64_t step = static_cast<uint64_t>(gridDim.x) * threads / lanes;
 	const uint32_t lane = threadIdx.x % lanes;
 
-	/* all threads of a row leave it together, if one does */
+	/* returns true for all threads of a row if the task is to end */
 	__device__ __forceinline__ bool
 	stopped(uint64_t word, StopWord stop) const
 	{
@@ -84,7 +83,7 @@ struct RowWalk
 	}
 };
 
-/* Sum over the threads of a row, for all of them. */
+/* Returns the sum over the threads of a row, for all of them. */
 template <unsigned lanes>
 __device__ __forceinline__ uint32_t
 row_sum(uint32_t mine)
@@ -94,6 +93,7 @@ row_sum(uint32_t mine)
 	return mine;
 }
 
+/* Returns the number of ones in 16 columns. */
 __device__ __forceinline__ uint32_t
 ones_of(const uint4 &e)
 {
@@ -121,7 +121,7 @@ one_hot_kernel(const uint32_t *in, uint64_t n, KeyMap map, uint64_t pitch,
 		tm[bin * pitch + k] = 1;
 }
 
-/* The ones of each row. */
+/* Counts the ones of each row. */
 template <unsigned lanes>
 __global__ void __launch_bounds__(threads)
 ones_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint32_t *ones,
@@ -145,10 +145,8 @@ ones_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint32_t *ones,
 	}
 }
 
-/*
- * Evaluation, equation 10: SO[place] = sum of TM[row * N + k] * IN[k].  A row of more
- * than one is a key that occurs more than once.
- */
+/* Evaluation, equation 10: SO[place] = sum of TM[row * N + k] * IN[k].  A row of more than one is
+ * a key that occurs more than once. */
 template <unsigned lanes>
 __global__ void __launch_bounds__(threads)
 multiply_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint64_t n,
@@ -168,7 +166,7 @@ multiply_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint64_t n,
 			continue;
 		if (ones > 1)
 		{
-			/* any of them will do */
+			/* any duplicate will do */
 			verdict->duplicate = to_key(map, static_cast<uint32_t>(at.row));
 			verdict->n_duplicate = 1;
 			continue;
@@ -188,7 +186,7 @@ multiply_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint64_t n,
 					const uint64_t k = w * columns + c;
 					const uint32_t entry = four[c / 4] >> c % 4 * 8 & 0xff;
 
-					/* the last word of a row may be longer than it */
+					/* the last word of a row may reach beyond it */
 					if (k < n)
 					{
 						key += entry * in[k];
@@ -213,9 +211,9 @@ multiply_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint64_t n,
 }
 
 /*
- * Evaluation, equation 11: the keys of a row's ones, in the order of the columns.  In
- * a word the lowest byte is the first column, and in a step of several threads the
- * first thread has the first word.
+ * Evaluation, equation 11: moves the keys of a row's ones, in the order of the columns.  In a
+ * word the lowest byte is the first column; in a step of several threads the first thread has the
+ * first word.
  */
 template <unsigned lanes>
 __global__ void __launch_bounds__(threads)
@@ -229,7 +227,7 @@ walk_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, const uint32_t *e
 		const uint32_t end = ends[at.row];
 		uint32_t	j = at.row > 0 ? ends[at.row - 1] : 0;
 
-		/* no ones, or no more of them: no read operation */
+		/* a row without further ones reads nothing */
 		for (uint64_t first = 0; first < pitch / columns && j < end; first += lanes)
 		{
 			const uint64_t w = first + at.lane;
@@ -238,7 +236,7 @@ walk_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, const uint32_t *e
 			uint32_t	place = j;
 			uint32_t	sum = ones_of(e);
 
-			/* inclusive sums over the threads before this one, and this one */
+			/* inclusive sums over the threads up to this one */
 			if constexpr (lanes > 1)
 			{
 				const uint32_t mine = sum;
@@ -271,7 +269,7 @@ walk_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, const uint32_t *e
 	}
 }
 
-/* Saturates: n * range can exceed 64 bits only together with any memory. */
+/* Saturates: n * range exceeds 64 bits only where no memory is large enough. */
 uint64_t
 comparison_free_onehot_need(uint64_t range, uint64_t n)
 {
@@ -288,6 +286,7 @@ comparison_free_onehot_need(uint64_t range, uint64_t n)
 namespace
 {
 
+/* Counts the ones, and evaluates equation 10 or 11. */
 template <unsigned lanes>
 void
 evaluate(const Task &task, const uint8_t *tm, uint64_t pitch, uint32_t *ones)
@@ -301,7 +300,7 @@ evaluate(const Task &task, const uint8_t *tm, uint64_t pitch, uint32_t *ones)
 														   task.stop);
 	check_launch("count the ones");
 	prefix_sums(task.context, task.stream, ones, ones, range);
-	/* no row may be walked by sums of what was left uncounted */
+	/* stopped kernels leave ones uncounted, and no row may be walked by their sums */
 	if (task.stop != nullptr)
 		check(cudaStreamSynchronize(task.stream), "count the ones");
 	step(task);

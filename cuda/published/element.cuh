@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * element.cuh
- *	  Elements of bucket_bitonic: int4 and float4 as unsigned numbers in the
- *	  order asked for.
+ *	  Elements of bucket_bitonic: int4 and float4 as unsigned numbers in the order asked for.
  *
- * Keys stay in memory with their own bits and are mapped when loaded, so that
- * -0 and the payloads of NaNs come out as they went in.
+ * For the files of bucket_bitonic.  Keys stay in memory with their own bits and are mapped when
+ * they are loaded, so that -0 and the payloads of NaNs come out as they went in.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,14 +20,16 @@ namespace hpsort
 namespace published
 {
 
+/* The order of keys, and what their bits mean. */
 struct Order
 {
 	bool		floats;			/* keys are the bits of floats */
-	bool		numbers;		/* they are, or stand for, floats */
-	uint32_t	flip;			/* all ones for descending */
-	bool		stable;			/* payloads tell the order of equal keys */
+	bool		numbers;		/* keys are floats or stand for floats */
+	uint32_t	flip;			/* all ones for a descending order */
+	bool		stable;			/* payloads decide the order of equal keys */
 };
 
+/* Returns the order that a specification asks for. */
 inline Order
 order_of(const HpsortPublishedSpec &spec)
 {
@@ -38,13 +39,14 @@ order_of(const HpsortPublishedSpec &spec)
 }
 
 /*
- * Floats: the usual mapping (negative numbers complemented, sign bit of the
- * others set) puts NaNs with a sign below -infinity; PostgreSQL has all NaNs
- * above infinity.  Turning the circle by their number (2^23 - 1) takes them
- * there, and leaves a bijection.
+ * Floats have the usual mapping: all bits of negative numbers are complemented, the sign bit of
+ * others is set.  It puts NaNs with a sign below -infinity, but PostgreSQL has all NaNs above
+ * infinity.  Subtracting the number of NaNs with a sign (2^23 - 1), modulo 2^32, puts them there,
+ * and the mapping stays one to one.
  */
 static constexpr uint32_t signed_nans = 0x007fffffu;
 
+/* Returns the number whose unsigned order is the order asked for. */
 __host__ __device__ inline uint32_t
 to_ordered(const Order &order, uint32_t bits)
 {
@@ -54,6 +56,7 @@ to_ordered(const Order &order, uint32_t bits)
 	return (bits - signed_nans) ^ order.flip;
 }
 
+/* Returns the key's bits: the inverse of to_ordered(). */
 __host__ __device__ inline uint32_t
 from_ordered(const Order &order, uint32_t ordered)
 {
@@ -65,17 +68,16 @@ from_ordered(const Order &order, uint32_t ordered)
 	return bits & 0x80000000u ? bits & 0x7fffffffu : ~bits;
 }
 
-/*
- * The bits of the number that a key is or stands for.  An image is made so that it has
- * the order number of its float.
- */
+/* Returns the bits of the number that a key is or stands for.  An image has the order number of
+ * its float. */
 __host__ __device__ inline uint32_t
 number_bits(const Order &order, uint32_t ordered)
 {
 	return from_ordered({order.numbers, order.numbers, order.flip, false}, ordered);
 }
 
-/* Neither infinite nor NaN, whose exponent is all ones; of a key as it is in memory. */
+/* Returns whether a key, as it is in memory, is neither infinite nor NaN (an exponent of all
+ * ones). */
 __host__ __device__ inline bool
 is_finite(const Order &order, uint32_t key)
 {

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * histogram.cuh
- *	  Subroutine Histogram of the H-P papers (Algorithm 1, Fig. 3 of 2021,
- *	  Fig. 1 of 2022), for hp.cu, one_hp.cu and zero_compressed.cu.
+ *	  Subroutine Histogram of the H-P papers (Algorithm 1, Fig. 3 of 2021, Fig. 1 of 2022).
  *
- * One thread a datum, one atomic addition in global memory each; load and
- * atomic are kept apart by a barrier, which the authors measured to help on a
- * Tesla K40c.  What is ours: the bin is found by a functor, so that keys are
- * checked against the bounds on the way, and blocks that reach over the end
- * keep all threads until the barrier.
+ * For hp.cu, one_hp.cu and zero_compressed.cu.
+ *
+ * One thread for each datum, and one atomic addition in global memory each.  A barrier keeps load
+ * and atomic apart, which the authors measured to help on a Tesla K40c.  Two things are ours:
+ *
+ * - A functor finds the bin, so that keys are checked against the bounds on the way.
+ * - Blocks that reach over the end keep all threads until the barrier.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,10 +24,10 @@ namespace hpsort
 namespace published
 {
 
-/* The most that a block may have; as published it has 256. */
+/* The most threads of a block; as published it has 256. */
 static constexpr unsigned hp_most_threads = 1024;
 
-/* One thread for each thing, in blocks as the task has them. */
+/* One thread for each thing, in blocks of the task's size. */
 struct HpGrid
 {
 	HpGrid(const Task &task, uint64_t things)
@@ -37,7 +38,9 @@ struct HpGrid
 	unsigned	blocks;
 };
 
-/* x[i] - minVal, in the order asked for; keys outside are reported. */
+/*
+ * The bin of key i: x[i] - minVal, in the order asked for.  Keys outside the bounds are reported.
+ */
 struct KeyBin
 {
 	const uint32_t *keys;
@@ -57,7 +60,7 @@ struct KeyBin
 	}
 };
 
-/* A datum that is a bin already, such as A_p of Algorithm 2. */
+/* The bin of a datum that is a bin already, as the values of A_p in Algorithm 2 are. */
 struct PlainBin
 {
 	const uint32_t *data;
@@ -70,6 +73,7 @@ struct PlainBin
 	}
 };
 
+/* Adds `each` to the bins of data first to n - 1. */
 template <typename BinOf>
 __global__ void __launch_bounds__(hp_most_threads)
 count_kernel(uint64_t first, uint64_t n, BinOf bin_of, uint32_t *hist,
@@ -85,7 +89,8 @@ count_kernel(uint64_t first, uint64_t n, BinOf bin_of, uint32_t *hist,
 		atomicAdd(&hist[bin], each);
 }
 
-/* each is what one occurrence adds: 1, or -1 where values fall. */
+/* Counts n data into hist, which is zeroed first.  `each` is what one occurrence adds: 1, or -1
+ * where values descend. */
 template <typename BinOf>
 void
 histogram(const Task &task, const BinOf &bin_of, uint64_t n, uint32_t *hist,

@@ -1,21 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * many_gpus.cu
- *	  bucket_bitonic on several GPUs: from host memory to host memory, and for
- *	  a job, whose keys are on all of them (shares.cu).
+ *	  bucket_bitonic on several GPUs: from host memory to host memory, and for a job whose keys
+ *	  are on several devices (shares.cu).
  *
- * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI: one host
- * thread for each device sorts a part of the list.  The parts then go to the
- * first device, which merges them (section V); CUDA takes them over a direct
- * link between the devices where there is one.
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI: one host thread for each
+ * device sorts a part of the list.  The parts then go to the first device, which merges them
+ * (section V); CUDA copies them over a direct link between the devices if there is one.
  *
- * Of a job's keys each device has a part when they are sorted, of pieces from
- * everywhere in the list; row numbers say which, and the merge orders equal keys by
- * them.  Nothing else differs.
+ * A job's case differs in one thing: each device has pieces from everywhere in the list.  Row
+ * numbers say which, and the merge orders equal keys by them.
  *
- * Today's hardware (two H100): with 64e6 int4 two GPUs gain 9 % over one, with
- * less than 32e6 they lose.  The way to the device and back is two thirds of the
- * time; two GPUs share the first half of it, the result comes from one.
+ * On two H100, with 64e6 int4, two GPUs gain 9 % over one; with less than 32e6 they lose.  The
+ * way to the device and back is two thirds of the time.  Two GPUs share the first half of it; the
+ * result comes from one.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,21 +35,22 @@ namespace
 struct Part
 {
 	HpsortCuda *context;
-	uint64_t	first;			/* of the result's list before the merge */
+	uint64_t	first;			/* place of the part's first element in the list of all parts
+								 * before the merge */
 	uint64_t	n;
 	std::unique_ptr<Stream> stream;
 	DeviceBuffer memory;
 	Elements	sorted;
-	Share	   *share;			/* a job's: its keys; null: those of the first device */
-	bool		no_room;		/* of its own device; sorted on the first one after all */
+	Share	   *share;			/* a job's share with its keys; null: the first device's keys */
+	bool		no_room;		/* its own device has no room; the first device sorts the part */
 	HpsortCudaCode code;
 	HpsortCudaError error;
 };
 
 /*
- * Sorts input into memory that stays with the part, for the first device to fetch.  By
- * the public function, which waits and gives its error as a value: this may be a thread
- * of its own.
+ * Sorts input into memory that stays with the part, for the first device to fetch.  Calls the
+ * public function, which waits and returns its error as a value, because this may be a thread of
+ * its own.
  */
 void
 sort_part(const HpsortPublishedSpec &spec, const Elements &input, Part *part)
@@ -74,8 +73,8 @@ sort_part(const HpsortPublishedSpec &spec, const Elements &input, Part *part)
 		throw Failure{error};
 }
 
-/* The part of keys and payload in host memory; its memory on the device goes back at
- * the end. */
+/* Sorts the part's keys and payload of host memory.  The input's memory on the device is given
+ * back at the end. */
 void
 sort_from_host(const HpsortPublishedSpec &spec, const uint32_t *keys,
 			   const uint32_t *payload, Part *part)
@@ -103,8 +102,8 @@ sort_from_host(const HpsortPublishedSpec &spec, const uint32_t *keys,
 	sort_part(spec, input, part);
 }
 
-/* A share's keys, which its device has and keeps until the end: if it has no room to
- * sort them, they are fetched as they are. */
+/* Sorts a share's keys, which its device has and keeps: if it has no room to sort them, they are
+ * fetched unsorted. */
 void
 sort_share(const HpsortPublishedSpec &spec, Part *part)
 {
@@ -126,7 +125,8 @@ sort_share(const HpsortPublishedSpec &spec, Part *part)
 	sort_part(spec, input, part);
 }
 
-/* No part without a key, and the first device has the first. */
+/* Cuts n keys into parts, at most one per context and none without a key.  The first device has
+ * the first part. */
 std::vector<Part>
 cut(HpsortCuda *const *contexts, int count, uint64_t n)
 {
@@ -149,9 +149,9 @@ cut(HpsortCuda *const *contexts, int count, uint64_t n)
 }
 
 /*
- * work(&part) for all, the first in this thread.  All threads are joined before
- * any error is reported.  A thread that cannot be started is done without: its
- * part is sorted here.
+ * Calls work(&part) for all parts, the first in this thread and each other one in a thread of its
+ * own.  All threads are joined before any error is reported.  If a thread cannot be started, its
+ * part is sorted in this thread.
  */
 template <typename Work>
 void
@@ -162,7 +162,7 @@ for_each_part(std::vector<Part> *parts, Work work)
 		part->code = guarded(&part->error, [&] { work(part); });
 	};
 
-	/* so that no memory is wanting while threads run that nobody would join */
+	/* so that memory cannot run out while threads run that nobody would join */
 	threads.reserve(parts->size());
 	for (size_t i = 1; i < parts->size(); i++)
 		try
@@ -181,8 +181,8 @@ for_each_part(std::vector<Part> *parts, Work work)
 			throw Failure{part.error};
 }
 
-/* From the part's device to the first one's; on the first one's stream, for the merge
- * that follows there.  The part's thread has waited for its own. */
+/* Copies elements from the part's device to the first device, on the first device's stream, for
+ * the merge that follows there.  The part's thread has waited for its own stream. */
 void
 fetch(const Part &first, const Part &part, const Elements &from, const Elements &to,
 	  cudaStream_t stream)
@@ -198,8 +198,9 @@ fetch(const Part &first, const Part &part, const Elements &from, const Elements 
 		copy(to.payload, from.payload);
 }
 
-/* All parts side by side on the first device, merged, back to the host.  Its own part
- * is copied as well: one pair of lists, as long as all parts, serves all merges. */
+/* Brings all parts side by side to the first device, merges them, and copies the result to the
+ * host.  The first device's own part is copied, too: one pair of lists, as long as all parts,
+ * serves all merges. */
 void
 collect(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 		uint32_t *out, uint32_t *payload_out)
@@ -244,10 +245,8 @@ collect(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 	check(cudaStreamSynchronize(stream), "merge the parts");
 }
 
-/*
- * Memory and streams belong to their own device.  The memory goes back on its stream,
- * which is therefore the last to go.
- */
+/* Gives memory and streams of all parts back, on their own devices.  The memory is given back on
+ * its stream, so the stream is destroyed last. */
 void
 release(std::vector<Part> *parts)
 {
@@ -264,7 +263,7 @@ release(std::vector<Part> *parts)
 	}
 }
 
-/* Its parts' memory and streams go in any case. */
+/* Calls body(), and releases the parts in any case. */
 template <typename Body>
 void
 with_release(std::vector<Part> *parts, Body body)
@@ -295,7 +294,7 @@ share_need(const HpsortPublishedSpec &spec, uint64_t n)
 namespace
 {
 
-/* The first device's own part, and behind it those of the others. */
+/* Returns the first device's own part, and behind it the parts of the other devices. */
 std::vector<Part>
 parts_of(const Task &task, uint64_t own, const std::vector<Share *> &others)
 {
@@ -317,7 +316,7 @@ parts_of(const Task &task, uint64_t own, const std::vector<Share *> &others)
 	return parts;
 }
 
-/* Where its own device has no room, that is no error: the first one sorts the part. */
+/* Sorts a share.  Want of memory on its device is no error: the first device sorts the part. */
 void
 sort_share_if_room(const HpsortPublishedSpec &spec, Part *part)
 {
@@ -330,7 +329,7 @@ sort_share_if_room(const HpsortPublishedSpec &spec, Part *part)
 		if (failure.error.code != HPSORT_CUDA_NO_MEMORY || failure.error.sticky)
 			throw;
 
-		/* this may be a thread without a device as yet */
+		/* this may be a thread without a current device */
 		DeviceScope scope(part->context->ordinal);
 
 		part->no_room = true;
@@ -338,10 +337,8 @@ sort_share_if_room(const HpsortPublishedSpec &spec, Part *part)
 	}
 }
 
-/*
- * A part that lies on the first device, into the same place of the output; on the job's
- * stream, where it can be stopped.
- */
+/* Sorts a part that lies on the first device into its place of the output.  This is done on the
+ * job's stream, where it can be stopped. */
 void
 sort_here(const Task &task, const HpsortPublishedSpec &spec, const Part &part)
 {
@@ -361,7 +358,8 @@ sort_here(const Task &task, const HpsortPublishedSpec &spec, const Part &part)
 	check(cudaStreamSynchronize(task.stream), "sort");
 }
 
-/* Keys of another device, to their place on the first one, with their row numbers. */
+/* Copies keys of another device, unsorted, to their place on the first one, with their row
+ * numbers. */
 void
 bring(const Task &task, const Part &first, const Part &part)
 {
@@ -376,11 +374,8 @@ bring(const Task &task, const Part &first, const Part &part)
 
 } /* namespace */
 
-/*
- * The first device sorts its own part where it is, and afterwards those of devices that
- * turned out to have no room.  The others cannot be stopped: their parts are waited for.
- * Returns how many devices have sorted.
- */
+/* The first device sorts its own part where it is, and afterwards the parts of devices that had
+ * no room.  The other devices cannot be stopped: their parts are waited for. */
 size_t
 sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
 			const std::vector<Share *> &others)
@@ -390,7 +385,8 @@ sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
 	size_t		devices = parts.size();
 	HpsortPublishedSpec theirs = *spec;
 
-	/* how short passes must be depends on what is free on a device: the first */
+	/* how short passes must be depends on what is free on a device; this number is the first
+	 * device's */
 	theirs.pass_keys = 0;
 	/* the threads' streams do not wait for this one */
 	check(cudaStreamSynchronize(task.stream), "get the keys");
@@ -406,8 +402,8 @@ sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
 			else
 				sort_share_if_room(theirs, part);
 		});
-		/* first those that are sorted here, where there may be too little room as well:
-		 * nothing is on its way from the others then */
+		/* Parts that are sorted here come first, because there may be too little room here, too;
+		 * nothing is on its way from other devices then. */
 		for (const Part &part : parts)
 			if (part.no_room)
 			{
@@ -421,11 +417,11 @@ sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
 				fetch(first, part, part.sorted, out.from(part.first), task.stream);
 			ends.push_back(part.first + part.n);
 		}
-		/* all keys are in the output by now, and their old place is the second list */
+		/* all keys are in the output, and their place before is the second list */
 		merging.spec = spec;
 		merge_output(merging, {const_cast<uint32_t *>(task.keys),
 							   const_cast<uint32_t *>(task.payload)}, ends);
-		/* their memory is read until then */
+		/* the parts' memory is read until then */
 		check(cudaStreamSynchronize(task.stream), "merge the parts");
 	});
 	return devices;
@@ -447,7 +443,7 @@ hpsort_published_sort_many(HpsortCuda *const *contexts, int count,
 		HpsortCudaError refused;
 		std::vector<Part> parts;
 
-		/* what can be refused, is refused before a thread is started */
+		/* what can be refused is refused before a thread is started */
 		if (count < 1 || contexts == nullptr || spec == nullptr)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "no devices or no specification");
 		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)

@@ -3,17 +3,16 @@
  * one_hp.cu
  *	  1-H-P sort: one histogram and one prefix sum, for distinct keys.
  *
- * S. Kozakai, N. Fujimoto, K. Wada 2021, Algorithm 3 and Fig. 4; Kozakai 2022,
- * Fig. 2, for any lower bound.  Where A_p steps up, its old value is the place
- * of the value that stepped.
+ * S. Kozakai, N. Fujimoto, K. Wada 2021, Algorithm 3 and Fig. 4; Kozakai 2022, Fig. 2, for
+ * any lower bound.  Where A_p steps up, its value before the step is the place of the value that
+ * stepped.
  *
- * A step of more than one is a key that occurs more than once: the authors
- * assume there is none, here it is an error that names the key.
+ * A step of more than one is a key that occurs more than once.  The authors assume that there is
+ * none; here it is an error that names the key.
  *
- * Bytes moved: per key 4 read, one atomic, 4 written at random unless the
- * range is dense; per value of the range 16.  Today's hardware: up to a
- * million keys everything is in L2 and only the launches count, which CUB
- * needs more of.
+ * Bytes moved: per key 4 read, one atomic, 4 written at random unless the range is dense; per
+ * value of the range 16.  On current hardware, up to a million keys are in L2 and only launches
+ * count, of which CUB needs more.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +23,10 @@ namespace hpsort
 namespace published
 {
 
+/*
+ * The tail: writes each value where A_p steps up to its place, and reports a step of more than
+ * one.
+ */
 __global__ void __launch_bounds__(hp_most_threads)
 tail_kernel(uint64_t range, const uint32_t *a_p, KeyMap map, uint32_t *y,
 			HpsortPublishedVerdict *verdict)
@@ -41,7 +44,7 @@ tail_kernel(uint64_t range, const uint32_t *a_p, KeyMap map, uint32_t *y,
 	y[before] = static_cast<uint32_t>(to_key(map, static_cast<uint32_t>(i)));
 	if (here - before > 1)
 	{
-		/* any of them will do */
+		/* any duplicate will do */
 		verdict->duplicate = to_key(map, static_cast<uint32_t>(i));
 		verdict->n_duplicate = 1;
 	}

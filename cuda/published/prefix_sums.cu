@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * prefix_sums.cu
- *	  Subroutine Prefix-Sums of the H-P papers, used by the others as well: all
- *	  of CUB's scans are compiled here and nowhere else.
+ *	  Subroutine Prefix-Sums of the H-P papers.
+ *
+ * Other algorithms use it, too: all of CUB's scans of cuda/published are compiled here.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,14 +18,15 @@ namespace hpsort
 namespace published
 {
 
-/* As in the 2022 paper: a kernel for one element, since data may be changed. */
+/* Adds the lower bound to the first element: as in the 2022 paper, a kernel for one element,
+ * which may change data. */
 __global__ void
 add_first_kernel(uint32_t *data, uint32_t init)
 {
 	data[0] += init;
 }
 
-/* 64-bit offsets only where they must be: they make CUB slower. */
+/* 64-bit offsets only where they are needed: they make CUB slower. */
 template <typename Offset>
 static void
 cub_sums(HpsortCuda *context, cudaStream_t stream, const uint32_t *data,
@@ -58,7 +60,7 @@ prefix_sums(HpsortCuda *context, cudaStream_t stream, uint32_t *data,
 		cub_sums(context, stream, data, sums, static_cast<int64_t>(n));
 }
 
-/* CUB keeps 16 bytes at most for a tile of 1,000 elements at least. */
+/* CUB keeps at most 16 bytes for a tile of at least 1,000 elements. */
 uint64_t
 prefix_sums_need(uint64_t n)
 {

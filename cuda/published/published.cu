@@ -1,8 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * published.cu
- *	  The table of published algorithms, their refusals, and the functions of
- *	  published.h around them.
+ *	  The table of published algorithms, their refusals, and the functions of published.h.
+ *
+ * What all algorithms share is here: one table that says what each can do, one refusal made from
+ * the table, and one way through a sort.  An algorithm is a function of a Task and knows neither
+ * its own limits nor its callers.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +24,7 @@ namespace published
 namespace
 {
 
-/*
- * What every algorithm shares is here: one table that says what each can do, one
- * refusal for all of them, made from it, and one way through a sort.  An algorithm
- * is a function of a Task and knows neither its own limits nor its callers.
- */
-
-/* As wide as the bounds say; without any, as wide as the type. */
+/* Returns the range of the bounds, or of the type if there are no bounds. */
 uint64_t
 range_of(const HpsortPublishedSpec *spec)
 {
@@ -36,10 +33,8 @@ range_of(const HpsortPublishedSpec *spec)
 	return static_cast<uint64_t>(static_cast<int64_t>(spec->hi) - spec->lo) + 1;
 }
 
-/*
- * Finding the bounds takes a few bytes as well.  Nearly 2^64 means "more than there
- * is", which must not wrap to little.
- */
+/* Returns the need of an algorithm, and 256 bytes for finding the bounds.  A need of nearly 2^64
+ * means more memory than there is, and must not wrap around to little. */
 template <uint64_t (*Need) (uint64_t range, uint64_t n)>
 uint64_t
 need_by_range(const HpsortPublishedSpec *spec, uint64_t n)
@@ -82,9 +77,9 @@ const char *const made_anew = "it makes the keys anew from their counts";
 const char *const hafeez = "Abdel-hafeez, Gordon-Ross, Abubaker 2018";
 
 /*
- * In the order of the enum.  The four numbers: stable, distinct keys only, floats,
- * payload.  max_n is where 32 bits of its counters or positions end, signed or not;
- * bucket_bitonic, whose lists are cut and merged, has no such end.
+ * In the order of the enum.  The four numbers are: stable, distinct keys only, floats, payload.
+ * max_n is where 32 bits of the algorithm's counters or positions end, signed or not.  The lists
+ * of bucket_bitonic are cut and merged, so it has no end of this kind.
  */
 const HpsortPublishedInfo table[] = {
 	{"hp", kozakai, "Algorithms 1 and 2", 0, 0, 0, 0, made_anew, int_max,
@@ -119,8 +114,8 @@ const HpsortPublishedInfo table[] = {
 static_assert(sizeof(table) / sizeof(table[0]) == HPSORT_PUBLISHED_ALGORITHMS,
 			  "every algorithm has its row");
 
-/* One switch over algorithms; bounds are in spec where they are needed.  No default,
- * so that the compiler asks for whoever is added to the enum. */
+/* Calls the task's algorithm; bounds are in spec if they are needed.  The switch has no default,
+ * so that the compiler reports an algorithm that is missing. */
 void
 run(const Task &task)
 {
@@ -155,7 +150,8 @@ run(const Task &task)
 	}
 }
 
-/* Whoever counts by value has to know where values begin and end; the others compare. */
+/* Returns whether an algorithm needs bounds.  Algorithms that count by value do; the others
+ * compare. */
 bool
 needs_bounds(HpsortPublished algorithm)
 {
@@ -163,10 +159,8 @@ needs_bounds(HpsortPublished algorithm)
 		algorithm != HPSORT_PUBLISHED_RADIX;
 }
 
-/*
- * An option is 0, or within its bounds if it is for the algorithm at all; step 2: a
- * power of two.
- */
+/* Fails unless an option is 0, or within its bounds and for this algorithm.  step 2: it must be a
+ * power of two. */
 void
 refuse_option(const char *algorithm, const char *option, uint64_t given, bool known,
 			  uint64_t least, uint64_t most, int step)
@@ -182,6 +176,7 @@ refuse_option(const char *algorithm, const char *option, uint64_t given, bool kn
 			 (unsigned long long) given);
 }
 
+/* Fails if an option is not for the algorithm or out of its range. */
 void
 refuse_options(const HpsortPublishedSpec &spec, const char *name)
 {
@@ -205,7 +200,7 @@ refuse_options(const HpsortPublishedSpec &spec, const char *name)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s has no option disorder_limit", name);
 	if (!(given.disorder_limit >= 0))
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "option disorder_limit of %s is above zero", name);
-	/* threads of which each has a slice of the range, numbered in 32 bits */
+	/* each thread has a slice of the range; threads are numbered in 32 bits */
 	if (free)
 	{
 		const uint64_t workers = (uint64_t) option_or(given.block_threads, 16) *
@@ -226,7 +221,7 @@ refuse_options(const HpsortPublishedSpec &spec, const char *name)
 			 given.radix_bits, 2 * given.radix_bits, (unsigned long long) range_of(&spec));
 }
 
-/* Kernels read whole words; a null pointer is aligned. */
+/* kernels read whole words; a null pointer is aligned */
 bool
 is_misaligned(const void *memory)
 {
@@ -235,7 +230,7 @@ is_misaligned(const void *memory)
 
 } /* namespace */
 
-/* One text for want of memory, whether a job finds it at open or at finish. */
+/* One text, whether a job finds the want of memory at open or at finish. */
 void
 refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need, uint64_t in_use,
 			  uint64_t memory_limit)
@@ -252,10 +247,10 @@ refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need, uint64_t in_
 }
 
 /*
- * Throws if the algorithm cannot do that at all, or not with the memory left.  A
- * memory_limit of 0 asks about the first only, n = 0 about any number of keys: what
- * a job can say when it is opened, before it knows its keys.  What can never be comes
- * before what does not fit today: a caller may try the second again.
+ * Throws if the algorithm cannot sort this at all, or not with the memory left.  memory_limit 0
+ * checks the first only.  n 0 checks for any number of keys; a job uses this when it is opened.
+ * What can never be sorted is checked before what does not fit at present, because a caller may
+ * try the latter again.
  */
 void
 refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
@@ -305,10 +300,8 @@ refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 	}
 }
 
-/*
- * What kernels have found out about the keys, as an error.  Bounds come first: they
- * are the caller's promise, and the other complaint is only about what was sorted.
- */
+/* Bounds come first: they are the caller's promise, and a duplicate only tells of what was
+ * sorted. */
 void
 check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &spec)
 {
@@ -327,10 +320,8 @@ check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &
 	}
 }
 
-/*
- * The way of every sort, of a caller or of a job: bounds, if they are needed and
- * were not given; whether it fits; the algorithm.  Bounds found are left in spec.
- */
+/* Every sort, a caller's or a job's, comes this way: bounds, if they are needed and not given;
+ * whether it fits; the algorithm. */
 void
 sort_on(Task task, HpsortPublishedSpec *spec)
 {
@@ -348,12 +339,12 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 		spec->hi = found.hi;
 		spec->bounds_known = 1;
 	}
-	/* now the range is known, and with it the bins: whether it fits, before anything
-	 * else is launched */
+	/* The range is known here, and with it the number of bins.  The need is checked before
+	 * anything else is launched. */
 	hpsort_cuda_memory(task.context, &used, nullptr, 0);
 	if (task.input_is_spare)
 	{
-		/* its need is less by a list, which the table's row cannot know */
+		/* its need is less by a list, which the table's row does not show */
 		const uint64_t limit = task.context->limit.load();
 		const uint64_t need = bucket_bitonic_need(*spec, task.n, false);
 
@@ -371,10 +362,8 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 	run(task);
 }
 
-/*
- * Adds up what each phase took; one that comes again, as a pass does, is one line.
- * The only wait for the device that a report costs is here, after all launches.
- */
+/* Adds up what each phase took.  A phase that comes again, as with several passes, is one line.
+ * This is the only wait for the device that a report costs, and it is after all launches. */
 void
 Clock::finish()
 {
@@ -382,7 +371,7 @@ Clock::finish()
 		return;
 	if (marks_.empty())
 		return;
-	/* a mark without a name, where the last phase ends */
+	/* a mark without a name ends the last phase */
 	phase("");
 	check(cudaEventSynchronize(marks_.back().event), "wait for the phases");
 	for (size_t i = 0; i + 1 < marks_.size(); i++)
@@ -395,7 +384,7 @@ Clock::finish()
 		while (p < report_->phases && strcmp(report_->phase[p], marks_[i].name) != 0)
 			p++;
 		if (p == HPSORT_PUBLISHED_PHASES)
-			continue;			/* more than the report has room for */
+			continue;			/* more phases than the report has room for */
 		if (p == report_->phases)
 		{
 			report_->phase[p] = marks_[i].name;
@@ -432,7 +421,7 @@ hpsort_published_by_name(const char *name, HpsortPublished *algorithm)
 	return 0;
 }
 
-/* Without a device, and so with nothing in use. */
+/* Without a device; nothing is in use. */
 extern "C" HpsortCudaCode
 hpsort_published_can(const HpsortPublishedSpec *spec, uint64_t n,
 					 uint64_t memory_limit, HpsortCudaError *err)
@@ -440,10 +429,7 @@ hpsort_published_can(const HpsortPublishedSpec *spec, uint64_t n,
 	return guarded(err, [&] { refuse(spec, n, 0, memory_limit); });
 }
 
-/*
- * One way for all algorithms: what they have in common is here and in sort_on(), which
- * jobs use as well.
- */
+/* What the algorithms have in common is here and in sort_on(), which jobs use, too. */
 extern "C" HpsortCudaCode
 hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 					  const void *keys, const uint32_t *payload, uint64_t n,
@@ -454,7 +440,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	return guarded(err, [&] {
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 
-		/* Arguments first; memory when the range is known: sort_on(). */
+		/* Arguments come first; sort_on() checks the memory when the range is known. */
 		refuse(given, n, 0, 0);
 		if (n > 0 && (keys == nullptr || out == nullptr ||
 					  (given->payload &&
@@ -466,14 +452,14 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 
 		DeviceScope scope(context->ordinal);
 		HpsortPublishedSpec spec = *given;
-		/* a verdict of the caller's own leaves the call asynchronous */
+		/* a verdict of the caller leaves the call asynchronous */
 		VerdictSlot slot(context, stream);
 		HpsortPublishedVerdict *to = verdict ? verdict :
 			reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
 		Clock		clock(stream, report);
 		Task		task = {};
 
-		/* also where there are no keys: the caller looks into them all the same */
+		/* cleared even if there are no keys: the caller reads them in any case */
 		memset(to, 0, sizeof(*to));
 		if (report)
 			memset(report, 0, sizeof(*report));
@@ -498,11 +484,8 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	});
 }
 
-/*
- * Section V of Chen et al., which is a step of bucket_bitonic, for callers with lists
- * of their own.  What is const to them is so here as well: Elements is for both lists
- * and results, and nothing writes through these.
- */
+/* Chen et al. 2009, section V: a step of bucket_bitonic, for callers with lists of their own.
+ * The lists are not written to; const is cast away because Elements serves lists and results. */
 extern "C" HpsortCudaCode
 hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
 					   const void *a, const uint32_t *a_payload, uint64_t a_n,
@@ -521,7 +504,7 @@ hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
 				spec->payload ? const_cast<uint32_t *>(payload) : nullptr};
 		};
 
-		/* Merging needs no bounds, and no memory besides its lists. */
+		/* merging needs no bounds, and no memory to be checked beforehand */
 		refuse(spec, 0, 0, 0);
 		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)
 			fail(HPSORT_CUDA_BAD_ARGUMENT,

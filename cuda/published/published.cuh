@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * published.cuh
- *	  What the published algorithms share: the task they are given, their
- *	  subroutines, and the clock that times their phases.
+ *	  What the published algorithms share: the task that they are given, their subroutines, and
+ *	  the clock that times their phases.
  *
- * Each algorithm is one function in a file of its own.  It puts its work on
- * the task's stream, takes memory by DeviceBuffer, throws Failure, and reports
- * keys outside the bounds in the verdict; published.cu does the rest.
+ * For the files of cuda/published.  An algorithm is one function in a file of its own.  It puts
+ * its work on the task's stream, takes memory by DeviceBuffer, throws Failure, and reports keys
+ * outside the bounds in the verdict.  It knows neither jobs nor callers; published.cu and
+ * published_job.cu do everything else.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +27,8 @@ namespace published
 
 class Shares;
 
-/*
- * Times phases by events, when asked to: phase() ends one and begins the next.
- * The same name may come again; its times are added up.
- */
+/* Times phases by events if there is a report.  phase() ends one phase and begins the next.  A
+ * name may come again; its times are added up. */
 class Clock
 {
 public:
@@ -53,7 +52,7 @@ public:
 		marks_.push_back(mark);
 		check(cudaEventRecord(mark.event, stream_), "record an event");
 	}
-	/* Ends the last phase, waits, and fills the report. */
+	/* ends the last phase, waits, and fills the report */
 	void finish();
 
 	HpsortPublishedReport *report() { return report_; }
@@ -70,22 +69,19 @@ private:
 	std::vector<Mark> marks_;
 };
 
-/*
- * A word in pinned memory that turns from 0 to something else when the task is
- * to end, for the host and for kernels; null: nobody can stop it.
- */
+/* A word in pinned memory that the host sets to a value other than 0 when the task is to end.
+ * Host and kernels read it.  null: nobody can stop the task. */
 typedef const volatile uint32_t *StopWord;
 
+/* Returns whether the task is to end. */
 __host__ __device__ inline bool
 is_stopped(StopWord stop)
 {
 	return stop != nullptr && *stop != 0;
 }
 
-/*
- * One call.  map and range are for algorithms that need bounds.  With
- * input_is_spare keys and payload may be written to, once they have been read.
- */
+/* One call of an algorithm.  map and range are set for algorithms that need bounds.  With
+ * input_is_spare, the algorithm may overwrite keys and payload once it has read them. */
 struct Task
 {
 	HpsortCuda *context;
@@ -104,25 +100,19 @@ struct Task
 	StopWord	stop;
 };
 
-/*
- * Smaller tasks are over in a few ms whatever their keys are (2^22 equal ones,
- * hp on an H100: 3) and do without waits in between, at some 10 us each.
- */
+/* Tasks of fewer elements end within a few ms whatever their keys are (2^22 equal keys by hp on
+ * an H100: 3), and so do without the waits of step(), some 10 us each. */
 constexpr uint64_t step_least = (uint64_t) 1 << 22;
 
-/*
- * Most elements of a launch whose atomics may all meet on one address: 25 ms
- * on an H100, at 2.7e9 of them a second.
- */
+/* Most elements of a launch whose atomics may all meet at one address: 25 ms on an H100, at 2.7e9
+ * of them a second. */
 constexpr uint64_t step_elements = (uint64_t) 1 << 26;
 
-/* Elements a thread of its own reads or writes between two looks at StopWord. */
+/* Elements that one thread reads or writes between two readings of StopWord. */
 constexpr uint32_t stop_every = 1u << 14;
 
-/*
- * Between two launches: if somebody may stop the task, waits for what has been
- * launched and looks.  Otherwise, as in what is measured, it does not wait.
- */
+/* Called between two launches.  If somebody may stop the task, waits for what has been launched,
+ * and throws if the task is to end.  If nobody may, as when sorts are measured, it does nothing. */
 inline void
 step(const Task &task)
 {
@@ -134,7 +124,8 @@ step(const Task &task)
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 }
 
-/* launch(first, count) for all of n elements, in steps if need be. */
+/* Calls launch(first, count) for all of n elements: at once if nobody may stop the task, else in
+ * steps. */
 template <typename Launch>
 void
 in_steps(const Task &task, uint64_t n, Launch launch)
@@ -149,7 +140,7 @@ in_steps(const Task &task, uint64_t n, Launch launch)
 	}
 }
 
-/* Algorithms; n > 0. */
+/* The algorithms.  task.n must not be 0. */
 void		hp_sort(const Task &task);
 void		one_hp_sort(const Task &task);
 void		zero_compressed_sort(const Task &task);
@@ -159,39 +150,39 @@ void		comparison_free_onehot_sort(const Task &task);
 void		bucket_bitonic_sort(const Task &task);
 void		radix_peer_sort(const Task &task);
 
-/* What they need besides keys and result, in bytes; an upper bound. */
+/* Return upper bounds, in bytes, of what the algorithms need besides keys and result. */
 uint64_t	hp_need(uint64_t range, uint64_t n);
 uint64_t	one_hp_need(uint64_t range, uint64_t n);
 uint64_t	zero_compressed_need(uint64_t range, uint64_t n);
 uint64_t	bucket_radix_need(const HpsortPublishedOptions &options, uint64_t n);
 uint64_t	comparison_free_need(const HpsortPublishedOptions &options, uint64_t range);
 uint64_t	comparison_free_onehot_need(uint64_t range, uint64_t n);
-/* own_spare: without input_is_spare. */
+/* own_spare: the task does not have input_is_spare */
 uint64_t	bucket_bitonic_need(const HpsortPublishedSpec &spec, uint64_t n,
 								bool own_spare = true);
-/* The longest pass whose need with input_is_spare is within available bytes;
- * if none is, the shortest that is worth trying. */
+/* Returns the longest pass whose need with input_is_spare is within available bytes, or the
+ * shortest one worth trying if there is none. */
 uint64_t	bucket_bitonic_pass_keys(const HpsortPublishedSpec &spec, uint64_t n,
 									 uint64_t available);
 uint64_t	radix_need(bool payload, uint64_t n);
 
 /*
- * Subroutine Prefix-Sums of the H-P papers (Algorithm 1): cub's inclusive sum,
- * with init added to the first element of data beforehand, which changes it.
- * data and sums may be the same.
+ * Subroutine Prefix-Sums of the H-P papers (Algorithm 1): CUB's inclusive sums of data to sums,
+ * which may be the same array.  init is added to the first element of data before, which changes
+ * data.
  */
 void		prefix_sums(HpsortCuda *context, cudaStream_t stream, uint32_t *data,
 						uint32_t *sums, uint64_t n, uint32_t init = 0);
 uint64_t	prefix_sums_need(uint64_t n);
 
-/* An option of HpsortPublishedOptions, or what stands for its 0. */
+/* Returns an option of HpsortPublishedOptions, or the authors' choice if it is 0. */
 inline uint32_t
 option_or(uint32_t given, uint32_t authors)
 {
 	return given > 0 ? given : authors;
 }
 
-/* An array rounded up as Carver and DeviceBuffer do. */
+/* Returns the bytes of an array, rounded up as Carver and DeviceBuffer do. */
 inline uint64_t
 array_bytes(uint64_t count, uint64_t size)
 {
@@ -204,7 +195,7 @@ zero(cudaStream_t stream, void *memory, uint64_t bytes)
 	check(cudaMemsetAsync(memory, 0, bytes, stream), "zero memory");
 }
 
-/* Blocks for one thread per thing. */
+/* Returns the number of blocks for one thread per thing. */
 inline unsigned
 blocks_for_each(uint64_t things, unsigned threads)
 {
@@ -213,39 +204,37 @@ blocks_for_each(uint64_t things, unsigned threads)
 
 /* ---- published.cu, for published_job.cu ---- */
 
-/*
- * Throws what hpsort_published_can() returns; in_use is what the limit (0: not
- * looked at) has to hold besides the need.
- */
+/* Throws what hpsort_published_can() would return.  in_use is what memory_limit (0: not checked)
+ * must hold besides the need. */
 void		refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 				   uint64_t memory_limit);
 
-/* The refusal for want of memory, the same whenever it is found. */
+/* Throws NO_MEMORY; one text, wherever the want of memory is found. */
 [[noreturn]] void refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need,
 								uint64_t in_use, uint64_t memory_limit);
 
 /*
- * Finds bounds that are missing, looks at the memory, sorts; does not wait at
- * the end.  task has the stream, keys, n, out, what goes with them, and the spec,
- * whose bounds are completed.
+ * Sorts: finds bounds that are missing, checks the memory, calls the algorithm.  Does not wait at
+ * the end.  task must have the stream, keys, n, out and their payloads.  Bounds that were found
+ * are added to spec.
  */
 void		sort_on(Task task, HpsortPublishedSpec *spec);
 
-/* Throws what the verdict says, if anything. */
+/* Throws what the verdict reports, if anything. */
 void		check_verdict(const HpsortPublishedVerdict &verdict,
 						  const HpsortPublishedSpec &spec);
 
 /* ---- published_job.cu, for job.cu ---- */
 
-/* Throws why spec->algorithm cannot do a job, if so. */
+/* Throws if spec->algorithm cannot do the job, with the reason. */
 void		published_check_job(HpsortCuda *context, const HpsortCudaSpec *spec);
 
-/* Lets further devices have a part of the keys of a job that is about to get them; not
- * of one that another algorithm than bucket_bitonic sorts. */
+/* Lets further devices have a part of the keys of a job that is about to get them.  Does nothing
+ * unless bucket_bitonic sorts the job. */
 void		published_share(const HpsortCudaSpec &job, HpsortCuda *const *contexts,
 							int count, Shares *shares);
 
-/* Into how many parts a list was cut, and by how many devices it was sorted. */
+/* Into how many parts a list was cut, and how many devices sorted them. */
 struct Cut
 {
 	uint64_t	parts;
@@ -253,9 +242,9 @@ struct Cut
 };
 
 /*
- * Sorts the n keys of a job, whose bounds have been found, and waits; they are
- * overwritten.  kept has all of them, or else those that shares has not, and room for
- * all.  rows, if not null, receives the stable permutation.
+ * Sorts the n keys of a job, whose bounds have been found, into out, and waits.  The keys are
+ * overwritten.  kept has all keys, or the keys that shares does not have, and has room for all.
+ * If rows is not null, it receives the stable permutation.  Returns how the list was cut.
  */
 Cut			published_into(HpsortCuda *context, cudaStream_t stream,
 						   const HpsortCudaSpec &job, const Bounds &bounds,

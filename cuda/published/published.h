@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * published.h
- *	  The sorting algorithms of the papers, each as its authors describe it,
- *	  beside the engine's own tuned way (hpsort_cuda.h), in plain C.
+ *	  The sorting algorithms of the papers, each as its authors describe it, in plain C, beside
+ *	  the engine's own regimes (hpsort_cuda.h).
  *
- * They exist to be chosen by name, to be compared, and to keep the papers'
- * tables repeatable.  Contexts, the memory pool, errors and conventions are
- * those of hpsort_cuda.h.  What this header does not know: when one of them
- * is worth choosing (docs/internals/papers.md has the measurements).
+ * For jobs that name an algorithm (job.cu), for benches and for tests.  The algorithms exist to
+ * be chosen by name, to be compared, and to keep the papers' tables repeatable.  Contexts, the
+ * memory pool, errors and conventions are hpsort_cuda.h's.  This header does not know when
+ * an algorithm is worth choosing; docs/internals/papers.md has the measurements.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* The algorithms; their names in SQL are in the table. */
 typedef enum HpsortPublished
 {
 	HPSORT_PUBLISHED_HP = 0,
@@ -29,17 +30,21 @@ typedef enum HpsortPublished
 	HPSORT_PUBLISHED_COMPARISON_FREE,
 	HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT,
 	HPSORT_PUBLISHED_BUCKET_BITONIC,
-	HPSORT_PUBLISHED_RADIX,		/* CUB, the peer of all of them */
+	HPSORT_PUBLISHED_RADIX,		/* CUB, the peer of all others */
 	HPSORT_PUBLISHED_ALGORITHMS
 } HpsortPublished;
 
 /*
- * FLOAT4 is a 4-byte IEEE number in PostgreSQL's order: -0 equals 0, every
- * NaN equals every other and is larger than infinity.  Bits are kept as they
- * are.  FLOAT4_IMAGE is an int4 that stands for such a number: its bits, below
- * zero with all but the sign complemented, less 0x7fffff, which is their order
- * as integers and one to one.  Images have bounds and a stable order as integers
- * have; bucket_bitonic cuts both floats and their images into slices by value.
+ * The type of keys.
+ *
+ * - INT4: a signed integer.
+ * - FLOAT4: a 4-byte IEEE number in PostgreSQL's order.  -0 equals 0; all NaNs are equal and
+ *   larger than infinity.  The bits of each key are kept.
+ * - FLOAT4_IMAGE: an int4 that stands for a FLOAT4, one to one and in the same order: the
+ *   number's bits, complemented except for the sign if the number is below zero, less 0x7fffff.
+ *   Images have bounds and a stable order, as integers have.
+ *
+ * bucket_bitonic cuts both floats and their images into slices by value.
  */
 typedef enum HpsortPublishedType
 {
@@ -49,21 +54,19 @@ typedef enum HpsortPublishedType
 } HpsortPublishedType;
 
 /*
- * What the authors chose, or left to who runs it; 0 is their own choice.  A number
- * out of its range is refused, and so is one for another algorithm.  The counts are
- * powers of two.
+ * Parameters that the authors chose, or left to the caller.  0 is the authors' own choice, which
+ * is in parentheses below.  A number out of its range, and a parameter of another algorithm, is
+ * an error.  Counts are powers of two unless "any number" stands there.
  */
 typedef struct HpsortPublishedOptions
 {
-	uint32_t	block_threads;	/* hp, one_hp, zero_compressed_published: threads of a
-								 * block, 32 to 1024 (256); comparison_free: T, 1 to
-								 * 1024 (16) */
-	uint32_t	blocks;			/* comparison_free: blk, 1 to 65536 (1024); T blk is 2
-								 * to 2^22 */
-	uint32_t	row_threads;	/* comparison_free_onehot: threads that walk a row
-								 * together, 1 or 32 (1) */
-	uint32_t	radix_bits;		/* bucket_radix: r is 2 to this, 8 to 16 (16); two passes
-								 * do for ranges up to r^2, more are refused */
+	uint32_t	block_threads;	/* hp, one_hp, zero_compressed_published: threads of a block, 32
+								 * to 1024 (256); comparison_free: T, 1 to 1024 (16) */
+	uint32_t	blocks;			/* comparison_free: blk, 1 to 65536 (1024); T blk is 2 to 2^22 */
+	uint32_t	row_threads;	/* comparison_free_onehot: threads that walk a row together, 1 or
+								 * 32 (1) */
+	uint32_t	radix_bits;		/* bucket_radix: log2 of r, 8 to 16 (16), any number; a range
+								 * above r^2 needs more than two passes and is an error */
 	uint32_t	rows;			/* bucket_radix: s, 32 to 65536 (1024) */
 	uint32_t	slice_expected; /* bucket_bitonic: E, 1 to M (80), any number */
 	uint32_t	bucket_most;	/* bucket_bitonic: M, 128 to 2048 (512) */
@@ -71,14 +74,16 @@ typedef struct HpsortPublishedOptions
 } HpsortPublishedOptions;
 
 /*
- * bounds_known: as in HpsortCudaSpec, a promise that is checked; without it
- * the bounds are found by one more reading of the keys.  FLOAT4 has none.
- * nearly_sorted and pass_keys are for bucket_bitonic and must be zero for the
- * others.  stable: equal keys keep their order; needs a payload, and with
- * bucket_bitonic keys that are not FLOAT4 and a payload that tells the order, such
- * as row numbers: distinct and ascending.  distinct is a promise for
- * comparison_free_onehot, which then multiplies (equation 10) instead of walking
- * (11): a key that occurs twice is an error.
+ * What is to be sorted, and how.
+ *
+ * - bounds_known: lo and hi are a promise that is checked, as in HpsortCudaSpec.  Without it the
+ *   bounds are found by one more reading of the keys.  FLOAT4 has no bounds.
+ * - stable: equal keys keep their order.  Needs a payload.  bucket_bitonic also needs keys that
+ *   are not FLOAT4, and a payload that is distinct and ascends in the order of the keys, as row
+ *   numbers do.
+ * - distinct: a promise for comparison_free_onehot, which then multiplies (equation 10) instead
+ *   of walking (equation 11).  A key that occurs twice is an error.
+ * - nearly_sorted, pass_keys: for bucket_bitonic.  They must be zero for all others.
  */
 typedef struct HpsortPublishedSpec
 {
@@ -91,20 +96,21 @@ typedef struct HpsortPublishedSpec
 	int			payload;		/* 4 bytes travel with each key */
 	int			stable;
 	int			distinct;
-	int			nearly_sorted;	/* 1: it is, -1: it is not, 0: to be found out */
-	uint64_t	pass_keys;		/* most keys sorted at once; more are cut, sorted
-								 * and merged; 0: HPSORT_PUBLISHED_PASS_KEYS */
+	int			nearly_sorted;	/* 1: the keys are nearly sorted; -1: they are not; 0: to be found
+								 * out */
+	uint64_t	pass_keys;		/* most keys sorted at once; more are cut, sorted and merged; 0:
+								 * HPSORT_PUBLISHED_PASS_KEYS */
 	HpsortPublishedOptions options;
 } HpsortPublishedSpec;
 
-/* One pass numbers elements in 32 bits; the authors' cards held 30e6. */
+/* Most keys of a pass, which numbers elements in 32 bits; the authors' cards held 30e6. */
 #define HPSORT_PUBLISHED_PASS_KEYS	((uint64_t) 1 << 30)
 
 /*
- * HpsortCudaSpec.algorithm of a job that sorts with one of them.  Such a job
- * gives keys and runs; the permutation only if the algorithm moves a payload,
- * which then are row numbers, under stable.  It can be cancelled between its
- * launches, and within those that may take long.
+ * HpsortCudaSpec.algorithm of a job that sorts with an algorithm.  The job gives keys and runs.
+ * It gives a permutation only if the algorithm moves a payload, which then are row numbers,
+ * sorted with stable.  The job can be cancelled between its launches, and within launches that
+ * may take long.
  */
 #define HPSORT_PUBLISHED_JOB(algorithm) ((int) (algorithm) + 1)
 
@@ -113,97 +119,98 @@ typedef struct HpsortPublishedInfo
 {
 	const char *name;			/* as in SQL */
 	const char *paper;			/* authors and year */
-	const char *algorithm;		/* which part of it */
-	int			stable;			/* equal keys keep their order as published (with
-								 * a payload alone this can be seen) */
+	const char *algorithm;		/* which part of the paper */
+	int			stable;			/* equal keys keep their order as published (visible only with a
+								 * payload) */
 	int			distinct_only;	/* a key that occurs twice is an error */
-	int			floats;			/* sorts FLOAT4 too */
-	int			payload;		/* moves a payload too */
-	const char *no_rows;		/* why it has no permutation; NULL: it has */
+	int			floats;			/* sorts FLOAT4, too */
+	int			payload;		/* moves a payload, too */
+	const char *no_rows;		/* why it gives no permutation; NULL: it gives one */
 	uint64_t	max_n;
-	const char *limits;			/* for people: what it can sort, what it costs */
+	const char *limits;			/* for people: what it sorts and needs */
 
-	/*
-	 * Upper bound of the device memory in bytes that it takes besides keys and
-	 * result.  With unknown bounds the range counts as 2^32.  Pure.
-	 */
+	/* Returns an upper bound of the device memory in bytes besides keys and result.  Without
+	 * bounds the range counts as 2^32.  Pure. */
 	uint64_t	(*need) (const HpsortPublishedSpec *spec, uint64_t n);
 } HpsortPublishedInfo;
 
-/* All of them, in the order of the enum; *count is set when not NULL. */
+/*
+ * Returns the table of all algorithms, in the order of the enum.  Sets *count, which may be NULL.
+ */
 extern const HpsortPublishedInfo *hpsort_published_algorithms(int *count);
 
-/* 1 and *algorithm when there is one of that name, else 0. */
+/* Returns 1 and sets *algorithm if there is an algorithm of this name, else returns 0. */
 extern int	hpsort_published_by_name(const char *name, HpsortPublished *algorithm);
 
-/*
- * Whether an algorithm can do a job at all; else BAD_ARGUMENT and why, or
- * NO_MEMORY with the need when that exceeds memory_limit (bytes; 0: not
- * looked at).  Pure.
- */
+/* Returns whether an algorithm can do a job: OK, BAD_ARGUMENT with the reason, or NO_MEMORY with
+ * the need if the need exceeds memory_limit (bytes; 0: not checked).  Pure. */
 extern HpsortCudaCode hpsort_published_can(const HpsortPublishedSpec *spec,
 										   uint64_t n, uint64_t memory_limit,
 										   HpsortCudaError *err);
 
 /*
- * The device memory of a job of n keys with spec->algorithm, as
- * hpsort_cuda_job_need() has it for the others.  Where the bounds are not known
- * the range counts as 1: what it really takes is looked at in finish, before
- * anything is sorted.  A job of bucket_bitonic that does not get so much cuts
- * its list, sorts the parts one by one and merges them; least is what it cannot
- * do without.  Pure.
+ * Return device memory in bytes of a job of n keys with spec->algorithm.  Pure.
+ *
+ * need is the upper bound that hpsort_cuda_job_need() is for all other jobs.  If the bounds are
+ * not known, the range counts as 1: finish checks what the sort really takes before anything is
+ * sorted.  least is what the job cannot do without: a job of bucket_bitonic that gets less than
+ * its need cuts its list, sorts the parts one by one and merges them.
  */
 extern uint64_t hpsort_published_job_need(const HpsortCudaSpec *spec, uint64_t n);
 extern uint64_t hpsort_published_job_least(const HpsortCudaSpec *spec, uint64_t n);
 
 /*
- * Before the first key: lets a job of bucket_bitonic use further devices, which must
- * outlive it.  If there are enough keys each gets a part of them as they come, and
- * sorts it; the job's own merges the parts.  What a device has no room for, the job's
- * own takes: its memory is what hpsort_published_job_need() says in any case.  The
- * same device may be given again.  Jobs of other algorithms do without.
+ * Lets a job of bucket_bitonic use further devices.  To be called before the first key; the
+ * contexts must outlive the job, and a context may be given twice.  If there are enough keys,
+ * each device gets a part of them as they come, and sorts it; the job's own device merges the
+ * parts.  Exceptions:
+ *
+ * - Keys for which a device has no room stay on the job's own device, whose memory is what
+ *   hpsort_published_job_need() says in any case.
+ * - Jobs of other algorithms use no further devices.
  */
 extern HpsortCudaCode hpsort_published_job_share(HpsortCudaJob *job,
 												 HpsortCuda *const *contexts,
 												 int count, HpsortCudaError *err);
 
-/* Where a call that does not wait reports what it found, in pinned memory. */
+/* Where a call that does not wait reports what it has found, in pinned memory. */
 typedef struct HpsortPublishedVerdict
 {
 	HpsortCudaVerdict keys;		/* n_outside and key */
-	uint32_t	n_duplicate;	/* one_hp, distinct: > 0 when a key occurs twice ... */
-	int32_t		duplicate;		/* ... such as this one */
+	uint32_t	n_duplicate;	/* one_hp, distinct: > 0 if a key occurs twice */
+	int32_t		duplicate;		/* one of the keys that occur twice */
 } HpsortPublishedVerdict;
 
-/* Times of the steps that the papers' figures show, and how it went. */
+/* Times of the phases that the papers' figures show, and which way a sort took. */
 #define HPSORT_PUBLISHED_PHASES 8
 typedef struct HpsortPublishedReport
 {
 	uint32_t	phases;
 	const char *phase[HPSORT_PUBLISHED_PHASES];
 	double		phase_ms[HPSORT_PUBLISHED_PHASES];
-	uint32_t	rounds;			/* bucket_radix: choices of pivots, over all passes;
-								 * bucket_bitonic: levels of recursion */
-	uint32_t	repaired;		/* bucket_radix: groups too disordered for
-								 * insertion */
-	int			nearly_sorted;	/* bucket_bitonic: taken as such, and so divided by
-								 * the strided way */
-	double		disorder;		/* bucket_bitonic: the disorder degree, where it was
-								 * looked at */
+	uint32_t	rounds;			/* bucket_radix: choices of pivots in all passes; bucket_bitonic:
+								 * levels of recursion */
+	uint32_t	repaired;		/* bucket_radix: groups too disordered for insertion */
+	int			nearly_sorted;	/* bucket_bitonic: taken as nearly sorted, and so divided by the
+								 * strided way */
+	double		disorder;		/* bucket_bitonic: the disorder degree, if it was measured */
 } HpsortPublishedReport;
 
 /*
- * Sort n keys of device memory into out (device memory, not overlapping);
- * payload and payload_out likewise, when spec->payload is set, else NULL.  On
- * the caller's stream, which may be NULL for the default one.
+ * Sorts n keys of device memory into out, which is device memory that does not overlap them.
+ * payload and payload_out are arrays of the same kind if spec->payload is set, else NULL.  Works
+ * on the caller's stream; NULL is the default stream.
  *
- * With a verdict the call does not wait at its end (hp, one_hp and
- * comparison_free then do not wait at all when the bounds are given) and the
- * caller looks into the verdict; without one it waits and reports
- *	OUT_OF_BOUNDS	naming a key outside the given bounds
- *	DUPLICATE		one_hp, distinct: a key occurs twice; err->key is that key
- *	NO_MEMORY		with the need.
- * report may be NULL; asking for it costs two events a phase and a wait.
+ * Without a verdict the call waits at its end.  It returns
+ *
+ *	OUT_OF_BOUNDS	with a key outside the given bounds
+ *	DUPLICATE		one_hp, distinct: with a key that occurs twice
+ *	NO_MEMORY		with the need
+ *
+ * With a verdict the call does not wait at its end, and the caller reads the verdict.  hp, one_hp
+ * and comparison_free then do not wait at all if the bounds are given.
+ *
+ * report may be NULL; a report costs two events a phase and a wait.
  */
 extern HpsortCudaCode hpsort_published_sort(HpsortCuda *context,
 											const HpsortPublishedSpec *spec,
@@ -216,10 +223,9 @@ extern HpsortCudaCode hpsort_published_sort(HpsortCuda *context,
 											HpsortCudaError *err);
 
 /*
- * The merge of Chen et al.: two lists in the order that spec asks for (type,
- * descending, payload) become one; of equal elements those of a come first, or where
- * spec says stable those of the smaller payload.
- * Device memory; out must not overlap.  Does not wait.
+ * The merge of Chen et al. 2009.  Merges two lists in the order of spec (type, descending,
+ * payload) into out, which must not overlap them.  Of equal elements, the one of a comes first;
+ * with spec->stable, the smaller payload does.  All lists are device memory.  Does not wait.
  */
 extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,
 											 const HpsortPublishedSpec *spec,
@@ -232,12 +238,11 @@ extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,
 											 HpsortCudaError *err);
 
 /*
- * bucket_bitonic of structures: n of them, words 4-byte words each, ordered by the
- * word key_word, which has the type that spec names.  Key and number of each are
- * sorted as a key and its payload, and then every structure moves once, where the
- * authors move it in each step.  Memory besides the lists: 16 bytes a structure and
- * what sorting takes.  Structures that are aligned to 16 bytes, of 4 words, move
- * fastest.  Waits at its end.
+ * bucket_bitonic of structures.  Sorts n structures of `words` 4-byte words each by the word
+ * key_word, which has the type of spec, into out.  Key and number of each structure are sorted as
+ * a key and its payload; then every structure moves once, where the authors move it in each step.
+ * Needs 16 bytes a structure besides the lists, and what sorting takes.  Structures of 4 words
+ * that are aligned to 16 bytes move fastest.  Waits at its end.
  */
 extern HpsortCudaCode hpsort_published_sort_structures(HpsortCuda *context,
 													   const HpsortPublishedSpec *spec,
@@ -249,9 +254,9 @@ extern HpsortCudaCode hpsort_published_sort_structures(HpsortCuda *context,
 													   HpsortCudaError *err);
 
 /*
- * bucket_bitonic on several GPUs: from host memory to host memory (pinned is
- * faster).  Each context sorts a part, with a host thread of its own; the
- * parts are merged on the first.  The same device may be given more than once.
+ * bucket_bitonic on several GPUs.  Sorts from host memory to host memory (pinned is faster).
+ * Each context sorts a part, with a host thread of its own; the first context's device merges the
+ * parts.  The same context may be given more than once.
  */
 extern HpsortCudaCode hpsort_published_sort_many(HpsortCuda *const *contexts,
 												 int count,

@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * published_job.cu
- *	  Jobs that sort with a published algorithm: what they need, what they
- *	  cannot do, and the sort itself, for job.cu.
+ *	  Jobs that sort with a published algorithm: what they need, what they cannot do, and the sort
+ *	  itself.
  *
- * What a job adds to a call of hpsort_published_sort(): somebody may cancel it;
- * its keys are its own, so that bucket_bitonic may use them as its second list;
- * and that algorithm cuts the list if memory is short (bucket_merge.cu).
+ * For job.cu.  A job differs from a call of hpsort_published_sort() in three ways:
+ *
+ * - Somebody may cancel it.
+ * - Its keys are its own, so that bucket_bitonic may use them as its second list.
+ * - bucket_bitonic cuts the list if memory is short (bucket_merge.cu).
  *
  *-------------------------------------------------------------------------
  */
@@ -32,9 +34,10 @@ is_bitonic(const HpsortPublishedSpec &spec)
 }
 
 /*
- * What a job asks for, as far as it is known before its keys are.  Keys are sorted
- * upwards whatever was asked: reading them backwards is free.  A permutation is not
- * the other one read backwards, because equal keys keep their order in both.
+ * Returns what a job asks for, as far as it is known before its keys are.  Keys are sorted
+ * upwards whatever was asked for, because reading them backwards is free.  A permutation is
+ * sorted in the job's direction: equal keys keep their order in both directions, so neither
+ * permutation is the other one read backwards.
  */
 HpsortPublishedSpec
 spec_of_job(const HpsortCudaSpec &job)
@@ -42,10 +45,10 @@ spec_of_job(const HpsortCudaSpec &job)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
-	/* to the others, images are the integers that they are */
+	/* to other algorithms, images are the integers that they are */
 	if (job.float_images && is_bitonic(spec))
 		spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
-	/* a range of one where nobody knows it: a need for 2^32 would refuse what may fit */
+	/* a range of one if the bounds are not known: a need for 2^32 would refuse what may fit */
 	spec.lo = job.bounds_known ? job.lo : 0;
 	spec.hi = job.bounds_known ? job.hi : 0;
 	spec.bounds_known = 1;
@@ -58,10 +61,8 @@ spec_of_job(const HpsortCudaSpec &job)
 	return spec;
 }
 
-/*
- * The keys as they came and their order, twice as much with row numbers, and
- * what sorting takes, in passes as long as available bytes allow.
- */
+/* Returns the memory of sorting: the keys as they came and in order (both twice with row
+ * numbers), and what sorting takes, in passes as long as available bytes allow. */
 uint64_t
 sorting_need(const HpsortPublishedSpec &spec, uint64_t n, uint64_t available)
 {
@@ -75,19 +76,19 @@ sorting_need(const HpsortPublishedSpec &spec, uint64_t n, uint64_t available)
 	return lists + bucket_bitonic_need(passes, n, false);
 }
 
-/* Afterwards: runs of keys that hardly repeat, beside them. */
+/* Returns the memory of making runs of sorted keys that hardly repeat. */
 uint64_t
 runs_need(uint64_t n)
 {
 	return 2 * array_bytes(n, 4) + regime_runs_bytes(n) + n / 256 + 65536;
 }
 
-/* And slices on their way to the host. */
+/* Memory of slices on their way to the host. */
 constexpr uint64_t reading_need = 2 * REGIME_READ_SLICE * 3 + 65536;
 
 } /* namespace */
 
-/* At open: what can never be, and what cannot fit even in the shortest passes. */
+/* At open: fails if the job can never be done, or does not fit even in the shortest passes. */
 void
 published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 {
@@ -104,7 +105,7 @@ published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 			 table[spec.algorithm].name, table[spec.algorithm].no_rows);
 	refuse(&spec, n, 0, 0);
 	if (n == 0)
-		return;					/* as many as will come: finish sees */
+		return;					/* the number is not known: finish checks */
 	hpsort_cuda_memory(context, &used, nullptr, 0);
 	least = hpsort_published_job_least(job, n);
 	if (least > limit || used > limit - least)
@@ -134,7 +135,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	Task		task = {};
 	Cut			cut = {1, 1};
 
-	/* The keys' own bounds: a job has seen all of them, and promised ones are wider. */
+	/* The keys' own bounds: a job has read all keys, and promised bounds may be wider. */
 	spec.lo = bounds.lo;
 	spec.hi = bounds.hi;
 	task.context = context;
@@ -160,7 +161,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		uint64_t	used;
 
 		cut.devices = others.size() + 1;
-		/* now, and not at open: other jobs have come and gone since */
+		/* computed here and not at open: other jobs have come and gone between */
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		spec.pass_keys = bucket_bitonic_pass_keys(spec, own,
 												  used < limit ? limit - used : 0);
@@ -172,14 +173,14 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		const size_t shares = cut.devices;
 
 		cut.devices = sort_shared(task, &spec, kept.n(), others);
-		/* those of other devices are one each, and those that were left to this one
-		 * are cut as its own is */
+		/* each further device has one part; parts that were left to this device are cut as its
+		 * own is */
 		cut.parts = cut.parts * (shares - cut.devices + 1) + cut.devices - 1;
 	}
 	else
 		sort_on(task, &spec);
 	check(cudaStreamSynchronize(stream), "sort");
-	/* what kernels left undone must not be looked at */
+	/* the output of stopped kernels must not be used */
 	if (is_stopped(stop))
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 	check_verdict(*task.verdict, spec);
@@ -202,10 +203,8 @@ hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
 		reading_need;
 }
 
-/*
- * Runs that keys were asked for beside are made only if there is room.  Only
- * bucket_bitonic has a choice: with nothing available it takes its shortest passes.
- */
+/* The job wants keys beside the runs, so runs are made only if there is room.  Only
+ * bucket_bitonic has a choice: with no memory available, it takes its shortest passes. */
 extern "C" uint64_t
 hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 {

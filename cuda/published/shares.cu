@@ -19,10 +19,10 @@ namespace published
 namespace
 {
 
-/* Fewer keys for each device are sorted by one before a thread has started. */
+/* With fewer keys for each device, one device has sorted them before a thread has started. */
 constexpr uint64_t shared_least = 1u << 20;
 
-/* body() on the share's device. */
+/* Calls body() with the share's device current. */
 template <typename Body>
 void
 on_device_of(const Share &share, Body body)
@@ -32,6 +32,7 @@ on_device_of(const Share &share, Body body)
 	body();
 }
 
+/* Returns whether a device only lacks room, so that other devices can go on. */
 bool
 is_out_of_memory(const Failure &failure)
 {
@@ -52,16 +53,16 @@ Shares::close()
 }
 
 /*
- * A device gets no keys before the job is known to have enough for all of them: from
- * the beginning if so many are expected, else when so many are on the job's own, and
- * the others catch up then.
+ * A device gets no keys before the job is known to have enough for all devices.  If enough are
+ * expected, devices take keys from the beginning.  Otherwise they begin when the job's own device
+ * has enough, and then catch up.
  */
 void
 Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &spec,
 			 uint64_t expected)
 {
 	const uint64_t least = shared_least * (static_cast<uint64_t>(count) + 1);
-	/* the last piece may go to any of them */
+	/* the last piece may go to any device */
 	const uint64_t each = expected / (static_cast<uint64_t>(count) + 1) + piece;
 
 	close();
@@ -93,7 +94,9 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 	}
 }
 
-/* Of devices with equally many keys the first one takes them, and the job's own is it. */
+/*
+ * Of devices with equally many keys the first one takes the keys, and the job's own is the first.
+ */
 bool
 Shares::take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
 			 std::vector<Event> *copied)
@@ -114,7 +117,7 @@ Shares::take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
 
 	DeviceScope scope(chosen->context->ordinal);
 
-	/* What it has stays there, and is sorted there if there is room for that. */
+	/* the keys that it has stay there, and are sorted there if there is room for this */
 	try
 	{
 		chosen->kept.reserve(fewest + n);

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * shares.cuh
- *	  The keys of a job that further devices have: each takes chunks as they
- *	  come, and sorts what it has at the end (many_gpus.cu).
+ *	  The keys of a job that further devices have.  Each device takes chunks as they come, and
+ *	  sorts its keys at the end (many_gpus.cu).
  *
- * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI, cuts a list that
- * is in host memory already.  A job's keys come chunk by chunk, and how many there
- * will be is known for some jobs only; so a piece of a chunk goes to the device that
- * has the fewest keys, and every device's bus is at work while they come.
+ * For job.cu and published_job.cu.
+ *
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI, cuts a list that is in host
+ * memory already.  A job's keys come chunk by chunk, and only for some jobs it is known how many
+ * will come.  So each piece of a chunk goes to the device that has the fewest keys, and every
+ * device's bus is at work while keys come.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +26,7 @@ namespace hpsort
 namespace published
 {
 
-/* One device's.  Streams come first, as in HpsortCudaJob. */
+/* One device's share.  Streams come first, as in HpsortCudaJob. */
 struct Share
 {
 	explicit Share(HpsortCuda *of) : context(of), kept(of, copy, compute) {}
@@ -33,18 +35,16 @@ struct Share
 	Stream		copy;
 	Stream		compute;
 	KeptKeys	kept;
-	bool		full = false;	/* no room was found: takes no more */
+	bool		full = false;	/* no room was found; takes no more keys */
 };
 
-/*
- * Those of all devices but the job's own, whose keys are the job's.  Memory and streams
- * belong to their devices, each of which is made current where need be.
- */
+/* The shares of all devices but the job's own, whose keys the job has.  Memory and streams belong
+ * to their devices; each function makes these devices current where it must. */
 class Shares
 {
 public:
-	/* the longest piece, in keys: one device's bus is not idle for long while another
-	 * has its piece (2 MB, some 40 us), and starting a copy takes a tenth of that */
+	/* the longest piece, in keys.  One device's bus is not idle for long while another has its
+	 * piece (2 MB, some 40 us), and starting a copy takes a tenth of this. */
 	static constexpr uint64_t piece = 1u << 19;
 
 	Shares() = default;
@@ -52,35 +52,33 @@ public:
 	Shares(const Shares &) = delete;
 	Shares &operator=(const Shares &) = delete;
 
-	/*
-	 * Before the first key.  expected keys are to come, or more (0: nobody knows).  A
-	 * device that has no room for its part of them is left out.
-	 */
+	/* Prepares for the first key.  At least expected keys are to come (0: unknown).  A device
+	 * that has no room for its part of them is left out. */
 	void		open(HpsortCuda *const *contexts, int count,
 					 const HpsortPublishedSpec &spec, uint64_t expected);
 	/*
-	 * Offers the next keys of a job that has `total` of them by now, of which its own
-	 * device has `own`.  False: they are for its own device.  copied gets an event
-	 * more, as in KeptKeys::add().
+	 * Offers the next n keys of a job that has `total` keys, of which its own device has `own`.
+	 * Returns false if the keys are for its own device.  Otherwise adds to copied an event behind
+	 * the copy, as KeptKeys::add() records it.
 	 */
 	bool		take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
 					 std::vector<Event> *copied);
-	/* Gives all memory back, behind what is at work. */
+	/* gives all memory back, behind the work that uses it */
 	void		close();
-	/* Waits for all work, and ignores its errors: the caller has one. */
+	/* waits for all work and ignores its errors: the caller already has one */
 	void		settle();
-	/* Makes bounds as wide as these keys need; waits for them. */
+	/* widens bounds by the keys of all shares; waits for them */
 	void		widen(Bounds *bounds);
-	/* Whether a device among them reads unpinned host memory without staging. */
+	/* returns whether one of the devices reads unpinned host memory without staging */
 	bool		read_pageable() const;
 
 	bool		empty() const { return shares_.empty(); }
-	/* those that have keys */
+	/* returns the shares that have keys */
 	std::vector<Share *> used() const;
 
 private:
 	std::vector<std::unique_ptr<Share>> shares_;
-	uint64_t	from_ = 0;		/* keys of the job before which none are taken */
+	uint64_t	from_ = 0;		/* number of the job's first key that a share may take */
 };
 
 } /* namespace published */

@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * zero_compressed.cu
- *	  0-compressed H-P sort as published: empty bins are squeezed out.
+ *	  0-compressed H-P sort as published: empty bins are left out.
  *
- * S. Kozakai, N. Fujimoto, K. Wada 2021, Algorithms 4 and 5, Figs. 5 to 7;
- * Kozakai 2022, Figs. 3 to 5, for any lower bound.  The arrays keep the papers'
- * names: A01 marks the bins that occur, its prefix sums number them, C and iC
- * are their counts and values, B has at the first place of each value how much
- * larger it is than the one before, and the prefix sums of B are the result.
+ * S. Kozakai, N. Fujimoto, K. Wada 2021, Algorithms 4 and 5, Figs. 5 to 7; Kozakai 2022,
+ * Figs. 3 to 5, for any lower bound.  The arrays keep the papers' names.  A01 marks the bins
+ * that occur, and its prefix sums number them.  C and iC are their counts and values.  B has at
+ * the first place of each value how much it is larger than the value before.  The prefix sums of
+ * B are the result.
  *
- * The engine's own kernels (shared_histogram.cu, runs.cu) are the same
- * method without B: a place finds its value by searching C_p.
+ * The engine's own kernels (shared_histogram.cu, runs.cu) are this method without B: a place
+ * finds its value by a search in C_p.
  *
- * Bytes moved: per key 4 read, one atomic on A, 12 for B and the output; per
- * value of the range 28; per distinct value 28.  One wait for the host, which
- * must know len.  Today's hardware: as hp.cu; the compression saves the second
- * histogram's atomics, which matter only where the range is large and empty.
+ * Bytes moved: per key 4 read, one atomic on A, 12 for B and the output; per value of the range
+ * 28; per distinct value 28.  The host waits once, for len.  What hp.cu says of current hardware
+ * holds here, too; the compression saves the second histogram's atomics, which matter only where
+ * the range is large and empty.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@ namespace hpsort
 namespace published
 {
 
-/* Lines 2 and 3 of Algorithm 5. */
+/* Algorithm 5, lines 2 and 3. */
 __global__ void __launch_bounds__(hp_most_threads)
 binarize_kernel(uint64_t range, const uint32_t *a, uint32_t *a01)
 {
@@ -37,9 +37,9 @@ binarize_kernel(uint64_t range, const uint32_t *a, uint32_t *a01)
 }
 
 /*
- * Lines 10 to 14.  The authors' barrier stands inside a branch, which CUDA
- * allows no more; here the whole block meets it.  iC holds keys, not bins, and
- * so everything after this works in either direction.
+ * Algorithm 5, lines 10 to 14.  The authors' barrier is inside a branch, which CUDA does not
+ * allow; here the whole block reaches it.  iC holds keys and no bins, so everything after this
+ * works in either direction.
  */
 __global__ void __launch_bounds__(hp_most_threads)
 compress_kernel(uint64_t range, const uint32_t *a, const uint32_t *a01_p,
@@ -57,7 +57,7 @@ compress_kernel(uint64_t range, const uint32_t *a, const uint32_t *a01_p,
 	}
 }
 
-/* Lines 16 and 17: B[C_p[j]] = iC[j + 1] - iC[j], all else is zero. */
+/* Algorithm 5, lines 16 and 17: B[C_p[j]] = iC[j + 1] - iC[j]; all other places are zero. */
 __global__ void __launch_bounds__(hp_most_threads)
 steps_kernel(uint32_t len, const uint32_t *c_p, const uint32_t *ic, uint32_t *b)
 {

@@ -1,16 +1,16 @@
 /*
  * bitonic_template.h
- *		The steps of bucket_bitonic.c that move elements, for one type of them.
+ *		The steps of bucket_bitonic.c that move elements, for one type of elements.
  *
- * Included once a type, after defining
+ * Included once for each type, after defining
  *	BITONIC(name)		name of a function
  *	BITONIC_TYPE		element, unsigned, in whose order the elements are sorted
- *	BITONIC_KEY(e)		the key of one, 32 bits
- *	BITONIC_HAS_ROWS	whether elements have numbers, by which equal keys are sorted
- *	BITONIC_ROW(e)		the number of one
+ *	BITONIC_KEY(e)		the key of an element, 32 bits
+ *	BITONIC_HAS_ROWS	whether elements have row numbers, by which equal keys are sorted
+ *	BITONIC_ROW(e)		the row number of an element
  */
 
-/* Extremes of a list by value, without what is not finite, and its disorder (Eq. 2). */
+/* Finds the extremes of a list by value, infinities left out, and its disorder (Eq. 2). */
 static bool
 BITONIC(measure) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slices)
 {
@@ -50,7 +50,7 @@ BITONIC(measure) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slice
 	return true;
 }
 
-/* Algorithm 1: each element's slice, and its offset there, in the order of the threads. */
+/* Algorithm 1: finds each element's slice and its offset there, in the order of the threads. */
 static bool
 BITONIC(divide) (Bitonic *b, const BITONIC_TYPE * list, size_t n, const Slices *slices)
 {
@@ -86,7 +86,7 @@ BITONIC(divide) (Bitonic *b, const BITONIC_TYPE * list, size_t n, const Slices *
 	return true;
 }
 
-/* Algorithm 3: the elements to their places, and the new list over the old one. */
+/* Algorithm 3: moves the elements to their places, and the new list over the old one. */
 static bool
 BITONIC(move) (Bitonic *b, BITONIC_TYPE * list, size_t n)
 {
@@ -114,7 +114,7 @@ BITONIC(move) (Bitonic *b, BITONIC_TYPE * list, size_t n)
 	return true;
 }
 
-/* The bitonic network, of a bucket padded with the greatest element to M. */
+/* Sorts a bucket by the bitonic network, padded to M with the greatest element. */
 static void
 BITONIC(network) (Bitonic *b, BITONIC_TYPE * bucket, size_t n)
 {
@@ -147,7 +147,7 @@ BITONIC(network) (Bitonic *b, BITONIC_TYPE * bucket, size_t n)
 	memcpy(bucket, shared, n * sizeof(BITONIC_TYPE));
 }
 
-/* Sorts the buckets of a list, and notes those that are lists of the next level. */
+/* Sorts the buckets of a list.  Buckets with too many elements become lists of the next level. */
 static bool
 BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint64_t buckets)
 {
@@ -169,7 +169,7 @@ BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint6
 		}
 		BITONIC(network) (b, list + from, (size_t) (to - from));
 		b->p->sort->report.buckets++;
-		/* M elements meet some log2(M)^2 / 2 others */
+		/* each of M elements meets some log2(M)^2 / 2 others */
 		since_check += (uint64_t) b->bucket_keys * 16;
 		if (since_check >= PUBLISHED_CHECK_EVERY)
 		{
@@ -182,8 +182,13 @@ BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint6
 }
 
 /*
- * What a list is cut by: values, of floats if that cuts it at all; of equal keys the
- * rows.  *flat: nothing is left to be sorted.
+ * Decides by what a list is cut, and measures it:
+ *
+ * - by the values of floats, or of integers;
+ * - by row numbers if all keys are equal;
+ * - by the order of images if the floats have no two different finite values.
+ *
+ * Sets *flat if nothing is left to be sorted.
  */
 static bool
 BITONIC(look) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slices, bool *flat)
@@ -198,7 +203,7 @@ BITONIC(look) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slices, 
 		slices->by_rows = true;
 		return BITONIC(measure) (b, list, n, slices);
 	}
-	/* Infinities and NaNs, beside one number at most: by the order of their images. */
+	/* infinities and NaNs, beside at most one number: by the order of their images */
 	if (slices->high <= slices->low)
 	{
 		slices->floats = false;
@@ -207,7 +212,10 @@ BITONIC(look) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slices, 
 	return true;
 }
 
-/* All levels: the lists of a level are the buckets with too many elements of the one before. */
+/*
+ * Sorts all levels.  The lists of a level are the buckets with too many elements of the level
+ * before.
+ */
 static bool
 BITONIC(sort) (Bitonic *b, BITONIC_TYPE * elements, size_t n)
 {

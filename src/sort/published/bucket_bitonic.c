@@ -1,21 +1,20 @@
 /*
  * bucket_bitonic.c
- *		Bucket and bitonic sort of Chen, Qin, Xie, Zhao and Heng (Algorithms 1 to 3):
- *		a list is cut into slices of equal width, slices are put together to
- *		buckets of at most M elements, and each bucket is sorted by a bitonic
- *		network; buckets with more elements are lists again.
+ *		Bucket and bitonic sort (Chen, Qin, Xie, Zhao, Heng 2009, Algorithms 1 to 3).
  *
- * Keys alone, or pairs of key and row number: the authors' structures.  The network
- * compares whole pairs, and a list of one key is cut by the row numbers, so that equal
- * keys keep their order.
+ * A list is cut into slices of equal width.  Slices are joined to buckets of at most M elements,
+ * and a bitonic network sorts each bucket.  Buckets with more elements are lists again.
  *
- * Slices are cut by value: of integers, or of the floats whose images the keys
- * are.  -Infinity has a slice before, infinity and NaN have one behind them.  The smallest
- * and the largest value of a list are never in one slice, so that each level ends.
+ * Elements are keys alone, or pairs of key and row number, the authors' structures.  The network
+ * compares whole pairs, and a list of one key is cut by the row numbers, so that equal keys keep
+ * their order.
  *
- * The strided order of Eq. 4, for nearly sorted lists, keeps a GPU's threads from waiting
- * for one counter; a single thread gains nothing by it, and takes the elements in that
- * order all the same.
+ * Slices are cut by value: of integers, or of the floats whose images the keys are.  There is one
+ * slice before them for -infinity, and one behind them for infinity and NaN.  The smallest and
+ * the largest value of a list are never in one slice, so that each level ends.
+ *
+ * The strided order of Eq. 4, for nearly sorted lists, keeps a GPU's threads from waiting for
+ * one counter.  A single thread gains nothing by it, but takes the elements in this order, too.
  */
 #include "sort/published/parts.h"
 
@@ -30,13 +29,14 @@
 #define BUCKET_KEYS_DEFAULT 512
 #define DISORDER_DEFAULT 10.0
 
-/* A list to be sorted: so many elements from an index on. */
+/* A list to be sorted: n elements from an index on. */
 typedef struct List
 {
 	uint64_t	from;
 	uint64_t	n;
 } List;
 
+/* A sort by this algorithm, and its memory. */
 typedef struct Bitonic
 {
 	Published  *p;
@@ -51,26 +51,29 @@ typedef struct Bitonic
 	uint32_t   *bucket_offsets; /* [slices] */
 	void	   *new_list;		/* [n] */
 	void	   *shared;			/* [M] */
-	List	   *lists;			/* of the level at hand */
-	List	   *next;			/* of the next one */
+	List	   *lists;			/* of the current level */
+	List	   *next;			/* of the next level */
 	uint64_t	nnext;
 } Bitonic;
 
 /* How a list is cut. */
 typedef struct Slices
 {
-	bool		floats;			/* by the values of floats; else of integers, ... */
-	bool		by_rows;		/* ... or by the row numbers of equal keys */
+	bool		floats;			/* by the values of floats; false: of integers */
+	bool		by_rows;		/* by the row numbers of equal keys */
 	bool		flat;			/* all keys are equal */
 	bool		nearly_sorted;
 	double		low;			/* finite extremes */
 	double		high;
 	double		disorder;		/* Eq. 2 */
 	double		step_width;		/* Eq. 1 */
-	uint32_t	count;			/* slices of finite values; one more on either side */
+	uint32_t	count;			/* slices of finite values; there is one more on either side */
 } Slices;
 
-/* A key by which lists are cut; not finite: before or behind all others. */
+/*
+ * Returns the value by which a key's list is cut.  It is infinite for what is before or behind
+ * all finite values.
+ */
 static inline double
 value_of(const Bitonic *b, bool floats, uint32_t key)
 {
@@ -85,6 +88,7 @@ value_of(const Bitonic *b, bool floats, uint32_t key)
 	return b->p->sort->descending ? -value : value;
 }
 
+/* Returns the slice of a value. */
 static inline uint32_t
 slice_of(const Slices *slices, double value)
 {
@@ -96,14 +100,14 @@ slice_of(const Slices *slices, double value)
 	return 1 + (slice < slices->count ? slice : slices->count - 1);
 }
 
-/* The width of the slices, and whether the list is nearly sorted. */
+/* Sets the width and number of a list's slices, and whether the list is nearly sorted. */
 static void
 cut_slices(Bitonic *b, uint64_t n, Slices *slices)
 {
 	const PublishedOptions *options = &b->p->sort->options;
 	PublishedReport *report = &b->p->sort->report;
 
-	/* A single element has no width. */
+	/* a single value has no width */
 	slices->step_width = slices->high > slices->low
 		? (slices->high - slices->low) * b->slice_keys / (double) n : 1;
 	slices->count = (uint32_t) ((slices->high - slices->low) / slices->step_width) + 1;
@@ -131,7 +135,10 @@ zero_slices(Bitonic *b, const Slices *slices)
 	return true;
 }
 
-/* Algorithm 2: the slices' places, and where each bucket begins; how many buckets. */
+/*
+ * Algorithm 2: sets the slices' places and where each bucket begins.  Returns the number of
+ * buckets.
+ */
 static uint64_t
 make_buckets(Bitonic *b, const Slices *slices)
 {
@@ -193,7 +200,7 @@ allocate(Bitonic *b, size_t element)
 	Published  *p = b->p;
 	uint64_t	n = p->sort->n;
 
-	/* Rounding may make one more, and there is one on either side. */
+	/* rounding may make one more, and there is one on either side */
 	uint64_t	slices = n / b->slice_keys + 4;
 	uint64_t	lists = n / b->bucket_keys + 1;
 
@@ -227,7 +234,7 @@ flip_keys(Bitonic *b)
 	return true;
 }
 
-/* (key, row) pairs, sorted as such. */
+/* Sorts (key, row) pairs, and writes the rows to sort->positions. */
 static bool
 sort_pairs(Bitonic *b)
 {

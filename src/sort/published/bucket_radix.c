@@ -1,30 +1,31 @@
 /*
  * bucket_radix.c
- *		Radix sort with bucket partition of Zhang and Wu: a pass for each digit,
- *		each of which cuts the keys into rows of different digits, so that one key of
- *		each row at a time can be counted and moved without two meeting.
+ *		Radix sort with bucket partition (Zhang, Wu 2012).
  *
- * The authors' arrays by name: pivots divide the digits evenly, sublists[i] and
- * indices[i] are the row and the place in it of key i, counts and countsoffset
- * the rows' lengths and where they start in pInput, histbins the counting
- * sort's counters.  The work items of a column are taken in the order of their rows,
- * and a row that has no more keys is left out of the next columns; the authors'
- * threads stay idle there.
+ * There is a pass for each digit.  A pass cuts the keys into rows of different digits.  Then one
+ * key of each row at a time can be counted and moved, and no two of these keys have the same
+ * digit.
  *
- * The authors' partition forgets the order of equal digits, so that after two passes an
- * insertion sort has to repair it.  A single thread makes the rows in the order
- * of the input: the insertion sort looks at each key and moves none, which
- * report.moved says.
+ * The authors' arrays by name: pivots divide the digits evenly.  sublists[i] and indices[i] are
+ * the row of key i and its place there.  counts and countsoffset are the rows' lengths and where
+ * they start in pInput.  histbins has the counting sort's counters.  The work items of a column
+ * are taken in the order of their rows.  A row that has no more keys is left out of the next
+ * columns; the authors' threads stay idle there.
+ *
+ * The authors' partition forgets the order of equal digits, so after two passes an insertion sort
+ * has to repair it.  Here a single thread makes the rows in the order of the input, so the
+ * insertion sort reads each key and moves none, as report.moved shows.
  */
 #include "sort/published/parts.h"
 
 #define RADIX_DEFAULT (UINT32_C(1) << 16)
 #define ROWS_DEFAULT (UINT32_C(1) << 10)
 
+/* A sort by this algorithm, and its memory. */
 typedef struct Radix
 {
 	Published  *p;
-	uint32_t   *keys;			/* distances; in the order of each pass's digit after it */
+	uint32_t   *keys;			/* distances; after each pass in the order of the pass's digit */
 	uint64_t	n;
 	uint32_t	radix;			/* r */
 	uint32_t	rows;			/* s */
@@ -35,7 +36,7 @@ typedef struct Radix
 	uint32_t   *pInput;			/* [n] */
 	uint32_t   *counts;			/* [s] */
 	uint32_t   *countsoffset;	/* [s] */
-	uint32_t   *live;			/* [s] rows that reach the column at hand */
+	uint32_t   *live;			/* [s] rows that reach the current column */
 	uint32_t   *histbins;		/* [r] */
 } Radix;
 
@@ -45,7 +46,7 @@ digit_of(const Radix *x, uint32_t key)
 	return (key >> x->shift) & (x->radix - 1);
 }
 
-/* The bucket partition: pInput, counts and countsoffset. */
+/* The bucket partition: makes pInput, counts and countsoffset. */
 static bool
 partition(Radix *x)
 {
@@ -85,7 +86,7 @@ partition(Radix *x)
 	return true;
 }
 
-/* histogram-keys, or rank-and-permute: a column of pInput after the other. */
+/* histogram-keys, or with permute rank-and-permute: one column of pInput after the other. */
 static bool
 walk_columns(Radix *x, bool permute)
 {
@@ -128,7 +129,7 @@ walk_columns(Radix *x, bool permute)
 	return !published_cancelled(x->p);
 }
 
-/* One digit: the bucket partition, and the counting sort of what it made. */
+/* One pass: the bucket partition of a digit, and the counting sort of the rows. */
 static bool
 pass(Radix *x)
 {

@@ -1,12 +1,11 @@
 /*
  * hp.c
- *		H-P of Kozakai, Fujimoto and Wada (Algorithm 2): Histogram and
- *		Prefix-Sums, twice.
+ *		H-P (Kozakai, Fujimoto, Wada 2021, Algorithm 2): Histogram and Prefix-Sums, twice.
  *
- * A_p[v], the prefix sums of the histogram A of the keys x, is how many keys are at
- * most v, so that y[i], the i-th key in order, is how many values v have an A_p[v] of
- * at most i: the prefix sums of the histogram B of A_p.  B has n + 1 counters, of
- * which the last, for values not below the largest key, is not used.
+ * A is the histogram of the keys x.  Its prefix sum A_p[v] is the number of keys that are at most
+ * v.  The i-th key in order, y[i], is the number of values v with A_p[v] <= i.  These numbers are
+ * the prefix sums of B, the histogram of A_p.  B has n + 1 counters.  The last one, for values
+ * not below the largest key, is not used.
  *
  * Values are distances from a lower bound, as in Kozakai 2022.
  */

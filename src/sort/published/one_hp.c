@@ -1,12 +1,12 @@
 /*
  * one_hp.c
- *		1-H-P of Kozakai, Fujimoto and Wada (Algorithm 3), for distinct keys:
- *		Histogram and Prefix-Sums, once.
+ *		1-H-P (Kozakai, Fujimoto, Wada 2021, Algorithm 3), for distinct keys: Histogram and
+ *		Prefix-Sums, once.
  *
- * Where A_p, the prefix sums of the histogram A, grows from one value to the next,
- * that value is a key, and the smaller sum its place.  It grows by more than one
- * where a key occurs more than once, for which the algorithm is not made: the authors
- * assume distinct keys, here the error names the first duplicate in order.
+ * Where A_p, the prefix sums of the histogram A, grows from one value to the next, the next value
+ * is a key, and the smaller sum is its place.  A_p grows by more than one where a key occurs more
+ * than once.  The authors assume distinct keys; here the error names the first duplicate in
+ * order.
  */
 #include "sort/published/parts.h"
 

@@ -1,29 +1,33 @@
 /*
  * onehot.c
- *		Method 1 of Abdel-hafeez, Gordon-Ross and Abubaker: a matrix TM of zeros
- *		and ones with a row for each value and a column for each key.
+ *		Method 1 of Abdel-hafeez, Gordon-Ross, Abubaker 2018: a matrix TM of zeros and ones
+ *		with a row for each value and a column for each key.
  *
  * Eq. 9 sets TM[v][k] to 1 where the k-th key has the value v.
  *
- * Eq. 11 has a thread for each row, all of which look at one column after the other,
- * and a common index j of the result, "SO[i++] = IN[i]".  As printed it does not sort:
- * i is the number of the row, and a column has a single 1, so that j would count the
- * keys in the order of the input.  What was changed: the key taken is IN[k], the index
- * counted is j, and a row is read to its end before the next one's keys are
- * written, which one thread does by taking the rows one after the other.  (Threads in
- * step need to know how many ones the rows before theirs have.)  Equal keys keep the
- * order of the input, so that the columns in that order are the stable permutation.
+ * Eq. 11 has a thread for each row.  All threads read one column after the other, and share an
+ * index of the result, "SO[i++] = IN[i]".  As printed it does not sort: i is the number of the
+ * row, and a column has a single 1, so the shared index would count the keys in the order of the
+ * input.  Two things are changed here:
  *
- * Eq. 10, for distinct keys, multiplies a row with the vector of all keys.  A row
- * without a 1 gives 0, which the authors drop (J* of their Eq. 8); therefore the
- * smallest value counts as 1 there, not 0.  A row with two ones would give their sum:
- * it is the error.
+ * - The key taken is IN[k], and the index counted is j.
+ * - A row is read to its end before the next row's keys are written.  One thread does this by
+ *   taking the rows one after the other.  (Threads in step need the number of ones of the rows
+ *   before theirs.)
+ *
+ * Equal keys keep the order of the input, so the columns in this order are the stable
+ * permutation.
+ *
+ * Eq. 10, for distinct keys, multiplies a row by the vector of all keys.  A row without a 1
+ * gives 0, which the authors drop (J* of their Eq. 8); therefore the smallest value counts as 1
+ * there, not 0.  A row with two ones would give the sum of two keys; this is the error of
+ * duplicate keys.
  */
 #include "sort/published/parts.h"
 
 #include <string.h>
 
-/* Eq. 9 */
+/* Eq. 9: returns TM, or NULL if memory is short or the sort is cancelled. */
 static uint8_t *
 make_matrix(Published *p)
 {
@@ -35,7 +39,7 @@ make_matrix(Published *p)
 	{
 		uint64_t	end = p->range * n - i;
 
-		/* 4 MiB at a time, as the counters of the others */
+		/* 4 MiB at a time, as published_counters() does */
 		end = i + (end < 4 * PUBLISHED_CHECK_EVERY ? end : 4 * PUBLISHED_CHECK_EVERY);
 		memset(TM + i, 0, (size_t) (end - i));
 		i = end;
@@ -55,7 +59,7 @@ make_matrix(Published *p)
 	return TM;
 }
 
-/* Eq. 11: the columns with a 1, row after row. */
+/* Eq. 11: writes the columns with a 1, row after row. */
 static bool
 take_columns(Published *p, const uint8_t *TM, uint32_t *out, uint32_t first)
 {
@@ -82,7 +86,7 @@ take_columns(Published *p, const uint8_t *TM, uint32_t *out, uint32_t first)
 	return true;
 }
 
-/* Eq. 10: each row times the vector of keys, IN. */
+/* Eq. 10: multiplies each row by the vector of keys, IN. */
 static bool
 multiply(Published *p, const uint8_t *TM, const uint64_t *IN)
 {
@@ -116,7 +120,7 @@ multiply(Published *p, const uint8_t *TM, const uint64_t *IN)
 	return true;
 }
 
-/* Keys by Eq. 11: IN in the order of the columns. */
+/* Sorts keys by Eq. 11: IN in the order of the columns. */
 static bool
 keys_of_columns(Published *p, const uint8_t *TM)
 {

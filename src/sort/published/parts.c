@@ -33,7 +33,7 @@ published_phase(Published *p, const char *name)
 	uint64_t	now = sort_clock();
 	int			i;
 
-	/* A phase that comes again adds to its time. */
+	/* a phase that comes again adds to its time */
 	for (i = 0; i < report->phases && strcmp(report->phase[i], name) != 0; i++)
 		;
 	if (i == report->phases && i < PUBLISHED_PHASES)

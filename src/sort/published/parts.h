@@ -1,11 +1,11 @@
 /*
  * parts.h
- *		What the files of this folder share: a sort at work, its memory, the
- *		times of its phases, and Histogram and Prefix-Sums, which Kozakai,
- *		Fujimoto and Wada build all their algorithms of (Algorithm 1).
+ *		What the files of this folder share: a sort at work, its memory, the times of its
+ *		phases, and the subroutines Histogram and Prefix-Sums (Kozakai, Fujimoto, Wada 2021,
+ *		Algorithm 1).
  *
- * Keys are handled as their distance from the first one in order, 0 to range - 1:
- * lo comes first, or descending hi.
+ * Keys are handled as their distance from the first one in the order, 0 to range - 1.  The first
+ * one is lo, or hi if the order descends.
  */
 #ifndef HPSORT_PUBLISHED_PARTS_H
 #define HPSORT_PUBLISHED_PARTS_H
@@ -13,12 +13,13 @@
 #include "sort/error.h"
 #include "sort/published/types.h"
 
-/* Keys or values handled between two looks at the interrupt callback. */
+/* Keys or values that are handled between two calls of the interrupt callback. */
 #define PUBLISHED_CHECK_EVERY ((uint64_t) 1 << 20)
 
-/* Most blocks that a sort allocates. */
+/* The most blocks that a sort allocates. */
 #define PUBLISHED_BLOCKS 12
 
+/* A sort at work. */
 typedef struct Published
 {
 	PublishedSort *sort;
@@ -26,11 +27,11 @@ typedef struct Published
 	uint64_t	range;
 	void	   *block[PUBLISHED_BLOCKS];	/* freed when the sort ends */
 	int			blocks;
-	uint64_t	since;			/* when the phase that runs began */
-	SortError  *err;			/* filled by whatever returns false or NULL */
+	uint64_t	since;			/* when the running phase began */
+	SortError  *err;			/* filled by every function that returns false or NULL */
 } Published;
 
-/* The algorithms; false with p->err filled. */
+/* The algorithms.  Return false with p->err filled if they fail. */
 extern bool published_hp(Published *p);
 extern bool published_one_hp(Published *p);
 extern bool published_zero_compressed(Published *p);
@@ -38,26 +39,29 @@ extern bool published_bucket_radix(Published *p);
 extern bool published_onehot(Published *p);
 extern bool published_bucket_bitonic(Published *p);
 
-/* Room for n elements of size bytes each, freed when the sort ends. */
+/*
+ * Returns memory for n elements of size bytes each, freed when the sort ends; NULL: p->err is
+ * filled.
+ */
 extern void *published_alloc(Published *p, uint64_t n, size_t size);
 
-/* Ends the phase that runs: it was called so. */
+/* Ends the running phase and adds its time to the report under this name. */
 extern void published_phase(Published *p, const char *name);
 
-/* Whether the caller wants no more, which is the error then. */
+/* Returns whether the caller has cancelled the sort; p->err says so then. */
 extern bool published_cancelled(Published *p);
 
-/* Fails with SORT_UNSUPPORTED and a key that occurs twice. */
+/* Fails with SORT_UNSUPPORTED and the key that occurs twice.  Returns false. */
 extern bool published_duplicate(Published *p, int32_t key);
 
-/* Where a step of a loop ends that is at `at`, on its way to n. */
+/* Returns where the next step of a loop to n ends that is at `at`. */
 static inline uint64_t
 published_step(uint64_t at, uint64_t n)
 {
 	return n - at < PUBLISHED_CHECK_EVERY ? n : at + PUBLISHED_CHECK_EVERY;
 }
 
-/* A key's distance from the first one in order, and back. */
+/* Return a key's distance from the first one in the order, and the key of a distance. */
 static inline uint32_t
 published_distance(const PublishedSort *sort, int32_t key)
 {
@@ -72,20 +76,20 @@ published_key(const PublishedSort *sort, uint32_t distance)
 					  : (uint32_t) sort->lo + distance);
 }
 
-/* Replaces all keys by their distances, or distances by keys. */
+/* Replace all keys by their distances, and distances by keys. */
 extern bool published_to_distances(Published *p);
 extern bool published_to_keys(Published *p);
 
-/* n counters of 4 bytes, all 0. */
+/* Returns n counters of 4 bytes, all 0. */
 extern uint32_t *published_counters(Published *p, uint64_t n);
 
-/* Algorithm 1, Histogram, of the keys: how many there are of each distance. */
+/* Algorithm 1, Histogram: returns how many keys there are of each distance. */
 extern uint32_t *published_histogram_of_keys(Published *p);
 
-/* Algorithm 1, Prefix-Sums: sums[i] = data[0] + ... + data[i]; may be one array. */
+/* Algorithm 1, Prefix-Sums: sums[i] = data[0] + ... + data[i]; data and sums may be one array. */
 extern bool published_prefix_sums(Published *p, const uint32_t *data, uint32_t *sums, uint64_t n);
 
-/* Prefix-Sums of n distances' differences, written as keys: the last step of H-P. */
+/* Writes the prefix sums of n differences of distances as keys: the last step of H-P. */
 extern bool published_prefix_sums_to_keys(Published *p, const uint32_t *data);
 
 #endif							/* HPSORT_PUBLISHED_PARTS_H */

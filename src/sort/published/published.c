@@ -12,7 +12,7 @@
 #include "sort/published/parts.h"
 #include "sort/wide.h"
 
-/* Whether all keys are inside the bounds. */
+/* Returns whether all keys are inside the bounds; otherwise p->err names one that is not. */
 static bool
 check_bounds(Published *p)
 {
@@ -34,6 +34,7 @@ check_bounds(Published *p)
 	return false;
 }
 
+/* Calls the comparison-free sort, and copies its report. */
 static bool
 comparison_free(Published *p)
 {

@@ -1,13 +1,12 @@
 /*
  * published.h
- *		The sorting algorithms of the papers on the CPU, each as its authors
- *		describe it: what cpu_device.c runs when hpsort.algorithm names one of
- *		them, and the reference for the GPU's (cuda/published).
+ *		The sorting algorithms of the papers on the CPU, each as its authors describe it.
  *
- * One thread each, but for the comparison-free sort, whose paper is about
- * threads (comparison_free.h).  Where a paper lets threads of a GPU work side by
- * side, the form here does their work in the order of their numbers.  No file
- * here knows when an algorithm is worth choosing.
+ * cpu_device.c calls them if hpsort.algorithm names one, and tests compare the GPU's
+ * (cuda/published) with them.  Each has one thread, except the comparison-free sort, whose paper
+ * is about threads (comparison_free.h).  Where a paper lets threads of a GPU work side by side,
+ * the form here does their work in the order of their numbers.  No file here knows when an
+ * algorithm is worth choosing.
  */
 #ifndef HPSORT_PUBLISHED_H
 #define HPSORT_PUBLISHED_H
@@ -20,10 +19,12 @@ extern "C"
 #endif
 
 /*
- * Sorts.  Fails with SORT_KEY_OUT_OF_BOUNDS, SORT_OUT_OF_MEMORY, SORT_CANCELLED,
- * SORT_LIMIT_EXCEEDED, or SORT_UNSUPPORTED: a key that occurs twice where they have
- * to be distinct, an option out of its range, an algorithm that is not one of
- * these or has no permutation.  What keys holds then is undefined.
+ * Sorts sort->keys in place, or makes sort->positions, and fills sort->report.  Returns SORT_OK,
+ * or one of these, and then the content of keys is undefined:
+ *
+ * - SORT_KEY_OUT_OF_BOUNDS, SORT_OUT_OF_MEMORY, SORT_CANCELLED, SORT_LIMIT_EXCEEDED
+ * - SORT_UNSUPPORTED: a key that occurs twice where keys must be distinct, an option out of its
+ *   range, an algorithm that is not a published one or has no permutation
  */
 extern SortStatus published_sort(PublishedSort *sort, const SortContext *context, SortError *err);
 

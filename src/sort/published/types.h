@@ -1,7 +1,7 @@
 /*
  * types.h
- *		A sort by one of the papers' algorithms: the keys, the parameters of the
- *		papers, and the report of how it went (see published.h).
+ *		A sort by one of the papers' algorithms: the keys, the parameters of the papers, and
+ *		the report of the paths taken (see published.h).
  */
 #ifndef HPSORT_PUBLISHED_TYPES_H
 #define HPSORT_PUBLISHED_TYPES_H
@@ -14,7 +14,7 @@ extern "C"
 {
 #endif
 
-/* The parameters of the papers; a field that is 0 is the default that its comment names. */
+/* The parameters of the papers.  A field that is 0 is the default that its comment names last. */
 typedef struct PublishedOptions
 {
 	/* comparison_free */
@@ -35,7 +35,7 @@ typedef struct PublishedOptions
 	int			nearly_sorted;	/* 1: it is, -1: it is not, 0: to be found out */
 } PublishedOptions;
 
-/* How it went: the times of the steps that the papers' figures show, and the paths taken. */
+/* What a sort did: the times of the steps that the papers' figures show, and the paths taken. */
 #define PUBLISHED_PHASES 8
 typedef struct PublishedReport
 {

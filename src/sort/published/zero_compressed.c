@@ -1,18 +1,18 @@
 /*
  * zero_compressed.c
- *		0-compressed H-P of Kozakai, Fujimoto and Wada (Algorithms 4 and 5): H-P
- *		whose second histogram is made of the values that occur only.
+ *		0-compressed H-P (Kozakai, Fujimoto, Wada 2021, Algorithms 4 and 5): H-P whose second
+ *		histogram is made of the values that occur only.
  *
- * A01 says which values occur, its prefix sums A01_p which of them each is, from 1 to
- * len.  C and iC hold their counts and themselves; C[0] = iC[0] = 0.  At C_p[j], how
- * many keys come before the value j + 1, the keys in order grow by iC[j + 1] - iC[j].
+ * A01 says which values occur.  Its prefix sums A01_p number these values from 1 to len.  C and
+ * iC hold their counts and the values themselves; C[0] = iC[0] = 0.  C_p[j] is the number of keys
+ * before the value j + 1; there the keys in order grow by iC[j + 1] - iC[j].
  *
- * C, C_p and iC get their len + 1 elements each once len is known, as in Algorithm 5;
- * the authors' program takes n + 1, to call cudaMalloc() once.
+ * C, C_p and iC get their len + 1 elements each once len is known, as in Algorithm 5.  The
+ * authors' program allocates n + 1, to call cudaMalloc() once.
  */
 #include "sort/published/parts.h"
 
-/* Lines 2 to 4: which values occur, and their numbers. */
+/* Lines 2 to 4: returns the numbers of the values that occur. */
 static uint32_t *
 number_values(Published *p, const uint32_t *A)
 {
@@ -34,7 +34,7 @@ number_values(Published *p, const uint32_t *A)
 	return published_prefix_sums(p, A01, A01_p, p->range) ? A01_p : NULL;
 }
 
-/* Lines 8 to 14: the values that occur, and their counts. */
+/* Lines 8 to 14: writes the counts and the values that occur to C and iC. */
 static bool
 compress(Published *p, const uint32_t *A, const uint32_t *A01_p, uint32_t *C, uint32_t *iC)
 {
