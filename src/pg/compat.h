@@ -76,10 +76,7 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
-/*
- * PG 18 writes pg_noreturn before a declaration, where older versions have
- * pg_attribute_noreturn() behind it.
- */
+/* PG 18 writes pg_noreturn before a declaration, where older versions have an attribute behind. */
 #ifndef pg_noreturn
 #define pg_noreturn __attribute__((noreturn))
 #endif
@@ -123,10 +120,7 @@
 #define T_UpperUniquePath T_UniquePath
 #endif
 
-/*
- * Whether a genetic join search is under way.  PG 19 keeps its state as it keeps that of an
- * extension.
- */
+/* Whether a genetic join search is under way; PG 19 keeps its state as an extension's. */
 static inline bool
 compat_in_genetic_join_search(PlannerInfo *root)
 {
@@ -185,10 +179,7 @@ compat_register_tranche(int tranche, const char *name)
 #endif
 }
 
-/*
- * Estimates the length of an array.  PG 17 wants the planner's state for it, and returns a
- * double.
- */
+/* Estimates the length of an array.  PG 17 wants the planner's state, and returns a double. */
 static inline double
 compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)
 {
@@ -200,7 +191,7 @@ compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)
 #endif
 }
 
-/* To be called when all columns of a tuple descriptor have been set, which PG 19 wants to know. */
+/* Called when all columns of a tuple descriptor have been set, which PG 19 wants to know. */
 static inline void
 compat_finalize_tupdesc(TupleDesc desc)
 {
@@ -247,10 +238,7 @@ compat_repalloc_no_oom(void *pointer, Size old_size, Size size)
 #endif
 }
 
-/*
- * Looks a sort operator up: its family, its type and its direction.  PG 18 has compare types in
- * place of a btree's numbers.
- */
+/* Looks a sort operator up.  PG 18 has compare types in place of a btree's numbers. */
 static inline bool
 compat_ordering_op(Oid sortop, Oid *opfamily, Oid *opcintype, bool *descending)
 {
@@ -286,10 +274,7 @@ compat_pathkey_sortop(const PathKey *pathkey, Oid type)
 #endif
 }
 
-/*
- * By how many keys the outer input of a merge join is sorted already.  PG 18 may sort it by the
- * further keys only.
- */
+/* By how many keys a merge join's outer input is sorted already, which PG 18 may use. */
 static inline int
 compat_outer_presorted_keys(const MergePath *path)
 {
@@ -332,10 +317,7 @@ compat_create_mergejoin_path(PlannerInfo *root, RelOptInfo *joinrel, JoinType jo
 #endif
 }
 
-/*
- * Makes a node over child count as disabled where Sort nodes are, since it does what a Sort
- * does.  PG 18 counts disabled nodes; before, they cost too much.
- */
+/* Disables a node over child where Sort nodes are.  PG 18 counts; before, it costs too much. */
 static inline void
 compat_disable_sort(Path *path, const Path *child)
 {
@@ -373,10 +355,7 @@ compat_distinct_clause(PlannerInfo *root)
 #endif
 }
 
-/*
- * Translates an expression of a parent relation to one of its child.  PG 16 wants relations in
- * the place of their relids.
- */
+/* Translates an expression to a child's.  PG 16 wants relations in place of their relids. */
 static inline Node *
 compat_translate_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelOptInfo *parent)
 {
@@ -398,10 +377,7 @@ compat_gather_rows(Path *path)
 #endif
 }
 
-/*
- * Returns the run condition of a window as clauses, of a path.  PG 17 keeps the condition of a
- * plan with the window's functions.
- */
+/* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
 static inline List *
 compat_window_run_condition(const WindowAggPath *path)
 {
@@ -451,10 +427,7 @@ compat_path_is_disabled(const Path *path)
 #endif
 }
 
-/*
- * Corrects the number of disabled nodes of a path's copy whose child is another one than the
- * path's.
- */
+/* Corrects the disabled nodes of a path's copy, which has another child than the path. */
 static inline void
 compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *child)
 {
@@ -490,10 +463,7 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
 #endif
 }
 
-/*
- * Whether EXPLAIN writes the table before a column.  PG 18 does not count the range table
- * entries that it has made up for GROUP BY.
- */
+/* Whether EXPLAIN writes a column's table.  PG 18 leaves entries made for GROUP BY out. */
 #define compat_explain_prefix(es) \
 	((es)->verbose || compat_explain_tables(es) > 1)
 #if PG_VERSION_NUM >= 180000
@@ -542,10 +512,7 @@ compat_may_execute(Oid function)
 	return compat_role_may_execute(function, GetUserId());
 }
 
-/*
- * Returns the roles with whose rights a plan reads relations, such as owners of views.  A role
- * may be there several times.
- */
+/* Returns the roles with whose rights a plan reads relations; one may be there repeatedly. */
 static inline List *
 compat_check_as_users(const PlannedStmt *stmt)
 {
@@ -575,9 +542,7 @@ compat_check_as_users(const PlannedStmt *stmt)
  * Before, heapam.c does that in functions of its own, repeated here.
  */
 
-/*
- * Whether the query changes or locks rows of the table that this node scans, as far as PG 19 asks.
- */
+/* Whether the query changes or locks rows of the node's table, as far as PG 19 asks. */
 static inline bool
 compat_scan_is_for_change(ScanState *node)
 {
@@ -609,10 +574,7 @@ compat_table_beginscan(Relation rel, Snapshot snapshot, ParallelTableScanDesc pa
 #endif
 }
 
-/*
- * Prunes a page if that is worth it.  PG 19 may also make it all-visible, in a page of the
- * visibility map that the scan keeps.
- */
+/* Prunes a page.  PG 19 may make it all-visible, in a map page that the scan keeps pinned. */
 static inline void
 compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 {
@@ -629,10 +591,7 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
 #endif
 
-/*
- * Whether snapshots may get too old, so that rows which they see are removed.  They cannot from
- * PG 17 on.
- */
+/* Whether snapshots may get too old for rows that they see; not from PG 17 on. */
 static inline bool
 compat_snapshots_get_old(void)
 {
@@ -750,10 +709,7 @@ compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNe
 #endif
 }
 
-/*
- * Reads and pins the next block, and returns its buffer; InvalidBuffer at the end.  After the
- * end the stream begins anew: next may name blocks again.
- */
+/* Reads and pins the next block; InvalidBuffer at the end, after which the stream begins anew. */
 static inline Buffer
 compat_block_stream_read(CompatBlockStream *blocks)
 {
@@ -784,7 +740,7 @@ compat_block_stream_end(CompatBlockStream *blocks)
 #endif
 }
 
-/* Sets file to what identifies the file with a table's rows: tablespace, database, number. */
+/* Sets file to what identifies a table's file: tablespace, database, number. */
 static inline void
 compat_relation_file(Relation rel, uint32 file[3])
 {
@@ -799,10 +755,7 @@ compat_relation_file(Relation rel, uint32 file[3])
 #endif
 }
 
-/*
- * Whether this transaction has made a table, or given it a new file, as far as this process
- * knows.
- */
+/* Whether this transaction has, as this process knows, made a table or given it a new file. */
 static inline bool
 compat_relation_is_new(Relation rel)
 {
