@@ -3,15 +3,15 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION hpsort" to load this file. \quit
 
--- A run: a key and how often it occurs.
+-- A run: a key, and how often it occurs.
 
 CREATE TYPE hpsort_run AS (key int4, count int8);
 
 COMMENT ON TYPE hpsort_run IS
 'a key and the number of times it occurs';
 
--- Functions that only PostgreSQL or hpsort itself calls are hpsort_support_...: a list of
--- functions has them behind all others.
+-- Functions that only PostgreSQL or hpsort itself calls are named hpsort_support_...  A list
+-- of functions has them behind all others.
 
 -- Arrays
 
@@ -55,7 +55,7 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION hpsort_order_float4(float4[], bool, bool) IS
 'positions of an array''s numbers in sorted order, NaN last, equal numbers in input order';
 
--- Support function for the row estimate of the set forms
+-- The planner's estimate of how many rows a set has
 
 CREATE FUNCTION hpsort_support_set(internal)
 RETURNS internal
@@ -92,8 +92,8 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000 ROWS 1000000;
 COMMENT ON FUNCTION hpsort_query(text, int4, int4, bool, bool) IS
 'runs a query that returns one integer column and returns its values in order';
 
--- Columns of tables.  Stable: they read as the calling query reads.  Restricted:
--- in the leader they have workers of their own.
+-- Columns of tables.  They are stable, because they read with the snapshot of the calling
+-- query, and restricted to the leader, where they have workers of their own.
 
 CREATE FUNCTION hpsort_support_column(internal)
 RETURNS internal
@@ -292,9 +292,9 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_support_runs_agg_finalfn(internal) IS
 'final function of hpsort_runs_agg: the runs from the state';
 
--- SSPACE: what a group of up to 16 keys takes.  With the default of 8 kB a
--- HashAggregate of 1,000,000 groups of 10 goes to disk early: 2.5 to 2.7 s
--- instead of 2.0 to 2.3.  Larger groups are counted by the executor as they grow.
+-- SSPACE is what a group of up to 16 keys takes.  With the default of 8 kB a
+-- HashAggregate of 1,000,000 groups of 10 goes to disk early, and takes 2.5 to 2.7 s
+-- instead of 2.0 to 2.3.  The executor counts larger groups as they grow.
 
 CREATE AGGREGATE hpsort_agg(int4) (
 	SFUNC = hpsort_support_agg_transfn,
@@ -352,8 +352,8 @@ CREATE AGGREGATE hpsort_runs_agg(int4) (
 COMMENT ON AGGREGATE hpsort_runs_agg(int4) IS
 'collects distinct values in ascending order with their counts, the run of NULLs last';
 
--- The same of other types.  An argument of a type that has no aggregate of its own,
--- such as a domain, is that of its base type.
+-- The aggregates of other types.  For an argument of a type that has no aggregate of its
+-- own, such as a domain, PostgreSQL calls the aggregate of the base type.
 
 CREATE AGGREGATE hpsort_agg(int2) (
 	SFUNC = hpsort_support_agg_transfn,
@@ -523,8 +523,8 @@ CREATE AGGREGATE hpsort_runs_agg(date) (
 COMMENT ON AGGREGATE hpsort_runs_agg(date) IS
 'collects distinct values in ascending order with their counts, the run of NULLs last; a date as its days since 2000-01-01';
 
--- What hpsort_query and the column functions run: the result is the state itself, which
--- these functions put in order.
+-- The aggregate that hpsort_query and the column functions run.  Its result is the state
+-- itself, whose keys these functions put in order.
 
 CREATE FUNCTION hpsort_support_keys_agg_finalfn(internal)
 RETURNS bytea
@@ -615,9 +615,10 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_support_multiset_send(int4multiset) IS
 'binary output function of int4multiset';
 
--- External: questions read slices of a value, which a compressed one has not.  Category:
--- of core's variance and stddev an untyped argument is a float8, the preferred type of
--- all that they take, as long as these are of one category.
+-- STORAGE is external, because questions read slices of a value, and a compressed value
+-- has none.  CATEGORY is that of numbers, because core's variance and stddev take an
+-- untyped argument for a float8, the preferred type of all types that they take, as long
+-- as these types are of one category.
 
 CREATE TYPE int4multiset (
 	INPUT = hpsort_support_multiset_in,
@@ -814,7 +815,7 @@ COMMENT ON OPERATOR CLASS int4multiset_ops USING hash IS
 COMMENT ON OPERATOR FAMILY int4multiset_ops USING hash IS
 'equality of multisets by content';
 
--- Casts.  Explicit: a multiset has no order of rows, nor NULLs.
+-- Casts.  They are explicit, because a multiset keeps neither the order of rows nor NULLs.
 
 CREATE FUNCTION hpsort_support_multiset_from_keys(int4[])
 RETURNS int4multiset
@@ -968,11 +969,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION restrict(int4multiset, int4range) IS
 'those keys of a multiset that are in a range';
 
--- Questions.  Of a large stored value each reads a few chunks, those by all keys the whole.
+-- Questions.  A question reads a few chunks of a large stored value, or the whole value if
+-- the answer depends on all keys.
 --
--- rank('5') WITHIN GROUP (ORDER BY x) is looked up as rank(unknown, int4), and the like
--- with percentile_disc and others.  A second argument of a domain is no exact match, so
--- that core's aggregate is still what an untyped first one belongs to.
+-- PostgreSQL looks rank('5') WITHIN GROUP (ORDER BY x) up as rank(unknown, int4), and
+-- percentile_disc and others in this way.  The second argument here is of a domain, which is
+-- no exact match, so that an untyped first argument still means core's aggregate.
 
 CREATE DOMAIN int4multiset_key AS int4;
 
@@ -1175,8 +1177,8 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION hpsort_column_multiset(regclass, name, int4, int4) IS
 'values of a table''s integer column as a multiset';
 
--- Aggregates whose states are multisets: PostgreSQL keeps them as expanded objects, and
--- an extension that computes parts of an aggregate elsewhere may send them as text.
+-- Aggregates whose states are multisets.  PostgreSQL keeps a state as an expanded object.
+-- An extension that computes parts of an aggregate on other servers may send it as text.
 
 CREATE FUNCTION hpsort_support_multiset_transfn(int4multiset, int4)
 RETURNS int4multiset
@@ -1226,7 +1228,7 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_support_multiset_finalfn(int4multiset) IS
 'final function of int4multiset_agg and int4multiset_sum: the multiset from the state';
 
--- SSPACE: what a group of up to 16 keys takes.
+-- SSPACE is what a group of up to 16 keys takes.
 
 CREATE AGGREGATE int4multiset_agg(int4) (
 	SFUNC = hpsort_support_multiset_transfn,
@@ -1270,10 +1272,11 @@ COMMENT ON AGGREGATE int4multiset_sum(int4multiset) IS
 'adds multisets up';
 
 -- Resident columns.  Anybody may read which columns were declared, as anybody may read
--- pg_attribute, and pg_dump run by any role has to.
+-- pg_attribute; pg_dump must read it, whichever role runs it.
 
--- The input of regclass is an error where there is no such table, and a dump that is restored
--- without some of its tables has the declarations of all.
+-- The type of hpsort_kept.relation, whose input takes any name.  The input of regclass is an
+-- error if there is no such table, but a dump that is restored without some of its tables has
+-- the declarations of all.
 
 CREATE TYPE hpsort_relation;
 
@@ -1352,12 +1355,13 @@ COMMENT ON COLUMN hpsort_kept.attribute IS
 
 GRANT SELECT ON hpsort_kept TO PUBLIC;
 
--- Who has created the extension restores dumps: a trigger sees to it that it is of own tables.
+-- Whoever has created the extension may insert, to restore a dump.  A trigger allows only
+-- declarations of his own tables.
 
 GRANT INSERT ON hpsort_kept TO @extowner@;
 
--- What is left of dropped tables and columns is not dumped: a new database would take the
--- number of such a table for that of another one.
+-- Declarations of dropped tables and columns are not dumped: the number of a dropped table
+-- may be that of another table in a new database.
 
 SELECT pg_catalog.pg_extension_config_dump('hpsort_kept',
 	'WHERE EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attname = attribute)');
@@ -1378,7 +1382,7 @@ LANGUAGE C;
 COMMENT ON FUNCTION hpsort_support_kept_insert() IS
 'trigger of hpsort_kept: leaves out relations that there are not, and refuses those of others';
 
--- They are of no use for other tables.
+-- These trigger functions are of no use for other tables.
 REVOKE ALL ON FUNCTION hpsort_support_kept_changed(), hpsort_support_kept_insert() FROM PUBLIC;
 
 CREATE TRIGGER hpsort_kept_insert
@@ -1510,7 +1514,7 @@ LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hpsort_preload() IS
 'whether this session''s first query was planned with hpsort, by which setting, or the statement that does it from the next session on';
 
--- Says so if sessions do not preload hpsort.
+-- Raises a notice if sessions do not preload hpsort.
 
 CREATE FUNCTION hpsort_support_created()
 RETURNS void

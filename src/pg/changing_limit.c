@@ -21,6 +21,7 @@ is_set_by_execution(Node *node, void *context)
 	return expression_tree_walker(node, is_set_by_execution, context);
 }
 
+/* Whether an expression of a LIMIT may have another value when it is executed again. */
 static bool
 may_change(Node *expression)
 {

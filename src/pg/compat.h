@@ -1,8 +1,10 @@
 /*
  * compat.h
- *		Differences between PostgreSQL 15 and 19, emulating the newer name.
+ *		Differences between PostgreSQL 15 and 19.
  *
- * The only file with PG_VERSION_NUM in it.
+ * This is the only file with PG_VERSION_NUM in it.  Where a name is new in some version, older
+ * versions get it here; where a call differs, a function compat_...() makes it.  "PG 17 has"
+ * means from version 17 on.
  */
 #ifndef HPSORT_PG_COMPAT_H
 #define HPSORT_PG_COMPAT_H
@@ -74,7 +76,7 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
-/* PG 18 writes it before the declaration; pg_attribute_noreturn() is gone. */
+/* PG 18 writes pg_noreturn before a declaration, where older versions have an attribute behind. */
 #ifndef pg_noreturn
 #define pg_noreturn __attribute__((noreturn))
 #endif
@@ -103,7 +105,7 @@
 #define COMPAT_PLANNER_EXPLAIN_ARGUMENT
 #endif
 
-/* Before PG 18 the executor is told whether it is called once only. */
+/* Before PG 18 the executor gets a parameter that says whether it is called only once. */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_EXECUTOR_RUN_PARAMETER
 #define COMPAT_EXECUTOR_RUN_ARGUMENT
@@ -118,7 +120,7 @@
 #define T_UpperUniquePath T_UniquePath
 #endif
 
-/* PG 19 keeps the state of a genetic join search as an extension's would be kept. */
+/* Whether a genetic join search is under way; PG 19 keeps its state as an extension's. */
 static inline bool
 compat_in_genetic_join_search(PlannerInfo *root)
 {
@@ -141,7 +143,7 @@ typedef Instrumentation NodeInstrumentation;
 #define compat_setop_pathkeys(root) NIL
 #endif
 
-/* PG 17 names the wait events of extensions. */
+/* Returns the wait event of an extension, of that name from PG 17 on. */
 static inline uint32
 compat_wait_event_extension(const char *name)
 {
@@ -153,7 +155,7 @@ compat_wait_event_extension(const char *name)
 #endif
 }
 
-/* PG 19 keeps the names of tranches in shared memory. */
+/* Returns a new tranche of locks.  PG 19 takes its name here, and keeps it in shared memory. */
 static inline int
 compat_new_tranche(const char *name)
 {
@@ -165,6 +167,7 @@ compat_new_tranche(const char *name)
 #endif
 }
 
+/* Gives a tranche its name in this process, before PG 19. */
 static inline void
 compat_register_tranche(int tranche, const char *name)
 {
@@ -176,7 +179,7 @@ compat_register_tranche(int tranche, const char *name)
 #endif
 }
 
-/* PG 17 passes the planner's state, and returns a double. */
+/* Estimates the length of an array.  PG 17 wants the planner's state, and returns a double. */
 static inline double
 compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)
 {
@@ -188,7 +191,7 @@ compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)
 #endif
 }
 
-/* PG 19 wants to hear when all columns of a tuple descriptor have been set. */
+/* Called when all columns of a tuple descriptor have been set, which PG 19 wants to know. */
 static inline void
 compat_finalize_tupdesc(TupleDesc desc)
 {
@@ -199,7 +202,7 @@ compat_finalize_tupdesc(TupleDesc desc)
 #endif
 }
 
-/* PG 16 has a function for it. */
+/* Reads size bytes of a file.  Fewer are an error, for which PG 16 has a function. */
 static inline void
 compat_buffile_read(BufFile *file, void *ptr, size_t size)
 {
@@ -214,8 +217,8 @@ compat_buffile_read(BufFile *file, void *ptr, size_t size)
 }
 
 /*
- * Enlarges a chunk of old_size bytes; NULL, and the chunk stays, if there is no memory: before PG
- * 16, for both.
+ * Enlarges a chunk of old_size bytes.  Returns NULL if there is no memory, and the chunk stays.
+ * Before PG 16 there must be memory for both chunks at a time.
  */
 static inline void *
 compat_repalloc_no_oom(void *pointer, Size old_size, Size size)
@@ -235,7 +238,7 @@ compat_repalloc_no_oom(void *pointer, Size old_size, Size size)
 #endif
 }
 
-/* PG 18 says "less than" and "greater than" instead of a btree's numbers. */
+/* Looks a sort operator up.  PG 18 has compare types in place of a btree's numbers. */
 static inline bool
 compat_ordering_op(Oid sortop, Oid *opfamily, Oid *opcintype, bool *descending)
 {
@@ -260,7 +263,7 @@ typedef SysCacheIdentifier CompatSyscacheId;
 typedef int CompatSyscacheId;
 #endif
 
-/* The operator that a path key sorts values of this type by, or InvalidOid. */
+/* Returns the operator by which a path key sorts values of a type, or InvalidOid. */
 static inline Oid
 compat_pathkey_sortop(const PathKey *pathkey, Oid type)
 {
@@ -271,7 +274,7 @@ compat_pathkey_sortop(const PathKey *pathkey, Oid type)
 #endif
 }
 
-/* PG 18 may sort the outer input of a merge join by further keys only. */
+/* By how many keys a merge join's outer input is sorted already, which PG 18 may use. */
 static inline int
 compat_outer_presorted_keys(const MergePath *path)
 {
@@ -283,6 +286,7 @@ compat_outer_presorted_keys(const MergePath *path)
 #endif
 }
 
+/* Makes the first estimate of a merge join's cost. */
 static inline void
 compat_initial_cost_mergejoin(PlannerInfo *root, JoinCostWorkspace *workspace, JoinType jointype,
 							  List *mergeclauses, Path *outer, Path *inner, List *outersortkeys,
@@ -297,7 +301,7 @@ compat_initial_cost_mergejoin(PlannerInfo *root, JoinCostWorkspace *workspace, J
 #endif
 }
 
-/* Without parameters. */
+/* Makes the path of a merge join that has no parameters. */
 static inline MergePath *
 compat_create_mergejoin_path(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype,
 							 JoinCostWorkspace *workspace, JoinPathExtraData *extra, Path *outer,
@@ -313,10 +317,7 @@ compat_create_mergejoin_path(PlannerInfo *root, RelOptInfo *joinrel, JoinType jo
 #endif
 }
 
-/*
- * A node over child that does what a Sort does is disabled as Sorts are: PG 18
- * counts such nodes, before it they cost too much.
- */
+/* Disables a node over child where Sort nodes are.  PG 18 counts; before, it costs too much. */
 static inline void
 compat_disable_sort(Path *path, const Path *child)
 {
@@ -332,7 +333,7 @@ compat_disable_sort(Path *path, const Path *child)
 #endif
 }
 
-/* PG 16 keeps the clauses of GROUP BY and DISTINCT without redundant ones apart. */
+/* Returns the clauses of GROUP BY; PG 16 has a list without redundant ones. */
 static inline List *
 compat_group_clause(PlannerInfo *root)
 {
@@ -343,6 +344,7 @@ compat_group_clause(PlannerInfo *root)
 #endif
 }
 
+/* Returns the clauses of DISTINCT; PG 16 has a list without redundant ones. */
 static inline List *
 compat_distinct_clause(PlannerInfo *root)
 {
@@ -353,7 +355,7 @@ compat_distinct_clause(PlannerInfo *root)
 #endif
 }
 
-/* PG 16 wants the relations in the place of their relids. */
+/* Translates an expression to a child's.  PG 16 wants relations in place of their relids. */
 static inline Node *
 compat_translate_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelOptInfo *parent)
 {
@@ -364,7 +366,7 @@ compat_translate_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelO
 #endif
 }
 
-/* PG 18 estimates what a Gather Merge over a path returns. */
+/* Estimates how many rows a Gather Merge over a path returns. */
 static inline double
 compat_gather_rows(Path *path)
 {
@@ -375,7 +377,7 @@ compat_gather_rows(Path *path)
 #endif
 }
 
-/* PG 17 keeps the run condition of a window with its functions; a path has it as clauses. */
+/* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
 static inline List *
 compat_window_run_condition(const WindowAggPath *path)
 {
@@ -386,7 +388,7 @@ compat_window_run_condition(const WindowAggPath *path)
 #endif
 }
 
-/* What core's tuplesort of rows costs, whether Sort nodes are disabled or not. */
+/* Returns what core's tuplesort of rows costs, as if Sort nodes were not disabled. */
 static inline Cost
 compat_cost_tuplesort(PlannerInfo *root, double rows, int width, int kilobytes)
 {
@@ -402,7 +404,7 @@ compat_cost_tuplesort(PlannerInfo *root, double rows, int width, int kilobytes)
 #endif
 }
 
-/* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
+/* Adds the disabled nodes of a child to a path.  Before PG 18 they are in the cost already. */
 static inline void
 compat_add_disabled_nodes(Path *path, const Path *child)
 {
@@ -414,7 +416,7 @@ compat_add_disabled_nodes(Path *path, const Path *child)
 #endif
 }
 
-/* Whether enable_... = off has disabled a path of core's, one of its own kind: a scan. */
+/* Whether enable_... = off has disabled a path of core's that has none below it: a scan. */
 static inline bool
 compat_path_is_disabled(const Path *path)
 {
@@ -425,7 +427,7 @@ compat_path_is_disabled(const Path *path)
 #endif
 }
 
-/* The same, of a copy of a path above another child. */
+/* Corrects the disabled nodes of a path's copy, which has another child than the path. */
 static inline void
 compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *child)
 {
@@ -439,8 +441,9 @@ compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *ch
 }
 
 /*
- * The kind of slot that a custom scan returns.  PG 16 takes it from the state
- * when that is created; before, the slot is made anew when the scan begins.
+ * Sets the kind of slot that a custom scan returns.  PG 16 takes the kind from the state when
+ * the state is created; before, compat_begin_custom_slot() makes the slot anew when the scan
+ * begins.
  */
 static inline void
 compat_create_custom_slot(CustomScanState *css, const TupleTableSlotOps *ops)
@@ -450,6 +453,7 @@ compat_create_custom_slot(CustomScanState *css, const TupleTableSlotOps *ops)
 #endif
 }
 
+/* Makes the slot of compat_create_custom_slot(), before PG 16. */
 static inline void
 compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableSlotOps *ops)
 {
@@ -459,9 +463,7 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
 #endif
 }
 
-/*
- * Whether EXPLAIN names the tables of columns; PG 18 does not count what it made up for GROUP BY.
- */
+/* Whether EXPLAIN writes a column's table.  PG 18 leaves entries made for GROUP BY out. */
 #define compat_explain_prefix(es) \
 	((es)->verbose || compat_explain_tables(es) > 1)
 #if PG_VERSION_NUM >= 180000
@@ -474,13 +476,14 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
  * --- rights ---
  */
 
-/* PG 18 computes such columns when they are read. */
+/* PG 18 has generated columns that are computed when they are read. */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_ATTRIBUTE_GENERATED_VIRTUAL ATTRIBUTE_GENERATED_VIRTUAL
 #else
 #define COMPAT_ATTRIBUTE_GENERATED_VIRTUAL 'v'
 #endif
 
+/* Whether the user owns a relation. */
 static inline bool
 compat_owns_relation(Oid relid)
 {
@@ -491,6 +494,7 @@ compat_owns_relation(Oid relid)
 #endif
 }
 
+/* Whether a role may execute a function. */
 static inline bool
 compat_role_may_execute(Oid function, Oid role)
 {
@@ -501,13 +505,14 @@ compat_role_may_execute(Oid function, Oid role)
 #endif
 }
 
+/* Whether the user may execute a function. */
 static inline bool
 compat_may_execute(Oid function)
 {
 	return compat_role_may_execute(function, GetUserId());
 }
 
-/* The roles in whose place a plan reads relations, such as owners of views; with repetitions. */
+/* Returns the roles with whose rights a plan reads relations; one may be there repeatedly. */
 static inline List *
 compat_check_as_users(const PlannedStmt *stmt)
 {
@@ -537,9 +542,7 @@ compat_check_as_users(const PlannedStmt *stmt)
  * Before, heapam.c does that in functions of its own, repeated here.
  */
 
-/*
- * Whether the query changes or locks rows of the table that this node scans, as far as PG 19 asks.
- */
+/* Whether the query changes or locks rows of the node's table, as far as PG 19 asks. */
 static inline bool
 compat_scan_is_for_change(ScanState *node)
 {
@@ -552,8 +555,8 @@ compat_scan_is_for_change(ScanState *node)
 }
 
 /*
- * A sequential scan, or with parallel this process's share of one.  In PG 19 pages
- * become all-visible while they are read, unless the query is about to change them.
+ * Begins a sequential scan, or with parallel this process's share of one.  In PG 19 reading
+ * makes pages all-visible, unless the query is about to change them (for_change).
  */
 static inline TableScanDesc
 compat_table_beginscan(Relation rel, Snapshot snapshot, ParallelTableScanDesc parallel,
@@ -571,7 +574,7 @@ compat_table_beginscan(Relation rel, Snapshot snapshot, ParallelTableScanDesc pa
 #endif
 }
 
-/* PG 19 may also set the page all-visible, in a page of the visibility map that the scan keeps. */
+/* Prunes a page.  PG 19 may make it all-visible, in a map page that the scan keeps pinned. */
 static inline void
 compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 {
@@ -588,7 +591,7 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
 #endif
 
-/* Before PG 17 it may be that snapshots get old, and that the rows they see are removed. */
+/* Whether snapshots may get too old for rows that they see; not from PG 17 on. */
 static inline bool
 compat_snapshots_get_old(void)
 {
@@ -599,10 +602,7 @@ compat_snapshots_get_old(void)
 #endif
 }
 
-/*
- * Pins the page of a block if it is still where it was last.  PG 16 has a new name for what it is
- * called.
- */
+/* Pins the page of a block if it is still in the buffer that it was in.  Returns whether it is. */
 static inline bool
 compat_read_recent_buffer(Relation rel, BlockNumber block, Buffer recent)
 {
@@ -621,9 +621,9 @@ compat_read_recent_buffer(Relation rel, BlockNumber block, Buffer recent)
 #endif
 
 /*
- * Reads and pins the next block of a sequential scan, or InvalidBuffer at the
- * end.  The pin is the caller's.  *block is the last block read: a place that
- * the caller keeps for us, InvalidBlockNumber before the first call.
+ * Reads and pins the next block of a sequential scan, and returns its buffer, whose pin is the
+ * caller's; InvalidBuffer at the end. *block is the last block read: a variable that the caller
+ * keeps, InvalidBlockNumber before the first call.
  */
 static inline Buffer
 compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
@@ -647,7 +647,7 @@ compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
 	{
 		if (++*block >= scan->rs_nblocks)
 			*block = 0;
-		/* Also when it was the last one: the next scan starts where we did. */
+		/* Also after the last block: the next scan starts where this one did. */
 		if (scan->rs_base.rs_flags & SO_ALLOW_SYNC)
 			ss_report_location(rel, *block);
 		if (*block == scan->rs_startblock)
@@ -661,11 +661,12 @@ compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
 }
 
 /*
- * Reads the blocks that next names, up to InvalidBlockNumber, as the blocks of scan.  PG 17 reads
- * ahead, by a stream.
+ * Blocks of a scan in an order of the caller's: next names them one after the other, and
+ * InvalidBlockNumber at the end.  PG 17 reads them ahead, by a stream.
  */
 typedef BlockNumber (*CompatNextBlock) (void *arg);
 
+/* The stream, or what is needed without one. */
 typedef struct CompatBlockStream
 {
 	HeapScanDesc scan;
@@ -677,6 +678,7 @@ typedef struct CompatBlockStream
 } CompatBlockStream;
 
 #if PG_VERSION_NUM >= 170000
+/* The callback of the stream, which calls next. */
 static inline BlockNumber
 compat_block_stream_next(ReadStream *stream, void *private_data, void *per_buffer_data)
 {
@@ -688,6 +690,7 @@ compat_block_stream_next(ReadStream *stream, void *private_data, void *per_buffe
 }
 #endif
 
+/* Begins to read the blocks that next names; arg is its argument. */
 static inline void
 compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNextBlock next,
 						  void *arg)
@@ -706,7 +709,7 @@ compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNe
 #endif
 }
 
-/* After the end, the stream begins anew: next may name blocks again. */
+/* Reads and pins the next block; InvalidBuffer at the end, after which the stream begins anew. */
 static inline Buffer
 compat_block_stream_read(CompatBlockStream *blocks)
 {
@@ -726,6 +729,7 @@ compat_block_stream_read(CompatBlockStream *blocks)
 #endif
 }
 
+/* Ends the stream. */
 static inline void
 compat_block_stream_end(CompatBlockStream *blocks)
 {
@@ -736,7 +740,7 @@ compat_block_stream_end(CompatBlockStream *blocks)
 #endif
 }
 
-/* The file that a table's rows are in: tablespace, database, number.  PG 16 renamed it. */
+/* Sets file to what identifies a table's file: tablespace, database, number. */
 static inline void
 compat_relation_file(Relation rel, uint32 file[3])
 {
@@ -751,10 +755,7 @@ compat_relation_file(Relation rel, uint32 file[3])
 #endif
 }
 
-/*
- * Whether this transaction has made the table, or given it a new file, as far as this process
- * knows.
- */
+/* Whether this transaction has, as this process knows, made a table or given it a new file. */
 static inline bool
 compat_relation_is_new(Relation rel)
 {

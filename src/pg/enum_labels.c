@@ -26,6 +26,7 @@ enum_labels_init(EnumLabels *labels, Oid type, MemoryContext memory)
 	labels->memory = memory;
 }
 
+/* Compares labels by OID, for qsort() and bsearch(). */
 static int
 compare_oids(const void *a, const void *b)
 {
@@ -35,6 +36,7 @@ compare_oids(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* Compares labels by their order, for qsort(). */
 static int
 compare_places(const void *a, const void *b)
 {
@@ -44,6 +46,7 @@ compare_places(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* Returns a label that has been read, or NULL. */
 static EnumLabel *
 find_label(const EnumLabels *labels, Oid label)
 {
@@ -56,13 +59,13 @@ find_label(const EnumLabels *labels, Oid label)
 }
 
 /*
- * Images of neighbours, of the labels that are read first, differ by so much if there are not too
- * many.
+ * The difference between the images of two neighbours among the first labels; it is smaller if
+ * there are too many labels for it.
  */
 #define IMAGE_STEP (UINT64CONST(1) << 20)
 #define IMAGES (UINT64CONST(1) << 32)
 
-/* Gives the labels, which are in their order, what the first ones are to have. */
+/* Gives all labels, which are in their order, the images and ranks of first labels. */
 static void
 number_first_labels(EnumLabels *labels)
 {
@@ -84,9 +87,9 @@ number_first_labels(EnumLabels *labels)
 }
 
 /*
- * Gives the labels, which are in their order, what they had before, and those that have been added
- * images between their neighbours'.  PostgreSQL keeps the order when it gives all labels new
- * places.
+ * Gives labels, which are in their order, the images and ranks that they had before.  A label
+ * that has been added gets an image between its neighbours'. PostgreSQL keeps the order when it
+ * gives all labels new places.
  */
 static void
 number_added_labels(EnumLabels *labels, const EnumLabels *before)
@@ -128,7 +131,7 @@ number_added_labels(EnumLabels *labels, const EnumLabels *before)
 	}
 }
 
-/* Reads the labels. */
+/* Reads the labels from pg_enum, and numbers them. */
 static void
 load_labels(EnumLabels *labels)
 {
@@ -170,7 +173,7 @@ load_labels(EnumLabels *labels)
 	qsort(labels->labels, labels->nlabels, sizeof(EnumLabel), compare_oids);
 }
 
-/* Finds a label, which may have been added since the labels were read. */
+/* Returns a label, which may have been added since labels were read. */
 static EnumLabel *
 get_label(EnumLabels *labels, Oid label)
 {

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* An error unless a fraction is one. */
+/* Raises an error unless a fraction is between 0 and 1. */
 static inline void
 fraction_check(double fraction)
 {
@@ -22,21 +22,21 @@ fraction_check(double fraction)
 				 errmsg("percentile value %g is not between 0 and 1", fraction)));
 }
 
-/* The row of percentile_disc. */
+/* Returns the row of percentile_disc. */
 static inline int64
 fraction_row(double fraction, int64 n)
 {
 	double		row = ceil(fraction * n);
 
-	/* A number of rows beyond 2^53 may have been rounded up. */
+	/* n may have been rounded up beyond 2^53. */
 	if (row >= n)
 		return n - 1;
 	return Max((int64) row, 1) - 1;
 }
 
 /*
- * The rows between which percentile_cont interpolates.  Returns how far the result is
- * from the first one to the second: 0 where both are the same.
+ * Sets *first and *second to the rows between which percentile_cont interpolates.  Returns how
+ * far the result is from the first value to the second: 0 where the rows are the same.
  */
 static inline double
 fraction_rows(double fraction, int64 n, int64 *first, int64 *second)
@@ -53,6 +53,10 @@ fraction_rows(double fraction, int64 n, int64 *first, int64 *second)
 	return *first == *second ? 0 : row - *first;
 }
 
+/*
+ * Returns the value between two values, in the operations of percentile_cont and in their
+ * order.
+ */
 static inline float8
 fraction_between(float8 first, float8 second, double proportion)
 {

@@ -49,7 +49,7 @@ static const struct config_enum_entry algorithm_options[] = {
 	{NULL, 0, false}
 };
 
-/* "auto", or ordinals with commas between them. */
+/* Checks hpsort.gpu_devices: "auto", or ordinals with commas between them. */
 static bool
 check_gpu_devices(char **newval, void **extra, GucSource source)
 {
@@ -74,6 +74,7 @@ check_gpu_devices(char **newval, void **extra, GucSource source)
 	return false;
 }
 
+/* Defines the settings of the GPU service. */
 static void
 define_gpu_settings(void)
 {
@@ -129,6 +130,7 @@ static const struct config_enum_entry node_debug_options[] = {
 	{NULL, 0, false}
 };
 
+/* Defines the settings of the plan nodes. */
 static void
 define_node_settings(void)
 {
@@ -164,6 +166,7 @@ define_node_settings(void)
 							 NULL, NULL, NULL);
 }
 
+/* Defines the settings of resident columns. */
 static void
 define_resident_settings(void)
 {

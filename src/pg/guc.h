@@ -10,8 +10,8 @@ extern int	hpsort_device_setting;
 extern int	hpsort_algorithm_setting;
 
 /*
- * Settings of the GPU service.  All but the last two are the cluster's, from the
- * configuration file; the last two are each session's.
+ * Settings of the GPU service.  The last two are each session's.  The others are the cluster's,
+ * from the configuration file.
  */
 extern bool hpsort_gpu;
 extern char *hpsort_gpu_devices;
@@ -21,7 +21,7 @@ extern int	hpsort_resident_gpu_memory; /* MB, -1: the service decides, 0: none *
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 extern double hpsort_gpu_cost_factor;
 
-/* What a setting for tests, hpsort.debug_*, demands of a node of ours. */
+/* What a setting for tests, hpsort.debug_*, demands of a node. */
 typedef enum NodeDebug
 {
 	NODE_FORBID,				/* no plan has the node */
@@ -39,6 +39,7 @@ extern int	hpsort_debug_aggregate;
 extern int	hpsort_resident_memory;
 extern bool hpsort_enable_resident;
 
+/* Defines all settings, when the module is loaded. */
 extern void guc_define(void);
 
 #endif							/* HPSORT_PG_GUC_H */

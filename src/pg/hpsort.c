@@ -27,7 +27,7 @@ _PG_init(void)
 	guc_define();
 	gpu_backend_install();
 
-	/* pg_upgrade's servers run nothing that is not asked for. */
+	/* The servers that pg_upgrade starts run nothing that is not asked for. */
 	if (process_shared_preload_libraries_in_progress && !IsBinaryUpgrade)
 	{
 		service_state_preload();

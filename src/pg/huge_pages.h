@@ -12,29 +12,29 @@
 
 #include "postgres.h"
 
-/* Smaller blocks hold too few whole huge pages. */
+/* The smallest block that is worth it: smaller ones hold too few whole huge pages. */
 #define PG_HUGE_PAGES_MIN ((Size) 4 * 1024 * 1024)
 
 /*
- * glibc takes blocks of up to 32 MB from its heap, and copies them to enlarge them.  Of larger ones
- * the kernel moves the pages.
+ * From this size on the kernel moves the pages of a block that grows. glibc takes blocks of up
+ * to 32 MB from its heap, and copies them to enlarge them.
  */
 #define PG_HUGE_PAGES_MOVED ((Size) 33 * 1024 * 1024)
 
 /*
- * Asks the kernel for pages of 2 MB below those parts of a block that are such
- * pages; blocks of malloc() begin anywhere.  Does nothing for blocks smaller than
- * PG_HUGE_PAGES_MIN, and where the kernel has no huge pages.
+ * Asks the kernel for pages of 2 MB below the parts of a block that can be on them; a block of
+ * malloc() begins anywhere.  Does nothing for blocks smaller than PG_HUGE_PAGES_MIN, and where
+ * the kernel has no huge pages.
  */
 extern void pg_ask_for_huge_pages(void *block, Size size);
 
-/* MemoryContextAllocHuge and pg_ask_for_huge_pages. */
+/* Allocates a block as MemoryContextAllocHuge() does, and asks for huge pages. */
 extern void *pg_huge_alloc(MemoryContext memory, Size size);
 
 /*
- * The same of a block that has some bytes already, as repalloc_huge; a NULL block has none.  Below
- * PG_HUGE_PAGES_MOVED the bytes are moved here: realloc() would move them to pages of 4 kB, before
- * larger ones can be asked for.
+ * Enlarges a block as repalloc_huge() does, and asks for huge pages.  A NULL block has no bytes
+ * yet.  A block below PG_HUGE_PAGES_MOVED is copied into a new one: realloc() would move its
+ * bytes to pages of 4 kB, before larger pages can be asked for.
  */
 extern void *pg_huge_grow(MemoryContext memory, void *block, Size old_size, Size size);
 

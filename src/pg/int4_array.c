@@ -13,10 +13,10 @@
 #include "pg/int4_array.h"
 
 /*
- * PL/pgSQL keeps arrays in expanded form.  As long as the array's elements were
- * not taken apart, the expanded form holds the flat array that it was made of,
- * and reading that one saves a copy: 13 to 35 ms for 10,000,000 keys, mostly for
- * pages that are touched for the first time.
+ * PL/pgSQL keeps arrays in expanded form.  As long as the array's elements have not been taken
+ * apart, the expanded form holds the flat array that it was made of.  Reading the flat array
+ * saves a copy: 13 to 35 ms for 10,000,000 keys, mostly for pages that are touched for the
+ * first time.
  */
 ArrayType *
 array_arg(Datum arg)
@@ -66,8 +66,8 @@ array_keys(ArrayType *array, Oid type, int *n, int *nulls)
 }
 
 /*
- * From 32 MB on malloc() maps a block of its own, and gives it back to the kernel
- * when the array is freed: its pages are new every time.
+ * The size from which malloc() maps a block of its own, and gives it back to the kernel when
+ * the array is freed: its pages are new every time.
  */
 #define HUGE_ARRAY_MIN ((Size) 32 * 1024 * 1024)
 

@@ -10,25 +10,25 @@
 #include "utils/array.h"
 
 /*
- * An array argument, detoasted; not copied where that can be avoided, so the
- * result is valid during the call only and must not be changed.
+ * Returns an array argument, detoasted.  It is not copied where that can be avoided: the result
+ * is valid during the call only, and must not be changed.
  */
 extern ArrayType *array_arg(Datum arg);
 
 /*
- * The elements of a one-dimensional array that are not NULL, where they lie: *n
- * of them, and *nulls NULLs.  type is the array's element type, one of four bytes
- * that is passed by value.  An array of more dimensions is an error.
+ * Returns the elements of a one-dimensional array that are not NULL, where they lie, and sets
+ * *n to their number and *nulls to the number of NULLs. type is the array's element type, one
+ * of four bytes that is passed by value.  An array of more dimensions is an error.
  */
 extern const int32 *array_keys(ArrayType *array, Oid type, int *n, int *nulls);
 
-/* array_keys() of an int4[]. */
+/* Does what array_keys() does, for an int4[]. */
 extern const int32 *int4_array_keys(ArrayType *array, int *n, int *nulls);
 
 /*
- * A new one-dimensional int4[], in the current memory context, for n keys and
- * nulls NULLs.  The NULLs are in place, before or after the keys; the n keys are
- * the caller's to write, from *keys on.  An array over the size limit is an error.
+ * Returns a new one-dimensional int4[], in the current memory context, for n keys and nulls
+ * NULLs.  The NULLs are in place, before or after the keys.  The caller writes the n keys, from
+ * *keys on.  An array over the size limit is an error.
  */
 extern ArrayType *int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first,
 								  int32 **keys);

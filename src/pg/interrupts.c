@@ -12,7 +12,7 @@
 
 bool		pg_error_kept = false;
 
-/* The error that an interrupt raised in the middle of a sort, while pg_error_kept. */
+/* The error that an interrupt raised in the middle of a sort; valid while pg_error_kept. */
 static ErrorData *kept_error;
 
 static void
@@ -26,9 +26,9 @@ drop_kept_error(void *error)
 }
 
 /*
- * Copies the error that was just caught out of elog.c.  The copy lives as long
- * as the subtransaction that the error has to abort, so that no copy is left
- * behind if another error aborts the subtransaction first.
+ * Copies the error that was just caught out of elog.c, and drops it there.  The copy lives as
+ * long as the subtransaction that the error has to abort, so that no copy is left behind if
+ * another error aborts the subtransaction first.
  */
 static void
 keep_error(MemoryContext context)
@@ -65,9 +65,9 @@ keep_error(MemoryContext context)
 }
 
 /*
- * CHECK_FOR_INTERRUPTS() for callers that no error may jump out of.  FATAL ends
- * the process inside the call; no thread of a sort is at work at that moment,
- * because src/sort asks for interrupts between its phases of several threads.
+ * Does what CHECK_FOR_INTERRUPTS() does, for callers that no error may jump out of: an error is
+ * kept.  FATAL ends the process inside the call.  No thread of a sort is at work at that
+ * moment, because src/sort asks for interrupts between its phases of several threads.
  */
 static void
 serve_interrupts(void)
@@ -85,6 +85,7 @@ serve_interrupts(void)
 	PG_END_TRY();
 }
 
+/* Whether an interrupt is pending that always ends the query. */
 static inline bool
 must_stop(void)
 {

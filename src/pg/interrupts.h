@@ -13,9 +13,8 @@
 #include "postgres.h"
 
 /*
- * Serves pending interrupts, and says whether the call under way should return:
- * a cancel or a termination is pending, or serving an interrupt has raised an
- * error, which is kept.
+ * Serves pending interrupts.  Returns whether the call under way should return: a cancel or a
+ * termination is pending, or serving an interrupt has raised an error, which is kept.
  */
 extern bool pg_interrupt_pending(void);
 

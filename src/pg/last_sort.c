@@ -17,9 +17,9 @@ static LastSort last_sort;
 static ProcessUtility_hook_type prev_utility_hook = NULL;
 
 /*
- * DISCARD ALL, by which poolers give a session to another client, forgets the last sort.  Nothing
- * else tells of it: it resets settings, but calls their hooks only for those that the session has
- * set.
+ * Forgets the last sort at DISCARD ALL, by which poolers give a session to another client.
+ * There is no other sign of it: DISCARD ALL resets settings, but calls the hooks of only those
+ * that the session has set.
  */
 static void
 utility_hook(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,

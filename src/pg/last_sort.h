@@ -9,6 +9,7 @@
 
 #include "sort/sorter.h"
 
+/* What the last sort did. */
 typedef struct LastSort
 {
 	const char *function;		/* the SQL function, a literal; NULL: no sort yet */
@@ -18,21 +19,22 @@ typedef struct LastSort
 	SorterStats stats;
 } LastSort;
 
-/* When the module is loaded. */
+/* To be called when the module is loaded: DISCARD ALL will forget the last sort. */
 extern void last_sort_init(void);
 
 /*
- * Records what sorter has just done for function, a literal.  out holds all of its
- * keys in order, or is NULL; nulls are the NULLs beside the keys.
+ * Records what sorter has just done for function, a literal. out holds all of its keys in
+ * order, or is NULL; nulls is how many NULLs there are beside the keys.
  */
 extern void last_sort_record(const char *function, Sorter *sorter, const int32 *out, int64 nulls);
 
 /*
- * The keys of the sort just recorded were images of other values (floats, say):
- * hpsort_last() must not show the images' bounds.
+ * Says that the keys of the sort just recorded were images of other values, floats for
+ * instance, so that hpsort_last() must not show the images' bounds.
  */
 extern void last_sort_forget_bounds(void);
 
+/* Returns what the last sort did; its function is NULL if there was none. */
 extern const LastSort *last_sort_get(void);
 
 #endif							/* HPSORT_PG_LAST_SORT_H */

@@ -10,8 +10,8 @@
 #include "pg/numeric_sum.h"
 
 /*
- * Beyond 64 bits it is put together of parts, which have no fraction digits, and nor has the
- * result.
+ * A sum of more than 64 bits is put together of parts.  They have no fraction digits, and
+ * neither has the result.
  */
 Datum
 numeric_from_sum(__int128 sum)

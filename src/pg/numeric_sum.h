@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-/* The numeric that core's 128-bit sums become: without fraction digits. */
+/* Returns the numeric that a sum of 128 bits becomes in core: without fraction digits. */
 extern Datum numeric_from_sum(__int128 sum);
 
 #endif							/* HPSORT_PG_NUMERIC_SUM_H */

@@ -23,6 +23,7 @@
 
 #include "pg/preload.h"
 
+/* This process loaded the library before its first query. */
 static bool preloaded = false;
 
 void
@@ -39,8 +40,8 @@ preload_done(void)
 }
 
 /*
- * The names in the value of a setting; none if it is not a list.  Empty names, which
- * SET ... = '' makes, are left out: nothing can be loaded by them.
+ * Returns the names in the value of a setting; none if the value is not a list.  Empty names,
+ * which SET ... = '' makes, are left out: nothing can be loaded by them.
  */
 static List *
 library_names(const char *value)
@@ -58,7 +59,7 @@ library_names(const char *value)
 	return names;
 }
 
-/* Whether hpsort is one of names, with or without a directory and the suffix. */
+/* Whether hpsort is among names, with or without a directory and the suffix. */
 static bool
 lists_hpsort(List *names)
 {
@@ -89,8 +90,8 @@ preload_setting(void)
 }
 
 /*
- * What ALTER DATABASE has set session_preload_libraries to in this database; NULL if
- * it has not.  A session that began before that has another value.
+ * Returns what ALTER DATABASE has set session_preload_libraries to in this database; NULL if it
+ * has not.  A session that began earlier has another value.
  */
 static char *
 database_libraries(void)
@@ -141,7 +142,7 @@ preload_statement(void)
 	ListCell   *lc;
 	StringInfoData statement;
 
-	/* ALTER DATABASE replaces the list: what it names now stays in it. */
+	/* ALTER DATABASE replaces the list, so the names in it must be in the new one. */
 	names = library_names(of_database ? of_database : session_preload_libraries_string);
 	if (preload_setting() != NULL || lists_hpsort(names))
 		return NULL;

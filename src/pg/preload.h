@@ -18,12 +18,12 @@ extern void preload_init(void);
 /* Whether this process loaded the library before its first query. */
 extern bool preload_done(void);
 
-/* The setting of this session that lists hpsort, a literal; NULL: none does. */
+/* Returns the setting of this session that lists hpsort, a literal; NULL if none does. */
 extern const char *preload_setting(void);
 
 /*
- * The statement that has sessions of this database load hpsort when they begin, in
- * the current memory context; NULL if a setting lists hpsort already.
+ * Returns the statement that has sessions of this database load hpsort when they begin, in the
+ * current memory context; NULL if a setting lists hpsort already.
  */
 extern char *preload_statement(void);
 

@@ -34,7 +34,7 @@ shared_memory_attach(const char *name, Size size, void (*init) (void *data))
 	{
 		/*
 		 * The only possible error is that shared memory is full.  Raising it has reset the counts
-		 * by which the lock, still held here, holds off interrupts.
+		 * by which the lock, which is still held here, holds off interrupts.
 		 */
 		MemoryContextSwitchTo(context);
 		FlushErrorState();

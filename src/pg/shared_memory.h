@@ -8,9 +8,11 @@
 #include "postgres.h"
 
 /*
- * The struct of that name, of size bytes, which the first process to ask for it makes
- * with init.  Where hpsort is not preloaded, it comes out of the memory that the server
- * keeps spare: NULL if other modules, or a growing lock table, have used that up, and
+ * Returns the struct of that name and of size bytes.  The first process to ask for it makes it,
+ * with init.
+ *
+ * Where hpsort is not preloaded, the struct comes out of the memory that the server keeps
+ * spare.  The result is NULL if other modules, or a growing lock table, have used that up, and
  * outside of a server's processes.
  */
 extern void *shared_memory_attach(const char *name, Size size, void (*init) (void *data));

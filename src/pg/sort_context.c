@@ -18,8 +18,8 @@
 #include "pg/sort_context.h"
 
 /*
- * Memory for src/sort: palloc in one memory context, without errors and without
- * the limit of 1 GB.  A sort that fails needs no clean-up: deleting the memory
+ * SortAllocator's functions for src/sort: palloc in one memory context, without errors and
+ * without the limit of 1 GB. A sort that fails needs no clean-up, since deleting the memory
  * context frees all that the sort had.
  */
 static void *
@@ -55,8 +55,8 @@ pg_interrupted(void *arg)
 }
 
 /*
- * The most threads that a sort of this session may use: as many as a parallel query
- * would have processes, but no more than there are processors.  A parallel worker has one thread.
+ * Returns how many threads a sort of this session may use: as many as a parallel query would
+ * have processes, but no more than there are processors.  A parallel worker has one thread.
  */
 static int
 sort_threads(void)
@@ -74,8 +74,8 @@ sort_threads(void)
 }
 
 /*
- * What an algorithm of the papers may take besides keys and result: work_mem, or as
- * much as the largest histogram of an automatic sort if that is more.
+ * Returns how much memory an algorithm of the papers may take besides keys and result:
+ * work_mem, or as much as the largest histogram of an automatic sort if that is more.
  */
 static size_t
 algorithm_memory(void)
@@ -133,7 +133,10 @@ pg_sort_context_lenient(SortContext *context, MemoryContext memory, bool use_gpu
 void
 pg_sort_error(const SortError *err)
 {
-	/* An interrupted wait can have ended with any status: the interrupt is raised. */
+	/*
+	 * A wait that was interrupted can have ended with any status; the interrupt is what is
+	 * raised.
+	 */
 	pg_check_interrupts();
 	switch (err->status)
 	{
@@ -144,7 +147,7 @@ pg_sort_error(const SortError *err)
 					 errdetail("hpsort could not get memory for its keys.")));
 			break;
 		case SORT_KEY_OUT_OF_BOUNDS:
-			/* Which of several keys is found depends on the plan, so none is named. */
+			/* No key is named, since it depends on the plan which of several keys is found. */
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("key is out of bounds"),
@@ -172,7 +175,7 @@ pg_sort_error(const SortError *err)
 					 errhint("Set hpsort.device to \"auto\", or see hpsort_devices().")));
 			break;
 		case SORT_CANCELLED:
-			/* Somebody has reset the cancel's flag meanwhile, but the sort is not finished. */
+			/* The cancel's flag has been reset meanwhile, but the sort is not finished. */
 			ereport(ERROR,
 					(errcode(ERRCODE_QUERY_CANCELED),
 					 errmsg("%s", err->message)));

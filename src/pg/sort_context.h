@@ -13,28 +13,28 @@
 #include "sort/sorter.h"
 
 /*
- * Sets the way to a GPU that pg_sort_context() gives to every sort from then on; *gpu
- * must live as long as the process.  The module's start calls it: this file cannot
- * name the way, because the processes behind it (pg/gpu) make sorts of their own.
+ * Sets the way to a GPU that pg_sort_context() gives to every later sort; *gpu must live as
+ * long as the process.  The module's start calls it.  This file cannot name the way, because
+ * the processes behind it (pg/gpu) make sorts of their own.
  */
 extern void pg_sort_use_gpu(const SortGpu *gpu);
 
 /*
- * Fills context from the session's settings.  The sort takes all of its memory
- * from memory, which must live as long as context is used.
+ * Fills *context from the session's settings.  The sort takes all of its memory from memory,
+ * which must live as long as the context is used.
  */
 extern void pg_sort_context(SortContext *context, MemoryContext memory);
 
 /*
- * pg_sort_context() for a sorter whose keys will only be merged into another
+ * Does what pg_sort_context() does, for a sorter whose keys will only be merged into another
  * sorter's.  It never uses the GPU, which would have to sort them again.
  */
 extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
 /*
- * pg_sort_context() for what PostgreSQL itself would sort otherwise, and which must
- * not fail where it would not: hpsort.device is a wish, hpsort.algorithm does not count.
- * Without use_gpu the CPU sorts, whatever the settings.
+ * Does what pg_sort_context() does, for what PostgreSQL itself would sort otherwise, and which
+ * must not fail where PostgreSQL would not: hpsort.device is a wish, hpsort.algorithm does not
+ * count.  Without use_gpu the CPU sorts, whatever the settings.
  */
 extern void pg_sort_context_lenient(SortContext *context, MemoryContext memory, bool use_gpu);
 
@@ -42,10 +42,9 @@ extern void pg_sort_context_lenient(SortContext *context, MemoryContext memory, 
 pg_noreturn extern void pg_sort_error(const SortError *err);
 
 /*
- * Raises the error of a call of src/sort, unless it succeeded: the usual way to
- * make such a call is pg_sort_check(sorter_...(..., &err), &err).  A call can
- * succeed although serving an interrupt at its very end raised an error; that
- * error is raised here.
+ * Raises the error of a call of src/sort, unless the call succeeded.  The usual way to make a
+ * call is pg_sort_check(sorter_...(..., &err), &err).  A call can succeed although serving an
+ * interrupt at its very end raised an error, which is then raised here.
  */
 static inline void
 pg_sort_check(SortStatus status, const SortError *err)
@@ -56,7 +55,10 @@ pg_sort_check(SortStatus status, const SortError *err)
 		pg_check_interrupts();
 }
 
-/* sorter_stats(), and the error of an interrupt while it counted different keys. */
+/*
+ * Does what sorter_stats() does.  Raises the error of an interrupt that came while different
+ * keys were counted.
+ */
 static inline void
 pg_sort_stats(Sorter *sorter, const int32 *out, SorterStats *stats)
 {

@@ -52,8 +52,8 @@ typedef struct SerializedState
 } SerializedState;
 
 /*
- * What aggregate_state_share() returns in place of a serialized state: the state itself, if
- * the same process takes it, or where in the area its serialized form is.
+ * What aggregate_state_share() returns in place of a serialized state: the state itself, if the
+ * same process will take it; else where its serialized form is in the area.
  */
 typedef struct SharedState
 {
@@ -65,7 +65,7 @@ typedef struct SharedState
 
 #define SHARED_STATE (-1)
 
-/* A state whose keys are still in the area. */
+/* A state whose keys are still in the area, until aggregate_state_add() reads them. */
 typedef struct ReceivedState
 {
 	AggregateState state;		/* without the keys */
@@ -74,6 +74,7 @@ typedef struct ReceivedState
 	Size		size;
 } ReceivedState;
 
+/* How many bytes serialize() will write. */
 static Size
 serialized_size(AggregateState *state)
 {
@@ -84,7 +85,7 @@ serialized_size(AggregateState *state)
 	return sizeof(SerializedState) + size;
 }
 
-/* Writes serialized_size(state) bytes. */
+/* Writes a state to data, which has room for serialized_size(state) bytes. */
 static void
 serialize(AggregateState *state, char *data)
 {
@@ -139,7 +140,7 @@ aggregate_state_share(AggregateState *state, dsa_area *area)
 	return PointerGetDatum(result);
 }
 
-/* A state without keys from what precedes them. */
+/* Makes *state a state without keys from the header of a serialized one.  Checks the header. */
 static void
 read_header(AggregateState *state, const SortContext *context, const char *data, Size size)
 {
@@ -158,6 +159,7 @@ read_header(AggregateState *state, const SortContext *context, const char *data,
 	state->nulls = header.nulls;
 }
 
+/* Adds the keys of a serialized state, whose header has been read, to the state made of it. */
 static void
 read_keys(AggregateState *state, const char *data, Size size)
 {
@@ -218,7 +220,7 @@ aggregate_state_add(AggregateState *state, AggregateState *other)
 	pg_sort_check(sorter_merge(&state->sorter, &other->sorter, &err), &err);
 }
 
-/* An array of keys as one of int2 or int8. */
+/* Returns an array of int4 keys as an array of int2 or int8, and frees the former. */
 static ArrayType *
 array_of_type(ArrayType *keys, Oid type)
 {

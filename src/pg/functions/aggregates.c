@@ -45,9 +45,8 @@ PG_FUNCTION_INFO_V1(hpsort_support_runs_agg_finalfn);
 PG_FUNCTION_INFO_V1(hpsort_support_keys_agg_finalfn);
 
 /*
- * What the states of one memory context have in common.  The executor has one
- * such context for each grouping set.  The transition function keeps a list of
- * these in fn_extra.
+ * What the states of one memory context share.  The executor has one context for each grouping
+ * set; the transition function keeps a list of GroupContexts, one for each, in fn_extra.
  */
 typedef struct GroupContext
 {
@@ -58,10 +57,11 @@ typedef struct GroupContext
 } GroupContext;
 
 /*
- * Whether the call has an ORDER BY, and its direction.  The first sort column must
- * be the aggregated argument: a state keeps keys only, so another order cannot be
- * obeyed.  Further sort columns are ignored: they order rows with equal keys,
- * among which the result shows no difference.
+ * Returns whether the call has an ORDER BY, and sets *order to its direction.
+ *
+ * The first sort column must be the aggregated argument: a state keeps keys only, so that
+ * another order cannot be obeyed.  Further sort columns are ignored.  They order rows with
+ * equal keys, among which the result shows no difference.
  */
 static bool
 call_order(FunctionCallInfo fcinfo, SortOrder *order)
@@ -101,7 +101,7 @@ call_order(FunctionCallInfo fcinfo, SortOrder *order)
 	return true;
 }
 
-/* Whether memory in context is there for as long as memory in other. */
+/* Whether memory in context lives at least as long as memory in other. */
 static bool
 lives_as_long(MemoryContext context, MemoryContext other)
 {
@@ -111,10 +111,11 @@ lives_as_long(MemoryContext context, MemoryContext other)
 }
 
 /*
- * The GroupContext of aggcontext.  An extension that runs these functions by their
- * OIDs may look them up anew for every row, in memory that goes before aggcontext
- * does: then fn_extra cannot hold the list, and each state gets a GroupContext of
- * its own in aggcontext.
+ * Returns the GroupContext of aggcontext, which the first call makes.
+ *
+ * An extension that runs these functions by their OIDs may look them up anew for every row, in
+ * memory that goes before aggcontext does.  Then fn_extra cannot hold the list, and each state
+ * gets a GroupContext of its own in aggcontext.
  */
 static const GroupContext *
 group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
@@ -147,7 +148,7 @@ group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 }
 
 /*
- * Whether the result is the state itself, and this process makes it: of hpsort's
+ * Whether the aggregate's result is the state itself, and this process makes it.  Of hpsort's
  * aggregates hpsort_support_keys_agg() alone returns a bytea.
  */
 static bool
@@ -160,8 +161,9 @@ gives_state_away(FunctionCallInfo fcinfo)
 }
 
 /*
- * Bounds and direction from the arguments of a row, where the call has such
- * arguments.  If the call is ordered, *descending is its ORDER BY's on entry.
+ * Takes bounds and direction from the arguments of a row; without arguments for them there are
+ * no bounds, and the direction is ascending.  If the call has an ORDER BY (ordered),
+ * *descending is its direction on entry, which an argument must not contradict.
  */
 static void
 row_options(FunctionCallInfo fcinfo, bool ordered, int32 *lo, int32 *hi, bool *descending)
@@ -182,6 +184,7 @@ row_options(FunctionCallInfo fcinfo, bool ordered, int32 *lo, int32 *hi, bool *d
 		*descending = false;
 }
 
+/* Makes the state of a group from the arguments of its first row, whose key is not added yet. */
 static AggregateState *
 first_row(FunctionCallInfo fcinfo)
 {
@@ -232,7 +235,10 @@ check_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
 				 errmsg("bounds and direction must be the same for all rows of a group")));
 }
 
-/* Out of line, so that adding a key needs no room for an error. */
+/*
+ * Hands the keys that have been put one by one to the sorter.  Out of line, so that the caller,
+ * add_row(), needs no room for an error on its stack.
+ */
 static pg_noinline void
 flush_sorter(Sorter *sorter)
 {
@@ -241,6 +247,10 @@ flush_sorter(Sorter *sorter)
 	pg_sort_check(sorter_flush(sorter, &err), &err);
 }
 
+/*
+ * The transition function for an argument of a type: adds a row to its group, whose state it
+ * makes if there is none.
+ */
 static inline Datum
 add_row(FunctionCallInfo fcinfo, Oid type)
 {
@@ -271,8 +281,8 @@ add_row(FunctionCallInfo fcinfo, Oid type)
 }
 
 /*
- * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal, and
- * the same of dates with bounds that are dates: a date is an int4 inside.
+ * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal: also for dates,
+ * with bounds that are dates, since a date is an int4 inside
  */
 Datum
 hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
@@ -336,9 +346,9 @@ hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * The shared memory of a query whose plan is an Agg over Gather over HpSort Aggregate, which
- * leaves its states there; else NULL.  From any other node, a scan of another server's rows
- * for instance, a bytea must not say where a state is.
+ * Returns the shared memory of a query whose plan is an Agg over Gather over HpSort Aggregate,
+ * which leaves its states there; else NULL. A bytea of any other node, a scan of another
+ * server's rows for instance, must not say where a state is.
  */
 static dsa_area *
 gathered_area(FunctionCallInfo fcinfo)
@@ -379,10 +389,14 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");
-	/* No rows: NULL, as array_agg. */
+	/* Without rows the result is NULL, as that of array_agg. */
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	/* Not looked up in the call's expression: a caller by OID may have none. */
+
+	/*
+	 * The type comes from the function, not from the expression of the call, which a caller by
+	 * OID may not have.
+	 */
 	if (flinfo->fn_extra == NULL)
 	{
 		Oid			type = aggregate_array_type(get_func_rettype(flinfo->fn_oid));

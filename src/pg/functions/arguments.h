@@ -9,7 +9,7 @@
 
 #include "fmgr.h"
 
-/* The order of a result. */
+/* The order of a result: its direction, and where NULLs are. */
 typedef struct SortOrder
 {
 	bool		descending;
@@ -17,18 +17,18 @@ typedef struct SortOrder
 } SortOrder;
 
 /*
- * The order that arguments number arg (descending, not NULL) and arg + 1
- * (nulls_first; NULL: as ORDER BY has it in that direction) ask for.
+ * Returns the order that two arguments ask for: number arg is descending, and not NULL; number
+ * arg + 1 is nulls_first, and NULL where ORDER BY would put NULLs in that direction.
  */
 extern SortOrder sort_order_from_args(FunctionCallInfo fcinfo, int arg);
 
 /*
- * The inclusive bounds in arguments number arg and arg + 1; a NULL is no bound on
- * that side.  Bounds that leave no key are an error.
+ * Takes the inclusive bounds from arguments number arg and arg + 1.  A NULL is no bound on its
+ * side.  Bounds that leave no key are an error.
  */
 extern void sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi);
 
-/* An error if no key is between lo and hi. */
+/* Raises an error if there is no key between lo and hi. */
 extern void sort_bounds_check(int32 lo, int32 hi);
 
 #endif							/* HPSORT_PG_FUNCTIONS_ARGUMENTS_H */

@@ -26,7 +26,10 @@ PG_FUNCTION_INFO_V1(hpsort_order_float4);
 /* Elements handled between two checks for interrupts. */
 #define CHECK_EVERY (1 << 20)
 
-/* The sorted copy of an array, whose keys are checked against the bounds. */
+/*
+ * Returns a sorted copy of an array of int4, in the current memory context.  A key that is not
+ * between lo and hi is an error.
+ */
 static ArrayType *
 sort_array(ArrayType *array, int32 lo, int32 hi, SortOrder order)
 {
@@ -39,7 +42,7 @@ sort_array(ArrayType *array, int32 lo, int32 hi, SortOrder order)
 	ArrayType  *result;
 	int32	   *out;
 
-	/* There is nothing to order: the argument is the result. */
+	/* Nothing is to be ordered or checked: the argument is the result. */
 	if (n + nulls < 2 && lo == PG_INT32_MIN && hi == PG_INT32_MAX)
 		return array;
 
@@ -83,7 +86,10 @@ hpsort_bounds(PG_FUNCTION_ARGS)
 									 sort_order_from_args(fcinfo, 3)));
 }
 
-/* A context for keys that are images of numbers (float_image.h). */
+/*
+ * Makes *context one for keys that are images of numbers (float_image.h).  An error if the
+ * algorithm in force sorts integers only.
+ */
 static void
 float4_context(SortContext *context)
 {
@@ -98,8 +104,8 @@ float4_context(SortContext *context)
 }
 
 /*
- * The images of n numbers, in a new block.  of_equals: numbers that are equal have
- * one image, from which they cannot be made again.
+ * Returns the images of n numbers in a new block.  With of_equals all numbers that PostgreSQL
+ * takes for equal have one image, so that the numbers cannot be made of the images again.
  */
 static int32 *
 float4_images(const uint32 *numbers, int n, bool of_equals)
@@ -175,8 +181,8 @@ hpsort_float4(PG_FUNCTION_ARGS)
 }
 
 /*
- * Positions among the keys become positions in the array, of which those of NULLs are
- * put before or behind them.  out has room for all, n keys and the NULLs.
+ * Turns positions among the keys, which out has, into positions in the array.  Positions of
+ * NULLs are put before or behind them. out has room for n keys and the NULLs.
  */
 static void
 order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *out)
@@ -208,8 +214,8 @@ order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *o
 }
 
 /*
- * The stable sorting permutation of an array whose keys, n of them, are these or have these
- * images.
+ * Returns the stable sorting permutation of an array, as a new array. keys are its n keys, or
+ * their images; nulls is how many NULLs it has besides.
  */
 static ArrayType *
 order_array(const char *function, ArrayType *array, const int32 *keys, int n, int nulls,

@@ -32,13 +32,14 @@ PG_FUNCTION_INFO_V1(hpsort_support_column);
 #define ARG_LO			2
 #define ARG_DESCENDING	4
 
+/* Whether an argument is NULL that must not be, so that the result is NULL or no rows. */
 static bool
 is_null_call(FunctionCallInfo fcinfo)
 {
 	return PG_ARGISNULL(ARG_REL) || PG_ARGISNULL(ARG_ATTRIBUTE) || PG_ARGISNULL(ARG_DESCENDING);
 }
 
-/* The keys of the column, in memory. */
+/* Reads the column that the arguments name.  The keys are in memory, unordered. */
 static AggregateState *
 column_keys(FunctionCallInfo fcinfo, MemoryContext memory)
 {
@@ -50,6 +51,7 @@ column_keys(FunctionCallInfo fcinfo, MemoryContext memory)
 						  lo, hi, memory);
 }
 
+/* Makes the set of the column's keys or runs (want) in memory, or returns NULL for no rows. */
 static SetState *
 start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *function,
 				 SortWant want)
@@ -60,6 +62,7 @@ start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *func
 						   sort_order_from_args(fcinfo, ARG_DESCENDING));
 }
 
+/* The SetStart of hpsort_column(). */
 static SetState *
 start_column(FunctionCallInfo fcinfo, MemoryContext memory)
 {
@@ -73,6 +76,7 @@ hpsort_column(PG_FUNCTION_ARGS)
 	return set_return_keys(fcinfo, start_column);
 }
 
+/* The SetStart of hpsort_column_runs(). */
 static SetState *
 start_column_runs(FunctionCallInfo fcinfo, MemoryContext memory)
 {

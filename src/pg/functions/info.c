@@ -137,12 +137,13 @@ hpsort_devices(PG_FUNCTION_ARGS)
 /*
  * hpsort_last() returns SETOF record, with no row or one.
  *
- * The sort of a SECURITY DEFINER function is shown only to users who have its
- * owner's rights.  Bounds, and what follows from them, tell something about the
- * values of keys.  The caller need not have the right to read these: a view lets its
- * users read with its owner's rights, and may sort what it does not show.  Of a sort
- * it is not known whose query it was part of: an array comes from wherever functions
- * got it.  So values are for those who may see the statistics of everybody.
+ * The sort of a SECURITY DEFINER function is shown only to users who have its owner's rights.
+ *
+ * Bounds, and what follows from them, tell something about the values of keys.  The caller may
+ * lack the right to read these values: a view lets its users read with its owner's rights, and
+ * may sort what it does not show.  It is not known which query a sort was part of, since an
+ * array comes from wherever functions got it.  So bounds are shown only to those who may see
+ * everybody's statistics.
  */
 Datum
 hpsort_last(PG_FUNCTION_ARGS)

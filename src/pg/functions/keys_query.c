@@ -27,8 +27,8 @@
 /* --- running */
 
 /*
- * Receives the only row of the query and takes over its value, which SPI's own receiver
- * would copy.  Without the aggregate it receives a row for each key.
+ * Receives the only row of the query and takes over its value, which SPI's own receiver would
+ * copy.  Without the aggregate (version 1.0) it receives a row for each key.
  */
 typedef struct KeysReceiver
 {
@@ -44,6 +44,7 @@ receiver_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 {
 }
 
+/* Takes a row of the query; always goes on. */
 static bool
 receiver_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -71,8 +72,9 @@ receiver_end(DestReceiver *self)
 #define AGGREGATE "hpsort_support_keys_agg"
 
 /*
- * Whether the extension that a function belongs to has the aggregate in that schema.
- * Version 1.0 has none, and somebody else's function of that name must not be called.
+ * Whether the extension that a function belongs to has the aggregate, for a key and bounds of
+ * these types, in that schema.  Version 1.0 has none, and somebody else's function of that name
+ * must not be called.
  */
 static bool
 has_aggregate(Oid function, Oid schema, Oid key, Oid bound)
@@ -89,9 +91,9 @@ has_aggregate(Oid function, Oid schema, Oid key, Oid bound)
 }
 
 /*
- * The keys of SELECT expression FROM from, where expression is of that base type.  SPI must
- * be connected.  The cast to the type of the aggregate's argument makes the call match
- * that aggregate exactly, so that no other function of its name can be meant.
+ * Returns the keys of SELECT expression FROM from; the expression's base type is type.  SPI
+ * must be connected.  Casting to the type of the aggregate's argument makes the call match that
+ * aggregate exactly, so that no other function of its name can be meant.
  */
 static AggregateState *
 run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char *from,
@@ -151,8 +153,8 @@ locks_rows(Node *node, void *context)
 }
 
 /*
- * The one statement of a prepared plan, analyzed but not run.  An error unless it only
- * reads, in the sense of read-only transactions.
+ * Returns the one statement of a prepared plan, analyzed but not run.  An error unless there is
+ * one, and it only reads, in the sense of read-only transactions.
  */
 static CachedPlanSource *
 check_statement(SPIPlanPtr plan)
@@ -185,7 +187,10 @@ check_statement(SPIPlanPtr plan)
 	return source;
 }
 
-/* The base type of the single integer column of a statement's result, or an error. */
+/*
+ * Returns the base type of the single column of a statement's result.  An error unless it is an
+ * integer type.
+ */
 static Oid
 integer_column(TupleDesc tupdesc)
 {
@@ -246,7 +251,10 @@ keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
 
 /* --- a column */
 
-/* The base type of a column; an error if there is none, or keys cannot be made of it. */
+/*
+ * Returns the base type of a column.  An error if there is no such column, or its values cannot
+ * be keys.
+ */
 static Oid
 column_type(Relation rel, const char *attribute)
 {

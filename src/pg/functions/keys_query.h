@@ -17,20 +17,20 @@
 #include "pg/functions/aggregate_state.h"
 
 /*
- * The keys between lo and hi, and the number of NULLs, that a query returns.  Its rights
- * are the caller's, its snapshot is a new one.  An error unless the query is one
- * statement that only reads and returns one column of an integer type.
+ * Runs a query, and returns its keys and the number of its NULLs.  A key that is not between lo
+ * and hi is an error, and so is a query unless it is one statement that only reads and returns
+ * one column of an integer type.  Its rights are the caller's, its snapshot is a new one.
  *
- * The state is in memory; sorter_reset() and the end of memory free it.  fcinfo is the
- * call of the function, whose extension has the aggregate.
+ * The state is in memory; sorter_reset() and the end of memory free it. fcinfo is the call of
+ * the SQL function, whose extension has the aggregate.
  */
 extern AggregateState *keys_of_query(FunctionCallInfo fcinfo, const char *query,
 									 int32 lo, int32 hi, MemoryContext memory);
 
 /*
- * keys_of_query() of SELECT attribute FROM relid, under the active snapshot.  An error
- * as well if keys cannot be made of the column's type.  The table's lock stays until
- * the end of the transaction.
+ * Does what keys_of_query() does for SELECT attribute FROM relid, under the active snapshot.  A
+ * column whose values cannot be keys is an error as well.  The table's lock stays until the end
+ * of the transaction.
  */
 extern AggregateState *keys_of_column(FunctionCallInfo fcinfo, Oid relid, const char *attribute,
 									  int32 lo, int32 hi, MemoryContext memory);

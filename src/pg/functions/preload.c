@@ -34,7 +34,7 @@ hpsort_preload(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	/* The statement tells session_preload_libraries, which SHOW keeps from others. */
+	/* The statement shows session_preload_libraries, which SHOW keeps from other users. */
 	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS))
 		statement = preload_statement();
 	values[0] = BoolGetDatum(preload_done());
@@ -47,9 +47,10 @@ hpsort_preload(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull)));
 }
 
-/* The statement to be said before the transaction commits, in its memory; or NULL. */
+/* The statement that the notice will have, in the transaction's memory; NULL: no notice. */
 static char *pending_statement = NULL;
 
+/* Raises the notice of hpsort_support_created(), unless the extension has been dropped again. */
 static void
 say_before_commit(XactEvent event, void *arg)
 {
@@ -67,11 +68,12 @@ say_before_commit(XactEvent event, void *arg)
 /*
  * hpsort_support_created() returns void
  *
- * The end of the script that CREATE EXTENSION runs calls this function: unless
- * hpsort is preloaded, it says how to do that.  While a script runs PostgreSQL hides
- * notices, whatever client_min_messages is, so this one is said before the
- * transaction commits: those who want no notices, as the scripts that pg_dump
- * writes, get none.
+ * The script that CREATE EXTENSION runs calls this function at its end.  Unless hpsort is
+ * preloaded, a notice says how to preload it.
+ *
+ * PostgreSQL hides notices while a script runs, whatever client_min_messages is.  So the notice
+ * is raised before the transaction commits.  Whoever wants no notices, as the scripts that
+ * pg_dump writes, gets none.
  */
 Datum
 hpsort_support_created(PG_FUNCTION_ARGS)

@@ -1,12 +1,14 @@
 /*
  * resident.c
- *		hpsort_keep() and hpsort_forget(): which columns are to be resident, and
- *		hpsort_resident(): which are, and why others are not; and hpsort_resident_check(): whether
- *		what is in memory is what the table has.
+ *		SQL functions about resident columns.
  *
- * The table hpsort_kept is written on behalf of its owner, by SQL, so that its key, its
- * trigger and a read-only transaction have the effects they have for everybody; callers
- * have to own the table whose columns they declare.
+ * - hpsort_keep() and hpsort_forget() say which columns are to be resident.
+ * - hpsort_resident() says which are, and why others are not.
+ * - hpsort_resident_check() says whether what is in memory is what the table has.
+ *
+ * Callers must own the table whose columns they declare.  Declarations are rows of the table
+ * hpsort_kept.  They are written by SQL, with the rights of the table's owner, so that its
+ * key, its trigger and a read-only transaction have their usual effects.
  */
 #include "postgres.h"
 
@@ -52,7 +54,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
 PG_FUNCTION_INFO_V1(hpsort_resident_check);
 
-/* Complains unless the user owns the relation. */
+/* Raises an error unless the user owns the relation. */
 static void
 check_owner(Oid relid)
 {
@@ -61,6 +63,7 @@ check_owner(Oid relid)
 					   get_rel_name(relid));
 }
 
+/* Raises an error if there is no such relation. */
 static void
 check_exists(Oid relid)
 {
@@ -70,7 +73,7 @@ check_exists(Oid relid)
 				 errmsg("relation with OID %u does not exist", relid)));
 }
 
-/* Complains if no column of the relation can ever be resident. */
+/* Raises an error if no column of the relation can ever be resident. */
 static void
 check_relation(Relation rel)
 {
@@ -92,7 +95,7 @@ check_relation(Relation rel)
 				 errmsg("cannot keep columns of temporary table \"%s\"", name)));
 }
 
-/* Complains if there is no such column, or if its values are none that are kept. */
+/* Raises an error if there is no such column, or its values cannot be kept. */
 static void
 check_column(Relation rel, const char *attribute)
 {
@@ -115,7 +118,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
 
-	/* Times and timestamps are never within int4, as values of int8 may be. */
+	/* Values of int8 may be within int4, those of times and timestamps never are. */
 	kind = column_kind(att->atttypid);
 	if (kind == COLUMN_KIND_NONE ||
 		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
@@ -126,7 +129,7 @@ check_column(Relation rel, const char *attribute)
 				 errdetail("Columns of the types smallint, integer, bigint, date, boolean, oid and \"char\", and of enums, can be kept.")));
 }
 
-/* The names in a name[]; NULL is none. */
+/* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
 static int
 column_names(ArrayType *array, Datum **names)
 {
@@ -143,13 +146,18 @@ column_names(ArrayType *array, Datum **names)
 	return n;
 }
 
-/* The relation of which write_kept is writing, for a user who may declare its columns. */
+/*
+ * The relation whose declarations write_kept() is writing, after the caller's rights have been
+ * checked.
+ */
 static Oid	declared = InvalidOid;
 
 /*
- * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for
- * the table; $1 and $2 are the relation and the array of names.  Triggers that a superuser may
- * have made act now and as the owner, or not at all, and what they set ends with the statement.
+ * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for the
+ * table's name; the statement's $1 is the relation, $2 the array of names.
+ *
+ * A superuser may have given the table triggers.  They act at once and as the owner, or not at
+ * all, and what they set ends with the statement.
  */
 static void
 write_kept(const char *format, Oid relid, ArrayType *names)
@@ -217,7 +225,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	PreventCommandIfReadOnly("hpsort_keep()");
 	check_exists(relid);
 	check_owner(relid);
-	/* The lock stays: nobody drops the table until the declaration can be seen. */
+	/* The lock stays, so that nobody drops the table before the declaration can be seen. */
 	rel = relation_open(relid, AccessShareLock);
 	check_relation(rel);
 	for (i = 0; i < n; i++)
@@ -232,7 +240,10 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Gives up what is in memory of a relation's columns; without names, of all of them. */
+/*
+ * Gives up what is in memory of the named columns of a relation and its partitions; without
+ * names, of all columns.
+ */
 static void
 forget_values(Oid relid, const Datum *names, int n)
 {
@@ -268,7 +279,7 @@ hpsort_forget(PG_FUNCTION_ARGS)
 
 	PreventCommandIfReadOnly("hpsort_forget()");
 	n = column_names(array, &names);
-	/* What is left of a table that was dropped is nobody's. */
+	/* Anybody may remove what a dropped table has left. */
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		check_owner(relid);
 	write_kept("DELETE FROM %s WHERE relation OPERATOR(pg_catalog.=) $1"
@@ -281,7 +292,8 @@ hpsort_forget(PG_FUNCTION_ARGS)
 /*
  * hpsort_support_relation_in(cstring) returns hpsort_relation
  *
- * As regclassin, but 0, with a notice, of a name that there is not.
+ * Does what regclassin does, but for the name of a relation that does not exist: the result is
+ * 0, with a notice instead of an error.
  */
 Datum
 hpsort_support_relation_in(PG_FUNCTION_ARGS)
@@ -305,6 +317,7 @@ hpsort_support_relation_in(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(InvalidOid);
 }
 
+/* Returns the data of a trigger's call.  An error if the function was called in another way. */
 static const TriggerData *
 trigger_data(FunctionCallInfo fcinfo, const char *function)
 {
@@ -318,9 +331,9 @@ trigger_data(FunctionCallInfo fcinfo, const char *function)
 /*
  * hpsort_support_kept_insert() returns trigger
  *
- * Before each row that is inserted into hpsort_kept, by hpsort_keep or by the restore of a dump:
- * relations that have not been restored are left out, and a user without hpsort_keep declares
- * columns of own relations, too.
+ * Called before each row that hpsort_keep or the restore of a dump inserts into hpsort_kept.
+ * It leaves out relations that do not exist, since they have not been restored.  A user who
+ * inserts without hpsort_keep must own the relation.
  */
 Datum
 hpsort_support_kept_insert(PG_FUNCTION_ARGS)
@@ -349,7 +362,8 @@ hpsort_support_kept_insert(PG_FUNCTION_ARGS)
 /*
  * hpsort_support_kept_changed() returns trigger
  *
- * After each statement that changes hpsort_kept, the restore of a dump among them.
+ * Called after each statement that changes hpsort_kept, the restore of a dump among them:
+ * sessions have to read the table again.
  */
 Datum
 hpsort_support_kept_changed(PG_FUNCTION_ARGS)
@@ -377,7 +391,7 @@ enum
 	SHOWN_COUNT
 };
 
-/* Whether the user may know of a column: may read it, or everybody's statistics. */
+/* Whether the user may know of a column: may read it, or see everybody's statistics. */
 static bool
 may_know(Oid relid, AttrNumber attnum)
 {
@@ -389,8 +403,8 @@ may_know(Oid relid, AttrNumber attnum)
 }
 
 /*
- * Why nothing of a column is resident that resident memory knows nothing of; as far as
- * that can be told without opening the table.
+ * Returns why no value of a column is in memory that resident memory knows nothing of, as far
+ * as that can be found out without opening the table.
  */
 static const char *
 reason_unknown(Form_pg_class form, AttrNumber attnum)
@@ -409,13 +423,14 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 		return "hpsort.resident_memory is 0";
 	if (RecoveryInProgress())
 		return "server is a standby";
-	/* As far as is known: since it was vacuumed. */
+	/* relpages is as of the last VACUUM or ANALYZE. */
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";
 	reason = resident_failure();
 	return reason ? reason : "not read yet";
 }
 
+/* Returns the status of a column, or NULL if there is none. */
 static const ResidentStatus *
 find_status(List *statuses, Oid relid, AttrNumber attnum)
 {
@@ -431,7 +446,7 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 	return NULL;
 }
 
-/* A row for a column of a relation, unless there is no such relation any more. */
+/* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
 static void
 show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 {
@@ -465,6 +480,7 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
+/* Whether a list of declarations has that column. */
 static bool
 is_declared(List *declarations, Oid relid, const char *attribute)
 {
@@ -483,8 +499,8 @@ is_declared(List *declarations, Oid relid, const char *attribute)
 /*
  * hpsort_resident() returns SETOF record
  *
- * A row for each declared column, instead of one of a partitioned table one for each of
- * its partitions that hold rows.
+ * A row for each declared column.  A partitioned table has none of its own: each of its
+ * partitions that hold rows has one.
  */
 Datum
 hpsort_resident(PG_FUNCTION_ARGS)

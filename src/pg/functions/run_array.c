@@ -13,7 +13,7 @@
 
 #include "pg/functions/run_array.h"
 
-/* hpsort_run is an ordinary type, which its owner may alter. */
+/* hpsort_run is an ordinary composite type, which its owner may alter. */
 void
 run_type_check(TupleDesc tupdesc)
 {
@@ -37,7 +37,7 @@ run_array_type(Oid array_type)
 	return tupdesc;
 }
 
-/* Room for size bytes more. */
+/* Makes room for size bytes more.  An error if the array would be too large. */
 static void
 reserve(RunArray *runs, Size size)
 {
@@ -53,6 +53,7 @@ reserve(RunArray *runs, Size size)
 	runs->array = (ArrayType *) repalloc(runs->array, runs->capacity);
 }
 
+/* Returns a run as a composite value, with a key of 0 or NULL. */
 static HeapTupleHeader
 form_run(TupleDesc tupdesc, bool isnull, int64 count)
 {

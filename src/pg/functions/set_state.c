@@ -33,7 +33,7 @@ set_state_start(MemoryContext memory, AggregateState *keys, const char *function
 	return state;
 }
 
-/* The next row of a set of keys: false at the end. */
+/* Sets *key or *isnull to the next row of a set of keys.  Returns false at the end. */
 static inline bool
 next_key(SetState *state, int32 *key, bool *isnull)
 {
@@ -61,7 +61,10 @@ next_key(SetState *state, int32 *key, bool *isnull)
 	return true;
 }
 
-/* The next row of a set of runs.  All NULLs are one run, as in GROUP BY x ORDER BY x. */
+/*
+ * Sets *key or *isnull, and *count, to the next row of a set of runs.  Returns false at the
+ * end.  All NULLs are one run, as in GROUP BY x ORDER BY x.
+ */
 static inline bool
 next_run(SetState *state, int32 *key, int64 *count, bool *isnull)
 {
@@ -87,6 +90,10 @@ next_run(SetState *state, int32 *key, int64 *count, bool *isnull)
 	return true;
 }
 
+/*
+ * Returns the descriptor of the function's result, hpsort_run.  An error if the type has been
+ * altered.
+ */
 static TupleDesc
 run_type(FunctionCallInfo fcinfo)
 {
@@ -112,8 +119,8 @@ is_stored(FunctionCallInfo fcinfo)
 }
 
 /*
- * A row without NULLs, which is formed once.  For each row of the set its numbers
- * are overwritten, and the tuplestore copies it.
+ * A row without NULLs, which is formed once.  For each row of the set its numbers are
+ * overwritten, and the tuplestore copies the row.
  */
 typedef struct RowImage
 {
@@ -122,6 +129,7 @@ typedef struct RowImage
 	char	   *count;			/* of runs only */
 } RowImage;
 
+/* Forms the row, of a key, or of a key and a count. */
 static void
 make_row_image(RowImage *row, TupleDesc tupdesc)
 {
@@ -209,7 +217,10 @@ return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
 
 /* --- a set returned a row at a time */
 
-/* The set in funcctx->user_fctx (NULL: none), begun at the first call. */
+/*
+ * Returns the context of a call.  The first call makes the set, which is in user_fctx: NULL
+ * means no rows.
+ */
 static FuncCallContext *
 call_context(FunctionCallInfo fcinfo, SetStart start, bool runs)
 {

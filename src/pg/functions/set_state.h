@@ -22,12 +22,12 @@
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/arguments.h"
 
-/* Rows read from the sorter at once. */
+/* How many rows are read from the sorter at once. */
 #define SET_BATCH 1024
 
 /*
- * A set being returned.  It and its sorter's memory are in a memory context that is
- * deleted however the query ends.
+ * A set that is being returned.  The set and its sorter's memory are in a memory context that
+ * is deleted however the query ends.
  */
 typedef struct SetState
 {
@@ -42,19 +42,23 @@ typedef struct SetState
 } SetState;
 
 /*
- * Makes the set that a function's arguments ask for, in memory, by
- * set_state_start().  Returns NULL for no rows.  The current
- * memory context is a short-lived one.
+ * A function that makes the set which the arguments of an SQL function ask for, in memory, by
+ * set_state_start().  It returns NULL for no rows.  The current memory context is a short-lived
+ * one.
  */
 typedef SetState *(*SetStart) (FunctionCallInfo fcinfo, MemoryContext memory);
 
-/* What a function that returns SETOF int4, or SETOF hpsort_run, returns. */
+/*
+ * The body of an SQL function that returns SETOF int4, or SETOF hpsort_run: makes the set by
+ * start, and returns it.
+ */
 extern Datum set_return_keys(FunctionCallInfo fcinfo, SetStart start);
 extern Datum set_return_runs(FunctionCallInfo fcinfo, SetStart start);
 
 /*
- * A set of keys, which are in memory or below it and all there, put in order.
- * function is a literal, for hpsort_last().
+ * Puts keys in order, and returns them as a set in memory: keys or runs (want).  All keys must
+ * have been added, and be in memory or a context below it. function is a literal, for
+ * hpsort_last().
  */
 extern SetState *set_state_start(MemoryContext memory, AggregateState *keys, const char *function,
 								 SortWant want, SortOrder order);

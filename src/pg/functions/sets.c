@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(hpsort_runs);
 PG_FUNCTION_INFO_V1(hpsort_query);
 PG_FUNCTION_INFO_V1(hpsort_support_set);
 
-/* A set of the keys of an array. */
+/* Makes the set of an array's keys or runs (want) in memory. */
 static SetState *
 start_array(Datum keys_arg, MemoryContext memory, const char *function, SortWant want,
 			SortOrder order)
@@ -32,7 +32,7 @@ start_array(Datum keys_arg, MemoryContext memory, const char *function, SortWant
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	AggregateState *keys = state_object_make(memory, PG_INT32_MIN, PG_INT32_MAX);
 
-	/* The executor keeps the argument until the set has ended. */
+	/* The executor keeps the argument until the set has ended; a detoasted copy is in memory. */
 	ArrayType  *array = DatumGetArrayTypeP(keys_arg);
 	SortError	err;
 	int			n;
@@ -45,6 +45,7 @@ start_array(Datum keys_arg, MemoryContext memory, const char *function, SortWant
 	return set_state_start(memory, keys, function, want, order);
 }
 
+/* The SetStart of hpsort_set(). */
 static SetState *
 start_set(FunctionCallInfo fcinfo, MemoryContext memory)
 {
@@ -61,6 +62,7 @@ hpsort_set(PG_FUNCTION_ARGS)
 	return set_return_keys(fcinfo, start_set);
 }
 
+/* The SetStart of hpsort_runs(), which is strict. */
 static SetState *
 start_runs(FunctionCallInfo fcinfo, MemoryContext memory)
 {
@@ -76,6 +78,7 @@ hpsort_runs(PG_FUNCTION_ARGS)
 	return set_return_runs(fcinfo, start_runs);
 }
 
+/* The SetStart of hpsort_query(). */
 static SetState *
 start_query(FunctionCallInfo fcinfo, MemoryContext memory)
 {

@@ -10,6 +10,7 @@
 #include "pg/compat.h"
 #include "pg/functions/state_object.h"
 
+/* An expanded object with a state, alone in its memory context. */
 typedef struct StateObject
 {
 	ExpandedObjectHeader header;
@@ -18,7 +19,7 @@ typedef struct StateObject
 	bytea	   *flat;			/* between get_flat_size and flatten_into */
 } StateObject;
 
-/* EOM_get_flat_size: serializes the state, whose size is not known before. */
+/* EOM_get_flat_size: serializes the state, since nothing else says how large it will be. */
 static Size
 get_flat_size(ExpandedObjectHeader *header)
 {
@@ -34,7 +35,7 @@ get_flat_size(ExpandedObjectHeader *header)
 	return VARSIZE(object->flat);
 }
 
-/* EOM_flatten_into: always called after get_flat_size. */
+/* EOM_flatten_into: copies what get_flat_size, which PostgreSQL always calls first, has made. */
 static void
 flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_size)
 {
@@ -67,12 +68,15 @@ state_object_datum(AggregateState *state)
 	StateObject *object = (StateObject *) ((char *) state - offsetof(StateObject, state));
 	void	   *pointer = palloc(EXPANDED_POINTER_SIZE);
 
-	/* PG 15's Agg copies, here serializes, a result that is not in the current memory context. */
+	/*
+	 * PostgreSQL 15's Agg copies a result that is not in the current memory context: it would
+	 * serialize the state.
+	 */
 	memcpy(pointer, object->header.eoh_ro_ptr, EXPANDED_POINTER_SIZE);
 	return PointerGetDatum(pointer);
 }
 
-/* A state from its serialized form. */
+/* Makes a state, in a context below parent, of the serialized form. */
 static AggregateState *
 expand(Datum value, MemoryContext parent)
 {

@@ -15,15 +15,21 @@
 
 #include "pg/functions/aggregate_state.h"
 
-/* A new state without rows, in a new memory context below parent. */
+/*
+ * Returns a new state without rows, for keys between lo and hi, in a new memory context below
+ * parent.
+ */
 extern AggregateState *state_object_make(MemoryContext parent, int32 lo, int32 hi);
 
-/* The value of a state that state_object_make() has made, in the current memory context. */
+/*
+ * Returns the value of a state that state_object_make() has made, in the current memory
+ * context.
+ */
 extern Datum state_object_datum(AggregateState *state);
 
 /*
- * The state of a value of hpsort_support_keys_agg(), which nothing else may use.  The
- * state's memory is below parent from then on.
+ * Takes over the state of a value of hpsort_support_keys_agg(), which nothing else may use.
+ * From then on the state's memory is below parent.
  */
 extern AggregateState *state_object_take(Datum value, MemoryContext parent);
 

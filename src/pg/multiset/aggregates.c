@@ -4,10 +4,10 @@
  *		are multisets themselves.
  *
  * A state is an expanded multiset that stays where it is as long as its group does.
- * A caller may as well keep it as a flat value, or as its text, between two calls, as
- * an extension does that computes parts of an aggregate on other nodes; nothing here
- * needs the call's expression or memory of earlier calls.  States are not ordered, so
- * the final function only reads them, and window aggregates go on adding.
+ * Between two calls a caller may also keep it as a flat value, or as its text: an
+ * extension does that computes parts of an aggregate on other nodes.  Nothing here needs
+ * the call's expression or memory of earlier calls.  States are not ordered, so the final
+ * function only reads them, and window aggregates go on adding.
  */
 #include "postgres.h"
 
@@ -24,8 +24,8 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_moving_invtransfn);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_finalfn);
 
 /*
- * The state in argument 0, to be changed: as it is, or of a flat value, or of none, a
- * new one.
+ * Makes the state of argument 0, where that is no state that may be changed: without keys for
+ * NULL, else with the keys of a flat value. moving: keys will be taken away from the state.
  */
 static pg_noinline ExpandedMultiset *
 begin_state(FunctionCallInfo fcinfo, bool moving)
@@ -39,6 +39,7 @@ begin_state(FunctionCallInfo fcinfo, bool moving)
 	return state;
 }
 
+/* Returns the state in argument 0, to be changed. moving: keys will be taken away. */
 static inline ExpandedMultiset *
 state_arg(FunctionCallInfo fcinfo, bool moving)
 {
@@ -76,8 +77,8 @@ hpsort_support_multiset_weight_transfn(PG_FUNCTION_ARGS)
 }
 
 /*
- * (int4multiset, int4multiset) returns int4multiset, strict: adds the second to the
- * first; the combine function of both aggregates as well
+ * (int4multiset, int4multiset) returns int4multiset, strict: adds the second to the first.  It
+ * is the combine function of both aggregates as well.
  */
 Datum
 hpsort_support_multiset_sum_transfn(PG_FUNCTION_ARGS)
@@ -88,7 +89,7 @@ hpsort_support_multiset_sum_transfn(PG_FUNCTION_ARGS)
 	return multiset_expanded_datum(state);
 }
 
-/* The same of a window's frame, which rows leave again. */
+/* (int4multiset, int4multiset) returns int4multiset: adds a row to a window's moving frame */
 Datum
 hpsort_support_multiset_moving_transfn(PG_FUNCTION_ARGS)
 {
@@ -98,6 +99,7 @@ hpsort_support_multiset_moving_transfn(PG_FUNCTION_ARGS)
 	return multiset_expanded_datum(state);
 }
 
+/* (int4multiset, int4multiset) returns int4multiset: takes the row that leaves the frame away */
 Datum
 hpsort_support_multiset_moving_invtransfn(PG_FUNCTION_ARGS)
 {

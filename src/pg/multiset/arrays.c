@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_keys);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_runs);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_runs);
 
+/* Raises an error if an array has a NULL. */
 static void
 check_nulls(const ArrayType *array)
 {
@@ -33,11 +34,12 @@ check_nulls(const ArrayType *array)
 }
 
 /*
- * Elements filled between two looks for interrupts.  Most of the time goes for pages that
- * are touched for the first time: some 10 to 20 ns for each element.
+ * How many elements are filled between two looks for interrupts.  Pages that are touched for
+ * the first time take most of the time: some 10 to 20 ns for each element.
  */
 #define FILLED_AT_ONCE ((uint64) 1 << 20)
 
+/* Writes a key count times to out, and returns where it ended. */
 static int32 *
 fill(int32 *out, int32 key, uint64 count)
 {
@@ -67,7 +69,7 @@ hpsort_support_multiset_from_keys(PG_FUNCTION_ARGS)
 	check_nulls(array);
 	pg_sort_context(&context, CurrentMemoryContext);
 	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
-	/* One kept by a function may lie in memory that is to stay as it is: it is only read. */
+	/* The array is only read: a function may keep it in memory that is to stay as it is. */
 	pg_sort_check(sorter_add_array(&sorter, (const int32 *) ARR_DATA_PTR(array), n, &err), &err);
 	value = multiset_sorter_flat(&sorter);
 	sorter_reset(&sorter);

@@ -14,8 +14,8 @@
 PG_FUNCTION_INFO_V1(hpsort_column_multiset);
 
 /*
- * (rel regclass, attribute name, lo int4, hi int4) returns int4multiset, NULL for no rows
- * as int4multiset_agg
+ * (rel regclass, attribute name, lo int4, hi int4) returns int4multiset: NULL for no rows, as
+ * int4multiset_agg
  */
 Datum
 hpsort_column_multiset(PG_FUNCTION_ARGS)

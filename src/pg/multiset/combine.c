@@ -54,6 +54,7 @@ hpsort_support_multiset_subtract(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));
 }
 
+/* Returns a multiset with all counts multiplied by factor. */
 static Datum
 scale(Datum datum, int64 factor)
 {
@@ -88,7 +89,7 @@ hpsort_support_multiset_scale_by(PG_FUNCTION_ARGS)
 	return scale(PG_GETARG_DATUM(1), PG_GETARG_INT64(0));
 }
 
-/* Inclusive bounds of an int4range; false if no key is in it. */
+/* Sets *lo and *hi to the inclusive bounds of an int4range.  Returns false if no key is in it. */
 static bool
 range_bounds(FunctionCallInfo fcinfo, RangeType *range, int32 *lo, int32 *hi)
 {

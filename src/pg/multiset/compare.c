@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_cmp);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash_extended);
 
+/* Whether two multisets have the same keys and counts. */
 static bool
 are_equal(Datum a, Datum b)
 {
@@ -46,7 +47,7 @@ are_equal(Datum a, Datum b)
 	return equal;
 }
 
-/* On to the next run, which is at c->at - 1 of the block; false at the end. */
+/* Moves on to the next run, which is then at c->at - 1 of the block.  Returns false at the end. */
 static bool
 next_run(MultisetCursor *c)
 {
@@ -62,7 +63,10 @@ next_run(MultisetCursor *c)
 	return true;
 }
 
-/* Less than, equal to or greater than 0, as a is to b. */
+/*
+ * Compares the keys that are left in two cursors.  Returns less than, equal to or greater than
+ * 0, as a is to b.
+ */
 static int
 compare_runs(MultisetCursor *a, MultisetCursor *b)
 {
@@ -85,8 +89,8 @@ compare_runs(MultisetCursor *a, MultisetCursor *b)
 		count_b = b->block.counts[b->at - 1];
 
 		/*
-		 * The one with fewer of this key goes on with a larger key, where the other one still has
-		 * this: it is the larger one, unless it ends here.
+		 * The multiset with fewer of this key goes on with a larger key, where the other one
+		 * still has this key.  So it is the larger one, unless it ends here.
 		 */
 		if (count_a < count_b)
 			return next_run(a) ? 1 : -1;
@@ -95,6 +99,7 @@ compare_runs(MultisetCursor *a, MultisetCursor *b)
 	}
 }
 
+/* Compares two multisets.  Returns less than, equal to or greater than 0, as a is to b. */
 static int
 compare(Datum a, Datum b)
 {

@@ -12,40 +12,47 @@
 #include "sort/plan.h"
 
 /*
- * What the multisets of one memory context have in common.  It lives in that context,
- * whose identifier is the label, so that the arena is found again by its context.
+ * What the multisets of one memory context share.  It lives in that context, and its label is
+ * the context's identifier, so that the arena is found by its context.
  */
 typedef struct Arena
 {
 	char		label[8];
 	SortContext context;
 	MemoryContext memory;
-	char	   *fresh;			/* room of multisets not given away yet, ... */
-	int			nfresh;			/* ... so many */
+	char	   *fresh;			/* room for multisets that are not made yet ... */
+	int			nfresh;			/* ... and how many they are */
 	int			batch;			/* to be allocated at once */
 } Arena;
 
-/* Names are compared as pointers. */
+/*
+ * Names of memory contexts, which are compared as pointers: of an arena of many multisets, and
+ * of one.
+ */
 static const char shared_name[] = "hpsort multisets";
 static const char own_name[] = "hpsort multiset";
 
 /*
- * Most multisets allocated at once.  Their size is no power of two, to which memory
- * contexts round, and they begin where MULTISET_LINE_OFFSET wants them to.
+ * How many multisets are allocated at once, at most.  Their size is no power of two, to which
+ * memory contexts round, and they begin where MULTISET_LINE_OFFSET wants them to.
  */
 #define MOST_FRESH 64
 #define MULTISET_SIZE TYPEALIGN(MULTISET_CACHE_LINE, sizeof(ExpandedMultiset))
 
 /*
- * How many contexts below the aggregate's are looked at for the arena.  It is the
- * first one unless others were made since, such as those of other expanded objects;
- * where there are many, another arena for each few of them does not count.
+ * How many contexts below the aggregate's are searched for the arena.  It is the first one
+ * unless others were made later, such as those of other expanded objects.  Where there are
+ * many, another arena for each few of them does not count.
  */
 #define MOST_LOOKED_AT 16
 
-/* Keys that are put into a sorter one by one where they come as runs. */
+/* Up to how many keys of a multiset are put into the sorter one by one, instead of as runs. */
 #define FEW_KEYS 256
 
+/*
+ * Makes an arena in a new memory context below parent. partial: its multisets are states that
+ * another process will combine.
+ */
 static Arena *
 make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, Size maximum,
 		   bool partial)
@@ -59,8 +66,8 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	arena->batch = 1;
 
 	/*
-	 * A partial state is put in order where it is made, which need not be where a GPU can be
-	 * used.
+	 * A partial state is put in order in the process that makes it, which may be one that can use
+	 * no GPU.
 	 */
 	if (partial)
 		pg_sort_context_lenient(&arena->context, memory, false);
@@ -69,7 +76,7 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	return arena;
 }
 
-/* The arena of an aggregate's context. */
+/* Returns the arena of an aggregate's context, which the first call makes. */
 static Arena *
 aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
@@ -127,6 +134,7 @@ multiset_expanded_flush(ExpandedMultiset *expanded)
 	pg_sort_check(sorter_flush(&expanded->sorter, &err), &err);
 }
 
+/* Returns the levels of a multiset, which the first call makes. */
 static RunLevels *
 levels_of(ExpandedMultiset *expanded)
 {
@@ -135,13 +143,14 @@ levels_of(ExpandedMultiset *expanded)
 	return expanded->levels;
 }
 
+/* How many keys a multiset has. */
 static uint64
 total_of(const ExpandedMultiset *expanded)
 {
 	return sorter_count(&expanded->sorter) + (expanded->levels ? expanded->levels->total : 0);
 }
 
-/* An error if so many more keys are more than a count can be. */
+/* Raises an error if there would be more keys, with more added, than a count can be. */
 static void
 check_total(const ExpandedMultiset *expanded, uint64 more)
 {
@@ -161,7 +170,7 @@ multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count)
 	run_levels_put(levels_of(expanded), key, count);
 }
 
-/* The runs of a datum, decoded into memory that is freed by free_runs(). */
+/* Decodes the runs of a multiset into memory that free_runs() frees. */
 static void
 decode_runs(const Multiset *m, Runs *runs)
 {
@@ -171,6 +180,7 @@ decode_runs(const Multiset *m, Runs *runs)
 	multiset_value_decode(m, runs->keys, runs->counts);
 }
 
+/* Frees what decode_runs() has allocated. */
 static void
 free_runs(Runs *runs)
 {
@@ -230,6 +240,7 @@ multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 	multiset_value_close(datum, value);
 }
 
+/* Adds the runs of a datum to levels. */
 static void
 add_to_levels(RunLevels *levels, Datum datum)
 {
@@ -243,7 +254,10 @@ add_to_levels(RunLevels *levels, Datum datum)
 	multiset_value_close(datum, value);
 }
 
-/* All keys become runs, from which keys can be taken away. */
+/*
+ * Moves all keys to the levels, since keys can be taken away from runs only.  Returns the
+ * levels.
+ */
 static RunLevels *
 all_in_levels(ExpandedMultiset *expanded)
 {
@@ -260,7 +274,7 @@ all_in_levels(ExpandedMultiset *expanded)
 	return levels;
 }
 
-/* What was made for PostgreSQL is known by its total only. */
+/* Frees the flat value, which is taken for current while the total stays the same. */
 static void
 forget_flat(ExpandedMultiset *expanded)
 {
@@ -318,7 +332,10 @@ multiset_expanded_flat(ExpandedMultiset *expanded)
 	{
 		status = sorter_add_runs(&expanded->sorter, runs->keys, runs->counts, runs->len, &err);
 
-		/* An interrupt's error may come with success: what was added must not be added again. */
+		/*
+		 * The error of an interrupt may come with success.  What was added must not be added once
+		 * more.
+		 */
 		if (status == SORT_OK)
 			run_levels_empty(expanded->levels);
 		pg_sort_check(status, &err);
@@ -348,7 +365,7 @@ get_flat_size(ExpandedObjectHeader *header)
 	return VARSIZE(expanded->flat);
 }
 
-/* EOM_flatten_into: always called after get_flat_size. */
+/* EOM_flatten_into: copies the flat value.  PostgreSQL always calls get_flat_size first. */
 static void
 flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_size)
 {
@@ -356,7 +373,7 @@ flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_size)
 
 	Assert(expanded->flat != NULL && allocated_size == VARSIZE(expanded->flat));
 	memcpy(result, expanded->flat, allocated_size);
-	/* A worker returns each of its groups once. */
+	/* A worker returns each of its groups once, so that the flat value is not wanted again. */
 	pfree(expanded->flat);
 	expanded->flat = NULL;
 }

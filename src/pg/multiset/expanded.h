@@ -2,14 +2,14 @@
  * expanded.h
  *		A multiset that is being built: int4multiset as an expanded object.
  *
- * It is the union of a sorter, which keys are put into one at a time, and of lists of
- * runs, which are added and taken away.  Reading one makes a flat value of it.
+ * It is the union of a sorter, into which keys are put one at a time, and of lists of
+ * runs, which are added and taken away.  Reading it makes a flat value.
  *
- * A query may have millions of groups, so the states of one aggregate context share a
- * memory context, an arena, instead of having one each, as expanded objects usually
- * do.  Nobody deletes or moves such a state by itself: the executor would do so where
- * a transition function returns another state than it was given, which those of
- * hpsort never do, and final functions get read-only pointers.
+ * The states of one aggregate context share a memory context, an arena, because a query
+ * may have millions of groups; other expanded objects have one each.  So nobody may
+ * delete or move a state by itself.  The executor does so only where a transition
+ * function returns another state than it was given, and hpsort's never do.  Final
+ * functions get read-only pointers.
  */
 #ifndef HPSORT_PG_MULTISET_EXPANDED_H
 #define HPSORT_PG_MULTISET_EXPANDED_H
@@ -23,6 +23,7 @@
 #include "pg/multiset/value.h"
 #include "pg/sort_context.h"
 
+/* The state of a group: its keys are those of the sorter and those of the levels. */
 typedef struct ExpandedMultiset
 {
 	ExpandedObjectHeader header;
@@ -33,21 +34,22 @@ typedef struct ExpandedMultiset
 } ExpandedMultiset;
 
 /*
- * Adding a key reads the pointer that the datum is, in the header, and what comes first
- * in the sorter: they share a cache line where the pointer is at the line's begin.
+ * Where a multiset begins in a cache line.  Adding a key reads the pointer that the datum is,
+ * in the header, and the first fields of the sorter: they share a cache line if the pointer is
+ * at the line's begin.
  */
 #define MULTISET_CACHE_LINE 64
 #define MULTISET_LINE_OFFSET offsetof(ExpandedMultiset, header.eoh_rw_ptr)
 
 /*
- * An empty multiset for a transition function's first row: in the aggregate's context
- * if the function is called by an aggregate, else in the current one.
+ * Returns an empty multiset for a transition function's first row: in the aggregate's context
+ * if an aggregate calls the function, else in the current one.
  */
 extern ExpandedMultiset *multiset_expanded_make(FunctionCallInfo fcinfo);
 
 extern const ExpandedObjectMethods multiset_expanded_methods;
 
-/* The multiset of an expanded datum: nothing else makes any of this type. */
+/* Returns the multiset of an expanded datum of this type, which nothing else makes. */
 static inline ExpandedMultiset *
 multiset_expanded(Datum datum)
 {
@@ -57,7 +59,7 @@ multiset_expanded(Datum datum)
 	return (ExpandedMultiset *) header;
 }
 
-/* The multiset of a datum that may be changed where it is; NULL if it may not. */
+/* Returns the multiset of a datum if it may be changed where it is, else NULL. */
 static inline ExpandedMultiset *
 multiset_expanded_writable(Datum datum)
 {
@@ -66,14 +68,17 @@ multiset_expanded_writable(Datum datum)
 	return multiset_expanded(datum);
 }
 
-/* As a datum that may be changed: the same pointer each time. */
+/* Returns a multiset as a datum that may be changed: the same pointer each time. */
 static inline Datum
 multiset_expanded_datum(ExpandedMultiset *expanded)
 {
 	return EOHPGetRWDatum(&expanded->header);
 }
 
-/* Makes room for a key, out of line, so that adding one needs no room for an error. */
+/*
+ * Makes room for a key.  Out of line, so that multiset_expanded_put() needs no room for an
+ * error.
+ */
 extern void multiset_expanded_flush(ExpandedMultiset *expanded);
 
 /* Adds a key. */
@@ -88,20 +93,23 @@ multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 /* Adds a key count times. */
 extern void multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count);
 
-/* Adds and takes away the keys of another datum; the latter is an error where there are too few. */
+/*
+ * Adds the keys of another datum, or takes them away.  Taking away more of a key than there are
+ * is an error.
+ */
 extern void multiset_expanded_add(ExpandedMultiset *expanded, Datum datum);
 extern void multiset_expanded_subtract(ExpandedMultiset *expanded, Datum datum);
 
-/* multiset_expanded_add() of one from which keys are taken away later. */
+/* Does what multiset_expanded_add() does, for a multiset from which keys will be taken away. */
 extern void multiset_expanded_add_moving(ExpandedMultiset *expanded, Datum datum);
 
 /*
- * The flat value, in the current memory context.  The multiset may be added to
+ * Returns the flat value in the current memory context.  Keys may be added to the multiset
  * afterwards.
  */
 extern bytea *multiset_expanded_flat(ExpandedMultiset *expanded);
 
-/* The value of all keys of a sorter, in the current memory context. */
+/* Returns the value of all keys of a sorter, in the current memory context. */
 extern bytea *multiset_sorter_flat(Sorter *sorter);
 
 #endif							/* HPSORT_PG_MULTISET_EXPANDED_H */

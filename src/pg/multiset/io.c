@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_out);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_recv);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_send);
 
-/* Runs read between two looks at interrupts. */
+/* How many runs are read between two looks for interrupts. */
 #define CHECK_EVERY 65536
 
 /* The longest run in text: "-2147483648:9223372036854775807, ". */
@@ -38,6 +38,7 @@ typedef struct Parser
 	Node	   *escontext;
 } Parser;
 
+/* Skips white space. */
 static void
 skip_blanks(Parser *parser)
 {
@@ -45,7 +46,7 @@ skip_blanks(Parser *parser)
 		parser->at++;
 }
 
-/* The error of a text that is none of a multiset, and why; false. */
+/* Raises the error, hard or soft, that the text is no multiset, and why.  Returns false. */
 static bool
 malformed(Parser *parser, const char *detail)
 {
@@ -55,7 +56,7 @@ malformed(Parser *parser, const char *detail)
 			 errdetail("%s", detail)));
 }
 
-/* That what comes is not expected; false. */
+/* Raises the error that what comes is not expected.  Returns false. */
 static bool
 unexpected(Parser *parser)
 {
@@ -70,6 +71,7 @@ unexpected(Parser *parser)
 			 errdetail("Unexpected \"%.*s\" character.", length, parser->at)));
 }
 
+/* Raises the error that a number is out of the range of a type.  Returns false. */
 static bool
 out_of_range(Parser *parser, const char *number, const char *type)
 {
@@ -79,7 +81,10 @@ out_of_range(Parser *parser, const char *number, const char *type)
 					(int) (parser->at - number), number, type)));
 }
 
-/* Reads an integer: a sign, perhaps, and digits.  Too large a one is an error of type. */
+/*
+ * Reads an integer with an optional sign, from least to most.  Any other number is an error,
+ * which names the type.  Returns false after a soft error.
+ */
 static bool
 read_number(Parser *parser, const char *type, int64 least, int64 most, int64 *result)
 {
@@ -92,7 +97,7 @@ read_number(Parser *parser, const char *type, int64 least, int64 most, int64 *re
 		parser->at++;
 	if (!isdigit((unsigned char) *parser->at))
 		return unexpected(parser);
-	/* Counted downwards: there is one more negative number than positive ones. */
+	/* The value is made negative: there is one more negative number than positive ones. */
 	for (; isdigit((unsigned char) *parser->at); parser->at++)
 		fits = fits && !pg_mul_s64_overflow(value, 10, &value) &&
 			!pg_sub_s64_overflow(value, *parser->at - '0', &value);
@@ -106,7 +111,7 @@ read_number(Parser *parser, const char *type, int64 least, int64 most, int64 *re
 	return true;
 }
 
-/* Reads a key and its count, which is 1 if it is not given. */
+/* Reads a key and its count, which is 1 if it is not given.  Returns false after a soft error. */
 static bool
 read_run(Parser *parser, int64 *key, int64 *count)
 {
@@ -126,7 +131,7 @@ read_run(Parser *parser, int64 *key, int64 *count)
 	return true;
 }
 
-/* Reads all runs into levels; false after a soft error. */
+/* Reads all runs of a text into levels.  Returns false after a soft error. */
 static bool
 read_runs(Parser *parser, RunLevels *levels)
 {

@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(int4multiset_percentile_cont);
 PG_FUNCTION_INFO_V1(int4multiset_percentile_cont_array);
 PG_FUNCTION_INFO_V1(int4multiset_median);
 
+/* The percentile_disc of a multiset that is not empty. */
 static int32
 percentile_disc(const Multiset *m, double fraction)
 {
@@ -31,6 +32,7 @@ percentile_disc(const Multiset *m, double fraction)
 	return key;
 }
 
+/* The percentile_cont of a multiset that is not empty. */
 static float8
 percentile_cont(const Multiset *m, double fraction)
 {
@@ -49,7 +51,7 @@ percentile_cont(const Multiset *m, double fraction)
 	for (run = 0; seen <= (uint64) first; seen += block.counts[run])
 		run++;
 	key = next = block.keys[run];
-	/* The next row has the same key, or that of the next run, which may be in the next block. */
+	/* The next row has the same key, or the next run's, which may be in the next block. */
 	if (second != first && seen <= (uint64) second)
 	{
 		if (++run == block.n)
@@ -76,7 +78,7 @@ int4multiset_percentile_disc(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(percentile_disc(&slices.m, fraction));
 }
 
-/* The percentile_cont of argument 0; NULL if it is empty. */
+/* Returns the percentile_cont of argument 0; NULL if it is empty. */
 static Datum
 continuous(FunctionCallInfo fcinfo, double fraction)
 {
@@ -104,8 +106,8 @@ int4multiset_median(PG_FUNCTION_ARGS)
 }
 
 /*
- * An array of the shape of that of the fractions.  As in the aggregates, fractions are
- * looked at only if there are keys.
+ * Returns the percentiles of argument 0, in an array of the shape of that of the fractions,
+ * argument 1.  Fractions are looked at only if there are keys, as in PostgreSQL's aggregates.
  */
 static Datum
 fractions(FunctionCallInfo fcinfo, bool is_continuous)

@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(int4multiset_count_of);
 PG_FUNCTION_INFO_V1(int4multiset_count_between);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_contains);
 
-/* How many keys are below a key, and how many equal it. */
+/* Returns how many keys are below a key, and sets *equal to how many equal it. */
 static uint64
 rank_of(const Multiset *m, int32 key, uint64 *equal)
 {
@@ -33,7 +33,7 @@ rank_of(const Multiset *m, int32 key, uint64 *equal)
 	return below;
 }
 
-/* The key at a position, from 0. */
+/* Returns the key at a position in order, from 0 on. */
 static int32
 key_at(const Multiset *m, uint64 position)
 {
@@ -117,7 +117,8 @@ int4multiset_rank(PG_FUNCTION_ARGS)
 }
 
 /*
- * (int4multiset, x int4) returns float8: x counts as one more row, as in core's hypothetical sets
+ * (int4multiset, x int4) returns float8: x counts as one more row, as in PostgreSQL's
+ * hypothetical sets
  */
 Datum
 int4multiset_cume_dist(PG_FUNCTION_ARGS)

@@ -10,11 +10,11 @@
 #include "pg/multiset/run_levels.h"
 #include "pg/multiset/value.h"
 
-/* Room for the first runs that wait, and for the first levels. */
+/* Room for runs that wait, and for levels, at first. */
 #define FIRST_WAITING 16
 #define FIRST_LEVELS 4
 
-/* Runs merged between two looks for interrupts. */
+/* How many runs are merged between two looks for interrupts. */
 #define MERGED_AT_ONCE ((size_t) 1 << 20)
 
 #define ST_SORT sort_waiting
@@ -34,6 +34,7 @@ run_levels_make(const SortAllocator *allocator)
 	return levels;
 }
 
+/* Raises the error of memory that the allocator could not get. */
 static void
 no_memory(void)
 {
@@ -42,7 +43,7 @@ no_memory(void)
 	pg_sort_error(&err);
 }
 
-/* Counts keys that come. */
+/* Adds to the total of keys.  An error if it is more than a count can be. */
 static inline void
 count_keys(RunLevels *levels, uint64 count)
 {
@@ -51,7 +52,7 @@ count_keys(RunLevels *levels, uint64 count)
 	levels->total += count;
 }
 
-/* A new level behind the others, with room for n runs. */
+/* Returns a new level behind the others, without runs but with room for n. */
 static Runs *
 push_level(RunLevels *levels, size_t n)
 {
@@ -77,10 +78,12 @@ push_level(RunLevels *levels, size_t n)
 }
 
 /*
- * Merges n runs at most into out, which has room for all of both, without a branch that
- * depends on the keys: of keys in no pattern half of such branches are mispredicted, and
- * 900,000 runs of 90 lists took 88 ms instead of 48 (runs_merge(), which is for lists that
- * have most keys of those added; a Sapphire Rapids Xeon).  Stops where one list ends.
+ * Merges up to n runs of a and b, from *at_a and *at_b on, into out, which has room for all of
+ * both.  Stops where one list ends.
+ *
+ * No branch depends on the keys.  Of keys in no pattern half of such branches are mispredicted:
+ * 900,000 runs of 90 lists took 88 ms by runs_merge() and take 48 here (a Sapphire Rapids
+ * Xeon). runs_merge() is for lists that have most keys of those added.
  */
 static void
 merge_runs(const Runs *a, const Runs *b, Runs *out, size_t *at_a, size_t *at_b, size_t n)
@@ -106,6 +109,7 @@ merge_runs(const Runs *a, const Runs *b, Runs *out, size_t *at_a, size_t *at_b, 
 	out->len = to;
 }
 
+/* Appends the runs of a list from one on to out, which has room for them. */
 static void
 copy_runs(const Runs *from, size_t at, Runs *out)
 {
@@ -118,7 +122,7 @@ copy_runs(const Runs *from, size_t at, Runs *out)
 	out->len += n;
 }
 
-/* Merges the last level into the one before. */
+/* Merges the last level into the level before it. */
 static void
 merge_last(RunLevels *levels)
 {
@@ -143,7 +147,7 @@ merge_last(RunLevels *levels)
 	levels->nlevels--;
 }
 
-/* Each level is more than twice as long as the next. */
+/* Merges last levels until each level is more than twice as long as the next. */
 static void
 restore_levels(RunLevels *levels)
 {
@@ -152,7 +156,7 @@ restore_levels(RunLevels *levels)
 		merge_last(levels);
 }
 
-/* Makes the runs that wait a level. */
+/* Sorts the runs that wait, and makes them the last level. */
 static void
 flush_waiting(RunLevels *levels)
 {
@@ -242,7 +246,7 @@ run_levels_subtract(RunLevels *levels, const int32 *keys, const uint64 *counts, 
 	runs = levels->levels;
 	for (i = 0; i < n; i++)
 	{
-		/* The runs that stay move down to the place of those that do not. */
+		/* Runs that stay move down to the places of runs that do not. */
 		while (from < runs->len && runs->keys[from] < keys[i])
 		{
 			runs->keys[to] = runs->keys[from];

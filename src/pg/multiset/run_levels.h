@@ -2,10 +2,10 @@
  * run_levels.h
  *		Many lists of runs as one, without merging a long list for each short one.
  *
- * Lists are kept in levels, each more than twice as long as the next: a list that is
- * added is merged with those that are not, so that n runs of k lists take about
- * n log k steps, and where lists have the same keys the levels do not grow.  Runs in
- * any order wait until there are enough of them to make a list.
+ * Lists are kept in levels, each more than twice as long as the next.  A list that is
+ * added becomes the last level, and is merged with the level before it until that holds
+ * again.  So n runs of k lists take about n log k steps, and levels of equal keys do not
+ * grow.  Runs that come one at a time, in any order, wait until they are enough for a list.
  */
 #ifndef HPSORT_PG_MULTISET_RUN_LEVELS_H
 #define HPSORT_PG_MULTISET_RUN_LEVELS_H
@@ -14,16 +14,17 @@
 
 #include "sort/runs.h"
 
-/* A run that waits. */
+/* A run that waits to be part of a list. */
 typedef struct WaitingRun
 {
 	int32		key;
 	uint64		count;
 } WaitingRun;
 
-/* Most runs that wait: they stay in the first-level cache while they are sorted. */
+/* How many runs may wait: they stay in the first-level cache while they are sorted. */
 #define RUN_LEVELS_WAITING 2048
 
+/* Lists of runs that are one, by their total. */
 typedef struct RunLevels
 {
 	const SortAllocator *allocator;
@@ -36,7 +37,7 @@ typedef struct RunLevels
 	int			levels_room;
 } RunLevels;
 
-/* Empty, in memory of the allocator's arena, which is a memory context. */
+/* Returns levels without runs, in memory of the allocator's arena, which is a memory context. */
 extern RunLevels *run_levels_make(const SortAllocator *allocator);
 
 /* Adds a run; runs may come in any order. */
@@ -45,13 +46,16 @@ extern void run_levels_put(RunLevels *levels, int32 key, uint64 count);
 /* Adds runs in ascending order, which are copied. */
 extern void run_levels_add(RunLevels *levels, const int32 *keys, const uint64 *counts, size_t n);
 
-/* All runs as one list, which is theirs; no level if there are none. */
+/*
+ * Merges all runs into one list, which the levels own, and returns it; NULL if there are no
+ * runs.
+ */
 extern const Runs *run_levels_finish(RunLevels *levels);
 
-/* All runs as a datum, in the current memory context. */
+/* Returns all runs as a datum, in the current memory context. */
 extern bytea *run_levels_flat(RunLevels *levels);
 
-/* Takes runs in ascending order away; an error where a count would be less than 0. */
+/* Takes runs in ascending order away.  A count that would be less than 0 is an error. */
 extern void run_levels_subtract(RunLevels *levels, const int32 *keys, const uint64 *counts,
 								size_t n);
 

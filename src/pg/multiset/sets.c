@@ -16,7 +16,10 @@ PG_FUNCTION_INFO_V1(int4multiset_runs);
 PG_FUNCTION_INFO_V1(int4multiset_buckets);
 PG_FUNCTION_INFO_V1(int4multiset_most_frequent);
 
-/* Runs between two looks for interrupts, where blocks do not tell when it is time. */
+/*
+ * How many runs are handled between two looks for interrupts, where reading blocks does not
+ * look.
+ */
 #define CHECK_EVERY 1024
 
 /* Prepares the result of a function that returns SETOF hpsort_run. */
@@ -30,6 +33,7 @@ begin_rows(FunctionCallInfo fcinfo)
 	return rsinfo;
 }
 
+/* Adds a run to the result. */
 static void
 put_row(ReturnSetInfo *rsinfo, int32 key, uint64 count)
 {
@@ -59,7 +63,7 @@ int4multiset_runs(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The lower bound of the bucket with a key. */
+/* Returns the lower bound of the bucket that has a key. */
 static int64
 bucket_of(int32 key, int32 width)
 {
@@ -68,6 +72,7 @@ bucket_of(int32 key, int32 width)
 	return key - (rest < 0 ? rest + width : rest);
 }
 
+/* Adds a bucket to the result.  A lower bound that is no int4 is an error. */
 static void
 put_bucket(ReturnSetInfo *rsinfo, int64 bucket, uint64 count)
 {
@@ -119,6 +124,7 @@ int4multiset_buckets(PG_FUNCTION_ARGS)
 
 /* --- the most frequent */
 
+/* A run among the most frequent. */
 typedef struct FrequentRun
 {
 	int32		key;
@@ -140,13 +146,13 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* The run that is last in order comes first in the heap. */
+/* The heap has the run that is last in order at its top. */
 #define HEAP_ELEMENT FrequentRun
 #define HEAP_SIFT_DOWN sift_frequent_down
 #define HEAP_BEFORE(a, b) comes_before((b), (a))
 #include "sort/heap_template.h"
 
-/* The first n runs in order, in heap, which has room for them. */
+/* Finds the first n runs in order, and puts them into heap, which has room for them. */
 static void
 find_frequent(const Multiset *m, FrequentRun *heap, Size n)
 {
@@ -189,7 +195,8 @@ find_frequent(const Multiset *m, FrequentRun *heap, Size n)
 }
 
 /*
- * most_frequent(int4multiset, n int4) returns SETOF hpsort_run, by count descending, key ascending
+ * most_frequent(int4multiset, n int4) returns SETOF hpsort_run: by count descending, then by
+ * key ascending
  */
 Datum
 int4multiset_most_frequent(PG_FUNCTION_ARGS)

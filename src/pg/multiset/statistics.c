@@ -21,7 +21,10 @@ PG_FUNCTION_INFO_V1(int4multiset_variance);
 PG_FUNCTION_INFO_V1(int4multiset_stddev);
 PG_FUNCTION_INFO_V1(int4multiset_mode);
 
-/* No sum overflows: 2^63 keys have squares of 2^62. */
+/*
+ * A multiset's number of keys, sum, and sum of squares.  None overflows: 2^63 keys have squares
+ * of 2^62.
+ */
 typedef struct Sums
 {
 	uint64		n;
@@ -29,6 +32,7 @@ typedef struct Sums
 	__int128	squares;
 } Sums;
 
+/* Adds a datum's keys up. */
 static void
 add_up(Datum datum, Sums *sums)
 {
@@ -80,8 +84,8 @@ int4multiset_avg(PG_FUNCTION_ARGS)
 }
 
 /*
- * (N * sum of squares - square of sum) / (N * (N - 1)), rounded as numeric_div rounds;
- * 0 has no fraction digits.
+ * Returns (N * sum of squares - square of sum) / (N * (N - 1)), rounded as numeric_div rounds.
+ * A variance of 0 has no fraction digits.
  */
 static Datum
 variance_of(const Sums *sums)
@@ -102,11 +106,12 @@ variance_of(const Sums *sums)
 }
 
 /*
- * The square root with as many fraction digits as the variance, which core has of it.
- * numeric_sqrt() returns at least as many: where it returns more, the last of them was
- * rounded already.  Rounding again may have gone up from just below a half, and then the
- * result is one too large in its last digit: the square of what is half a digit less
- * tells.
+ * Returns the square root of a variance, as core does, with as many fraction digits as the
+ * variance has.
+ *
+ * numeric_sqrt() returns at least as many.  Where it returns more, its last digit was rounded
+ * already.  Rounding once more may go up from just below a half, and then the result is one too
+ * large in its last digit.  The square of what is half a digit less shows whether it has.
  */
 static Datum
 root_of(Datum variance)

@@ -12,11 +12,12 @@
 #include "pg/multiset/value.h"
 
 /*
- * A slice costs a scan of the TOAST table's index, some 8 chunks' worth of reading:
- * values of so many chunks are read as a whole.
+ * The smallest value that is read by slices.  A slice costs a scan of the TOAST table's index,
+ * which takes as long as reading some 8 chunks.
  */
 #define SLICED_MIN ((Size) 8 * TOAST_MAX_CHUNK_SIZE)
 
+/* Opens the multiset of these bytes.  Bytes that are no multiset are an error. */
 static void
 open_bytes(Multiset *m, const MultisetBytes *bytes)
 {
@@ -28,7 +29,7 @@ open_bytes(Multiset *m, const MultisetBytes *bytes)
 const bytea *
 multiset_value_open(Datum datum, Multiset *m)
 {
-	/* An expanded one is flattened by detoasting as well. */
+	/* Detoasting flattens an expanded value, too. */
 	const bytea *value = PG_DETOAST_DATUM_PACKED(datum);
 	MultisetBytes bytes = {0};
 
@@ -38,7 +39,10 @@ multiset_value_open(Datum datum, Multiset *m)
 	return value;
 }
 
-/* MultisetBytes.slice */
+/*
+ * MultisetBytes.slice: returns n bytes of the value from an offset on, valid until the next
+ * call.
+ */
 static const unsigned char *
 read_slice(void *arg, size_t from, size_t n)
 {
@@ -131,7 +135,10 @@ multiset_fewer_error(uint64 count, int32 key)
 			 errmsg("multiset has fewer than %llu of key %d", (unsigned long long) count, key)));
 }
 
-/* What a value can hold, the index for the blocks left aside. */
+/*
+ * Raises an error if a value cannot hold size bytes and its header; the index for the blocks is
+ * left aside.
+ */
 static void
 check_size(const MultisetWriter *writer, Size size)
 {

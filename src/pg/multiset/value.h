@@ -15,13 +15,14 @@
 #include "sort/multiset_combine.h"
 
 /*
- * Opens a datum all of whose bytes are wanted: it is detoasted, and an expanded one
- * flattened, into the current memory context, or read where it lies.  Returns where its
- * bytes are, for multiset_value_close(), which is needed by functions only that must
- * leave no memory behind.
+ * Opens a datum all of whose bytes are wanted.  It is read where it lies, or else in the
+ * current memory context: detoasted, or flattened if it is expanded.  Returns where the bytes
+ * are, for multiset_value_close().  Only functions that must leave no memory behind need to
+ * close it.
  */
 extern const bytea *multiset_value_open(Datum datum, Multiset *m);
 
+/* Frees what multiset_value_open() has made of a datum, if it has made something. */
 static inline void
 multiset_value_close(Datum datum, const bytea *value)
 {
@@ -30,9 +31,9 @@ multiset_value_close(Datum datum, const bytea *value)
 }
 
 /*
- * A datum of which few bytes are wanted.  A large one that is stored out of line, and
- * not compressed, is read a slice at a time: each slice is whole chunks of the TOAST
- * table, and the last one is kept.
+ * A datum of which few bytes are wanted.  A large value that is stored out of line and
+ * uncompressed is read a slice at a time: a slice is whole chunks of the TOAST table, and the
+ * last one is kept.  Other values are read as a whole.
  */
 typedef struct MultisetSlices
 {
@@ -43,39 +44,43 @@ typedef struct MultisetSlices
 	bytea	   *slice;
 } MultisetSlices;
 
-/* Opens a datum by slices; slices must live as long as they are read. */
+/* Opens a datum for reading few of its bytes. *slices must live as long as they are read. */
 extern void multiset_value_open_sliced(Datum datum, MultisetSlices *slices);
 
-/* Decodes block number of an open value, with a look for interrupts. */
+/* Decodes block number of an open value.  Looks for interrupts. */
 extern void multiset_value_read(const Multiset *m, uint32 number, MultisetBlock *block);
 
-/* Decodes all runs to keys and counts, which have room for m->len of them. */
+/* Decodes all runs into keys and counts, which have room for m->len each. */
 extern void multiset_value_decode(const Multiset *m, int32 *keys, uint64 *counts);
 
-/* Makes a datum from runs in ascending order. */
+/* What makes a datum of runs in ascending order. */
 typedef struct MultisetBuilder
 {
 	SortContext context;
 	MultisetWriter writer;
 } MultisetBuilder;
 
-/* The builder's memory, and the datum's, is the context that is current here. */
+/*
+ * Begins a datum, adds n runs to it, and ends it.  The memory of the builder and of the datum
+ * is the context that is current at the begin.
+ */
 extern void multiset_builder_begin(MultisetBuilder *builder);
 extern void multiset_builder_add(MultisetBuilder *builder, const int32 *keys,
 								 const uint64 *counts, size_t n);
 extern bytea *multiset_builder_end(MultisetBuilder *builder);
 
 /*
- * Raises the error of a status that came of adding to the builder's writer by a function
- * of sort/multiset_combine.h: more than a bigint can count, or than a value can hold.
+ * Raises the error of a status other than SORT_OK that a function of sort/multiset_combine.h
+ * returned when it added to the builder's writer: more than a bigint can count, or than a value
+ * can hold.
  */
 extern void multiset_builder_check(const MultisetBuilder *builder, SortStatus status,
 								   const SortError *err);
 
-/* A count or a sum is more than a bigint can hold. */
+/* Raises the error that a count or a sum is more than a bigint can hold. */
 pg_noreturn extern void multiset_bigint_error(void);
 
-/* A multiset has fewer of a key than are to be taken away. */
+/* Raises the error that a multiset has fewer than count of a key, which were to be taken away. */
 pg_noreturn extern void multiset_fewer_error(uint64 count, int32 key);
 
 #endif							/* HPSORT_PG_MULTISET_VALUE_H */

@@ -2,9 +2,10 @@
  * directory.c
  *		Which columns are resident, and their extents (see resident.h).
  *
- * A column is a chunk, found by its table and attribute from one of the root's buckets.  Its map,
- * an array of what is known of each extent, is another chunk, and each extent is one.  A column is
- * looked up anew each time the lock is taken: it may have been given up.
+ * A column is a chunk, which is found by its table and attribute from one of the root's buckets.
+ * The column's map, an array of what is known of each extent, is another chunk.  Each extent is a
+ * chunk as well.  A column is looked up anew each time the lock is taken, because it may have
+ * been given up.
  */
 #include "postgres.h"
 
@@ -16,9 +17,13 @@
 #include "pg/resident/memory.h"
 #include "pg/resident/worker.h"
 
-/* What an extent's usage may count up to: so many reads of others it survives unused. */
+/*
+ * The most that an extent's usage may count: how many reads of other columns the extent
+ * survives unused.
+ */
 #define MAX_USAGE 3
 
+/* What is known of a column. */
 typedef struct ResidentColumn
 {
 	ResidentPlace place;		/* its own */
@@ -54,6 +59,7 @@ resident_epoch(void)
 
 /* --- with the lock */
 
+/* Returns the list of columns that a column belongs to, by hash. */
 static ResidentPlace *
 find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
 {
@@ -63,6 +69,7 @@ find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
 	return &root->buckets[hash % RESIDENT_BUCKETS];
 }
 
+/* Returns the column at a place. */
 static ResidentColumn *
 column_at(const ResidentRoot *root, ResidentPlace place)
 {
@@ -70,7 +77,10 @@ column_at(const ResidentRoot *root, ResidentPlace place)
 		: (ResidentColumn *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root, place));
 }
 
-/* The column of a table and attribute, whatever else its key says; NULL if there is none. */
+/*
+ * Returns the column of a table and attribute, whatever else its key says; NULL if there is
+ * none.
+ */
 static ResidentColumn *
 find_attribute(ResidentRoot *root, const ResidentKey *key)
 {
@@ -83,6 +93,7 @@ find_attribute(ResidentRoot *root, const ResidentKey *key)
 	return column;
 }
 
+/* Returns the column of exactly that key; NULL if there is none. */
 static ResidentColumn *
 find_column(ResidentRoot *root, const ResidentKey *key)
 {
@@ -91,6 +102,7 @@ find_column(ResidentRoot *root, const ResidentKey *key)
 	return column && memcmp(&column->key, key, sizeof(*key)) == 0 ? column : NULL;
 }
 
+/* Returns the map of a column; NULL if it has none. */
 static ResidentExtent *
 column_map(const ResidentRoot *root, const ResidentColumn *column)
 {
@@ -99,14 +111,14 @@ column_map(const ResidentRoot *root, const ResidentColumn *column)
 																					 column->map));
 }
 
-/* The extent of that number; NULL if the map does not reach so far. */
+/* Returns the extent of that number; NULL if the map does not reach so far. */
 static ResidentExtent *
 find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
 {
 	return number < column->capacity ? column_map(root, column) + number : NULL;
 }
 
-/* The extent, if it is still of that generation. */
+/* Returns an extent if it is still of that generation, else NULL. */
 static ResidentExtent *
 find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint64 generation)
 {
@@ -116,6 +128,7 @@ find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint6
 	return extent && extent->generation == generation ? extent : NULL;
 }
 
+/* Makes the bounds of a column's values those of no values. */
 static void
 forget_bounds(ResidentColumn *column)
 {
@@ -123,6 +136,7 @@ forget_bounds(ResidentColumn *column)
 	column->summary.hi = PG_INT32_MIN;
 }
 
+/* Gives up an extent, if there is one. */
 static void
 drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 {
@@ -137,6 +151,7 @@ drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 	memset(extent, 0, sizeof(*extent));
 }
 
+/* Gives up a column, with its map and extents. */
 static void
 drop_column(ResidentRoot *root, ResidentColumn *column)
 {
@@ -154,7 +169,7 @@ drop_column(ResidentRoot *root, ResidentColumn *column)
 	resident_free(root, column->place);
 }
 
-/* A new column; NULL if there is no room. */
+/* Returns a new column; NULL if there is no room. */
 static ResidentColumn *
 make_column(ResidentRoot *root, const ResidentKey *key)
 {
@@ -178,14 +193,14 @@ make_column(ResidentRoot *root, const ResidentKey *key)
 	return column;
 }
 
-/* Bytes of a map of so many extents and some more, which the table may soon have. */
+/* Returns the bytes of a map of nextents extents and some more, which the table may soon have. */
 static Size
 map_size(uint32 nextents)
 {
 	return ((Size) nextents + nextents / 4 + 16) * sizeof(ResidentExtent);
 }
 
-/* Lets the map reach so far; false if there is no room. */
+/* Enlarges a map to nextents extents.  Returns false if there is no room. */
 static bool
 grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 {
@@ -215,7 +230,7 @@ grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 
 /*
  * Gives up what the next chunk has, unless it is of the column of key or has been used lately.
- * Returns the bytes that are free now; sets *end if all has been searched.
+ * Returns how many bytes are free by that; sets *end if all has been searched.
  */
 static Size
 sweep_chunk(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep, bool *end)
@@ -260,7 +275,10 @@ sweep_chunk(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep, bo
 	return 0;
 }
 
-/* Gives up extents of other columns until there may be room for size bytes; false at the end. */
+/*
+ * Gives up extents of other columns until there may be room for size bytes.  Returns false if
+ * there is none at the end.
+ */
 static bool
 sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
 {
@@ -301,7 +319,7 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 			column = make_column(root, key);
 		if (column && grow_map(root, column, nextents))
 			break;
-		/* First more memory, then others' memory. */
+		/* More memory is asked for first; then other columns give up theirs. */
 		more = asked && sweep_for(root, key, map_size(nextents) + RESIDENT_UNIT, &sweep);
 		resident_unlock(root);
 		if (!asked)
@@ -380,7 +398,7 @@ resident_address(const ResidentExtent *extent)
 	ResidentRoot *root = resident_root();
 	ResidentChunk *chunk;
 
-	/* What is mapped here stays so until the transaction ends. */
+	/* What is mapped here stays mapped until the transaction ends. */
 	chunk = root ? (ResidentChunk *) resident_pointer(root, extent->place) : NULL;
 	return chunk && resident_reaches(extent->place, extent->size) ?
 		(const char *) resident_chunk_bytes(chunk) : NULL;
@@ -392,7 +410,7 @@ resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *exte
 	ResidentRoot *root = resident_root();
 	bool		holds;
 
-	/* The bytes have been read before losses is. */
+	/* The bytes have been read before losses is read. */
 	pg_read_barrier();
 	if (pg_atomic_read_u64(&root->losses) == seen)
 		return true;
@@ -416,7 +434,7 @@ resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known = find_generation(root, key, number, extent->generation);
 	if (known)
 	{
-		/* Blocks that are found changed never come back. */
+		/* Blocks that were found to have changed never come back. */
 		for (w = 0; w < (int) lengthof(blocks->words); w++)
 			known->blocks.words[w] &= blocks->words[w];
 		known->stamp = Max(known->stamp, stamp);
@@ -446,8 +464,9 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 /* --- filling */
 
 /*
- * Room for an extent, by giving up others if there is none.  The lock is held afterwards; 0: none,
- * and no lock.
+ * Returns a place for an extent of size bytes, and sets *chunk to it.  Memory that there is
+ * comes first, then more from the worker, then that of other columns.  The lock is held
+ * afterwards.  Returns 0, without the lock, if there is no room.
  */
 static ResidentPlace
 find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
@@ -473,7 +492,7 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
 											   &sweep->reason);
 			continue;
 		}
-		/* Free chunks need not lie side by side: then more are given up. */
+		/* Free chunks need not lie side by side; then more are given up. */
 		if (!sweep_for(root, key, size, sweep))
 		{
 			resident_unlock(root);
@@ -532,7 +551,10 @@ resident_forget(Oid relid, AttrNumber attnum)
 	ResidentRoot *root;
 	int			b;
 
-	/* Nothing was ever kept, as far as this setting says; the worker forgets when it is lowered. */
+	/*
+	 * There is nothing to forget while the limit is 0: the worker forgets all when the limit is
+	 * lowered.
+	 */
 	if (hpsort_resident_memory <= 0)
 		return;
 	root = resident_root();
@@ -558,6 +580,7 @@ resident_forget(Oid relid, AttrNumber attnum)
 
 /* --- looking at it */
 
+/* Returns how hpsort_resident shows a reason; NULL for RESIDENT_OK. */
 static const char *
 reason_text(ResidentReason reason)
 {
@@ -597,6 +620,7 @@ resident_failure(void)
 	return reason_text(failure);
 }
 
+/* Makes *status what hpsort_resident shows of a column. */
 static void
 fill_status(ResidentRoot *root, const ResidentColumn *column, ResidentStatus *status)
 {
@@ -640,7 +664,7 @@ resident_status(void)
 
 	/*
 	 * Memory is allocated without the lock, for as many columns as there were when the lock was
-	 * held last.
+	 * last held.
 	 */
 	do
 	{

@@ -2,12 +2,16 @@
  * kept.c
  *		A session's copy of the table hpsort_kept (see kept.h).
  *
- * The table has names of columns, so that a dump of it can be restored, and few rows.
- * All of them are read at once; which numbers the names are is found out for each
- * relation that is asked about.  Invalidation messages of the relation cache say when to
- * do either again: those of hpsort_kept, which a trigger sends at each change, and those
- * of the relations, which every change of a column or of a partition sends.  Nothing is
- * freed when a message comes: that may be in the middle of a look-up.
+ * The table has few rows.  It has names of columns, so that a dump of it can be restored.
+ * All rows are read at once; the numbers of the columns are looked up for each relation
+ * that is asked about.  Invalidation messages of the relation cache say when that has to be
+ * done again:
+ *
+ * - a message of hpsort_kept, which a trigger sends at each change: the rows are read again;
+ * - a message of a relation, which every change of a column or of a partition sends: the
+ *	 numbers are looked up again.
+ *
+ * Nothing is freed when a message comes, since that may be in the middle of a look-up.
  */
 #include "postgres.h"
 
@@ -51,14 +55,14 @@ typedef struct KeptRelation
 	Bitmapset  *attnums;		/* numbers of its declared columns */
 } KeptRelation;
 
-/* All of this is in kept_memory, and replaced as a whole when hpsort_kept changes. */
+/* The cache.  All of it is in kept_memory, and replaced as a whole when hpsort_kept changes. */
 static MemoryContext kept_memory = NULL;
 static Oid	kept_table = InvalidOid;
 static List *declarations = NIL;
 static HTAB *relations = NULL;
 static bool loaded = false;
 
-/* Messages so far: those that make the declarations stale, and any. */
+/* How many messages there have been: that make the declarations stale, and in all. */
 static uint64 table_messages = 0;
 static uint64 messages = 0;
 
@@ -83,8 +87,9 @@ relation_changed(Datum arg, Oid relid)
 }
 
 /*
- * Whether a member of the extension is the table that its script has made, as a superuser: who has
- * created the extension and is no superuser may make own tables members of it.
+ * Whether a member of the extension is the table that its script has made, as a superuser.  A
+ * user who has created the extension and is no superuser may make tables of his own members of
+ * it.
  */
 static bool
 is_made_by_script(Oid relid)
@@ -103,8 +108,8 @@ is_made_by_script(Oid relid)
 }
 
 /*
- * The table hpsort_kept among the members of the extension: another table of that name
- * may be in the extension's schema where the extension is older than the table.
+ * Returns the table hpsort_kept among the members of the extension.  Where the extension is
+ * older than the table, another table of that name may be in the extension's schema.
  */
 static Oid
 find_kept_table(void)
@@ -137,7 +142,10 @@ find_kept_table(void)
 	return result;
 }
 
-/* Whether a superuser has left the table's columns as the extension's script made them. */
+/*
+ * Whether the table's columns are still as the extension's script made them: a superuser may
+ * alter them.
+ */
 static bool
 has_expected_columns(TupleDesc desc)
 {
@@ -147,8 +155,9 @@ has_expected_columns(TupleDesc desc)
 }
 
 /*
- * Adds the rows of hpsort_kept to *result, in memory; false, without wait, if somebody has it
- * locked: the queries that ask have nothing to do with that table, and must not wait for its lock.
+ * Adds the rows of hpsort_kept to *result, in memory.  Without wait it returns false if
+ * somebody has the table locked: the queries that ask have nothing to do with the table, and
+ * must not wait for its lock.
  */
 static bool
 read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
@@ -175,11 +184,13 @@ read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 	}
 
 	/*
-	 * What is committed now is read, whatever the transaction's snapshot sees, and in parallel
-	 * workers as well.  A catalog snapshot would do that, too, but hpsort_kept is no catalog: a
-	 * serializable transaction that reads it under an MVCC snapshot conflicts with those that
-	 * declare columns.  If a change is committed while the rows are read, any of them may be
-	 * missed; its message, which comes after that, has all of them read again.
+	 * Rows that are committed at this moment are read, whatever the transaction's snapshot sees,
+	 * and in parallel workers as well.  A catalog snapshot would do that, too, but hpsort_kept is
+	 * no catalog, and a serializable transaction that reads it under an MVCC snapshot conflicts
+	 * with those that declare columns.
+	 *
+	 * If a change is committed while rows are read, any of them may be missed.  The change's
+	 * message comes after that, and has all rows read again.
 	 */
 	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 0, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -206,8 +217,8 @@ read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 }
 
 /*
- * Reads the declarations, unless they are known.  Without wait there seem to be none as long as
- * hpsort_kept is locked.
+ * Reads the declarations, unless they are known.  Without wait, and while hpsort_kept is
+ * locked, there seem to be none.
  */
 static void
 load(bool wait)
@@ -231,7 +242,7 @@ load(bool wait)
 	relations = NULL;
 	declarations = NIL;
 
-	/* Until it is found again, messages of any relation count. */
+	/* Messages of any relation count until the table is found again. */
 	kept_table = InvalidOid;
 	loaded_at = table_messages;
 	memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort kept columns",
@@ -248,7 +259,10 @@ load(bool wait)
 	loaded = done;
 }
 
-/* Adds the numbers that the columns declared of one relation have in another. */
+/*
+ * Adds the numbers that columns declared of one relation have in another relation, which may be
+ * its partition.
+ */
 static Bitmapset *
 add_attnums(Bitmapset *attnums, Oid declared_of, Oid relid)
 {
@@ -261,7 +275,7 @@ add_attnums(Bitmapset *attnums, Oid declared_of, Oid relid)
 
 		if (declaration->relid != declared_of)
 			continue;
-		/* A column that was renamed or dropped has left its name behind. */
+		/* The name may be that of a column that was renamed or dropped. */
 		attnum = get_attnum(relid, NameStr(declaration->attribute));
 		if (attnum > 0)
 			attnums = bms_add_member(attnums, attnum);
@@ -269,7 +283,7 @@ add_attnums(Bitmapset *attnums, Oid declared_of, Oid relid)
 	return attnums;
 }
 
-/* The declared columns of a relation; of kept_memory. */
+/* Returns the declared columns of a relation, in kept_memory. */
 static Bitmapset *
 kept_attnums(Oid relid)
 {

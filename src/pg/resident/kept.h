@@ -21,27 +21,34 @@ typedef struct ResidentDeclaration
 } ResidentDeclaration;
 
 /*
- * Whether that column was declared resident, itself or as a column of a partitioned
- * table that the relation is a partition of.  From a cache of this process, which
- * follows what is committed as the relation cache does; while hpsort_kept has to be read again and
- * is locked, nothing is declared.  Needs a transaction.  A build with HPSORT_KEEP_ALL, for tests,
- * takes all columns for declared.
+ * Whether a column was declared resident, itself or as a column of a partitioned table that the
+ * relation is a partition of.  Needs a transaction.
+ *
+ * The answer comes from a cache of this process, which follows what is committed as the
+ * relation cache does.  Nothing is declared while hpsort_kept has to be read again and is
+ * locked.  A build with HPSORT_KEEP_ALL, for tests, takes all columns for declared.
  */
 extern bool resident_is_kept(Oid relid, AttrNumber attnum);
 
-/* Whether any column of any relation was declared; false at once where none was. */
+/* Whether any column of any relation was declared.  Quick where none was. */
 extern bool resident_keeps_any(void);
 
 /*
- * The table hpsort_kept, from the same cache; InvalidOid if the database has no hpsort, or
- * a version before 1.1.
+ * Returns the table hpsort_kept, from the same cache; InvalidOid if the database has no hpsort,
+ * or a version before 1.1.
  */
 extern Oid	resident_kept_table(void);
 
-/* All declarations, as ResidentDeclaration; palloc'd.  Waits where hpsort_kept is locked. */
+/*
+ * Returns all declarations, as a palloc'd list of ResidentDeclaration.  Waits where hpsort_kept
+ * is locked.
+ */
 extern List *resident_declarations(void);
 
-/* Makes all sessions read that table, hpsort_kept, again, once this transaction has committed. */
+/*
+ * Makes all sessions read hpsort_kept, which table is, again when this transaction has
+ * committed.
+ */
 extern void resident_kept_changed(Oid table);
 
 #endif							/* HPSORT_PG_RESIDENT_KEPT_H */

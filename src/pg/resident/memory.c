@@ -32,20 +32,22 @@ static MappedSlab mapped[RESIDENT_SLABS];
 /* The last slab that could not be mapped: it is not tried again. */
 static uint32 failed_serial;
 
+/* The root, once it has been found. */
 static ResidentRoot *the_root;
 
 /* The phase in which this process copies bytes. */
 static uint32 my_phase;
 
 /*
- * Slabs that are no more, which scans of this transaction may still point into: what they read
- * there, zeros or anything, is found to be void.
+ * Slabs that are gone, but that scans of this transaction may still point into.  What a scan
+ * reads there, zeros or anything, is found to be void (resident_holds).
  */
 static dsm_segment *retired[RESIDENT_SLABS];
 static int	nretired;
 
 /* --- the root */
 
+/* Makes the root, in shared memory. */
 static void
 init(void *data)
 {
@@ -78,7 +80,7 @@ resident_root(void)
 
 /* --- slabs in this process */
 
-/* Whether the slabs mapped here are those that there are.  With the lock. */
+/* Whether exactly the slabs that there are are mapped here.  Needs the lock. */
 static bool
 all_mapped(const ResidentRoot *root)
 {
@@ -91,8 +93,8 @@ all_mapped(const ResidentRoot *root)
 }
 
 /*
- * dsm_attach whose errors are swallowed: there is no memory, or are no descriptors, to map a
- * segment.
+ * Does what dsm_attach() does, but returns NULL instead of raising an error, when there is no
+ * memory, or no descriptor is left, to map a segment.
  */
 static dsm_segment *
 attach_segment(dsm_handle handle)
@@ -112,8 +114,8 @@ attach_segment(dsm_handle handle)
 		FlushErrorState();
 
 		/*
-		 * dsm_attach enters a segment before it maps it: the end of the transaction would warn of
-		 * the one left there.
+		 * dsm_attach() enters a segment before it maps it.  The end of the transaction would warn
+		 * of a segment that is left there.
 		 */
 		segment = dsm_find_mapping(handle);
 		if (segment)
@@ -124,7 +126,7 @@ attach_segment(dsm_handle handle)
 	return segment;
 }
 
-/* An XactCallback: no scan is open any more. */
+/* An XactCallback: unmaps retired slabs, since no scan is open any more. */
 static void
 unmap_retired(XactEvent event, void *arg)
 {
@@ -136,7 +138,10 @@ unmap_retired(XactEvent event, void *arg)
 		dsm_detach(retired[--nretired]);
 }
 
-/* Unmaps a slab when the transaction ends; where there were very many, with this process. */
+/*
+ * Has a slab unmapped when the transaction ends; where there were very many, when this process
+ * ends.
+ */
 static void
 retire_slab(MappedSlab *slab)
 {
@@ -150,7 +155,7 @@ retire_slab(MappedSlab *slab)
 		retired[nretired++] = slab->segment;
 }
 
-/* Maps the slabs that there are, and retires others. */
+/* Maps the slabs that are not mapped yet, and retires those that are gone. */
 static void
 map_slabs(ResidentRoot *root)
 {
@@ -224,19 +229,24 @@ resident_reaches(ResidentPlace place, Size size)
 
 /* --- units */
 
+/* Returns the bitmap of a slab's units in use. */
 static inline uint64 *
 used_bits(int s)
 {
 	return (uint64 *) mapped[s].base;
 }
 
+/* Returns the bitmap of the units of a slab in which a chunk starts. */
 static inline uint64 *
 start_bits(int s, const ResidentSlab *slab)
 {
 	return used_bits(s) + (slab->nunits + 63) / 64;
 }
 
-/* The first bit from i on that is set, or clear with flip all ones; n if there is none. */
+/*
+ * Returns the first bit from i on that is set, or that is clear if flip is all ones; n if there
+ * is none.
+ */
 static uint32
 next_bit(const uint64 *bits, uint32 i, uint32 n, uint64 flip)
 {
@@ -251,7 +261,7 @@ next_bit(const uint64 *bits, uint32 i, uint32 n, uint64 flip)
 	return n;
 }
 
-/* The first of n free units in a row, between from and to; 0 if there are none. */
+/* Returns the first of n free units in a row between from and to; 0 if there are none. */
 static uint32
 find_free(const uint64 *used, uint32 from, uint32 to, uint32 n)
 {
@@ -270,6 +280,7 @@ find_free(const uint64 *used, uint32 from, uint32 to, uint32 n)
 	return 0;
 }
 
+/* Sets or clears n bits from first on. */
 static void
 set_used(uint64 *used, uint32 first, uint32 n, bool value)
 {
@@ -282,7 +293,7 @@ set_used(uint64 *used, uint32 first, uint32 n, bool value)
 			used[i / 64] &= ~(UINT64CONST(1) << i % 64);
 }
 
-/* Units of a chunk for so many bytes. */
+/* Returns how many units a chunk for size bytes takes. */
 static uint32
 chunk_units(Size size)
 {
@@ -343,7 +354,7 @@ resident_free(ResidentRoot *root, ResidentPlace place)
 	set_used(start_bits(s, &root->slabs[s]), unit, 1, false);
 	root->slabs[s].nfree += chunk->nunits;
 	root->slabs[s].next = Min(root->slabs[s].next, unit);
-	/* Also a barrier: before whatever is written there next. */
+	/* This is a barrier, too: losses changes before anything else is written there. */
 	pg_atomic_fetch_add_u64(&root->losses, 1);
 }
 
@@ -427,8 +438,8 @@ resident_start_copying(void)
 		my_phase = pg_atomic_read_u32(&root->phase);
 
 		/*
-		 * A barrier, as is the one below: whoever finds a slab now, began in the phase in which
-		 * it was dropped.
+		 * A barrier, as is the exchange in wait_for_copying(): a process that still finds a slab
+		 * began to copy in the phase in which the slab was dropped.
 		 */
 		pg_atomic_fetch_add_u32(&root->copying[my_phase], 1);
 		if (pg_atomic_read_u32(&root->phase) == my_phase)
@@ -445,8 +456,8 @@ resident_stop_copying(void)
 }
 
 /*
- * Begins the next phase; whether all processes have ended copying that began in the last one.  The
- * worker stops waiting when it is to end.
+ * Begins the next phase.  Returns whether all processes that began to copy in the last phase
+ * have ended, after COPYING_MS at the latest.  Does not wait longer when the worker is to end.
  */
 static bool
 wait_for_copying(ResidentRoot *root)
@@ -463,7 +474,7 @@ wait_for_copying(ResidentRoot *root)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	/* Whatever else the latch was set for is looked at by the worker's loop. */
+	/* The latch may have been set for something else, which the worker's loop looks at. */
 	SetLatch(MyLatch);
 	return pg_atomic_read_u32(&root->copying[last]) == 0;
 }
@@ -496,8 +507,8 @@ resident_drop_slabs(ResidentRoot *root)
 #ifdef MADV_REMOVE
 
 		/*
-		 * Sessions may have it mapped for long: its pages are given back at once, or when these
-		 * unmap it.
+		 * Sessions may keep the slab mapped for long.  Its pages are given back at once if no
+		 * process copies, otherwise when the sessions unmap it.
 		 */
 		if (unused)
 			(void) madvise(mapped[s].base, dsm_segment_map_length(mapped[s].segment), MADV_REMOVE);

@@ -28,16 +28,20 @@
 
 #include "pg/resident/resident.h"
 
+/* How many slabs there may be, and lists of columns by hash. */
 #define RESIDENT_SLABS 64
 #define RESIDENT_BUCKETS 256
+
+/* Bytes. */
 #define RESIDENT_UNIT 1024
 #define RESIDENT_MB ((uint64) 1024 * 1024)
 
-/* The number of a slab, plus 1, above the offset in it; 0: nowhere. */
+/* A place in resident memory: the number of a slab, plus 1, above the offset in it; 0: nowhere. */
 typedef uint64 ResidentPlace;
 
 #define RESIDENT_PLACE(slab, offset) ((uint64) ((slab) + 1) << 40 | (offset))
 
+/* What all processes know of a slab. */
 typedef struct ResidentSlab
 {
 	uint32		serial;			/* never used again; 0: there is no slab */
@@ -49,6 +53,7 @@ typedef struct ResidentSlab
 	uint32		next;			/* unit where the search for room begins */
 } ResidentSlab;
 
+/* What all else is found from. */
 typedef struct ResidentRoot
 {
 	LWLock		lock;
@@ -59,8 +64,8 @@ typedef struct ResidentRoot
 	pg_atomic_uint64 losses;
 
 	/*
-	 * Processes that copy bytes of extents, by the phase in which they began; slabs are given
-	 * back in the next one.
+	 * How many processes copy bytes of extents, by the phase in which they began; slabs are given
+	 * back in the next phase.
 	 */
 	pg_atomic_uint32 phase;		/* 0 or 1 */
 	pg_atomic_uint32 copying[2];
@@ -74,7 +79,7 @@ typedef struct ResidentRoot
 	ResidentSlab slabs[RESIDENT_SLABS];
 	ResidentPlace buckets[RESIDENT_BUCKETS];	/* of directory.c */
 
-	/* Of the background worker. */
+	/* The background worker's, also protected by lock. */
 	pid_t		worker;			/* 0: there is none */
 	Latch	   *latch;			/* its latch */
 	TimestampTz started;		/* when it was last registered */
@@ -103,25 +108,26 @@ typedef struct ResidentChunk
 	uint64		pad;
 } ResidentChunk;
 
-/* The root, or NULL: then there are no resident columns, and no error. */
+/* Returns the root.  NULL means that there are no resident columns, and is no error. */
 extern ResidentRoot *resident_root(void);
 
 /*
- * Takes the lock, and maps all slabs before; false, and no lock, if that cannot be done.
+ * Maps all slabs, and takes the lock.  Returns false, without the lock, if they cannot be
+ * mapped.
  */
 extern bool resident_lock(ResidentRoot *root, LWLockMode mode);
 extern void resident_unlock(ResidentRoot *root);
 
-/* Where a place lies in this process; NULL if its slab is not mapped here, or is no more. */
+/* Returns where a place lies in this process; NULL if its slab is not mapped here, or is gone. */
 extern void *resident_pointer(const ResidentRoot *root, ResidentPlace place);
 
 /*
- * Whether so many bytes of the chunk at a place, which resident_pointer has found, are mapped: the
- * place may be of a slab before the one that there is now.
+ * Whether size bytes of the chunk at a place, which resident_pointer() has found, are mapped.
+ * They need not be: the place may be of an earlier slab of that number.
  */
 extern bool resident_reaches(ResidentPlace place, Size size);
 
-/* Bytes of a chunk that are its own. */
+/* Returns where the bytes of a chunk begin, behind its start. */
 static inline void *
 resident_chunk_bytes(ResidentChunk *chunk)
 {
@@ -129,26 +135,31 @@ resident_chunk_bytes(ResidentChunk *chunk)
 }
 
 /*
- * A chunk for size bytes, with its start filled in except for column; 0 if there is no room.
- * With the lock, exclusively, as the two after it.
+ * Allocates a chunk for size bytes, sets *chunk to it, and fills in its start but for column.
+ * Returns its place; 0 if there is no room.  This function and resident_free() need the lock,
+ * exclusively.
  */
 extern ResidentPlace resident_allocate(ResidentRoot *root, Size size, ResidentChunkKind kind,
 									   ResidentChunk **chunk);
 extern void resident_free(ResidentRoot *root, ResidentPlace place);
 
 /*
- * Whether there is a slab in which a chunk for size bytes could be, if all else there were free.
- * With the lock.
+ * Whether a chunk for size bytes could be in one of the slabs, if all else were free.  Needs
+ * the lock.
  */
 extern bool resident_could_hold(const ResidentRoot *root, Size size);
 
 /*
- * Moves the hand to the next chunk, by way of the first one behind the last, and adds the bytes
- * that it passes to *searched; 0 if there is none.
+ * Moves the hand to the next chunk, and returns its place.  Behind the last chunk comes the
+ * first.  The bytes that the hand passes are added to *searched.  Returns 0 if there is no
+ * chunk.  Needs the lock, exclusively.
  */
 extern ResidentPlace resident_next_chunk(ResidentRoot *root, uint64 *searched);
 
-/* For the worker: enters a segment as a slab; forgets all slabs. */
+/*
+ * For the worker: enters a segment as a slab, which fails if there are too many; forgets all
+ * slabs.
+ */
 extern bool resident_add_slab(ResidentRoot *root, dsm_segment *segment);
 extern void resident_drop_slabs(ResidentRoot *root);
 

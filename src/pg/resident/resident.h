@@ -1,15 +1,17 @@
 /*
  * resident.h
- *		Resident columns: values of a column kept in shared memory, in extents of so many blocks.
+ *		Resident columns: values of a column in shared memory, in extents of 128 blocks.
  *
  * This room is memory only: which columns there are, where their extents lie, what is given up
- * when there is no room.  It knows nothing of pages.  src/pg/column fills extents, says by
- * stamps and masks, which mean nothing here, when they are valid, and reads them.
+ * when there is no room.  It knows nothing of pages.  src/pg/column fills extents and reads them.
+ * It also says when they are valid, by stamps and masks that mean nothing here.
  *
- * All functions are quick, take one lock, raise no error (but resident_status, when the process
- * has no memory), and do nothing but return false or zeros where there is no resident memory.  An
- * extent's bytes never change.  They may be given up at any time while a process copies them:
- * resident_holds tells it afterwards.
+ * All functions are quick and take one lock.  Where there is no resident memory they do nothing,
+ * and return false or zeros.  They raise no error, but for resident_status when the process has no
+ * memory.
+ *
+ * An extent's bytes never change, but they may be given up while a process copies them.
+ * resident_holds() says afterwards whether they were.
  */
 #ifndef HPSORT_PG_RESIDENT_RESIDENT_H
 #define HPSORT_PG_RESIDENT_RESIDENT_H
@@ -19,16 +21,16 @@
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
 
-/* Blocks of an extent; the last one of a range of blocks may have fewer. */
+/* How many blocks an extent has; the last extent of a range of blocks may have fewer. */
 #define RESIDENT_EXTENT_BLOCKS 128
 
-/* Which of an extent's blocks; bit i % 64 of word i / 64. */
+/* A set of an extent's blocks: block i is bit i % 64 of word i / 64. */
 typedef struct ResidentBlocks
 {
 	uint64		words[RESIDENT_EXTENT_BLOCKS / 64];
 } ResidentBlocks;
 
-/* What a column's values depend on.  Without padding: compared as bytes. */
+/* What a column's values depend on.  It has no padding, because keys are compared as bytes. */
 typedef struct ResidentKey
 {
 	Oid			database;
@@ -40,7 +42,7 @@ typedef struct ResidentKey
 	int64		missing_value;
 } ResidentKey;
 
-/* An extent; a copy of what the directory has. */
+/* A copy of what the directory has of an extent. */
 typedef struct ResidentExtent
 {
 	uint64		generation;		/* of these bytes; 0: there is no extent */
@@ -83,7 +85,10 @@ typedef struct ResidentUse
 	ResidentReason reason;
 } ResidentUse;
 
-/* Whether this session may use resident columns: a quick test, to be made first. */
+/*
+ * Whether this session may use resident columns.  A quick test, to be made before any other
+ * call.
+ */
 extern bool resident_enabled(void);
 
 /* What is resident of a column. */
@@ -96,62 +101,69 @@ typedef struct ResidentSummary
 } ResidentSummary;
 
 /*
- * The epoch in which extents have their generations: a number that the shared memory of resident
- * columns is given when it is made, and that no other server has, nor this one after a restart; 0:
- * there is none.
+ * Returns the epoch of the extents' generations; 0 if there is none.  It is a number that the
+ * shared memory of resident columns is given when it is made.  No other server has it, nor this
+ * server after a restart.
  */
 extern uint64 resident_epoch(void);
 
 /*
- * Begins a read of a column of so many blocks.  Makes an entry for it, forgetting what was kept
- * of another key with the same table and attribute.  False if nothing can be kept.
+ * Begins a read of a column of nextents extents, and sets *summary.  Makes an entry for the
+ * column, and forgets what was kept of another key with the same table and attribute.  Returns
+ * false if nothing can be kept.
  */
 extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary);
 
-/* The same without beginning a read; false if there is no entry. */
+/*
+ * Sets *summary as resident_begin() does, without beginning a read.  Returns false if there is
+ * no entry.
+ */
 extern bool resident_summarize(const ResidentKey *key, ResidentSummary *summary);
 
-/* Notes what the read has done. */
+/* Ends a read, and notes what it has done. */
 extern void resident_end(const ResidentKey *key, const ResidentUse *use);
 
 /*
  * Copies what the directory has of extents first .. first + n - 1.  The result is for
- * resident_holds.
+ * resident_holds().
  */
 extern uint64 resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents);
 
-/* Where bytes lie in this process; NULL if they cannot be reached, or have been given back. */
+/*
+ * Returns where an extent's bytes lie in this process; NULL if they cannot be reached, or have
+ * been given back.
+ */
 extern const char *resident_address(const ResidentExtent *extent);
 
 /*
- * Between these two calls the memory of an address that resident_address has returned since the
- * first of them is not given back to the system.  Reading it afterwards would allocate it again,
- * and where there is none left the process, and the server with it, would end by SIGBUS.  No error
- * may be raised in between.
+ * Begins and ends a time in which memory is not given back to the system, if resident_address()
+ * has returned its address since the begin.  Reading memory that has been given back would
+ * allocate it again.  Where there is none left, the process, and the server with it, would end
+ * by SIGBUS. No error may be raised in between.
  */
 extern void resident_start_copying(void);
 extern void resident_stop_copying(void);
 
 /*
- * Whether bytes that have just been copied were those of the extent all the time since
- * resident_look, which returned seen.
+ * Whether bytes that have just been copied were those of the extent all the time since the call
+ * of resident_look() that returned seen.
  */
 extern bool resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 						   uint64 seen);
 
 /*
- * The extent is valid for blocks, and no others, at that stamp; if the directory has a later
- * stamp, that stays.
+ * Notes that an extent is valid for these blocks, and no others, at that stamp.  If the
+ * directory has a later stamp, that stays.
  */
 extern void resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 uint64 stamp, const ResidentBlocks *blocks);
 
-/* Changes usage, moves, skip and last. */
+/* Notes usage, moves, skip and last of an extent. */
 extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent);
 
 /*
- * How much of the memory a read may search for extents to give up: once around.  Extents of
- * its own column are not given up.
+ * How far a read has searched the memory for extents to give up: once around at most.  Extents
+ * of its own column are not given up.
  */
 typedef struct ResidentSweep
 {
@@ -161,14 +173,15 @@ typedef struct ResidentSweep
 } ResidentSweep;
 
 /*
- * Copies bytes into resident memory, as the extent of that number; false if there is no room for
- * it.  expected is how many bytes of extents the caller has still to bring, these included.  Of
- * extent place, generation and size are ignored.  May wait for the background worker, shortly.
+ * Copies bytes into resident memory, as the extent of that number.  Returns false if there is
+ * no room for it. expected is how many bytes of extents the caller will still bring, these
+ * included. place, generation and size of *extent are ignored.  May wait for the background
+ * worker, shortly.
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
 
-/* Forgets columns: of a table of this database, all of them unless attnum is valid. */
+/* Forgets a column of a table of this database; all its columns unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
 
 /* What hpsort_resident shows of a column. */
@@ -188,12 +201,15 @@ typedef struct ResidentStatus
 } ResidentStatus;
 
 /*
- * Why there is no memory for columns that have no entry, after an attempt; NULL if none has
- * failed.
+ * Returns why there is no memory for columns without an entry, as found at the last attempt;
+ * NULL if none has failed.
  */
 extern const char *resident_failure(void);
 
-/* A ResidentStatus for each column of this database that has an entry; palloc'd. */
+/*
+ * Returns a palloc'd list of a ResidentStatus for each column of this database that has an
+ * entry.
+ */
 extern List *resident_status(void);
 
 #endif							/* HPSORT_PG_RESIDENT_RESIDENT_H */

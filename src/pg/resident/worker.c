@@ -21,25 +21,27 @@
 /* How long a query waits for the worker, which may have to be started. */
 #define WAIT_MS 1000
 
-/* A worker that was registered, and has not begun for so long, may be registered again. */
+/* How long after it was registered a worker that has not begun may be registered again. */
 #define START_LOST_MS 10000
 
-/* After a failed allocation, or no answer, none is tried for so long. */
+/* How long no allocation is tried after one has failed, or had no answer. */
 #define FAILURE_MS 30000
 
 /*
- * No slab is larger than this part of the limit, so that it is used up in some steps; and none is
- * smaller than that part: there are RESIDENT_SLABS at most, some of them for a limit that is
- * raised.
+ * The largest and the smallest slab are these parts of the limit.  So the limit is used up in
+ * several steps, and there are no more than RESIDENT_SLABS slabs, some of which are left for a
+ * limit that is raised.
  */
 #define SLABS_OF_LIMIT 8
 #define SLABS_MOST (RESIDENT_SLABS / 2)
 
-/* What must be left of dynamic shared memory for others: some parallel queries' tables. */
+/* How much dynamic shared memory must be left for others: the tables of some parallel queries. */
 #define RESERVED_BYTES (16 * RESIDENT_MB)
 
+/* The hook that was there before request_shmem(), or NULL. */
 static shmem_request_hook_type previous_request_hook;
 
+/* Describes the worker for registering it. */
 static void
 fill_worker(BackgroundWorker *worker)
 {
@@ -53,6 +55,7 @@ fill_worker(BackgroundWorker *worker)
 	strlcpy(worker->bgw_function_name, "hpsort_resident_main", sizeof(worker->bgw_function_name));
 }
 
+/* A shmem_request_hook: asks for the memory of the root. */
 static void
 request_shmem(void)
 {
@@ -76,7 +79,7 @@ resident_worker_preload(void)
 
 /* --- asking for memory */
 
-/* Whether an allocation has failed so recently that none is tried.  With the lock. */
+/* Whether an allocation has failed so recently that none is tried.  Needs the lock. */
 static bool
 has_failed(const ResidentRoot *root, TimestampTz now)
 {
@@ -84,6 +87,7 @@ has_failed(const ResidentRoot *root, TimestampTz now)
 		!TimestampDifferenceExceeds(root->failed, now, FAILURE_MS);
 }
 
+/* Notes why an allocation has failed, for FAILURE_MS. */
 static void
 note_failure(ResidentRoot *root, ResidentReason reason)
 {
@@ -97,8 +101,8 @@ note_failure(ResidentRoot *root, ResidentReason reason)
 
 /*
  * Notes that there was no answer, so that the next queries do not wait for one.  The request
- * stands: a worker that comes late, as on a machine that is busy, allocates what is wanted, and
- * takes the note back.
+ * stands.  A worker that comes late, as on a busy machine, allocates what is wanted, and takes
+ * the note back.
  */
 static void
 note_no_answer(ResidentRoot *root)
@@ -112,7 +116,7 @@ note_no_answer(ResidentRoot *root)
 	LWLockRelease(&root->lock);
 }
 
-/* Waits until the request has been answered; false after a while. */
+/* Waits until the request has been answered.  Returns false after WAIT_MS. */
 static bool
 wait_for_answer(ResidentRoot *root)
 {
@@ -192,6 +196,7 @@ resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason)
 
 /* --- the worker */
 
+/* A before_shmem_exit callback: there is no worker any more. */
 static void
 worker_exit(int code, Datum arg)
 {
@@ -207,7 +212,7 @@ worker_exit(int code, Datum arg)
 	LWLockRelease(&root->lock);
 }
 
-/* Becomes the worker; false if there is one already. */
+/* Makes this process the worker.  Returns false if there is one already. */
 static bool
 claim(ResidentRoot *root)
 {
@@ -225,8 +230,8 @@ claim(ResidentRoot *root)
 }
 
 /*
- * A segment of so many bytes; NULL if there is no memory for it, and *error, of this context, says
- * why, unless there are too many segments.
+ * Returns a segment of size bytes.  Returns NULL if there is no memory for it; *error, in this
+ * context, says why, unless there are too many segments.
  */
 static dsm_segment *
 create_segment(uint64 size, ErrorData **error)
@@ -251,9 +256,9 @@ create_segment(uint64 size, ErrorData **error)
 }
 
 /*
- * A pinned segment of so many bytes, or NULL.  It is only made where one that is larger by
- * what parallel queries may need can be made, too: a file system of shared memory is small in
- * many containers, and where it is full these queries fail.
+ * Returns a pinned segment of size bytes, or NULL as create_segment().  It is only made where a
+ * segment that is larger by RESERVED_BYTES can be made, too.  A file system of shared memory is
+ * small in many containers, and where it is full parallel queries fail.
  */
 static dsm_segment *
 create_slab(uint64 size, ErrorData **error)
@@ -269,7 +274,7 @@ create_slab(uint64 size, ErrorData **error)
 	return segment;
 }
 
-/* Allocates what is wanted, or as much of it as there is. */
+/* Allocates what is wanted, or as much of it as there is, and answers the request. */
 static void
 allocate(ResidentRoot *root)
 {
@@ -322,7 +327,10 @@ allocate(ResidentRoot *root)
 	ConditionVariableBroadcast(&root->changed);
 }
 
-/* Obeys a limit that has been lowered: by forgetting all, as it is not lowered often. */
+/*
+ * Forgets all if more is allocated than the limit, which is not lowered often.  Returns whether
+ * there is anything to look after.
+ */
 static bool
 obey_limit(ResidentRoot *root)
 {

@@ -13,16 +13,20 @@
 
 #include "pg/resident/memory.h"
 
-/* While the server starts. */
+/*
+ * Called while the server starts: requests shared memory, and registers the worker if there is
+ * a limit.
+ */
 extern void resident_worker_preload(void);
 
 /*
- * Asks for so many bytes more, and waits for an answer, not longer than a second or so.  Whether
- * there is more memory now; else *reason says why not.  May raise the error of a cancelled
- * query, but no other.
+ * Asks the worker for that many bytes more, and waits for an answer, a second or so at most.
+ * Returns whether there is more memory; if not, *reason says why.  May raise the error of a
+ * cancelled query, but no other.
  */
 extern bool resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason);
 
+/* The worker's main function. */
 extern PGDLLEXPORT void hpsort_resident_main(Datum arg);
 
 #endif							/* HPSORT_PG_RESIDENT_WORKER_H */

@@ -46,7 +46,7 @@ column_read_kind(Oid type)
 	Oid			base_type;
 	ColumnKind	kind;
 
-	/* The quick way out: what initdb starts with has no domains and no enums. */
+	/* The quick way out: the types that initdb starts with are no domains and no enums. */
 	if (type < FirstGenbkiObjectId)
 		return column_builtin_kind(type);
 	base_type = getBaseType(type);

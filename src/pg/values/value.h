@@ -17,6 +17,7 @@
 
 #include "pg/compat.h"
 
+/* How values of a type become integers, and are read from rows. */
 typedef enum ColumnKind
 {
 	COLUMN_KIND_NONE = 0,		/* not read */
@@ -36,9 +37,9 @@ typedef enum ColumnKind
 } ColumnKind;
 
 /*
- * What a scan's caller wants a column read as, where that is not the value itself: the
- * integer that make returns for each value that is not NULL, in the order of the rows.  The value
- * lies in its page, which is pinned, not locked; it may have to be detoasted.
+ * What a scan's caller wants a column read as, where that is not the value itself. make returns
+ * an integer for each value that is not NULL; it is called in the order of the rows.  The value
+ * lies in its page, which is pinned, not locked, and may have to be detoasted.
  */
 typedef struct ColumnImage
 {
@@ -46,34 +47,41 @@ typedef struct ColumnImage
 	void	   *arg;
 } ColumnImage;
 
-/* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
+/*
+ * Returns the kind of a type, or of the type below a domain; COLUMN_KIND_NONE if it is not
+ * read.
+ */
 extern ColumnKind column_read_kind(Oid type);
 
-/* The kind of a type that is no domain and no enum; COLUMN_KIND_NONE if it is not read. */
+/* Returns the kind of a type that is no domain and no enum; COLUMN_KIND_NONE if it is not read. */
 extern ColumnKind column_builtin_kind(Oid type);
 
-/* The same, without floats: values of these kinds are integers that aggregates know. */
+/*
+ * Does what column_read_kind() does, but has COLUMN_KIND_NONE for floats: values of the other
+ * kinds are integers that aggregates know.
+ */
 extern ColumnKind column_kind(Oid type);
 
 /*
- * Whether values of a type, or of a domain over it, can be keys of a sort: those
- * of int2, int4, int8 within the range of int4, and date.
+ * Whether values of a type, or of a domain over it, can be keys of a sort: int2, int4, int8
+ * within the range of int4, and date.
  */
 extern bool column_type_is_key(Oid type);
 
 /*
- * The key of a value of such a type, domains resolved.  An int8 outside the
- * range of int4 is an error.  A date becomes its days since 2000-01-01, an
- * infinite one the smallest or largest int4.
+ * Returns the key of a value of a type whose values can be keys and which is no domain.  An
+ * int8 outside the range of int4 is an error.  A date becomes its days since 2000-01-01, an
+ * infinite date the smallest or largest int4.
  */
 extern int32 column_key(Oid base_type, Datum value);
 
 /*
- * The error of an int8 that is no int4.  It names no value: which of several is found depends on
- * the plan.
+ * Raises the error of an int8 that is no int4.  No value is named, since it depends on the plan
+ * which of several values is found.
  */
 pg_noreturn extern void column_complain_about_range(void);
 
+/* Returns an int8 as an int4.  An error if it is none. */
 static inline int32
 column_narrow(int64 value)
 {
@@ -82,7 +90,7 @@ column_narrow(int64 value)
 	return (int32) value;
 }
 
-/* Whether values take 64 bits; others take 32. */
+/* Whether values of a kind take 64 bits; others take 32. */
 static inline bool
 column_kind_is_wide(ColumnKind kind)
 {
@@ -90,8 +98,8 @@ column_kind_is_wide(ColumnKind kind)
 }
 
 /*
- * A narrow value less this is an int32, in the same order: what a batch holds of
- * it.  OIDs are unsigned.
+ * Returns the number that makes a narrow value an int32 in the same order, when it is taken
+ * from the value: a batch holds the difference.  It is not 0 for OIDs, which are unsigned.
  */
 static inline int64
 column_kind_bias(ColumnKind kind)
@@ -99,20 +107,21 @@ column_kind_bias(ColumnKind kind)
 	return kind == COLUMN_KIND_OID || kind == COLUMN_KIND_ENUM ? INT64CONST(0x80000000) : 0;
 }
 
-/* The largest image of a kind. */
+/* Returns the largest image of a kind. */
 static inline uint64
 column_kind_mask(ColumnKind kind)
 {
 	return column_kind_is_wide(kind) ? PG_UINT64_MAX : PG_UINT32_MAX;
 }
 
-/* What is flipped in an integer as a batch holds it for its image. */
+/* Returns the bit that is flipped in an integer, as a batch holds it, to make its image. */
 static inline uint64
 column_kind_sign(ColumnKind kind)
 {
 	return column_kind_is_wide(kind) ? UINT64CONST(1) << 63 : UINT64CONST(1) << 31;
 }
 
+/* Returns the integer of a value. */
 static inline int64
 column_value(ColumnKind kind, Datum datum)
 {
@@ -152,6 +161,7 @@ column_value(ColumnKind kind, Datum datum)
 	}
 }
 
+/* Returns the value of an integer. */
 static inline Datum
 column_datum(ColumnKind kind, int64 value)
 {
