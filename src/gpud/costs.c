@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/client_device.h"
+#include "gpu/client.h"
 #include "gpu/clock.h"
 #include "gpud/costs.h"
 #include "gpud/log.h"
@@ -51,7 +51,7 @@
 
 typedef struct Bench
 {
-	GpuClientRef ref;
+	GpuClient  *client;
 	SortGpu		gpu;
 	SortContext context;
 	size_t		n;
@@ -315,7 +315,6 @@ prepare(Bench *b, Service *service)
 	if (b->n > in_chunks)
 		b->n = in_chunks > SMALL_KEYS ? in_chunks : SMALL_KEYS;
 	b->gpu.device = &gpu_client_device;
-	b->gpu.arg = &b->ref;
 	b->context = (SortContext)
 	{
 		.allocator =
@@ -342,8 +341,11 @@ prepare(Bench *b, Service *service)
 		close(ends[1]);
 		return false;
 	}
-	return gpu_client_connect_over(&options, ends[1], &b->ref.client, &failure, text,
-								   sizeof(text)) == SORT_OK;
+	if (gpu_client_connect_over(&options, ends[1], &b->client, &failure, text,
+								sizeof(text)) != SORT_OK)
+		return false;
+	b->gpu.arg = b->client;
+	return true;
 }
 
 void
@@ -362,7 +364,7 @@ costs_measure(Service *service)
 	}
 	else
 		b.failed = true;
-	gpu_client_disconnect(b.ref.client);
+	gpu_client_disconnect(b.client);
 	free(b.random);
 	free(b.keys);
 	free(b.out);

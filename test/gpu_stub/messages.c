@@ -14,15 +14,12 @@
 #include "faults.h"
 #include "gpu/protocol.h"
 #include "gpud/chunks.h"
-#include "gpud/job_extents.h"
-#include "gpud/job_rows.h"
+#include "gpud/job.h"
 
 extern int	__real_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
 extern int	__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
 extern ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 extern ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
-extern bool __real_job_add_extents(Job *job, const GpuMessage *m);
-extern bool __wrap_job_add_extents(Job *job, const GpuMessage *m);
 extern bool __real_job_add_rows(Job *job, const GpuMessage *m);
 extern bool __wrap_job_add_rows(Job *job, const GpuMessage *m);
 extern int64_t __real_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
@@ -94,21 +91,11 @@ __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 }
 
 bool
-__wrap_job_add_extents(Job *job, const GpuMessage *m)
-{
-	FaultKind	fault = faults_at(AT_EXTENTS);
-
-	/* Until pieces are added: of the first list the device may have none. */
-	if (fault != FAULT_NONE)
-		faults_thread.pieces = fault;
-	return __real_job_add_extents(job, m);
-}
-
-bool
 __wrap_job_add_rows(Job *job, const GpuMessage *m)
 {
 	FaultKind	fault = faults_at(AT_ROWS);
 
+	/* Until pieces are added: of the first list the device may have none. */
 	if (fault != FAULT_NONE)
 		faults_thread.pieces = fault;
 	return __real_job_add_rows(job, m);

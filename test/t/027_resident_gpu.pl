@@ -251,7 +251,7 @@ for my $round (1 .. at_length(1, 3))
 my $expected = sql("SELECT md5(answer_of_core('big', 'x'))");
 my $ask = "SET hpsort.device = auto; SELECT md5(answer('big', 'x'))";
 is(sql($ask), $expected, 'captured') for 1 .. 3;
-foreach my $fault (@{ at_length([qw(kill:keep garbage:extents)], [qw(kill:keep kill:extents garbage:extents oom:keep sticky:extents hang:extents)]) })
+foreach my $fault (@{ at_length([qw(kill:keep garbage:rows)], [qw(kill:keep kill:rows garbage:rows oom:keep sticky:rows hang:rows)]) })
 {
 	# A service that was just started has no extents, and so both points are met.
 	configure($node, stub => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang/ ? '400ms' : '20s');

@@ -281,7 +281,7 @@ test_memory_limit(void **state)
 	assert_int_equal(many_add(job, 1, 0, 5, keys, &n), 5);
 	while (status == SORT_OK)
 		status = gpu_client_device.add(job, keys, 10000, &err);
-	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
+	assert_int_equal(gpu_client_failure(u.client), GPU_NO_MEMORY);
 	gpu_client_device.close(job);
 	assert_int_equal(extents_status_of(&u).extents, 0);
 	assert_int_equal(extents_status_of(&u).memory_used, 0);

@@ -10,7 +10,6 @@
 #include "storage/fd.h"
 #include "storage/latch.h"
 
-#include "gpu/client_status.h"
 #include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/connections.h"
@@ -144,26 +143,13 @@ connections_note(GpuFailure failure, const char *text)
 	strlcpy(reason_text, text, sizeof(reason_text));
 }
 
-void
-connection_count_work(Connection *connection)
-{
-	GpuClientCounters now;
-	GpuClientCounters *then = &connection->counted;
-
-	gpu_client_counters(connection->ref.client, &now);
-	service_count_work(now.jobs - then->jobs, now.keys - then->keys,
-					   now.bytes_sent - then->bytes_sent,
-					   now.bytes_received - then->bytes_received);
-	*then = now;
-}
-
 static void
 disconnect(Connection *connection)
 {
-	Assert(connection->job == NULL);
-	if (connection->ref.client == NULL)
+	Assert(connection->memory == NULL);
+	if (connection->client == NULL)
 		return;
-	gpu_client_disconnect(connection->ref.client);
+	gpu_client_disconnect(connection->client);
 	ReleaseExternalFD();
 	memset(connection, 0, sizeof(*connection));
 }
@@ -182,6 +168,44 @@ avoid_service(int service_pid, GpuFailure failure, const char *text)
 	strlcpy(avoided.text, text, sizeof(avoided.text));
 }
 
+/*
+ * The hook (GpuClientHooks) that hears of failures: notes them, and has a service looked after that
+ * gave a job no answer in time.
+ */
+static void
+connection_failed(void *arg, GpuFailure failure, const char *text)
+{
+	Connection *connection = (Connection *) arg;
+
+	connections_note(failure, text);
+	if (failure == GPU_TIMEOUT && connection->memory)
+	{
+		int			service_pid = gpu_client_service_pid(connection->client);
+
+		service_suspect(service_pid);
+		avoid_service(service_pid, GPU_TIMEOUT, text);
+	}
+}
+
+/*
+ * The hook (GpuClientHooks) that hears of the end of a job: the connection is free, and what it has
+ * done since the job before goes to the statistics.
+ */
+static void
+job_closed(void *arg)
+{
+	Connection *connection = (Connection *) arg;
+	GpuClientCounters now;
+	GpuClientCounters *then = &connection->counted;
+
+	gpu_client_counters(connection->client, &now);
+	service_count_work(now.jobs - then->jobs, now.keys - then->keys,
+					   now.bytes_sent - then->bytes_sent,
+					   now.bytes_received - then->bytes_received);
+	*then = now;
+	connection->memory = NULL;
+}
+
 /* Connects.  False, with the reason noted, if that is not possible now. */
 static bool
 connect_to_service(Connection *connection, int service_pid, int timeout_ms)
@@ -191,7 +215,12 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 		.connect_timeout_ms = timeout_ms,
 		.wait_timeout_ms = hpsort_gpu_wait_timeout,
 		.epoch = resident_epoch(),
-		.hooks = {.wait = wait_for_service}
+		.hooks = {
+			.wait = wait_for_service,
+			.failed = connection_failed,
+			.closed = job_closed,
+			.arg = connection
+		}
 	};
 	GpuClient  *client;
 	GpuFailure	failure;
@@ -223,7 +252,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 		return false;
 	}
 	memset(connection, 0, sizeof(*connection));
-	connection->ref.client = client;
+	connection->client = client;
 	connection->wait_timeout = hpsort_gpu_wait_timeout;
 	connection->epoch = options.epoch;
 	return true;
@@ -305,13 +334,13 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 	ServiceStatus status;
 
 	*wait = false;
-	if (connection->job)
+	if (connection->memory)
 	{
 		connections_note(GPU_RESOURCES, CONNECTIONS_IN_USE);
 		return false;
 	}
-	if (connection->ref.client && connection->wait_timeout == hpsort_gpu_wait_timeout &&
-		connection->epoch == resident_epoch() && gpu_client_is_usable(connection->ref.client))
+	if (connection->client && connection->wait_timeout == hpsort_gpu_wait_timeout &&
+		connection->epoch == resident_epoch() && gpu_client_is_usable(connection->client))
 		return true;
 	disconnect(connection);
 	if (!service_is_there(&status, wait))
@@ -357,15 +386,6 @@ connection_wait_until_usable(Connection *connection)
 	}
 	service_cancel_wait();
 	return usable;
-}
-
-void
-connection_timed_out(Connection *connection, const char *text)
-{
-	int			service_pid = gpu_client_service_pid(connection->ref.client);
-
-	service_suspect(service_pid);
-	avoid_service(service_pid, GPU_TIMEOUT, text);
 }
 
 GpuFailure
@@ -423,7 +443,7 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 	}
 	/* A connection without a job, if there is one. */
 	for (i = 0; i < CONNECTIONS; i++)
-		if (connections[i].job == NULL)
+		if (connections[i].memory == NULL)
 		{
 			connection = &connections[i];
 			break;
@@ -433,7 +453,7 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 		strlcpy(text, reason_text, size);
 		return 0;
 	}
-	if (gpu_client_devices(connection->ref.client, devices, max, &count, &err) != SORT_OK)
+	if (gpu_client_devices(connection->client, devices, max, &count, &err) != SORT_OK)
 	{
 		strlcpy(text, err.message, size);
 		return 0;

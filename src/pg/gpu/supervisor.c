@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "gpu/client_device.h"
+#include "gpu/client.h"
 #include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/service_process.h"
@@ -196,8 +196,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 static bool
 sorts_a_key(GpuClient *client)
 {
-	GpuClientRef ref = {.client = client};
-	SortGpu		gpu = {.device = &gpu_client_device,.arg = &ref};
+	SortGpu		gpu = {.device = &gpu_client_device,.arg = client};
 	SortJobSpec spec = {
 		.want = SORT_WANT_KEYS,
 		.algorithm = SORT_ALGORITHM_RADIX,
