@@ -49,6 +49,9 @@ typedef struct GpuClientHooks
 	void	   *arg;
 } GpuClientHooks;
 
+/* GpuClientHooks.wait by poll(2), for which a signal is a timeout. */
+extern int	gpu_client_poll(void *arg, int fd, int events, int timeout_ms);
+
 /* What a connection has moved since it was made; for the statistics. */
 typedef struct GpuClientCounters
 {

@@ -31,9 +31,8 @@ deadline_after(int timeout_ms)
 	return timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : -1;
 }
 
-/* GpuClientHooks.wait by poll(2). */
-static int
-wait_by_poll(void *arg, int fd, int events, int timeout_ms)
+int
+gpu_client_poll(void *arg, int fd, int events, int timeout_ms)
 {
 	struct pollfd p = {.fd = fd,.events = (short) events};
 	int			rc;
@@ -529,7 +528,7 @@ gpu_client_connect_over(const GpuClientOptions *options, int fd, GpuClient **cli
 	c->wait_timeout_ms = options->wait_timeout_ms;
 	c->hooks = options->hooks;
 	if (c->hooks.wait == NULL)
-		c->hooks.wait = wait_by_poll;
+		c->hooks.wait = gpu_client_poll;
 	status = fd >= 0 ? SORT_OK : open_socket(c, options->socket_path, &err);
 	if (status == SORT_OK)
 		status = shake_hands(c, options->build ? options->build : gpu_build_id(),

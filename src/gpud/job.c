@@ -95,14 +95,6 @@ job_makes_room(Job *job, const HpsortCudaError * err)
 }
 
 void
-job_stop_queueing(Job *job)
-{
-	if (job->chunks.queued)
-		chunks_leave(job->chunks.all, &job->chunks.holder);
-	job->chunks.queued = false;
-}
-
-void
 job_take_back(Job *job, uint32_t chunk)
 {
 	job->chunks.state[chunk] = CHUNK_ELSEWHERE;
@@ -116,7 +108,7 @@ free_chunks(Job *job)
 	JobChunks  *chunks = &job->chunks;
 	uint32_t	i;
 
-	job_stop_queueing(job);
+	chunks_leave(chunks->all, &chunks->holder);
 	for (i = 0; i < chunks->all->count && chunks->holder.held > 0; i++)
 		if (chunks->state[i] != CHUNK_ELSEWHERE)
 			job_take_back(job, i);
@@ -145,7 +137,7 @@ fail(Job *job, const GpuError *error, bool lost)
 	message.body.error = *error;
 	job->failed = true;
 	job->reading.form = GPU_FORM_NONE;
-	job_stop_queueing(job);
+	chunks_leave(job->chunks.all, &job->chunks.holder);
 	close_on_device(job, error, lost);
 	return peer_send(job->peer, &message);
 }

@@ -47,8 +47,6 @@ typedef struct JobChunks
 	BusyChunk  *busy;			/* a ring of all->count */
 	uint32_t	busy_at;
 	uint32_t	nbusy;
-	bool		queued;			/* for a chunk */
-	int64_t		queued_since;	/* ms */
 } JobChunks;
 
 /* Extents of the device that a job holds. */
@@ -83,7 +81,7 @@ typedef struct JobReading
  *
  * open -> filling -> finished <-> reading, failed from each of them, and CLOSE from
  * everywhere to closed.  When there is no chunk the job waits in a queue for one
- * (chunks.queued), whichever of the two directions needs it.
+ * (chunks.holder.queued), whichever of the two directions needs it.
  */
 typedef struct Job
 {
@@ -140,9 +138,6 @@ extern void job_end(Job *job);
  * up: the engine may be called again.
  */
 extern bool job_makes_room(Job *job, const HpsortCudaError * err);
-
-/* The job waits for no chunk any more. */
-extern void job_stop_queueing(Job *job);
 
 /* Takes back a chunk, whatever it was used for. */
 extern void job_take_back(Job *job, uint32_t chunk);

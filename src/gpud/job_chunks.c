@@ -100,31 +100,6 @@ wants_more_chunks(const Job *job)
 	return keys / most + (keys % most > 0) + job->wanted > job->chunks.filling;
 }
 
-/* A chunk, or -1; if the job must have one, it is in the queue then. */
-static int64_t
-get_chunk(Job *job, uint32_t most, bool must)
-{
-	JobChunks  *chunks = &job->chunks;
-	int64_t		chunk;
-
-	if (chunks->queued)
-	{
-		chunk = chunks_given(chunks->all, &chunks->holder);
-		if (chunk >= 0)
-			chunks->queued = false;
-		return chunk;
-	}
-	chunk = chunks_take(chunks->all, &chunks->holder, most);
-	if (chunk < 0 && must)
-	{
-		chunks_queue(chunks->all, &chunks->holder);
-		chunks->queued = true;
-		chunks->queued_since = gpu_clock_ms();
-		return get_chunk(job, most, false);
-	}
-	return chunk;
-}
-
 /*
  * Chunks are granted only for keys that the client has in hand.  A client that
  * pauses has none, so it gets none: however many streams pause, the chunks are
@@ -134,7 +109,7 @@ get_chunk(Job *job, uint32_t most, bool must)
 bool
 job_supply(Job *job)
 {
-	const JobChunks *chunks = &job->chunks;
+	JobChunks  *chunks = &job->chunks;
 
 	while (wants_more_chunks(job) && !(chunks->filling > 0 && chunks_scarce(chunks->all)))
 	{
@@ -146,8 +121,8 @@ job_supply(Job *job)
 			return true;
 
 		/* The client gives back answers that it has been lent at once, and then there is one. */
-		chunk = get_chunk(job, FILL_WINDOW,
-						  chunks->filling == 0 && chunks->nbusy == 0 && chunks->reading == 0);
+		chunk = chunks_take(chunks->all, &chunks->holder, FILL_WINDOW,
+							chunks->filling == 0 && chunks->nbusy == 0 && chunks->reading == 0);
 		if (chunk < 0 && chunks->filling == 0 && chunks->nbusy > 0)
 		{
 			/* The client has nothing to fill meanwhile, and the device is soon done. */
@@ -197,7 +172,8 @@ deliver(Job *job)
 		uint32_t	most = gpu_chunk_items(reading->form, chunks->all->bytes);
 		uint64_t	left = reading->items - reading->at;
 		uint32_t	count = left < most ? (uint32_t) left : most;
-		int64_t		chunk = get_chunk(job, READ_WINDOW, chunks->reading == 0);
+		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, READ_WINDOW,
+										  chunks->reading == 0);
 		GpuMessage	message;
 		HpsortCudaError err;
 
@@ -241,9 +217,9 @@ job_progress(Job *job, int *timeout)
 		if (job->chunks.nbusy > 0)
 			*timeout = BUSY_POLL_MS;
 	}
-	if (job->chunks.queued && job->spec.wait_ms > 0)
+	if (job->chunks.holder.queued && job->spec.wait_ms > 0)
 	{
-		int64_t		left = job->chunks.queued_since + job->spec.wait_ms - gpu_clock_ms();
+		int64_t		left = job->chunks.holder.queued_since + job->spec.wait_ms - gpu_clock_ms();
 
 		if (left <= 0)
 			return job_fail(job, GPU_NO_CHUNKS, "no pinned memory became free in time");

@@ -223,7 +223,7 @@ on_finish(Job *job, const GpuMessage *m)
 	uint32_t	i;
 
 	/* With FINISH the client has given back the chunks that it did not fill. */
-	job_stop_queueing(job);
+	chunks_leave(chunks->all, &chunks->holder);
 	for (i = 0; i < chunks->all->count && chunks->filling > 0; i++)
 		if (chunks->state[i] == CHUNK_FILLING)
 		{
@@ -258,7 +258,7 @@ on_read(Job *job, const GpuMessage *m)
 {
 	if (job->wanted > 0)
 		return peer_bad_message(job->peer, "reading where questions were announced");
-	job_stop_queueing(job);
+	chunks_leave(job->chunks.all, &job->chunks.holder);
 	return start_reading(job, (GpuForm) m->body.read.form, m->body.read.descending != 0);
 }
 

@@ -87,8 +87,10 @@ backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 static void
 backend_failed(void *arg, const SortError *err)
 {
-	service_count_fallback(err->status == SORT_UNSUPPORTED ? GPU_UNSUPPORTED :
-						   connections_failure());
+	GpuFailure	failure = err->status == SORT_UNSUPPORTED ? GPU_UNSUPPORTED :
+	connections_failure();
+
+	service_count(SERVICE_FALLBACKS + failure, 1);
 }
 
 /* ------------------------------------------------------------------------

@@ -4,11 +4,11 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
-
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 
 #include "gpu/clock.h"
 #include "pg/compat.h"
@@ -30,8 +30,8 @@
 #define AVOID_MS 5000
 #define AVOID_HUNG_MS 60000
 
-/* How often the socket is looked at when no descriptor is left to wait with. */
-#define LOOK_MS 2
+/* How long a wait for the service goes on before it looks for interrupts. */
+#define WAIT_SLICE_MS 20
 
 /* A wake-up that is lost costs so much, not the whole start timeout. */
 #define START_POLL_MS 100
@@ -62,78 +62,29 @@ wait_event(void)
 }
 
 /*
- * WaitLatchOrSocket without errors.  It needs a descriptor of its own, and raises
- * an error if there is none, which may not jump out of the client: the socket is
- * looked at now and then instead.
+ * The hook (GpuClientHooks) that waits for an answer of the service.  It serves interrupts, for
+ * which signals end each slice at once.  WaitLatchOrSocket would take a descriptor of its own, and
+ * raise an error if there is none, which may not jump out of the client.
  */
-static int
-wait_latch_or_socket(int wanted, int fd, long timeout_ms)
-{
-	MemoryContext context = CurrentMemoryContext;
-	uint32		holdoff = InterruptHoldoffCount;
-	uint32		cancel_holdoff = QueryCancelHoldoffCount;
-	struct pollfd look = {.fd = fd};
-	volatile int got = 0;
-	volatile bool failed = false;
-
-	PG_TRY();
-	{
-		got = WaitLatchOrSocket(MyLatch, wanted, fd, timeout_ms, wait_event());
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		InterruptHoldoffCount = holdoff;
-		QueryCancelHoldoffCount = cancel_holdoff;
-		failed = true;
-	}
-	PG_END_TRY();
-	if (!failed)
-		return got;
-
-	look.events = (short) (((wanted & WL_SOCKET_READABLE) ? POLLIN : 0) |
-						   ((wanted & WL_SOCKET_WRITEABLE) ? POLLOUT : 0));
-	if (poll(&look, 1, 0) > 0)
-		return wanted & (((look.revents & ~POLLOUT) ? WL_SOCKET_READABLE : 0) |
-						 ((look.revents & ~POLLIN) ? WL_SOCKET_WRITEABLE : 0));
-	return WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 (wanted & WL_TIMEOUT) ? Min(timeout_ms, LOOK_MS) : LOOK_MS, wait_event());
-}
-
-/* The hook (GpuClientHooks) that waits for an answer of the service. */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
-	int64		until = timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : 0;
-	int			wanted = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
-	long		left = timeout_ms;
+	int64		until = timeout_ms < 0 ? PG_INT64_MAX : gpu_clock_ms() + timeout_ms;
+	int64		left = timeout_ms < 0 ? PG_INT64_MAX : timeout_ms;
+	int			ready;
 
-	if (events & POLLIN)
-		wanted |= WL_SOCKET_READABLE;
-	if (events & POLLOUT)
-		wanted |= WL_SOCKET_WRITEABLE;
-	if (timeout_ms >= 0)
-		wanted |= WL_TIMEOUT;
-	for (;;)
+	do
 	{
-		int			got;
-
 		if (pg_interrupt_pending())
 			return -1;
-		got = wait_latch_or_socket(wanted, fd, left);
-		if (got & WL_LATCH_SET)
-			ResetLatch(MyLatch);
-		if (got & (WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
-			return ((got & WL_SOCKET_READABLE) ? POLLIN : 0) |
-				((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
-		if (timeout_ms >= 0)
-		{
-			left = timeout_ms == 0 ? 0 : (long) (until - gpu_clock_ms());
-			if (left <= 0)
-				return pg_interrupt_pending() ? -1 : 0;
-		}
-	}
+		if (!PostmasterIsAlive())
+			proc_exit(1);
+		pgstat_report_wait_start(wait_event());
+		ready = gpu_client_poll(NULL, fd, events, (int) Min(left, WAIT_SLICE_MS));
+		pgstat_report_wait_end();
+		left = until - gpu_clock_ms();
+	} while (ready == 0 && left > 0);
+	return ready;
 }
 
 void
@@ -199,9 +150,10 @@ job_closed(void *arg)
 	GpuClientCounters *then = &connection->counted;
 
 	gpu_client_counters(connection->client, &now);
-	service_count_work(now.jobs - then->jobs, now.keys - then->keys,
-					   now.bytes_sent - then->bytes_sent,
-					   now.bytes_received - then->bytes_received);
+	service_count(SERVICE_JOBS, now.jobs - then->jobs);
+	service_count(SERVICE_KEYS, now.keys - then->keys);
+	service_count(SERVICE_BYTES_SENT, now.bytes_sent - then->bytes_sent);
+	service_count(SERVICE_BYTES_RECEIVED, now.bytes_received - then->bytes_received);
 	*then = now;
 	connection->memory = NULL;
 }
@@ -258,6 +210,37 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	return true;
 }
 
+/* Whether there may be a service, whose state *status is.  If not, notes why. */
+static bool
+service_is_known(ServiceStatus *status)
+{
+	const char *reason;
+
+	if (!hpsort_gpu)
+		connections_note(GPU_DISABLED, "the setting hpsort.gpu is off");
+	else if (!IsUnderPostmaster)
+		connections_note(GPU_NOT_RUNNING, "there is no GPU service in single-user mode");
+	else if (!service_is_installed(&reason))
+		connections_note(GPU_NO_DEVICE, reason);
+	else if (!service_status(status))
+		connections_note(GPU_RESOURCES,
+						 "no shared memory is left for the state of the GPU service");
+	else
+		return true;
+	return false;
+}
+
+/* Notes why a service in that state cannot be connected to. */
+static void
+note_state(const ServiceStatus *status)
+{
+	char		text[sizeof(status->text)];
+
+	snprintf(text, sizeof(text), "GPU service is %s", service_state_name(status->state));
+	connections_note(status->state == SERVICE_NO_DEVICE ? GPU_NO_DEVICE : GPU_NOT_RUNNING,
+					 status->text[0] != '\0' ? status->text : text);
+}
+
 /*
  * Whether the service runs, so that *status can be connected to; has one started
  * that does not.  If not, notes why; *wait is set when that may change soon.
@@ -267,27 +250,8 @@ service_is_there(ServiceStatus *status, bool *wait)
 {
 	const char *reason;
 
-	if (!hpsort_gpu)
-	{
-		connections_note(GPU_DISABLED, "the setting hpsort.gpu is off");
+	if (!service_is_known(status))
 		return false;
-	}
-	if (!IsUnderPostmaster)
-	{
-		connections_note(GPU_NOT_RUNNING, "there is no GPU service in single-user mode");
-		return false;
-	}
-	if (!service_is_installed(&reason))
-	{
-		connections_note(GPU_NO_DEVICE, reason);
-		return false;
-	}
-	if (!service_status(status))
-	{
-		connections_note(GPU_RESOURCES,
-						 "no shared memory is left for the state of the GPU service");
-		return false;
-	}
 	if (service_may_start(status))
 	{
 		if (!supervisor_request(&reason))
@@ -296,29 +260,13 @@ service_is_there(ServiceStatus *status, bool *wait)
 			return false;
 		}
 		status->state = SERVICE_STARTING;
+		status->text[0] = '\0';
 	}
-	switch (status->state)
-	{
-		case SERVICE_STOPPED:
-		case SERVICE_STARTING:
-			connections_note(GPU_NOT_RUNNING, "GPU service is starting");
-			*wait = true;
-			return false;
-		case SERVICE_RESTARTING:
-			connections_note(GPU_NOT_RUNNING,
-							 status->text[0] ? status->text : "GPU service is restarting");
-			*wait = true;
-			return false;
-		case SERVICE_NO_DEVICE:
-			connections_note(GPU_NO_DEVICE, status->text);
-			return false;
-		case SERVICE_FAILED:
-			connections_note(GPU_NOT_RUNNING, status->text);
-			return false;
-		case SERVICE_RUNNING:
-			break;
-	}
-	return true;
+	if (status->state == SERVICE_RUNNING)
+		return true;
+	*wait = status->state == SERVICE_STARTING || status->state == SERVICE_RESTARTING;
+	note_state(status);
+	return false;
 }
 
 /* How long a sort that insists on the GPU waits for a service that is starting, ms. */
@@ -406,57 +354,36 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 	ServiceStatus status;
 	SortError	err;
 	Connection *connection = &connections[0];
-	const char *reason;
 	int			count = 0;
-	int			i;
 	bool		wait;
+	bool		usable = false;
 
-	text[		0] = '\0';
-
+	text[0] = '\0';
 	*state = "off";
-	if (!hpsort_gpu)
+	if (service_is_known(&status))
 	{
-		strlcpy(text, "the setting hpsort.gpu is off", size);
-		return 0;
-	}
-	if (!service_is_installed(&reason))
-	{
-		*state = service_state_name(SERVICE_NO_DEVICE);
-		strlcpy(text, reason, size);
-		return 0;
-	}
-	if (!service_status(&status))
-	{
-		strlcpy(text, "no shared memory is left for the state of the GPU service", size);
-		return 0;
-	}
-	*state = service_state_name(status.state);
-	if (status.state != SERVICE_RUNNING)
-	{
-		if (status.text[0] != '\0')
-			strlcpy(text, status.text, size);
-		else if (status.state == SERVICE_STOPPED)
-			strlcpy(text, "GPU service is not running; a sort that needs it starts it", size);
+		*state = service_state_name(status.state);
+		if (status.state == SERVICE_STOPPED && status.text[0] == '\0')
+			connections_note(GPU_NOT_RUNNING,
+							 "GPU service is not running; a sort that needs it starts it");
+		else if (status.state != SERVICE_RUNNING)
+			note_state(&status);
 		else
-			snprintf(text, size, "GPU service is %s", *state);
-		return 0;
-	}
-	/* A connection without a job, if there is one. */
-	for (i = 0; i < CONNECTIONS; i++)
-		if (connections[i].memory == NULL)
 		{
-			connection = &connections[i];
-			break;
+			/* A connection without a job, if there is one. */
+			if (connection->memory)
+				connection = &connections[1];
+			usable = connection_make_usable(connection, true, &wait);
 		}
-	if (!connection_make_usable(connection, true, &wait))
-	{
-		strlcpy(text, reason_text, size);
-		return 0;
 	}
-	if (gpu_client_devices(connection->client, devices, max, &count, &err) != SORT_OK)
+	else if (last_failure == GPU_NO_DEVICE)
+		*state = service_state_name(SERVICE_NO_DEVICE);
+	if (!usable)
+		strlcpy(text, reason_text, size);
+	else if (gpu_client_devices(connection->client, devices, max, &count, &err) != SORT_OK)
 	{
 		strlcpy(text, err.message, size);
-		return 0;
+		count = 0;
 	}
 	return count;
 }

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
@@ -44,6 +44,9 @@
  * it has to sort then it has hpsort.gpu_wait_timeout.
  */
 #define GREETING_MS 5000
+
+/* How long a wait for the service goes on before the worker looks for other work. */
+#define WAIT_SLICE_MS 20
 
 /* The wait before a restart doubles with each failure in a row: the shortest, and the longest. */
 #define SHORTEST_DELAY_MS 1000
@@ -169,14 +172,10 @@ static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
 	pid_t		pid = *(pid_t *) arg;
-	int			wanted = WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
-	int			got;
+	int			ready = gpu_client_poll(NULL, fd, events, Min(timeout_ms, WAIT_SLICE_MS));
 
-	if (events & POLLIN)
-		wanted |= WL_SOCKET_READABLE;
-	if (events & POLLOUT)
-		wanted |= WL_SOCKET_WRITEABLE;
-	got = WaitLatchOrSocket(NULL, wanted, fd, Min(timeout_ms, 100), PG_WAIT_EXTENSION);
+	if (!PostmasterIsAlive())
+		proc_exit(1);
 
 	/* A service that writes much would otherwise wait for this worker to read. */
 	service_process_read(&service);
@@ -186,7 +185,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 		obey_reload();
 	if (ShutdownRequestPending || service.pid != pid)
 		return -1;
-	return ((got & WL_SOCKET_READABLE) ? POLLIN : 0) | ((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
+	return ready;
 }
 
 /*
@@ -339,7 +338,7 @@ after_end(int status)
 	if (service.ready && gpu_clock_ms() - service.started >=
 		(int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
 		delay = 0;
-	service_count_restart();
+	service_count(SERVICE_RESTARTS, 1);
 	restart_later(text);
 	ereport(LOG,
 			(errmsg("%s; restarting it in %d ms", text, delay)));
