@@ -324,11 +324,11 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
 extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
 
 /*
- * A layout makes one key of each row of several columns of packed values: base, and for each column
- * the distance of its value from lo, times stride, or what a NULL adds; all modulo 2^32.  Only rows
- * pass, and have a key, whose value of each column with a condition is in one of its ranges, which ascend,
- * or NULL if NULLs pass.  A value of a column in the key that is farther from lo than last, and a
- * NULL without NULL_IN_KEY, is out of bounds in a row that passes.
+ * A layout makes one key of each row of several columns of packed values: base, and for each
+ * column the distance of its value from lo, times stride, or what a NULL adds; all modulo 2^32.
+ * Only rows pass, and have a key, whose value of each column with a condition is in one of its
+ * ranges, which ascend, or NULL if NULLs pass.  A value of a column in the key that is farther
+ * from lo than last, and a NULL without NULL_IN_KEY, is out of bounds in a row that passes.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u

@@ -304,8 +304,8 @@ next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, boo
 		bool		more;
 		int			ready;
 
-		switch (gpu_input_next(&c->in, GPU_FROM_SERVICE, c->area.chunks, c->area.chunk_bytes, message,
-							   &why))
+		switch (gpu_input_next(&c->in, GPU_FROM_SERVICE, c->area.chunks, c->area.chunk_bytes,
+							   message, &why))
 		{
 			case GPU_PARSE_MESSAGE:
 				*got = true;

@@ -30,8 +30,8 @@ typedef struct AskedRows
 {
 	bool		layout;			/* one was sent; without it, the values of one column are keys */
 	uint32_t	ncolumns;
-	bool		filtered;		/* rows may have no key, and the job's n is the most that there can
-								 * be */
+	bool		filtered;		/* rows may have no key, and the job's n is the most that there
+								 * can be */
 	SortRows   *list;			/* of the caller; NULL: none is asked for */
 	const uint64_t *generations;
 	size_t		asked;

@@ -173,7 +173,7 @@ deliver(Job *job)
 		uint64_t	left = reading->items - reading->at;
 		uint32_t	count = left < most ? (uint32_t) left : most;
 		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, READ_WINDOW,
-										  chunks->reading == 0);
+										chunks->reading == 0);
 		GpuMessage	message;
 		HpsortCudaError err;
 

@@ -78,7 +78,8 @@ on_open(Job *job, const GpuMessage *m)
 	job->n = 0;
 	job->distinct = 0;
 	job->ncolumns = 1;
-	job->reading = (JobReading) {0};
+	job->reading.number = 0;
+	job->reading.form = GPU_FORM_NONE;
 	chunks_activate(job->chunks.all, &job->chunks.holder, job->announced > 0);
 	job->device = devices_take(job->devices, job->announced == 0 && job->epoch != 0);
 	if (job->device == NULL)

@@ -321,7 +321,7 @@ foreach my $point (sort keys %asked)
 		my $name = "given up, $point asked for the time $time";
 		my $answer = sql("$core $query");
 
-		configure($node, stub => "slow:$point:$time:3000");
+		configure($node, stub => "slow:rows:$time:3000");
 		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 		is(sql($auto), $answer, "$name: before") if $time == 3;
 		my $victim = open_session($node);

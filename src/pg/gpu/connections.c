@@ -234,7 +234,7 @@ service_is_known(ServiceStatus *status)
 static void
 note_state(const ServiceStatus *status)
 {
-	char		text[sizeof(status->text)];
+	char text[	sizeof(status->text)];
 
 	snprintf(text, sizeof(text), "GPU service is %s", service_state_name(status->state));
 	connections_note(status->state == SERVICE_NO_DEVICE ? GPU_NO_DEVICE : GPU_NOT_RUNNING,
@@ -358,7 +358,8 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 	bool		wait;
 	bool		usable = false;
 
-	text[0] = '\0';
+	text[		0] = '\0';
+
 	*state = "off";
 	if (service_is_known(&status))
 	{
