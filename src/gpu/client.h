@@ -63,7 +63,8 @@ typedef struct GpuClientCounters
 
 typedef struct GpuClientOptions
 {
-	const char *socket_path;	/* may be relative; not needed after connecting */
+	const char *socket_path;	/* may be relative; not needed after connecting; NULL: ... */
+	int			socket;			/* ... this one is connected already, and becomes the client's */
 	int			connect_timeout_ms; /* until the service's welcome is in */
 	int			wait_timeout_ms;	/* without any sign of life; 0: no limit */
 	const char *build;			/* must equal the service's; NULL: this one's */
@@ -79,14 +80,6 @@ typedef struct GpuClientOptions
  */
 extern SortStatus gpu_client_connect(const GpuClientOptions *options, GpuClient **client,
 									 GpuFailure *failure, char *text, size_t size);
-
-/*
- * gpu_client_connect over a socket that is connected already and becomes the
- * client's; -1: none, options name one.
- */
-extern SortStatus gpu_client_connect_over(const GpuClientOptions *options, int fd,
-										  GpuClient **client, GpuFailure *failure,
-										  char *text, size_t size);
 
 /* Closes the connection; its jobs must have been closed.  NULL is allowed. */
 extern void gpu_client_disconnect(GpuClient *client);

@@ -20,15 +20,15 @@
 #include <unistd.h>
 
 #include "gpu/client_connection.h"
-#include "gpu/clock.h"
 #include "gpu/protocol.h"
+#include "sort/clock.h"
 #include "sort/error.h"
 
-/* The moment that is timeout_ms from now, by gpu_clock_ms(); -1, no limit, for 0. */
+/* The moment that is timeout_ms from now, by sort_clock_ms(); -1, no limit, for 0. */
 static int64_t
 deadline_after(int timeout_ms)
 {
-	return timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : -1;
+	return timeout_ms > 0 ? sort_clock_ms() + timeout_ms : -1;
 }
 
 int
@@ -127,7 +127,7 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 
 		if (deadline >= 0)
 		{
-			int64_t		left = deadline - gpu_clock_ms();
+			int64_t		left = deadline - sort_clock_ms();
 
 			timeout = left > 0 ? (int) left : 0;
 		}
@@ -136,7 +136,7 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 			return client_cancelled(c, err);
 		if (*ready != 0)
 			return SORT_OK;
-		if (deadline >= 0 && gpu_clock_ms() >= deadline)
+		if (deadline >= 0 && sort_clock_ms() >= deadline)
 			return client_fail(c, err, GPU_TIMEOUT, "GPU service did not answer in time");
 	}
 }
@@ -502,13 +502,7 @@ SortStatus
 gpu_client_connect(const GpuClientOptions *options, GpuClient **client, GpuFailure *failure,
 				   char *text, size_t size)
 {
-	return gpu_client_connect_over(options, -1, client, failure, text, size);
-}
-
-SortStatus
-gpu_client_connect_over(const GpuClientOptions *options, int fd, GpuClient **client,
-						GpuFailure *failure, char *text, size_t size)
-{
+	const int	fd = options->socket_path ? -1 : options->socket;
 	GpuClient  *c = calloc(1, sizeof(GpuClient));
 	SortError	err;
 	SortStatus	status;

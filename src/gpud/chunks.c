@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpu/clock.h"
 #include "gpu/protocol.h"
 #include "gpud/chunks.h"
+#include "sort/clock.h"
 
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
@@ -157,7 +157,7 @@ static void
 enter_queue(Chunks *chunks, ChunkHolder *holder)
 {
 	holder->queued = holder->waiting = true;
-	holder->queued_since = gpu_clock_ms();
+	holder->queued_since = sort_clock_ms();
 	if (chunks->last)
 		chunks->last->next = holder;
 	else

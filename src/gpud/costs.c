@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #include "gpu/client.h"
-#include "gpu/clock.h"
 #include "gpud/costs.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
 #include "sort/cpu_device.h"
 #include "sort/job.h"
 
@@ -132,7 +132,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 			.keys = want == SORT_WANT_KEYS ? b->out : NULL,
 			.positions = want == SORT_WANT_PERMUTATION ? (uint32_t *) b->out : NULL,
 		};
-		double		start = gpu_clock_ns();
+		double		start = (double) sort_clock();
 		SortError	err;
 		SortStatus	status = sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
 
@@ -142,7 +142,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 			b->failed = true;
 			return 0;
 		}
-		ns[i] = gpu_clock_ns() - start;
+		ns[i] = (double) sort_clock() - start;
 	}
 	qsort(ns, (size_t) rounds, sizeof(double), compare_ns);
 	return ns[rounds / 2];
@@ -341,8 +341,8 @@ prepare(Bench *b, Service *service)
 		close(ends[1]);
 		return false;
 	}
-	if (gpu_client_connect_over(&options, ends[1], &b->client, &failure, text,
-								sizeof(text)) != SORT_OK)
+	options.socket = ends[1];
+	if (gpu_client_connect(&options, &b->client, &failure, text, sizeof(text)) != SORT_OK)
 		return false;
 	b->gpu.arg = b->client;
 	return true;
@@ -352,7 +352,7 @@ void
 costs_measure(Service *service)
 {
 	SortDeviceCosts *costs = &service->devices.costs;
-	double		start = gpu_clock_ns();
+	double		start = (double) sort_clock();
 	double		wide_slowness = 1.0;
 	double		order_slowness = 1.0;
 	Bench		b;
@@ -385,6 +385,6 @@ costs_measure(Service *service)
 	log_line(LOG_INFO, "measured in %.0f ms: job %.0f us, transfer %.2f ns, wide sort %.2f ns, "
 			 "order %.2f ns a key in the plan's time; this CPU takes %.2f times that for wide keys, "
 			 "%.2f for the order of few values",
-			 (gpu_clock_ns() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
+			 ((double) sort_clock() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
 			 costs->wide_ns, costs->pair_ns, wide_slowness, order_slowness);
 }

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/clock.h"
 #include "gpud/job.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
 
 bool
 job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)

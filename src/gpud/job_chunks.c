@@ -3,8 +3,8 @@
  *		The chunks of a job on their way (see job.h).
  */
 #define _GNU_SOURCE
-#include "gpu/clock.h"
 #include "gpud/job.h"
+#include "sort/clock.h"
 
 /*
  * Chunks that a job may have on the way at once, each way: one being filled, one
@@ -219,7 +219,7 @@ job_progress(Job *job, int *timeout)
 	}
 	if (job->chunks.holder.queued && job->spec.wait_ms > 0)
 	{
-		int64_t		left = job->chunks.holder.queued_since + job->spec.wait_ms - gpu_clock_ms();
+		int64_t		left = job->chunks.holder.queued_since + job->spec.wait_ms - sort_clock_ms();
 
 		if (left <= 0)
 			return job_fail(job, GPU_NO_CHUNKS, "no pinned memory became free in time");

@@ -13,14 +13,11 @@
  */
 #define SLICE_BYTES ((size_t) 32 << 20)
 
-/*
- * Returns the costs of context's GPU; NULL if it is not to be used for n rows, where
- * worth_asking may say so.
- */
-static const SortDeviceCosts *
-gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
+bool
+rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, bool counted)
 {
 	const SortGpu *gpu = context->gpu;
+	const SortDeviceCosts *costs;
 	const char *reason;
 	bool		forced = context->device == SORT_DEVICE_GPU;
 
@@ -28,25 +25,11 @@ gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
 		n == 0 ||
 		(context->algorithm != SORT_ALGORITHM_AUTO &&
 		 context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
-		return NULL;
-	return forced || worth_asking ? gpu->costs(gpu->arg, n, forced, &reason) : NULL;
-}
-
-bool
-rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range)
-{
-	const SortDeviceCosts *costs = gpu_costs(context, n, plan_rows_ask_gpu(n, ncolumns, range));
-
-	return costs &&
-		(context->device == SORT_DEVICE_GPU || plan_rows_pay(costs, n, ncolumns, range));
-}
-
-bool
-rows_job_count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi)
-{
-	const SortDeviceCosts *costs = gpu_costs(context, n, plan_extents_ask_gpu(n, lo, hi));
-
-	return costs && (context->device == SORT_DEVICE_GPU || plan_extents_pay(costs, n, lo, hi));
+		return false;
+	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, counted))
+		return false;
+	costs = gpu->costs(gpu->arg, n, forced, &reason);
+	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, counted));
 }
 
 /* How many columns' extents each of the rows has. */

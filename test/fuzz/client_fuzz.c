@@ -179,7 +179,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (send(ends[0], data + 2, size - 2, MSG_NOSIGNAL) < 0)
 		size = 2;
 	shutdown(ends[0], SHUT_WR);
-	if (gpu_client_connect_over(&options, ends[1], &client, &failure, text, sizeof(text)) == SORT_OK)
+	options.socket = ends[1];
+	if (gpu_client_connect(&options, &client, &failure, text, sizeof(text)) == SORT_OK)
 	{
 		gpu.arg = client;
 		if (data[0] & 32)

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "faults.h"
-#include "gpu/clock.h"
 #include "gpu/protocol.h"
 #include "gpud/chunks.h"
 #include "gpud/job.h"
+#include "sort/clock.h"
 
 extern int	__real_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
 extern int	__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
@@ -120,7 +120,7 @@ __wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must
 	if (faults_thread.starving && must && !holder->queued)
 	{
 		holder->queued = true;
-		holder->queued_since = gpu_clock_ms();
+		holder->queued_since = sort_clock_ms();
 	}
 	return chunk;
 }

@@ -10,7 +10,6 @@
 #include "storage/latch.h"
 #include "storage/pmsignal.h"
 
-#include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/connections.h"
 #include "pg/gpu/service_process.h"
@@ -19,6 +18,7 @@
 #include "pg/guc.h"
 #include "pg/resident/resident.h"
 #include "pg/sort_context.h"
+#include "sort/clock.h"
 
 /*
  * A running service greets within a millisecond.  Under "auto" it is waited for no
@@ -46,7 +46,7 @@ static GpuFailure last_failure = GPU_OK;
 static struct
 {
 	int			pid;			/* 0: none */
-	int64		until;			/* by gpu_clock_ms() */
+	int64		until;			/* by sort_clock_ms() */
 	GpuFailure	failure;
 	char text[	160];
 }			avoided;
@@ -69,7 +69,7 @@ wait_event(void)
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
-	int64		until = timeout_ms < 0 ? PG_INT64_MAX : gpu_clock_ms() + timeout_ms;
+	int64		until = timeout_ms < 0 ? PG_INT64_MAX : sort_clock_ms() + timeout_ms;
 	int64		left = timeout_ms < 0 ? PG_INT64_MAX : timeout_ms;
 	int			ready;
 
@@ -82,7 +82,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 		pgstat_report_wait_start(wait_event());
 		ready = gpu_client_poll(NULL, fd, events, (int) Min(left, WAIT_SLICE_MS));
 		pgstat_report_wait_end();
-		left = until - gpu_clock_ms();
+		left = until - sort_clock_ms();
 	} while (ready == 0 && left > 0);
 	return ready;
 }
@@ -114,7 +114,7 @@ avoid_service(int service_pid, GpuFailure failure, const char *text)
 		failure == GPU_UNSUPPORTED || service_pid == 0)
 		return;
 	avoided.pid = service_pid;
-	avoided.until = gpu_clock_ms() + (failure == GPU_TIMEOUT ? AVOID_HUNG_MS : AVOID_MS);
+	avoided.until = sort_clock_ms() + (failure == GPU_TIMEOUT ? AVOID_HUNG_MS : AVOID_MS);
 	avoided.failure = failure;
 	strlcpy(avoided.text, text, sizeof(avoided.text));
 }
@@ -293,7 +293,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 	disconnect(connection);
 	if (!service_is_there(&status, wait))
 		return false;
-	if (!insist && status.service_pid == avoided.pid && gpu_clock_ms() < avoided.until)
+	if (!insist && status.service_pid == avoided.pid && sort_clock_ms() < avoided.until)
 	{
 		connections_note(avoided.failure, avoided.text);
 		return false;
@@ -313,7 +313,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 bool
 connection_wait_until_usable(Connection *connection)
 {
-	int64		until = gpu_clock_ms() + start_timeout();
+	int64		until = sort_clock_ms() + start_timeout();
 	bool		usable;
 
 	for (;;)
@@ -325,7 +325,7 @@ connection_wait_until_usable(Connection *connection)
 		usable = connection_make_usable(connection, true, &wait);
 		if (usable || !wait || pg_interrupt_pending())
 			break;
-		left = (long) (until - gpu_clock_ms());
+		left = (long) (until - sort_clock_ms());
 		if (left <= 0)
 			break;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

@@ -27,13 +27,13 @@
 #include "utils/wait_event.h"
 
 #include "gpu/client.h"
-#include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/service_process.h"
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/sort_context.h"
+#include "sort/clock.h"
 #include "sort/job.h"
 
 /* How long a service may take to start: several GPUs without persistence mode take long. */
@@ -57,7 +57,7 @@
 
 static ServiceProcess service = {.input = -1,.output = -1};
 
-/* When the next start may be, by gpu_clock_ms(), and the delay before the last restart, ms. */
+/* When the next start may be, by sort_clock_ms(), and the delay before the last restart, ms. */
 static int64 next_start;
 static int	delay;
 
@@ -266,7 +266,7 @@ static void
 restart_later(const char *text)
 {
 	delay = Min(Max(2 * delay, SHORTEST_DELAY_MS), LONGEST_DELAY_MS);
-	next_start = gpu_clock_ms() + delay;
+	next_start = sort_clock_ms() + delay;
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
 
@@ -278,7 +278,7 @@ keep_running(void)
 
 	if (!hpsort_gpu)
 		retire(SERVICE_STOPPED, "the setting hpsort.gpu is off");
-	if (service.pid != 0 || gpu_clock_ms() < next_start)
+	if (service.pid != 0 || sort_clock_ms() < next_start)
 		return;
 
 	/* No reason is left behind: a session that asks looks for the program itself. */
@@ -305,7 +305,7 @@ wait_for_work(void)
 	if (service.output >= 0)
 		events |= WL_SOCKET_READABLE;
 	if (service.pid == 0)
-		timeout = Max(next_start - gpu_clock_ms(), 0);
+		timeout = Max(next_start - sort_clock_ms(), 0);
 	else if (!service.ready)
 		timeout = START_MS / 10;
 	if (timeout >= 0)
@@ -335,7 +335,7 @@ after_end(int status)
 		retire(SERVICE_FAILED, text);
 
 	/* Anything else may have been an accident. */
-	if (service.ready && gpu_clock_ms() - service.started >=
+	if (service.ready && sort_clock_ms() - service.started >=
 		(int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
 		delay = 0;
 	service_count(SERVICE_RESTARTS, 1);
@@ -380,7 +380,7 @@ hpsort_gpu_supervisor_main(Datum arg)
 			obey_reload();
 		service_process_read(&service);
 		check_suspect();
-		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.started >= START_MS)
+		if (service.pid != 0 && !service.ready && sort_clock_ms() - service.started >= START_MS)
 		{
 			strlcpy(service.said, "GPU service did not start in time", sizeof(service.said));
 			kill(service.pid, SIGKILL);
