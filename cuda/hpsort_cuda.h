@@ -332,23 +332,11 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
 extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
 
 /*
- * Add the values of pieces as keys, in the order of the pieces and of their values, NULLs
- * left out; *nkeys (may be NULL) are those that are there.  Pieces may overlap.  Returns
- * before the values are read, which nothing but hpsort_cuda_job_finish() waits for; pieces
- * may be changed on return.  Errors are as those of hpsort_cuda_job_add(), except that
- * the same may be tried again after NO_MEMORY: unless the job is refused then, it is as before.
- */
-extern HpsortCudaCode hpsort_cuda_job_add_packed(HpsortCudaJob *job,
-												 const HpsortCudaPiece *pieces,
-												 uint32_t npieces, uint64_t *nkeys,
-												 HpsortCudaError *err);
-
-/*
- * One key for each row of several columns of packed values: base, and for each column the distance
- * of its value from lo, times stride, or what a NULL adds; all modulo 2^32.  Only rows pass, and
- * have a key, whose value of each column with a condition is in one of its ranges, which ascend,
- * or NULL if NULLs pass.  A value of a column in the key that is farther from lo than last, and a
- * NULL without NULL_IN_KEY, is out of bounds in a row that passes.
+ * A layout makes one key of each row of several columns of packed values: base, and for each
+ * column the distance of its value from lo, times stride, or what a NULL adds; all modulo 2^32.
+ * Only rows pass, and have a key, whose value of each column with a condition is in one of its
+ * ranges, which ascend, or NULL if NULLs pass.  A value of a column in the key that is farther
+ * from lo than last, and a NULL without NULL_IN_KEY, is out of bounds in a row that passes.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
@@ -384,20 +372,26 @@ typedef struct HpsortCudaRows
 } HpsortCudaRows;
 
 /*
- * Say which keys rows have, once, when all other keys have been added: hpsort_cuda_job_add() and
- * hpsort_cuda_job_add_packed() are refused from then on.  For jobs that are sorted in the engine's
- * own way, without a permutation.
+ * Give rows a layout, once, when all other keys have been added: hpsort_cuda_job_add() is refused
+ * from then on.  For jobs that are sorted in the engine's own way, without a permutation.
  */
 extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 										   const HpsortCudaRange *ranges, HpsortCudaError *err);
 
 /*
- * Add the keys of rows: pieces has one piece of each column, of the same length, nparts times.  As
- * hpsort_cuda_job_add_packed() otherwise, but how many keys there are is known by
- * hpsort_cuda_job_finish(), which also reports values out of bounds.
+ * Add the keys of rows: pieces has one piece of each column of the layout, of the same length,
+ * nparts times.  Without a layout there is one column, whose values are the keys, in the order of
+ * the pieces and of their values, NULLs left out.  Pieces may overlap.  *nkeys (may be NULL) are
+ * the keys that have been added; of a layout with conditions, the most that there can be:
+ * hpsort_cuda_job_finish() knows how many there are, and reports values out of the layout's bounds.
+ *
+ * Returns before the values are read, which nothing but hpsort_cuda_job_finish() waits for; pieces
+ * may be changed on return.  Errors are as those of hpsort_cuda_job_add(), except that
+ * the same may be tried again after NO_MEMORY: unless the job is refused then, it is as before.
  */
 extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
-											   uint32_t nparts, HpsortCudaError *err);
+											   uint32_t nparts, uint64_t *nkeys,
+											   HpsortCudaError *err);
 
 /* Sets *number to the highest number whose keys are no longer needed.  wait != 0: waits for all
  * calls. */

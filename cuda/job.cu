@@ -54,11 +54,11 @@ check_spec(const HpsortCudaSpec *spec)
 void
 count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 {
-	RingSlot   &slot = job->ring[job->next_slot];
+	RingSlot   &slot = job->counted.ring[job->counted.next_slot];
 	const uint64_t bytes = n * sizeof(int32_t);
 	Event		copied;
 
-	job->next_slot = (job->next_slot + 1) % HPSORT_CUDA_CHUNKS_IN_FLIGHT;
+	job->counted.next_slot = (job->counted.next_slot + 1) % HPSORT_CUDA_CHUNKS_IN_FLIGHT;
 	/* a wait of the stream: the host runs ahead, as far as the driver queues work */
 	slot.counted.make_wait(job->copy);
 	/* released on stream copy, though stream compute read it last: copy has just been
@@ -72,7 +72,7 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 						  cudaMemcpyHostToDevice, job->copy), "copy a chunk");
 	copied.record(job->copy);
 	copied.make_wait(job->compute);
-	job->bins.add(job->context, job->compute, slot.memory.as<int32_t>(), n,
+	job->counted.bins.add(job->context, job->compute, slot.memory.as<int32_t>(), n,
 				  job->verdict.get());
 	slot.counted.record(job->compute);
 }
@@ -91,7 +91,7 @@ add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 	/* the caller's keys are complete, so that stream compute waits for nothing */
 	if (is_on_device(job, keys))
 	{
-		job->bins.add(job->context, job->compute, keys, n, job->verdict.get());
+		job->counted.bins.add(job->context, job->compute, keys, n, job->verdict.get());
 		copied->record(job->compute);
 		return;
 	}
@@ -129,19 +129,19 @@ add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Added *entry)
 void
 finish_counting(HpsortCudaJob *job)
 {
-	const uint64_t range = static_cast<uint64_t>(job->bins.map.last) + 1;
+	const uint64_t range = static_cast<uint64_t>(job->counted.bins.map.last) + 1;
 
 	job->runs.allocate(job->context, job->compute,
 					   range < job->n ? range : job->n);
-	job->bins.compact(job->compute, job->runs, job->verdict.get());
+	job->counted.bins.compact(job->compute, job->runs, job->verdict.get());
 	check(cudaStreamSynchronize(job->compute), "count the keys");
 	check_verdict(job->verdict.get(), shape_of(job->spec, job->n));
 	job->runs.distinct = job->verdict->distinct;
 	job->have_runs = true;
 	/* released here and not with the job: reading needs the runs alone */
-	for (RingSlot &slot : job->ring)
+	for (RingSlot &slot : job->counted.ring)
 		slot.memory.release_on(job->compute);
-	job->bins.memory.release();
+	job->counted.bins.memory.release();
 }
 
 /* Sets the result's bounds, the keys of the first and the last run; waits for two words. */
@@ -339,7 +339,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
 			!(spec->wanted & HPSORT_CUDA_PERMUTATION);
 		if (job->counting)
-			job->bins.allocate(context, job->compute,
+			job->counted.bins.allocate(context, job->compute,
 							   make_key_map(shape.lo, shape.hi, false));
 		else
 			job->kept.open(spec->n_hint);

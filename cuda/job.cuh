@@ -32,6 +32,14 @@ struct RingSlot
 	Event		counted;
 };
 
+/* Keys of a job that are counted as they come, and forgotten. */
+struct CountedKeys
+{
+	Bins		bins;
+	RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
+	uint32_t	next_slot = 0;
+};
+
 /* A call of hpsort_cuda_job_add() whose keys may still be read: until all is copied. */
 struct Added
 {
@@ -99,9 +107,7 @@ struct HpsortCudaJob
 	uint64_t	consumed = 0;
 
 	/* counting */
-	hpsort::Bins		bins;
-	hpsort::RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
-	uint32_t	next_slot = 0;
+	hpsort::CountedKeys counted;
 
 	/* packed values that the job kept or was given; empty without them */
 	std::unique_ptr<hpsort::PackedUse> packed;

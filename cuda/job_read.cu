@@ -141,6 +141,39 @@ deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
 	check(cudaStreamSynchronize(job->compute), "copy the result");
 }
 
+/*
+ * Answers count questions about the keys, of which there are some if there are questions.  Both
+ * are in host memory, and go in parts of as much memory as reading in order takes.  find(asked, m,
+ * found) puts the work on the compute stream that answers m of them in device memory.
+ */
+template <typename Question, typename Answer, typename Find>
+void
+answer(HpsortCudaJob *job, const Question *questions, uint64_t count, Answer *answers, Find find)
+{
+	const uint64_t most = std::min(REGIME_READ_SLICE / sizeof(uint64_t), job->n);
+	const uint64_t part = std::min(most, count);
+
+	if (count == 0)
+		return;
+
+	DeviceBuffer asked(job->context, job->compute, part * sizeof(Question), "questions");
+	DeviceBuffer found(job->context, job->compute, part * sizeof(Answer), "reading");
+	Settle		settle(job->compute);
+
+	for (uint64_t at = 0; at < count; at += part)
+	{
+		const uint64_t m = std::min(part, count - at);
+
+		check_cancelled(job);
+		check(cudaMemcpyAsync(asked.as<Question>(), questions + at, m * sizeof(Question),
+							  cudaMemcpyHostToDevice, job->compute), "copy questions");
+		find(asked.as<Question>(), m, found.as<Answer>());
+		check(cudaMemcpyAsync(answers + at, found.as<Answer>(), m * sizeof(Answer),
+							  cudaMemcpyDeviceToHost, job->compute), "copy the result");
+	}
+	check(cudaStreamSynchronize(job->compute), "copy the result");
+}
+
 } /* namespace */
 
 /* Exact; makes the runs first if they are not there, and waits for them. */
@@ -206,41 +239,19 @@ hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t 
 						int32_t *keys, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
-		const uint64_t most = std::min(REGIME_READ_SLICE / sizeof(uint64_t), job->n);
-
 		check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, job->n);
 		for (uint64_t i = 0; i < count; i++)
 			if (positions[i] >= job->n)
 				fail(HPSORT_CUDA_BAD_ARGUMENT, "no key at position %llu of %llu",
 					 (unsigned long long) positions[i], (unsigned long long) job->n);
-		if (count == 0)
-			return;
-
-		const uint64_t part = std::min(most, count);
-		DeviceBuffer where(job->context, job->compute, part * sizeof(uint64_t), "positions");
-		DeviceBuffer found(job->context, job->compute, part * sizeof(int32_t), "reading");
-		Settle		settle(job->compute);
-
-		for (uint64_t at = 0; at < count; at += part)
-		{
-			const uint64_t m = std::min(part, count - at);
-
-			check_cancelled(job);
-			check(cudaMemcpyAsync(where.as<uint64_t>(), positions + at,
-								  m * sizeof(uint64_t), cudaMemcpyHostToDevice,
-								  job->compute), "copy positions");
-			if (job->have_runs)
-				runs_at(job->compute, job->runs, job->n, where.as<uint64_t>(), m,
-						found.as<int32_t>());
-			else
-				keys_at(job->compute, job->sorted.as<int32_t>(), job->n,
-						job->sorted_descending, where.as<uint64_t>(), m,
-						found.as<int32_t>());
-			check(cudaMemcpyAsync(keys + at, found.as<int32_t>(), m * sizeof(int32_t),
-								  cudaMemcpyDeviceToHost, job->compute),
-				  "copy the result");
-		}
-		check(cudaStreamSynchronize(job->compute), "copy the result");
+		answer(job, positions, count, keys,
+			   [&](const uint64_t *where, uint64_t m, int32_t *found) {
+				   if (job->have_runs)
+					   runs_at(job->compute, job->runs, job->n, where, m, found);
+				   else
+					   keys_at(job->compute, job->sorted.as<int32_t>(), job->n,
+							   job->sorted_descending, where, m, found);
+			   });
 	});
 }
 
@@ -250,36 +261,22 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 						   uint64_t *positions, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
-		const uint64_t part = std::min(REGIME_READ_SLICE / sizeof(uint64_t), count);
-
 		check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, job->n);
 		if (job->sorted_descending)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys that were sorted downwards for a permutation");
 		if (job->n == 0)
-			memset(positions, 0, count * sizeof(uint64_t));
-		if (count == 0 || job->n == 0)
-			return;
-
-		DeviceBuffer others(job->context, job->compute, part * sizeof(int32_t), "keys to be found");
-		DeviceBuffer found(job->context, job->compute, part * sizeof(uint64_t), "reading");
-		Settle		settle(job->compute);
-
-		for (uint64_t at = 0; at < count; at += part)
 		{
-			const uint64_t m = std::min(part, count - at);
-
-			check_cancelled(job);
-			check(cudaMemcpyAsync(others.as<int32_t>(), keys + at, m * sizeof(int32_t),
-								  cudaMemcpyHostToDevice, job->compute), "copy keys");
-			if (job->have_runs)
-				runs_below(job->compute, job->runs, others.as<int32_t>(), m, found.as<uint64_t>());
-			else
-				keys_below(job->compute, job->sorted.as<int32_t>(), job->n, others.as<int32_t>(), m,
-						   found.as<uint64_t>());
-			check(cudaMemcpyAsync(positions + at, found.as<uint64_t>(), m * sizeof(uint64_t),
-								  cudaMemcpyDeviceToHost, job->compute), "copy the result");
+			memset(positions, 0, count * sizeof(uint64_t));
+			return;
 		}
-		check(cudaStreamSynchronize(job->compute), "copy the result");
+		answer(job, keys, count, positions,
+			   [&](const int32_t *others, uint64_t m, uint64_t *found) {
+				   if (job->have_runs)
+					   runs_below(job->compute, job->runs, others, m, found);
+				   else
+					   keys_below(job->compute, job->sorted.as<int32_t>(), job->n, others, m,
+								  found);
+			   });
 	});
 }
 

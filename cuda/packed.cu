@@ -264,7 +264,7 @@ prefetch_behind(const HpsortCudaPiece *pieces, uint32_t npieces, uint32_t at)
 		__builtin_prefetch(pieces[at + pieces_ahead].packed);
 }
 
-/* What pieces have: keys, and how many of the pieces have some. */
+/* What parts have: keys, or with a layout rows, and how many of the parts have some. */
 struct Found
 {
 	uint64_t	keys;
@@ -272,18 +272,24 @@ struct Found
 };
 
 /*
- * All pieces, before anything is done with the first: whether they are the job's to read,
- * what they have, and which other jobs' copies have to be waited for.  The job's
- * own are behind it on stream copy, as its tables are.
+ * All parts, before anything is done with the first: whether their pieces, one of each column, are
+ * the job's to read and equally long, what they have, and which other jobs' copies have to be
+ * waited for.  The job's own are behind it on stream copy, as its tables are.
  */
 Found
-look_through(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces)
+look_through(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts)
 {
 	PackedUse  *use = use_of(job);
+	const uint32_t ncolumns = job->row_keys ? job->row_keys->layout.ncolumns : 1;
 	std::vector<PackedOrigin *> copying;
 	Found		found = {0, 0};
 
-	for (uint32_t i = 0; i < npieces; i++)
+	if (nparts > UINT32_MAX / HPSORT_CUDA_ROWS_COLUMNS)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "too many parts of rows");
+
+	const uint32_t npieces = nparts * ncolumns;
+
+	for (uint32_t i = 0, c = 0; i < npieces; i++, c = c + 1 < ncolumns ? c + 1 : 0)
 	{
 		const HpsortCudaPacked *packed = pieces[i].packed;
 
@@ -293,11 +299,16 @@ look_through(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces
 		if (pieces[i].first > packed->n || pieces[i].n > packed->n - pieces[i].first)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "rows %u and %u more of %u packed values",
 				 pieces[i].first, pieces[i].n, packed->n);
+		if (pieces[i].n != pieces[i - c].n)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "columns of %u and %u rows", pieces[i - c].n,
+				 pieces[i].n);
+		if (c == 0)
+		{
+			const uint32_t keys = job->row_keys ? pieces[i].n : count_keys(pieces[i]);
 
-		const uint32_t keys = count_keys(pieces[i]);
-
-		found.keys += keys;
-		found.parts += keys > 0;
+			found.keys += keys;
+			found.parts += keys > 0;
+		}
 		if (packed->number > packed->origin->done.load(std::memory_order_acquire) &&
 			packed->origin != use->origin.get() &&
 			std::find(copying.begin(), copying.end(), packed->origin) == copying.end())
@@ -407,7 +418,7 @@ use_rows(HpsortCudaJob *job, const PackedTable &parts)
 	const HpsortCudaRows &layout = job->row_keys->layout;
 
 	if (job->counting)
-		rows_count(job->context, job->compute, table, layout, job->bins);
+		rows_count(job->context, job->compute, table, layout, job->counted.bins);
 	else
 		rows_add(job->context, job->compute, table, layout,
 				 job->kept.keys() + (layout.filtered ? job->row_keys->first : 0),
@@ -434,7 +445,7 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 	if (job->row_keys)
 		use_rows(job, table);
 	else if (job->counting)
-		job->bins.add_packed(job->context, job->compute, table, job->verdict.get());
+		job->counted.bins.add_packed(job->context, job->compute, table, job->verdict.get());
 	else
 		unpack_add(job->context, job->compute, table, job->kept.keys(), job->kept.bounds());
 	read->record(job->compute);
@@ -618,32 +629,6 @@ hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed)
 	return packed->memory.bytes();
 }
 
-extern "C" HpsortCudaCode
-hpsort_cuda_job_add_packed(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
-						   uint32_t npieces, uint64_t *nkeys, HpsortCudaError *err)
-{
-	return packed_call(job, err, [&] {
-		if (npieces > 0 && pieces == nullptr)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "no pieces");
-		if (job->row_keys)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys behind those of rows");
-
-		const Found found = look_through(job, pieces, npieces);
-
-		if (found.parts > 0)
-		{
-			if (!job->counting)
-				job->kept.reserve(job->kept.n() + found.keys);
-			add_pieces(job, pieces, npieces, found);
-			if (!job->counting)
-				job->kept.note(found.keys, job->n);
-		}
-		job->n += found.keys;
-		if (nkeys)
-			*nkeys = found.keys;
-	});
-}
-
 /* --- rows */
 
 namespace
@@ -661,31 +646,6 @@ layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
 			((layout.columns[c].flags & HPSORT_CUDA_ROWS_FILTERED) && !layout.filtered))
 			return false;
 	return true;
-}
-
-/* What parts have: rows, and how many have some. */
-Found
-look_through_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts)
-{
-	const uint32_t ncolumns = job->row_keys->layout.ncolumns;
-	Found		found = {0, 0};
-
-	if (nparts > UINT32_MAX / HPSORT_CUDA_ROWS_COLUMNS)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "too many parts of rows");
-	/* whose they are, and whether they are there */
-	(void) look_through(job, pieces, nparts * ncolumns);
-	for (uint32_t i = 0; i < nparts; i++)
-	{
-		const HpsortCudaPiece *columns = pieces + static_cast<size_t>(i) * ncolumns;
-
-		for (uint32_t c = 1; c < ncolumns; c++)
-			if (columns[c].n != columns->n)
-				fail(HPSORT_CUDA_BAD_ARGUMENT, "columns of %u and %u rows", columns->n,
-					 columns[c].n);
-		found.keys += columns->n;
-		found.parts += columns->n > 0;
-	}
-	return found;
 }
 
 } /* namespace */
@@ -740,26 +700,29 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 
 extern "C" HpsortCudaCode
 hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts,
-						 HpsortCudaError *err)
+						 uint64_t *nkeys, HpsortCudaError *err)
 {
 	return packed_call(job, err, [&] {
-		if (!job->row_keys || (nparts > 0 && pieces == nullptr))
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "no layout of rows, or no pieces");
+		if (nparts > 0 && pieces == nullptr)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no pieces");
 
-		const Found found = look_through_rows(job, pieces, nparts);
+		const Found found = look_through(job, pieces, nparts);
 
-		if (found.parts == 0)
-			return;
-		if (!job->counting && !job->kept.has_room(job->kept.n() + found.keys))
+		if (found.parts > 0)
 		{
-			/* keys are moved, and only those that are there */
-			if (job->row_keys->layout.filtered)
-				settle_rows(job);
-			job->kept.reserve(job->kept.n() + found.keys);
+			if (!job->counting && !job->kept.has_room(job->kept.n() + found.keys))
+			{
+				/* keys are moved, and only those that are there */
+				if (job->row_keys && job->row_keys->layout.filtered)
+					settle_rows(job);
+				job->kept.reserve(job->kept.n() + found.keys);
+			}
+			add_pieces(job, pieces, nparts, found);
+			if (!job->counting)
+				job->kept.note(found.keys, job->n);
 		}
-		add_pieces(job, pieces, nparts, found);
-		if (!job->counting)
-			job->kept.note(found.keys, job->n);
 		job->n += found.keys;
+		if (nkeys)
+			*nkeys = found.keys;
 	});
 }

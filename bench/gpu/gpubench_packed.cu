@@ -348,8 +348,8 @@ row(uint64_t n, int width, uint64_t range, Distribution distribution)
 		width == 2 ? cub_sort<uint16_t>(column, range) : cub_sort<uint32_t>(column, range);
 	Kept		kept(column);
 	const JobTimes packed_job = time_job(n, range, [&](HpsortCudaJob *job) {
-		ENGINE(hpsort_cuda_job_add_packed(job, kept.pieces.data(), column.npieces, nullptr,
-										  &err));
+		ENGINE(hpsort_cuda_job_add_rows(job, kept.pieces.data(), column.npieces, nullptr,
+										&err));
 	});
 	const JobTimes keys_job = time_job(n, range, [&](HpsortCudaJob *job) {
 		ENGINE(hpsort_cuda_job_add(job, column.keys, n, nullptr, &err));
@@ -450,7 +450,7 @@ time_rows(const std::vector<HpsortCudaPiece> &pieces, uint32_t nparts, uint32_t 
 		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
 		ENGINE(hpsort_cuda_job_rows(job, &layout, &range, &err));
 		before = now_ms();
-		ENGINE(hpsort_cuda_job_add_rows(job, pieces.data(), nparts, &err));
+		ENGINE(hpsort_cuda_job_add_rows(job, pieces.data(), nparts, nullptr, &err));
 		CUDA(cudaDeviceSynchronize());
 		makes.push_back(now_ms() - before);
 		ENGINE(hpsort_cuda_job_finish(job, &result, &err));

@@ -19,14 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/client_device.h"
+#include "gpu/client.h"
 #include "sort/cpu_device.h"
 #include "sort/sorter.h"
 
 #define ROUNDS 5
 
-static GpuClientRef ref;
-static SortGpu gpu = {.device = &gpu_client_device,.arg = &ref};
+static GpuClient *client;
+static SortGpu gpu = {.device = &gpu_client_device};
 
 static double
 now_ms(void)
@@ -80,8 +80,9 @@ connect_to(const char *socket)
 	GpuFailure	failure;
 	char		text[200];
 
-	if (gpu_client_connect(&options, &ref.client, &failure, text, sizeof(text)) != SORT_OK)
+	if (gpu_client_connect(&options, &client, &failure, text, sizeof(text)) != SORT_OK)
 		die("connect", text);
+	gpu.arg = client;
 }
 
 static void
@@ -201,7 +202,7 @@ grid(size_t max_n)
 				if (plan_choose(&in, &cpu_plan, &err) != SORT_OK)
 					die("plan", err.message);
 				in.device = SORT_DEVICE_GPU;
-				in.gpu = gpu_client_costs(ref.client);
+				in.gpu = gpu_client_costs(client);
 				if (plan_choose(&in, &gpu_plan, &err) != SORT_OK)
 					die("plan", err.message);
 				gpu_ms = median_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, (SortWant) want, keys,

@@ -1,7 +1,7 @@
 /*
  * client.h
- *		The client of the GPU service: a connection of one process to hpsort-gpud.
- *		Jobs over it are client_device.h's.
+ *		The client of the GPU service: a connection of one process to hpsort-gpud, and
+ *		the service as a SortDevice, whose jobs go over a connection.
  *
  * Called by src/pg (inside a backend), by the service itself (costs.c), by the
  * tests and by the benches.  Knows neither PostgreSQL nor CUDA: how to wait, and
@@ -17,8 +17,8 @@
 #ifndef HPSORT_GPU_CLIENT_H
 #define HPSORT_GPU_CLIENT_H
 
-#include "gpu/client_types.h"
 #include "gpu/gpu_types.h"
+#include "sort/device.h"
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 
@@ -27,9 +27,44 @@ extern "C"
 {
 #endif
 
+typedef struct GpuClient GpuClient;
+
+/*
+ * What a client is lent by its caller; arg is passed to all of it.
+ *
+ * wait sleeps until fd is ready for one of events (POLLIN | POLLOUT), at most timeout_ms
+ * (-1: no limit), and returns the events that are ready, 0 after the timeout, or -1 when the
+ * caller wants to stop (cancel, termination): the call in progress then returns SORT_CANCELLED
+ * and the connection is closed, which frees the job.  NULL: poll(2).
+ *
+ * failed hears of every failure of a connection that was made, and of its jobs, but for those of
+ * a caller that wants to stop; text is a phrase.  closed hears of the end of every job.  Neither
+ * calls the client's functions but for those that return what is known.  NULL: nobody hears.
+ */
+typedef struct GpuClientHooks
+{
+	int			(*wait) (void *arg, int fd, int events, int timeout_ms);
+	void		(*failed) (void *arg, GpuFailure failure, const char *text);
+	void		(*closed) (void *arg);
+	void	   *arg;
+} GpuClientHooks;
+
+/* GpuClientHooks.wait by poll(2), for which a signal is a timeout. */
+extern int	gpu_client_poll(void *arg, int fd, int events, int timeout_ms);
+
+/* What a connection has moved since it was made; for the statistics. */
+typedef struct GpuClientCounters
+{
+	uint64_t	jobs;			/* finished with their result in hand */
+	uint64_t	keys;			/* of those jobs */
+	uint64_t	bytes_sent;		/* keys written to chunks, aborted jobs too */
+	uint64_t	bytes_received; /* results copied out of chunks */
+} GpuClientCounters;
+
 typedef struct GpuClientOptions
 {
-	const char *socket_path;	/* may be relative; not needed after connecting */
+	const char *socket_path;	/* may be relative; not needed after connecting; NULL: ... */
+	int			socket;			/* ... this one is connected already, and becomes the client's */
 	int			connect_timeout_ms; /* until the service's welcome is in */
 	int			wait_timeout_ms;	/* without any sign of life; 0: no limit */
 	const char *build;			/* must equal the service's; NULL: this one's */
@@ -45,14 +80,6 @@ typedef struct GpuClientOptions
  */
 extern SortStatus gpu_client_connect(const GpuClientOptions *options, GpuClient **client,
 									 GpuFailure *failure, char *text, size_t size);
-
-/*
- * gpu_client_connect over a socket that is connected already and becomes the
- * client's; -1: none, options name one.
- */
-extern SortStatus gpu_client_connect_over(const GpuClientOptions *options, int fd,
-										  GpuClient **client, GpuFailure *failure,
-										  char *text, size_t size);
 
 /* Closes the connection; its jobs must have been closed.  NULL is allowed. */
 extern void gpu_client_disconnect(GpuClient *client);
@@ -73,6 +100,41 @@ extern int	gpu_client_service_pid(const GpuClient *client);
 extern GpuFailure gpu_client_failure(const GpuClient *client);
 
 extern void gpu_client_counters(const GpuClient *client, GpuClientCounters *counters);
+
+/* Fills in the first *count of the service's devices, at most max. */
+extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices, int max,
+									 int *count, SortError *err);
+
+/*
+ * Jobs over the connection that context->gpu->arg (see SortGpu in sort_types.h) points to.  One
+ * job at a time uses a connection; a second open() while one is alive is
+ * SORT_DEVICE_UNAVAILABLE.  All failures of the service are
+ * SORT_DEVICE_UNAVAILABLE with a phrase in err->message, but
+ * SORT_KEY_OUT_OF_BOUNDS, SORT_CANCELLED and, for a forced algorithm that only a
+ * GPU has, SORT_UNSUPPORTED.
+ *
+ * Keys stay the caller's until results are in hand, so that the caller can always sort them
+ * itself.  add() copies keys into chunks and returns when the last key is copied: the
+ * service works on earlier chunks meanwhile.  spec->n is how many keys follow at
+ * once, in one add() or several.  All further keys are announced to the service
+ * when add() is called with them, which costs a round trip for each such call; in
+ * return, a job that may pause between two calls holds none of the memory that all
+ * jobs share.  A read must follow finish() at once, because results lie in that
+ * memory, too.  read_keys and read_permutation write results as they come: when
+ * one fails the contents of out are undefined, so that out must not be the only
+ * copy of the keys.
+ */
+extern const SortDevice gpu_client_device;
+
+/* The same as its open, over a connection (NULL: there is none), whatever context's GPU is. */
+extern SortStatus gpu_client_open(GpuClient *client, const SortContext *context,
+								  const SortJobSpec *spec, SortJob **job, SortError *err);
+
+/*
+ * Ends the job that uses the connection, if there is one, and frees the connection for others.
+ * All further calls on the job fail but its close(), which frees its memory.
+ */
+extern void gpu_client_end_job(GpuClient *client);
 
 #ifdef __cplusplus
 }

@@ -1,31 +1,38 @@
 /*
  * client_connection.c
- *		Messages over the client's connection (see client_connection.h).
+ *		The client's connection: messages over it, connecting, and what can be asked of it (see
+ *		client.h and client_connection.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "gpu/client_connection.h"
-#include "gpu/clock.h"
+#include "gpu/protocol.h"
+#include "sort/clock.h"
 #include "sort/error.h"
 
-int64_t
-client_deadline(int timeout_ms)
+/* The moment that is timeout_ms from now, by sort_clock_ms(); -1, no limit, for 0. */
+static int64_t
+deadline_after(int timeout_ms)
 {
-	return timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : -1;
+	return timeout_ms > 0 ? sort_clock_ms() + timeout_ms : -1;
 }
 
 int
-client_poll(void *arg, int fd, int events, int timeout_ms)
+gpu_client_poll(void *arg, int fd, int events, int timeout_ms)
 {
 	struct pollfd p = {.fd = fd,.events = (short) events};
 	int			rc;
@@ -42,9 +49,9 @@ client_poll(void *arg, int fd, int events, int timeout_ms)
 void
 client_drop_chunks(GpuClient *c)
 {
-	if (c->held)
-		memset(c->held, CHUNK_NOT_HELD, c->chunks);
-	c->ngranted = 0;
+	if (c->area.held)
+		memset(c->area.held, CHUNK_NOT_HELD, c->area.chunks);
+	c->area.ngranted = 0;
 }
 
 void
@@ -58,6 +65,29 @@ client_hang_up(GpuClient *c)
 	client_drop_chunks(c);
 }
 
+void
+client_tell_failure(GpuClient *c, GpuFailure failure, const char *text)
+{
+	if (c->hooks.failed && !c->connecting)
+		c->hooks.failed(c->hooks.arg, failure, text);
+}
+
+SortStatus
+client_refuse(GpuClient *c, SortError *err, GpuFailure failure, const char *text)
+{
+	c->failure = failure;
+	client_tell_failure(c, failure, text);
+	return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "%s", text);
+}
+
+SortStatus
+client_no_memory(GpuClient *c, SortError *err)
+{
+	sort_no_memory(err);
+	client_tell_failure(c, GPU_RESOURCES, err->message);
+	return err->status;
+}
+
 SortStatus
 client_fail(GpuClient *c, SortError *err, GpuFailure failure, const char *format,...)
 {
@@ -67,9 +97,8 @@ client_fail(GpuClient *c, SortError *err, GpuFailure failure, const char *format
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	c->failure = failure;
 	client_hang_up(c);
-	return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "%s", text);
+	return client_refuse(c, err, failure, text);
 }
 
 SortStatus
@@ -98,7 +127,7 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 
 		if (deadline >= 0)
 		{
-			int64_t		left = deadline - gpu_clock_ms();
+			int64_t		left = deadline - sort_clock_ms();
 
 			timeout = left > 0 ? (int) left : 0;
 		}
@@ -107,7 +136,7 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 			return client_cancelled(c, err);
 		if (*ready != 0)
 			return SORT_OK;
-		if (deadline >= 0 && gpu_clock_ms() >= deadline)
+		if (deadline >= 0 && sort_clock_ms() >= deadline)
 			return client_fail(c, err, GPU_TIMEOUT, "GPU service did not answer in time");
 	}
 }
@@ -248,7 +277,7 @@ client_send(GpuClient *c, const GpuMessage *message, SortError *err)
 		return client_lost(c, err, 0);
 	if (size > sizeof(c->out) - c->out_len)
 	{
-		SortStatus	status = send_all(c, client_deadline(c->wait_timeout_ms), err);
+		SortStatus	status = send_all(c, deadline_after(c->wait_timeout_ms), err);
 
 		if (status != SORT_OK)
 			return status;
@@ -258,9 +287,13 @@ client_send(GpuClient *c, const GpuMessage *message, SortError *err)
 	return try_send(c, err);
 }
 
-SortStatus
-client_next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, bool *got,
-					SortError *err)
+/*
+ * The next message, checked by itself; what is queued is sent first.  Without
+ * wait, *got may come back false.
+ */
+static SortStatus
+next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, bool *got,
+			 SortError *err)
 {
 	if (c->fd < 0)
 		return client_lost(c, err, 0);
@@ -271,14 +304,14 @@ client_next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *messa
 		bool		more;
 		int			ready;
 
-		switch (gpu_input_next(&c->in, GPU_FROM_SERVICE, c->chunks, c->chunk_bytes, message, &why))
+		switch (gpu_input_next(&c->in, GPU_FROM_SERVICE, c->area.chunks, c->area.chunk_bytes,
+							   message, &why))
 		{
 			case GPU_PARSE_MESSAGE:
 				*got = true;
 				return SORT_OK;
 			case GPU_PARSE_BAD:
-				return client_fail(c, err, GPU_PROTOCOL, "bad message from the GPU service: %s",
-								   why);
+				return client_violation(c, err, why);
 			case GPU_PARSE_MORE:
 				break;
 		}
@@ -297,8 +330,9 @@ client_next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *messa
 	}
 }
 
-SortStatus
-client_take_error(GpuClient *c, const GpuMessage *message, SortError *err)
+/* Fails as an ERROR for the whole connection says. */
+static SortStatus
+take_error(GpuClient *c, const GpuMessage *message, SortError *err)
 {
 	GpuFailure	failure = (GpuFailure) message->body.error.failure;
 
@@ -309,26 +343,24 @@ client_take_error(GpuClient *c, const GpuMessage *message, SortError *err)
 SortStatus
 client_receive(GpuClient *c, bool wait, GpuMessage *message, bool *got, SortError *err)
 {
-	int64_t		deadline = client_deadline(c->wait_timeout_ms);
+	int64_t		deadline = deadline_after(c->wait_timeout_ms);
 
 	for (;;)
 	{
-		SortStatus	status = client_next_message(c, wait, deadline, message, got, err);
+		SortStatus	status = next_message(c, wait, deadline, message, got, err);
 
 		if (status != SORT_OK || !*got)
 			return status;
 		if (message->header.type == GPU_MSG_ERROR && message->header.job == 0)
-			return client_take_error(c, message, err);
+			return take_error(c, message, err);
 		if (message->header.type == GPU_MSG_WELCOME)
-			return client_fail(c, err, GPU_PROTOCOL,
-							   "bad message from the GPU service: second welcome");
+			return client_violation(c, err, "second welcome");
 		if (message->header.job > c->job_number)
-			return client_fail(c, err, GPU_PROTOCOL,
-							   "bad message from the GPU service: unknown job");
+			return client_violation(c, err, "unknown job");
 
 		/* A message for a job that was closed: it has crossed the CLOSE on the way. */
 		if (message->header.job != 0 &&
-			(message->header.job < c->job_number || !c->job_open))
+			(message->header.job < c->job_number || c->job == NULL))
 			continue;
 		return SORT_OK;
 	}
@@ -345,7 +377,7 @@ client_release_chunk(GpuClient *c, uint32_t chunk, SortError *err)
 {
 	GpuMessage	message;
 
-	c->held[chunk] = CHUNK_NOT_HELD;
+	c->area.held[chunk] = CHUNK_NOT_HELD;
 	gpu_message_init(&message, GPU_MSG_RELEASE, c->job_number);
 	message.body.chunk.chunk = chunk;
 	return client_send(c, &message, err);
@@ -354,10 +386,212 @@ client_release_chunk(GpuClient *c, uint32_t chunk, SortError *err)
 void
 client_populate(GpuClient *c, uint32_t chunk)
 {
-	if (c->populated[chunk])
+	if (c->area.populated[chunk])
 		return;
-	c->populated[chunk] = 1;
+	c->area.populated[chunk] = 1;
 #ifdef MADV_POPULATE_WRITE
-	(void) madvise(client_chunk_memory(c, chunk), c->chunk_bytes, MADV_POPULATE_WRITE);
+	(void) madvise(client_chunk_memory(c, chunk), c->area.chunk_bytes, MADV_POPULATE_WRITE);
 #endif
+}
+
+/* ------------------------------------------------------------------------
+ * Connecting
+ * ------------------------------------------------------------------------
+ */
+
+static SortStatus
+open_socket(GpuClient *c, const char *path, SortError *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct ucred peer;
+	socklen_t	size = sizeof(peer);
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return client_fail(c, err, GPU_CONNECT, "path of the GPU service's socket is too long");
+	strcpy(address.sun_path, path);
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->fd < 0)
+		return client_fail(c, err, GPU_RESOURCES, "could not create a socket: %s", strerror(errno));
+	if (connect(c->fd, (struct sockaddr *) &address, sizeof(address)) != 0)
+	{
+		/* That no service runs is the usual case, and no fault. */
+		if (errno == ENOENT || errno == ECONNREFUSED)
+			return client_fail(c, err, GPU_NOT_RUNNING, "GPU service is not running");
+		if (errno == EAGAIN)
+			return client_fail(c, err, GPU_CONNECT, "GPU service accepts no connection");
+		return client_fail(c, err, GPU_CONNECT, "could not connect to the GPU service: %s",
+						   strerror(errno));
+	}
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+		return client_fail(c, err, GPU_CONNECT, "GPU service belongs to another user");
+	return SORT_OK;
+}
+
+static SortStatus
+map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
+{
+	uint64_t	size = welcome->chunks * welcome->chunk_bytes;
+	struct stat st;
+	int			seals;
+	SharedArea *area = &c->area;
+	void	   *memory;
+
+	if (c->area_fd < 0)
+		return client_fail(c, err, GPU_PROTOCOL, "GPU service sent no shared memory");
+
+	/* Only of a sealed area no page can be taken away while it is mapped. */
+	seals = fcntl(c->area_fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(c->area_fd, &st) != 0 ||
+		(uint64_t) st.st_size < size)
+		return client_fail(c, err, GPU_PROTOCOL,
+						   "shared memory of the GPU service is not as promised");
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, c->area_fd, 0);
+	if (memory == MAP_FAILED)
+		return client_fail(c, err, GPU_RESOURCES, "could not map the GPU service's memory: %s",
+						   strerror(errno));
+	area->memory = memory;
+	area->bytes = size;
+	close(c->area_fd);
+	c->area_fd = -1;
+
+	/* Small tables, one entry a chunk. */
+	area->held = calloc(welcome->chunks, sizeof(*area->held));
+	area->granted = calloc(welcome->chunks, sizeof(*area->granted));
+	area->populated = calloc(welcome->chunks, sizeof(*area->populated));
+	if (area->held == NULL || area->granted == NULL || area->populated == NULL)
+		return client_fail(c, err, GPU_RESOURCES, "out of memory");
+	area->chunks = welcome->chunks;
+	area->chunk_bytes = welcome->chunk_bytes;
+	return SORT_OK;
+}
+
+static SortStatus
+shake_hands(GpuClient *c, const char *build, uint64_t epoch, int64_t deadline, SortError *err)
+{
+	GpuMessage	message;
+	SortStatus	status;
+	bool		got;
+
+	gpu_message_init(&message, GPU_MSG_HELLO, 0);
+	message.body.hello.magic = GPU_MAGIC;
+	message.body.hello.version = GPU_PROTOCOL_VERSION;
+	snprintf(message.body.hello.build, GPU_BUILD_SIZE, "%s", build);
+	message.body.hello.epoch = epoch;
+	status = client_send(c, &message, err);
+	if (status == SORT_OK)
+		status = next_message(c, true, deadline, &message, &got, err);
+	if (status != SORT_OK)
+		return status;
+	if (message.header.type == GPU_MSG_ERROR)
+		return take_error(c, &message, err);
+	if (message.header.type != GPU_MSG_WELCOME)
+		return client_violation(c, err, "no welcome");
+	if (message.body.welcome.version != GPU_PROTOCOL_VERSION)
+		return client_fail(c, err, GPU_PROTOCOL, "GPU service speaks protocol %u, not %u",
+						   message.body.welcome.version, GPU_PROTOCOL_VERSION);
+	if (strcmp(message.body.welcome.build, build) != 0)
+		return client_fail(c, err, GPU_PROTOCOL, "GPU service is of another build: %s, not %s",
+						   message.body.welcome.build, build);
+	c->service_pid = message.body.welcome.pid;
+	c->costs = message.body.welcome.costs;
+	c->keeps_extents = epoch != 0 && message.body.welcome.extent_memory > 0;
+	return map_area(c, &message.body.welcome, err);
+}
+
+SortStatus
+gpu_client_connect(const GpuClientOptions *options, GpuClient **client, GpuFailure *failure,
+				   char *text, size_t size)
+{
+	const int	fd = options->socket_path ? -1 : options->socket;
+	GpuClient  *c = calloc(1, sizeof(GpuClient));
+	SortError	err;
+	SortStatus	status;
+
+	*client = NULL;
+	if (c == NULL)
+	{
+		if (fd >= 0)
+			close(fd);
+		*failure = GPU_RESOURCES;
+		snprintf(text, size, "out of memory");
+		return SORT_DEVICE_UNAVAILABLE;
+	}
+	c->fd = fd;
+	c->area_fd = -1;
+	c->connecting = true;
+	c->wait_timeout_ms = options->wait_timeout_ms;
+	c->hooks = options->hooks;
+	if (c->hooks.wait == NULL)
+		c->hooks.wait = gpu_client_poll;
+	status = fd >= 0 ? SORT_OK : open_socket(c, options->socket_path, &err);
+	if (status == SORT_OK)
+		status = shake_hands(c, options->build ? options->build : gpu_build_id(),
+							 options->epoch, deadline_after(options->connect_timeout_ms), &err);
+	c->connecting = false;
+	if (status != SORT_OK)
+	{
+		*failure = c->failure;
+		snprintf(text, size, "%s", err.message);
+		gpu_client_disconnect(c);
+		return status;
+	}
+	*failure = GPU_OK;
+	if (size > 0)
+		text[0] = '\0';
+	*client = c;
+	return SORT_OK;
+}
+
+void
+gpu_client_disconnect(GpuClient *c)
+{
+	if (c == NULL)
+		return;
+	client_hang_up(c);
+	if (c->area_fd >= 0)
+		close(c->area_fd);
+	if (c->area.memory)
+		munmap(c->area.memory, c->area.bytes);
+	free(c->area.held);
+	free(c->area.granted);
+	free(c->area.populated);
+	free(c);
+}
+
+bool
+gpu_client_is_usable(GpuClient *c)
+{
+	SortError	err;
+	GpuMessage	message;
+	bool		got = true;
+
+	/* Between jobs only the end of the connection can come. */
+	while (c->fd >= 0 && got && c->job == NULL)
+		if (client_receive(c, false, &message, &got, &err) != SORT_OK)
+			break;
+	return c->fd >= 0;
+}
+
+const SortDeviceCosts *
+gpu_client_costs(const GpuClient *c)
+{
+	return &c->costs;
+}
+
+int
+gpu_client_service_pid(const GpuClient *c)
+{
+	return c->service_pid;
+}
+
+GpuFailure
+gpu_client_failure(const GpuClient *c)
+{
+	return c->failure;
+}
+
+void
+gpu_client_counters(const GpuClient *c, GpuClientCounters *counters)
+{
+	*counters = c->counters;
 }

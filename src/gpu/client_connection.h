@@ -9,7 +9,7 @@
 #ifndef HPSORT_GPU_CLIENT_CONNECTION_H
 #define HPSORT_GPU_CLIENT_CONNECTION_H
 
-#include "gpu/client_types.h"
+#include "gpu/client.h"
 #include "gpu/protocol.h"
 
 /* What the client may do with a chunk. */
@@ -19,6 +19,19 @@ typedef enum ChunkHeld
 	CHUNK_GRANTED,				/* fill it */
 	CHUNK_LENT					/* read it */
 } ChunkHeld;
+
+/* The memory that the service shares with its clients, and which chunks of it are held. */
+typedef struct SharedArea
+{
+	char	   *memory;
+	size_t		bytes;
+	uint32_t	chunks;			/* 0 before the welcome */
+	uint64_t	chunk_bytes;
+	unsigned char *held;		/* a ChunkHeld for each chunk */
+	unsigned char *populated;	/* whether this process's page table has the chunk */
+	uint32_t   *granted;		/* chunks granted and not yet begun, a stack */
+	uint32_t	ngranted;
+} SharedArea;
 
 struct GpuClient
 {
@@ -32,33 +45,15 @@ struct GpuClient
 	SortDeviceCosts costs;
 	bool		keeps_extents;	/* the service does, those of this client */
 	GpuClientCounters counters;
-
-	/* the shared area */
-	char	   *area;
-	size_t		area_bytes;
-	uint32_t	chunks;			/* 0 before the welcome */
-	uint64_t	chunk_bytes;
-	unsigned char *held;		/* a ChunkHeld for each chunk */
-	unsigned char *populated;	/* whether this process's page table has the chunk */
-	uint32_t   *granted;		/* chunks granted and not yet begun, a stack */
-	uint32_t	ngranted;
-
-	/* jobs */
+	SharedArea	area;
 	uint64_t	job_number;		/* of the current or last job; 0: none yet */
-	bool		job_open;
-	struct GpuJob *job;			/* the current one */
+	struct GpuJob *job;			/* the current one, or NULL */
 
 	/* messages */
 	size_t		out_len;
 	unsigned char out[4096];
 	GpuInput	in;
 };
-
-/* The moment that is timeout_ms from now, by gpu_clock_ms(); -1, no limit, for 0. */
-extern int64_t client_deadline(int timeout_ms);
-
-/* GpuClientHooks.wait by poll(2). */
-extern int	client_poll(void *arg, int fd, int events, int timeout_ms);
 
 /* Closes the connection; chunks that it held are the service's again. */
 extern void client_hang_up(GpuClient *c);
@@ -67,33 +62,36 @@ extern void client_hang_up(GpuClient *c);
 extern SortStatus client_fail(GpuClient *c, SortError *err, GpuFailure failure,
 							  const char *format,...) __attribute__((format(printf, 4, 5)));
 
+/* Fails with a phrase, but leaves the connection as it is: SORT_DEVICE_UNAVAILABLE. */
+extern SortStatus client_refuse(GpuClient *c, SortError *err, GpuFailure failure,
+								const char *text);
+
+/* Fails for want of memory, and leaves the connection as it is: SORT_OUT_OF_MEMORY. */
+extern SortStatus client_no_memory(GpuClient *c, SortError *err);
+
+/* Has the caller's hook hear of a failure. */
+extern void client_tell_failure(GpuClient *c, GpuFailure failure, const char *text);
+
 /* Fails because the caller wants to stop: SORT_CANCELLED. */
 extern SortStatus client_cancelled(GpuClient *c, SortError *err);
 
 /* Fails because the service broke the protocol: what is a phrase. */
 extern SortStatus client_violation(GpuClient *c, SortError *err, const char *what);
 
-/* Fails as an ERROR for the whole connection says. */
-extern SortStatus client_take_error(GpuClient *c, const GpuMessage *message, SortError *err);
-
 /* Queues a message, and sends what can be sent without waiting. */
 extern SortStatus client_send(GpuClient *c, const GpuMessage *message, SortError *err);
 
 /*
- * The next message, checked by itself; what is queued is sent first.  Without
- * wait, *got may come back false.  deadline is client_deadline's.
+ * The next message for the connection or the current job, checked by itself; what is queued is
+ * sent first.  Waits within the wait timeout; without wait, *got may come back false.
  */
-extern SortStatus client_next_message(GpuClient *c, bool wait, int64_t deadline,
-									  GpuMessage *message, bool *got, SortError *err);
-
-/* The same within the wait timeout, and only for the connection or the current job. */
 extern SortStatus client_receive(GpuClient *c, bool wait, GpuMessage *message, bool *got,
 								 SortError *err);
 
 static inline char *
 client_chunk_memory(const GpuClient *c, uint32_t chunk)
 {
-	return c->area + (size_t) chunk * c->chunk_bytes;
+	return c->area.memory + (size_t) chunk * c->area.chunk_bytes;
 }
 
 /*

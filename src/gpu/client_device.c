@@ -1,52 +1,48 @@
 /*
  * client_device.c
- *		The GPU service as a SortDevice (see client_device.h).
+ *		The GPU service as a SortDevice (see client.h): the beginning of a job, its keys, and its
+ *		end.
  *
  * Keys are copied into granted chunks.  While this side copies, the service works
  * on the chunks before.
  */
-#include "gpu/client_device.h"
+#include "gpu/client.h"
 
 #include <string.h>
 
-#include "gpu/client_extents.h"
 #include "gpu/client_job.h"
-#include "gpu/client_results.h"
-#include "gpu/client_rows.h"
 #include "gpu/copy.h"
 #include "sort/error.h"
 
-static SortStatus
-gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
+SortStatus
+gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spec,
+				SortJob **result, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
-	GpuClientRef *ref = context->gpu->arg;
-	GpuClient  *c = ref->client;
 	GpuJob	   *job;
 	GpuMessage	message;
 	SortStatus	status;
 
 	*result = NULL;
-	if (c == NULL || !gpu_client_is_usable(c))
-	{
-		if (c && c->failure == GPU_OK)
-			c->failure = GPU_LOST;
+	if (c == NULL)
 		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "no connection to the GPU service");
-	}
-	if (c->job_open)
-		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "connection to the GPU service is in use");
+	if (!gpu_client_is_usable(c))
+		return client_refuse(c, err, c->failure == GPU_OK ? GPU_LOST : c->failure,
+							 "no connection to the GPU service");
+	if (c->job)
+		return client_refuse(c, err, GPU_RESOURCES, "connection to the GPU service is in use");
 	job = a->alloc(a->arena, sizeof(GpuJob));
 	if (job == NULL)
-		return sort_no_memory(err);
+		return client_no_memory(c, err);
 	memset(job, 0, sizeof(GpuJob));
 	sort_job_init(&job->base, &gpu_client_device, context, spec);
 	job->client = c;
 	job->announced = spec->n;
 	job->filling = -1;
-	job->kept = -1;
+	job->rows.ncolumns = 1;
+	job->reading.kept = -1;
 	c->failure = GPU_OK;
 	c->job = job;
-	c->job_open = true;
 	c->job_number++;
 
 	gpu_message_init(&message, GPU_MSG_OPEN, c->job_number);
@@ -67,12 +63,17 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	if (status != SORT_OK)
 	{
 		c->job = NULL;
-		c->job_open = false;
 		a->release(a->arena, job);
 		return status;
 	}
 	*result = &job->base;
 	return SORT_OK;
+}
+
+static SortStatus
+gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
+{
+	return gpu_client_open(context->gpu->arg, context, spec, result, err);
 }
 
 /* Announces the next n keys to the service, as far as it does not know of them. */
@@ -112,16 +113,14 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
-	const uint32_t capacity = gpu_chunk_items(GPU_FORM_KEYS, c->chunk_bytes);
+	uint32_t	capacity;
 	SortStatus	status;
 
 	if (job->failed)
 		return client_job_failed(job, err);
-	if (job->ncolumns > 0)
-	{
-		c->failure = GPU_UNSUPPORTED;
-		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "keys cannot follow those of rows");
-	}
+	if (job->rows.layout)
+		return client_refuse(c, err, GPU_UNSUPPORTED, "keys cannot follow those of rows");
+	capacity = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
 	status = announce(job, n, err);
 	if (status != SORT_OK)
 		return status;
@@ -164,7 +163,7 @@ gpu_finish(SortJob *base, SortError *err)
 
 	if (job->failed)
 		return client_job_failed(job, err);
-	status = client_send_kept(job, err);
+	status = client_send_gathered(job, err);
 	if (status == SORT_OK && job->filling >= 0 && job->filled > 0)
 		status = client_submit_keys(job, err);
 	if (status != SORT_OK)
@@ -177,7 +176,7 @@ gpu_finish(SortJob *base, SortError *err)
 		job->base.spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
 	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
-	job->reads = job->base.spec.look_up ? 0 : 1;
+	job->reading.number = job->base.spec.look_up ? 0 : 1;
 	job->ahead = 0;				/* FINISH ends what was announced before */
 	status = client_send(c, &message, err);
 
@@ -186,30 +185,26 @@ gpu_finish(SortJob *base, SortError *err)
 	 * keys.
 	 */
 	if (job->filling >= 0)
-		c->held[job->filling] = CHUNK_NOT_HELD;
+		c->area.held[job->filling] = CHUNK_NOT_HELD;
 	job->filling = -1;
 	if (status == SORT_OK && job->base.spec.look_up)
 		status = client_announce_chunks(job, 0, 1, err);	/* for the first questions */
 	while (status == SORT_OK && !job->finished)
 		status = client_job_handle(job, NULL, err);
-	while (c->ngranted > 0)
-		c->held[c->granted[--c->ngranted]] = CHUNK_NOT_HELD;
+	while (c->area.ngranted > 0)
+		c->area.held[c->area.granted[--c->area.ngranted]] = CHUNK_NOT_HELD;
 	if (status == SORT_OK && job->base.spec.look_up)
 		client_count_job(job);
 	return status;
 }
 
-static void
-gpu_close(SortJob *base)
+void
+gpu_client_end_job(GpuClient *c)
 {
-	GpuJob	   *job = (GpuJob *) base;
-	GpuClient  *c;
-	const SortAllocator *a;
+	GpuJob	   *job = c->job;
 
 	if (job == NULL)
 		return;
-	c = job->client;
-	a = &job->base.context->allocator;
 	if (c->fd >= 0)
 	{
 		GpuMessage	message;
@@ -229,9 +224,26 @@ gpu_close(SortJob *base)
 			(void) client_send(c, &message, &err);
 	}
 	c->job = NULL;
-	c->job_open = false;
-	if (job->keeping)
-		a->release(a->arena, job->keeping);
+	job->client = NULL;
+	job->failed = true;
+	sort_fail(&job->error, SORT_DEVICE_UNAVAILABLE, "job has ended");
+	if (c->hooks.closed)
+		c->hooks.closed(c->hooks.arg);
+}
+
+static void
+gpu_close(SortJob *base)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	const SortAllocator *a;
+
+	if (job == NULL)
+		return;
+	if (job->client)
+		gpu_client_end_job(job->client);
+	a = &job->base.context->allocator;
+	if (job->gathered.bytes)
+		a->release(a->arena, job->gathered.bytes);
 	a->release(a->arena, job);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "gpu/copy.h"
 #include "sort/algorithms.h"
 #include "sort/error.h"
 
@@ -34,21 +35,24 @@ take_error(GpuJob *job, const GpuError *e)
 	GpuClient  *c = job->client;
 
 	if (e->failure == GPU_OK)
+	{
 		sort_out_of_bounds(&job->error, e->key, job->base.spec.lo, job->base.spec.hi);
+		client_tell_failure(c, GPU_PROTOCOL, job->error.message);
+	}
 	else
 	{
 		SortAlgorithm forced = job->base.context->algorithm;
-		bool		refused = (e->failure == GPU_UNSUPPORTED || e->failure == GPU_NO_MEMORY) &&
-		forced != SORT_ALGORITHM_AUTO &&
-		!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->base.spec.want);
 
+		client_refuse(c, &job->error, (GpuFailure) e->failure, e->text);
 		/* A forced algorithm that the CPU does not have has no other device. */
-		c->failure = (GpuFailure) e->failure;
-		sort_fail(&job->error, refused ? SORT_UNSUPPORTED : SORT_DEVICE_UNAVAILABLE, "%s", e->text);
+		if ((e->failure == GPU_UNSUPPORTED || e->failure == GPU_NO_MEMORY) &&
+			forced != SORT_ALGORITHM_AUTO &&
+			!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->base.spec.want))
+			job->error.status = SORT_UNSUPPORTED;
 	}
 	job->failed = true;
 	job->filling = -1;
-	job->kept = -1;
+	job->reading.kept = -1;
 	client_drop_chunks(c);
 }
 
@@ -59,12 +63,12 @@ take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 
 	if (job->failed)
 		return SORT_OK;
-	if (c->held[chunk] != CHUNK_NOT_HELD)
+	if (c->area.held[chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk granted twice");
 
 	/* One that has crossed the FINISH on the way is dropped when that is answered. */
-	c->held[chunk] = CHUNK_GRANTED;
-	c->granted[c->ngranted++] = chunk;
+	c->area.held[chunk] = CHUNK_GRANTED;
+	c->area.granted[c->area.ngranted++] = chunk;
 	return SORT_OK;
 }
 
@@ -73,7 +77,7 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 {
 	if (!job->finishing || job->finished)
 		return client_violation(job->client, err, "result that was not asked for");
-	if (job->filtered ? finished->n > job->n : finished->n != job->n)
+	if (job->rows.filtered ? finished->n > job->n : finished->n != job->n)
 		return client_violation(job->client, err, "wrong number of keys");
 	job->n = job->base.keys = finished->n;
 	job->finished = true;
@@ -85,20 +89,32 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 static SortStatus
 take_result(GpuJob *job, const GpuResult *result, SortError *err)
 {
-	if (!job->finished || result->read > job->reads)
+	ResultReading *reading = &job->reading;
+
+	if (!job->finished || result->read > reading->number)
 		return client_violation(job->client, err, "result that was not asked for");
 
 	/* The result of an earlier reading, which was given up. */
-	if (result->read < job->reads)
+	if (result->read < reading->number)
 		return SORT_OK;
-	if (job->have_result)
+	if (reading->come)
 		return client_violation(job->client, err, "second result");
 	if (result->form == GPU_FORM_RUNS ? result->items > job->n : result->items != job->n)
 		return client_violation(job->client, err, "wrong number of results");
-	job->result = *result;
-	job->have_result = true;
-	job->begun = false;
-	job->at = 0;
+	reading->result = *result;
+	reading->come = true;
+	reading->begun = false;
+	reading->at = 0;
+	return SORT_OK;
+}
+
+/* The service has lent a chunk: fails if the client holds it already. */
+static SortStatus
+take_loan(GpuClient *c, uint32_t chunk, SortError *err)
+{
+	if (c->area.held[chunk] != CHUNK_NOT_HELD)
+		return client_violation(c, err, "chunk lent twice");
+	c->area.held[chunk] = CHUNK_LENT;
 	return SORT_OK;
 }
 
@@ -110,11 +126,11 @@ take_data(GpuJob *job, const GpuData *data, SortError *err)
 
 	if (job->failed)
 		return SORT_OK;
-	if (!job->finished || data->read > job->reads)
+	if (!job->finished || data->read > job->reading.number)
 		return client_violation(c, err, "result that was not asked for");
-	if (c->held[data->chunk] != CHUNK_NOT_HELD)
-		return client_violation(c, err, "chunk lent twice");
-	if (data->read < job->reads)
+	if (take_loan(c, data->chunk, err) != SORT_OK)
+		return err->status;
+	if (data->read < job->reading.number)
 		return client_release_chunk(c, data->chunk, err);
 	return client_violation(c, err, "result out of turn");
 }
@@ -126,48 +142,26 @@ take_found(GpuJob *job, const GpuLook *found, SortError *err)
 
 	if (job->failed)
 		return SORT_OK;
-	if (!job->looking || job->found || found->look != job->look.look ||
-		found->count != job->look.count)
+	if (!job->looking || found->look != job->look.look || found->count != job->look.count)
 		return client_violation(c, err, "answers that were not asked for");
-	if (c->held[found->chunk] != CHUNK_NOT_HELD)
-		return client_violation(c, err, "chunk lent twice");
-	c->held[found->chunk] = CHUNK_LENT;
 	job->look.chunk = found->chunk;
-	job->found = true;
-	return SORT_OK;
+	job->looking = false;
+	return take_loan(c, found->chunk, err);
 }
 
-/* Copies the answer to the next list of rows from *at, which is moved on; false if it cannot be. */
+/* Takes the answer to the next list of rows, which is a copy; false if it cannot be one. */
 static bool
-take_answer(GpuJob *job, const char **at)
+take_answer(AskedRows *asked, const GpuRows *answer)
 {
-	uint64_t	generation = job->generations[job->rows_answered];
-	SortRows   *rows = &job->rows[job->rows_answered++];
-	GpuExtent	extent;
-	GpuRows		answer;
+	SortRows   *rows = &asked->list[asked->answered++];
 
-	if (job->ncolumns == 0)
-	{
-		memcpy(&extent, *at, sizeof(extent));
-		*at += sizeof(extent);
-		rows->missing = !extent.added;
-		rows->rows = extent.rows;
-		rows->nulls = extent.nulls;
-		if (extent.generation != generation || extent.added > 1 || extent.nulls > extent.rows)
-			return false;
-	}
-	else
-	{
-		memcpy(&answer, *at, sizeof(answer));
-		*at += sizeof(answer) + job->ncolumns * sizeof(uint64_t);
-		rows->missing = answer.missing;
-		rows->rows = answer.rows;
-		rows->nulls = 0;
-		if (memcmp(answer.blocks, rows->blocks, sizeof(rows->blocks)) != 0)
-			return false;
-	}
+	rows->missing = answer->missing;
+	rows->rows = answer->rows;
+	rows->nulls = answer->nulls;
 	rows->added = rows->missing == 0;
-	return rows->added || rows->rows == 0;
+	return memcmp(answer->blocks, rows->blocks, sizeof(rows->blocks)) == 0 &&
+		(rows->added || rows->rows == 0) && rows->nulls <= rows->rows &&
+		!(asked->layout && rows->nulls > 0);
 }
 
 /*
@@ -178,26 +172,28 @@ static SortStatus
 take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 {
 	GpuClient  *c = job->client;
-	const uint32_t most = job->ncolumns > 0 ? gpu_chunk_rows(c->chunk_bytes, job->ncolumns)
-	: gpu_chunk_extents(c->chunk_bytes);
+	AskedRows  *asked = &job->rows;
 	const char *at;
 	uint64_t	keys = 0;
 	uint32_t	i;
 
 	if (job->failed)
 		return SORT_OK;
-	if (c->held[added->chunk] != CHUNK_NOT_HELD)
-		return client_violation(c, err, "chunk lent twice");
-	if (added->count > most || added->count > job->rows_asked - job->rows_answered)
+	if (take_loan(c, added->chunk, err) != SORT_OK)
+		return err->status;
+	if (added->count > gpu_chunk_rows(c->area.chunk_bytes, asked->ncolumns) ||
+		added->count > asked->asked - asked->answered)
 		return client_violation(c, err, "rows that were not asked for");
 	at = client_chunk_memory(c, added->chunk);
 	for (i = 0; i < added->count; i++)
 	{
-		const SortRows *rows = &job->rows[job->rows_answered];
+		GpuRows		answer;
 
-		if (!take_answer(job, &at))
+		memcpy(&answer, at, sizeof(answer));
+		at += sizeof(answer) + asked->ncolumns * sizeof(uint64_t);
+		if (!take_answer(asked, &answer))
 			return client_violation(c, err, "impossible rows");
-		keys += rows->rows - rows->nulls;
+		keys += answer.rows - answer.nulls;
 	}
 	if (keys != added->keys)
 		return client_violation(c, err, "wrong number of keys");
@@ -223,7 +219,7 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 		case GPU_MSG_ADDED:
 			return take_added(job, &message->body.added, err);
 		case GPU_MSG_FULL:
-			job->full = true;
+			job->gathered.full = true;
 			return SORT_OK;
 		case GPU_MSG_FOUND:
 			return take_found(job, &message->body.look, err);
@@ -257,30 +253,106 @@ client_begin_chunk(GpuJob *job, SortError *err)
 {
 	GpuClient  *c = job->client;
 
-	while (c->ngranted == 0)
+	while (c->area.ngranted == 0)
 	{
 		SortStatus	status = client_job_handle(job, NULL, err);
 
 		if (status != SORT_OK)
 			return status;
 	}
-	job->filling = c->granted[--c->ngranted];
+	job->filling = c->area.granted[--c->area.ngranted];
 	job->filled = 0;
 	client_populate(c, (uint32_t) job->filling);
 	return SORT_OK;
 }
 
 SortStatus
-client_submit_keys(GpuJob *job, SortError *err)
+client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size, uint32_t count, SortError *err)
 {
 	GpuClient  *c = job->client;
 	GpuMessage	message;
 
-	gpu_message_init(&message, GPU_MSG_ADD, c->job_number);
+	gpu_message_init(&message, type, c->job_number);
+	if (type == GPU_MSG_LOOK)
+		message.body.look = job->look;
 	message.body.chunk.chunk = (uint32_t) job->filling;
-	message.body.chunk.count = job->filled;
-	c->held[job->filling] = CHUNK_NOT_HELD;
-	c->counters.bytes_sent += job->filled * sizeof(int32_t);
+	message.body.chunk.count = count;
+	c->area.held[job->filling] = CHUNK_NOT_HELD;
+	c->counters.bytes_sent += size;
 	job->filling = -1;
 	return client_send(c, &message, err);
+}
+
+SortStatus
+client_submit_keys(GpuJob *job, SortError *err)
+{
+	return client_submit_chunk(job, GPU_MSG_ADD, job->filled * sizeof(int32_t), job->filled, err);
+}
+
+SortStatus
+client_announce_chunks(GpuJob *job, uint32_t chunks, uint32_t ahead, SortError *err)
+{
+	GpuMessage	message;
+	uint32_t	known = job->ahead < chunks ? job->ahead : chunks;
+
+	/* A client that waits for a chunk must hold none, or clients could wait for each other. */
+	if (job->filling >= 0)
+	{
+		SortStatus	status = client_submit_keys(job, err);
+
+		if (status != SORT_OK)
+			return status;
+	}
+	job->ahead += ahead - known;
+	if (chunks + ahead == known)
+		return SORT_OK;
+	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
+	message.body.want.chunks = chunks + ahead - known;
+	return client_send(job->client, &message, err);
+}
+
+SortStatus
+client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
+				  SortError *err)
+{
+	SortStatus	status = client_begin_chunk(job, err);
+
+	if (status != SORT_OK)
+		return status;
+	copy_to_shared(client_chunk_memory(job->client, (uint32_t) job->filling), bytes, size);
+	return client_submit_chunk(job, type, size, count, err);
+}
+
+SortStatus
+gpu_client_devices(GpuClient *c, GpuDeviceStatus *devices, int max, int *count, SortError *err)
+{
+	GpuMessage	message;
+	SortStatus	status;
+	uint32_t	expected = 0;
+
+	*count = 0;
+	gpu_message_init(&message, GPU_MSG_ASK_DEVICES, 0);
+	status = client_send(c, &message, err);
+	while (status == SORT_OK)
+	{
+		const GpuDevice *device = &message.body.device;
+		bool		got;
+
+		status = client_receive(c, true, &message, &got, err);
+		if (status != SORT_OK)
+			break;
+		if (message.header.type != GPU_MSG_DEVICE)
+		{
+			/* Messages for the current job must not get lost meanwhile. */
+			status = client_job_message(c, &message, err);
+			continue;
+		}
+		if (device->index != expected++)
+			return client_violation(c, err, "device out of turn");
+		if (device->count > 0 && *count < max)
+			devices[(*count)++] = device->status;
+		if (device->count == 0 || expected == device->count)
+			break;
+	}
+	return status;
 }

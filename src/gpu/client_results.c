@@ -1,6 +1,6 @@
 /*
  * client_results.c
- *		Reading a job's results out of chunks (see client_results.h).
+ *		Reading a job's results out of chunks (see client_job.h).
  *
  * While this side copies out of one chunk, the service fills the next.
  */
@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 
 #include "gpu/client_job.h"
-#include "gpu/client_results.h"
 #include "gpu/copy.h"
 #include "sort/error.h"
 #include "sort/kernels.h"
@@ -22,59 +21,56 @@
 static bool
 result_serves(const GpuJob *job, GpuForm form)
 {
-	if (!job->have_result || job->begun)
+	const ResultReading *reading = &job->reading;
+
+	if (!reading->come || reading->begun)
 		return false;
 	return form == GPU_FORM_BEST
-		? job->result.form == GPU_FORM_KEYS || job->result.form == GPU_FORM_RUNS
-		: job->result.form == form;
+		? reading->result.form == GPU_FORM_KEYS || reading->result.form == GPU_FORM_RUNS
+		: reading->result.form == form;
 }
 
-/* Makes job->result a result of that form, asking for it if need be. */
+/* Has the job read a result of that form, asking for it if need be. */
 static SortStatus
 need_result(GpuJob *job, GpuForm form, bool descending, SortError *err)
 {
+	ResultReading *reading = &job->reading;
 	GpuClient  *c = job->client;
+	SortStatus	status = SORT_OK;
 
 	if (job->failed)
 		return client_job_failed(job, err);
-	while (job->reads == 1 && !job->have_result)
-	{
-		SortStatus	status = client_job_handle(job, NULL, err);
-
-		if (status != SORT_OK)
-			return status;
-	}
-	if (!result_serves(job, form))
+	while (status == SORT_OK && reading->number == 1 && !reading->come)
+		status = client_job_handle(job, NULL, err);
+	if (status == SORT_OK && !result_serves(job, form))
 	{
 		GpuMessage	message;
-		SortStatus	status = SORT_OK;
 
-		if (job->kept >= 0)
-			status = client_release_chunk(c, (uint32_t) job->kept, err);
-		job->kept = -1;
+		if (reading->kept >= 0)
+			status = client_release_chunk(c, (uint32_t) reading->kept, err);
+		reading->kept = -1;
 		if (status != SORT_OK)
 			return status;
 		gpu_message_init(&message, GPU_MSG_READ, c->job_number);
 		message.body.read.form = form;
 		message.body.read.descending = descending;
-		job->reads++;
-		job->have_result = false;
+		reading->number++;
+		reading->come = false;
 		status = client_send(c, &message, err);
-		while (status == SORT_OK && !job->have_result)
+		while (status == SORT_OK && !reading->come)
 			status = client_job_handle(job, NULL, err);
-		if (status != SORT_OK)
-			return status;
-		if (!result_serves(job, form))
+		if (status == SORT_OK && !result_serves(job, form))
 			return client_violation(c, err, "result of another form");
 	}
-	job->begun = true;
-	return SORT_OK;
+	reading->begun = true;
+	return status;
 }
 
 /* Waits for the next part of the result, which lies in chunk data->chunk. */
 static SortStatus
 next_data(GpuJob *job, GpuData *data, SortError *err)
 {
+	const ResultReading *reading = &job->reading;
 	GpuClient  *c = job->client;
 
 	for (;;)
@@ -88,7 +84,7 @@ next_data(GpuJob *job, GpuData *data, SortError *err)
 		status = client_receive(c, true, &message, &got, err);
 		if (status != SORT_OK)
 			return status;
-		if (message.header.type != GPU_MSG_DATA || message.body.data.read != job->reads)
+		if (message.header.type != GPU_MSG_DATA || message.body.data.read != job->reading.number)
 		{
 			status = client_job_message(c, &message, err);
 			if (status != SORT_OK)
@@ -98,12 +94,12 @@ next_data(GpuJob *job, GpuData *data, SortError *err)
 			continue;
 		}
 		*data = message.body.data;
-		if (c->held[data->chunk] != CHUNK_NOT_HELD)
+		if (c->area.held[data->chunk] != CHUNK_NOT_HELD)
 			return client_violation(c, err, "chunk lent twice");
-		if (data->first != job->at || data->count > job->result.items - job->at ||
-			data->count > gpu_chunk_items(job->result.form, c->chunk_bytes))
+		if (data->first != reading->at || data->count > reading->result.items - reading->at ||
+			data->count > gpu_chunk_items(reading->result.form, c->area.chunk_bytes))
 			return client_violation(c, err, "result out of turn");
-		c->held[data->chunk] = CHUNK_LENT;
+		c->area.held[data->chunk] = CHUNK_LENT;
 		client_populate(c, data->chunk);
 		return SORT_OK;
 	}
@@ -113,16 +109,18 @@ next_data(GpuJob *job, GpuData *data, SortError *err)
 static SortStatus
 done_with_data(GpuJob *job, const GpuData *data, SortError *err)
 {
+	ResultReading *reading = &job->reading;
 	GpuClient  *c = job->client;
 
-	job->at += data->count;
+	reading->at += data->count;
 	c->counters.bytes_received += (uint64_t) data->count *
-		(job->result.form == GPU_FORM_RUNS ? sizeof(uint64_t) + sizeof(int32_t) : sizeof(int32_t));
-	if (job->at < job->result.items)
+		(reading->result.form == GPU_FORM_RUNS ? sizeof(uint64_t) + sizeof(int32_t) :
+		 sizeof(int32_t));
+	if (reading->at < reading->result.items)
 		return client_release_chunk(c, data->chunk, err);
 
 	/* The last one: mostly CLOSE follows, which gives it back. */
-	job->kept = data->chunk;
+	reading->kept = data->chunk;
 	client_count_job(job);
 	return SORT_OK;
 }
@@ -146,7 +144,7 @@ expand_runs(GpuJob *job, bool descending, int32_t *out, SortError *err)
 	GpuClient  *c = job->client;
 	uint64_t	done = 0;
 
-	while (job->at < job->result.items)
+	while (job->reading.at < job->reading.result.items)
 	{
 		GpuData		data;
 		const uint64_t *counts;
@@ -193,9 +191,9 @@ static SortStatus
 copy_keys(GpuJob *job, bool descending, int32_t *out, SortError *err)
 {
 	GpuClient  *c = job->client;
-	bool		turn = descending != (job->result.descending != 0);
+	bool		turn = descending != (job->reading.result.descending != 0);
 
-	while (job->at < job->result.items)
+	while (job->reading.at < job->reading.result.items)
 	{
 		GpuData		data;
 		const int32_t *keys;
@@ -206,14 +204,14 @@ copy_keys(GpuJob *job, bool descending, int32_t *out, SortError *err)
 		keys = (const int32_t *) client_chunk_memory(c, data.chunk);
 		if (turn)
 		{
-			int32_t    *to = out + (job->n - job->at - data.count);
+			int32_t    *to = out + (job->n - job->reading.at - data.count);
 			uint32_t	i;
 
 			for (i = 0; i < data.count; i++)
 				to[i] = keys[data.count - 1 - i];
 		}
 		else
-			memcpy(out + job->at, keys, data.count * sizeof(int32_t));
+			memcpy(out + job->reading.at, keys, data.count * sizeof(int32_t));
 		status = done_with_data(job, &data, err);
 		if (status != SORT_OK)
 			return status;
@@ -230,7 +228,7 @@ client_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	expect_results(out, job->n * sizeof(int32_t));
-	return job->result.form == GPU_FORM_RUNS ? expand_runs(job, descending, out, err)
+	return job->reading.result.form == GPU_FORM_RUNS ? expand_runs(job, descending, out, err)
 		: copy_keys(job, descending, out, err);
 }
 
@@ -244,11 +242,11 @@ client_read_runs(SortJob *base, Runs *runs, SortError *err)
 	Runs		mine = {0};
 	uint64_t	n = 0;
 
-	if (status != SORT_OK || job->result.items == 0)
+	if (status != SORT_OK || job->reading.result.items == 0)
 		return status;
-	if (!runs_reserve(&mine, (size_t) job->result.items, a))
-		status = sort_no_memory(err);
-	while (status == SORT_OK && job->at < job->result.items)
+	if (!runs_reserve(&mine, (size_t) job->reading.result.items, a))
+		status = client_no_memory(c, err);
+	while (status == SORT_OK && job->reading.at < job->reading.result.items)
 	{
 		GpuData		data;
 		const uint64_t *counts;
@@ -284,7 +282,7 @@ client_read_runs(SortJob *base, Runs *runs, SortError *err)
 		mine = empty;
 	}
 	else if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
-		status = sort_no_memory(err);
+		status = client_no_memory(c, err);
 	runs_release(&mine, a);
 	return status;
 }
@@ -300,14 +298,11 @@ client_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t
 	if (job->failed)
 		return client_job_failed(job, err);
 	if (job->base.spec.want != SORT_WANT_PERMUTATION || descending != job->base.spec.descending)
-	{
-		c->failure = GPU_UNSUPPORTED;
-		return sort_fail(err, SORT_DEVICE_UNAVAILABLE,
-						 "job was not opened for a permutation in this direction");
-	}
+		return client_refuse(c, err, GPU_UNSUPPORTED,
+							 "job was not opened for a permutation in this direction");
 	status = need_result(job, GPU_FORM_PERMUTATION, descending, err);
 	expect_results(out, job->n * sizeof(uint32_t));
-	while (status == SORT_OK && job->at < job->result.items)
+	while (status == SORT_OK && job->reading.at < job->reading.result.items)
 	{
 		GpuData		data;
 		const uint32_t *rows;
@@ -316,7 +311,7 @@ client_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t
 		if (status != SORT_OK)
 			break;
 		rows = (const uint32_t *) client_chunk_memory(c, data.chunk);
-		if (!copy_rows_from_shared(out + job->at, rows, data.count, job->n, first))
+		if (!copy_rows_from_shared(out + job->reading.at, rows, data.count, job->n, first))
 			return client_violation(c, err, "wrong rows");
 		status = done_with_data(job, &data, err);
 	}

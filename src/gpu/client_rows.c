@@ -1,21 +1,91 @@
 /*
  * client_rows.c
- *		Rows and questions in a job of the GPU service (see client_rows.h).
+ *		Extents, rows of them, and questions about sorted keys in a job of the GPU service (see
+ *		client_job.h).
  */
-#include "gpu/client_rows.h"
+#include "gpu/client_job.h"
 
 #include <string.h>
 
-#include "gpu/client_extents.h"
 #include "sort/error.h"
 
 /*
- * The most extents of a list.  While the service and the device have one list in work, this side
- * writes the next, and reads the answers to the one before.
+ * The most extents of a list without a layout.  While the service and the device have one list in
+ * work, this side writes the next, and reads the answers to the one before.
  */
 #define LIST_EXTENTS 2048
 
-/* Whether rows may be added, or SORT_OK is not the status. */
+/* ------------------------------------------------------------------------
+ * Keeping
+ * ------------------------------------------------------------------------
+ */
+
+SortStatus
+client_send_gathered(GpuJob *job, SortError *err)
+{
+	GatheredExtents *gathered = &job->gathered;
+	SortStatus	status;
+
+	if (gathered->count == 0)
+		return SORT_OK;
+	if (!gathered->full)
+	{
+		status = client_announce_chunks(job, 1, 0, err);
+		if (status == SORT_OK)
+			status = client_send_chunk(job, GPU_MSG_KEEP, gathered->bytes, gathered->used,
+									   gathered->count, err);
+		if (status != SORT_OK)
+			return status;
+	}
+	gathered->used = 0;
+	gathered->count = 0;
+	return SORT_OK;
+}
+
+SortStatus
+client_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t size,
+				   SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	GatheredExtents *gathered = &job->gathered;
+	GpuClient  *c = job->client;
+	GpuKept		kept = {.generation = generation,.size = (uint32_t) size};
+	SortStatus	status = SORT_OK;
+	bool		came = true;
+
+	/* FULL may have come meanwhile. */
+	while (status == SORT_OK && came && !job->failed)
+		status = client_job_handle(job, &came, err);
+	if (job->failed)
+		return client_job_failed(job, err);
+	if (status != SORT_OK || gathered->full || !c->keeps_extents ||
+		c->area.chunk_bytes < sizeof(kept) || size > c->area.chunk_bytes - sizeof(kept))
+		return status;
+	if (gathered->bytes == NULL)
+	{
+		const SortAllocator *a = &base->context->allocator;
+
+		gathered->bytes = a->alloc(a->arena, c->area.chunk_bytes);
+		if (gathered->bytes == NULL)
+			return client_no_memory(c, err);
+	}
+	if (sizeof(kept) + size > c->area.chunk_bytes - gathered->used)
+		status = client_send_gathered(job, err);
+	if (status != SORT_OK)
+		return status;
+	memcpy(gathered->bytes + gathered->used, &kept, sizeof(kept));
+	memcpy(gathered->bytes + gathered->used + sizeof(kept), extent, size);
+	gathered->used += sizeof(kept) + size;
+	gathered->count++;
+	return sort_interrupted(base->context) ? client_cancelled(c, err) : SORT_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Fails if the job has failed, or if what is asked of it, rows of kept extents, is not sound. */
 static SortStatus
 check_job(GpuJob *job, bool sound, SortError *err)
 {
@@ -23,8 +93,7 @@ check_job(GpuJob *job, bool sound, SortError *err)
 		return client_job_failed(job, err);
 	if (sound && job->client->keeps_extents)
 		return SORT_OK;
-	job->client->failure = GPU_UNSUPPORTED;
-	return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "job was not opened for rows");
+	return client_refuse(job->client, err, GPU_UNSUPPORTED, "job was not opened for rows");
 }
 
 SortStatus
@@ -33,7 +102,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 	GpuJob	   *job = (GpuJob *) base;
 	char		bytes[sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange)];
 	size_t		nranges = layout->nranges * sizeof(ValueRange);
-	SortStatus	status = check_job(job, base->spec.n == 0 && job->ncolumns == 0 &&
+	SortStatus	status = check_job(job, base->spec.n == 0 && !job->rows.layout &&
 								   rows_layout_is_sound(layout, ranges), err);
 
 	if (status == SORT_OK)
@@ -44,67 +113,43 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 	memcpy(bytes, layout, sizeof(*layout));
 	if (nranges > 0)
 		memcpy(bytes + sizeof(*layout), ranges, nranges);
-	job->ncolumns = layout->ncolumns;
-	job->filtered = layout->filtered;
-	return client_send_chunk(job, GPU_MSG_ROWS, bytes, sizeof(*layout) + nranges, 1, err);
+	job->rows.layout = true;
+	job->rows.ncolumns = layout->ncolumns;
+	job->rows.filtered = layout->filtered;
+	return client_send_chunk(job, GPU_MSG_LAYOUT, bytes, sizeof(*layout) + nranges, 1, err);
 }
 
-/* The most lists of rows that a chunk holds, of extents where there is no layout. */
-static uint32_t
-lists_of_chunk(const GpuJob *job)
-{
-	uint32_t	extents = gpu_chunk_extents(job->client->chunk_bytes);
-
-	if (job->ncolumns > 0)
-		return gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
-	return extents < LIST_EXTENTS ? extents : LIST_EXTENTS;
-}
-
-/* Writes what is asked of list i to a chunk; returns where the next one goes. */
-static char *
-write_rows(const GpuJob *job, size_t i, char *at)
-{
-	const SortRows *rows = &job->rows[i];
-	const size_t ngenerations = job->ncolumns * sizeof(uint64_t);
-	const GpuRows entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
-	const GpuExtent extent = {
-		.generation = job->generations[i],
-		.blocks = {rows->blocks[0], rows->blocks[1]}
-	};
-
-	if (job->ncolumns == 0)
-	{
-		memcpy(at, &extent, sizeof(extent));
-		return at + sizeof(extent);
-	}
-	memcpy(at, &entry, sizeof(entry));
-	memcpy(at + sizeof(entry), job->generations + i * job->ncolumns, ngenerations);
-	return at + sizeof(entry) + ngenerations;
-}
-
-/* Writes the lists of rows and sends them, as many as fit in each chunk. */
+/* Writes the lists of rows and sends them, at most so many in a chunk. */
 static SortStatus
 send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
-	const GpuMessageType type = job->ncolumns > 0 ? GPU_MSG_ADD_ROWS : GPU_MSG_ADD_EXTENTS;
+	AskedRows  *asked = &job->rows;
+	const size_t ngenerations = asked->ncolumns * sizeof(uint64_t);
 	SortStatus	status = SORT_OK;
 
-	while (status == SORT_OK && job->rows_asked < n)
+	while (status == SORT_OK && asked->asked < n)
 	{
-		size_t		left = n - job->rows_asked;
+		size_t		left = n - asked->asked;
 		uint32_t	count = left < most ? (uint32_t) left : most;
+		size_t		end = asked->asked + count;
 		char	   *list;
 		char	   *at;
-		uint32_t	i;
 
 		status = client_begin_chunk(job, err);
 		if (status != SORT_OK)
 			break;
 		list = at = client_chunk_memory(job->client, (uint32_t) job->filling);
-		for (i = 0; i < count; i++)
-			at = write_rows(job, job->rows_asked + i, at);
-		job->rows_asked += count;
-		status = client_submit_chunk(job, type, (size_t) (at - list), count, err);
+		for (; asked->asked < end; asked->asked++)
+		{
+			const uint64_t *blocks = asked->list[asked->asked].blocks;
+			const GpuRows entry = {.blocks = {blocks[0], blocks[1]}};
+
+			memcpy(at, &entry, sizeof(entry));
+			memcpy(at + sizeof(entry), asked->generations + asked->asked * asked->ncolumns,
+				   ngenerations);
+			at += sizeof(entry) + ngenerations;
+		}
+		status = client_submit_chunk(job, GPU_MSG_ADD_ROWS, (size_t) (at - list), count, err);
 	}
 	return status;
 }
@@ -114,35 +159,41 @@ client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 				SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	uint32_t	capacity = lists_of_chunk(job);
+	AskedRows  *asked = &job->rows;
+	uint32_t	most;
 	SortStatus	status;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 		rows[i].added = false;
 	/* A service that keeps no extents has none to count, which is no failure. */
-	if (n == 0 || (!job->failed && job->ncolumns == 0 && !job->client->keeps_extents))
+	if (n == 0 || (!job->failed && !asked->layout && !job->client->keeps_extents))
 		return SORT_OK;
-	status = check_job(job, base->spec.n == 0, err);
-	if (status != SORT_OK)
-		return status;
-	if (n / capacity >= UINT32_MAX)
-		return check_job(job, false, err);
-	status = client_send_kept(job, err);
-	if (status != SORT_OK)
-		return status;
-	job->rows = rows;
-	job->generations = generations;
-	job->rows_asked = job->rows_answered = 0;
-	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
+	status = check_job(job, base->spec.n == 0 && n < UINT32_MAX, err);
 	if (status == SORT_OK)
-		status = send_lists(job, n, capacity, err);
-	while (status == SORT_OK && job->rows_answered < n)
+		status = client_send_gathered(job, err);
+	if (status != SORT_OK)
+		return status;
+	most = gpu_chunk_rows(job->client->area.chunk_bytes, asked->ncolumns);
+	if (!asked->layout && most > LIST_EXTENTS)
+		most = LIST_EXTENTS;
+	asked->list = rows;
+	asked->generations = generations;
+	asked->asked = asked->answered = 0;
+	status = client_announce_chunks(job, (uint32_t) ((n + most - 1) / most), 0, err);
+	if (status == SORT_OK)
+		status = send_lists(job, n, most, err);
+	while (status == SORT_OK && asked->answered < n)
 		status = client_job_handle(job, NULL, err);
-	job->rows = NULL;
-	job->rows_asked = job->rows_answered = 0;
+	asked->list = NULL;
+	asked->asked = asked->answered = 0;
 	return status;
 }
+
+/* ------------------------------------------------------------------------
+ * Questions
+ * ------------------------------------------------------------------------
+ */
 
 /* Asks some questions, and copies their answers. */
 static SortStatus
@@ -151,7 +202,6 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	size_t answer_bytes, SortError *err)
 {
 	GpuClient  *c = job->client;
-	GpuMessage	message;
 	SortStatus	status = client_announce_chunks(job, 1, 0, err);
 
 	if (status == SORT_OK)
@@ -159,18 +209,13 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	if (status != SORT_OK)
 		return status;
 	memcpy(client_chunk_memory(c, (uint32_t) job->filling), questions, count * question_bytes);
-	gpu_message_init(&message, GPU_MSG_LOOK, c->job_number);
-	message.body.look.chunk = (uint32_t) job->filling;
-	message.body.look.count = count;
-	message.body.look.look = look;
-	c->held[job->filling] = CHUNK_NOT_HELD;
-	c->counters.bytes_sent += count * question_bytes;
-	job->filling = -1;
-	job->found = false;
-	job->look = message.body.look;
+	job->look = (GpuLook)
+	{
+		.count = count,.look = look
+	};
 	job->looking = true;
-	status = client_send(c, &message, err);
-	while (status == SORT_OK && !job->found)
+	status = client_submit_chunk(job, GPU_MSG_LOOK, count * question_bytes, count, err);
+	while (status == SORT_OK && job->looking)
 		status = client_job_handle(job, NULL, err);
 	job->looking = false;
 	if (status != SORT_OK)
@@ -180,6 +225,7 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	return client_release_chunk(c, job->look.chunk, err);
 }
 
+/* Asks as many questions at once as a chunk holds, and waits for their answers. */
 SortStatus
 client_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers,
 			   SortError *err)
@@ -187,19 +233,19 @@ client_look_up(SortJob *base, SortLook look, const void *questions, size_t n, vo
 	GpuJob	   *job = (GpuJob *) base;
 	const size_t question_bytes = look == SORT_LOOK_AT ? sizeof(uint64_t) : sizeof(int32_t);
 	const size_t answer_bytes = look == SORT_LOOK_AT ? sizeof(int32_t) : sizeof(uint64_t);
-	const uint32_t most = gpu_chunk_looks(job->client->chunk_bytes);
 	SortStatus	status = check_job(job, job->finished && base->spec.look_up, err);
-	size_t		at;
+	uint32_t	count;
 
-	for (at = 0; at < n && status == SORT_OK; at += most)
+	for (; n > 0 && status == SORT_OK; n -= count)
 	{
-		uint32_t	count = n - at < most ? (uint32_t) (n - at) : most;
+		const uint32_t most = gpu_chunk_looks(job->client->area.chunk_bytes);
 
-		status = ask(job, look, (const char *) questions + at * question_bytes, count,
-					 question_bytes,
-					 (char *) answers + at * answer_bytes, answer_bytes, err);
+		count = n < most ? (uint32_t) n : most;
+		status = ask(job, look, questions, count, question_bytes, answers, answer_bytes, err);
 		if (status == SORT_OK && sort_interrupted(base->context))
 			status = client_cancelled(job->client, err);
+		questions = (const char *) questions + count * question_bytes;
+		answers = (char *) answers + count * answer_bytes;
 	}
 	return status;
 }

@@ -28,8 +28,7 @@ _Static_assert(sizeof(GpuOpen) == 40, "open");
 _Static_assert(sizeof(GpuWant) == 16, "want");
 _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
-_Static_assert(sizeof(GpuExtent) == 40, "extent by its number");
-_Static_assert(sizeof(GpuRows) == 24, "rows by their numbers");
+_Static_assert(sizeof(GpuRows) == 32, "rows of extents");
 _Static_assert(sizeof(GpuLook) == 16, "look");
 _Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
 			   "layout in a chunk");
@@ -129,7 +128,7 @@ complaint_of_want(const GpuMessage *m)
 }
 
 static const char *
-complaint_of_rows(const GpuMessage *m)
+complaint_of_layout(const GpuMessage *m)
 {
 	return m->body.chunk.count == 1 ? NULL : "wrong number of layouts in a chunk";
 }
@@ -249,9 +248,8 @@ static const MessageKind kinds[] = {
 	[GPU_MSG_CLOSE] = {EMPTY,.for_job = true},
 	[GPU_MSG_ASK_DEVICES] = {EMPTY},
 	[GPU_MSG_KEEP] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(GpuKept))},
-	[GPU_MSG_ADD_EXTENTS] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(GpuExtent))},
-	[GPU_MSG_ROWS] = {BODY(chunk),.for_job = true, CHUNK(chunk, 1),
-	.complaint = complaint_of_rows},
+	[GPU_MSG_LAYOUT] = {BODY(chunk),.for_job = true, CHUNK(chunk, 1),
+	.complaint = complaint_of_layout},
 	[GPU_MSG_ADD_ROWS] = {BODY(chunk),.for_job = true, CHUNK(chunk, ROWS_BYTES)},
 	[GPU_MSG_LOOK] = {BODY(look),.for_job = true, CHUNK(look.chunk, sizeof(uint64_t)),
 		ZERO(look.zero),
@@ -411,4 +409,28 @@ gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes
 		return GPU_PARSE_BAD;
 	in->at += size;
 	return GPU_PARSE_MESSAGE;
+}
+
+static const char *const failure_names[GPU_FAILURES] = {
+	[GPU_OK] = "ok",
+	[GPU_DISABLED] = "disabled",
+	[GPU_NOT_RUNNING] = "not_running",
+	[GPU_NO_DEVICE] = "no_device",
+	[GPU_CONNECT] = "connect",
+	[GPU_PROTOCOL] = "protocol",
+	[GPU_TIMEOUT] = "timeout",
+	[GPU_LOST] = "lost",
+	[GPU_NO_MEMORY] = "no_memory",
+	[GPU_NO_CHUNKS] = "no_chunks",
+	[GPU_RESOURCES] = "resources",
+	[GPU_DEVICE_ERROR] = "device_error",
+	[GPU_UNSUPPORTED] = "unsupported",
+};
+
+const char *
+gpu_failure_name(GpuFailure failure)
+{
+	if ((unsigned) failure >= GPU_FAILURES)
+		return "unknown";
+	return failure_names[failure];
 }

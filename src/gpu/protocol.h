@@ -15,8 +15,7 @@
  *		WANT						GRANT ...
  *		ADD, ADD, ...				GRANT, GRANT, ...
  *		KEEP						GRANT ..., FULL if an extent found no room
- *		ADD_EXTENTS					GRANT ..., ADDED, which lends the chunk for reading
- *		ROWS						nothing
+ *		LAYOUT						nothing
  *		ADD_ROWS					GRANT ..., ADDED, which lends the chunk for reading
  *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
  *		RELEASE ...					DATA ...
@@ -31,18 +30,19 @@
  * reading, RELEASE gives it back; CLOSE and hanging up give back all.
  *
  * Chunks are granted for what the client has in hand, and for nothing else: the
- * keys that OPEN and WANT announce, and the chunks with extents, or lists of them,
- * that WANT announces.  So a client that has added what it announced, and pauses
+ * keys that OPEN and WANT announce, and the chunks with extents, a layout or lists of
+ * rows that WANT announces.  So a client that has added what it announced, and pauses
  * until it has more, holds no chunk.
  *
  * Extents (sort/extent.h) stay with the service beyond the job that brings them
- * (KEEP), under a number, the generation, and are added to any job by that number
- * (ADD_EXTENTS) instead of their keys.  Numbers mean something within an epoch, which
- * HELLO names: the life of the memory that the extents were copied from.
+ * (KEEP), under a number, the generation.  Any job adds rows of them by that number
+ * (ADD_ROWS) instead of keys.  Numbers mean something within an epoch, which HELLO
+ * names: the life of the memory that the extents were copied from.
  *
- * Rows of several extents, one for each column, have one key each, by a layout
- * (sort/rows_layout.h) that ROWS brings.  How many keys a job has whose layout has conditions is
- * only known when it is FINISHED.
+ * A row has a value in one extent of each of some columns.  Its key is made by a layout
+ * (sort/rows_layout.h) that LAYOUT brings.  Without a layout there is one column, whose
+ * value is the key; a NULL has none.  How many keys a job has whose layout has conditions
+ * is only known when it is FINISHED.
  *
  * After FINISH a client may have questions about the keys, which lie in chunks that WANT has
  * announced (LOOK).
@@ -71,7 +71,7 @@ extern "C"
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 6
+#define GPU_PROTOCOL_VERSION 7
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -94,8 +94,7 @@ typedef enum GpuMessageType
 	GPU_MSG_CLOSE,
 	GPU_MSG_ASK_DEVICES,
 	GPU_MSG_KEEP,
-	GPU_MSG_ADD_EXTENTS,
-	GPU_MSG_ROWS,
+	GPU_MSG_LAYOUT,
 	GPU_MSG_ADD_ROWS,
 	GPU_MSG_LOOK,
 
@@ -171,8 +170,8 @@ typedef struct GpuOpen
 } GpuOpen;
 
 /*
- * What follows at once, besides what was announced before: keys, or chunks of KEEP, ADD_EXTENTS,
- * ROWS, ADD_ROWS, and after FINISH of LOOK alone.
+ * What follows at once, besides what was announced before: keys, or chunks of KEEP, LAYOUT and
+ * ADD_ROWS, and after FINISH of LOOK alone.
  */
 typedef struct GpuWant
 {
@@ -186,9 +185,9 @@ typedef struct GpuWant
  * RELEASE none, and count is 0.
  * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
  * bytes, whose number is a multiple of 8.
- * ADD_EXTENTS: GpuExtent, one behind the other, which ADDED gives back with the answers filled in.
- * ROWS: a RowsLayout and its ranges; count is 1.
- * ADD_ROWS: GpuRows, each with its generations behind it, which ADDED gives back likewise.
+ * LAYOUT: a RowsLayout and its ranges; count is 1.
+ * ADD_ROWS: GpuRows, each with its generations behind it, which ADDED gives back with the answers
+ * filled in.
  */
 typedef struct GpuChunk
 {
@@ -203,30 +202,21 @@ typedef struct GpuKept
 	uint32_t	zero;
 } GpuKept;
 
-typedef struct GpuExtent
-{
-	uint64_t	generation;		/* not 0 */
-	uint64_t	blocks[2];		/* which of its blocks: bit i % 64 of word i / 64 */
-	uint32_t	added;			/* the answer: 1 if the service has the extent, 0 if not, ... */
-	uint32_t	rows;			/* ... rows of these blocks, ... */
-	uint32_t	nulls;			/* ... of which so many have no key */
-	uint32_t	zero;
-} GpuExtent;
-
 /*
- * Some blocks of the extents of all columns of the layout, whose generations (uint64_t, not 0)
- * follow.
+ * Some blocks of one extent of each column, whose generations (uint64_t, not 0) follow.
  */
 typedef struct GpuRows
 {
-	uint64_t	blocks[2];		/* as in GpuExtent */
+	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
 	uint32_t	missing;		/* the answer: bit c is set if the service has not the extent of
 								 * column c; all bits, if the columns do not have the same rows;
 								 * 0: they are added, ... */
-	uint32_t	rows;			/* ... so many rows */
+	uint32_t	rows;			/* ... so many rows, ... */
+	uint32_t	nulls;			/* ... without a layout: of which so many have no key */
+	uint32_t	zero;
 } GpuRows;
 
-/* The most blocks that an extent can have: those that GpuExtent can name. */
+/* The most blocks that an extent can have: those that GpuRows can name. */
 #define GPU_EXTENT_BLOCKS 128
 
 /* READ, and FINISH, which may ask for the first result, too. */
@@ -250,9 +240,10 @@ typedef struct GpuLook
 
 typedef struct GpuAdded
 {
-	uint64_t	keys;			/* that all extents of the list have added; of ADD_ROWS, rows */
+	uint64_t	keys;			/* of all rows that were added; with conditions, the most that
+								 * there can be */
 	uint32_t	chunk;
-	uint32_t	count;			/* as in ADD_EXTENTS or ADD_ROWS */
+	uint32_t	count;			/* as in ADD_ROWS */
 } GpuAdded;
 
 typedef struct GpuFinished
@@ -305,7 +296,7 @@ typedef struct GpuMessage
 		GpuHello	hello;
 		GpuOpen		open;
 		GpuWant		want;
-		GpuChunk	chunk;		/* ADD, KEEP, ADD_EXTENTS, ROWS, ADD_ROWS, GRANT, RELEASE */
+		GpuChunk	chunk;		/* ADD, KEEP, LAYOUT, ADD_ROWS, GRANT, RELEASE */
 		GpuLook		look;		/* LOOK, FOUND */
 		GpuRead		read;		/* FINISH, READ */
 		GpuWelcome	welcome;
@@ -344,13 +335,6 @@ extern bool gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t 
 
 /* The most items of a form that a chunk holds. */
 extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
-
-/* The most extents of an ADD_EXTENTS. */
-static inline uint32_t
-gpu_chunk_extents(uint64_t chunk_bytes)
-{
-	return (uint32_t) (chunk_bytes / sizeof(GpuExtent));
-}
 
 /* The most lists of rows of so many columns of an ADD_ROWS. */
 static inline uint32_t

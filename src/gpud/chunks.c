@@ -18,6 +18,7 @@
 
 #include "gpu/protocol.h"
 #include "gpud/chunks.h"
+#include "sort/clock.h"
 
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
@@ -124,24 +125,6 @@ take_free(Chunks *chunks, ChunkHolder *holder)
 	return chunk;
 }
 
-int64_t
-chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most)
-{
-	int64_t		chunk = -1;
-	uint32_t	share;
-
-	pthread_mutex_lock(&chunks->lock);
-	share = chunks->active > 0 ? chunks->count / chunks->active : chunks->count;
-	if (share > most)
-		share = most;
-	if (share == 0)
-		share = 1;
-	if (chunks->nfree > 0 && chunks->first == NULL && holder->held < share)
-		chunk = take_free(chunks, holder);
-	pthread_mutex_unlock(&chunks->lock);
-	return chunk;
-}
-
 static void
 wake_up(ChunkHolder *holder)
 {
@@ -169,40 +152,56 @@ serve_queue(Chunks *chunks)
 	}
 }
 
-void
-chunks_queue(Chunks *chunks, ChunkHolder *holder)
+/* Puts a holder without a chunk at the end of the queue. */
+static void
+enter_queue(Chunks *chunks, ChunkHolder *holder)
 {
-	pthread_mutex_lock(&chunks->lock);
-	if (!holder->waiting && holder->given < 0)
+	holder->queued = holder->waiting = true;
+	holder->queued_since = sort_clock_ms();
+	if (chunks->last)
+		chunks->last->next = holder;
+	else
+		chunks->first = holder;
+	chunks->last = holder;
+}
+
+/* The chunk that a holder has been given while it waited, or -1. */
+static int64_t
+take_given(ChunkHolder *holder)
+{
+	int64_t		chunk = holder->given;
+	uint64_t	ignored;
+
+	if (chunk >= 0)
 	{
-		holder->waiting = true;
-		holder->next = NULL;
-		if (chunks->last)
-			chunks->last->next = holder;
-		else
-			chunks->first = holder;
-		chunks->last = holder;
-		serve_queue(chunks);
+		ssize_t		rc = read(holder->wake, &ignored, sizeof(ignored));
+
+		(void) rc;
+		holder->queued = false;
 	}
-	pthread_mutex_unlock(&chunks->lock);
+	holder->given = -1;
+	return chunk;
 }
 
 int64_t
-chunks_given(Chunks *chunks, ChunkHolder *holder)
+chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must)
 {
-	int64_t		chunk;
-	uint64_t	ignored;
-	ssize_t		rc;
+	int64_t		chunk = -1;
+	uint32_t	share;
 
 	pthread_mutex_lock(&chunks->lock);
-	chunk = holder->given;
-	holder->given = -1;
+	share = chunks->active > 0 ? chunks->count / chunks->active : chunks->count;
+	if (share > most)
+		share = most;
+	if (share == 0)
+		share = 1;
+	if (holder->queued)
+		chunk = take_given(holder);
+	else if (chunks->nfree > 0 && chunks->first == NULL && holder->held < share)
+		chunk = take_free(chunks, holder);
+	else if (must)
+		enter_queue(chunks, holder);
 	pthread_mutex_unlock(&chunks->lock);
-	if (chunk >= 0)
-	{
-		rc = read(holder->wake, &ignored, sizeof(ignored));
-		(void) rc;
-	}
 	return chunk;
 }
 
@@ -228,8 +227,9 @@ chunks_leave(Chunks *chunks, ChunkHolder *holder)
 		holder->next = NULL;
 		holder->waiting = false;
 	}
+	chunk = take_given(holder);
+	holder->queued = false;
 	pthread_mutex_unlock(&chunks->lock);
-	chunk = chunks_given(chunks, holder);
 	if (chunk >= 0)
 		chunks_put(chunks, holder, (uint32_t) chunk);
 }

@@ -25,6 +25,8 @@ typedef struct ChunkHolder
 	bool		active;			/* has a share of the chunks */
 	bool		waiting;		/* in the queue */
 	int64_t		given;			/* chunk given while waiting, -1: none */
+	bool		queued;			/* waits for a chunk, or has not taken the one that was given */
+	int64_t		queued_since;	/* ms */
 	unsigned char *seen;		/* chunks that the client has touched before */
 	struct ChunkHolder *next;	/* in the queue */
 } ChunkHolder;
@@ -60,17 +62,12 @@ extern void chunks_activate(Chunks *chunks, ChunkHolder *holder, bool active);
 
 /*
  * A chunk, if one is free, no holder queues, and this holder has fewer than its
- * share and than most; else -1.  Never waits.
+ * share and than most; else -1.  A holder that has none and must have one queues then:
+ * holder->wake tells when it has been given one, which the next call returns.  Never waits.
  */
-extern int64_t chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
+extern int64_t chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must);
 
-/* Queues for a chunk; holder->wake tells when chunks_given has it. */
-extern void chunks_queue(Chunks *chunks, ChunkHolder *holder);
-
-/* The chunk that came for a queueing holder, which is in the queue no more; or -1. */
-extern int64_t chunks_given(Chunks *chunks, ChunkHolder *holder);
-
-/* Leaves the queue; a chunk that has come meanwhile is given back. */
+/* Leaves the queue, if the holder is in it; a chunk that has come meanwhile is given back. */
 extern void chunks_leave(Chunks *chunks, ChunkHolder *holder);
 
 /* Gives a chunk back. */

@@ -21,22 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/clock.h"
 #include "gpud/connection.h"
-#include "gpud/job_chunks.h"
-#include "gpud/job_messages.h"
+#include "gpud/job.h"
 #include "gpud/log.h"
-
-/*
- * greeting.c starts a thread when the HELLO is there; only costs.c has its
- * connection started before it sends one.
- */
-#define HELLO_TIMEOUT_MS 10000
 
 typedef struct Connection
 {
 	Service    *service;
 	struct Connection *next;	/* in the service's list */
+	bool		greeted;		/* the HELLO has come, and was answered by a welcome */
 	Peer		peer;
 	Job			job;
 } Connection;
@@ -100,6 +93,8 @@ on_hello(Connection *c, const GpuHello *hello)
 	message.body.welcome.chunk_bytes = service->chunks.bytes;
 	message.body.welcome.extent_memory = service->devices.list[0].extents.limit;
 	message.body.welcome.costs = service->devices.costs;
+	log_line(LOG_DEBUG, "connection %llu: welcome", (unsigned long long) c->peer.id);
+	c->greeted = true;
 	return peer_send_with(&c->peer, &message, service->chunks.fd);
 }
 
@@ -107,12 +102,14 @@ on_hello(Connection *c, const GpuHello *hello)
 static bool
 handle(Connection *c, const GpuMessage *m)
 {
+	if ((m->header.type == GPU_MSG_HELLO) == c->greeted)
+		return peer_bad_message(&c->peer, c->greeted ? "second hello" : "no hello");
 	switch (m->header.type)
 	{
+		case GPU_MSG_HELLO:
+			return on_hello(c, &m->body.hello);
 		case GPU_MSG_ASK_DEVICES:
 			return on_ask_devices(c);
-		case GPU_MSG_HELLO:
-			return peer_bad_message(&c->peer, "second hello");
 		default:
 			return job_message(&c->job, m);
 	}
@@ -132,8 +129,8 @@ handle_input(Connection *c)
 	const char *why;
 
 	for (;;)
-		switch (gpu_input_next(&c->peer.in, GPU_FROM_CLIENT, chunks->count, chunks->bytes, &message,
-							   &why))
+		switch (gpu_input_next(&c->peer.in, GPU_FROM_CLIENT, c->greeted ? chunks->count : 0,
+							   chunks->bytes, &message, &why))
 		{
 			case GPU_PARSE_MORE:
 				return true;
@@ -155,7 +152,7 @@ rest(Connection *c, int timeout)
 {
 	struct pollfd p[2] = {
 		{.fd = c->peer.fd,.events = POLLIN},
-		{.fd = c->job.holder.wake,.events = POLLIN},
+		{.fd = c->job.chunks.holder.wake,.events = POLLIN},
 	};
 
 	if (atomic_load(&c->peer.over) != CONNECTION_ALIVE)
@@ -163,34 +160,6 @@ rest(Connection *c, int timeout)
 	if (poll(p, 2, timeout) < 0 && errno != EINTR)
 		return false;
 	return p[0].revents == 0 || peer_receive(&c->peer);
-}
-
-/* Waits for the HELLO and answers it; false when the connection is over. */
-static bool
-shake_hands(Connection *c)
-{
-	int64_t		deadline = gpu_clock_ms() + HELLO_TIMEOUT_MS;
-	GpuMessage	message;
-	const char *why;
-
-	for (;;)
-	{
-		int64_t		left = deadline - gpu_clock_ms();
-
-		switch (gpu_input_next(&c->peer.in, GPU_FROM_CLIENT, 0, 0, &message, &why))
-		{
-			case GPU_PARSE_MESSAGE:
-				if (message.header.type != GPU_MSG_HELLO)
-					return peer_bad_message(&c->peer, "no hello");
-				return on_hello(c, &message.body.hello);
-			case GPU_PARSE_BAD:
-				return peer_bad_message(&c->peer, why);
-			case GPU_PARSE_MORE:
-				if (left <= 0 || !rest(c, (int) left))
-					return false;
-				break;
-		}
-	}
 }
 
 /* Frees a connection whose job is closed. */
@@ -221,16 +190,10 @@ static void *
 connection_main(void *arg)
 {
 	Connection *c = arg;
-	bool		alive = shake_hands(c);
+	int			timeout;
 
-	log_line(LOG_DEBUG, "connection %llu: %s", (unsigned long long) c->peer.id,
-			 alive ? "welcome" : "refused");
-	while (alive)
-	{
-		int			timeout;
-
-		alive = handle_input(c) && job_progress(&c->job, &timeout) && rest(c, timeout);
-	}
+	while (handle_input(c) && job_progress(&c->job, &timeout) && rest(c, timeout))
+		;
 
 	/* A client whose device is gone is still there to be told. */
 	if (atomic_load(&c->peer.over) == CONNECTION_DEVICE_LOST && c->job.open && !c->job.failed)
@@ -251,7 +214,7 @@ stop(Connection *c, int why)
 
 	atomic_store(&c->peer.over, why);
 	job_cancel(&c->job);
-	rc = write(c->job.holder.wake, &one, sizeof(one));
+	rc = write(c->job.chunks.holder.wake, &one, sizeof(one));
 	(void) rc;
 }
 

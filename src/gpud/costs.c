@@ -23,10 +23,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/client_device.h"
-#include "gpu/clock.h"
+#include "gpu/client.h"
 #include "gpud/costs.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
 #include "sort/cpu_device.h"
 #include "sort/job.h"
 
@@ -51,7 +51,7 @@
 
 typedef struct Bench
 {
-	GpuClientRef ref;
+	GpuClient  *client;
 	SortGpu		gpu;
 	SortContext context;
 	size_t		n;
@@ -132,7 +132,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 			.keys = want == SORT_WANT_KEYS ? b->out : NULL,
 			.positions = want == SORT_WANT_PERMUTATION ? (uint32_t *) b->out : NULL,
 		};
-		double		start = gpu_clock_ns();
+		double		start = (double) sort_clock();
 		SortError	err;
 		SortStatus	status = sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
 
@@ -142,7 +142,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 			b->failed = true;
 			return 0;
 		}
-		ns[i] = gpu_clock_ns() - start;
+		ns[i] = (double) sort_clock() - start;
 	}
 	qsort(ns, (size_t) rounds, sizeof(double), compare_ns);
 	return ns[rounds / 2];
@@ -315,7 +315,6 @@ prepare(Bench *b, Service *service)
 	if (b->n > in_chunks)
 		b->n = in_chunks > SMALL_KEYS ? in_chunks : SMALL_KEYS;
 	b->gpu.device = &gpu_client_device;
-	b->gpu.arg = &b->ref;
 	b->context = (SortContext)
 	{
 		.allocator =
@@ -342,15 +341,18 @@ prepare(Bench *b, Service *service)
 		close(ends[1]);
 		return false;
 	}
-	return gpu_client_connect_over(&options, ends[1], &b->ref.client, &failure, text,
-								   sizeof(text)) == SORT_OK;
+	options.socket = ends[1];
+	if (gpu_client_connect(&options, &b->client, &failure, text, sizeof(text)) != SORT_OK)
+		return false;
+	b->gpu.arg = b->client;
+	return true;
 }
 
 void
 costs_measure(Service *service)
 {
 	SortDeviceCosts *costs = &service->devices.costs;
-	double		start = gpu_clock_ns();
+	double		start = (double) sort_clock();
 	double		wide_slowness = 1.0;
 	double		order_slowness = 1.0;
 	Bench		b;
@@ -362,7 +364,7 @@ costs_measure(Service *service)
 	}
 	else
 		b.failed = true;
-	gpu_client_disconnect(b.ref.client);
+	gpu_client_disconnect(b.client);
 	free(b.random);
 	free(b.keys);
 	free(b.out);
@@ -383,6 +385,6 @@ costs_measure(Service *service)
 	log_line(LOG_INFO, "measured in %.0f ms: job %.0f us, transfer %.2f ns, wide sort %.2f ns, "
 			 "order %.2f ns a key in the plan's time; this CPU takes %.2f times that for wide keys, "
 			 "%.2f for the order of few values",
-			 (gpu_clock_ns() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
+			 ((double) sort_clock() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
 			 costs->wide_ns, costs->pair_ns, wide_slowness, order_slowness);
 }

@@ -10,10 +10,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "gpu/clock.h"
 #include "gpu/exit_codes.h"
 #include "gpud/devices.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
 
 /*
  * The share of a device's memory that extents may take unless a setting says how much: a sort
@@ -153,7 +153,7 @@ devices_open(Devices *devices, const char *which, const DeviceMemory *memory, ch
 {
 	memset(devices, 0, sizeof(*devices));
 	devices->memory = *memory;
-	devices->idle_since = gpu_clock_ms();
+	devices->idle_since = sort_clock_ms();
 	pthread_mutex_init(&devices->lock, NULL);
 	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (devices->wake < 0)
@@ -270,7 +270,7 @@ devices_put(Devices *devices, Device *device, bool done, const char *error, bool
 	}
 	pthread_mutex_unlock(&device->lock);
 	if (--devices->jobs == 0)
-		devices->idle_since = gpu_clock_ms();
+		devices->idle_since = sort_clock_ms();
 	pthread_mutex_unlock(&devices->lock);
 }
 
@@ -308,7 +308,7 @@ devices_idle_ms(Devices *devices)
 	int64_t		idle;
 
 	pthread_mutex_lock(&devices->lock);
-	idle = devices->jobs > 0 ? 0 : gpu_clock_ms() - devices->idle_since;
+	idle = devices->jobs > 0 ? 0 : sort_clock_ms() - devices->idle_since;
 	pthread_mutex_unlock(&devices->lock);
 	return idle;
 }

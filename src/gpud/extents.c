@@ -199,8 +199,7 @@ extents_forget(Extents *extents)
 }
 
 void
-extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size_t stride,
-			 uint32_t n,
+extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, uint32_t n,
 			 HeldExtent **found)
 {
 	uint32_t	i;
@@ -211,8 +210,8 @@ extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size
 	for (i = 0; i < n; i++)
 	{
 		if (any && n - i > EXTENTS_AHEAD)
-			__builtin_prefetch(*bucket_of(extents, generations[(i + EXTENTS_AHEAD) * stride]), 1);
-		found[i] = any ? find(extents, generations[i * stride]) : NULL;
+			__builtin_prefetch(*bucket_of(extents, generations[i + EXTENTS_AHEAD]), 1);
+		found[i] = any ? find(extents, generations[i]) : NULL;
 		if (found[i])
 			hold(extents, found[i]);
 	}

@@ -65,11 +65,10 @@ extern void extents_destroy(Extents *extents);
 extern void extents_hear(Extents *extents, uint64_t epoch);
 
 /*
- * Finds n extents by their generations, of which each is stride numbers behind the one before:
- * found[i] is held by the caller from now on, or is NULL where there is no such extent.
+ * Finds n extents by their generations: found[i] is held by the caller from now on, or is NULL
+ * where there is no extent of that generation.
  */
-extern void extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations,
-						 size_t stride, uint32_t n,
+extern void extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, uint32_t n,
 						 HeldExtent **found);
 
 /*

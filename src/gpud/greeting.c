@@ -16,9 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/clock.h"
 #include "gpud/greeting.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
 
 /* Far longer than a client takes, which greets as soon as it has connected. */
 #define GREETING_TIMEOUT_MS 10000
@@ -132,7 +132,7 @@ greetings_init(Greetings *g, Service *service)
 	g->end = &g->first;
 	g->count = 0;
 	g->last_id = GREETING_FIRST_ID;
-	g->complained = gpu_clock_ms() - COMPLAINT_MS;
+	g->complained = sort_clock_ms() - COMPLAINT_MS;
 }
 
 void
@@ -156,9 +156,9 @@ greeting_await(Greetings *g, int fd)
 	}
 	while (g->count >= most)
 	{
-		if (gpu_clock_ms() - g->complained >= COMPLAINT_MS)
+		if (sort_clock_ms() - g->complained >= COMPLAINT_MS)
 		{
-			g->complained = gpu_clock_ms();
+			g->complained = sort_clock_ms();
 			log_line(LOG_WARNING, "too many connections that say nothing, closing the oldest");
 		}
 		close_oldest(g);
@@ -172,7 +172,7 @@ greeting_await(Greetings *g, int fd)
 	s->next = NULL;
 	s->id = g->last_id++;
 	s->fd = fd;
-	s->deadline = gpu_clock_ms() + GREETING_TIMEOUT_MS;
+	s->deadline = sort_clock_ms() + GREETING_TIMEOUT_MS;
 	*g->end = s;
 	g->end = &s->next;
 	g->count++;
@@ -205,7 +205,7 @@ greeting_look(Greetings *g, uint64_t id)
 int64_t
 greetings_expire(Greetings *g)
 {
-	int64_t		now = gpu_clock_ms();
+	int64_t		now = sort_clock_ms();
 
 	while (g->first && g->first->deadline <= now)
 		close_oldest(g);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/clock.h"
 #include "gpud/job.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
 
 bool
 job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)
@@ -17,13 +17,14 @@ job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)
 	memset(job, 0, sizeof(*job));
 	job->peer = peer;
 	job->devices = devices;
-	job->chunks = chunks;
-	job->state = calloc(chunks->count, 1);
-	job->busy = calloc(chunks->count, sizeof(BusyChunk));
-	if (job->state == NULL || job->busy == NULL || !chunks_holder_init(chunks, &job->holder))
+	job->chunks.all = chunks;
+	job->chunks.state = calloc(chunks->count, 1);
+	job->chunks.busy = calloc(chunks->count, sizeof(BusyChunk));
+	if (job->chunks.state == NULL || job->chunks.busy == NULL ||
+		!chunks_holder_init(chunks, &job->chunks.holder))
 	{
-		free(job->state);
-		free(job->busy);
+		free(job->chunks.state);
+		free(job->chunks.busy);
 		return false;
 	}
 	pthread_mutex_init(&job->lock, NULL);
@@ -33,11 +34,11 @@ job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)
 void
 job_release(Job *job)
 {
-	chunks_holder_release(job->chunks, &job->holder);
+	chunks_holder_release(job->chunks.all, &job->chunks.holder);
 	pthread_mutex_destroy(&job->lock);
-	free(job->state);
-	free(job->busy);
-	free(job->extents);
+	free(job->chunks.state);
+	free(job->chunks.busy);
+	free(job->extents.list);
 }
 
 void
@@ -74,8 +75,8 @@ close_on_device(Job *job, const GpuError *error, bool lost)
 		 */
 		if (error && error->failure == GPU_DEVICE_ERROR)
 			extents_forget(extents);
-		extents_release(extents, job->extents, job->nextents);
-		job->nextents = 0;
+		extents_release(extents, job->extents.list, job->extents.n);
+		job->extents.n = 0;
 		if (error && error->failure == GPU_NO_MEMORY)
 			(void) extents_give_up(extents);
 
@@ -94,28 +95,24 @@ job_makes_room(Job *job, const HpsortCudaError * err)
 }
 
 void
-job_stop_queueing(Job *job)
+job_take_back(Job *job, uint32_t chunk)
 {
-	if (job->queued)
-		chunks_leave(job->chunks, &job->holder);
-	job->queued = false;
+	job->chunks.state[chunk] = CHUNK_ELSEWHERE;
+	chunks_put(job->chunks.all, &job->chunks.holder, chunk);
 }
 
 /* Called when the job is closed on the device: until then the device may read chunks. */
 static void
 free_chunks(Job *job)
 {
-	Chunks	   *chunks = job->chunks;
+	JobChunks  *chunks = &job->chunks;
 	uint32_t	i;
 
-	job_stop_queueing(job);
-	for (i = 0; i < chunks->count && job->holder.held > 0; i++)
-		if (job->state[i] != CHUNK_ELSEWHERE)
-		{
-			job->state[i] = CHUNK_ELSEWHERE;
-			chunks_put(chunks, &job->holder, i);
-		}
-	job->filling = job->reading = job->nbusy = 0;
+	chunks_leave(chunks->all, &chunks->holder);
+	for (i = 0; i < chunks->all->count && chunks->holder.held > 0; i++)
+		if (chunks->state[i] != CHUNK_ELSEWHERE)
+			job_take_back(job, i);
+	chunks->filling = chunks->reading = chunks->nbusy = 0;
 }
 
 void
@@ -123,9 +120,9 @@ job_end(Job *job)
 {
 	close_on_device(job, NULL, false);
 	free_chunks(job);
-	chunks_activate(job->chunks, &job->holder, false);
+	chunks_activate(job->chunks.all, &job->chunks.holder, false);
 	job->open = false;
-	job->form = GPU_FORM_NONE;
+	job->reading.form = GPU_FORM_NONE;
 }
 
 /* Fails the job; lost: the device does not recover from the error. */
@@ -139,8 +136,8 @@ fail(Job *job, const GpuError *error, bool lost)
 	gpu_message_init(&message, GPU_MSG_ERROR, job->number);
 	message.body.error = *error;
 	job->failed = true;
-	job->form = GPU_FORM_NONE;
-	job_stop_queueing(job);
+	job->reading.form = GPU_FORM_NONE;
+	chunks_leave(job->chunks.all, &job->chunks.holder);
 	close_on_device(job, error, lost);
 	return peer_send(job->peer, &message);
 }

@@ -4,9 +4,11 @@
  *		does it, and the chunks that go to and fro.
  *
  * One connection has one Job, which it opens and closes any number of times; one
- * thread uses it, but any thread may cancel it.  Here is what ends a job;
- * job_chunks.c moves its chunks, job_extents.c brings and adds extents, job_rows.c adds rows of
- * several of them and answers questions, job_messages.c does what all other messages ask for.
+ * thread uses it, but any thread may cancel it.  The connection calls job_message and
+ * job_progress; the other functions here are what the job's files call of each other.
+ *
+ * Functions that return bool return false when the connection is over.  What fails the job
+ * (job_fail) returns true with job->failed set.
  */
 #ifndef HPSORT_GPUD_JOB_H
 #define HPSORT_GPUD_JOB_H
@@ -34,37 +36,59 @@ typedef struct BusyChunk
 	uint64_t	number;			/* of the engine's call that reads it */
 } BusyChunk;
 
+/* The chunks of a job. */
+typedef struct JobChunks
+{
+	Chunks	   *all;
+	ChunkHolder holder;
+	unsigned char *state;		/* a ChunkState for each chunk */
+	uint32_t	filling;		/* chunks in these states */
+	uint32_t	reading;
+	BusyChunk  *busy;			/* a ring of all->count */
+	uint32_t	busy_at;
+	uint32_t	nbusy;
+} JobChunks;
+
+/* Extents of the device that a job holds. */
+typedef struct JobExtents
+{
+	HeldExtent **list;
+	uint32_t	n;
+	uint32_t	most;			/* room */
+	bool		full;			/* the client was told that there is no room for more */
+} JobExtents;
+
+/* The reading of a result. */
+typedef struct JobReading
+{
+	uint32_t	number;			/* of the current or last one, from 1 */
+	GpuForm		form;			/* NONE: there is none in progress */
+	bool		descending;
+	uint64_t	at;				/* next item to be sent */
+	uint64_t	items;			/* in all */
+} JobReading;
+
 /*
  * A job is in one of five states:
  *
  *		closed		!open: only OPEN is taken
- *		filling		open, !finished: chunks are granted for the keys and extents that were
- *					announced (job_chunks.c), ADD, KEEP and ADD_EXTENTS hand them over
- *		finished finished, form NONE: the result is the engine's, READ and LOOK ask for it; chunks
- *		are
- *					granted for questions that were announced
- *		reading		finished, form set: chunks with results go out (job_chunks.c)
+ *		filling		open, !finished: chunks are granted for what was announced
+ *					(job_chunks.c); ADD, KEEP, LAYOUT and ADD_ROWS hand them over
+ *		finished	finished, reading.form NONE: the result is the engine's; READ and LOOK ask
+ *					for it, and chunks are granted for questions that were announced
+ *		reading		finished, reading.form set: chunks with results go out (job_chunks.c)
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
  *
  * open -> filling -> finished <-> reading, failed from each of them, and CLOSE from
  * everywhere to closed.  When there is no chunk the job waits in a queue for one
- * (queued), whichever of the two directions needs it.
+ * (chunks.holder.queued), whichever of the two directions needs it.
  */
 typedef struct Job
 {
 	Peer	   *peer;			/* the client */
 	Devices    *devices;
-	Chunks	   *chunks;
-
-	ChunkHolder holder;
-	unsigned char *state;		/* a ChunkState for each chunk */
-	uint32_t	filling;		/* chunks in these states */
-	uint32_t	reading;
-	BusyChunk  *busy;			/* a ring of chunks->count */
-	uint32_t	busy_at;
-	uint32_t	nbusy;
-	bool		queued;			/* for a chunk */
-	int64_t		queued_since;	/* ms */
+	uint64_t	epoch;			/* of the client's extents; 0: it has none */
+	JobChunks	chunks;
 
 	uint64_t	number;			/* the current or last one's */
 	bool		open;			/* between OPEN and CLOSE */
@@ -72,31 +96,21 @@ typedef struct Job
 	bool		finished;
 	GpuOpen		spec;
 	Device	   *device;			/* NULL: none */
-	uint64_t	epoch;			/* of the client's extents; 0: it has none */
 	pthread_mutex_t lock;		/* of cuda, against cancelling */
 	HpsortCudaJob *cuda;		/* NULL: none */
 	uint64_t	announced;		/* keys to come in chunks, as far as is known; at least crossed */
 	uint64_t	crossed;		/* keys that have come in chunks */
-	uint32_t	wanted;			/* chunks announced for extents, rows or questions that have not
-								 * come yet */
-	uint64_t	n;				/* keys added, those of extents included; rows, until the job is
-								 * finished */
-	uint32_t	ncolumns;		/* of rows; 0: there is no layout */
+	uint32_t	wanted;			/* chunks announced for all else that have not come yet */
+	uint64_t	n;				/* keys added; with conditions, the most that there can be, until
+								 * the job is finished */
+	bool		layout;			/* rows have one; if not, the values of one column are keys */
+	uint32_t	ncolumns;		/* of rows */
 	uint64_t	distinct;		/* of the keys of a finished job; 0: not known, or there are none */
-
-	/* extents of the device that the job holds */
-	HeldExtent **extents;
-	uint32_t	nextents;
-	uint32_t	most_extents;	/* room */
-	bool		full;			/* the client was told that there is no room for more */
-
-	/* the reading in progress */
-	uint32_t	reads;			/* its number */
-	GpuForm		form;			/* NONE: there is none */
-	bool		descending;
-	uint64_t	at;				/* next item to be sent */
-	uint64_t	items;			/* in all */
+	JobExtents	extents;
+	JobReading	reading;
 } Job;
+
+/* --- job.c: the beginning and the end */
 
 /* A closed job.  False when there is no memory; nothing is left to release. */
 extern bool job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks);
@@ -110,7 +124,6 @@ extern void job_cancel(Job *job);
 /*
  * The job has failed, of which text says more: tells the client.  The client's
  * chunks stay its own until it closes the job, because it may be writing to one.
- * False when the connection is over.
  */
 extern bool job_fail(Job *job, GpuFailure failure, const char *text);
 
@@ -126,7 +139,61 @@ extern void job_end(Job *job);
  */
 extern bool job_makes_room(Job *job, const HpsortCudaError * err);
 
-/* The job waits for no chunk any more. */
-extern void job_stop_queueing(Job *job);
+/* Takes back a chunk, whatever it was used for. */
+extern void job_take_back(Job *job, uint32_t chunk);
+
+/* --- job_chunks.c: chunks on their way to the client, to the device, and back */
+
+/*
+ * Grants chunks to the client for what it has announced, as far as chunks are free; queues for
+ * one if the job has none at all.
+ */
+extern bool job_supply(Job *job);
+
+/*
+ * A chunk that the client has filled is the device's now; then job_chunk_is_read_by tells
+ * with which call of the engine it will have been read, 0: already.
+ */
+extern void job_chunk_is_busy(Job *job, uint32_t chunk);
+extern void job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number);
+
+/* A chunk that the client has filled is the client's for reading. */
+extern void job_chunk_is_lent(Job *job, uint32_t chunk);
+
+/* If the client has handed over all that it has announced, it has no share of the chunks. */
+extern void job_may_pause(Job *job);
+
+/* Takes back chunks whose keys the device has read; wait: all of them. */
+extern bool job_collect_busy(Job *job, bool wait);
+
+/* Does what can be done without a message; *timeout (ms, -1: none) says when to look again. */
+extern bool job_progress(Job *job, int *timeout);
+
+/* --- job_extents.c: extents that the client brings */
+
+/* Handles KEEP: extents lie in a chunk that is the client's. */
+extern bool job_keep_extents(Job *job, const GpuMessage *m);
+
+/* Room for n more extents in job->extents; false if there is no memory for it. */
+extern bool job_reserve_extents(Job *job, uint32_t n);
+
+/* --- job_rows.c: rows of extents, and questions about the sorted keys */
+
+/* Handles LAYOUT: a layout lies in a chunk that is the client's. */
+extern bool job_set_layout(Job *job, const GpuMessage *m);
+
+/* Handles ADD_ROWS: answers in the chunk. */
+extern bool job_add_rows(Job *job, const GpuMessage *m);
+
+/* Handles LOOK, of a finished job: answers in the chunk. */
+extern bool job_look_up(Job *job, const GpuMessage *m);
+
+/* --- job_messages.c: all other messages */
+
+/*
+ * Handles a message for a job: OPEN, or one with the current job's number.  Blocks only in the
+ * engine's calls.
+ */
+extern bool job_message(Job *job, const GpuMessage *m);
 
 #endif							/* HPSORT_GPUD_JOB_H */

@@ -1,10 +1,10 @@
 /*
  * job_chunks.c
- *		The chunks of a job on their way (see job_chunks.h).
+ *		The chunks of a job on their way (see job.h).
  */
 #define _GNU_SOURCE
-#include "gpu/clock.h"
-#include "gpud/job_chunks.h"
+#include "gpud/job.h"
+#include "sort/clock.h"
 
 /*
  * Chunks that a job may have on the way at once, each way: one being filled, one
@@ -17,20 +17,13 @@
 /* How often busy chunks are looked at when nothing else happens. */
 #define BUSY_POLL_MS 1
 
-void
-job_take_back(Job *job, uint32_t chunk)
-{
-	job->state[chunk] = CHUNK_ELSEWHERE;
-	chunks_put(job->chunks, &job->holder, chunk);
-}
-
 static bool
 grant(Job *job, uint32_t chunk)
 {
 	GpuMessage	message;
 
-	job->state[chunk] = CHUNK_FILLING;
-	job->filling++;
+	job->chunks.state[chunk] = CHUNK_FILLING;
+	job->chunks.filling++;
 	gpu_message_init(&message, GPU_MSG_GRANT, job->number);
 	message.body.chunk.chunk = chunk;
 	return peer_send(job->peer, &message);
@@ -39,20 +32,20 @@ grant(Job *job, uint32_t chunk)
 bool
 job_collect_busy(Job *job, bool wait)
 {
-	Chunks	   *chunks = job->chunks;
+	JobChunks  *chunks = &job->chunks;
 	HpsortCudaError err;
 	uint64_t	number;
 
-	if (job->nbusy == 0)
+	if (chunks->nbusy == 0)
 		return true;
 	if (hpsort_cuda_job_consumed(job->cuda, wait, &number, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
-	while (job->nbusy > 0 && job->busy[job->busy_at].number <= number)
+	while (chunks->nbusy > 0 && chunks->busy[chunks->busy_at].number <= number)
 	{
-		uint32_t	chunk = job->busy[job->busy_at].chunk;
+		uint32_t	chunk = chunks->busy[chunks->busy_at].chunk;
 
-		job->busy_at = (job->busy_at + 1) % chunks->count;
-		job->nbusy--;
+		chunks->busy_at = (chunks->busy_at + 1) % chunks->all->count;
+		chunks->nbusy--;
 		job_take_back(job, chunk);
 	}
 	return true;
@@ -61,40 +54,40 @@ job_collect_busy(Job *job, bool wait)
 void
 job_chunk_is_busy(Job *job, uint32_t chunk)
 {
-	job->state[chunk] = CHUNK_BUSY;
-	job->filling--;
+	job->chunks.state[chunk] = CHUNK_BUSY;
+	job->chunks.filling--;
 }
 
 void
 job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number)
 {
-	Chunks	   *chunks = job->chunks;
+	JobChunks  *chunks = &job->chunks;
 
 	if (number == 0)
 	{
 		job_take_back(job, chunk);
 		return;
 	}
-	job->busy[(job->busy_at + job->nbusy) % chunks->count] = (BusyChunk)
+	chunks->busy[(chunks->busy_at + chunks->nbusy) % chunks->all->count] = (BusyChunk)
 	{
 		chunk, number
 	};
-	job->nbusy++;
+	chunks->nbusy++;
 }
 
 void
 job_chunk_is_lent(Job *job, uint32_t chunk)
 {
-	job->state[chunk] = CHUNK_READING;
-	job->filling--;
-	job->reading++;
+	job->chunks.state[chunk] = CHUNK_READING;
+	job->chunks.filling--;
+	job->chunks.reading++;
 }
 
 void
 job_may_pause(Job *job)
 {
 	if (job->crossed == job->announced && job->wanted == 0)
-		chunks_activate(job->chunks, &job->holder, false);
+		chunks_activate(job->chunks.all, &job->chunks.holder, false);
 }
 
 /* Whether more was announced than fits into the chunks that the client has. */
@@ -102,34 +95,9 @@ static bool
 wants_more_chunks(const Job *job)
 {
 	uint64_t	keys = job->announced - job->crossed;
-	uint32_t	most = gpu_chunk_items(GPU_FORM_KEYS, job->chunks->bytes);
+	uint32_t	most = gpu_chunk_items(GPU_FORM_KEYS, job->chunks.all->bytes);
 
-	return keys / most + (keys % most > 0) + job->wanted > job->filling;
-}
-
-/* A chunk, or -1; if the job must have one, it is in the queue then. */
-static int64_t
-get_chunk(Job *job, uint32_t most, bool must)
-{
-	Chunks	   *chunks = job->chunks;
-	int64_t		chunk;
-
-	if (job->queued)
-	{
-		chunk = chunks_given(chunks, &job->holder);
-		if (chunk >= 0)
-			job->queued = false;
-		return chunk;
-	}
-	chunk = chunks_take(chunks, &job->holder, most);
-	if (chunk < 0 && must)
-	{
-		chunks_queue(chunks, &job->holder);
-		job->queued = true;
-		job->queued_since = gpu_clock_ms();
-		return get_chunk(job, most, false);
-	}
-	return chunk;
+	return keys / most + (keys % most > 0) + job->wanted > job->chunks.filling;
 }
 
 /*
@@ -141,8 +109,9 @@ get_chunk(Job *job, uint32_t most, bool must)
 bool
 job_supply(Job *job)
 {
-	while (wants_more_chunks(job) &&
-		   !(job->filling > 0 && chunks_scarce(job->chunks)))
+	JobChunks  *chunks = &job->chunks;
+
+	while (wants_more_chunks(job) && !(chunks->filling > 0 && chunks_scarce(chunks->all)))
 	{
 		int64_t		chunk;
 
@@ -152,9 +121,9 @@ job_supply(Job *job)
 			return true;
 
 		/* The client gives back answers that it has been lent at once, and then there is one. */
-		chunk = get_chunk(job, FILL_WINDOW,
-						  job->filling == 0 && job->nbusy == 0 && job->reading == 0);
-		if (chunk < 0 && job->filling == 0 && job->nbusy > 0)
+		chunk = chunks_take(chunks->all, &chunks->holder, FILL_WINDOW,
+							chunks->filling == 0 && chunks->nbusy == 0 && chunks->reading == 0);
+		if (chunk < 0 && chunks->filling == 0 && chunks->nbusy > 0)
 		{
 			/* The client has nothing to fill meanwhile, and the device is soon done. */
 			if (!job_collect_busy(job, true))
@@ -175,16 +144,18 @@ job_supply(Job *job)
 static HpsortCudaCode
 read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 {
-	switch (job->form)
+	const JobReading *reading = &job->reading;
+
+	switch (reading->form)
 	{
 		case GPU_FORM_RUNS:
-			return hpsort_cuda_job_read_runs(job->cuda, job->at, count,
+			return hpsort_cuda_job_read_runs(job->cuda, reading->at, count,
 											 (int32_t *) ((uint64_t *) chunk + count), chunk, err);
 		case GPU_FORM_PERMUTATION:
-			return hpsort_cuda_job_read_permutation(job->cuda, job->at, count, chunk, err);
+			return hpsort_cuda_job_read_permutation(job->cuda, reading->at, count, chunk, err);
 		default:
-			return hpsort_cuda_job_read_keys(job->cuda, job->at, count, job->descending, chunk,
-											 err);
+			return hpsort_cuda_job_read_keys(job->cuda, reading->at, count, reading->descending,
+											 chunk, err);
 	}
 }
 
@@ -192,29 +163,33 @@ read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 static bool
 deliver(Job *job)
 {
-	Chunks	   *chunks = job->chunks;
+	JobChunks  *chunks = &job->chunks;
+	JobReading *reading = &job->reading;
 
-	while (job->form != GPU_FORM_NONE && job->at < job->items && !peer_has_input(job->peer))
+	while (reading->form != GPU_FORM_NONE && reading->at < reading->items &&
+		   !peer_has_input(job->peer))
 	{
-		uint32_t	most = gpu_chunk_items(job->form, chunks->bytes);
-		uint64_t	left = job->items - job->at;
+		uint32_t	most = gpu_chunk_items(reading->form, chunks->all->bytes);
+		uint64_t	left = reading->items - reading->at;
 		uint32_t	count = left < most ? (uint32_t) left : most;
-		int64_t		chunk = get_chunk(job, READ_WINDOW, job->reading == 0);
+		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, READ_WINDOW,
+										chunks->reading == 0);
 		GpuMessage	message;
 		HpsortCudaError err;
 
 		if (chunk < 0)
 			return true;
-		job->state[chunk] = CHUNK_READING;
-		job->reading++;
-		if (read_items(job, count, chunks_at(chunks, (uint32_t) chunk), &err) != HPSORT_CUDA_OK)
+		chunks->state[chunk] = CHUNK_READING;
+		chunks->reading++;
+		if (read_items(job, count, chunks_at(chunks->all, (uint32_t) chunk),
+					   &err) != HPSORT_CUDA_OK)
 			return job_fail_by(job, &err);
 		gpu_message_init(&message, GPU_MSG_DATA, job->number);
-		message.body.data.first = job->at;
+		message.body.data.first = reading->at;
 		message.body.data.chunk = (uint32_t) chunk;
 		message.body.data.count = count;
-		message.body.data.read = job->reads;
-		job->at += count;
+		message.body.data.read = reading->number;
+		reading->at += count;
 		if (!peer_send(job->peer, &message))
 			return false;
 
@@ -235,16 +210,16 @@ job_progress(Job *job, int *timeout)
 		return false;
 	if (job->failed)
 		return true;
-	if (job->nbusy > 0)
+	if (job->chunks.nbusy > 0)
 	{
 		if (!job_collect_busy(job, false))
 			return false;
-		if (job->nbusy > 0)
+		if (job->chunks.nbusy > 0)
 			*timeout = BUSY_POLL_MS;
 	}
-	if (job->queued && job->spec.wait_ms > 0)
+	if (job->chunks.holder.queued && job->spec.wait_ms > 0)
 	{
-		int64_t		left = job->queued_since + job->spec.wait_ms - gpu_clock_ms();
+		int64_t		left = job->chunks.holder.queued_since + job->spec.wait_ms - sort_clock_ms();
 
 		if (left <= 0)
 			return job_fail(job, GPU_NO_CHUNKS, "no pinned memory became free in time");

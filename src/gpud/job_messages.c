@@ -1,14 +1,11 @@
 /*
  * job_messages.c
- *		What a client's messages do to its job (see job_messages.h).
+ *		What a client's messages do to its job (see job.h).
  */
 #define _GNU_SOURCE
 #include <stdio.h>
 
-#include "gpud/job_chunks.h"
-#include "gpud/job_extents.h"
-#include "gpud/job_messages.h"
-#include "gpud/job_rows.h"
+#include "gpud/job.h"
 #include "published/published.h"
 #include "sort/algorithms.h"
 
@@ -73,17 +70,17 @@ on_open(Job *job, const GpuMessage *m)
 		return peer_bad_message(job->peer, "job number used before");
 	job->number = m->header.job;
 	job->open = true;
-	job->failed = job->finished = job->full = false;
+	job->failed = job->finished = job->layout = job->extents.full = false;
 	job->spec = m->body.open;
 	job->announced = m->body.open.n;
 	job->crossed = 0;
 	job->wanted = 0;
 	job->n = 0;
 	job->distinct = 0;
-	job->ncolumns = 0;
-	job->reads = 0;
-	job->form = GPU_FORM_NONE;
-	chunks_activate(job->chunks, &job->holder, job->announced > 0);
+	job->ncolumns = 1;
+	job->reading.number = 0;
+	job->reading.form = GPU_FORM_NONE;
+	chunks_activate(job->chunks.all, &job->chunks.holder, job->announced > 0);
 	job->device = devices_take(job->devices, job->announced == 0 && job->epoch != 0);
 	if (job->device == NULL)
 		return job_fail(job, GPU_DEVICE_ERROR, "all devices have failed");
@@ -113,7 +110,7 @@ on_open(Job *job, const GpuMessage *m)
 static bool
 add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 {
-	const int32_t *keys = chunks_at(job->chunks, add->chunk);
+	const int32_t *keys = chunks_at(job->chunks.all, add->chunk);
 	HpsortCudaError second;
 
 	/* The engine refuses a job from its first error on, and may say so: the first one counts. */
@@ -129,7 +126,7 @@ on_add(Job *job, const GpuMessage *m)
 	HpsortCudaError err;
 	uint64_t	number;
 
-	if (job->ncolumns > 0)
+	if (job->layout)
 		return peer_bad_message(job->peer, "keys behind those of rows");
 	if (add->count > job->announced - job->crossed)
 		return peer_bad_message(job->peer, "more keys than were announced");
@@ -147,13 +144,13 @@ on_want(Job *job, const GpuMessage *m)
 {
 	const GpuWant *want = &m->body.want;
 
-	if (job->finished && (want->keys > 0 || job->form != GPU_FORM_NONE))
+	if (job->finished && (want->keys > 0 || job->reading.form != GPU_FORM_NONE))
 		return peer_bad_message(job->peer, "keys after the last");
 	if (want->keys > UINT64_MAX - job->announced || want->chunks > UINT32_MAX - job->wanted)
 		return peer_bad_message(job->peer, "more keys than can be counted");
 	job->announced += want->keys;
 	job->wanted += want->chunks;
-	chunks_activate(job->chunks, &job->holder, true);
+	chunks_activate(job->chunks.all, &job->chunks.holder, true);
 	return job_supply(job);
 }
 
@@ -166,7 +163,7 @@ start_reading(Job *job, GpuForm form, bool descending)
 	uint64_t	distinct = job->distinct;
 	bool		permutation = job->spec.want == SORT_WANT_PERMUTATION;
 
-	job->reads++;
+	job->reading.number++;
 	if (form == GPU_FORM_BEST)
 	{
 		/* 12 bytes a run, 4 a key */
@@ -182,17 +179,17 @@ start_reading(Job *job, GpuForm form, bool descending)
 	if (form == GPU_FORM_RUNS && job->n > 0 &&
 		hpsort_cuda_job_distinct(job->cuda, &distinct, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
-	job->form = form;
+	job->reading.form = form;
 
 	/* Runs always come ascending. */
-	job->descending = descending && form != GPU_FORM_RUNS;
-	job->at = 0;
-	job->items = form == GPU_FORM_RUNS ? distinct : job->n;
+	job->reading.descending = descending && form != GPU_FORM_RUNS;
+	job->reading.at = 0;
+	job->reading.items = form == GPU_FORM_RUNS ? distinct : job->n;
 	gpu_message_init(&message, GPU_MSG_RESULT, job->number);
-	message.body.result.items = job->items;
+	message.body.result.items = job->reading.items;
 	message.body.result.form = form;
-	message.body.result.descending = job->descending;
-	message.body.result.read = job->reads;
+	message.body.result.descending = job->reading.descending;
+	message.body.result.read = job->reading.number;
 	return peer_send(job->peer, &message);
 }
 
@@ -220,23 +217,23 @@ static bool
 on_finish(Job *job, const GpuMessage *m)
 {
 	const GpuRead *read = &m->body.read;
-	Chunks	   *chunks = job->chunks;
+	JobChunks  *chunks = &job->chunks;
 	HpsortCudaResult result;
 	HpsortCudaError err;
 	GpuMessage	message;
 	uint32_t	i;
 
 	/* With FINISH the client has given back the chunks that it did not fill. */
-	job_stop_queueing(job);
-	for (i = 0; i < chunks->count && job->filling > 0; i++)
-		if (job->state[i] == CHUNK_FILLING)
+	chunks_leave(chunks->all, &chunks->holder);
+	for (i = 0; i < chunks->all->count && chunks->filling > 0; i++)
+		if (chunks->state[i] == CHUNK_FILLING)
 		{
-			job->filling--;
+			chunks->filling--;
 			job_take_back(job, i);
 		}
 	job->announced = job->crossed;
 	job->wanted = 0;
-	chunks_activate(chunks, &job->holder, true);
+	chunks_activate(chunks->all, &chunks->holder, true);
 	if (hpsort_cuda_job_finish(job->cuda, &result, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
 	job->finished = true;
@@ -262,14 +259,14 @@ on_read(Job *job, const GpuMessage *m)
 {
 	if (job->wanted > 0)
 		return peer_bad_message(job->peer, "reading where questions were announced");
-	job_stop_queueing(job);
+	chunks_leave(job->chunks.all, &job->chunks.holder);
 	return start_reading(job, (GpuForm) m->body.read.form, m->body.read.descending != 0);
 }
 
 static bool
 on_release(Job *job, const GpuMessage *m)
 {
-	job->reading--;
+	job->chunks.reading--;
 	job_take_back(job, m->body.chunk.chunk);
 	return true;
 }
@@ -297,8 +294,7 @@ static const Handler handlers[] = {
 	[GPU_MSG_ADD] = {on_add, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_WANT] = {on_want},
 	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.announced = true,.filling = true},
-	[GPU_MSG_ADD_EXTENTS] = {job_add_extents, CHUNK_FILLING,.announced = true,.filling = true},
-	[GPU_MSG_ROWS] = {job_set_rows, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.announced = true,.filling = true},
 	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.announced = true,.filling = true},
 	[GPU_MSG_FINISH] = {on_finish,.filling = true},
 	[GPU_MSG_READ] = {on_read,.finished = true},
@@ -317,7 +313,7 @@ job_message(Job *job, const GpuMessage *m)
 		return on_open(job, m);
 	if (!job->open || m->header.job != job->number)
 		return peer_bad_message(job->peer, "no such job");
-	if (h->chunk != CHUNK_ELSEWHERE && job->state[gpu_message_chunk(m)] != h->chunk)
+	if (h->chunk != CHUNK_ELSEWHERE && job->chunks.state[gpu_message_chunk(m)] != h->chunk)
 		return peer_bad_message(job->peer, "chunk that was not granted or lent");
 	if (job->failed && !h->failed)
 		return true;

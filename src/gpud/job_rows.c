@@ -1,6 +1,6 @@
 /*
  * job_rows.c
- *		Rows and questions in a job (see job_rows.h).
+ *		Rows of extents in a job, and questions about its sorted keys (see job.h).
  *
  * As in job_extents.c, what is relied upon is copied out of the chunk, then checked, then used.
  */
@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpud/job_chunks.h"
-#include "gpud/job_extents.h"
-#include "gpud/job_rows.h"
+#include "gpud/job.h"
 
 /* Pieces of a column that the engine is given at once: for it, that is one kernel. */
 #define ROWS_AT_ONCE 16384
@@ -34,15 +32,15 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   "layouts are laid out alike");
 
 bool
-job_set_rows(Job *job, const GpuMessage *m)
+job_set_layout(Job *job, const GpuMessage *m)
 {
-	const char *chunk = chunks_at(job->chunks, m->body.chunk.chunk);
+	const char *chunk = chunks_at(job->chunks.all, m->body.chunk.chunk);
 	RowsLayout	layout;
 	ValueRange	ranges[ROWS_MAX_RANGES];
 	HpsortCudaError err;
 
-	if (job->spec.n != 0 || job->ncolumns > 0 || job->spec.want == SORT_WANT_PERMUTATION)
-		return peer_bad_message(job->peer, "rows in a job that has other keys");
+	if (job->spec.n != 0 || job->layout || job->spec.want == SORT_WANT_PERMUTATION)
+		return peer_bad_message(job->peer, "layout in a job that has other keys");
 	memcpy(&layout, chunk, sizeof(layout));
 	if (layout.nranges > ROWS_MAX_RANGES)
 		return peer_bad_message(job->peer, "impossible layout");
@@ -51,6 +49,7 @@ job_set_rows(Job *job, const GpuMessage *m)
 	job_take_back(job, m->body.chunk.chunk);
 	if (!rows_layout_is_sound(&layout, ranges))
 		return peer_bad_message(job->peer, "impossible layout");
+	job->layout = true;
 	job->ncolumns = layout.ncolumns;
 	return hpsort_cuda_job_rows(job->cuda, (const HpsortCudaRows *) (const void *) &layout,
 								(const HpsortCudaRange *) (const void *) ranges,
@@ -71,7 +70,8 @@ typedef struct RowsList
 	HeldExtent **found;			/* likewise */
 	HpsortCudaPiece *pieces;	/* room for ROWS_AT_ONCE of each column */
 	uint32_t	npieces;		/* of each column */
-	uint64_t	rows;			/* added so far */
+	uint64_t	expected;		/* keys that the rows added so far should have */
+	uint64_t	keys;			/* that the engine has found */
 } RowsList;
 
 static GpuRows *
@@ -85,14 +85,17 @@ static bool
 flush_pieces(Job *job, RowsList *list, HpsortCudaError * err)
 {
 	HpsortCudaError second;
+	uint64_t	keys = 0;
 
 	if (list->npieces > 0 &&
-		hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, err) != HPSORT_CUDA_OK &&
+		hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, &keys,
+								 err) != HPSORT_CUDA_OK &&
 		!(job_makes_room(job, err) &&
-		  hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces,
+		  hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, &keys,
 								   &second) == HPSORT_CUDA_OK))
 		return false;
 	list->npieces = 0;
+	list->keys += keys;
 	return true;
 }
 
@@ -100,6 +103,16 @@ static bool
 has_block(const GpuRows *entry, uint32_t block)
 {
 	return entry->blocks[block / 64] >> block % 64 & 1;
+}
+
+/* The bits that all blocks of an extent have in word i of an entry. */
+static uint64_t
+all_blocks(const HeldExtent *extent, uint32_t i)
+{
+	uint32_t	nblocks = extent->nblocks;
+
+	return nblocks >= (i + 1) * 64 ? UINT64_MAX :
+		nblocks <= i * 64 ? 0 : (UINT64_C(1) << (nblocks - i * 64)) - 1;
 }
 
 /*
@@ -164,10 +177,10 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, Hp
 	uint32_t	c;
 
 	/* Where all are wanted, which is usual, nothing is read of where blocks begin. */
-	if (entry->blocks[0] == job_extent_blocks(found[0], 0) &&
-		entry->blocks[1] == job_extent_blocks(found[0], 1))
+	if (entry->blocks[0] == all_blocks(found[0], 0) && entry->blocks[1] == all_blocks(found[0], 1))
 	{
 		entry->rows = found[0]->nrows;
+		entry->nulls = job->layout ? 0 : found[0]->nnulls;
 		block = nblocks;
 		if (!add_piece(job, list, found, first, entry->rows, err))
 			return false;
@@ -178,7 +191,7 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, Hp
 		uint32_t	n;
 
 		for (; block < nblocks && has_block(entry, block); block++)
-			;
+			entry->nulls += job->layout ? 0 : found[0]->nulls[block];
 		n = found[0]->starts[block] - found[0]->starts[from];
 		/* A block that is not wanted may be one that another column has not. */
 		for (c = 0; c < list->ncolumns && n > 0; c++)
@@ -188,7 +201,7 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, Hp
 			return false;
 		block++;				/* is not wanted, or the end */
 	}
-	list->rows += entry->rows;
+	list->expected += entry->rows - entry->nulls;
 	return true;
 }
 
@@ -212,7 +225,18 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 		if (entry->missing == 0 && !add_entry(job, list, entry, found, err))
 			return false;
 	}
-	return flush_pieces(job, list, err);
+	if (!flush_pieces(job, list, err))
+		return false;
+
+	/* Bits for NULLs are not counted when an extent is kept. */
+	if (list->keys == list->expected)
+		return true;
+	*err = (HpsortCudaError)
+	{
+		.code = HPSORT_CUDA_FAILED,.text =
+			"extents have not the keys that they promise"
+	};
+	return false;
 }
 
 /* Whether a list names extents, no blocks that one has not, and no answers. */
@@ -226,19 +250,37 @@ list_is_sound(const RowsList *list)
 	{
 		const GpuRows *entry = entry_at(list, i);
 
-		if (entry->missing != 0 || entry->rows != 0)
+		if (entry->missing != 0 || entry->rows != 0 || entry->nulls != 0 || entry->zero != 0)
 			return false;
 		for (c = 0; c < list->ncolumns; c++)
 		{
 			const HeldExtent *extent = list->found[(size_t) i * list->ncolumns + c];
 
 			if (list->generations[(size_t) i * list->ncolumns + c] == 0 ||
-				(extent && ((entry->blocks[0] & ~job_extent_blocks(extent, 0)) != 0 ||
-							(entry->blocks[1] & ~job_extent_blocks(extent, 1)) != 0)))
+				(extent && ((entry->blocks[0] & ~all_blocks(extent, 0)) != 0 ||
+							(entry->blocks[1] & ~all_blocks(extent, 1)) != 0)))
 				return false;
 		}
 	}
 	return true;
+}
+
+/* Copies a list, and finds its extents, which the job holds from then on. */
+static void
+copy_list(Job *job, RowsList *list, uint32_t chunk)
+{
+	JobExtents *extents = &job->extents;
+	uint32_t	nfound = list->n * list->ncolumns;
+	uint32_t	i;
+
+	memcpy(list->entries, chunks_at(job->chunks.all, chunk), list->n * list->size);
+	for (i = 0; i < list->n; i++)
+		memcpy(list->generations + (size_t) i * list->ncolumns, entry_at(list, i) + 1,
+			   list->ncolumns * sizeof(uint64_t));
+	extents_find(&job->device->extents, job->epoch, list->generations, nfound, list->found);
+	for (i = 0; i < nfound; i++)
+		if (list->found[i])
+			extents->list[extents->n++] = list->found[i];
 }
 
 /* The list has been added: gives the chunk back with the answers. */
@@ -247,11 +289,11 @@ answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {
 	GpuMessage	added;
 
-	memcpy(chunks_at(job->chunks, message->chunk), list->entries, list->n * list->size);
-	job->n += list->rows;
+	memcpy(chunks_at(job->chunks.all, message->chunk), list->entries, list->n * list->size);
+	job->n += list->keys;
 	job_chunk_is_lent(job, message->chunk);
 	gpu_message_init(&added, GPU_MSG_ADDED, job->number);
-	added.body.added.keys = list->rows;
+	added.body.added.keys = list->keys;
 	added.body.added.chunk = message->chunk;
 	added.body.added.count = message->count;
 	return peer_send(job->peer, &added);
@@ -262,28 +304,24 @@ job_add_rows(Job *job, const GpuMessage *m)
 {
 	const GpuChunk *message = &m->body.chunk;
 	RowsList	list = {.ncolumns = job->ncolumns,.n = message->count};
+	const size_t nfound = (size_t) list.n * list.ncolumns;
 	HpsortCudaError err;
 	bool		alive;
-	uint32_t	i;
 
-	if (job->ncolumns == 0 || list.n > gpu_chunk_rows(job->chunks->bytes, list.ncolumns))
-		return peer_bad_message(job->peer, "rows without a layout, or beyond the chunk");
+	if (job->spec.n != 0 || list.n > gpu_chunk_rows(job->chunks.all->bytes, list.ncolumns))
+		return peer_bad_message(job->peer, "rows in a job whose keys were counted, or beyond the "
+								"chunk");
 	list.size = sizeof(GpuRows) + list.ncolumns * sizeof(uint64_t);
 	list.entries = malloc(list.n * list.size);
-	list.generations = malloc((size_t) list.n * list.ncolumns * sizeof(uint64_t));
-	list.found = malloc((size_t) list.n * list.ncolumns * sizeof(*list.found));
+	list.generations = malloc(nfound * sizeof(uint64_t));
+	list.found = malloc(nfound * sizeof(*list.found));
 	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(HpsortCudaPiece));
 	if (list.entries == NULL || list.generations == NULL || list.found == NULL ||
-		list.pieces == NULL ||
-		!job_reserve_extents(job, list.n * list.ncolumns))
+		list.pieces == NULL || !job_reserve_extents(job, (uint32_t) nfound))
 		alive = job_fail(job, GPU_RESOURCES, "out of memory");
 	else
 	{
-		memcpy(list.entries, chunks_at(job->chunks, message->chunk), list.n * list.size);
-		for (i = 0; i < list.n; i++)
-			memcpy(list.generations + (size_t) i * list.ncolumns, entry_at(&list, i) + 1,
-				   list.ncolumns * sizeof(uint64_t));
-		job_find_extents(job, list.generations, 1, list.found, list.n * list.ncolumns);
+		copy_list(job, &list, message->chunk);
 		if (!list_is_sound(&list))
 			alive = peer_bad_message(job->peer, "impossible list of rows");
 		else if (add_list(job, &list, &err))
@@ -316,7 +354,7 @@ positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 static HpsortCudaCode
 answer_questions(Job *job, const GpuLook *message, const void *questions, HpsortCudaError * err)
 {
-	void	   *chunk = chunks_at(job->chunks, message->chunk);
+	void	   *chunk = chunks_at(job->chunks.all, message->chunk);
 	uint64_t	distinct = 0;
 	HpsortCudaCode code = HPSORT_CUDA_OK;
 
@@ -350,7 +388,7 @@ job_look_up(Job *job, const GpuMessage *m)
 	questions = malloc(bytes);
 	if (questions == NULL)
 		return job_fail(job, GPU_RESOURCES, "out of memory");
-	memcpy(questions, chunks_at(job->chunks, message->chunk), bytes);
+	memcpy(questions, chunks_at(job->chunks.all, message->chunk), bytes);
 	if (message->look == SORT_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
 		alive = peer_bad_message(job->peer, "position beyond the keys");
 	else if (answer_questions(job, message, questions, &err) != HPSORT_CUDA_OK)

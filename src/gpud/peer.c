@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "gpu/clock.h"
 #include "gpud/log.h"
 #include "gpud/peer.h"
+#include "sort/clock.h"
 
 /* A message cannot be sent at once only if the peer does not read. */
 #define SEND_TIMEOUT_MS 10000
@@ -28,7 +28,7 @@ send_bytes(Peer *peer, const void *bytes, size_t size, int fd)
 	}			control;
 	struct iovec part = {.iov_base = (void *) bytes,.iov_len = size};
 	struct msghdr message = {.msg_iov = &part,.msg_iovlen = 1};
-	int64_t		deadline = gpu_clock_ms() + SEND_TIMEOUT_MS;
+	int64_t		deadline = sort_clock_ms() + SEND_TIMEOUT_MS;
 
 	if (fd >= 0)
 	{
@@ -52,7 +52,7 @@ send_bytes(Peer *peer, const void *bytes, size_t size, int fd)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		{
 			struct pollfd p = {.fd = peer->fd,.events = POLLOUT};
-			int64_t		left = deadline - gpu_clock_ms();
+			int64_t		left = deadline - sort_clock_ms();
 
 			if (atomic_load(&peer->over) != CONNECTION_ALIVE || left <= 0 ||
 				(poll(&p, 1, (int) left) < 0 && errno != EINTR))

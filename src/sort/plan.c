@@ -177,40 +177,6 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 #define EXTENT_WIDE_KEY_NS 0.12
 #define EXTENT_BINS (UINT64_C(1) << 15)
 
-static double
-extents_gpu_ns(double startup, double transfer, uint64_t n, uint64_t range)
-{
-	double		runs = (double) (n < range ? n : range);
-
-	return startup + (double) n * (range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS) +
-		runs * KEYS_PER_RUN * transfer;
-}
-
-/* What the CPU needs for counting, or sorting, packed keys. */
-static double
-extents_cpu_ns(uint64_t n, uint64_t range)
-{
-	const SortDeviceCosts *c = &plan_cpu_costs;
-
-	if (range > PLAN_MAX_BINS)
-		return (double) n * (c->wide_ns + c->wide_log_ns * log2_of(n));
-	return (double) n * at_bins(c->counting_ns, range);
-}
-
-bool
-plan_extents_ask_gpu(uint64_t n, int32_t lo, int32_t hi)
-{
-	return extents_cpu_ns(n, plan_range(lo, hi)) >
-		extents_gpu_ns(GPU_LEAST_NS, GPU_LEAST_KEY_NS / 2, n, plan_range(lo, hi));
-}
-
-bool
-plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi)
-{
-	return extents_cpu_ns(n, plan_range(lo, hi)) >
-		extents_gpu_ns(gpu->startup_ns, gpu->transfer_ns, n, plan_range(lo, hi));
-}
-
 /*
  * What the CPU needs for a value's group, beside the value: 1e7 rows of 1,000 groups whose values
  * are put in order take 15 to 25 ns each where both are sorted, and 5 where they are counted
@@ -223,30 +189,36 @@ plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi)
 /* The GPU's part: asking which extents there are, and three round trips for questions. */
 #define ROWS_LOOK_NS 2e5
 
+/* What the GPU needs: gpu has its costs, NULL stands for the least that any has. */
 static double
-rows_gpu_ns(double startup, uint64_t n, int ncolumns, uint64_t range)
+rows_gpu_ns(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, bool counted)
 {
-	return startup + ROWS_LOOK_NS +
-		(double) n * ((range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS) +
-					  (ncolumns - 1) * EXTENT_KEY_NS);
+	double		startup = gpu ? gpu->startup_ns : GPU_LEAST_NS;
+	double		transfer = gpu ? gpu->transfer_ns : GPU_LEAST_KEY_NS / 2;
+	double		runs = (double) (n < range ? n : range);
+	double		key = range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS;
+
+	return startup + (double) n * (key + (ncolumns - 1) * EXTENT_KEY_NS) +
+		(counted ? runs * KEYS_PER_RUN * transfer : ROWS_LOOK_NS);
 }
 
+/* What the CPU needs for counting, or sorting, packed keys, and for other columns. */
 static double
 rows_cpu_ns(uint64_t n, int ncolumns, uint64_t range)
 {
-	return ncolumns == 1 ? extents_cpu_ns(n, range) : (double) n * (ncolumns - 1) * ROW_COLUMN_NS;
+	const SortDeviceCosts *c = &plan_cpu_costs;
+
+	if (ncolumns > 1)
+		return (double) n * (ncolumns - 1) * ROW_COLUMN_NS;
+	if (range > PLAN_MAX_BINS)
+		return (double) n * (c->wide_ns + c->wide_log_ns * log2_of(n));
+	return (double) n * at_bins(c->counting_ns, range);
 }
 
 bool
-plan_rows_ask_gpu(uint64_t n, int ncolumns, uint64_t range)
+plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, bool counted)
 {
-	return rows_cpu_ns(n, ncolumns, range) > rows_gpu_ns(GPU_LEAST_NS, n, ncolumns, range);
-}
-
-bool
-plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range)
-{
-	return rows_cpu_ns(n, ncolumns, range) > rows_gpu_ns(gpu->startup_ns, n, ncolumns, range);
+	return rows_cpu_ns(n, ncolumns, range) > rows_gpu_ns(gpu, n, ncolumns, range, counted);
 }
 
 bool

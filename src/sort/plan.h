@@ -109,19 +109,14 @@ extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortEr
 extern bool plan_asks_gpu(const SortPlanInput *in);
 
 /*
- * Runs of n keys from lo to hi that a GPU has in its own memory, packed: whether it might bring
- * them in less time than the CPU counts the keys in the server's memory, so that it pays to ask
- * for its costs; and whether it does by these.
+ * Whether a GPU that has n rows of so many packed columns in its own memory makes their keys, of
+ * which there are range different ones, in less time than the CPU needs for the columns in the
+ * server's memory.  Keys are counted, and their runs come to the CPU, or they stay on the GPU in
+ * order, while some of them are looked up.  gpu has its costs; NULL: as far as any GPU might, so
+ * that it pays to ask for its costs.
  */
-extern bool plan_extents_ask_gpu(uint64_t n, int32_t lo, int32_t hi);
-extern bool plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi);
-
-/*
- * The same of the keys of n rows of so many columns, of which there are range different ones, that
- * stay on the GPU in order, while some of them are looked up.
- */
-extern bool plan_rows_ask_gpu(uint64_t n, int ncolumns, uint64_t range);
-extern bool plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range);
+extern bool plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range,
+						  bool counted);
 
 /*
  * Whether a sorter that has n keys, and more to come, had better count them into

@@ -13,14 +13,11 @@
  */
 #define SLICE_BYTES ((size_t) 32 << 20)
 
-/*
- * Returns the costs of context's GPU; NULL if it is not to be used for n rows, where
- * worth_asking may say so.
- */
-static const SortDeviceCosts *
-gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
+bool
+rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, bool counted)
 {
 	const SortGpu *gpu = context->gpu;
+	const SortDeviceCosts *costs;
 	const char *reason;
 	bool		forced = context->device == SORT_DEVICE_GPU;
 
@@ -28,25 +25,11 @@ gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
 		n == 0 ||
 		(context->algorithm != SORT_ALGORITHM_AUTO &&
 		 context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
-		return NULL;
-	return forced || worth_asking ? gpu->costs(gpu->arg, n, forced, &reason) : NULL;
-}
-
-bool
-rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range)
-{
-	const SortDeviceCosts *costs = gpu_costs(context, n, plan_rows_ask_gpu(n, ncolumns, range));
-
-	return costs &&
-		(context->device == SORT_DEVICE_GPU || plan_rows_pay(costs, n, ncolumns, range));
-}
-
-bool
-rows_job_count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi)
-{
-	const SortDeviceCosts *costs = gpu_costs(context, n, plan_extents_ask_gpu(n, lo, hi));
-
-	return costs && (context->device == SORT_DEVICE_GPU || plan_extents_pay(costs, n, lo, hi));
+		return false;
+	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, counted))
+		return false;
+	costs = gpu->costs(gpu->arg, n, forced, &reason);
+	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, counted));
 }
 
 /* How many columns' extents each of the rows has. */
@@ -145,10 +128,14 @@ add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 	return status;
 }
 
-/* Opens a job for rows, none of which is added. */
+/*
+ * Opens a job and adds the keys and the rows to it.  *job is NULL on failure, and if rows that
+ * have a layout, all of which are needed, cannot all be had.
+ */
 static SortStatus
 start_job(const SortContext *context, const RowsJob *rows, SortJob **job, SortError *err)
 {
+	const SortDevice *device = context->gpu->device;
 	SortJobSpec spec = {
 		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
 		.want = SORT_WANT_RUNS,
@@ -156,35 +143,42 @@ start_job(const SortContext *context, const RowsJob *rows, SortJob **job, SortEr
 		.hi = rows->hi,
 		.look_up = rows->layout != NULL,
 	};
+	bool		complete = false;
+	SortStatus	status;
 	size_t		i;
 
 	for (i = 0; i < rows->n; i++)
 		rows->rows[i].added = false;
-	return sort_job_start(context->gpu->device, context, &spec, NULL, job, err);
-}
-
-SortStatus
-rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **result, SortError *err)
-{
-	bool		complete = false;
-	SortJob    *job;
-	SortStatus	status = start_job(context, rows, &job, err);
-
-	*result = NULL;
+	status = sort_job_start(device, context, &spec, NULL, job, err);
 	if (status != SORT_OK)
 		return status;
 	if (rows->nkeys > 0)
-		status = job->device->add(job, rows->keys, rows->nkeys, err);
+		status = device->add(*job, rows->keys, rows->nkeys, err);
+	if (status == SORT_OK && rows->layout)
+		status = device->set_rows(*job, rows->layout, rows->ranges, err);
 	if (status == SORT_OK)
-		status = job->device->set_rows(job, rows->layout, rows->ranges, err);
-	if (status == SORT_OK)
-		status = add_all(job, rows, &complete, err);
-	if (status == SORT_OK && complete)
-		status = job->device->finish(job, err);
-	if (status == SORT_OK && complete)
-		*result = job;
-	else
-		job->device->close(job);
+		status = add_all(*job, rows, &complete, err);
+	if (status != SORT_OK || (rows->layout && !complete))
+	{
+		device->close(*job);
+		*job = NULL;
+	}
+	return status;
+}
+
+SortStatus
+rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **job, SortError *err)
+{
+	SortStatus	status = start_job(context, rows, job, err);
+
+	if (*job == NULL)
+		return status;
+	status = (*job)->device->finish(*job, err);
+	if (status != SORT_OK)
+	{
+		(*job)->device->close(*job);
+		*job = NULL;
+	}
 	return status;
 }
 
@@ -192,18 +186,12 @@ SortStatus
 rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs, SortError *err)
 {
 	const SortOutput output = {.runs = runs};
-	bool		complete;
 	SortJob    *job;
 	SortStatus	status = start_job(context, rows, &job, err);
 	size_t		i;
 
-	if (status != SORT_OK)
-		return status;
-	status = add_all(job, rows, &complete, err);
 	if (status == SORT_OK)
 		status = sort_job_complete(job, &output, NULL, err);
-	else
-		job->device->close(job);
 	for (i = 0; i < rows->n && status != SORT_OK; i++)
 		rows->rows[i].added = false;
 	return status;

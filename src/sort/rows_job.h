@@ -38,14 +38,12 @@ typedef struct RowsJob
 } RowsJob;
 
 /*
- * Returns whether context's GPU sorts keys of n rows of so many columns, of which there are
- * range different ones, of its own copies in less time than the CPU takes for them, as far as
+ * Returns whether context's GPU sorts or counts keys of n rows of so many columns, of which there
+ * are range different ones, of its own copies in less time than the CPU takes for them, as far as
  * is known; always and never as context's device says.  May connect to the GPU's service.
  */
-extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range);
-
-/* Returns the same of counting n keys from lo to hi, which the CPU would count as packed keys. */
-extern bool rows_job_count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi);
+extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range,
+						  bool counted);
 
 /*
  * Has context's GPU sort all keys.  *job is NULL if it failed, or if the GPU has no room for some

@@ -119,7 +119,7 @@ struct Pieces
 		uint64_t	n = UINT64_MAX;
 		const uint64_t before = given;
 
-		ENGINE(hpsort_cuda_job_add_packed(job, list.data(),
+		ENGINE(hpsort_cuda_job_add_rows(job, list.data(),
 										  static_cast<uint32_t>(list.size()), &n, &err));
 		given = keys.size();
 		CHECK(n == given - before);
@@ -367,7 +367,7 @@ test_packed_bounds(void)
 					ENGINE(hpsort_cuda_job_keep(job, bytes, with_null ? &null_last : nullptr,
 												4, width, base, &packed, nullptr, &err));
 					piece = {packed, 1, 3};
-					ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err));
+					ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err));
 					CHECK(n == (with_null ? 2 : 3));
 					if (with_null)
 					{
@@ -419,10 +419,10 @@ test_packed_errors(void)
 		/* the first one is good, and must not be counted */
 		const HpsortCudaPiece two[] = {{packed, 0, 100}, bad};
 
-		CHECK(hpsort_cuda_job_add_packed(job, two, 2, &n, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+		CHECK(hpsort_cuda_job_add_rows(job, two, 2, &n, &err) == HPSORT_CUDA_BAD_ARGUMENT);
 	}
-	CHECK(hpsort_cuda_job_add_packed(job, nullptr, 1, &n, &err) == HPSORT_CUDA_BAD_ARGUMENT);
-	ENGINE(hpsort_cuda_job_add_packed(job, nullptr, 0, &n, &err));
+	CHECK(hpsort_cuda_job_add_rows(job, nullptr, 1, &n, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	ENGINE(hpsort_cuda_job_add_rows(job, nullptr, 0, &n, &err));
 	CHECK(n == 0);
 
 	CUDA(cudaGetDevice(&device));
@@ -432,7 +432,7 @@ test_packed_errors(void)
 
 		piece = {packed, 0, 100};
 		ENGINE(hpsort_cuda_job_open(other, &spec, &stranger, &err));
-		CHECK(hpsort_cuda_job_add_packed(stranger, &piece, 1, &n, &err) ==
+		CHECK(hpsort_cuda_job_add_rows(stranger, &piece, 1, &n, &err) ==
 			  HPSORT_CUDA_BAD_ARGUMENT);
 		hpsort_cuda_job_close(stranger);
 	}
@@ -441,16 +441,16 @@ test_packed_errors(void)
 	/* no values, of which there are no pieces but empty ones */
 	ENGINE(hpsort_cuda_job_keep(job, nullptr, nullptr, 0, 2, 0, &none, nullptr, &err));
 	piece = {none, 0, 0};
-	ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err));
+	ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err));
 	CHECK(n == 0);
 	hpsort_cuda_packed_free(none);
 
 	piece = {packed, 0, 100};
-	ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, nullptr, &err));
+	ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, nullptr, &err));
 	ENGINE(hpsort_cuda_job_finish(job, nullptr, &err));
 	ENGINE(hpsort_cuda_job_read_runs(job, 0, 1, keys.data(), counts.data(), &err));
 	CHECK(keys[0] == 3 && counts[0] == 100);
-	CHECK(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	CHECK(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err) == HPSORT_CUDA_BAD_ARGUMENT);
 	CHECK(hpsort_cuda_job_keep(job, values.data(), nullptr, 100, 1, 0, &none, nullptr, &err) ==
 		  HPSORT_CUDA_BAD_ARGUMENT);
 	hpsort_cuda_job_close(job);
@@ -458,7 +458,7 @@ test_packed_errors(void)
 	/* cancelled: nothing is kept, nothing is added */
 	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
 	hpsort_cuda_job_cancel(job);
-	CHECK(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err) == HPSORT_CUDA_CANCELLED);
+	CHECK(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err) == HPSORT_CUDA_CANCELLED);
 	CHECK(hpsort_cuda_job_keep(job, values.data(), nullptr, 100, 1, 0, &none, nullptr, &err) ==
 		  HPSORT_CUDA_CANCELLED);
 	CHECK(none == nullptr);
@@ -502,9 +502,9 @@ test_packed_limit(void)
 	hpsort_cuda_memory(context, &used, nullptr, 0);
 	CHECK(used == open + hpsort_cuda_packed_bytes(packed));
 	hpsort_cuda_set_memory_limit(context, used);
-	CHECK(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err) == HPSORT_CUDA_NO_MEMORY);
+	CHECK(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err) == HPSORT_CUDA_NO_MEMORY);
 	hpsort_cuda_set_memory_limit(context, 0);
-	ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err));
+	ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err));
 	ENGINE(hpsort_cuda_job_finish(job, &result, &err));
 	CHECK(result.n == 300000 && result.distinct == 1);
 	hpsort_cuda_job_close(job);
@@ -513,12 +513,12 @@ test_packed_limit(void)
 	spec.wanted = HPSORT_CUDA_PERMUTATION;
 	spec.n_hint = 0;
 	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
-	ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err));
+	ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err));
 	hpsort_cuda_memory(context, &used, nullptr, 0);
 	hpsort_cuda_set_memory_limit(context, used + 300000);
-	CHECK(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err) == HPSORT_CUDA_NO_MEMORY);
+	CHECK(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err) == HPSORT_CUDA_NO_MEMORY);
 	hpsort_cuda_set_memory_limit(context, 0);
-	ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err));
+	ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err));
 	ENGINE(hpsort_cuda_job_finish(job, &result, &err));
 	CHECK(result.n == 600000);
 	hpsort_cuda_job_close(job);
@@ -532,7 +532,7 @@ test_packed_limit(void)
 	for (uint32_t i = 0; i < 10; i++)
 	{
 		piece = {packed, i * 30000, 30000};
-		ENGINE(hpsort_cuda_job_add_packed(job, &piece, 1, &n, &err));
+		ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &n, &err));
 	}
 	ENGINE(hpsort_cuda_job_finish(job, &result, &err));
 	CHECK(result.n == 300000 && result.distinct == 1);
@@ -582,7 +582,7 @@ test_drop(uint32_t rows, int turns)
 				pieces[i] = {packed[i], 0, rows};
 			}
 			for (int i = 0; i < 4; i++)
-				ENGINE(hpsort_cuda_job_add_packed(job, pieces, 16, &n, &err));
+				ENGINE(hpsort_cuda_job_add_rows(job, pieces, 16, &n, &err));
 			for (int i = 0; i < 16; i++)
 				hpsort_cuda_packed_free(packed[i]);
 			for (int i = 0; i < 16; i++)
@@ -595,7 +595,7 @@ test_drop(uint32_t rows, int turns)
 				pieces[i].packed = later[i];
 			hpsort_cuda_job_close(job);
 			ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
-			ENGINE(hpsort_cuda_job_add_packed(job, pieces, 16, &n, &err));
+			ENGINE(hpsort_cuda_job_add_rows(job, pieces, 16, &n, &err));
 			ENGINE(hpsort_cuda_job_finish(job, &result, &err));
 			CHECK(result.n == 16ull * rows && result.lo == 500 && result.hi == 999);
 			/* freed before the job that kept them is closed, or after */
@@ -647,7 +647,7 @@ test_shared(int jobs, uint32_t rows)
 
 				HpsortCudaPiece piece = {packed[i], 0, rows};
 
-				if (hpsort_cuda_job_add_packed(job, &piece, 1, &n, &error) != HPSORT_CUDA_OK ||
+				if (hpsort_cuda_job_add_rows(job, &piece, 1, &n, &error) != HPSORT_CUDA_OK ||
 					n != rows)
 					wrong++;
 			}
@@ -707,7 +707,7 @@ test_packed_cancel(uint32_t rows)
 			hpsort_cuda_job_cancel(job);
 		});
 		for (int c = 0; c < 4 && code == HPSORT_CUDA_OK; c++)
-			code = hpsort_cuda_job_add_packed(job, pieces.data(),
+			code = hpsort_cuda_job_add_rows(job, pieces.data(),
 											  static_cast<uint32_t>(pieces.size()), &n, &err);
 		if (code == HPSORT_CUDA_OK)
 			code = hpsort_cuda_job_finish(job, nullptr, &err);
@@ -796,7 +796,7 @@ struct RowsCase
 	void give(HpsortCudaJob *job)
 	{
 		ENGINE(hpsort_cuda_job_add_rows(job, list.data(), static_cast<uint32_t>(
-			list.size() / columns.size()), &err));
+			list.size() / columns.size()), nullptr, &err));
 		for (HpsortCudaPiece &piece : list)
 			piece = {nullptr, 77, 77};
 		list.clear();
@@ -991,7 +991,7 @@ test_rows_bounds(void)
 
 				ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
 				ENGINE(hpsort_cuda_job_rows(job, &layout, &range, &err));
-				ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &err));
+				ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, nullptr, &err));
 				CHECK(hpsort_cuda_job_finish(job, &result, &err) ==
 					  (filtered && nulls == 0 ? HPSORT_CUDA_OK : HPSORT_CUDA_OUT_OF_BOUNDS));
 				hpsort_cuda_job_close(job);

@@ -14,8 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/client_device.h"
-#include "gpu/client_status.h"
+#include "gpu/client.h"
 #include "gpu/protocol.h"
 #include "plain_allocator.h"
 #include "sort/error.h"
@@ -41,14 +40,12 @@ no_wait(void *arg, int fd, int events, int timeout_ms)
 static int
 make_area(void)
 {
-	GpuExtent	answers[2] = {
-		{.generation = 1,.added = 1,.rows = 5,.nulls = 1}, {.generation = 2,.added = 1,.rows = 5,.nulls = 1}
-	};
 	struct
 	{
 		GpuRows		rows;
 		uint64_t	generation;
-	}			rows[2] = {{{.rows = 5}, 1}, {{.rows = 5}, 2}};
+	}			rows[2] = {{{.rows = 5}, 1}, {{.rows = 5}, 2}},
+				answers[2] = {{{.rows = 5,.nulls = 1}, 1}, {{.rows = 5,.nulls = 1}, 2}};
 	int			fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || ftruncate(fd, CHUNKS * CHUNK_BYTES) != 0 ||
@@ -148,8 +145,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static int	area = -1;
 	static int32_t keys[KEYS];
 	GpuClientOptions options = {.epoch = 1,.hooks = {.wait = no_wait}};
-	GpuClientRef ref = {0};
-	SortGpu		gpu = {.device = &gpu_client_device,.arg = &ref};
+	GpuClient  *client;
+	SortGpu		gpu = {.device = &gpu_client_device};
 	SortContext context = {
 		.allocator = PLAIN_ALLOCATOR,
 		.threads = 1,
@@ -182,10 +179,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (send(ends[0], data + 2, size - 2, MSG_NOSIGNAL) < 0)
 		size = 2;
 	shutdown(ends[0], SHUT_WR);
-	if (gpu_client_connect_over(&options, ends[1], &ref.client, &failure, text, sizeof(text)) == SORT_OK)
+	options.socket = ends[1];
+	if (gpu_client_connect(&options, &client, &failure, text, sizeof(text)) == SORT_OK)
 	{
+		gpu.arg = client;
 		if (data[0] & 32)
-			(void) gpu_client_devices(ref.client, devices, 2, &count, &err);
+			(void) gpu_client_devices(client, devices, 2, &count, &err);
 		if (gpu_client_device.open(&context, &spec, &job, &err) == SORT_OK)
 		{
 			SortStatus	status = n == 0 ? SORT_OK : gpu_client_device.add(job, keys, n, &err);
@@ -210,7 +209,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			gpu_client_device.close(job);
 			free(out);
 		}
-		gpu_client_disconnect(ref.client);
+		gpu_client_disconnect(client);
 	}
 	close(ends[0]);
 	return 0;

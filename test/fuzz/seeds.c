@@ -270,7 +270,7 @@ say_extents_job(void)
 	say(&m);
 	say_extents(GPU_MSG_WANT, 0, 2);
 	say_extents(GPU_MSG_KEEP, 0, 1);
-	say_extents(GPU_MSG_ADD_EXTENTS, 1, 1);
+	say_extents(GPU_MSG_ADD_ROWS, 1, 1);
 	say_read(GPU_MSG_FINISH, GPU_FORM_KEYS, 0);
 	say_release(1);
 	say_plain(GPU_MSG_CLOSE, 1);
@@ -289,7 +289,7 @@ say_rows_job(void)
 	say(&m);
 	say_extents(GPU_MSG_WANT, 0, 4);
 	say_extents(GPU_MSG_KEEP, 0, 1);
-	say_extents(GPU_MSG_ROWS, 2, 1);
+	say_extents(GPU_MSG_LAYOUT, 2, 1);
 	say_extents(GPU_MSG_ADD_ROWS, 3, 1);
 	say_read(GPU_MSG_FINISH, GPU_FORM_NONE, 0);
 	say_release(3);

@@ -34,7 +34,7 @@ prepare(void)
 		abort();
 }
 
-/* Chunks 0, 4: for KEEP; 1, 5: for ADD_EXTENTS; 2, 6: for ROWS; 3, 7: for ADD_ROWS, and questions. */
+/* Chunks 0, 4: for KEEP; 2, 6: for LAYOUT; 1, 3, 5, 7: for ADD_ROWS, and questions. */
 static void
 fill_chunks(const uint8_t *data, size_t size)
 {
@@ -45,7 +45,6 @@ fill_chunks(const uint8_t *data, size_t size)
 	ExtentRows	rows = {
 		.nblocks = 3,.stamps = stamps,.counts = counts,.values = values,.nulls = nulls
 	};
-	GpuExtent	entry = {.generation = 1,.blocks = {5, 0}};
 	GpuRows		list = {.blocks = {5, 0}};
 	RowsLayout	layout = {
 		.ncolumns = 1,.nranges = 1,.filtered = 1,
@@ -63,14 +62,12 @@ fill_chunks(const uint8_t *data, size_t size)
 	{
 		char	   *bytes = chunks_at(&service.chunks, chunk);
 
-		if (chunk % 4 == 1)
-			memcpy(bytes, &entry, sizeof(entry));
-		else if (chunk % 4 == 2)
+		if (chunk % 4 == 2)
 		{
 			memcpy(bytes, &layout, sizeof(layout));
 			memcpy(bytes + sizeof(layout), &range, sizeof(range));
 		}
-		else if (chunk % 4 == 3)
+		else if (chunk % 2 == 1)
 		{
 			memcpy(bytes, &list, sizeof(list));
 			memcpy(bytes + sizeof(list), &generation, sizeof(generation));

@@ -45,7 +45,7 @@ struct HpsortCudaJob
 	uint32_t   *rows;			/* the permutation, after finish */
 	Runs		runs;
 	bool		have_runs;
-	RowsLayout	layout;			/* of rows */
+	RowsLayout	layout;			/* of rows; without columns: there is none */
 	ValueRange	ranges[ROWS_MAX_RANGES];
 };
 
@@ -145,8 +145,8 @@ begin_call(HpsortCudaJob *job, FaultPoint point, HpsortCudaError *err)
 {
 	FaultKind	fault;
 
-	/* Lists of extents and of rows have been counted when their messages came. */
-	if (point == AT_EXTENTS || point == AT_ROWS)
+	/* Lists of rows have been counted when their messages came. */
+	if (point == AT_ROWS)
 	{
 		fault = faults_thread.pieces;
 		faults_thread.pieces = FAULT_NONE;
@@ -447,25 +447,6 @@ unpack_piece(const HpsortCudaPiece *piece, int32_t *out)
 }
 
 HpsortCudaCode
-hpsort_cuda_job_add_packed(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
-						   uint64_t *nkeys, HpsortCudaError *err)
-{
-	uint64_t	rows = 0;
-	uint64_t	before = job->n;
-	uint32_t	i;
-	HpsortCudaCode code = begin_call(job, AT_EXTENTS, err);
-
-	for (i = 0; i < npieces; i++)
-		rows += pieces[i].n;
-	if (code == HPSORT_CUDA_OK)
-		code = make_room(job, rows, err);
-	for (i = 0; i < npieces && code == HPSORT_CUDA_OK; i++)
-		job->n += unpack_piece(&pieces[i], job->keys + job->n);
-	*nkeys = job->n - before;
-	return code;
-}
-
-HpsortCudaCode
 hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout, const HpsortCudaRange *ranges,
 					 HpsortCudaError *err)
 {
@@ -551,7 +532,7 @@ rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *pa
 	return sound;
 }
 
-/* Adds the keys of one piece of each column; there is room. */
+/* Adds the keys of one piece of each column, or of the only one without a layout; there is room. */
 static HpsortCudaCode
 add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaError *err)
 {
@@ -560,6 +541,11 @@ add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaErro
 	uint32_t	c;
 	int32_t		value;
 
+	if (job->layout.ncolumns == 0)
+	{
+		job->n += unpack_piece(pieces, job->keys + job->n);
+		return HPSORT_CUDA_OK;
+	}
 	for (c = 0; c < job->layout.ncolumns; c++)
 		parts[c] = part_of(&pieces[c]);
 	if (!rows_keys(&job->layout, job->ranges, parts, pieces[0].n, job->keys + job->n, &keys, &value))
@@ -574,9 +560,10 @@ add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaErro
 
 HpsortCudaCode
 hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts,
-						 HpsortCudaError *err)
+						 uint64_t *nkeys, HpsortCudaError *err)
 {
-	uint32_t	ncolumns = job->layout.ncolumns;
+	uint32_t	ncolumns = job->layout.ncolumns > 0 ? job->layout.ncolumns : 1;
+	uint64_t	before = job->n;
 	uint64_t	rows = 0;
 	uint32_t	i;
 	HpsortCudaCode code = begin_call(job, AT_ROWS, err);
@@ -587,6 +574,7 @@ hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint
 		code = make_room(job, rows, err);
 	for (i = 0; i < nparts && code == HPSORT_CUDA_OK; i++)
 		code = add_row_pieces(job, pieces + (size_t) i * ncolumns, err);
+	*nkeys = job->layout.ncolumns > 0 ? rows : job->n - before;
 	return code;
 }
 

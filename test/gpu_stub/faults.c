@@ -10,7 +10,7 @@
  *					devices:N				there are N devices (1)
  *		KIND		kill hang garbage short oversize version build uid oom
  *					sticky slow nochunks
- *		POINT		hello open chunk add keep extents rows finish read look
+ *		POINT		hello open chunk add keep rows finish read look
  *
  * For "slow" ARG is milliseconds (100).  SPEC is the environment's HPSORT_GPU_STUB, or else the
  * first line of the file gpu_stub in the current directory, which is the server's data
@@ -73,7 +73,6 @@ static const char *const point_names[FAULT_POINTS] = {
 	[AT_CHUNK] = "chunk",
 	[AT_ADD] = "add",
 	[AT_KEEP] = "keep",
-	[AT_EXTENTS] = "extents",
 	[AT_ROWS] = "rows",
 	[AT_FINISH] = "finish",
 	[AT_READ] = "read",

@@ -18,8 +18,7 @@ typedef enum FaultPoint
 	AT_CHUNK,					/* before a chunk is granted for keys, extents or rows */
 	AT_ADD,
 	AT_KEEP,
-	AT_EXTENTS,					/* before a list of extents is added, whether or not it has one */
-	AT_ROWS,					/* the same of rows */
+	AT_ROWS,					/* before a list of rows is added, whether or not it has one */
 	AT_FINISH,
 	AT_READ,					/* before a part of a result is read */
 	AT_LOOK,					/* before questions are answered */

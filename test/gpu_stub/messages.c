@@ -14,23 +14,17 @@
 #include "faults.h"
 #include "gpu/protocol.h"
 #include "gpud/chunks.h"
-#include "gpud/job_extents.h"
-#include "gpud/job_rows.h"
+#include "gpud/job.h"
+#include "sort/clock.h"
 
 extern int	__real_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
 extern int	__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
 extern ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 extern ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
-extern bool __real_job_add_extents(Job *job, const GpuMessage *m);
-extern bool __wrap_job_add_extents(Job *job, const GpuMessage *m);
 extern bool __real_job_add_rows(Job *job, const GpuMessage *m);
 extern bool __wrap_job_add_rows(Job *job, const GpuMessage *m);
-extern int64_t __real_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
-extern int64_t __wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
-extern void __real_chunks_queue(Chunks *chunks, ChunkHolder *holder);
-extern void __wrap_chunks_queue(Chunks *chunks, ChunkHolder *holder);
-extern int64_t __real_chunks_given(Chunks *chunks, ChunkHolder *holder);
-extern int64_t __wrap_chunks_given(Chunks *chunks, ChunkHolder *holder);
+extern int64_t __real_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must);
+extern int64_t __wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must);
 
 /* The service asks for the peer's user once, when its HELLO has come. */
 int
@@ -94,54 +88,39 @@ __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 }
 
 bool
-__wrap_job_add_extents(Job *job, const GpuMessage *m)
-{
-	FaultKind	fault = faults_at(AT_EXTENTS);
-
-	/* Until pieces are added: of the first list the device may have none. */
-	if (fault != FAULT_NONE)
-		faults_thread.pieces = fault;
-	return __real_job_add_extents(job, m);
-}
-
-bool
 __wrap_job_add_rows(Job *job, const GpuMessage *m)
 {
 	FaultKind	fault = faults_at(AT_ROWS);
 
+	/* Until pieces are added: of the first list the device may have none. */
 	if (fault != FAULT_NONE)
 		faults_thread.pieces = fault;
 	return __real_job_add_rows(job, m);
 }
 
-/* Whether a chunk that the connection has got stays with it; it is given back if not. */
-static int64_t
-keep_or_put(Chunks *chunks, ChunkHolder *holder, int64_t chunk)
-{
-	if (chunk < 0)
-		return -1;
-	faults_at_chunk();
-	if (!faults_thread.starving)
-		return chunk;
-	chunks_put(chunks, holder, (uint32_t) chunk);
-	return -1;
-}
-
+/*
+ * A chunk that the connection has got may not stay with it: it is given back, and the connection
+ * waits in no queue but as if it did.
+ */
 int64_t
-__wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most)
+__wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must)
 {
-	return faults_thread.starving ? -1 : keep_or_put(chunks, holder, __real_chunks_take(chunks, holder, most));
-}
+	int64_t		chunk = -1;
 
-void
-__wrap_chunks_queue(Chunks *chunks, ChunkHolder *holder)
-{
 	if (!faults_thread.starving)
-		__real_chunks_queue(chunks, holder);
-}
-
-int64_t
-__wrap_chunks_given(Chunks *chunks, ChunkHolder *holder)
-{
-	return keep_or_put(chunks, holder, __real_chunks_given(chunks, holder));
+		chunk = __real_chunks_take(chunks, holder, most, must);
+	if (chunk >= 0)
+	{
+		faults_at_chunk();
+		if (!faults_thread.starving)
+			return chunk;
+		chunks_put(chunks, holder, (uint32_t) chunk);
+		chunk = -1;
+	}
+	if (faults_thread.starving && must && !holder->queued)
+	{
+		holder->queued = true;
+		holder->queued_since = sort_clock_ms();
+	}
+	return chunk;
 }

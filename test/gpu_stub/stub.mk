@@ -9,7 +9,7 @@
 # What takes the place of the CUDA library, and what else the service is given.
 GPU_STUB_ENGINE = test/gpu_stub/engine.o test/gpu_stub/faults.o
 GPU_STUB_OBJS = $(GPU_STUB_ENGINE) test/gpu_stub/messages.o
-GPU_STUB_LINK = -Wl,--wrap=getsockopt,--wrap=sendmsg,--wrap=chunks_take,--wrap=chunks_queue,--wrap=chunks_given,--wrap=job_add_extents,--wrap=job_add_rows
+GPU_STUB_LINK = -Wl,--wrap=getsockopt,--wrap=sendmsg,--wrap=chunks_take,--wrap=job_add_rows
 
 # The CPU takes longer than a GPU for what costs.c measures.
 GPU_STUB_FLAGS = -D'MEDIUM_KEYS=((size_t) 1 << 17)'

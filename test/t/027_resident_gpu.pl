@@ -251,7 +251,7 @@ for my $round (1 .. at_length(1, 3))
 my $expected = sql("SELECT md5(answer_of_core('big', 'x'))");
 my $ask = "SET hpsort.device = auto; SELECT md5(answer('big', 'x'))";
 is(sql($ask), $expected, 'captured') for 1 .. 3;
-foreach my $fault (@{ at_length([qw(kill:keep garbage:extents)], [qw(kill:keep kill:extents garbage:extents oom:keep sticky:extents hang:extents)]) })
+foreach my $fault (@{ at_length([qw(kill:keep garbage:rows)], [qw(kill:keep kill:rows garbage:rows oom:keep sticky:rows hang:rows)]) })
 {
 	# A service that was just started has no extents, and so both points are met.
 	configure($node, stub => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang/ ? '400ms' : '20s');
@@ -321,7 +321,7 @@ foreach my $point (sort keys %asked)
 		my $name = "given up, $point asked for the time $time";
 		my $answer = sql("$core $query");
 
-		configure($node, stub => "slow:$point:$time:3000");
+		configure($node, stub => "slow:rows:$time:3000");
 		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 		is(sql($auto), $answer, "$name: before") if $time == 3;
 		my $victim = open_session($node);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/client_status.h"
-
 /* rows_max: of a block; span: the largest distance; nulls_in: one row of so many, 0: none. */
 void
 extent_sample_make(ExtentSample *s, uint32_t nblocks, uint32_t rows_max, uint32_t span, int nulls_in)
@@ -129,8 +127,9 @@ extents_connect(GpuUnit *u, const GpuService *s, uint64_t epoch)
 	char		text[200];
 
 	gpu_unit_init(u);
-	if (gpu_client_connect(&options, &u->ref.client, &failure, text, sizeof(text)) != SORT_OK)
+	if (gpu_client_connect(&options, &u->client, &failure, text, sizeof(text)) != SORT_OK)
 		fail_msg("could not connect: %s", text);
+	u->gpu.arg = u->client;
 }
 
 SortJob *
@@ -207,7 +206,7 @@ extents_status_of(GpuUnit *u)
 	SortError	err;
 	int			count;
 
-	assert_sort_ok(gpu_client_devices(u->ref.client, &device, 1, &count, &err), err);
+	assert_sort_ok(gpu_client_devices(u->client, &device, 1, &count, &err), err);
 	return device;
 }
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gpu/client_extents.h"
+#include "gpu/client_job.h"
 
 /* ------------------------------------------------------------------------
  * Failures
@@ -55,12 +55,13 @@ test_faults(void **state)
 			SortStatus	status = SORT_OK;
 			int			e;
 
-			snprintf(spec, sizeof(spec), "%s:%s", faults[i].kind, point ? "extents" : "keep");
+			snprintf(spec, sizeof(spec), "%s:%s", faults[i].kind, point ? "rows" : "keep");
 			gpu_service_start(&s, args);
 			options.socket_path = s.socket;
 			gpu_unit_init(&u);
-			assert_int_equal(gpu_client_connect(&options, &u.ref.client, &failure, text, sizeof(text)),
+			assert_int_equal(gpu_client_connect(&options, &u.client, &failure, text, sizeof(text)),
 							 SORT_OK);
+			u.gpu.arg = u.client;
 			job = extents_open(&u, SORT_WANT_KEYS);
 			for (e = 0; e < MANY && status == SORT_OK; e++)
 			{
@@ -77,7 +78,7 @@ test_faults(void **state)
 			/* A device without memory for an extent does without it. */
 			expected = point == 0 && faults[i].failure == GPU_NO_MEMORY ? GPU_OK : faults[i].failure;
 			assert_int_equal(status == SORT_OK, expected == GPU_OK);
-			assert_int_equal(gpu_client_failure(u.ref.client), expected);
+			assert_int_equal(gpu_client_failure(u.client), expected);
 			gpu_client_device.close(job);
 			gpu_unit_disconnect(&u);
 			gpu_service_kill(&s);
@@ -98,8 +99,9 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 	int			round;
 
 	gpu_unit_init(&u);
-	if (gpu_client_connect(&options, &u.ref.client, &failure, text, sizeof(text)) != SORT_OK)
+	if (gpu_client_connect(&options, &u.client, &failure, text, sizeof(text)) != SORT_OK)
 		return 2;
+	u.gpu.arg = u.client;
 	for (round = 0; forever || round < 30; round++)
 	{
 		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX};
@@ -146,7 +148,7 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 		if (sum != expected)
 			return 1;
 	}
-	gpu_client_disconnect(u.ref.client);
+	gpu_client_disconnect(u.client);
 	return 0;
 }
 
@@ -275,13 +277,15 @@ write_kept(char *chunk, const ExtentSample *sample, Crime crime)
 static void
 write_list(char *chunk, Crime crime)
 {
-	GpuExtent	entry = {.generation = crime == LIST_GENERATION_0 ? 0 : 9,.blocks = {7, 0}};
+	GpuRows		entry = {.blocks = {7, 0}};
+	uint64_t	generation = crime == LIST_GENERATION_0 ? 0 : 9;
 
 	if (crime == LIST_ANSWERED)
-		entry.rows = 1;
+		entry.nulls = 1;
 	if (crime == LIST_BLOCK_BEYOND)
 		entry.blocks[0] = 15;
 	memcpy(chunk, &entry, sizeof(entry));
+	memcpy(chunk + sizeof(entry), &generation, sizeof(generation));
 }
 
 static void
@@ -315,11 +319,11 @@ check_crime(const GpuService *s, const ExtentSample *sample, Crime crime)
 	uint32_t	chunk;
 
 	extents_connect(&u, s, EPOCH);
-	c = u.ref.client;
+	c = u.client;
 	assert_sort_ok(gpu_client_device.open(&u.unit.context, &spec, &job, &err), err);
 	if (list && crime != LIST_IN_COUNTED_JOB)
 		extents_keep(job, 9, sample);
-	assert_sort_ok(client_send_kept((GpuJob *) job, &err), err);
+	assert_sort_ok(client_send_gathered((GpuJob *) job, &err), err);
 	say(c, GPU_MSG_WANT, 0, 1);
 	assert_sort_ok(client_begin_chunk((GpuJob *) job, &err), err);
 	chunk = (uint32_t) ((GpuJob *) job)->filling;
@@ -330,7 +334,7 @@ check_crime(const GpuService *s, const ExtentSample *sample, Crime crime)
 		write_kept(client_chunk_memory(c, chunk), sample, crime);
 	if (crime == AFTER_FINISH)
 		assert_sort_ok(gpu_client_device.finish(job, &err), err);
-	say(c, list ? GPU_MSG_ADD_EXTENTS : GPU_MSG_KEEP, crime == NOT_GRANTED ? (chunk + 1) % c->chunks : chunk,
+	say(c, list ? GPU_MSG_ADD_ROWS : GPU_MSG_KEEP, crime == NOT_GRANTED ? (chunk + 1) % c->area.chunks : chunk,
 		crime == COUNT_BEYOND_CHUNK ? 200 : 1);
 	if (crime == NOT_ANNOUNCED)
 		say(c, GPU_MSG_KEEP, chunk, 1);
@@ -408,7 +412,7 @@ test_poison(void **state)
 	extents_keep(job, 1, &many[1]);
 	extent_sample_all(&many[1], &extent);
 	assert_int_equal(extents_add(job, &extent, 1, &err), SORT_DEVICE_UNAVAILABLE);
-	assert_int_equal(gpu_client_failure(u.ref.client), GPU_DEVICE_ERROR);
+	assert_int_equal(gpu_client_failure(u.client), GPU_DEVICE_ERROR);
 	gpu_client_device.close(job);
 	assert_int_equal(extents_status_of(&u).extents, 0);
 	assert_int_equal(extents_status_of(&u).memory_used, 0);

@@ -4,12 +4,12 @@
  *		one epoch only; given up when memory is short.
  */
 #include "extent_samples.h"
+#include "sort/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/clock.h"
 
 static const char *const small_chunks[] = {"--chunk", "4096", NULL};
 
@@ -281,7 +281,7 @@ test_memory_limit(void **state)
 	assert_int_equal(many_add(job, 1, 0, 5, keys, &n), 5);
 	while (status == SORT_OK)
 		status = gpu_client_device.add(job, keys, 10000, &err);
-	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
+	assert_int_equal(gpu_client_failure(u.client), GPU_NO_MEMORY);
 	gpu_client_device.close(job);
 	assert_int_equal(extents_status_of(&u).extents, 0);
 	assert_int_equal(extents_status_of(&u).memory_used, 0);
@@ -343,10 +343,10 @@ test_many_extents(void **state)
 			extents[i].generation = 1 + (uint64_t) i;
 			extent_sample_all(&sample, &extents[i]);
 		}
-		since = gpu_clock_ns();
+		since = (double) sort_clock();
 		assert_sort_ok(extents_add(job, extents, N, &err), err);
-		if (round > 0 && gpu_clock_ns() - since < best)
-			best = gpu_clock_ns() - since;
+		if (round > 0 && (double) sort_clock() - since < best)
+			best = (double) sort_clock() - since;
 		for (i = 0; i < N; i++)
 			assert_true(extents[i].added && extents[i].rows == sample.nrows);
 		assert_sort_ok(gpu_client_device.finish(job, &err), err);

@@ -18,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/client_status.h"
 #include "gpu/protocol.h"
 
 /* A client that dies in the middle leaves nothing behind. */
@@ -158,7 +157,7 @@ test_start_and_end(void **state)
 	close(s.parent);
 	s.parent = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(gpu_service_wait(&s, 20000), 0);
-	assert_false(gpu_client_is_usable(u.ref.client));
+	assert_false(gpu_client_is_usable(u.client));
 	gpu_unit_disconnect(&u);
 	unlink(s.log);
 	gpu_unit_init(&u);
@@ -202,7 +201,7 @@ test_start_and_end(void **state)
 	/* the devices of a list, in its order */
 	gpu_service_start(&s, both);
 	gpu_unit_connect_ok(&u, &s);
-	assert_sort_ok(gpu_client_devices(u.ref.client, devices, 3, &count, &err), err);
+	assert_sort_ok(gpu_client_devices(u.client, devices, 3, &count, &err), err);
 	assert_int_equal(count, 2);
 	assert_int_equal(devices[0].ordinal, 1);
 	assert_int_equal(devices[1].ordinal, 0);
@@ -260,7 +259,7 @@ test_no_descriptors(void **state)
 	clock_gettime(clock, &spent);
 	assert_true((double) spent.tv_sec + (double) spent.tv_nsec / 1e9 - before < 0.1);
 	for (i = 0; i < MOST; i++)
-		gpu_client_disconnect(units[i].ref.client);
+		gpu_client_disconnect(units[i].client);
 	gpu_assert_idle(&s, fds, threads);
 	gpu_unit_connect_ok(&u, &s);
 	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,

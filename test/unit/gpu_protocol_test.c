@@ -14,8 +14,8 @@
 
 static const GpuMessageType client_types[] = {
 	GPU_MSG_HELLO, GPU_MSG_OPEN, GPU_MSG_ADD, GPU_MSG_WANT, GPU_MSG_FINISH, GPU_MSG_READ,
-	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_ADD_EXTENTS,
-	GPU_MSG_ROWS, GPU_MSG_ADD_ROWS, GPU_MSG_LOOK
+	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_LAYOUT,
+	GPU_MSG_ADD_ROWS, GPU_MSG_LOOK
 };
 static const GpuMessageType service_types[] = {
 	GPU_MSG_WELCOME, GPU_MSG_GRANT, GPU_MSG_FINISHED, GPU_MSG_RESULT, GPU_MSG_DATA,
@@ -49,11 +49,10 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.chunk.count = CHUNK_BYTES / 4;
 			break;
 		case GPU_MSG_KEEP:
-		case GPU_MSG_ADD_EXTENTS:
 			m->body.chunk.chunk = CHUNKS - 1;
-			m->body.chunk.count = CHUNK_BYTES / sizeof(GpuExtent);
+			m->body.chunk.count = CHUNK_BYTES / sizeof(GpuKept);
 			break;
-		case GPU_MSG_ROWS:
+		case GPU_MSG_LAYOUT:
 			m->body.chunk.chunk = CHUNKS - 1;
 			m->body.chunk.count = 1;
 			break;
@@ -227,12 +226,9 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
 	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.count = 0);
 	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.count = CHUNK_BYTES / sizeof(GpuKept) + 1);
-	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
-	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
-	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.chunk.count++);
-	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
-	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
-	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 2);
+	WRONG(GPU_MSG_LAYOUT, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_LAYOUT, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_LAYOUT, GPU_FROM_CLIENT, m.body.chunk.count = 2);
 	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
 	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.count++);
@@ -325,7 +321,7 @@ test_no_chunks(void **state)
 	assert_false(gpu_message_check(&m, GPU_FROM_CLIENT, 0, 0, &why));
 	good_message(&m, GPU_MSG_KEEP);
 	assert_false(gpu_message_check(&m, GPU_FROM_CLIENT, 0, 0, &why));
-	good_message(&m, GPU_MSG_ADD_EXTENTS);
+	good_message(&m, GPU_MSG_ADD_ROWS);
 	assert_false(gpu_message_check(&m, GPU_FROM_CLIENT, 0, 0, &why));
 	good_message(&m, GPU_MSG_ADDED);
 	assert_false(gpu_message_check(&m, GPU_FROM_SERVICE, 0, 0, &why));

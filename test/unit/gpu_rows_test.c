@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/client_extents.h"
-#include "gpu/client_rows.h"
+#include "gpu/client_job.h"
 #include "sort/rows_job.h"
 
 #define COLUMNS 4
@@ -679,7 +678,7 @@ test_generation_again(void **state)
 		/* Asked for now and then, so that it is not always the one that was used last. */
 		job = open_pair(&u);
 		extents_keep(job, generation++, &other);
-		assert_sort_ok(client_send_kept((GpuJob *) job, &err), err);
+		assert_sort_ok(client_send_gathered((GpuJob *) job, &err), err);
 		if (generation % 50 == 0)
 			missing = ask_for_pair(job, &samples[0], 1, 2);
 		d->close(job);
@@ -713,13 +712,11 @@ typedef enum Crime
 	LAYOUT_RANGES,
 	LAYOUT_FLAGS,
 	LAYOUT_ORDER,
-	NO_LAYOUT,
 	MANY_ROWS,
 	GENERATION_0,
 	ANSWERED,
 	BLOCK_BEYOND,
 	KEYS_BEHIND,
-	EXTENTS_BEHIND,
 	LOOK_EARLY,
 	LOOK_NOT_ANNOUNCED,
 	LOOK_NOT_GRANTED,
@@ -759,7 +756,7 @@ take_chunk(GpuClient *c, SortJob *job, bool announce)
 	assert_sort_ok(client_begin_chunk((GpuJob *) job, &err), err);
 	chunk = (uint32_t) ((GpuJob *) job)->filling;
 	((GpuJob *) job)->filling = -1;
-	c->held[chunk] = CHUNK_NOT_HELD;
+	c->area.held[chunk] = CHUNK_NOT_HELD;
 	return chunk;
 }
 
@@ -785,7 +782,7 @@ commit_with_layout(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 	}
 	memcpy(memory, &layout, sizeof(layout));
 	memcpy(memory + sizeof(layout), &(ValueRange) {5, 4}, sizeof(ValueRange));
-	say(c, GPU_MSG_ROWS, chunk, 1, 0);
+	say(c, GPU_MSG_LAYOUT, chunk, 1, 0);
 }
 
 static void
@@ -798,8 +795,8 @@ commit_with_rows(GpuClient *c, SortJob *job, Crime crime)
 
 	memcpy(memory, &rows, sizeof(rows));
 	memcpy(memory + sizeof(rows), generations, sizeof(generations));
-	say(c, crime == KEYS_BEHIND ? GPU_MSG_ADD : crime == EXTENTS_BEHIND ? GPU_MSG_ADD_EXTENTS : GPU_MSG_ADD_ROWS, chunk,
-		crime == MANY_ROWS ? 110 : 1, 0);
+	say(c, crime == KEYS_BEHIND ? GPU_MSG_ADD : GPU_MSG_ADD_ROWS, chunk,
+		crime == MANY_ROWS ? 100 : 1, 0);
 }
 
 static void
@@ -809,7 +806,7 @@ commit_with_look(GpuClient *c, SortJob *job, Crime crime)
 	uint32_t	chunk = take_chunk(c, job, crime == LOOK_EARLY);
 
 	memset(client_chunk_memory(c, chunk), 0xFF, 8);
-	say(c, GPU_MSG_LOOK, crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->chunks : chunk, 1,
+	say(c, GPU_MSG_LOOK, crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->area.chunks : chunk, 1,
 		crime == LOOK_BEYOND ? SORT_LOOK_AT : SORT_LOOK_BELOW);
 	if (crime == LOOK_NOT_ANNOUNCED)
 		say(c, GPU_MSG_LOOK, chunk, 1, SORT_LOOK_BELOW);
@@ -860,7 +857,7 @@ check_crime(const GpuService *s, Crime crime)
 	int			i;
 
 	extents_connect(&u, s, EPOCH);
-	c = u.ref.client;
+	c = u.client;
 	table_make(&t, 2, 3, false);
 	job = open_rows(&u, &t);
 	for (i = 0; i < 2; i++)
@@ -871,8 +868,8 @@ check_crime(const GpuService *s, Crime crime)
 		extents_keep(job, 1000 + (uint64_t) i, &sample);
 		extent_sample_free(&sample);
 	}
-	assert_sort_ok(client_send_kept((GpuJob *) job, &err), err);
-	if (crime != NO_LAYOUT && (crime == LAYOUT_TWICE || crime < LAYOUT_TWICE || crime > LAYOUT_ORDER))
+	assert_sort_ok(client_send_gathered((GpuJob *) job, &err), err);
+	if (crime <= LAYOUT_TWICE || crime > LAYOUT_ORDER)
 		assert_sort_ok(d->set_rows(job, &t.layout, t.ranges, &err), err);
 	commit(c, job, &t, crime);
 	gpu_message_init(&m, GPU_MSG_ASK_DEVICES, 0);

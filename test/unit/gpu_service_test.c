@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/client_status.h"
-
 static const char *const small_chunks[] = {"--chunk", "4096", NULL};
 
 static void
@@ -71,7 +69,7 @@ check_matrix(const char *const *args, const size_t *sizes, size_t nsizes)
 			}
 			free(keys);
 		}
-	gpu_client_counters(u.ref.client, &counters);
+	gpu_client_counters(u.client, &counters);
 	assert_true(counters.jobs <= jobs);
 	assert_true(counters.bytes_sent > 0 && counters.bytes_received > 0);
 	gpu_unit_disconnect(&u);
@@ -189,7 +187,7 @@ test_given_up(void **state)
 		int			steps = (int) unit_below(4);
 		Runs		runs = {0};
 
-		if (!gpu_client_is_usable(u.ref.client))
+		if (!gpu_client_is_usable(u.client))
 		{
 			gpu_unit_disconnect(&u);
 			gpu_unit_connect_ok(&u, &s);
@@ -229,7 +227,7 @@ test_out_of_bounds(void **state)
 	assert_int_equal(err.lo, 0);
 	assert_int_equal(err.hi, 255);
 	/* an error of the job, not of the connection */
-	assert_true(gpu_client_is_usable(u.ref.client));
+	assert_true(gpu_client_is_usable(u.client));
 	assert_sort_ok(gpu_unit_sort(&u, keys, 4, 0, 300, 4, 0, SORT_WANT_KEYS, false, &err), err);
 	gpu_unit_disconnect(&u);
 	gpu_service_stop(&s);
@@ -257,14 +255,14 @@ test_memory_limit(void **state)
 	/* too large by its announced keys, and too large as keys come */
 	assert_int_equal(gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, N, 0, SORT_WANT_KEYS, false,
 								   &err), SORT_DEVICE_UNAVAILABLE);
-	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
+	assert_int_equal(gpu_client_failure(u.client), GPU_NO_MEMORY);
 	assert_int_equal(gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, 0, 1000, SORT_WANT_KEYS,
 								   false, &err), SORT_DEVICE_UNAVAILABLE);
-	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
-	assert_true(gpu_client_is_usable(u.ref.client));
+	assert_int_equal(gpu_client_failure(u.client), GPU_NO_MEMORY);
+	assert_true(gpu_client_is_usable(u.client));
 	assert_sort_ok(gpu_unit_sort(&u, keys, 20000, INT32_MIN, INT32_MAX, 0, 0, SORT_WANT_KEYS,
 								 false, &err), err);
-	assert_sort_ok(gpu_client_devices(u.ref.client, &device, 1, &count, &err), err);
+	assert_sort_ok(gpu_client_devices(u.client, &device, 1, &count, &err), err);
 	assert_int_equal(count, 1);
 	assert_int_equal(device.ordinal, 0);
 	assert_string_equal(device.state, "ready");
@@ -339,7 +337,7 @@ session_main(void *arg)
 			me->wrong = 1;
 		}
 	}
-	gpu_client_disconnect(u.ref.client);
+	gpu_client_disconnect(u.client);
 	free(keys);
 	free(out);
 	return NULL;
@@ -416,8 +414,8 @@ test_no_chunks(void **state)
 	assert_int_equal(gpu_unit_connect(&u, s.socket, 4000, text), GPU_OK);
 	assert_int_equal(gpu_unit_sort(&u, keys, 3000, INT32_MIN, INT32_MAX, 3000, 0, SORT_WANT_KEYS,
 								   false, &err), SORT_DEVICE_UNAVAILABLE);
-	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_CHUNKS);
-	assert_true(gpu_client_is_usable(u.ref.client));
+	assert_int_equal(gpu_client_failure(u.client), GPU_NO_CHUNKS);
+	assert_true(gpu_client_is_usable(u.client));
 	for (i = 0; i < 2; i++)
 	{
 		gpu_client_device.close(held[i]);
@@ -587,12 +585,12 @@ check_fault(const FaultCase *f, const int32_t *keys, size_t n)
 	{
 		assert_int_equal(failure, GPU_OK);
 		status = gpu_unit_sort(&u, keys, n, INT32_MIN, INT32_MAX, n, 0, SORT_WANT_KEYS, false, &err);
-		failure = gpu_client_failure(u.ref.client);
+		failure = gpu_client_failure(u.client);
 		if (status != (f->expected == GPU_OK ? SORT_OK : SORT_DEVICE_UNAVAILABLE) ||
 			failure != f->expected)
 			fail_msg("%s: status %d, %s: %s", f->fault, (int) status, gpu_failure_name(failure),
 					 err.message);
-		if (f->usable && !gpu_client_is_usable(u.ref.client))
+		if (f->usable && !gpu_client_is_usable(u.client))
 			fail_msg("%s: connection is not usable", f->fault);
 		if (f->usable)
 			assert_sort_ok(gpu_unit_sort(&u, keys, n, INT32_MIN, INT32_MAX, n, 0, SORT_WANT_KEYS,
@@ -681,7 +679,7 @@ test_random_kills(void **state)
 			while (gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, N, 0,
 								 (SortWant) unit_below(3), unit_below(2), &err) == SORT_OK)
 				sorted++;
-			assert_int_equal(gpu_client_failure(u.ref.client), GPU_LOST);
+			assert_int_equal(gpu_client_failure(u.client), GPU_LOST);
 			gpu_unit_disconnect(&u);
 		}
 		assert_int_equal(gpu_service_wait(&s, 20000), -SIGKILL);

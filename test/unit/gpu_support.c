@@ -233,11 +233,10 @@ void
 gpu_unit_init(GpuUnit *u)
 {
 	unit_init(&u->unit);
-	u->ref.client = NULL;
+	u->client = NULL;
 	u->gpu = (SortGpu)
 	{
 		.device = &gpu_client_device,
-		.arg = &u->ref,
 	};
 	u->unit.context.gpu = &u->gpu;
 }
@@ -251,10 +250,11 @@ gpu_unit_connect(GpuUnit *u, const char *socket, int wait_timeout_ms, char *text
 		.wait_timeout_ms = wait_timeout_ms,
 	};
 	GpuFailure	failure;
-	SortStatus	status = gpu_client_connect(&options, &u->ref.client, &failure, text, 200);
+	SortStatus	status = gpu_client_connect(&options, &u->client, &failure, text, 200);
 
 	assert_int_equal(status == SORT_OK, failure == GPU_OK);
-	assert_int_equal(status == SORT_OK, u->ref.client != NULL);
+	assert_int_equal(status == SORT_OK, u->client != NULL);
+	u->gpu.arg = u->client;
 	if (status != SORT_OK)
 		assert_true(text[0] != '\0');
 	return failure;
@@ -273,8 +273,8 @@ gpu_unit_connect_ok(GpuUnit *u, const GpuService *s)
 void
 gpu_unit_disconnect(GpuUnit *u)
 {
-	gpu_client_disconnect(u->ref.client);
-	u->ref.client = NULL;
+	gpu_client_disconnect(u->client);
+	u->gpu.arg = u->client = NULL;
 	unit_assert_no_leak(&u->unit);
 }
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "gpu/client_device.h"
+#include "gpu/client.h"
 #include "unit.h"
 
 /* A hpsort-gpud that this process started, in a directory of its own. */
@@ -61,7 +61,7 @@ typedef struct GpuUnit
 {
 	Unit		unit;
 	SortGpu		gpu;
-	GpuClientRef ref;
+	GpuClient  *client;			/* what gpu.arg is, too */
 } GpuUnit;
 
 extern void gpu_unit_init(GpuUnit *u);

@@ -10,6 +10,7 @@
 
 #include "sort/error.h"
 #include "sort/extent.h"
+#include "sort/plan.h"
 #include "sort/rows_job.h"
 
 #define EXTENTS 200
@@ -303,6 +304,12 @@ lend_costs(void *arg, uint64_t n, bool required, const char **reason)
 	return lent_costs;
 }
 
+static bool
+count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi)
+{
+	return rows_job_pays(context, n, 1, plan_range(lo, hi), true);
+}
+
 static void
 test_choice(void **state)
 {
@@ -315,30 +322,30 @@ test_choice(void **state)
 
 	(void) state;
 	unit_init(&u);
-	assert_false(rows_job_count_pays(&u.context, 100000000, 0, 999));
+	assert_false(count_pays(&u.context, 100000000, 0, 999));
 	u.context.gpu = &other;
-	assert_false(rows_job_count_pays(&u.context, 100000000, 0, 999));
+	assert_false(count_pays(&u.context, 100000000, 0, 999));
 	u.context.gpu = &gpu;
 	lent_costs = &good;
 	asked = 0;
 	/* A few keys are not worth asking. */
-	assert_false(rows_job_count_pays(&u.context, 1000, 0, 999));
+	assert_false(count_pays(&u.context, 1000, 0, 999));
 	assert_int_equal(asked, 0);
-	assert_true(rows_job_count_pays(&u.context, 10000000, 0, 999));
-	assert_true(rows_job_count_pays(&u.context, 100000000, INT32_MIN, INT32_MAX));
+	assert_true(count_pays(&u.context, 10000000, 0, 999));
+	assert_true(count_pays(&u.context, 100000000, INT32_MIN, INT32_MAX));
 	lent_costs = &slow;
-	assert_false(rows_job_count_pays(&u.context, 10000000, 0, 999));
+	assert_false(count_pays(&u.context, 10000000, 0, 999));
 	u.context.device = SORT_DEVICE_GPU;
-	assert_true(rows_job_count_pays(&u.context, 10, 0, 999));
-	assert_false(rows_job_count_pays(&u.context, 0, 0, 999));
+	assert_true(count_pays(&u.context, 10, 0, 999));
+	assert_false(count_pays(&u.context, 0, 0, 999));
 	lent_costs = NULL;
-	assert_false(rows_job_count_pays(&u.context, 10, 0, 999));
+	assert_false(count_pays(&u.context, 10, 0, 999));
 	lent_costs = &good;
 	u.context.algorithm = SORT_ALGORITHM_RADIX;
-	assert_false(rows_job_count_pays(&u.context, 10, 0, 999));
+	assert_false(count_pays(&u.context, 10, 0, 999));
 	u.context.algorithm = SORT_ALGORITHM_AUTO;
 	u.context.device = SORT_DEVICE_CPU;
-	assert_false(rows_job_count_pays(&u.context, 100000000, 0, 999));
+	assert_false(count_pays(&u.context, 100000000, 0, 999));
 }
 
 int

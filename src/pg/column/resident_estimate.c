@@ -22,8 +22,6 @@
 #include "pg/interrupts.h"
 #include "pg/resident/kept.h"
 #include "pg/resident/resident.h"
-#include "pg/sort_context.h"
-#include "sort/rows_job.h"
 
 /* The number of the column that an expression is; 0 if it is none. */
 static AttrNumber
@@ -140,17 +138,10 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	}
 	table_close(rel, NoLock);
 	if (question->looked_up && estimate.share > 0)
-		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys);
+		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, false);
 	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 &&
 		!estimate.gpu)
-	{
-		SortContext context;
-
-		pg_sort_context(&context, CurrentMemoryContext);
-		estimate.gpu = rows_job_count_pays(&context, (uint64) summaries[0].rows, summaries[0].lo,
-										   summaries[0].hi);
-		pg_check_interrupts();
-	}
+		estimate.gpu = resident_rows_pay(summaries, 1, 1, true);
 	pfree(summaries);
 	return estimate;
 }

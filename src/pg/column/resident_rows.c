@@ -70,35 +70,55 @@ resident_rows_are_counted(const ResidentSummary *column)
 		((double) column->hi - column->lo + 1) * ROWS_OF_COUNTED <= (double) column->rows;
 }
 
-bool
-resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys)
+/* The settings of a query.  One that counts raises an error where they cannot be obeyed. */
+static void
+make_context(SortContext *context, bool counted)
 {
-	uint64		range = count_keys(columns, nkeys);
+	if (counted)
+		pg_sort_context(context, CurrentMemoryContext);
+	else
+		pg_sort_context_lenient(context, CurrentMemoryContext, true);
+}
+
+bool
+resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool counted)
+{
+	uint64		range;
 	SortContext context;
 	int64		rows = PG_INT64_MAX;
 	bool		pays;
 	int			c;
 
-	if (ncolumns == 0 || ncolumns > ROWS_MAX_COLUMNS || range == 0)
+	if (ncolumns == 0 || ncolumns > ROWS_MAX_COLUMNS)
 		return false;
+	if (!counted)
+		range = count_keys(columns, nkeys);
+	else
+		range = columns->lo <= columns->hi ? plan_range(columns->lo, columns->hi) : 0;
 	for (c = 0; c < ncolumns; c++)
 		rows = Min(rows, columns[c].rows);
-	if (rows <= 0)
+	if (rows <= 0 || range == 0)
 		return false;
-	pg_sort_context_lenient(&context, CurrentMemoryContext, true);
-	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range);
+	make_context(&context, counted);
+	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, counted);
 	pg_check_interrupts();
 	return pays;
 }
 
-static ResidentRows *
-make_rows(LeftPurpose purpose, const SortContext *context, int ncolumns, size_t room)
+ResidentRows *
+resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns, int ncolumns, int nkeys,
+				   const ResidentFilter *filter, size_t room)
 {
-	ResidentRows *rows = palloc0_object(ResidentRows);
+	bool		counted = purpose == LEFT_TO_COUNT;
+	ResidentRows *rows;
 	int			c;
 
+	if (!resident_rows_pay(columns, ncolumns, nkeys, counted))
+		return NULL;
+	rows = palloc0_object(ResidentRows);
+	make_context(&rows->context, counted);
 	rows->memory = CurrentMemoryContext;
-	rows->context = *context;
+	rows->filter = filter;
 	rows->left = left_extents_make(purpose, ncolumns, false, room);
 	rows->lo = palloc_array(int32, ncolumns);
 	rows->hi = palloc_array(int32, ncolumns);
@@ -109,35 +129,6 @@ make_rows(LeftPurpose purpose, const SortContext *context, int ncolumns, size_t 
 		rows->hi[c] = PG_INT32_MIN;
 	}
 	return rows;
-}
-
-ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-				   const ResidentFilter *filter,
-				   size_t room)
-{
-	ResidentRows *rows;
-	SortContext context;
-
-	if (!resident_rows_pay(columns, ncolumns, nkeys))
-		return NULL;
-	pg_sort_context_lenient(&context, CurrentMemoryContext, true);
-	rows = make_rows(LEFT_TO_SORT, &context, ncolumns, room);
-	rows->filter = filter;
-	return rows;
-}
-
-ResidentRows *
-resident_rows_make_counts(const ResidentSummary *column, size_t room)
-{
-	SortContext context;
-
-	pg_sort_context(&context, CurrentMemoryContext);
-	if (column->rows > 0 && column->lo <= column->hi &&
-		rows_job_count_pays(&context, (uint64) column->rows, column->lo, column->hi))
-		return make_rows(LEFT_TO_COUNT, &context, 1, room);
-	pg_check_interrupts();
-	return NULL;
 }
 
 LeftExtents *
@@ -310,6 +301,22 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 	return true;
 }
 
+/* A job over all extents that have been added, whose keys have these bounds. */
+static RowsJob
+job_of(ResidentRows *rows, int32 lo, int32 hi)
+{
+	return (RowsJob)
+	{
+		.lo = lo,
+			.hi = hi,
+			.rows = rows->left->rows,
+			.generations = rows->left->generations,
+			.n = rows->left->n,
+			.fetch = fetch_extent,
+			.arg = rows
+	};
+}
+
 /* Raises a cancel; otherwise notes that the CPU takes over.  Returns false. */
 static bool
 failed(ResidentRows *rows, const SortError *err)
@@ -325,24 +332,16 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 				   size_t n)
 {
 	ValueRange	ranges[ROWS_MAX_RANGES];
-	RowsJob		job = {
-		.layout = layout,
-		.ranges = ranges,
-		.lo = lo,
-		.hi = hi,
-		.keys = keys,
-		.nkeys = n,
-		.rows = rows->left->rows,
-		.generations = rows->left->generations,
-		.n = rows->left->n,
-		.fetch = fetch_extent,
-		.arg = rows
-	};
+	RowsJob		job = job_of(rows, lo, hi);
 	SortStatus	status;
 	SortError	err;
 	int64		nrows = 0;
 	size_t		i;
 
+	job.layout = layout;
+	job.ranges = ranges;
+	job.keys = keys;
+	job.nkeys = n;
 	layout->ncolumns = (uint32) rows->left->ncolumns;
 	if (rows->left->n == 0 || !add_conditions(rows, layout, ranges))
 		return false;
@@ -408,15 +407,7 @@ void
 resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 {
 	LeftExtents *left = rows->left;
-	RowsJob		job = {
-		.lo = rows->lo[0],
-		.hi = rows->hi[0],
-		.rows = left->rows,
-		.generations = left->generations,
-		.n = left->n,
-		.fetch = fetch_extent,
-		.arg = rows
-	};
+	RowsJob		job = job_of(rows, rows->lo[0], rows->hi[0]);
 	SortError	err;
 	SortStatus	status;
 	size_t		i;
@@ -425,13 +416,13 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 	if (left->n == 0)
 		return;
 	status = rows_job_count(&rows->context, &job, &counts->runs, &err);
-	pg_check_interrupts();
 	if (status != SORT_OK)
 	{
-		sort_job_gpu_failed(&rows->context, &err);
+		(void) failed(rows, &err);
 		counts->runs.len = 0;
 		return;
 	}
+	pg_check_interrupts();
 	for (i = 0; i < left->n; i++)
 		if (left->rows[i].added)
 		{

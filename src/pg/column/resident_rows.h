@@ -23,18 +23,14 @@
 typedef struct ResidentRows ResidentRows;
 
 /*
- * Makes a query that sorts rows of these columns, of which the first nkeys make the key, by a
- * filter that may be NULL.  Returns NULL if the CPU is expected to be faster.  room: of extents,
- * at first.  In the current memory context.
+ * Makes a query about rows of these columns, for a purpose (LEFT_TO_SORT, LEFT_TO_COUNT).  The
+ * first nkeys columns make the key that rows are sorted by; filter may be NULL.  Values are counted
+ * of one column, without a filter.  Returns NULL if the CPU is expected to be faster.  room: of
+ * extents, at first.  In the current memory context.
  */
-extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentFilter *filter, size_t room);
-
-/*
- * Makes a query that counts the values of a column.  Returns NULL if the CPU is expected to be
- * faster.
- */
-extern ResidentRows *resident_rows_make_counts(const ResidentSummary *column, size_t room);
+extern ResidentRows *resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns,
+										int ncolumns, int nkeys, const ResidentFilter *filter,
+										size_t room);
 
 /* The extents that have been added. */
 extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
@@ -46,9 +42,11 @@ extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
 /*
- * Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs.
+ * Whether rows with these bounds of the columns are worth the GPU, to be counted or sorted; asks
+ * for its costs.
  */
-extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys);
+extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
+							  bool counted);
 
 /*
  * Adds an extent, as the columns' readers know it, and those of its blocks that are valid.  False

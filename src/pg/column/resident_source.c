@@ -117,12 +117,12 @@ begin_columns(ResidentSource *source)
 	}
 	counts = scan->runs && scan->ncolumns == 1 && scan->filter == NULL;
 	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
-		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter,
-										  room);
+		source->rows = resident_rows_make(LEFT_TO_SORT, summaries, scan->ncolumns,
+										  scan->nreturned, scan->filter, room);
 	if (source->rows)
 		scan->handler->has_rows = true;
 	else if (counts)
-		source->rows = resident_rows_make_counts(&summaries[0], room);
+		source->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL, room);
 	if (source->rows)
 		source->left = resident_rows_extents(source->rows);
 	return true;

@@ -212,7 +212,8 @@ hpsort_stat_gpu(PG_FUNCTION_ARGS)
 	Datum		values[STAT_COLUMNS];
 	bool		isnull[STAT_COLUMNS] = {0};
 	ServiceStatus status;
-	ServiceCounters counters;
+	uint64		counters[SERVICE_COUNTERS];
+	TimestampTz since;
 	int64		fallbacks = 0;
 	size_t		i;
 	int			n = 0;
@@ -220,23 +221,20 @@ hpsort_stat_gpu(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	(void) service_status(&status);
-	(void) service_counters(&counters);
+	service_counters(counters, &since);
 	for (i = 0; i < lengthof(shown_failures); i++)
-		fallbacks += (int64) counters.fallbacks[shown_failures[i]];
+		fallbacks += (int64) counters[SERVICE_FALLBACKS + shown_failures[i]];
 
 	values[n++] = CStringGetTextDatum(service_state_name(status.state));
 	isnull[n] = status.service_pid == 0;
 	values[n++] = Int32GetDatum(status.service_pid);
-	values[n++] = Int64GetDatum((int64) counters.jobs);
-	values[n++] = Int64GetDatum((int64) counters.keys);
-	values[n++] = Int64GetDatum((int64) counters.bytes_sent);
-	values[n++] = Int64GetDatum((int64) counters.bytes_received);
-	values[n++] = Int64GetDatum((int64) counters.restarts);
+	for (i = SERVICE_JOBS; i <= SERVICE_RESTARTS; i++)
+		values[n++] = Int64GetDatum((int64) counters[i]);
 	values[n++] = Int64GetDatum(fallbacks);
 	for (i = 0; i < lengthof(shown_failures); i++)
-		values[n++] = Int64GetDatum((int64) counters.fallbacks[shown_failures[i]]);
-	isnull[n] = counters.since == 0;
-	values[n++] = TimestampTzGetDatum(counters.since);
+		values[n++] = Int64GetDatum((int64) counters[SERVICE_FALLBACKS + shown_failures[i]]);
+	isnull[n] = since == 0;
+	values[n++] = TimestampTzGetDatum(since);
 	Assert(n == (int) STAT_COLUMNS);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull)));
 }

@@ -1,7 +1,8 @@
 /*
  * backend.c
  *		The way to the GPU that every sort of this session is lent (see backend.h):
- *		a SortGpu whose device runs the client's jobs over the session's connections.
+ *		a SortGpu whose device is the client's, but that it opens each job over one of the
+ *		session's connections.
  *
  * A job is closed by whatever comes first: the sort itself, the end of the memory
  * that its sorter lives in, or the abort of the (sub)transaction it was opened in.
@@ -25,20 +26,6 @@
 #include "sort/device.h"
 #include "sort/error.h"
 
-/* A job of backend_device: the client's job, and what ends it. */
-typedef struct BackendJob
-{
-	SortJob		base;
-	SortJob    *inner;			/* the client's; NULL once it was closed */
-	Connection *connection;
-	SortContext context;		/* the sorter's, but for its gpu */
-	SortGpu		gpu;			/* the way to the connection */
-	int			nest_level;		/* of the transaction that opened it */
-	bool		stream;			/* opened before all keys were there */
-} BackendJob;
-
-static const SortDevice backend_device;
-
 /*
  * A memory context in which a job was opened.  When it is reset, its jobs end.
  * Allocated in that context, once, however many jobs are opened in it.
@@ -61,7 +48,7 @@ weighted_costs(const Connection *connection)
 	size_t		at;
 
 	/* A struct of doubles only (protocol.c asserts it), but no array. */
-	weighted = *gpu_client_costs(connection->ref.client);
+	weighted = *gpu_client_costs(connection->client);
 	for (at = 0; at < sizeof(weighted); at += sizeof(double))
 	{
 		double		ns;
@@ -81,9 +68,9 @@ backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 	bool		usable;
 
 	/* The connection of a stream that still lives is as good as a free one. */
-	if (connection->job)
+	if (connection->memory)
 	{
-		if (gpu_client_is_usable(connection->ref.client))
+		if (gpu_client_is_usable(connection->client))
 			return weighted_costs(connection);
 		connection = &connections[1];
 	}
@@ -100,8 +87,10 @@ backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 static void
 backend_failed(void *arg, const SortError *err)
 {
-	service_count_fallback(err->status == SORT_UNSUPPORTED ? GPU_UNSUPPORTED :
-						   connections_failure());
+	GpuFailure	failure = err->status == SORT_UNSUPPORTED ? GPU_UNSUPPORTED :
+	connections_failure();
+
+	service_count(SERVICE_FALLBACKS + failure, 1);
 }
 
 /* ------------------------------------------------------------------------
@@ -109,64 +98,27 @@ backend_failed(void *arg, const SortError *err)
  * ------------------------------------------------------------------------
  */
 
-/* Notes why a job failed, if it did; returns status. */
-static SortStatus
-job_status(BackendJob *job, SortStatus status, const SortError *err)
-{
-	GpuClient  *client = job->connection->ref.client;
-
-	if (status == SORT_OK || status == SORT_CANCELLED)
-		return status;
-	connections_note(status == SORT_DEVICE_UNAVAILABLE || status == SORT_UNSUPPORTED ?
-					 gpu_client_failure(client) :
-					 status == SORT_OUT_OF_MEMORY ? GPU_RESOURCES : GPU_PROTOCOL, err->message);
-	if (connections_failure() == GPU_TIMEOUT)
-		connection_timed_out(job->connection, err->message);
-	return status;
-}
-
 /*
- * Closes the client's job, which frees the connection.  job itself stays, because a
- * sorter that outlives a subtransaction may still hold it.
+ * Ends the job that uses a connection, if there is one.  The job's memory stays, because a sorter
+ * that outlives a subtransaction may still hold it.
  */
 static void
-end_job(BackendJob *job)
+end_job(Connection *connection)
 {
-	if (job == NULL || job->inner == NULL)
+	if (connection->memory == NULL)
 		return;
 
 	/*
 	 * A process may exit while it waits in the middle of the client, which then must not be
 	 * called; the end of the socket ends the job as well.
 	 */
-	if (!proc_exit_inprogress)
+	if (proc_exit_inprogress)
+		connection->memory = NULL;
+	else
 	{
-		gpu_client_device.close(job->inner);
-		connection_count_work(job->connection);
+		connections_note(GPU_LOST, "job ended with its transaction");
+		gpu_client_end_job(connection->client);
 	}
-	job->inner = NULL;
-	job->connection->job = NULL;
-}
-
-static bool
-job_has_ended(const BackendJob *job, SortError *err)
-{
-	if (job->inner)
-		return false;
-	sort_fail(err, SORT_DEVICE_UNAVAILABLE, "job ended with its transaction");
-	connections_note(GPU_LOST, err->message);
-	return true;
-}
-
-static void
-backend_close(SortJob *base)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job == NULL)
-		return;
-	end_job(job);
-	pfree(job);
 }
 
 static void
@@ -177,8 +129,8 @@ memory_goes(void *arg)
 
 	dlist_delete(&w->node);
 	for (i = 0; i < CONNECTIONS; i++)
-		if (connections[i].job && connections[i].job->context.allocator.arena == w->memory)
-			end_job(connections[i].job);
+		if (connections[i].memory == w->memory)
+			end_job(&connections[i]);
 }
 
 static void
@@ -191,7 +143,7 @@ end_of_transaction(XactEvent event, void *arg)
 		event == XACT_EVENT_PRE_PREPARE)
 		return;
 	for (i = 0; i < CONNECTIONS; i++)
-		end_job(connections[i].job);
+		end_job(&connections[i]);
 }
 
 static void
@@ -203,14 +155,14 @@ end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionI
 
 	for (i = 0; i < CONNECTIONS; i++)
 	{
-		BackendJob *job = connections[i].job;
+		Connection *connection = &connections[i];
 
-		if (job == NULL || job->nest_level < level)
+		if (connection->memory == NULL || connection->nest_level < level)
 			continue;
 		if (event == SUBXACT_EVENT_ABORT_SUB)
-			end_job(job);
+			end_job(connection);
 		else if (event == SUBXACT_EVENT_COMMIT_SUB)
-			job->nest_level = level - 1;
+			connection->nest_level = level - 1;
 	}
 }
 
@@ -254,9 +206,9 @@ free_connection(bool stream, bool insist, SortError *err)
 
 	for (i = 0; i < CONNECTIONS; i++)
 	{
-		if (connections[i].job)
+		if (connections[i].memory)
 		{
-			if (stream && connections[i].job->stream)
+			if (stream && connections[i].stream)
 				break;
 			continue;
 		}
@@ -275,7 +227,6 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 {
 	MemoryContext memory = (MemoryContext) context->allocator.arena;
 	Connection *connection;
-	BackendJob *job;
 	SortStatus	status;
 
 	*result = NULL;
@@ -283,159 +234,19 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 	if (connection == NULL)
 		return pg_interrupt_pending() ? sort_cancelled(err)
 			: err->status;
-	job = watch(memory) ? MemoryContextAllocExtended(memory, sizeof(*job),
-													 MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO) : NULL;
-	if (job == NULL)
+	if (!watch(memory))
 		return sort_no_memory(err);
-	job->connection = connection;
-	job->context = *context;
-	sort_job_init(&job->base, &backend_device, &job->context, spec);
-	job->gpu.device = &gpu_client_device;
-	job->gpu.arg = &connection->ref;
-	job->context.gpu = &job->gpu;
-	job->nest_level = GetCurrentTransactionNestLevel();
-	job->stream = spec->n == 0;
-	status = gpu_client_device.open(&job->context, spec, &job->inner, err);
-	status = job_status(job, status, err);
+	status = gpu_client_open(connection->client, context, spec, result, err);
 	if (status != SORT_OK)
-	{
-		pfree(job);
 		return status;
-	}
-	connection->job = job;
-	*result = &job->base;
+	connection->memory = memory;
+	connection->nest_level = GetCurrentTransactionNestLevel();
+	connection->stream = spec->n == 0;
 	return SORT_OK;
 }
 
-static SortStatus
-backend_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.add(job->inner, keys, n, err), err);
-}
-
-static SortStatus
-backend_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t size,
-					SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-	SortStatus	status;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	status = gpu_client_device.keep_extent(job->inner, generation, extent, size, err);
-	return job_status(job, status, err);
-}
-
-static SortStatus
-backend_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.set_rows(job->inner, layout, ranges, err), err);
-}
-
-static SortStatus
-backend_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n,
-				 SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.add_rows(job->inner, rows, generations, n, err), err);
-}
-
-static SortStatus
-backend_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers,
-				SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.look_up(job->inner, look, questions, n, answers, err),
-					  err);
-}
-
-static SortStatus
-backend_finish(SortJob *base, SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-	SortStatus	status;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	status = job_status(job, gpu_client_device.finish(job->inner, err), err);
-	if (status == SORT_OK)
-		base->keys = job->inner->keys;
-	return status;
-}
-
-static SortStatus
-backend_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.read_keys(job->inner, descending, out, err), err);
-}
-
-static SortStatus
-backend_read_runs(SortJob *base, Runs *runs, SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.read_runs(job->inner, runs, err), err);
-}
-
-static SortStatus
-backend_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out,
-						 SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-	SortStatus	status;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	status = gpu_client_device.read_permutation(job->inner, descending, first, out, err);
-	return job_status(job, status, err);
-}
-
-static const char *
-backend_describe(const SortJob *base, SortAlgorithm *algorithm)
-{
-	const BackendJob *job = (const BackendJob *) base;
-
-	if (job->inner == NULL)
-		return "";				/* the job ended with its transaction */
-	return gpu_client_device.describe(job->inner, algorithm);
-}
-
-static const SortDevice backend_device = {
-	.kind = SORT_DEVICE_GPU,
-	.add_copies = true,
-	.open = backend_open,
-	.add = backend_add,
-	.keep_extent = backend_keep_extent,
-	.set_rows = backend_set_rows,
-	.add_rows = backend_add_rows,
-	.look_up = backend_look_up,
-	.finish = backend_finish,
-	.read_keys = backend_read_keys,
-	.read_runs = backend_read_runs,
-	.read_permutation = backend_read_permutation,
-	.describe = backend_describe,
-	.close = backend_close,
-};
+/* The client's device, but for open: gpu_backend_install makes it. */
+static SortDevice backend_device;
 
 static const SortGpu gpu_backend = {
 	.device = &backend_device,
@@ -446,5 +257,7 @@ static const SortGpu gpu_backend = {
 void
 gpu_backend_install(void)
 {
+	backend_device = gpu_client_device;
+	backend_device.open = backend_open;
 	pg_sort_use_gpu(&gpu_backend);
 }

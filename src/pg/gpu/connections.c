@@ -4,14 +4,12 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
-
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 
-#include "gpu/client_status.h"
-#include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/connections.h"
 #include "pg/gpu/service_process.h"
@@ -20,6 +18,7 @@
 #include "pg/guc.h"
 #include "pg/resident/resident.h"
 #include "pg/sort_context.h"
+#include "sort/clock.h"
 
 /*
  * A running service greets within a millisecond.  Under "auto" it is waited for no
@@ -31,8 +30,8 @@
 #define AVOID_MS 5000
 #define AVOID_HUNG_MS 60000
 
-/* How often the socket is looked at when no descriptor is left to wait with. */
-#define LOOK_MS 2
+/* How long a wait for the service goes on before it looks for interrupts. */
+#define WAIT_SLICE_MS 20
 
 /* A wake-up that is lost costs so much, not the whole start timeout. */
 #define START_POLL_MS 100
@@ -47,7 +46,7 @@ static GpuFailure last_failure = GPU_OK;
 static struct
 {
 	int			pid;			/* 0: none */
-	int64		until;			/* by gpu_clock_ms() */
+	int64		until;			/* by sort_clock_ms() */
 	GpuFailure	failure;
 	char text[	160];
 }			avoided;
@@ -63,78 +62,29 @@ wait_event(void)
 }
 
 /*
- * WaitLatchOrSocket without errors.  It needs a descriptor of its own, and raises
- * an error if there is none, which may not jump out of the client: the socket is
- * looked at now and then instead.
+ * The hook (GpuClientHooks) that waits for an answer of the service.  It serves interrupts, for
+ * which signals end each slice at once.  WaitLatchOrSocket would take a descriptor of its own, and
+ * raise an error if there is none, which may not jump out of the client.
  */
-static int
-wait_latch_or_socket(int wanted, int fd, long timeout_ms)
-{
-	MemoryContext context = CurrentMemoryContext;
-	uint32		holdoff = InterruptHoldoffCount;
-	uint32		cancel_holdoff = QueryCancelHoldoffCount;
-	struct pollfd look = {.fd = fd};
-	volatile int got = 0;
-	volatile bool failed = false;
-
-	PG_TRY();
-	{
-		got = WaitLatchOrSocket(MyLatch, wanted, fd, timeout_ms, wait_event());
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		InterruptHoldoffCount = holdoff;
-		QueryCancelHoldoffCount = cancel_holdoff;
-		failed = true;
-	}
-	PG_END_TRY();
-	if (!failed)
-		return got;
-
-	look.events = (short) (((wanted & WL_SOCKET_READABLE) ? POLLIN : 0) |
-						   ((wanted & WL_SOCKET_WRITEABLE) ? POLLOUT : 0));
-	if (poll(&look, 1, 0) > 0)
-		return wanted & (((look.revents & ~POLLOUT) ? WL_SOCKET_READABLE : 0) |
-						 ((look.revents & ~POLLIN) ? WL_SOCKET_WRITEABLE : 0));
-	return WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 (wanted & WL_TIMEOUT) ? Min(timeout_ms, LOOK_MS) : LOOK_MS, wait_event());
-}
-
-/* The hook (GpuClientHooks) that waits for an answer of the service. */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
-	int64		until = timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : 0;
-	int			wanted = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
-	long		left = timeout_ms;
+	int64		until = timeout_ms < 0 ? PG_INT64_MAX : sort_clock_ms() + timeout_ms;
+	int64		left = timeout_ms < 0 ? PG_INT64_MAX : timeout_ms;
+	int			ready;
 
-	if (events & POLLIN)
-		wanted |= WL_SOCKET_READABLE;
-	if (events & POLLOUT)
-		wanted |= WL_SOCKET_WRITEABLE;
-	if (timeout_ms >= 0)
-		wanted |= WL_TIMEOUT;
-	for (;;)
+	do
 	{
-		int			got;
-
 		if (pg_interrupt_pending())
 			return -1;
-		got = wait_latch_or_socket(wanted, fd, left);
-		if (got & WL_LATCH_SET)
-			ResetLatch(MyLatch);
-		if (got & (WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
-			return ((got & WL_SOCKET_READABLE) ? POLLIN : 0) |
-				((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
-		if (timeout_ms >= 0)
-		{
-			left = timeout_ms == 0 ? 0 : (long) (until - gpu_clock_ms());
-			if (left <= 0)
-				return pg_interrupt_pending() ? -1 : 0;
-		}
-	}
+		if (!PostmasterIsAlive())
+			proc_exit(1);
+		pgstat_report_wait_start(wait_event());
+		ready = gpu_client_poll(NULL, fd, events, (int) Min(left, WAIT_SLICE_MS));
+		pgstat_report_wait_end();
+		left = until - sort_clock_ms();
+	} while (ready == 0 && left > 0);
+	return ready;
 }
 
 void
@@ -144,26 +94,13 @@ connections_note(GpuFailure failure, const char *text)
 	strlcpy(reason_text, text, sizeof(reason_text));
 }
 
-void
-connection_count_work(Connection *connection)
-{
-	GpuClientCounters now;
-	GpuClientCounters *then = &connection->counted;
-
-	gpu_client_counters(connection->ref.client, &now);
-	service_count_work(now.jobs - then->jobs, now.keys - then->keys,
-					   now.bytes_sent - then->bytes_sent,
-					   now.bytes_received - then->bytes_received);
-	*then = now;
-}
-
 static void
 disconnect(Connection *connection)
 {
-	Assert(connection->job == NULL);
-	if (connection->ref.client == NULL)
+	Assert(connection->memory == NULL);
+	if (connection->client == NULL)
 		return;
-	gpu_client_disconnect(connection->ref.client);
+	gpu_client_disconnect(connection->client);
 	ReleaseExternalFD();
 	memset(connection, 0, sizeof(*connection));
 }
@@ -177,9 +114,48 @@ avoid_service(int service_pid, GpuFailure failure, const char *text)
 		failure == GPU_UNSUPPORTED || service_pid == 0)
 		return;
 	avoided.pid = service_pid;
-	avoided.until = gpu_clock_ms() + (failure == GPU_TIMEOUT ? AVOID_HUNG_MS : AVOID_MS);
+	avoided.until = sort_clock_ms() + (failure == GPU_TIMEOUT ? AVOID_HUNG_MS : AVOID_MS);
 	avoided.failure = failure;
 	strlcpy(avoided.text, text, sizeof(avoided.text));
+}
+
+/*
+ * The hook (GpuClientHooks) that hears of failures: notes them, and has a service looked after that
+ * gave a job no answer in time.
+ */
+static void
+connection_failed(void *arg, GpuFailure failure, const char *text)
+{
+	Connection *connection = (Connection *) arg;
+
+	connections_note(failure, text);
+	if (failure == GPU_TIMEOUT && connection->memory)
+	{
+		int			service_pid = gpu_client_service_pid(connection->client);
+
+		service_suspect(service_pid);
+		avoid_service(service_pid, GPU_TIMEOUT, text);
+	}
+}
+
+/*
+ * The hook (GpuClientHooks) that hears of the end of a job: the connection is free, and what it has
+ * done since the job before goes to the statistics.
+ */
+static void
+job_closed(void *arg)
+{
+	Connection *connection = (Connection *) arg;
+	GpuClientCounters now;
+	GpuClientCounters *then = &connection->counted;
+
+	gpu_client_counters(connection->client, &now);
+	service_count(SERVICE_JOBS, now.jobs - then->jobs);
+	service_count(SERVICE_KEYS, now.keys - then->keys);
+	service_count(SERVICE_BYTES_SENT, now.bytes_sent - then->bytes_sent);
+	service_count(SERVICE_BYTES_RECEIVED, now.bytes_received - then->bytes_received);
+	*then = now;
+	connection->memory = NULL;
 }
 
 /* Connects.  False, with the reason noted, if that is not possible now. */
@@ -191,7 +167,12 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 		.connect_timeout_ms = timeout_ms,
 		.wait_timeout_ms = hpsort_gpu_wait_timeout,
 		.epoch = resident_epoch(),
-		.hooks = {.wait = wait_for_service}
+		.hooks = {
+			.wait = wait_for_service,
+			.failed = connection_failed,
+			.closed = job_closed,
+			.arg = connection
+		}
 	};
 	GpuClient  *client;
 	GpuFailure	failure;
@@ -223,10 +204,41 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 		return false;
 	}
 	memset(connection, 0, sizeof(*connection));
-	connection->ref.client = client;
+	connection->client = client;
 	connection->wait_timeout = hpsort_gpu_wait_timeout;
 	connection->epoch = options.epoch;
 	return true;
+}
+
+/* Whether there may be a service, whose state *status is.  If not, notes why. */
+static bool
+service_is_known(ServiceStatus *status)
+{
+	const char *reason;
+
+	if (!hpsort_gpu)
+		connections_note(GPU_DISABLED, "the setting hpsort.gpu is off");
+	else if (!IsUnderPostmaster)
+		connections_note(GPU_NOT_RUNNING, "there is no GPU service in single-user mode");
+	else if (!service_is_installed(&reason))
+		connections_note(GPU_NO_DEVICE, reason);
+	else if (!service_status(status))
+		connections_note(GPU_RESOURCES,
+						 "no shared memory is left for the state of the GPU service");
+	else
+		return true;
+	return false;
+}
+
+/* Notes why a service in that state cannot be connected to. */
+static void
+note_state(const ServiceStatus *status)
+{
+	char text[	sizeof(status->text)];
+
+	snprintf(text, sizeof(text), "GPU service is %s", service_state_name(status->state));
+	connections_note(status->state == SERVICE_NO_DEVICE ? GPU_NO_DEVICE : GPU_NOT_RUNNING,
+					 status->text[0] != '\0' ? status->text : text);
 }
 
 /*
@@ -238,27 +250,8 @@ service_is_there(ServiceStatus *status, bool *wait)
 {
 	const char *reason;
 
-	if (!hpsort_gpu)
-	{
-		connections_note(GPU_DISABLED, "the setting hpsort.gpu is off");
+	if (!service_is_known(status))
 		return false;
-	}
-	if (!IsUnderPostmaster)
-	{
-		connections_note(GPU_NOT_RUNNING, "there is no GPU service in single-user mode");
-		return false;
-	}
-	if (!service_is_installed(&reason))
-	{
-		connections_note(GPU_NO_DEVICE, reason);
-		return false;
-	}
-	if (!service_status(status))
-	{
-		connections_note(GPU_RESOURCES,
-						 "no shared memory is left for the state of the GPU service");
-		return false;
-	}
 	if (service_may_start(status))
 	{
 		if (!supervisor_request(&reason))
@@ -267,29 +260,13 @@ service_is_there(ServiceStatus *status, bool *wait)
 			return false;
 		}
 		status->state = SERVICE_STARTING;
+		status->text[0] = '\0';
 	}
-	switch (status->state)
-	{
-		case SERVICE_STOPPED:
-		case SERVICE_STARTING:
-			connections_note(GPU_NOT_RUNNING, "GPU service is starting");
-			*wait = true;
-			return false;
-		case SERVICE_RESTARTING:
-			connections_note(GPU_NOT_RUNNING,
-							 status->text[0] ? status->text : "GPU service is restarting");
-			*wait = true;
-			return false;
-		case SERVICE_NO_DEVICE:
-			connections_note(GPU_NO_DEVICE, status->text);
-			return false;
-		case SERVICE_FAILED:
-			connections_note(GPU_NOT_RUNNING, status->text);
-			return false;
-		case SERVICE_RUNNING:
-			break;
-	}
-	return true;
+	if (status->state == SERVICE_RUNNING)
+		return true;
+	*wait = status->state == SERVICE_STARTING || status->state == SERVICE_RESTARTING;
+	note_state(status);
+	return false;
 }
 
 /* How long a sort that insists on the GPU waits for a service that is starting, ms. */
@@ -305,18 +282,18 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 	ServiceStatus status;
 
 	*wait = false;
-	if (connection->job)
+	if (connection->memory)
 	{
 		connections_note(GPU_RESOURCES, CONNECTIONS_IN_USE);
 		return false;
 	}
-	if (connection->ref.client && connection->wait_timeout == hpsort_gpu_wait_timeout &&
-		connection->epoch == resident_epoch() && gpu_client_is_usable(connection->ref.client))
+	if (connection->client && connection->wait_timeout == hpsort_gpu_wait_timeout &&
+		connection->epoch == resident_epoch() && gpu_client_is_usable(connection->client))
 		return true;
 	disconnect(connection);
 	if (!service_is_there(&status, wait))
 		return false;
-	if (!insist && status.service_pid == avoided.pid && gpu_clock_ms() < avoided.until)
+	if (!insist && status.service_pid == avoided.pid && sort_clock_ms() < avoided.until)
 	{
 		connections_note(avoided.failure, avoided.text);
 		return false;
@@ -336,7 +313,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 bool
 connection_wait_until_usable(Connection *connection)
 {
-	int64		until = gpu_clock_ms() + start_timeout();
+	int64		until = sort_clock_ms() + start_timeout();
 	bool		usable;
 
 	for (;;)
@@ -348,7 +325,7 @@ connection_wait_until_usable(Connection *connection)
 		usable = connection_make_usable(connection, true, &wait);
 		if (usable || !wait || pg_interrupt_pending())
 			break;
-		left = (long) (until - gpu_clock_ms());
+		left = (long) (until - sort_clock_ms());
 		if (left <= 0)
 			break;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -357,15 +334,6 @@ connection_wait_until_usable(Connection *connection)
 	}
 	service_cancel_wait();
 	return usable;
-}
-
-void
-connection_timed_out(Connection *connection, const char *text)
-{
-	int			service_pid = gpu_client_service_pid(connection->ref.client);
-
-	service_suspect(service_pid);
-	avoid_service(service_pid, GPU_TIMEOUT, text);
 }
 
 GpuFailure
@@ -386,57 +354,37 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 	ServiceStatus status;
 	SortError	err;
 	Connection *connection = &connections[0];
-	const char *reason;
 	int			count = 0;
-	int			i;
 	bool		wait;
+	bool		usable = false;
 
 	text[		0] = '\0';
 
 	*state = "off";
-	if (!hpsort_gpu)
+	if (service_is_known(&status))
 	{
-		strlcpy(text, "the setting hpsort.gpu is off", size);
-		return 0;
-	}
-	if (!service_is_installed(&reason))
-	{
-		*state = service_state_name(SERVICE_NO_DEVICE);
-		strlcpy(text, reason, size);
-		return 0;
-	}
-	if (!service_status(&status))
-	{
-		strlcpy(text, "no shared memory is left for the state of the GPU service", size);
-		return 0;
-	}
-	*state = service_state_name(status.state);
-	if (status.state != SERVICE_RUNNING)
-	{
-		if (status.text[0] != '\0')
-			strlcpy(text, status.text, size);
-		else if (status.state == SERVICE_STOPPED)
-			strlcpy(text, "GPU service is not running; a sort that needs it starts it", size);
+		*state = service_state_name(status.state);
+		if (status.state == SERVICE_STOPPED && status.text[0] == '\0')
+			connections_note(GPU_NOT_RUNNING,
+							 "GPU service is not running; a sort that needs it starts it");
+		else if (status.state != SERVICE_RUNNING)
+			note_state(&status);
 		else
-			snprintf(text, size, "GPU service is %s", *state);
-		return 0;
-	}
-	/* A connection without a job, if there is one. */
-	for (i = 0; i < CONNECTIONS; i++)
-		if (connections[i].job == NULL)
 		{
-			connection = &connections[i];
-			break;
+			/* A connection without a job, if there is one. */
+			if (connection->memory)
+				connection = &connections[1];
+			usable = connection_make_usable(connection, true, &wait);
 		}
-	if (!connection_make_usable(connection, true, &wait))
-	{
-		strlcpy(text, reason_text, size);
-		return 0;
 	}
-	if (gpu_client_devices(connection->ref.client, devices, max, &count, &err) != SORT_OK)
+	else if (last_failure == GPU_NO_DEVICE)
+		*state = service_state_name(SERVICE_NO_DEVICE);
+	if (!usable)
+		strlcpy(text, reason_text, size);
+	else if (gpu_client_devices(connection->client, devices, max, &count, &err) != SORT_OK)
 	{
 		strlcpy(text, err.message, size);
-		return 0;
+		count = 0;
 	}
 	return count;
 }

@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-#include "gpu/client_device.h"
+#include "gpu/client.h"
 
 /*
  * One connection for the job of a sort at its end, and one for keys that are sent
@@ -23,11 +23,15 @@
 
 typedef struct Connection
 {
-	GpuClientRef ref;			/* what gpu_client_device is given */
+	GpuClient  *client;			/* NULL: there is none */
 	GpuClientCounters counted;	/* of the client, already in the statistics */
-	struct BackendJob *job;		/* backend.c's, which uses the connection, or NULL */
 	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
 	uint64		epoch;			/* of resident_epoch() when it was made */
+
+	/* of the job that uses the connection, see backend.c */
+	MemoryContext memory;		/* which it ends with; NULL: there is no job */
+	int			nest_level;		/* of the transaction that opened it */
+	bool		stream;			/* opened before all keys were there */
 } Connection;
 
 extern Connection connections[CONNECTIONS];
@@ -44,12 +48,6 @@ extern bool connection_make_usable(Connection *connection, bool insist, bool *wa
 
 /* The same, insisting, and waiting for a service that is starting. */
 extern bool connection_wait_until_usable(Connection *connection);
-
-/* Adds what a connection has done since the last call to the statistics. */
-extern void connection_count_work(Connection *connection);
-
-/* A job over the connection got no answer in time; text is a phrase. */
-extern void connection_timed_out(Connection *connection, const char *text);
 
 /* Notes the kind of, and a phrase for, the last reason for having no GPU. */
 extern void connections_note(GpuFailure failure, const char *text);

@@ -18,11 +18,11 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/service_process.h"
 #include "pg/gpu/service_state.h"
 #include "pg/guc.h"
+#include "sort/clock.h"
 
 #define SERVICE_PROGRAM "hpsort-gpud"
 
@@ -158,7 +158,7 @@ service_process_start(ServiceProcess *service)
 	service->said[0] = '\0';
 	service->line_len = 0;
 	service->ready = false;
-	service->started = gpu_clock_ms();
+	service->started = sort_clock_ms();
 	service_set_state(SERVICE_STARTING, 0, "");
 
 	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
@@ -317,7 +317,7 @@ service_process_reap(ServiceProcess *service, int *status)
 void
 service_process_stop(ServiceProcess *service)
 {
-	int64		since = gpu_clock_ms();
+	int64		since = sort_clock_ms();
 	int			status;
 
 	if (service->pid == 0)
@@ -327,7 +327,7 @@ service_process_stop(ServiceProcess *service)
 	while (!service_process_reap(service, &status))
 	{
 		service_process_read(service);
-		if (gpu_clock_ms() - since >= STOP_MS)
+		if (sort_clock_ms() - since >= STOP_MS)
 			kill(service->pid, SIGKILL);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 20,
 						 PG_WAIT_EXTENSION);

@@ -28,7 +28,7 @@ typedef struct ServiceProcess
 	int			input;			/* the worker's end of its standard input, or -1 */
 	int			output;			/* ... of its standard output and error, or -1 */
 	bool		ready;			/* it listens */
-	int64		started;		/* by gpu_clock_ms() */
+	int64		started;		/* by sort_clock_ms() */
 	char	   *command;		/* its arguments in one string; NULL: never started */
 	char		said[160];		/* its last line that was no news of success */
 	char		line[1024];		/* a line not yet complete */

@@ -29,12 +29,7 @@ typedef struct ServiceShared
 	ServiceStatus status;
 	Latch	   *supervisor;		/* valid while status.supervisor_pid is set */
 	ConditionVariable changed;
-	pg_atomic_uint64 jobs;
-	pg_atomic_uint64 keys;
-	pg_atomic_uint64 bytes_sent;
-	pg_atomic_uint64 bytes_received;
-	pg_atomic_uint64 restarts;
-	pg_atomic_uint64 fallbacks[GPU_FAILURES];
+	pg_atomic_uint64 counters[SERVICE_COUNTERS];
 	pg_atomic_uint64 reset_at;
 } ServiceShared;
 
@@ -66,13 +61,8 @@ init(void *data)
 	SpinLockInit(&s->mutex);
 	s->status.since = GetCurrentTimestamp();
 	ConditionVariableInit(&s->changed);
-	pg_atomic_init_u64(&s->jobs, 0);
-	pg_atomic_init_u64(&s->keys, 0);
-	pg_atomic_init_u64(&s->bytes_sent, 0);
-	pg_atomic_init_u64(&s->bytes_received, 0);
-	pg_atomic_init_u64(&s->restarts, 0);
-	for (i = 0; i < GPU_FAILURES; i++)
-		pg_atomic_init_u64(&s->fallbacks[i], 0);
+	for (i = 0; i < SERVICE_COUNTERS; i++)
+		pg_atomic_init_u64(&s->counters[i], 0);
 	pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
 }
 
@@ -247,54 +237,23 @@ service_cancel_wait(void)
 }
 
 void
-service_count_work(uint64 jobs, uint64 keys, uint64 bytes_sent, uint64 bytes_received)
-{
-	ServiceShared *s = attach();
-
-	if (s == NULL)
-		return;
-	pg_atomic_fetch_add_u64(&s->jobs, jobs);
-	pg_atomic_fetch_add_u64(&s->keys, keys);
-	pg_atomic_fetch_add_u64(&s->bytes_sent, bytes_sent);
-	pg_atomic_fetch_add_u64(&s->bytes_received, bytes_received);
-}
-
-void
-service_count_fallback(GpuFailure failure)
-{
-	ServiceShared *s = attach();
-
-	if (s && failure > GPU_OK && failure < GPU_FAILURES)
-		pg_atomic_fetch_add_u64(&s->fallbacks[failure], 1);
-}
-
-void
-service_count_restart(void)
+service_count(ServiceCounter counter, uint64 n)
 {
 	ServiceShared *s = attach();
 
 	if (s)
-		pg_atomic_fetch_add_u64(&s->restarts, 1);
+		pg_atomic_fetch_add_u64(&s->counters[counter], n);
 }
 
-bool
-service_counters(ServiceCounters *counters)
+void
+service_counters(uint64 *counters, TimestampTz *since)
 {
 	ServiceShared *s = attach();
 	int			i;
 
-	memset(counters, 0, sizeof(*counters));
-	if (s == NULL)
-		return false;
-	counters->jobs = pg_atomic_read_u64(&s->jobs);
-	counters->keys = pg_atomic_read_u64(&s->keys);
-	counters->bytes_sent = pg_atomic_read_u64(&s->bytes_sent);
-	counters->bytes_received = pg_atomic_read_u64(&s->bytes_received);
-	counters->restarts = pg_atomic_read_u64(&s->restarts);
-	for (i = 0; i < GPU_FAILURES; i++)
-		counters->fallbacks[i] = pg_atomic_read_u64(&s->fallbacks[i]);
-	counters->since = (TimestampTz) pg_atomic_read_u64(&s->reset_at);
-	return true;
+	for (i = 0; i < SERVICE_COUNTERS; i++)
+		counters[i] = s ? pg_atomic_read_u64(&s->counters[i]) : 0;
+	*since = s ? (TimestampTz) pg_atomic_read_u64(&s->reset_at) : 0;
 }
 
 void
@@ -305,12 +264,7 @@ service_reset_counters(void)
 
 	if (s == NULL)
 		return;
-	pg_atomic_write_u64(&s->jobs, 0);
-	pg_atomic_write_u64(&s->keys, 0);
-	pg_atomic_write_u64(&s->bytes_sent, 0);
-	pg_atomic_write_u64(&s->bytes_received, 0);
-	pg_atomic_write_u64(&s->restarts, 0);
-	for (i = 0; i < GPU_FAILURES; i++)
-		pg_atomic_write_u64(&s->fallbacks[i], 0);
+	for (i = 0; i < SERVICE_COUNTERS; i++)
+		pg_atomic_write_u64(&s->counters[i], 0);
 	pg_atomic_write_u64(&s->reset_at, (uint64) GetCurrentTimestamp());
 }

@@ -42,16 +42,17 @@ typedef struct ServiceStatus
 	char text[	160];			/* why state is so, a phrase; may be empty */
 } ServiceStatus;
 
-typedef struct ServiceCounters
+/* What is counted for hpsort_stat_gpu. */
+typedef enum ServiceCounter
 {
-	uint64		jobs;
-	uint64		keys;
-	uint64		bytes_sent;
-	uint64		bytes_received;
-	uint64		restarts;
-	uint64		fallbacks[GPU_FAILURES];
-	TimestampTz since;			/* of the last reset */
-} ServiceCounters;
+	SERVICE_JOBS,
+	SERVICE_KEYS,
+	SERVICE_BYTES_SENT,
+	SERVICE_BYTES_RECEIVED,
+	SERVICE_RESTARTS,
+	SERVICE_FALLBACKS,			/* for a GpuFailure: this + the failure */
+	SERVICE_COUNTERS = SERVICE_FALLBACKS + GPU_FAILURES
+} ServiceCounter;
 
 /* Called by _PG_init while shared_preload_libraries are loaded. */
 extern void service_state_preload(void);
@@ -94,11 +95,12 @@ extern void service_suspect(int service_pid);
 extern void service_prepare_wait(void);
 extern void service_cancel_wait(void);
 
-/* Statistics, for hpsort_stat_gpu; counters without shared memory are lost. */
-extern void service_count_work(uint64 jobs, uint64 keys, uint64 bytes_sent, uint64 bytes_received);
-extern void service_count_fallback(GpuFailure failure);
-extern void service_count_restart(void);
-extern bool service_counters(ServiceCounters *counters);
+/* Adds n to a counter; without shared memory it is lost. */
+extern void service_count(ServiceCounter counter, uint64 n);
+
+/* The counters (SERVICE_COUNTERS), and when they were last reset; 0 without shared memory. */
+extern void service_counters(uint64 *counters, TimestampTz *since);
+
 extern void service_reset_counters(void);
 
 #endif							/* HPSORT_PG_GPU_SERVICE_STATE_H */

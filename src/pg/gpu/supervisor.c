@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,20 +19,21 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "gpu/client_device.h"
-#include "gpu/clock.h"
+#include "gpu/client.h"
 #include "pg/compat.h"
 #include "pg/gpu/service_process.h"
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/sort_context.h"
+#include "sort/clock.h"
 #include "sort/job.h"
 
 /* How long a service may take to start: several GPUs without persistence mode take long. */
@@ -45,6 +45,9 @@
  */
 #define GREETING_MS 5000
 
+/* How long a wait for the service goes on before the worker looks for other work. */
+#define WAIT_SLICE_MS 20
+
 /* The wait before a restart doubles with each failure in a row: the shortest, and the longest. */
 #define SHORTEST_DELAY_MS 1000
 #define LONGEST_DELAY_MS 60000
@@ -54,7 +57,7 @@
 
 static ServiceProcess service = {.input = -1,.output = -1};
 
-/* When the next start may be, by gpu_clock_ms(), and the delay before the last restart, ms. */
+/* When the next start may be, by sort_clock_ms(), and the delay before the last restart, ms. */
 static int64 next_start;
 static int	delay;
 
@@ -169,14 +172,10 @@ static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
 	pid_t		pid = *(pid_t *) arg;
-	int			wanted = WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
-	int			got;
+	int			ready = gpu_client_poll(NULL, fd, events, Min(timeout_ms, WAIT_SLICE_MS));
 
-	if (events & POLLIN)
-		wanted |= WL_SOCKET_READABLE;
-	if (events & POLLOUT)
-		wanted |= WL_SOCKET_WRITEABLE;
-	got = WaitLatchOrSocket(NULL, wanted, fd, Min(timeout_ms, 100), PG_WAIT_EXTENSION);
+	if (!PostmasterIsAlive())
+		proc_exit(1);
 
 	/* A service that writes much would otherwise wait for this worker to read. */
 	service_process_read(&service);
@@ -186,7 +185,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 		obey_reload();
 	if (ShutdownRequestPending || service.pid != pid)
 		return -1;
-	return ((got & WL_SOCKET_READABLE) ? POLLIN : 0) | ((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
+	return ready;
 }
 
 /*
@@ -196,8 +195,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 static bool
 sorts_a_key(GpuClient *client)
 {
-	GpuClientRef ref = {.client = client};
-	SortGpu		gpu = {.device = &gpu_client_device,.arg = &ref};
+	SortGpu		gpu = {.device = &gpu_client_device,.arg = client};
 	SortJobSpec spec = {
 		.want = SORT_WANT_KEYS,
 		.algorithm = SORT_ALGORITHM_RADIX,
@@ -268,7 +266,7 @@ static void
 restart_later(const char *text)
 {
 	delay = Min(Max(2 * delay, SHORTEST_DELAY_MS), LONGEST_DELAY_MS);
-	next_start = gpu_clock_ms() + delay;
+	next_start = sort_clock_ms() + delay;
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
 
@@ -280,7 +278,7 @@ keep_running(void)
 
 	if (!hpsort_gpu)
 		retire(SERVICE_STOPPED, "the setting hpsort.gpu is off");
-	if (service.pid != 0 || gpu_clock_ms() < next_start)
+	if (service.pid != 0 || sort_clock_ms() < next_start)
 		return;
 
 	/* No reason is left behind: a session that asks looks for the program itself. */
@@ -307,7 +305,7 @@ wait_for_work(void)
 	if (service.output >= 0)
 		events |= WL_SOCKET_READABLE;
 	if (service.pid == 0)
-		timeout = Max(next_start - gpu_clock_ms(), 0);
+		timeout = Max(next_start - sort_clock_ms(), 0);
 	else if (!service.ready)
 		timeout = START_MS / 10;
 	if (timeout >= 0)
@@ -337,10 +335,10 @@ after_end(int status)
 		retire(SERVICE_FAILED, text);
 
 	/* Anything else may have been an accident. */
-	if (service.ready && gpu_clock_ms() - service.started >=
+	if (service.ready && sort_clock_ms() - service.started >=
 		(int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
 		delay = 0;
-	service_count_restart();
+	service_count(SERVICE_RESTARTS, 1);
 	restart_later(text);
 	ereport(LOG,
 			(errmsg("%s; restarting it in %d ms", text, delay)));
@@ -382,7 +380,7 @@ hpsort_gpu_supervisor_main(Datum arg)
 			obey_reload();
 		service_process_read(&service);
 		check_suspect();
-		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.started >= START_MS)
+		if (service.pid != 0 && !service.ready && sort_clock_ms() - service.started >= START_MS)
 		{
 			strlcpy(service.said, "GPU service did not start in time", sizeof(service.said));
 			kill(service.pid, SIGKILL);
