@@ -17,6 +17,7 @@
 #include "pg/gpu/service_process.h"
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
+#include "pg/guarded_call.h"
 #include "pg/guc.h"
 #include "pg/resident/resident.h"
 #include "pg/sort_context.h"
@@ -62,6 +63,23 @@ wait_event(void)
 	return event;
 }
 
+/* WaitLatchOrSocket's arguments and result. */
+typedef struct SocketWait
+{
+	int			wanted;
+	int			fd;
+	long		timeout_ms;
+	int			got;
+} SocketWait;
+
+static void
+wait_for_socket(void *arg)
+{
+	SocketWait *wait = (SocketWait *) arg;
+
+	wait->got = WaitLatchOrSocket(MyLatch, wait->wanted, wait->fd, wait->timeout_ms, wait_event());
+}
+
 /*
  * WaitLatchOrSocket without errors.  It needs a descriptor of its own, and raises
  * an error if there is none, which may not jump out of the client: the socket is
@@ -70,28 +88,11 @@ wait_event(void)
 static int
 wait_latch_or_socket(int wanted, int fd, long timeout_ms)
 {
-	MemoryContext context = CurrentMemoryContext;
-	uint32		holdoff = InterruptHoldoffCount;
-	uint32		cancel_holdoff = QueryCancelHoldoffCount;
+	SocketWait	wait = {.wanted = wanted,.fd = fd,.timeout_ms = timeout_ms};
 	struct pollfd look = {.fd = fd};
-	volatile int got = 0;
-	volatile bool failed = false;
 
-	PG_TRY();
-	{
-		got = WaitLatchOrSocket(MyLatch, wanted, fd, timeout_ms, wait_event());
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		InterruptHoldoffCount = holdoff;
-		QueryCancelHoldoffCount = cancel_holdoff;
-		failed = true;
-	}
-	PG_END_TRY();
-	if (!failed)
-		return got;
+	if (guarded_call(wait_for_socket, &wait, NULL))
+		return wait.got;
 
 	look.events = (short) (((wanted & WL_SOCKET_READABLE) ? POLLIN : 0) |
 						   ((wanted & WL_SOCKET_WRITEABLE) ? POLLOUT : 0));
