@@ -99,14 +99,8 @@ extern void in_place_read(InPlace *rows, uint64 i);
 static inline void
 in_place_show(InPlace *rows, HeapTuple tuple, uint32 place)
 {
-	HeapTupleTableSlot *slot = (HeapTupleTableSlot *) rows->slot;
-
-	if (likely(slot->tuple == tuple && !TTS_EMPTY(&slot->base) && !TTS_SHOULDFREE(&slot->base)))
-	{
-		slot->base.tts_nvalid = 0;
-		row_fetch_set_tid(rows->fetch, place, &slot->base.tts_tid);
-		slot->off = 0;
-	}
+	if (likely(heap_format_store_again(rows->slot, tuple)))
+		row_fetch_set_tid(rows->fetch, place, &rows->slot->tts_tid);
 	else
 		ExecStoreHeapTuple(tuple, rows->slot, false);
 }
