@@ -41,7 +41,7 @@ mutate()
 		# bit = 1 alone says that a block has not changed
 		LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/true)/' ;;
 		# a heap page with another LSN has not changed as long as it is all-visible
-		page-LSN) edit visibility.c 's/PageIsAllVisible\(BufferGetPage\(buffer\)\) && BufferGetLSNAtomic\(buffer\) == lsn/PageIsAllVisible(BufferGetPage(buffer))/' ;;
+		page-LSN) edit heap_format.c 's/PageIsAllVisible\(BufferGetPage\(buffer\)\) && BufferGetLSNAtomic\(buffer\) == lsn/PageIsAllVisible(BufferGetPage(buffer))/' ;;
 		# tables that the transaction has made, or given another file
 		subid) edit residency.c 's/ && !is_new\(rel\)/ && (is_new(rel) || true)/' ;;
 		catalog) edit residency.c 's/if \(IsCatalogRelation\(rel\) \|\| [^\n]*\)\n/if (false)\n/' ;;

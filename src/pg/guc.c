@@ -26,6 +26,7 @@ int			hpsort_gpu_pinned_memory = 256;
 int			hpsort_gpu_memory_limit = 0;
 int			hpsort_resident_gpu_memory = -1;
 int			hpsort_gpu_wait_timeout = 30000;
+double		hpsort_cost_factor = 1.0;
 double		hpsort_gpu_cost_factor = 1.0;
 
 static const struct config_enum_entry device_options[] = {
@@ -114,13 +115,6 @@ define_gpu_settings(void)
 							30000, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
-	DefineCustomRealVariable("hpsort.gpu_cost_factor",
-							 "Sets what the choice of a device multiplies the GPU's expected time by.",
-							 "Less than 1 makes \"auto\" prefer the GPU, more the CPU.",
-							 &hpsort_gpu_cost_factor,
-							 1.0, 0.0, 1e6,
-							 PGC_USERSET, GUC_EXPLAIN,
-							 NULL, NULL, NULL);
 }
 
 static const struct config_enum_entry node_debug_options[] = {
@@ -193,6 +187,13 @@ define_resident_settings(void)
 							 NULL, NULL, NULL);
 }
 
+/* The assign hook of hpsort.cost_factor. */
+static void
+assign_cost_factor(double newval, void *extra)
+{
+	hpsort_gpu_cost_factor = 1 / newval;
+}
+
 void
 guc_define(void)
 {
@@ -212,6 +213,14 @@ guc_define(void)
 							 SORT_ALGORITHM_AUTO, algorithm_options,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
+	DefineCustomRealVariable("hpsort.cost_factor",
+							 "Sets what the expected time of hpsort's work on the CPU is multiplied by.",
+							 "Less than 1 makes the planner prefer hpsort to PostgreSQL's own "
+							 "plans, and \"auto\" the CPU to the GPU.",
+							 &hpsort_cost_factor,
+							 1.0, 1e-6, 1e6,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, assign_cost_factor, NULL);
 	define_gpu_settings();
 	define_node_settings();
 	define_resident_settings();

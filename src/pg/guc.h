@@ -10,8 +10,15 @@ extern int	hpsort_device_setting;
 extern int	hpsort_algorithm_setting;
 
 /*
- * Settings of the GPU service.  The last two are each session's.  The others are the cluster's,
- * from the configuration file.
+ * What the expected time of hpsort's work on the CPU is multiplied by (cost_units.h), and its
+ * reciprocal, by which the choice of a device multiplies the GPU's.
+ */
+extern double hpsort_cost_factor;
+extern double hpsort_gpu_cost_factor;
+
+/*
+ * Settings of the GPU service.  All but the last one are the cluster's, from the
+ * configuration file; the last one is each session's.
  */
 extern bool hpsort_gpu;
 extern char *hpsort_gpu_devices;
@@ -19,7 +26,6 @@ extern int	hpsort_gpu_pinned_memory;	/* MB */
 extern int	hpsort_gpu_memory_limit;	/* MB, 0: none */
 extern int	hpsort_resident_gpu_memory; /* MB, -1: the service decides, 0: none */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
-extern double hpsort_gpu_cost_factor;
 
 /* What a setting for tests, hpsort.debug_*, demands of a node. */
 typedef enum NodeDebug

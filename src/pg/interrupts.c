@@ -12,66 +12,30 @@
 
 bool		pg_error_kept = false;
 
-/* The error that an interrupt raised in the middle of a sort; valid while pg_error_kept. */
-static ErrorData *kept_error;
+/* Whether drop_kept_error has been registered. */
+static bool registered = false;
 
+/* A MemoryContextCallback of the subtransaction that the error had to abort. */
 static void
-drop_kept_error(void *error)
+drop_kept_error(void *arg)
 {
-	if (kept_error == error)
-	{
-		kept_error = NULL;
-		pg_error_kept = false;
-	}
+	pg_error_kept = registered = false;
 }
 
 /*
- * Copies the error that was just caught out of elog.c, and drops it there.  The copy lives as
- * long as the subtransaction that the error has to abort, so that no copy is left behind if
- * another error aborts the subtransaction first.
- */
-static void
-keep_error(MemoryContext context)
-{
-	volatile bool copied = false;
-
-	MemoryContextSwitchTo(CurTransactionContext);
-	PG_TRY();
-	{
-		ErrorData  *error = CopyErrorData();
-		MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
-
-		callback->func = drop_kept_error;
-		callback->arg = error;
-		MemoryContextRegisterResetCallback(CurTransactionContext, callback);
-		kept_error = error;
-		pg_error_kept = true;
-		copied = true;
-	}
-	PG_CATCH();
-	{
-		/* No memory for the copy: FlushErrorState() below drops both errors. */
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	FlushErrorState();
-
-	/* Without the copy the sort is ended by a cancel, which needs no memory. */
-	if (!copied)
-	{
-		QueryCancelPending = true;
-		InterruptPending = true;
-	}
-}
-
-/*
- * Does what CHECK_FOR_INTERRUPTS() does, for callers that no error may jump out of: an error is
- * kept.  FATAL ends the process inside the call.  No thread of a sort is at work at that
- * moment, because src/sort asks for interrupts between its phases of several threads.
+ * CHECK_FOR_INTERRUPTS() for callers that no error may jump out of.  FATAL ends
+ * the process inside the call; no thread of a sort is at work at that moment,
+ * because src/sort asks for interrupts between its phases of several threads.
+ *
+ * The error is caught because only serving an interrupt shows whether it is one: a recovery
+ * conflict, or a worker's message, may be.  It is not dropped: it stays on the stack of errors, as
+ * in any PG_CATCH, and src/sort's and src/gpu's returning is the clean-up before the PG_RE_THROW in
+ * pg_check_interrupts().  If another error comes first, that one aborts the subtransaction.
  */
 static void
 serve_interrupts(void)
 {
+	static MemoryContextCallback callback = {.func = drop_kept_error};
 	MemoryContext context = CurrentMemoryContext;
 
 	PG_TRY();
@@ -80,7 +44,10 @@ serve_interrupts(void)
 	}
 	PG_CATCH();
 	{
-		keep_error(context);
+		MemoryContextSwitchTo(context);
+		if (!registered)
+			MemoryContextRegisterResetCallback(CurTransactionContext, &callback);
+		registered = pg_error_kept = true;
 	}
 	PG_END_TRY();
 }
@@ -114,10 +81,8 @@ pg_check_interrupts(void)
 {
 	if (pg_error_kept)
 	{
-		ErrorData  *error = kept_error;
-
-		drop_kept_error(error);
-		ReThrowError(error);
+		pg_error_kept = false;
+		PG_RE_THROW();
 	}
 	CHECK_FOR_INTERRUPTS();
 }

@@ -8,41 +8,43 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 
+#include "pg/guarded_call.h"
 #include "pg/shared_memory.h"
+
+/* The arguments and the result of shared_memory_attach. */
+typedef struct Attachment
+{
+	const char *name;
+	Size		size;
+	void		(*init) (void *data);
+	void	   *data;
+} Attachment;
+
+/*
+ * Raises an error if shared memory is full, or if the struct has another size: of another version
+ * of the library.  ShmemInitStruct has nothing when it raises the error.
+ */
+static void
+attach(void *arg)
+{
+	Attachment *attachment = (Attachment *) arg;
+	bool		found;
+
+	attachment->data = ShmemInitStruct(attachment->name, attachment->size, &found);
+	if (!found)
+		attachment->init(attachment->data);
+}
 
 void *
 shared_memory_attach(const char *name, Size size, void (*init) (void *data))
 {
-	MemoryContext context = CurrentMemoryContext;
-	void	   *volatile data = NULL;
-	uint32		holdoff;
-	uint32		cancel_holdoff;
-	bool		found;
+	Attachment	attachment = {.name = name,.size = size,.init = init};
 
 	if (!IsUnderPostmaster)
 		return NULL;
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	holdoff = InterruptHoldoffCount;
-	cancel_holdoff = QueryCancelHoldoffCount;
-	PG_TRY();
-	{
-		data = ShmemInitStruct(name, size, &found);
-		if (!found)
-			init(data);
-	}
-	PG_CATCH();
-	{
-		/*
-		 * The only possible error is that shared memory is full.  Raising it has reset the counts
-		 * by which the lock, which is still held here, holds off interrupts.
-		 */
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		InterruptHoldoffCount = holdoff;
-		QueryCancelHoldoffCount = cancel_holdoff;
-		data = NULL;
-	}
-	PG_END_TRY();
+	if (!guarded_call(attach, &attachment, NULL))
+		attachment.data = NULL;
 	LWLockRelease(AddinShmemInitLock);
-	return data;
+	return attachment.data;
 }

@@ -166,8 +166,8 @@ RESET hpsort.device;
 -- settings
 SELECT pg_temp.error_of($$SET hpsort.algorithm = quick$$);
 SELECT pg_temp.error_of($$SET hpsort.device = tpu$$);
-SELECT pg_temp.error_of($$SET hpsort.gpu_cost_factor = -1$$);
-SELECT pg_temp.error_of($$SET hpsort.gpu_cost_factors = 2$$);
+SELECT pg_temp.error_of($$SET hpsort.cost_factor = -1$$);
+SELECT pg_temp.error_of($$SET hpsort.cost_factors = 2$$);
 
 -- an error leaves nothing behind: the same session goes on
 SELECT hpsort('{2,1}'), (SELECT hpsort_agg(x) FROM (VALUES (2), (1)) v(x));

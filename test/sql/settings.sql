@@ -15,7 +15,7 @@ SELECT name, short_desc, extra_desc FROM pg_settings WHERE name LIKE 'hpsort.%' 
 
 -- set, shown, reset; local to a transaction or a function
 SET hpsort.algorithm = radix;
-SET hpsort.gpu_cost_factor = 3;
+SET hpsort.cost_factor = 3;
 SHOW hpsort.algorithm;
 BEGIN;
 SET LOCAL hpsort.algorithm = 'zero_compressed';
@@ -40,7 +40,7 @@ SELECT pg_temp.explain_settings();
 SET hpsort.device = cpu;
 SELECT pg_temp.explain_settings();
 RESET hpsort.algorithm;
-RESET hpsort.gpu_cost_factor;
+RESET hpsort.cost_factor;
 RESET hpsort.device;
 SELECT pg_temp.explain_settings();
 
@@ -64,6 +64,38 @@ SELECT count(*) > 0 AS has_row, bool_and(usable OR reason <> '') AS with_reason,
 FROM hpsort_devices() WHERE device = 'gpu';
 SELECT count(*), min(state) <> '' AS state, min(fallbacks) >= 0 AS counted, min(stats_reset) <= clock_timestamp() AS since
 FROM hpsort_stat_gpu;
+
+-- hpsort.cost_factor multiplies what a node of hpsort's costs beyond its input, and so decides
+-- between hpsort and PostgreSQL
+CREATE TABLE weighed AS SELECT i % 1000 AS x, i * 7919 % 100000 AS y FROM generate_series(0, 99999) i;
+ANALYZE weighed;
+CREATE FUNCTION pg_temp.plan_of(query text, factor float8, OUT node text, OUT cost numeric) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+	input float8;
+BEGIN
+	PERFORM set_config('hpsort.cost_factor', factor::text, true);
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	plan := plan -> 0 -> 'Plan';
+	node := coalesce(plan ->> 'Custom Plan Provider', plan ->> 'Node Type');
+	input := plan -> 'Plans' -> 0 ->> 'Total Cost';
+	cost := (plan ->> 'Total Cost')::float8 - coalesce(input, 0);
+END $$;
+BEGIN;
+SET LOCAL max_parallel_workers_per_gather = 0;
+SELECT factor, node FROM unnest('{1,100}'::float8[]) factor, pg_temp.plan_of('SELECT * FROM weighed ORDER BY y', factor);
+SELECT factor, node FROM unnest('{1,100}'::float8[]) factor,
+	pg_temp.plan_of('SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM weighed GROUP BY x', factor);
+SET LOCAL hpsort.debug_aggregate = force;
+-- a half and a quarter; what HpSort Aggregate costs has a part that does not change, for pages
+WITH plans AS (SELECT query, factor, cost FROM (VALUES ('SELECT * FROM weighed ORDER BY y'), ('SELECT * FROM weighed ORDER BY y, x')) q(query),
+	unnest('{0.25,0.5,1}'::float8[]) factor, pg_temp.plan_of(query, factor))
+SELECT query, factor, round(cost / max(cost) OVER (PARTITION BY query), 2) AS part FROM plans ORDER BY 1, 2;
+WITH plans AS (SELECT factor, node, cost FROM unnest('{1,2,3}'::float8[]) factor,
+	pg_temp.plan_of('SELECT x, sum(y) FROM weighed GROUP BY x', factor))
+SELECT factor, node, abs((cost - lag(cost) OVER w) / (lead(cost) OVER w - cost) - 1) < 0.01 AS linear FROM plans WINDOW w AS (ORDER BY factor);
+ROLLBACK;
+DROP TABLE weighed;
 
 -- what was done: everything but times, and the algorithm where it is a close call
 CREATE FUNCTION pg_temp.last() RETURNS TABLE (function text, device text, n int8, nulls int8,

@@ -11,11 +11,11 @@ use Test::More;
 
 my $old = new_cluster('old');
 # preloaded: settings from the file are checked, and no CREATE EXTENSION is needed for them
-$old->append_conf('postgresql.conf', "shared_preload_libraries = 'hpsort'\nhpsort.gpu_cost_factor = 2\nautovacuum = off\n");
+$old->append_conf('postgresql.conf', "shared_preload_libraries = 'hpsort'\nhpsort.cost_factor = 2\nautovacuum = off\n");
 $old->start;
-is($old->safe_psql('postgres', 'SHOW hpsort.gpu_cost_factor'), '2', 'setting from the configuration file');
-my ($rc, $out, $err) = $old->psql('postgres', 'SET hpsort.gpu_cost_factors = 1');
-like($err, qr/invalid configuration parameter name "hpsort.gpu_cost_factors"/, 'prefix reserved from the start');
+is($old->safe_psql('postgres', 'SHOW hpsort.cost_factor'), '2', 'setting from the configuration file');
+my ($rc, $out, $err) = $old->psql('postgres', 'SET hpsort.cost_factors = 1');
+like($err, qr/invalid configuration parameter name "hpsort.cost_factors"/, 'prefix reserved from the start');
 
 # Objects of every kind that can use it.
 $old->safe_psql('postgres', q{
@@ -108,7 +108,7 @@ is($new->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname ~ '^
 $new->safe_psql('postgres', 'CREATE EXTENSION hpsort');
 
 # Settings that make no sense are refused, or warned of when it is too late to refuse.
-for my $bad ([ 'hpsort.gpu_cost_factor', '-1' ], [ 'hpsort.algorithm', 'quick' ], [ 'hpsort.device', 'tpu' ])
+for my $bad ([ 'hpsort.cost_factor', '-1' ], [ 'hpsort.algorithm', 'quick' ], [ 'hpsort.device', 'tpu' ])
 {
 	($rc, $out, $err) = $new->psql('postgres', "ALTER SYSTEM SET $bad->[0] = '$bad->[1]'");
 	isnt($rc, 0, "ALTER SYSTEM SET $bad->[0]: refused");
@@ -117,9 +117,9 @@ for my $bad ([ 'hpsort.gpu_cost_factor', '-1' ], [ 'hpsort.algorithm', 'quick' ]
 $new->safe_psql('postgres', 'ALTER SYSTEM RESET ALL');
 
 # Loaded by each session, without any CREATE EXTENSION; and by LOAD.
-$new->append_conf('postgresql.conf', "shared_preload_libraries = ''\nsession_preload_libraries = 'hpsort'\nhpsort.gpu_cost_factor = 3\n");
+$new->append_conf('postgresql.conf', "shared_preload_libraries = ''\nsession_preload_libraries = 'hpsort'\nhpsort.cost_factor = 3\n");
 $new->restart;
-is($new->safe_psql('template1', 'SHOW hpsort.gpu_cost_factor'), '3', 'session_preload_libraries');
+is($new->safe_psql('template1', 'SHOW hpsort.cost_factor'), '3', 'session_preload_libraries');
 is($new->safe_psql('postgres', 'SELECT * FROM hpsort_preload()'), 't|session_preload_libraries|', 'preloaded');
 $new->append_conf('postgresql.conf', "session_preload_libraries = ''\n");
 $new->reload;
@@ -132,11 +132,11 @@ $new->safe_psql('postgres', 'CREATE DATABASE restored');
 ($rc, $out, $err) = $new->psql('restored', $stdout);
 is($err, '', 'a dump that is restored does not');
 is($new->safe_psql('restored', 'SELECT count(*) FROM hpsort_preload()'), '1', 'although it creates the extension');
-$new->append_conf('postgresql.conf', "session_preload_libraries = ''\nhpsort.gpu_cost_factor = -1\n");
+$new->append_conf('postgresql.conf', "session_preload_libraries = ''\nhpsort.cost_factor = -1\n");
 $new->restart;
-($rc, $out, $err) = $new->psql('template1', "LOAD 'hpsort'; SHOW hpsort.gpu_cost_factor; SHOW hpsort.device");
+($rc, $out, $err) = $new->psql('template1', "LOAD 'hpsort'; SHOW hpsort.cost_factor; SHOW hpsort.device");
 is($out, "1\nauto", 'LOAD, and the default for what is impossible');
-like($err, qr/WARNING:  -1 is outside the valid range for parameter "hpsort.gpu_cost_factor"/, 'which is said');
+like($err, qr/WARNING:  -1 is outside the valid range for parameter "hpsort.cost_factor"/, 'which is said');
 $new->stop;
 is(join('', grep { /PANIC:|TRAP:|terminated by signal/ } split /^/m, slurp_file($new->logfile)), '', 'new server: no crash in the log');
 

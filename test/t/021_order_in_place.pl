@@ -430,6 +430,8 @@ for my $case ([ 'NO SCROLL', '', 'SELECT * FROM busy ORDER BY x, id', 'FETCH 100
 	[ 'SCROLL', '', 'SELECT * FROM busy ORDER BY x, id', 'FETCH 100', 'FETCH BACKWARD 50', 'FETCH ALL', 'FETCH BACKWARD ALL' ],
 	[ 'SCROLL', "SET work_mem = '64kB';", 'SELECT * FROM busy ORDER BY x, id', 'FETCH 1000', 'FETCH BACKWARD 500', 'FETCH ALL', 'FETCH BACKWARD ALL' ],
 	[ 'SCROLL', '', 'SELECT * FROM busy ORDER BY filler, id', 'FETCH ALL', 'FETCH PRIOR', 'FETCH BACKWARD ALL' ],
+	[ '', '', 'SELECT * FROM busy ORDER BY x, id', 'MOVE FORWARD ALL', 'FETCH BACKWARD 1500', 'FETCH 3', 'FETCH FORWARD ALL', 'FETCH BACKWARD ALL' ],
+	[ 'SCROLL', "SET work_mem = '64kB';", 'SELECT * FROM busy ORDER BY filler, id', 'FETCH 1', 'FETCH 1000', 'FETCH 1', 'MOVE FORWARD ALL', 'FETCH BACKWARD ALL' ],
 	[ '', '', 'SELECT filler, id FROM busy ORDER BY x, id LIMIT 500', 'FETCH ALL', 'FETCH BACKWARD 20', 'FETCH ALL' ],
 	[ 'NO SCROLL', '', 'SELECT * FROM busy ORDER BY x, id LIMIT 500', 'FETCH ALL', 'FETCH 1' ],
 	[ 'NO SCROLL', $nested, 'SELECT * FROM (SELECT * FROM busy ORDER BY x, id OFFSET 0) q, generate_series(1, 3) g', 'FETCH 32', 'FETCH 1', 'FETCH ALL' ],
@@ -463,6 +465,17 @@ for my $case ([ 'NO SCROLL', '', 'SELECT * FROM busy ORDER BY x, id', 'FETCH 100
 	}
 	ok($rows{force} eq $rows{forbid}, "$options $query: rows are what they were") or diag(substr($rows{force}, 0, 500));
 }
+
+# A call that pins pages until it ends, and ends in an error, which a subtransaction takes back.
+make_busy();
+my $failing = $primary->background_psql('postgres', on_error_stop => 0);
+$failing->query("BEGIN; DECLARE c SCROLL CURSOR FOR SELECT *, 1 / (id - 2501) FROM (SELECT * FROM busy ORDER BY x, id OFFSET 0) q; FETCH 10 FROM c; SAVEPOINT s");
+$failing->query('FETCH ALL FROM c');
+like($failing->{stderr}, qr/division by zero/, 'a call that fails');
+$failing->query('ROLLBACK TO s; SELECT 1');
+is(own_hits(plan_of($primary, 'SELECT * FROM small ORDER BY x')), $pages, 'no pins stay taken after an error');
+clean_up('after an error');
+$failing->quit;
 
 # All pages are pinned in the middle of a query that returns its rows slowly; it gives them back when it is asked for more.
 make_busy();

@@ -165,7 +165,7 @@ is(sql("SELECT count(*) FROM (SELECT x, percentile_disc(2) WITHIN GROUP (ORDER B
 like(($node->psql('postgres', 'SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r GROUP BY x'))[2], qr/percentile value 2 is not between 0 and 1/, 'and then');
 
 # The planner wants no workers for it.
-my @parallel = ('hpsort.debug_aggregate = allow', 'hpsort.device = auto', 'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
+my @parallel = ('hpsort.debug_aggregate = allow', 'hpsort.device = auto', 'hpsort.cost_factor = 1', 'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
 	'min_parallel_table_scan_size = 0');
 sql('CREATE TABLE wide AS SELECT (hashint8(i) & 1023)::int AS x, (hashint8(-i) & 262143)::int AS y FROM generate_series(1, 400000) i');
 sql("SELECT hpsort_keep('wide', 'x', 'y')");

@@ -41,7 +41,7 @@ sub new_server
 		"autovacuum = off", "hpsort.enable_sort = off", "restart_after_crash = on", "log_statement = none",
 		"log_line_prefix = '%p %b '", "max_parallel_workers_per_gather = 0",
 		"hpsort.gpu_pinned_memory = '32MB'",
-		"hpsort.gpu_cost_factor = 0", @settings) . "\n");
+		"hpsort.cost_factor = 1000000", @settings) . "\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
 	return $node;

@@ -4,11 +4,11 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 #include "pg/column/capture.h"
+#include "pg/column/heap_format.h"
 #include "pg/column/row.h"
 #include "sort/extent.h"
 
@@ -137,17 +137,16 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	all_visible = PageIsAllVisible(page);
 	if (all_visible)
 	{
-		int			lines = PageGetMaxOffsetNumber(page);
+		int			lines = heap_format_lines(page);
 		int			line;
 
 		for (line = FirstOffsetNumber; line <= lines; line++)
 		{
-			ItemId		item = PageGetItemId(page, line);
+			HeapTupleHeader row;
 
-			if (!ItemIdIsNormal(item))
+			if (!heap_format_row(page, line, &row))
 				continue;
-			row_note(&capture->layout, &capture->rows, capture->rows.n++,
-					 (HeapTupleHeader) PageGetItem(page, item));
+			row_note(&capture->layout, &capture->rows, capture->rows.n++, row);
 			last = line;
 		}
 		*numbered = last == capture->rows.n;

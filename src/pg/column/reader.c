@@ -18,16 +18,14 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/htup_details.h"
 #include "access/tableam.h"
-#include "access/transam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/column/reader.h"
 #include "pg/column/resident_source.h"
 #include "pg/column/row.h"
@@ -130,22 +128,6 @@ has_taken_apart(const ColumnReader *reader)
 
 /* --- the visible rows of a page */
 
-/* Whether a row is visible, by core, which also sets hint bits and notes serializable conflicts. */
-static pg_noinline bool
-ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber line,
-			bool visible, bool serializable)
-{
-	HeapTupleData tuple;
-
-	row_tuple(&tuple, reader->rel, BufferGetPage(buffer), block, line);
-	if (!visible)
-		visible = HeapTupleSatisfiesVisibility(&tuple, reader->snapshot, buffer);
-	if (serializable)
-		HeapCheckForSerializableConflictOut(visible, reader->rel, &tuple, buffer,
-											reader->snapshot);
-	return visible;
-}
-
 /*
  * How many rows ahead of the one being read are fetched into the processor's
  * cache.  Reading rows is waiting for memory, and the processor's own prefetching
@@ -165,30 +147,6 @@ ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber
  */
 #define FILTERED_ROWS_AHEAD 8
 
-/* Bytes of the next page fetched before it is read: its header and 180 line pointers. */
-#define LINES_AHEAD (SizeOfPageHeaderData + 180 * sizeof(ItemIdData))
-
-#define CACHE_LINE 64
-
-/*
- * Prefetches a row of a page that is pinned but not locked.  Its line pointer
- * may be changing, so what it points at is not read here.
- */
-static pg_attribute_always_inline void
-prefetch_row(Page page, int line)
-{
-	__builtin_prefetch((const char *) page + ItemIdGetOffset(PageGetItemId(page, line)));
-}
-
-static void
-prefetch_lines(Page page)
-{
-	Size		at;
-
-	for (at = 0; at < LINES_AHEAD; at += CACHE_LINE)
-		__builtin_prefetch((const char *) page + at);
-}
-
 /*
  * Goes through a page's rows and returns how many are visible.  What notes says is
  * noted of them, in reader->rows or reader->lines; keys is for NOTE_KEYS.  ahead is the
@@ -202,8 +160,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 	const RowLayout *layout = &reader->layout;
 	NotedRows  *rows = &reader->rows;
 	TransactionId xmin = reader->snapshot->xmin;
-	BlockNumber block = BufferGetBlockNumber(buffer);
-	int			lines = PageGetMaxOffsetNumber(page);
+	int			lines = heap_format_lines(page);
 	int			distance = Min(lines, ROWS_AHEAD);
 
 	/* At rows: where they are filtered, that is later. */
@@ -213,20 +170,19 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 
 	for (line = FirstOffsetNumber; line <= lines; line++)
 	{
-		ItemId		item = PageGetItemId(page, line);
 		HeapTupleHeader row;
 
 		if (look && line + distance <= lines)
-			prefetch_row(page, line + distance);
+			heap_format_prefetch_row(page, line + distance);
 		else if (look && ahead)
-			prefetch_row(ahead, line + distance - lines);
+			heap_format_prefetch_row(ahead, line + distance - lines);
 
-		if (!ItemIdIsNormal(item))
+		if (!heap_format_row(page, line, &row))
 			continue;
-		row = (HeapTupleHeader) PageGetItem(page, item);
-		if (serializable || (!all_visible && !row_surely_visible(row, xmin)))
+		if (serializable || (!all_visible && !heap_format_surely_visible(row, xmin)))
 		{
-			if (!ask_visible(reader, buffer, block, line, all_visible, serializable))
+			if (!heap_format_is_visible(reader->rel, reader->snapshot, buffer, line, all_visible,
+										serializable))
 				continue;
 		}
 		if (notes == NOTE_KEYS)
@@ -259,11 +215,11 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlin
 		OffsetNumber line = reader->lines[i];
 
 		if (i + FILTERED_ROWS_AHEAD < nlines)
-			prefetch_row(page, reader->lines[i + FILTERED_ROWS_AHEAD]);
+			heap_format_prefetch_row(page, reader->lines[i + FILTERED_ROWS_AHEAD]);
 		else if (ahead)
-			prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nlines);
+			heap_format_prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nlines);
 
-		row_tuple(&tuple, reader->rel, page, block, line);
+		heap_format_tuple(&tuple, reader->rel, page, block, line);
 		ExecStoreBufferHeapTuple(&tuple, reader->slot, buffer);
 		if (!qual_is_true(reader))
 			continue;
@@ -381,7 +337,7 @@ next_page(ColumnReader *reader)
 	}
 	reader->next = next_buffer(reader);
 	if (BufferIsValid(reader->next))
-		prefetch_lines(BufferGetPage(reader->next));
+		heap_format_prefetch_lines(BufferGetPage(reader->next));
 	return true;
 }
 
@@ -398,7 +354,6 @@ batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
 static void
 open_resident(ColumnReader *reader, const ColumnScan *scan)
 {
-	HeapScanDesc heap = (HeapScanDesc) reader->scan;
 	ResidentScan resident = {
 		.rel = scan->rel,
 		.snapshot = reader->snapshot,
@@ -436,11 +391,11 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 			return;
 		resident.ncolumns = resident_filter_columns(resident.filter, &resident.attnums);
 	}
-	resident.nblocks = heap->rs_nblocks;
+	resident.nblocks = heap_format_scan_blocks(reader->scan);
 	reader->resident = resident_source_open(&resident);
 	if (reader->resident)
-		compat_block_stream_begin(&reader->others, heap, resident_source_next_block,
-								  reader->resident);
+		compat_block_stream_begin(&reader->others, (HeapScanDesc) reader->scan,
+								  resident_source_next_block, reader->resident);
 }
 
 static void
@@ -537,7 +492,7 @@ column_reader_open(const ColumnScan *scan)
 
 	reader->memory = memory;
 	reader->rel = scan->rel;
-	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
+	reader->heap = heap_format_is_heap(scan->rel);
 	Assert(reader->heap || !scan->tids);
 	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
 					scan->images, scan->keys);
@@ -558,13 +513,11 @@ column_reader_open(const ColumnScan *scan)
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");
-	reader->room = reader->heap ? batch_room(scan->rel,
-											 ((HeapScanDesc) reader->scan)->rs_nblocks) :
+	reader->room = reader->heap ? batch_room(scan->rel, heap_format_scan_blocks(reader->scan)) :
 		COLUMN_BATCH_KEYS;
 	if (scan->tids)
 		batch_pages_make(&reader->pages, reader->room);
-	/* Why not during recovery: see heap_prepare_pagescan. */
-	reader->all_visible_counts = !reader->snapshot->takenDuringRecovery;
+	reader->all_visible_counts = heap_format_trusts_pages(reader->snapshot);
 	reader->current = reader->next = reader->late = InvalidBuffer;
 	reader->unread = InvalidBlockNumber;
 	reader->next_block = InvalidBlockNumber;
@@ -668,9 +621,7 @@ column_reader_buffer(ColumnReader *reader)
 	if (!BufferIsValid(reader->late))
 	{
 		reader->late = ReadBuffer(reader->rel, reader->unread);
-		/* Whoever is moving the page's rows has finished when we get the lock. */
-		LockBuffer(reader->late, BUFFER_LOCK_SHARE);
-		LockBuffer(reader->late, BUFFER_LOCK_UNLOCK);
+		heap_format_settle(reader->late);
 	}
 	return reader->late;
 }

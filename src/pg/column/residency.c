@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/transam.h"
@@ -16,6 +15,7 @@
 #include "storage/predicate.h"
 #include "utils/syscache.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/column/residency.h"
 #include "pg/compat.h"
 #include "pg/values/value.h"
@@ -28,7 +28,7 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 		return "catalog";
 	if (rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW)
 		return "not a table";
-	if (rel->rd_tableam != GetHeapamTableAmRoutine())
+	if (!heap_format_is_heap(rel))
 		return "not a heap";
 	/* The map's LSN does not move without WAL. */
 	if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)

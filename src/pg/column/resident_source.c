@@ -5,11 +5,11 @@
 #include "postgres.h"
 
 #include "storage/bufmgr.h"
-#include "storage/spin.h"
 #include "utils/memutils.h"
 
 #include "pg/column/capture.h"
 #include "pg/column/extent_reader.h"
+#include "pg/column/heap_format.h"
 #include "pg/column/left_extents.h"
 #include "pg/column/page_list.h"
 #include "pg/column/residency.h"
@@ -222,40 +222,20 @@ resident_source_filtered(const ResidentSource *source)
 static bool
 take_blocks(ResidentSource *source)
 {
-	ParallelBlockTableScanDesc parallel = (ParallelBlockTableScanDesc) source->scan.parallel;
 	BlockNumber nblocks = source->scan.nblocks;
-	BlockNumber start = 0;
-	uint64		taken;
 
-	if (parallel == NULL)
+	if (source->scan.parallel)
+		source->nblocks = heap_format_take_blocks(source->scan.parallel, nblocks,
+												  visibility_extent_end, &source->first,
+												  &source->complete);
+	else
 	{
 		source->first = source->next;
 		source->next = Min(visibility_extent_end(source->first), nblocks);
 		source->nblocks = (int) (source->next - source->first);
 		source->complete = source->next >= nblocks;
-		return source->nblocks > 0;
 	}
-
-	/* Processes without a source may have begun elsewhere (synchronized scans). */
-	SpinLockAcquire(&parallel->phs_mutex);
-	if (parallel->phs_startblock == InvalidBlockNumber)
-		parallel->phs_startblock = 0;
-	start = parallel->phs_startblock;
-	SpinLockRelease(&parallel->phs_mutex);
-
-	taken = pg_atomic_read_u64(&parallel->phs_nallocated);
-	do
-	{
-		if (taken >= nblocks)
-			return false;
-		source->first = (BlockNumber) ((start + taken) % nblocks);
-		source->nblocks = (int) (Min(visibility_extent_end(source->first), nblocks) -
-								 source->first);
-		source->nblocks = (int) Min((uint64) source->nblocks, nblocks - taken);
-	} while (!pg_atomic_compare_exchange_u64(&parallel->phs_nallocated, &taken,
-											 taken + source->nblocks));
-	source->complete = taken + source->nblocks >= nblocks;
-	return true;
+	return source->nblocks > 0;
 }
 
 /*
@@ -264,7 +244,7 @@ take_blocks(ResidentSource *source)
 static void
 look_at_map(ResidentSource *source)
 {
-	BlockNumber first = source->first - source->first % VISIBILITY_BLOCKS;
+	BlockNumber first = source->first - source->first % HEAP_FORMAT_MAP_BLOCKS;
 	int			c;
 
 	if (source->map.first == first)

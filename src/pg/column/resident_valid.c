@@ -7,6 +7,7 @@
 
 #include "miscadmin.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/column/resident_valid.h"
 #include "pg/compat.h"
 #include "pg/resident/resident.h"
@@ -29,8 +30,8 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, BlockNumber
 		CHECK_FOR_INTERRUPTS();
 		if (resident_blocks_has(blocks, i) &&
 			(i >= (int) column->reader.header.extent.nblocks ||
-			 !visibility_page_has_lsn(look->rel, first + i,
-									  column->reader.header.extent.stamps[i])))
+			 !heap_format_page_is_unchanged(look->rel, first + i,
+											column->reader.header.extent.stamps[i])))
 			resident_blocks_remove(blocks, i);
 	}
 }

@@ -181,7 +181,7 @@ typedef struct RowWalk
 static pg_attribute_always_inline const char *
 walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
 {
-	const char *data = (const char *) walk->row + walk->row->t_hoff;
+	const char *data = heap_format_data(walk->row);
 	uintptr_t	offset = walk->offset;
 	int			a;
 
@@ -189,7 +189,7 @@ walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
 	{
 		const WalkStep *step = &layout->steps[a - 1];
 
-		if (has_nulls && att_isnull(a - 1, walk->row->t_bits))
+		if (has_nulls && heap_format_is_null(walk->row, a))
 			continue;
 		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
 		if (step->length != -1 || data[offset] == 0)
@@ -222,7 +222,7 @@ walk_row(RowLayout *layout, RowWalk *walk, int first, int i, bool has_nulls)
 
 		if (unlikely(natts < column->attnum))
 			at = column->missing;
-		else if (has_nulls && att_isnull(column->attnum - 1, walk->row->t_bits))
+		else if (has_nulls && heap_format_is_null(walk->row, column->attnum))
 			at = column->null;
 		else
 			at = walk_to(layout, walk, column->attnum, has_nulls);
@@ -253,7 +253,7 @@ find_places(RowLayout *layout, const NotedRows *rows)
 
 		i = all ? w : rows->walked[w];
 		walk.row = rows->rows[i];
-		has_nulls = (walk.row->t_infomask & HEAP_HASNULL) != 0;
+		has_nulls = heap_format_has_nulls(walk.row);
 		if (nwalked < rows->nwalked && rows->walked[nwalked] == i)
 		{
 			first = 0;

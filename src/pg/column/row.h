@@ -13,13 +13,11 @@
 
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
-#include "storage/bufpage.h"
-#include "utils/rel.h"
 
 #include "pg/column/batch.h"
+#include "pg/column/heap_format.h"
 #include "pg/values/value.h"
 
 /* One column before the last that is read, for walking over it. */
@@ -88,40 +86,13 @@ extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *bat
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
 
-/* Makes a tuple of the row at a line of a page, for functions of core. */
-static inline void
-row_tuple(HeapTupleData *tuple, Relation rel, Page page, BlockNumber block, OffsetNumber line)
-{
-	ItemId		item = PageGetItemId(page, line);
-
-	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
-	tuple->t_len = ItemIdGetLength(item);
-	tuple->t_tableOid = RelationGetRelid(rel);
-	ItemPointerSet(&tuple->t_self, block, line);
-}
-
-/* Whether one of the first attnum columns is NULL in a row that has NULLs and these columns. */
-static inline bool
-row_has_null_among(HeapTupleHeader row, AttrNumber attnum)
-{
-	const uint8 *bits = row->t_bits;
-	int			i;
-
-	for (i = 0; i < attnum / 8; i++)
-		if (bits[i] != 0xFF)
-			return true;
-	return attnum % 8 != 0 && (~bits[i] & ((1 << attnum % 8) - 1)) != 0;
-}
-
 /* Notes row i of a page; returns where offsets of fixed columns count from. */
 static pg_attribute_always_inline const char *
 row_note(const RowLayout *layout, NotedRows *rows, int i, HeapTupleHeader row)
 {
-	const char *data = (const char *) row + row->t_hoff;
+	const char *data = heap_format_data(row);
 
-	if (unlikely(HeapTupleHeaderGetNatts(row) < layout->last_fixed ||
-				 ((row->t_infomask & HEAP_HASNULL) != 0 &&
-				  row_has_null_among(row, layout->last_fixed))))
+	if (unlikely(!heap_format_has_all(row, layout->last_fixed)))
 	{
 		data = layout->blank;
 		rows->walked[rows->nwalked++] = i;
@@ -141,26 +112,6 @@ row_early_key(const RowLayout *layout, const char *data)
 	const RowColumn *column = &layout->columns[layout->early];
 
 	return *(const int32 *) (data + column->offset) ^ (int32) layout->early_flip;
-}
-
-/*
- * Whether a row is visible by its hint bits alone: inserted by a transaction
- * that was over before the snapshot, whose oldest running one is xmin, and
- * never deleted.  Most rows of a table that has not been vacuumed yet are.
- * False does not mean that the row is invisible.
- */
-static pg_attribute_always_inline bool
-row_surely_visible(HeapTupleHeader row, TransactionId xmin)
-{
-	uint16		bits = row->t_infomask;
-
-	if ((bits & (HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID)) !=
-		(HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID))
-		return false;
-	if ((bits & HEAP_XMIN_FROZEN) == HEAP_XMIN_FROZEN)
-		return true;
-	return TransactionIdIsNormal(HeapTupleHeaderGetRawXmin(row)) &&
-		(int32) (HeapTupleHeaderGetRawXmin(row) - xmin) < 0;
 }
 
 #endif							/* HPSORT_PG_COLUMN_ROW_H */

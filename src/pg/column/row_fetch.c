@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -129,9 +128,7 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 		!compat_read_recent_buffer(fetch->rel, page->block, buffer))
 		buffer = ReadBuffer(fetch->rel, page->block);
 
-	/* Whoever is moving the page's rows has finished when we get the lock. */
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	heap_format_settle(buffer);
 	if (may_stay_pinned(fetch))
 		fetch->npinned++;
 	else
@@ -180,9 +177,7 @@ row_fetch_is_waited_for(RowFetch *fetch)
 	for (number = 0; number < fetch->npages && seen < fetch->npinned + fetch->has_single; number++)
 		if (row_fetch_is_pinned(fetch->pages[number]))
 		{
-			BufferDesc *desc = GetBufferDescriptor((fetch->pages[number].where >> 1) - 1);
-
-			if ((compat_buffer_state(desc) & BM_PIN_COUNT_WAITER) != 0)
+			if (heap_format_is_waited_for(fetch->pages[number].where >> 1))
 				return true;
 			seen++;
 		}

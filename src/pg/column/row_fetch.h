@@ -30,14 +30,12 @@
 
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "storage/buf.h"
 #include "storage/bufmgr.h"
-#include "storage/bufpage.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "pg/column/batch.h"
+#include "pg/column/heap_format.h"
 #include "pg/column/pin_budget.h"
 #include "pg/compat.h"
 
@@ -59,11 +57,6 @@ typedef struct RowFetchPage
 	int32		where;			/* twice the buffer that it is in, or was last, and 1 more while
 								 * it is pinned */
 } RowFetchPage;
-
-/* The line pointer of a row as an integer, never 0. */
-#define ROW_ITEM(item) ((uint32) ItemIdGetOffset(item) << 16 | ItemIdGetLength(item))
-#define ROW_ITEM_OFFSET(item) ((item) >> 16)
-#define ROW_ITEM_LENGTH(item) ((item) & 0xFFFF)
 
 typedef struct RowFetch
 {
@@ -163,13 +156,9 @@ row_fetch(RowFetch *fetch, uint32 place)
 	uint32		number = ROW_PLACE_PAGE(place);
 	RowFetchPage at = fetch->pages[number];
 	Page		page = row_fetch_is_pinned(at) ? row_fetch_page(at) : row_fetch_pin(fetch, number);
-	ItemId		item;
 
-	item = PageGetItemId(page, ROW_PLACE_LINE(place));
-	if (unlikely(!ItemIdIsNormal(item)))
+	if (unlikely(!heap_format_line_tuple(&fetch->tuple, page, ROW_PLACE_LINE(place))))
 		row_fetch_complain(fetch, place);
-	fetch->tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-	fetch->tuple.t_len = ItemIdGetLength(item);
 	row_fetch_set_tid(fetch, place, &fetch->tuple.t_self);
 	return &fetch->tuple;
 }
@@ -180,8 +169,7 @@ row_fetch_item(RowFetch *fetch, uint32 place, uint32 item)
 {
 	RowFetchPage at = fetch->pages[ROW_PLACE_PAGE(place)];
 
-	fetch->tuple.t_data = (HeapTupleHeader) ((char *) row_fetch_page(at) + ROW_ITEM_OFFSET(item));
-	fetch->tuple.t_len = ROW_ITEM_LENGTH(item);
+	heap_format_item_tuple(&fetch->tuple, row_fetch_page(at), item);
 	row_fetch_set_tid(fetch, place, &fetch->tuple.t_self);
 	return &fetch->tuple;
 }
@@ -217,7 +205,7 @@ row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
 	RowFetchPage at = fetch->pages[ROW_PLACE_PAGE(place)];
 
 	if (likely(at.where != 0))
-		__builtin_prefetch(PageGetItemId(row_fetch_page(at), ROW_PLACE_LINE(place)));
+		heap_format_prefetch_line(row_fetch_page(at), ROW_PLACE_LINE(place));
 	if (at.where > 0 && !row_fetch_is_pinned(at))
 		__builtin_prefetch(GetBufferDescriptor((at.where >> 1) - 1));
 }
@@ -237,8 +225,8 @@ row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 
 	if (likely(page != NULL))
 	{
-		ItemId		line = PageGetItemId(page, ROW_PLACE_LINE(place));
-		const char *row = (const char *) page + ItemIdGetOffset(line);
+		const char *row = heap_format_item_row(page,
+											   heap_format_item(page, ROW_PLACE_LINE(place)));
 
 		__builtin_prefetch(row);
 		__builtin_prefetch(row + 64);
@@ -248,8 +236,8 @@ row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 static pg_attribute_always_inline void
 row_fetch_prefetch_item(const RowFetch *fetch, uint32 place, uint32 item)
 {
-	const char *row = (const char *) row_fetch_page(fetch->pages[ROW_PLACE_PAGE(place)]) +
-	ROW_ITEM_OFFSET(item);
+	const char *row = heap_format_item_row(row_fetch_page(fetch->pages[ROW_PLACE_PAGE(place)]),
+										   item);
 
 	/*
 	 * Past the second-level cache: a row is wanted once, and there it would take the place of

@@ -14,51 +14,31 @@
 
 #include "port/pg_bitutils.h"
 #include "storage/block.h"
-#include "storage/buf.h"
-#include "storage/bufpage.h"
 #include "utils/rel.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/resident/resident.h"
-
-/* Blocks of a table in a page of its map, whose bits begin behind the page's header. */
-#define VISIBILITY_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
-#define VISIBILITY_BLOCKS ((BlockNumber) (VISIBILITY_BYTES * 4))
 
 /* Extents of the blocks in a page of the map: none has blocks of two pages. */
 #define VISIBILITY_EXTENTS \
-	((VISIBILITY_BLOCKS + RESIDENT_EXTENT_BLOCKS - 1) / RESIDENT_EXTENT_BLOCKS)
+	((HEAP_FORMAT_MAP_BLOCKS + RESIDENT_EXTENT_BLOCKS - 1) / RESIDENT_EXTENT_BLOCKS)
+
+StaticAssertDecl(RESIDENT_EXTENT_BLOCKS == 128, "ResidentBlocks has two words");
 
 typedef struct VisibilityCopy
 {
 	Relation	rel;
 	BlockNumber first;			/* block of the first bit; InvalidBlockNumber: no copy yet */
 	uint64		lsn;			/* 0: nothing may be concluded from the copy */
-	uint64		words[VISIBILITY_BYTES / sizeof(uint64)];
+	uint64		words[HEAP_FORMAT_MAP_BYTES / sizeof(uint64)];
 } VisibilityCopy;
-
-extern void visibility_copy_init(VisibilityCopy *copy, Relation rel);
-
-/* Copies the page of the map that has the block, under its lock. */
-extern void visibility_copy_read(VisibilityCopy *copy, BlockNumber block);
-
-/*
- * Which of n blocks from first on, n at most RESIDENT_EXTENT_BLOCKS, are all-visible in the
- * copy.  first is a multiple of 32 after the copy's first block.
- */
-extern ResidentBlocks visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n);
-
-/*
- * Whether a heap page, which this may have to read, is all-visible and has that LSN, which is
- * not 0.
- */
-extern bool visibility_page_has_lsn(Relation rel, BlockNumber block, uint64 lsn);
 
 /* Extents and their blocks. */
 static inline uint32
 visibility_extent(BlockNumber block)
 {
-	return block / VISIBILITY_BLOCKS * VISIBILITY_EXTENTS +
-		block % VISIBILITY_BLOCKS / RESIDENT_EXTENT_BLOCKS;
+	return block / HEAP_FORMAT_MAP_BLOCKS * VISIBILITY_EXTENTS +
+		block % HEAP_FORMAT_MAP_BLOCKS / RESIDENT_EXTENT_BLOCKS;
 }
 
 /*
@@ -77,7 +57,7 @@ visibility_first_room(BlockNumber nblocks, int ncolumns)
 static inline BlockNumber
 visibility_extent_start(uint32 number)
 {
-	return number / VISIBILITY_EXTENTS * VISIBILITY_BLOCKS +
+	return number / VISIBILITY_EXTENTS * HEAP_FORMAT_MAP_BLOCKS +
 		number % VISIBILITY_EXTENTS * RESIDENT_EXTENT_BLOCKS;
 }
 
@@ -88,9 +68,9 @@ visibility_extent_start(uint32 number)
 static inline BlockNumber
 visibility_extent_end(BlockNumber block)
 {
-	BlockNumber in_page = block % VISIBILITY_BLOCKS;
+	BlockNumber in_page = block % HEAP_FORMAT_MAP_BLOCKS;
 	BlockNumber end = (in_page / RESIDENT_EXTENT_BLOCKS + 1) * RESIDENT_EXTENT_BLOCKS;
-	uint64		behind = (uint64) (block - in_page) + Min(end, VISIBILITY_BLOCKS);
+	uint64		behind = (uint64) (block - in_page) + Min(end, HEAP_FORMAT_MAP_BLOCKS);
 
 	return (BlockNumber) Min(behind, InvalidBlockNumber);
 }
@@ -98,7 +78,7 @@ visibility_extent_end(BlockNumber block)
 static inline BlockNumber
 visibility_extent_first(BlockNumber block)
 {
-	return block - block % VISIBILITY_BLOCKS % RESIDENT_EXTENT_BLOCKS;
+	return block - block % HEAP_FORMAT_MAP_BLOCKS % RESIDENT_EXTENT_BLOCKS;
 }
 
 /* --- sets of blocks */
@@ -169,6 +149,47 @@ resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
 	return RESIDENT_EXTENT_BLOCKS;
 }
 
-extern int	resident_blocks_count(const ResidentBlocks *blocks);
+static inline int
+resident_blocks_count(const ResidentBlocks *blocks)
+{
+	return pg_popcount64(blocks->words[0]) + pg_popcount64(blocks->words[1]);
+}
+
+/* --- copies of the map */
+
+static inline void
+visibility_copy_init(VisibilityCopy *copy, Relation rel)
+{
+	copy->rel = rel;
+	copy->first = InvalidBlockNumber;
+	copy->lsn = 0;
+}
+
+/* Copies the page of the map that has the block, under its lock. */
+static inline void
+visibility_copy_read(VisibilityCopy *copy, BlockNumber block)
+{
+	copy->first = block - block % HEAP_FORMAT_MAP_BLOCKS;
+	copy->lsn = heap_format_read_map(copy->rel, block, copy->words);
+}
+
+/*
+ * Which of n blocks from first on, n at most RESIDENT_EXTENT_BLOCKS, are all-visible in the
+ * copy.  first is a multiple of 32 after the copy's first block.
+ */
+static inline ResidentBlocks
+visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n)
+{
+	ResidentBlocks blocks = {{0, 0}};
+	ResidentBlocks wanted = resident_blocks_range(0, n);
+	int			w = (int) ((first - copy->first) / HEAP_FORMAT_WORD_BLOCKS);
+	int			i;
+
+	Assert((first - copy->first) % HEAP_FORMAT_WORD_BLOCKS == 0);
+	Assert(n <= RESIDENT_EXTENT_BLOCKS && first - copy->first + n <= HEAP_FORMAT_MAP_BLOCKS);
+	for (i = 0; i < n; i += HEAP_FORMAT_WORD_BLOCKS, w++)
+		blocks.words[i / 64] |= (uint64) heap_format_visible_blocks(copy->words[w]) << i % 64;
+	return resident_blocks_and(&blocks, &wanted);
+}
 
 #endif							/* HPSORT_PG_COLUMN_VISIBILITY_H */

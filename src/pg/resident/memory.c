@@ -12,6 +12,7 @@
 #include "port/pg_bitutils.h"
 
 #include "pg/compat.h"
+#include "pg/guarded_call.h"
 #include "pg/resident/memory.h"
 #include "pg/shared_memory.h"
 
@@ -92,38 +93,30 @@ all_mapped(const ResidentRoot *root)
 	return true;
 }
 
-/*
- * Does what dsm_attach() does, but returns NULL instead of raising an error, when there is no
- * memory, or no descriptor is left, to map a segment.
- */
+/* A segment to be mapped. */
+typedef struct Mapping
+{
+	dsm_handle	handle;
+	dsm_segment *segment;
+} Mapping;
+
+static void
+attach(void *arg)
+{
+	Mapping    *mapping = (Mapping *) arg;
+
+	mapping->segment = dsm_attach(mapping->handle);
+	if (mapping->segment)
+		dsm_pin_mapping(mapping->segment);
+}
+
+/* Maps a segment; NULL if there is no memory, or are no descriptors, to do so. */
 static dsm_segment *
 attach_segment(dsm_handle handle)
 {
-	MemoryContext context = CurrentMemoryContext;
-	dsm_segment *volatile segment = NULL;
+	Mapping		mapping = {.handle = handle};
 
-	PG_TRY();
-	{
-		segment = dsm_attach(handle);
-		if (segment)
-			dsm_pin_mapping(segment);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-
-		/*
-		 * dsm_attach() enters a segment before it maps it.  The end of the transaction would warn
-		 * of a segment that is left there.
-		 */
-		segment = dsm_find_mapping(handle);
-		if (segment)
-			dsm_detach(segment);
-		segment = NULL;
-	}
-	PG_END_TRY();
-	return segment;
+	return guarded_call(attach, &mapping, NULL) ? mapping.segment : NULL;
 }
 
 /* An XactCallback: unmaps retired slabs, since no scan is open any more. */

@@ -15,6 +15,7 @@
 #include "utils/wait_event.h"
 
 #include "pg/compat.h"
+#include "pg/guarded_call.h"
 #include "pg/guc.h"
 #include "pg/resident/worker.h"
 
@@ -229,30 +230,33 @@ claim(ResidentRoot *root)
 	return mine;
 }
 
+/* A segment to be made. */
+typedef struct NewSegment
+{
+	uint64		size;			/* bytes */
+	dsm_segment *segment;		/* NULL: there are too many */
+} NewSegment;
+
+static void
+create(void *arg)
+{
+	NewSegment *made = (NewSegment *) arg;
+
+	made->segment = dsm_create((Size) made->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	if (made->segment)
+		dsm_pin_mapping(made->segment);
+}
+
 /*
- * Returns a segment of size bytes.  Returns NULL if there is no memory for it; *error, in this
- * context, says why, unless there are too many segments.
+ * Makes a segment of so many bytes.  Returns NULL if there is no memory for it, and *error, of
+ * this context, says why; or if there are too many segments.
  */
 static dsm_segment *
 create_segment(uint64 size, ErrorData **error)
 {
-	MemoryContext context = CurrentMemoryContext;
-	dsm_segment *volatile segment = NULL;
+	NewSegment	made = {.size = size};
 
-	PG_TRY();
-	{
-		segment = dsm_create((Size) size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-	}
-	PG_CATCH();
-	{
-		LWLockReleaseAll();
-		MemoryContextSwitchTo(context);
-		*error = CopyErrorData();
-		FlushErrorState();
-		segment = NULL;
-	}
-	PG_END_TRY();
-	return segment;
+	return guarded_call(create, &made, error) ? made.segment : NULL;
 }
 
 /*

@@ -33,6 +33,7 @@
 #include "pg/column/expression_blocks.h"
 #include "pg/column/plain_column.h"
 #include "pg/compat.h"
+#include "pg/cost_units.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/groups_planner.h"
@@ -521,7 +522,7 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		values = Min(values, expression_blocks_most(root, (Node *) group->expression, rows));
 		cost_qual_eval_node(&cost, (Node *) group->expression, root);
 		total += cost.startup + values * (cost.per_tuple + cpu_operator_cost) +
-			rows * DERIVED_ROW_COST * cpu_tuple_cost;
+			cost_of_rows(rows * DERIVED_ROW_COST);
 	}
 	return total;
 }
@@ -669,7 +670,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
 	total += derived_cost(root, query, rows);
-	total += rows * share * cpu_tuple_cost + STARTUP_COST * cpu_tuple_cost;
+	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{
 		QualCost	cost;
@@ -717,9 +718,9 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 	double		runs = count_runs(root, query, ngroups, rows, processes);
 
 	/* A group is put together by one process. */
-	return (EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) +
-			TELL_RUN_COST * runs / processes +
-			MERGE_RUN_COST * runs / Min(processes, Max(ngroups, 1))) * cpu_tuple_cost;
+	return cost_of_rows(EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) +
+						TELL_RUN_COST * runs / processes +
+						MERGE_RUN_COST * runs / Min(processes, Max(ngroups, 1)));
 }
 
 /* Nodes below a Gather that share rows and groups; NULL if there are no workers for it. */

@@ -19,6 +19,7 @@
 #include "parser/parsetree.h"
 
 #include "pg/compat.h"
+#include "pg/cost_units.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/input.h"
 
@@ -350,6 +351,7 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		const ResidentEstimate *resident = &input->residents[t];
 		Cost		pages;
+		Cost		in_memory;
 		Path	   *scan = create_seqscan_path(root, table, NULL, workers);
 		double		share = table->baserestrictinfo != NIL ? FILTER_ROW_COST : READ_ROW_COST;
 		double		rows = table->tuples;
@@ -361,11 +363,15 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		/* A worker's share of the rows, by core's estimate. */
 		if (workers > 0 && table->rows > 0)
 			rows *= scan->rows / table->rows;
-		pages = scan->total_cost - (1 - share) * cpu_tuple_cost * rows;
-		total += (1 - resident->share) * pages + resident->share * cpu_tuple_cost *
-			(resident->gpu && workers == 0 ? rows * RESIDENT_GPU_ROW_COST :
-			 scan->rows * RESIDENT_ROW_COST + rows * RESIDENT_CONDITION_COST *
-			 (list_length(table->baserestrictinfo) + list_length(input->filters)));
+		pages = scan->total_cost - cpu_tuple_cost * rows + cost_of_rows(share * rows);
+		if (resident->gpu && workers == 0)
+			in_memory = cpu_tuple_cost * rows * RESIDENT_GPU_ROW_COST;
+		else
+			in_memory = cost_of_rows(scan->rows * RESIDENT_ROW_COST +
+									 rows * RESIDENT_CONDITION_COST *
+									 (list_length(table->baserestrictinfo) +
+									  list_length(input->filters)));
+		total += (1 - resident->share) * pages + resident->share * in_memory;
 	}
 	return total;
 }

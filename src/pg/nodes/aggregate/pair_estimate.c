@@ -17,6 +17,7 @@
 #include "utils/selfuncs.h"
 
 #include "pg/compat.h"
+#include "pg/cost_units.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/pair_estimate.h"
 #include "pg/values/value.h"
@@ -127,7 +128,7 @@ rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
 	int			width = (ncolumns + 1) * sizeof(int64);
 	int			kilobytes = (int) Min(memory / 1024, MAX_KILOBYTES);
 
-	return compat_cost_tuplesort(root, pairs, width, Max(kilobytes, 64)) + pairs * cpu_tuple_cost;
+	return compat_cost_tuplesort(root, pairs, width, Max(kilobytes, 64)) + cost_of_rows(pairs);
 }
 
 /*

@@ -16,13 +16,13 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/relscan.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/column/row.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
@@ -250,8 +250,8 @@ put_row(RowSort *sort, ScanState *node, Buffer buffer, int64 tid)
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 	HeapTupleData tuple;
 
-	row_tuple(&tuple, node->ss_currentRelation, BufferGetPage(buffer), COLUMN_TID_BLOCK(tid),
-			  COLUMN_TID_LINE(tid));
+	heap_format_tuple(&tuple, node->ss_currentRelation, BufferGetPage(buffer),
+					  COLUMN_TID_BLOCK(tid), COLUMN_TID_LINE(tid));
 	ExecStoreBufferHeapTuple(&tuple, slot, buffer);
 	if (node->ps.ps_ProjInfo)
 	{
@@ -278,7 +278,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 	bool		more;
 
 	if (!scan_is_readable(outer) ||
-		node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
+		!heap_format_is_heap(node->ss_currentRelation) ||
 		!returns_columns(outer) || !find_page_keys(sort, outer, &page))
 		return false;
 	scan.ncolumns = page.nkeys;

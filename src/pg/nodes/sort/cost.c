@@ -3,9 +3,8 @@
  *		What sorting by hpsort costs, in the planner's units (see cost.h).
  *
  * The planner compares HpSort with core's Sort, whose cost is a number of
- * comparisons, and with plans that need no sort.  So HpSort's nanoseconds are
- * turned into units by the nanoseconds that core's sort takes for a unit of its
- * cost.  Copying a row into memory, which both do, is in neither cost.
+ * comparisons, and with plans that need no sort.  cost_units.h says how nanoseconds become
+ * units.  Copying a row into memory, which both do, is in neither cost.
  *
  * Measured by bench/order_bench.sh (AMD EPYC, Zen 5, PostgreSQL 17), rows of 60 bytes,
  * less what reading them takes without a sort; what small sorts cost, and sorts on
@@ -27,19 +26,11 @@
 #include "utils/selfuncs.h"
 
 #include "pg/compat.h"
+#include "pg/cost_units.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/in_place_reach.h"
 #include "pg/nodes/sort/store/abbreviation.h"
 #include "sort/plan.h"
-
-/*
- * Core's sort of int4: of 1e4 rows 105 ns a row for a cost of 0.069, of 1e7 rows
- * 180 ns for 0.119.  With fewer rows core's sort is faster than its cost says,
- * hence SORT_PATH_MIN_ROWS.  PostgreSQL 19 sorts integers by radix in less time at
- * the same cost, but HpSort is still faster where this number lets it be taken: the
- * planner chooses right in 95 of 100 cases of 1,000 to 100,000 rows, on 18 as on 19.
- */
-#define NS_PER_OPERATOR 4.0
 
 /*
  * Memory contexts and first blocks, made and freed: what 1,000 rows cost beyond the
@@ -429,27 +420,26 @@ comparison_cost(const HpSortCostInput *input, double rows, double kept)
 	Cost		compare;
 
 	if (input->undivided)
-		return rows * 2.0 * cpu_operator_cost * log2(rows);
+		return cost_of_comparisons(rows * log2(rows));
 	if (input->groups <= 0 || rows <= input->groups)
 		return 0;
 	equal *= 1 - 1 / group;
 	if (input->strings && input->nmapped == 1)
 		equal = EQUAL_STRINGS_COMPARISONS * log2(group);
-	compare = kept * (1 - input->alike) * 2.0 * cpu_operator_cost * COMPARE_PART *
-		(input->further ? log2(Min(group, kept)) : equal);
+	compare = cost_of_comparisons(kept * (1 - input->alike) * COMPARE_PART *
+								  (input->further ? log2(Min(group, kept)) : equal));
 	if (input->nleft > COMPARE_KEYS)
 		compare *= 1 + COMPARE_KEY_PART * (input->nleft - COMPARE_KEYS);
 
 	/* Rows in the group of the last wanted row are compared with that row. */
 	if (kept < rows)
-		compare += group * 2.0 * cpu_operator_cost;
+		compare += cost_of_comparisons(group);
 	return compare;
 }
 
 void
 sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 {
-	double		unit = cpu_operator_cost / NS_PER_OPERATOR;
 	double		memory = (double) work_mem * 1024;
 	double		rows = Max(input->rows, 2.0);
 	double		width = row_bytes(input->width);
@@ -459,6 +449,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	bool		in_place = input->in_place && places_fit(input);
 	double		in_ns;
 	double		out_ns;
+	double		dearer = 1;		/* beside core's sort, of which the unit is */
 	Cost		disk = 0;
 	Cost		compare;
 
@@ -515,16 +506,16 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		 */
 		if (input->further && bytes / Max(input->groups, 1) > memory)
 		{
-			compare += rows * 2.0 * cpu_operator_cost * log2(Max(rows * memory / bytes, 2));
+			compare += cost_of_comparisons(rows * log2(Max(rows * memory / bytes, 2)));
 			divided += 1;
 		}
 		disk = 2.0 * pages * (1 + divided * DIVIDE_FACTOR) *
 			(seq_page_cost * 0.75 + random_page_cost * 0.25);
-		disk += SPILL_START_NS * unit;
-		unit /= 1 - IN_ORDER_PART * input->order * input->order;
+		disk += cost_of_ns(SPILL_START_NS);
+		dearer = 1 / (1 - IN_ORDER_PART * input->order * input->order);
 	}
 	else if (!in_place)
 		in_ns += IN_ORDER_NS * input->all_order * input->all_order;
-	*startup = (START_NS + in_ns) * unit + compare + disk;
-	*run = out_ns * unit;
+	*startup = cost_of_ns((START_NS + in_ns) * dearer) + compare + disk;
+	*run = cost_of_ns(out_ns * dearer);
 }

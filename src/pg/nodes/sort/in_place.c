@@ -5,13 +5,13 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/relscan.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/column/row.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
@@ -169,8 +169,8 @@ take_narrow(Reading *reading, size_t n)
 		images[kept] = images[i];
 		places[kept] = place_of(reading, reading->tids[start + i]);
 		if (store->noted)
-			reading->items[kept] = ROW_ITEM(PageGetItemId(reading->kept,
-														  ROW_PLACE_LINE(places[kept])));
+			reading->items[kept] = heap_format_item(reading->kept,
+													ROW_PLACE_LINE(places[kept]));
 		kept++;
 	}
 	row_store_put_narrow_refs(store, images, places, reading->items, kept);
@@ -504,7 +504,8 @@ copy_page(Reading *reading)
 
 		if (!copy_is_wanted(reading, i))
 			continue;
-		row_tuple(&tuple, reading->scan.rel, page, COLUMN_TID_BLOCK(tid), COLUMN_TID_LINE(tid));
+		heap_format_tuple(&tuple, reading->scan.rel, page, COLUMN_TID_BLOCK(tid),
+						  COLUMN_TID_LINE(tid));
 		copy_row(reading, &tuple);
 	}
 	ExecClearTuple(reading->rows->slot);

@@ -14,8 +14,8 @@
  *
  * Pages stay pinned while the executor runs a query to its end, unless somebody waits for one of
  * them: then all are unpinned, and pinned again as rows are wanted.  A query that stops in the
- * middle (whole_run.h) returns each row as a copy, and pins its page while it is copied: so an
- * idle cursor keeps none.
+ * middle (whole_run.h) returns each row as a copy, and pins its page while it is copied, or until
+ * the end of a call that asks for many rows: so an idle cursor keeps none.
  *
  * It pays where the table is in the buffer pool, which shows while it is read: if more
  * pages come from disk than a few, if not even the list of pages fits into work_mem, or if
@@ -32,6 +32,7 @@
 #include "pg/column/row_fetch.h"
 #include "pg/nodes/sort/place_rows.h"
 #include "pg/nodes/sort/row_sort.h"
+#include "pg/nodes/sort/whole_run.h"
 
 /* Places of a tape that are in memory at once. */
 #define IN_PLACE_TAPE_PLACES 2048
@@ -45,7 +46,9 @@ typedef struct InPlace
 	RowStore   *store;			/* keys, and places as references */
 	RowFetch   *fetch;
 	uint64		count;			/* rows that can be read */
-	bool		copied;			/* each row is returned as a copy, and no page stays pinned */
+	bool		copied;			/* each row is returned as a copy, and no page stays pinned ... */
+	bool		until_end;		/* ... longer than the current call of the executor */
+	WholeRunEnd end;			/* of that call */
 	RowSortPosition position;
 	RowSortPosition mark;
 
@@ -99,14 +102,8 @@ extern void in_place_read(InPlace *rows, uint64 i);
 static inline void
 in_place_show(InPlace *rows, HeapTuple tuple, uint32 place)
 {
-	HeapTupleTableSlot *slot = (HeapTupleTableSlot *) rows->slot;
-
-	if (likely(slot->tuple == tuple && !TTS_EMPTY(&slot->base) && !TTS_SHOULDFREE(&slot->base)))
-	{
-		slot->base.tts_nvalid = 0;
-		row_fetch_set_tid(rows->fetch, place, &slot->base.tts_tid);
-		slot->off = 0;
-	}
+	if (likely(heap_format_store_again(rows->slot, tuple)))
+		row_fetch_set_tid(rows->fetch, place, &rows->slot->tts_tid);
 	else
 		ExecStoreHeapTuple(tuple, rows->slot, false);
 }
@@ -124,7 +121,7 @@ in_place_of(const InPlace *rows, uint64 i)
  */
 extern void in_place_prefetch(InPlace *rows, uint64 i);
 
-/* Returns a copy of the row at a place, and leaves no page pinned. */
+/* Returns a copy of the row at a place, and leaves no page pinned, unless until_end. */
 extern TupleTableSlot *in_place_copy(InPlace *rows, uint32 place);
 
 /* Fetches row i in order, i < count. */

@@ -4,11 +4,10 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/htup_details.h"
 #include "optimizer/clauses.h"
 #include "storage/bufmgr.h"
 
+#include "pg/column/heap_format.h"
 #include "pg/column/pin_budget.h"
 #include "pg/column/plain_column.h"
 #include "pg/column/row_fetch.h"
@@ -48,7 +47,7 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	if ((rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW) ||
-		rel->rd_tableam != GetHeapamTableAmRoutine())
+		!heap_format_is_heap(rel))
 		return false;
 	for (i = 0; i < spec->keys->nkeys; i++)
 		if (in_place_key_attnum(&spec->keys->keys[i], child->plan) == 0)

@@ -14,7 +14,7 @@ in_place_end_sort(InPlace *rows)
 	if (!rows->copied)
 		return;
 	row_fetch_unpin(rows->fetch);
-	rows->fetch->by_row = true;
+	rows->fetch->by_row = !rows->until_end;
 }
 
 void
@@ -41,12 +41,32 @@ in_place_read(InPlace *rows, uint64 i)
 		elog(ERROR, "no more places in a temporary file");
 }
 
+/* A WholeRunEnd: the call that asked for many rows ends. */
+static void
+unpin_at_end(void *arg)
+{
+	InPlace    *rows = (InPlace *) arg;
+
+	rows->until_end = false;
+	in_place_end_sort(rows);
+}
+
 TupleTableSlot *
 in_place_copy(InPlace *rows, uint32 place)
 {
+	if (!rows->until_end)
+	{
+		rows->end = (WholeRunEnd)
+		{
+			.function = unpin_at_end,.arg = rows
+		};
+		rows->until_end = whole_run_until_end(&rows->end);
+		rows->fetch->by_row = !rows->until_end;
+	}
 	ExecStoreHeapTuple(row_fetch(rows->fetch, place), rows->slot, false);
 	ExecMaterializeSlot(rows->slot);
-	row_fetch_unpin(rows->fetch);
+	if (!rows->until_end)
+		row_fetch_unpin(rows->fetch);
 	return place_rows_project(rows->child, rows->slot);
 }
 
@@ -58,7 +78,10 @@ in_place_prefetch(InPlace *rows, uint64 i)
 	uint64		j;
 
 	if (row_fetch_is_waited_for(rows->fetch))
+	{
+		row_fetch_unpin(rows->fetch);
 		in_place_unpin(rows);
+	}
 	if (rows->store->sorted_notes && rows->store->nnull == 0)
 	{
 		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
@@ -118,6 +141,8 @@ in_place_end(InPlace *rows)
 {
 	ExecClearTuple(rows->slot);
 	row_fetch_unpin(rows->fetch);
+	if (rows->until_end)
+		whole_run_forget_end(&rows->end);
 	if (rows->partitions)
 		partitions_destroy(rows->partitions);
 	row_store_destroy(rows->store);

@@ -15,6 +15,7 @@
 #include "pg/column/expression_blocks.h"
 #include "pg/column/resident_estimate.h"
 #include "pg/compat.h"
+#include "pg/cost_units.h"
 #include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/in_place_reach.h"
@@ -236,7 +237,7 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	pfree(attnums);
 	/* Bounds of extents refuse few of them if in most extents few rows meet the conditions. */
 	conditions =
-		rel->tuples * RESIDENT_CONDITION_COST * cpu_tuple_cost * list_length(rel->baserestrictinfo);
+		cost_of_rows(rel->tuples * RESIDENT_CONDITION_COST * list_length(rel->baserestrictinfo));
 	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST +
 										 conditions / Max(path->total_cost, 1), 1));
 }

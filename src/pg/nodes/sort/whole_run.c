@@ -12,26 +12,35 @@
 
 static ExecutorRun_hook_type prev_executor_run_hook = NULL;
 
-/* Whether the innermost call of the executor returns all rows. */
-static bool all_rows = false;
+/* Rows for which it pays to keep pages pinned until a call ends. */
+#define MANY_ROWS 1000
+
+/* Rows that the innermost call of the executor asks for, 0: all; and what is done at its end. */
+static uint64 wanted_rows = 1;
+static WholeRunEnd *ends = NULL;
 
 static void
 executor_run_hook(QueryDesc *query, ScanDirection direction,
 				  uint64 count COMPAT_EXECUTOR_RUN_PARAMETER)
 {
-	bool		outer = all_rows;
+	uint64		outer_rows = wanted_rows;
+	WholeRunEnd *outer_ends = ends;
 
-	all_rows = count == 0;
+	wanted_rows = count;
+	ends = NULL;
 	PG_TRY();
 	{
 		if (prev_executor_run_hook)
 			prev_executor_run_hook(query, direction, count COMPAT_EXECUTOR_RUN_ARGUMENT);
 		else
 			standard_ExecutorRun(query, direction, count COMPAT_EXECUTOR_RUN_ARGUMENT);
+		for (; ends; ends = ends->next)
+			ends->function(ends->arg);
 	}
 	PG_FINALLY();
 	{
-		all_rows = outer;
+		wanted_rows = outer_rows;
+		ends = outer_ends;
 	}
 	PG_END_TRY();
 }
@@ -47,5 +56,27 @@ bool
 whole_run(const EState *estate)
 {
 	/* A worker runs its plan once, though a LIMIT may have told it how many rows are wanted. */
-	return (all_rows || IsParallelWorker()) && (estate->es_top_eflags & EXEC_FLAG_BACKWARD) == 0;
+	return (wanted_rows == 0 || IsParallelWorker()) &&
+		(estate->es_top_eflags & EXEC_FLAG_BACKWARD) == 0;
+}
+
+bool
+whole_run_until_end(WholeRunEnd *end)
+{
+	if (wanted_rows > 0 && wanted_rows < MANY_ROWS)
+		return false;
+	end->next = ends;
+	ends = end;
+	return true;
+}
+
+void
+whole_run_forget_end(WholeRunEnd *end)
+{
+	WholeRunEnd **at = &ends;
+
+	while (*at && *at != end)
+		at = &(*at)->next;
+	if (*at)
+		*at = end->next;
 }
