@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "gpu/client.h"
-#include "sort/cpu_device.h"
 #include "sort/sorter.h"
 
 #define ROUNDS 5
@@ -99,7 +98,7 @@ fill(int32_t *keys, size_t n, uint64_t range)
 	}
 }
 
-/* Milliseconds of one job; its result is in out, or summed up for runs. */
+/* Milliseconds of one job of a GPU; its result is in out, or summed up for runs. */
 static double
 job_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int32_t *keys, size_t n,
 	   uint64_t range, int32_t *out, uint64_t *runs_n, char *reason)
@@ -126,7 +125,7 @@ job_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int32_
 			d->read_permutation(job, false, 0, (uint32_t *) out, &err);
 	if (status != SORT_OK)
 		die("job", err.message);
-	if (reason && d->describe)
+	if (reason)
 		snprintf(reason, 160, "%s", d->describe(job, &algorithm));
 	d->close(job);
 	start = now_ms() - start;
@@ -134,6 +133,46 @@ job_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int32_
 		*runs_n += runs.counts[i];
 	runs_release(&runs, &context.allocator);
 	return start;
+}
+
+/* The same on the CPU, by a sorter. */
+static double
+cpu_ms(SortAlgorithm algorithm, SortWant want, const int32_t *keys, size_t n, int32_t *out,
+	   uint64_t *runs_n)
+{
+	SortContext alone = context;
+	int32_t		run_keys[1024];
+	uint64_t	counts[1024];
+	size_t		got = 1024;
+	double		start = now_ms();
+	SorterCursor cursor;
+	SortStatus	status;
+	SortError	err;
+	Sorter		s;
+	size_t		i;
+
+	alone.gpu = NULL;
+	alone.algorithm = algorithm;
+	*runs_n = 0;
+	sorter_init(&s, &alone, INT32_MIN, INT32_MAX);
+	status = sorter_add_array(&s, keys, n, &err);
+	if (status == SORT_OK)
+		status = sorter_finish(&s, want, &err);
+	if (status == SORT_OK && want == SORT_WANT_RUNS)
+		status = sorter_open_cursor(&s, false, &cursor, &err);
+	while (status == SORT_OK && want == SORT_WANT_RUNS && got == 1024)
+	{
+		status = sorter_cursor_runs(&cursor, run_keys, counts, 1024, &got, &err);
+		for (i = 0; status == SORT_OK && i < got; i++)
+			*runs_n += counts[i];
+	}
+	if (status == SORT_OK && want != SORT_WANT_RUNS)
+		status = want == SORT_WANT_KEYS ? sorter_read_keys(&s, false, out, &err) :
+			sorter_read_permutation(&s, false, 0, (uint32_t *) out, &err);
+	if (status != SORT_OK)
+		die("sorter", err.message);
+	sorter_reset(&s);
+	return now_ms() - start;
 }
 
 static int
@@ -155,7 +194,8 @@ median_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int
 	size_t		k;
 
 	for (i = 0; i < ROUNDS; i++)
-		ms[i] = job_ms(d, algorithm, want, keys, n, range, out, &runs_n, reason);
+		ms[i] = d ? job_ms(d, algorithm, want, keys, n, range, out, &runs_n, reason) :
+			cpu_ms(algorithm, want, keys, n, out, &runs_n);
 	for (k = 1; k < n; k++)
 		if (want == SORT_WANT_KEYS ? out[k - 1] > out[k] : want == SORT_WANT_PERMUTATION &&
 			(keys[out[k - 1]] > keys[out[k]] ||
@@ -195,7 +235,7 @@ grid(size_t max_n)
 				SortError	err;
 				char		reason[160] = "";
 				double		gpu_ms;
-				double		cpu_ms;
+				double		on_cpu_ms;
 
 				in.lo = ranges[r] > INT32_MAX ? INT32_MIN : 0;
 				in.hi = ranges[r] > INT32_MAX ? INT32_MAX : (int32_t) (ranges[r] - 1);
@@ -207,11 +247,11 @@ grid(size_t max_n)
 					die("plan", err.message);
 				gpu_ms = median_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, (SortWant) want, keys,
 								   sizes[s], ranges[r], out, reason);
-				cpu_ms = sizes[s] > 10000000 ? 0 :
-					median_ms(&cpu_device, cpu_plan.algorithm, (SortWant) want, keys, sizes[s],
+				on_cpu_ms = sizes[s] > 10000000 ? 0 :
+					median_ms(NULL, cpu_plan.algorithm, (SortWant) want, keys, sizes[s],
 							  ranges[r], out, NULL);
 				printf("%s,%zu,%llu,%.3f,%.3f,%.3f,%.3f,\"%s\"\n", wants[want], sizes[s],
-					   (unsigned long long) ranges[r], gpu_ms, cpu_ms, gpu_plan.cost_ns / 1e6,
+					   (unsigned long long) ranges[r], gpu_ms, on_cpu_ms, gpu_plan.cost_ns / 1e6,
 					   cpu_plan.cost_ns / 1e6, reason);
 				fflush(stdout);
 			}

@@ -258,8 +258,6 @@ gpu_describe(const SortJob *base, SortAlgorithm *algorithm)
 }
 
 const SortDevice gpu_client_device = {
-	.kind = SORT_DEVICE_GPU,
-	.add_copies = true,
 	.open = gpu_open,
 	.add = gpu_add,
 	.keep_extent = client_keep_extent,

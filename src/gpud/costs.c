@@ -27,8 +27,8 @@
 #include "gpud/costs.h"
 #include "gpud/log.h"
 #include "sort/clock.h"
-#include "sort/cpu_device.h"
 #include "sort/job.h"
+#include "sort/sorter.h"
 
 /*
  * Keys of a medium job: 8 MiB each way are more than the GPU's caches hold, and all
@@ -92,9 +92,31 @@ compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Sorts keys, or positions, on the CPU. */
+static SortStatus
+sort_on_cpu(const Bench *b, const SortJobSpec *spec, const int32_t *keys, SortError *err)
+{
+	SortContext context = b->context;
+	Sorter		sorter;
+	SortStatus	status;
+
+	context.device = SORT_DEVICE_CPU;
+	context.algorithm = spec->algorithm;
+	sorter_init(&sorter, &context, INT32_MIN, INT32_MAX);
+	status = sorter_add_array(&sorter, keys, (size_t) spec->n, err);
+	if (status == SORT_OK)
+		status = sorter_finish(&sorter, spec->want, err);
+	if (status == SORT_OK)
+		status = spec->want == SORT_WANT_KEYS ? sorter_read_keys(&sorter, false, b->out, err)
+			: sorter_read_permutation(&sorter, false, 0, (uint32_t *) b->out, err);
+	sorter_reset(&sorter);
+	return status;
+}
+
 /*
- * Nanoseconds of a job of n keys in 2^bits values: the median of so many rounds, at
- * most SMALL_ROUNDS, because a client meets the usual case, not the best one.
+ * Nanoseconds of a job of n keys in 2^bits values, on the CPU if device is NULL: the median
+ * of so many rounds, at most SMALL_ROUNDS, because a client meets the usual case, not the
+ * best one.
  */
 static double
 time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant want, size_t n,
@@ -134,7 +156,8 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 		};
 		double		start = (double) sort_clock();
 		SortError	err;
-		SortStatus	status = sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
+		SortStatus	status = device == NULL ? sort_on_cpu(b, &spec, keys, &err)
+			: sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
 
 		runs_release(&runs, &b->context.allocator);
 		if (status != SORT_OK)
@@ -186,7 +209,7 @@ cpu_slowness(Bench *b, SortWant want, int bits)
 
 	if (plan_choose(&input, &plan, &err) != SORT_OK)
 		return 1.0;
-	slowness = time_job(b, &cpu_device, plan.algorithm, want, b->n, bits, MEDIUM_ROUNDS) /
+	slowness = time_job(b, NULL, plan.algorithm, want, b->n, bits, MEDIUM_ROUNDS) /
 		plan.cost_ns;
 	if (!isfinite(slowness) || slowness < 0.125 || slowness > 16)
 		return 1.0;

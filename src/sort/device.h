@@ -1,11 +1,10 @@
 /*
  * device.h
- *		The interface that every device implements: a job takes keys and gives
- *		back keys in order, runs or the permutation.
+ *		The interface of a GPU: a job takes keys and gives back keys in order, runs or
+ *		the permutation.
  *
- * The devices are the CPU (cpu_device.c), the client of the GPU service
- * (src/gpu/client_job.c) and a backend's connections to that service
- * (src/pg/gpu/backend.c).  Jobs are run by job.c.
+ * The implementations are the client of the GPU service (src/gpu/client_device.c) and a
+ * backend's connections to that service (src/pg/gpu/backend.c).  Jobs are run by job.c.
  *
  * Calls come in the order open, add ..., finish, read ..., close.  Each
  * returns SORT_OK or fills err; after an error only close may follow.  A job is
@@ -64,7 +63,7 @@ typedef enum SortLook
 typedef struct SortDevice SortDevice;
 
 /*
- * What every device's job begins with: the first member of the struct that the
+ * What each device's job begins with: the first member of the struct that the
  * device's open allocates, and all of it that others than the device may read.
  */
 typedef struct SortJob
@@ -77,24 +76,20 @@ typedef struct SortJob
 
 struct SortDevice
 {
-	SortDeviceKind kind;
-	bool		add_copies;		/* the caller may free or change a chunk after add */
-
 	/*
-	 * Opens a job; context must outlive it.  On failure *job is NULL.  With add_copies spec->n
-	 * may be 0: the number of keys is not known yet.
+	 * Opens a job; context must outlive it.  On failure *job is NULL.  spec->n may be 0: the
+	 * number of keys is not known yet.
 	 */
 	SortStatus	(*open) (const SortContext *context, const SortJobSpec *spec,
 						 SortJob **job, SortError *err);
 
-	/* Adds n > 0 keys, which stay in place and unchanged until close unless add_copies. */
+	/* Adds n > 0 keys; the caller may free or change them afterwards. */
 	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
 
 	/*
 	 * Gives the device the size bytes of an extent, to be kept under a generation beyond the job.
 	 * The bytes are the caller's again on return.  Whether the device has room for them is seen
-	 * by add_rows afterwards.  NULL for a device that keeps no extents; so are set_rows, add_rows
-	 * and look_up.
+	 * by add_rows afterwards.
 	 */
 	SortStatus	(*keep_extent) (SortJob *job, uint64_t generation, const void *extent, size_t size,
 								SortError *err);
@@ -122,10 +117,7 @@ struct SortDevice
 	/* Ends the adding; spec.n keys were added, unless spec.n is 0. */
 	SortStatus	(*finish) (SortJob *job, SortError *err);
 
-	/*
-	 * Writes all keys in order.  out may be the chunk itself if the job has only that one and
-	 * nothing is read afterwards.
-	 */
+	/* Writes all keys in order. */
 	SortStatus	(*read_keys) (SortJob *job, bool descending, int32_t *out, SortError *err);
 
 	/* Adds all keys to runs, which are the caller's, of context's allocator. */
@@ -141,9 +133,6 @@ struct SortDevice
 	 * always does what the spec says.
 	 */
 	const char *(*describe) (const SortJob *job, SortAlgorithm *algorithm);
-
-	/* After a read: how many threads of this process sorted; NULL: always one. */
-	int			(*threads) (const SortJob *job);
 
 	/* Ends the job, wherever it is, and frees it; NULL is allowed. */
 	void		(*close) (SortJob *job);

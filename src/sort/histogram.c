@@ -26,6 +26,12 @@ total_bins(const Histogram *h)
 	return h->stride * (size_t) h->tables;
 }
 
+/* Keys counted at once: 16 KiB, as many as may turn out to be out of bounds. */
+#define COUNT_AT_ONCE 4096
+
+/* Keys counted between two looks at the interrupt callback. */
+#define COUNTED_UNCHECKED ((size_t) 1 << 20)
+
 /* Bytes set to zero between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 4 << 20)
 
@@ -183,6 +189,27 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 		n -= part;
 	}
 	return true;
+}
+
+SortStatus
+histogram_add_all(Histogram *h, const int32_t *keys, size_t n, const SortContext *context,
+				  SortError *err)
+{
+	int32_t		outside[COUNT_AT_ONCE];
+	size_t		noutside;
+	size_t		at;
+
+	for (at = 0; at < n; at += COUNT_AT_ONCE)
+	{
+		if (at % COUNTED_UNCHECKED == 0 && at > 0 && sort_interrupted(context))
+			return sort_cancelled(err);
+		if (!histogram_add(h, keys + at, n - at < COUNT_AT_ONCE ? n - at : COUNT_AT_ONCE, outside,
+						   &noutside, &context->allocator))
+			return sort_no_memory(err);
+		if (noutside > 0)
+			return sort_out_of_bounds(err, outside[0], h->lo, histogram_key(h, h->range - 1));
+	}
+	return SORT_OK;
 }
 
 bool

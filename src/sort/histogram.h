@@ -60,6 +60,13 @@ extern bool histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *
 						  size_t *noutside, const SortAllocator *allocator);
 
 /*
+ * Counts any number of keys, with looks at the interrupt callback; SORT_KEY_OUT_OF_BOUNDS if one
+ * of them is outside the bounds.
+ */
+extern SortStatus histogram_add_all(Histogram *h, const int32_t *keys, size_t n,
+									const SortContext *context, SortError *err);
+
+/*
  * Counts packed keys, all inside the bounds, NULLs not among them; false, and nothing done,
  * where one of them may lie outside, or counters have to be folded before.
  */

@@ -57,8 +57,6 @@ sort_job_complete(SortJob *job, const SortOutput *output, SortPlan *plan, SortEr
 	if (status == SORT_OK && output->positions)
 		status = device->read_permutation(job, output->descending, output->first,
 										  output->positions, err);
-	if (status == SORT_OK && plan)
-		plan->threads = device->threads ? device->threads(job) : 1;
 	device->close(job);
 	return status;
 }

@@ -53,7 +53,7 @@ extern SortStatus sort_job_start(const SortDevice *device, const SortContext *co
 /*
  * Finishes a job to which all keys were added, reads the output and closes the
  * job, whatever happens.  plan (NULL allowed) is told what the device did: its
- * algorithm, its words as the note, the threads.
+ * algorithm, its words as the note.
  */
 extern SortStatus sort_job_complete(SortJob *job, const SortOutput *output, SortPlan *plan,
 									SortError *err);

@@ -82,17 +82,15 @@ rows_plan(const SortContext *context, uint64_t n, uint64_t lo, uint64_t hi, bool
 		plan->other_ns = other.cost_ns;
 }
 
-/* Adds the keys of all pairs to a job, from 0 on; keys is room for them or for a chunk. */
+/* Adds the keys of all pairs to a job, from 0 on; chunk is room for DEVICE_CHUNK keys. */
 static SortStatus
-add_keys(SortJob *job, const RowsSort *rows, int32_t *keys, SortError *err)
+add_keys(SortJob *job, const RowsSort *rows, int32_t *chunk, SortError *err)
 {
-	const SortDevice *device = job->device;
 	SortStatus	status = SORT_OK;
 	size_t		at;
 
 	for (at = 0; status == SORT_OK && at < rows->n; at += DEVICE_CHUNK)
 	{
-		int32_t    *chunk = device->add_copies ? keys : keys + at;
 		size_t		part = rows->n - at < DEVICE_CHUNK ? rows->n - at : DEVICE_CHUNK;
 		size_t		i;
 
@@ -100,7 +98,7 @@ add_keys(SortJob *job, const RowsSort *rows, int32_t *keys, SortError *err)
 		for (i = 0; i < part; i++)
 			chunk[i] = (int32_t) ((ROWS_PAIR_KEY(rows->pairs[at + i]) - rows->lo) ^
 								  UINT32_C(0x80000000));
-		status = device->add(job, chunk, part, err);
+		status = job->device->add(job, chunk, part, err);
 	}
 	return status;
 }
@@ -144,19 +142,18 @@ sort_on_gpu(RowsSort *rows, SortPlan *plan, const SortContext *context, SortErro
 		.n = rows->n,
 	};
 	uint32_t   *out = a->alloc(a->arena, rows->n * sizeof(uint32_t));
-	int32_t    *keys = a->alloc(a->arena, (device->add_copies ? DEVICE_CHUNK :
-										   rows->n) * sizeof(int32_t));
+	int32_t    *chunk = a->alloc(a->arena, DEVICE_CHUNK * sizeof(int32_t));
 	SortOutput	output = {.positions = out};
 	SortJob    *job;
 	SortStatus	status;
 
-	if (out == NULL || keys == NULL)
+	if (out == NULL || chunk == NULL)
 		status = sort_no_memory(err);
 	else
 		status = sort_job_start(device, context, &spec, NULL, &job, err);
 	if (status == SORT_OK)
 	{
-		status = add_keys(job, rows, keys, err);
+		status = add_keys(job, rows, chunk, err);
 		if (status == SORT_OK)
 			status = sort_job_complete(job, &output, plan, err);
 		else
@@ -164,8 +161,8 @@ sort_on_gpu(RowsSort *rows, SortPlan *plan, const SortContext *context, SortErro
 	}
 	if (status == SORT_OK)
 		status = look_up_refs(rows, out, context, err);
-	if (keys)
-		a->release(a->arena, keys);
+	if (chunk)
+		a->release(a->arena, chunk);
 	if (status == SORT_OK)
 		rows->refs = out;
 	else if (out)

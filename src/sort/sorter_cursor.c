@@ -1,9 +1,9 @@
 /*
  * sorter_cursor.c
  *		The keys or runs of a sorter in order, part by part (see
- *		sorter_cursor.h).
+ *		sorter_parts.h).
  */
-#include "sort/sorter_cursor.h"
+#include "sort/sorter_parts.h"
 
 #include <string.h>
 

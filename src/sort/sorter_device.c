@@ -7,13 +7,13 @@
  * complete.  No result of the GPU is read into the only copy of the keys, so
  * that at any failure the CPU starts from the keys as they came.
  */
-#include "sort/sorter_device.h"
+#include "sort/sorter_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "sort/algorithms.h"
-#include "sort/cpu_device.h"
+#include "sort/cpu_sort.h"
 #include "sort/error.h"
 #include "sort/wide.h"
 
@@ -68,6 +68,25 @@ check_runs(const Sorter *s, SortError *err)
 							 "key %d occurs more than once, and one_hp sorts distinct keys only",
 							 runs->keys[i]);
 	return SORT_OK;
+}
+
+/* Counts all keys, which are from lo to hi and in buf or in the array. */
+static SortStatus
+count_all(Sorter *s, int32_t lo, int32_t hi, SortError *err)
+{
+	SorterBig  *big = s->big;
+	uint64_t	since = sort_clock();
+	SortStatus	status = sorter_make_dense(s, lo, hi, err);
+
+	if (status == SORT_OK && big->narray > 0)
+	{
+		status = histogram_add_all(&big->dense, big->array, big->narray, s->context, err);
+		big->bytes_moved += big->narray * sizeof(int32_t);
+		big->array = NULL;
+		big->narray = 0;
+	}
+	big->sort_ns += sort_clock() - since;
+	return status;
 }
 
 SortStatus
@@ -125,11 +144,12 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 		big->plan.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
 		big->plan.reason = PLAN_COUNTED;
 	}
-	else if (big->plan.device == SORT_DEVICE_CPU && !counted && s->nbuf > 0 &&
+	else if (big->plan.device == SORT_DEVICE_CPU && !counted && in.n > 0 &&
+			 want != SORT_WANT_PERMUTATION &&
 			 big->plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
 	{
 		if (sorter_allows_bins(s, big->plan.range) || in.algorithm != SORT_ALGORITHM_AUTO)
-			status = sorter_make_dense(s, lo, hi, err);
+			status = count_all(s, lo, hi, err);
 		else
 		{
 			/* No memory for so many bins: the other algorithm, whatever it costs. */
@@ -198,7 +218,7 @@ sorter_stream_start(Sorter *s, SortError *err)
 	int32_t		lo;
 	int32_t		hi;
 
-	if (gpu == NULL || !gpu->device->add_copies || big->stream || big->gpu_failed ||
+	if (gpu == NULL || big->stream || big->gpu_failed ||
 		big->dense.range > 0 || big->sparse.len > 0 || big->narray > 0 ||
 		s->nbuf < STREAM_MIN || s->nbuf < big->stream_at)
 		return SORT_OK;
@@ -245,9 +265,9 @@ kept_keys(const Sorter *s, size_t *n)
 	return big->narray > 0 ? big->array : s->buf;
 }
 
-/* Sorts the kept keys on a device: by the job that has them already, or a new one. */
+/* Sorts the kept keys on the planned device: by the job that has them already, or a new one. */
 static SortStatus
-run_job(Sorter *s, const SortDevice *device, const SortOutput *output, SortError *err)
+run_job(Sorter *s, const SortOutput *output, SortError *err)
 {
 	SorterBig  *big = s->big;
 	SortJob    *job = big->stream;
@@ -262,13 +282,16 @@ run_job(Sorter *s, const SortDevice *device, const SortOutput *output, SortError
 		.n = n,
 	};
 
+	if (big->plan.device != SORT_DEVICE_GPU)
+		return cpu_sort(s->context, &spec, keys, output, &big->plan.threads, err);
 	/* A stream serves once: its job ends with the first result. */
-	if (job && device == job->device && spec.want == SORT_WANT_KEYS)
+	if (job && spec.want == SORT_WANT_KEYS)
 	{
 		big->stream = NULL;
 		return sort_job_complete(job, output, &big->plan, err);
 	}
-	return sort_job_run(device, s->context, &spec, n > 0 ? keys : NULL, output, &big->plan, err);
+	return sort_job_run(s->context->gpu->device, s->context, &spec, n > 0 ? keys : NULL, output,
+						&big->plan, err);
 }
 
 /* Copies over the keys themselves, so that a cancel in the middle ends the sort. */
@@ -300,7 +323,7 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 
 	*done = true;
 	if (big->plan.device != SORT_DEVICE_GPU)
-		return run_job(s, &cpu_device, output, err);
+		return run_job(s, output, err);
 
 	/* An algorithm that is forced is used, or it is an error: no other is as good. */
 	aside.as_planned = s->context->algorithm != SORT_ALGORITHM_AUTO;
@@ -312,7 +335,7 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 	if (in_place && aside.keys == NULL)
 		status = sort_no_memory(err);
 	else
-		status = run_job(s, s->context->gpu->device, &aside, err);
+		status = run_job(s, &aside, err);
 	if (in_place && aside.keys)
 	{
 		if (status == SORT_OK)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "sort/error.h"
-#include "sort/sorter_device.h"
 #include "sort/sorter_parts.h"
 #include "sort/wide.h"
 

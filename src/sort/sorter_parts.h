@@ -1,9 +1,9 @@
 /*
  * sorter_parts.h
- *		What a sorter consists of (struct SorterBig), and the moves of keys
- *		between its parts that lose none.  Knows neither the plan nor devices;
- *		the files that decide about the moves are above it:
+ *		What a sorter consists of (struct SorterBig), and what its files share.
  *
+ *	sorter_parts.c		the moves of keys between the parts, which lose none; it knows
+ *						neither the plan nor devices, unlike the files above it:
  *	sorter_fill.c		filling and finish: what holds the keys best
  *	sorter_device.c		planning, the GPU while the sorter fills, jobs
  *	sorter_cursor.c		the keys in order, part by part
@@ -17,8 +17,8 @@
 #define HPSORT_SORTER_PARTS_H
 
 #include "sort/clock.h"
-#include "sort/device.h"
 #include "sort/histogram.h"
+#include "sort/job.h"
 #include "sort/sorter.h"
 
 /*
@@ -174,5 +174,52 @@ extern void sorter_take_sample(const Sorter *s, const int32_t *keys, size_t n, i
 
 /* Whether n keys with that sample repeat enough to be kept as runs. */
 extern bool sorter_sample_repeats(const int32_t *sample, size_t n);
+
+/*
+ * sorter_device.c: the plan, and a GPU's jobs.
+ */
+
+/* Makes big->plan for all keys that the sorter holds, and counts buf if that is it. */
+extern SortStatus sorter_plan(Sorter *s, SortWant want, SortError *err);
+
+/* Whether the plan, which is left in *plan, would give n keys from lo to hi to the GPU. */
+extern bool sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
+							   SortPlan *plan);
+
+/* Opens a job for the keys in buf before all keys are there, if that pays. */
+extern SortStatus sorter_stream_start(Sorter *s, SortError *err);
+
+/* Gives the open job, if there is one, what buf has newly kept. */
+extern SortStatus sorter_stream(Sorter *s, SortError *err);
+
+/* Makes buf look full a block at a time while it is streamed. */
+extern void sorter_limit_buffer(Sorter *s);
+
+/*
+ * Sorts the keys that are still keys on the planned device.  *done is false
+ * when the GPU failed and another plan was made, for the CPU: the caller looks
+ * again where the keys are.
+ */
+extern SortStatus sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err);
+
+/* Whether the keys that are still keys make fewer bytes as runs; a guess, by a sample. */
+extern bool sorter_runs_are_smaller(const Sorter *s);
+
+/* The GPU turns the keys into runs, or puts buf in order; *done as in sorter_run_job. */
+extern SortStatus sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err);
+extern SortStatus sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err);
+
+/*
+ * sorter_cursor.c: in order, a sorter's keys are what lies below dense, dense, what lies above
+ * it.  What lies outside dense is either keys in buf, in ascending order, or runs in sparse,
+ * never both.
+ */
+
+/* Sets a cursor before the first key or run in its direction; sorts nothing. */
+extern void sorter_cursor_start(Sorter *s, bool descending, SorterCursor *cursor);
+
+/* sorter_cursor_runs without a look at the interrupt callback; returns how many. */
+extern size_t sorter_cursor_take_runs(SorterCursor *cursor, int32_t *keys, uint64_t *counts,
+									  size_t max);
 
 #endif							/* HPSORT_SORTER_PARTS_H */

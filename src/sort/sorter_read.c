@@ -10,8 +10,7 @@
 #include "sort/algorithms.h"
 #include "sort/error.h"
 #include "sort/kernels.h"
-#include "sort/sorter_cursor.h"
-#include "sort/sorter_device.h"
+#include "sort/sorter_parts.h"
 #include "sort/wide.h"
 
 /* Keys written between two looks at the interrupt callback. */
@@ -187,7 +186,8 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 	{
 		/* A cursor needs the order kept somewhere: in buf, from here on. */
 		status = sorter_grow_buffer(s, big->narray, err);
-		while (status == SORT_OK && !done)
+		/* The CPU may count it, after a failure of the GPU. */
+		while (status == SORT_OK && !done && big->narray > 0)
 			status = sort_kept(s, false, s->buf, &done, err);
 		if (status != SORT_OK)
 			return status;

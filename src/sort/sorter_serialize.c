@@ -15,7 +15,7 @@
 
 #include "sort/error.h"
 #include "sort/sorter.h"
-#include "sort/sorter_cursor.h"
+#include "sort/sorter_parts.h"
 
 #define SERIALIZED_MAGIC UINT32_C(0x31735048)	/* "HPs1" */
 

@@ -19,11 +19,10 @@
 #include "hpsort_cuda.h"
 #include "published/published.h"
 #include "sort/algorithms.h"
-#include "sort/cpu_device.h"
-#include "sort/job.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"
 #include "sort/rows_layout.h"
+#include "sort/sorter.h"
 
 struct HpsortCuda
 {
@@ -599,6 +598,27 @@ find_bounds(HpsortCudaJob *job, int32_t *lo, int32_t *hi, HpsortCudaError *err)
 	return HPSORT_CUDA_OUT_OF_BOUNDS;
 }
 
+/* Sorts n > 0 keys in place, or their rows, by an algorithm of the CPU. */
+static SortStatus
+sort_by(HpsortCudaJob *job, SortAlgorithm algorithm, SortError *err)
+{
+	bool		permutation = job->spec.wanted == HPSORT_CUDA_PERMUTATION;
+	SortContext context = job->context;
+	SortStatus	status;
+	Sorter		s;
+
+	context.algorithm = algorithm;
+	sorter_init(&s, &context, INT32_MIN, INT32_MAX);
+	status = sorter_add_array(&s, job->keys, job->n, err);
+	if (status == SORT_OK)
+		status = sorter_finish(&s, permutation ? SORT_WANT_PERMUTATION : SORT_WANT_KEYS, err);
+	if (status == SORT_OK)
+		status = permutation ? sorter_read_permutation(&s, job->spec.descending, 0, job->rows, err) :
+			sorter_read_keys(&s, false, job->keys, err);
+	sorter_reset(&s);
+	return status;
+}
+
 /* Sorts n > 0 keys, or their rows. */
 static HpsortCudaCode
 sort_keys(HpsortCudaJob *job, HpsortCudaResult *result, HpsortCudaError *err)
@@ -612,8 +632,6 @@ sort_keys(HpsortCudaJob *job, HpsortCudaResult *result, HpsortCudaError *err)
 		.algorithm_memory = job->device->limit > 0 ? job->device->limit : ALGORITHM_MEMORY,
 	};
 	SortPlan	plan;
-	SortJobSpec spec;
-	SortOutput	output = {.descending = permutation && job->spec.descending};
 	SortError	failed;
 	HpsortCudaCode code = find_bounds(job, &input.lo, &input.hi, err);
 
@@ -621,32 +639,20 @@ sort_keys(HpsortCudaJob *job, HpsortCudaResult *result, HpsortCudaError *err)
 		return code;
 	if (plan_choose(&input, &plan, &failed) != SORT_OK)
 		return sort_failed(&failed, err);
-	spec = (SortJobSpec)
-	{
-		.algorithm = plan.algorithm,
-		.want = input.want,
-		.descending = job->spec.descending,
-		.lo = input.lo,
-		.hi = input.hi,
-		.n = job->n,
-	};
 	if (permutation)
 	{
 		job->rows = limited_alloc(job->device, job->n * sizeof(uint32_t));
 		if (job->rows == NULL)
 			return no_memory(err);
-		output.positions = job->rows;
 	}
-	else
-	{
-		/* Counted keys give their runs away cheaply. */
-		output.keys = job->keys;
-		if (plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
-			output.runs = &job->runs;
-	}
-	if (sort_job_run(&cpu_device, &job->context, &spec, job->keys, &output, NULL, &failed) != SORT_OK)
+	if (sort_by(job, plan.algorithm, &failed) != SORT_OK)
 		return sort_failed(&failed, err);
-	job->have_runs = output.runs != NULL;
+
+	/* Where keys have been counted their runs are known. */
+	job->have_runs = !permutation && plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED;
+	if (job->have_runs &&
+		runs_of_all(&job->runs, job->keys, job->n, &job->context, &failed) != SORT_OK)
+		return sort_failed(&failed, err);
 	result->regime = job->spec.algorithm != 0 ? HPSORT_CUDA_PUBLISHED :
 		plan.algorithm == SORT_ALGORITHM_RADIX ? HPSORT_CUDA_RADIX : HPSORT_CUDA_SHARED_HISTOGRAM;
 	result->distinct = job->have_runs ? job->runs.len : 0;

@@ -163,8 +163,6 @@ fake_close(SortJob *base)
 }
 
 static const SortDevice fake_device = {
-	.kind = SORT_DEVICE_GPU,
-	.add_copies = true,
 	.open = fake_open,
 	.add = fake_add,
 	.finish = fake_finish,
