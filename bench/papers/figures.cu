@@ -9,7 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#include "sort/comparison_free.h"
+#include "sort/published/published.h"
 #include "papers.cuh"
 
 /* A point of bucket_radix with rows s and radix 2^bits, 0: the authors' choice. */
@@ -84,7 +84,7 @@ take_back(void *arena, void *block)
 /* exact threads of so many, whatever pays; 0: as many as pay of those there are. */
 static double
 free_on_cpu(uint64_t n, uint64_t range, int exact, ComparisonFreeForm form,
-			ComparisonFreeSort *last)
+			PublishedReport *last)
 {
 	SortContext lent = {};
 
@@ -93,24 +93,25 @@ free_on_cpu(uint64_t n, uint64_t range, int exact, ComparisonFreeForm form,
 	lent.threads = exact > 0 ? exact : (int) std::max(2u, std::thread::hardware_concurrency());
 	return on_host(n, false, "comparison_free", [&](uint32_t *k, uint64_t m) {
 		SortError	error;
-		ComparisonFreeSort sort = {};
+		PublishedSort sort = {};
 
+		sort.algorithm = SORT_ALGORITHM_COMPARISON_FREE;
 		sort.keys = (int32_t *) k;
 		sort.n = (size_t) m;
 		sort.hi = (int32_t) (range - 1);
-		sort.form = form;
-		sort.exact_threads = exact;
-		if (comparison_free_sort(&sort, &lent, &error) != SORT_OK)
+		sort.options.counters = form;
+		sort.options.threads = exact;
+		if (published_sort(&sort, &lent, &error) != SORT_OK)
 		{
 			fprintf(stderr, "%s\n", error.message);
 			exit(1);
 		}
-		if (exact > 0 && sort.threads != exact)
+		if (exact > 0 && sort.report.threads != exact)
 		{
-			fprintf(stderr, "%d threads ran, not %d\n", sort.threads, exact);
+			fprintf(stderr, "%d threads ran, not %d\n", sort.report.threads, exact);
 			exit(1);
 		}
-		*last = sort;
+		*last = sort.report;
 	});
 }
 
@@ -120,15 +121,15 @@ free_cpu_series(const std::string &figure, const std::string &data, uint64_t n,
 				uint64_t range, const std::string &name, int exact,
 				ComparisonFreeForm form, bool phases)
 {
-	ComparisonFreeSort last;
+	PublishedReport last;
 
 	emit("free", figure, data, n, name, free_on_cpu(n, range, exact, form, &last));
 	emit("free", figure, data, n, name + " threads", last.threads);
 	if (!phases)
 		return;
 	emit("free", "11-15-18", data, n, name + " bytes", (double) last.memory);
-	for (int p = 0; p < COMPARISON_FREE_PHASES; p++)
-		emit("free", "10", data, n, name + " phase " + comparison_free_phase_names[p],
+	for (int p = 0; p < last.phases; p++)
+		emit("free", "10", data, n, name + " phase " + last.phase[p],
 			 (double) last.phase_ns[p] / 1e6);
 }
 

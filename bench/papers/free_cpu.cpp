@@ -13,7 +13,7 @@
 
 #include "../harness.h"
 #include "data.h"
-#include "sort/comparison_free.h"
+#include "sort/published/published.h"
 
 namespace
 {
@@ -93,15 +93,16 @@ measure(const std::string &data, size_t n, uint64_t range, int most)
 			work = keys;
 			context.threads = threads;
 			const double start = wall_ms();
-			ComparisonFreeSort sort = {};
+			PublishedSort sort = {};
 
+			sort.algorithm = SORT_ALGORITHM_COMPARISON_FREE;
 			sort.keys = work.data();
 			sort.n = n;
 			sort.hi = (int32_t) (range - 1);
-			const SortStatus status = comparison_free_sort(&sort, &context, &err);
+			const SortStatus status = published_sort(&sort, &context, &err);
 
 			times[threads].push_back(wall_ms() - start);
-			ran[threads] = sort.threads;
+			ran[threads] = sort.report.threads;
 			bench::check(status, err);
 			if (work != sorted)
 				bench::die("wrong result");

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "sort/comparison_free.h"
+#include "sort/published/parts.h"
 
 SortStatus
 way_add(Sorter *s, Way way, const int32_t *keys, size_t n, SortError *err)

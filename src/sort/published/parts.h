@@ -36,8 +36,16 @@ extern bool published_hp(Published *p);
 extern bool published_one_hp(Published *p);
 extern bool published_zero_compressed(Published *p);
 extern bool published_bucket_radix(Published *p);
+extern bool published_comparison_free(Published *p);
 extern bool published_onehot(Published *p);
 extern bool published_bucket_bitonic(Published *p);
+
+/*
+/*
+ * Returns how many of the allowed threads pay for the comparison-free sort of n keys in a range of
+ * this many values: at least one, and at most 4 n / range.
+ */
+extern int	comparison_free_threads(uint64_t n, uint64_t range, int allowed);
 
 /*
  * Returns memory for n elements of size bytes each, freed when the sort ends; NULL: p->err is

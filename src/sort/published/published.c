@@ -36,34 +36,6 @@ check_bounds(Published *p)
 
 /* Calls the comparison-free sort, and copies its report. */
 static bool
-comparison_free(Published *p)
-{
-	PublishedSort *sort = p->sort;
-	PublishedReport *report = &sort->report;
-	ComparisonFreeSort free_sort = {
-		.keys = sort->keys,
-		.n = sort->n,
-		.lo = sort->lo,
-		.hi = sort->hi,
-		.descending = sort->descending,
-		.exact_threads = sort->options.threads,
-		.form = sort->options.counters
-	};
-	bool		done = comparison_free_sort(&free_sort, p->context, p->err) == SORT_OK;
-	int			i;
-
-	report->threads = free_sort.threads;
-	report->memory = free_sort.memory;
-	report->phases = COMPARISON_FREE_PHASES;
-	for (i = 0; i < COMPARISON_FREE_PHASES; i++)
-	{
-		report->phase[i] = comparison_free_phase_names[i];
-		report->phase_ns[i] = free_sort.phase_ns[i];
-	}
-	return done;
-}
-
-static bool
 sort_by_name(Published *p)
 {
 	switch (p->sort->algorithm)
@@ -77,7 +49,7 @@ sort_by_name(Published *p)
 		case SORT_ALGORITHM_BUCKET_RADIX:
 			return published_bucket_radix(p);
 		case SORT_ALGORITHM_COMPARISON_FREE:
-			return comparison_free(p);
+			return published_comparison_free(p);
 		case SORT_ALGORITHM_COMPARISON_FREE_ONEHOT:
 			return published_onehot(p);
 		case SORT_ALGORITHM_BUCKET_BITONIC:

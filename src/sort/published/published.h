@@ -2,14 +2,14 @@
  * published.h
  *		The sorting algorithms of the papers on the CPU, each as its authors describe it.
  *
- * cpu_device.c calls them if hpsort.algorithm names one, and tests compare the GPU's
+ * cpu_sort.c calls them if hpsort.algorithm names one, and tests compare the GPU's
  * (cuda/published) with them.  Each has one thread, except the comparison-free sort, whose paper
- * is about threads (comparison_free.h).  Where a paper lets threads of a GPU work side by side,
+ * is about threads (comparison_free.c).  Where a paper lets threads of a GPU work side by side,
  * the form here does their work in the order of their numbers.  No file here knows when an
  * algorithm is worth choosing.
  */
-#ifndef HPSORT_PUBLISHED_H
-#define HPSORT_PUBLISHED_H
+#ifndef HPSORT_PUBLISHED_SORT_H
+#define HPSORT_PUBLISHED_SORT_H
 
 #include "sort/published/types.h"
 
@@ -32,4 +32,4 @@ extern SortStatus published_sort(PublishedSort *sort, const SortContext *context
 }
 #endif
 
-#endif							/* HPSORT_PUBLISHED_H */
+#endif							/* HPSORT_PUBLISHED_SORT_H */

@@ -6,13 +6,23 @@
 #ifndef HPSORT_PUBLISHED_TYPES_H
 #define HPSORT_PUBLISHED_TYPES_H
 
-#include "sort/comparison_free.h"
 #include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"
 {
 #endif
+
+/*
+ * The counters of Fig. 3 of the comparison-free sort: an array CT for each thread, merged to one,
+ * or the single array CA, counted atomically, with IS[T][T]: how many keys of its part of the
+ * input each thread has met in each part of the range.
+ */
+typedef enum ComparisonFreeForm
+{
+	COMPARISON_FREE_PRIVATE = 0,
+	COMPARISON_FREE_SHARED
+} ComparisonFreeForm;
 
 /* The parameters of the papers.  A field that is 0 is the default that its comment names last. */
 typedef struct PublishedOptions

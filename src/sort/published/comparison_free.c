@@ -1,6 +1,7 @@
 /*
  * comparison_free.c
- *		The comparison-free sort on the CPU (see comparison_free.h).
+ *		The comparison-free sort of Abdel-hafeez, Gordon-Ross and Abubaker, on one CPU
+ *		thread (Fig. 2 of the paper) or several (Fig. 3).
  *
  * The paper's arrays by name: CT[t][v] is how often value v occurs in thread
  * t's part of the input; CA, the sum over all threads, takes CT[0]'s place;
@@ -12,15 +13,18 @@
  * that the caller has to ask for: with 1,000 values and two threads it took 20
  * times as long as one thread alone (1e6 keys, AMD EPYC Zen 5).  What its threads
  * count beside CA, IS[t][p], makes SA without a look at CA.
+ *
+ * The counters take 4 bytes a value of the range, private for each thread; shared once, and
+ * 64 T^2 bytes at most.  Bytes moved per key: one key read, one counter read and written, one
+ * key written.  The threads have all signals blocked and call nothing of the caller's.
  */
-#include "sort/comparison_free.h"
+#include "sort/published/parts.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #include "sort/clock.h"
-#include "sort/error.h"
-#include "sort/plan.h"
-#include "sort/threads.h"
 
 /*
  * Keys and counters that a thread handles between two looks at the interrupt
@@ -60,9 +64,15 @@
  */
 #define VALUES_A_KEY 4
 
+typedef struct Phases Phases;
+
 /* What one thread has to do in a phase, and how far it is. */
 typedef struct Part
 {
+	Phases	   *phases;
+	void		(*work) (Phases *phases, int p);
+	pthread_t	thread;
+	bool		started;
 	uint64_t	zeroed;			/* counters of CT set to zero */
 	uint64_t	at;				/* next key of the input, or value of the range */
 	uint64_t	to;				/* behind the last one */
@@ -70,9 +80,9 @@ typedef struct Part
 								 * SA: where its next key goes */
 } Part;
 
-typedef struct Phases
+struct Phases
 {
-	const SortContext *context;
+	Published  *published;
 	int32_t    *keys;			/* IN, later SO */
 	size_t		n;
 	int32_t		lo;
@@ -86,9 +96,7 @@ typedef struct Phases
 	size_t		is_stride;
 	size_t		step;			/* keys and counters between two looks */
 	Part	   *parts;			/* [threads] */
-} Phases;
-
-const char *const comparison_free_phase_names[COMPARISON_FREE_PHASES] = {"count", "merge", "sort"};
+};
 
 /* Counters in a line of the cache: no two threads write to the same line of IS. */
 #define LINE_COUNTERS 16
@@ -104,9 +112,8 @@ part_start(const Phases *s, uint64_t n, int p)
 
 /* Phases 1 and 2: CT from this thread's part of the input. */
 static void
-count_phase(void *arg, int t)
+count_phase(Phases *s, int t)
 {
-	Phases	   *s = arg;
 	Part	   *part = &s->parts[t];
 	uint32_t   *ct = s->ct + (size_t) t * (size_t) s->range;
 	uint32_t	lo = (uint32_t) s->lo;
@@ -131,9 +138,8 @@ count_phase(void *arg, int t)
 
 /* Shared, before the first key is counted: this thread's part of CA is zeroed. */
 static void
-zero_phase(void *arg, int p)
+zero_phase(Phases *s, int p)
 {
-	Phases	   *s = arg;
 	Part	   *part = &s->parts[p];
 	uint64_t	left = part->to - part->at;
 
@@ -147,9 +153,8 @@ zero_phase(void *arg, int p)
  * of the range that value v is in: the largest p with part_start(range, p) <= v.
  */
 static void
-count_shared_phase(void *arg, int t)
+count_shared_phase(Phases *s, int t)
 {
-	Phases	   *s = arg;
 	Part	   *part = &s->parts[t];
 	uint32_t   *is = s->is + (size_t) t * s->is_stride;
 	uint64_t	threads = (uint64_t) s->threads;
@@ -182,9 +187,8 @@ sum_is(Phases *s)
 
 /* Phase 3: CA, in CT[0]'s place, for this thread's part of the range. */
 static void
-merge_phase(void *arg, int p)
+merge_phase(Phases *s, int p)
 {
-	Phases	   *s = arg;
 	Part	   *part = &s->parts[p];
 	uint64_t	most = s->step / (uint64_t) s->threads + 1;
 	uint64_t	end = part->to - part->at < most ? part->to : part->at + most;
@@ -204,9 +208,8 @@ merge_phase(void *arg, int p)
 
 /* Phase 4: this thread's part of the range, written from SA on. */
 static void
-sort_phase(void *arg, int p)
+sort_phase(Phases *s, int p)
 {
-	Phases	   *s = arg;
 	Part	   *part = &s->parts[p];
 	uint64_t	from = part_start(s, s->range, p);
 	int32_t    *out = s->keys + part->place;
@@ -236,12 +239,61 @@ sort_phase(void *arg, int p)
 	part->place = (size_t) (out - s->keys);
 }
 
+static void *
+run_part(void *arg)
+{
+	Part	   *part = arg;
+
+	part->work(part->phases, (int) (part - part->phases->parts));
+	return NULL;
+}
+
+/*
+ * Has each part worked at once, by a thread of its own.  The calling thread does the first part,
+ * and afterwards those for which no thread could be started, so no part may wait for another.
+ */
+static void
+run_threads(Phases *s, void (*work) (Phases *s, int p))
+{
+	sigset_t	all;
+	sigset_t	before;
+	int			used = 1;
+	int			p;
+
+	/* A new thread inherits the mask: no signal handler of the caller may ever run in it. */
+	sigfillset(&all);
+	if (s->threads > 1)
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (p = 1; p < s->threads; p++)
+	{
+		s->parts[p].phases = s;
+		s->parts[p].work = work;
+		s->parts[p].started = pthread_create(&s->parts[p].thread, NULL, run_part,
+											 &s->parts[p]) == 0;
+	}
+	if (s->threads > 1)
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+
+	work(s, 0);
+	for (p = 1; p < s->threads; p++)
+	{
+		if (s->parts[p].started)
+		{
+			pthread_join(s->parts[p].thread, NULL);
+			used++;
+		}
+		else
+			work(s, p);
+	}
+	s->used = used > s->used ? used : s->used;
+}
+
 /*
  * Runs a phase over n keys or values, with a look at the interrupt callback
  * before each round of threads, until all parts are done; false if interrupted.
  */
 static bool
-run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
+run_phase(Phases *s, void (*phase) (Phases *s, int p), uint64_t n)
 {
 	bool		done;
 	int			p;
@@ -253,12 +305,9 @@ run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
 	}
 	do
 	{
-		int			used;
-
-		if (sort_interrupted(s->context))
+		if (published_cancelled(s->published))
 			return false;
-		used = threads_run(s->threads, phase, s);
-		s->used = used > s->used ? used : s->used;
+		run_threads(s, phase);
 		for (done = true, p = 0; p < s->threads && done; p++)
 			done = s->parts[p].at == s->parts[p].to &&
 				(s->shared || s->parts[p].zeroed == s->range);
@@ -268,19 +317,15 @@ run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
 
 /* All phases; false if interrupted. */
 static bool
-run_phases(Phases *s, uint64_t *phase_ns)
+run_phases(Phases *s)
 {
-	uint64_t	started = sort_clock();
-	uint64_t	counted;
-	uint64_t	merged;
 	size_t		sum = 0;
-	bool		done;
 	int			p;
 
 	if (s->shared ? !run_phase(s, zero_phase, s->range) || !run_phase(s, count_shared_phase, s->n)
 		: !run_phase(s, count_phase, s->n))
 		return false;
-	counted = sort_clock();
+	published_phase(s->published, "count");
 	if (s->shared)
 		sum_is(s);
 	else if (!run_phase(s, merge_phase, s->range))
@@ -295,48 +340,11 @@ run_phases(Phases *s, uint64_t *phase_ns)
 		part->place = sum;
 		sum += keys_of_part;
 	}
-	merged = sort_clock();
-	done = run_phase(s, sort_phase, s->range);
-	phase_ns[0] = counted - started;
-	phase_ns[1] = merged - counted;
-	phase_ns[2] = sort_clock() - merged;
-	return done;
-}
-
-/* How many threads sort, and the bytes that their counters take. */
-static int
-choose_threads(const ComparisonFreeSort *sort, uint64_t range, const SortContext *context)
-{
-	uint64_t	allowed = context->algorithm_memory / (range * sizeof(uint32_t));
-	int			threads = sort->exact_threads > 0 ? sort->exact_threads
-	: comparison_free_threads(sort->n, range, context->threads);
-
-	if (context->algorithm_memory > 0 && sort->form == COMPARISON_FREE_PRIVATE &&
-		sort->exact_threads == 0 && (uint64_t) threads > allowed)
-		threads = allowed > 1 ? (int) allowed : 1;
-	return threads;
-}
-
-static SortStatus
-allocate(Phases *s, size_t *memory, SortError *err)
-{
-	const SortAllocator *a = &s->context->allocator;
-	size_t		threads = (size_t) s->threads;
-	size_t		counters = (s->shared ? 1 : threads) * (size_t) s->range * sizeof(uint32_t);
-	size_t		is_size;
-
-	s->is_stride = (threads + LINE_COUNTERS - 1) / LINE_COUNTERS * LINE_COUNTERS;
-	is_size = s->shared ? threads * s->is_stride * sizeof(uint32_t) : 0;
-	s->ct = a->alloc(a->arena, counters);
-	s->parts = s->ct ? a->alloc(a->arena, threads * sizeof(Part)) : NULL;
-	s->is = s->parts && s->shared ? a->alloc(a->arena, is_size) : NULL;
-	if (s->parts == NULL || (s->shared && s->is == NULL))
-		return sort_no_memory(err);
-	memset(s->parts, 0, threads * sizeof(Part));
-	if (s->is)
-		memset(s->is, 0, is_size);
-	*memory = counters + is_size;
-	return SORT_OK;
+	published_phase(s->published, "merge");
+	if (!run_phase(s, sort_phase, s->range))
+		return false;
+	published_phase(s->published, "sort");
+	return true;
 }
 
 int
@@ -352,38 +360,55 @@ comparison_free_threads(uint64_t n, uint64_t range, int allowed)
 	return threads < 1 ? 1 : (int) threads;
 }
 
-SortStatus
-comparison_free_sort(ComparisonFreeSort *sort, const SortContext *context, SortError *err)
+/* How many threads sort, by the memory that their counters take, too. */
+static int
+choose_threads(const Published *p, bool shared)
 {
-	const SortAllocator *a = &context->allocator;
+	const SortContext *context = p->context;
+	uint64_t	allowed = context->algorithm_memory / (p->range * sizeof(uint32_t));
+	int			threads = p->sort->options.threads;
+
+	if (threads > 0)
+		return threads;
+	threads = comparison_free_threads(p->sort->n, p->range, context->threads);
+	if (context->algorithm_memory > 0 && !shared && (uint64_t) threads > allowed)
+		threads = allowed > 1 ? (int) allowed : 1;
+	return threads;
+}
+
+bool
+published_comparison_free(Published *p)
+{
+	PublishedSort *sort = p->sort;
+	bool		shared = sort->options.counters == COMPARISON_FREE_SHARED;
 	Phases		s = {
-		.context = context,
+		.published = p,
 		.keys = sort->keys,
 		.n = sort->n,
 		.lo = sort->lo,
-		.range = plan_range(sort->lo, sort->hi),
+		.range = p->range,
 		.descending = sort->descending,
-		.shared = sort->form == COMPARISON_FREE_SHARED
+		.threads = choose_threads(p, shared),
+		.used = 1,
+		.shared = shared,
+		.step = shared || p->range > SLOW_RANGE ? CHECK_EVERY_SLOW : CHECK_EVERY
 	};
-	SortStatus	status;
+	uint64_t	threads = (uint64_t) s.threads;
+	bool		done;
 
-	sort->threads = 1;
-	sort->memory = 0;
-	memset(sort->phase_ns, 0, sizeof(sort->phase_ns));
-	/* Counters have 32 bits, and all keys may be equal. */
-	if (s.n > UINT32_MAX)
-		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot count more than %u keys", UINT32_MAX);
-	s.threads = choose_threads(sort, s.range, context);
-	s.step = s.shared || s.range > SLOW_RANGE ? CHECK_EVERY_SLOW : CHECK_EVERY;
-	status = allocate(&s, &sort->memory, err);
-	if (status == SORT_OK && !run_phases(&s, sort->phase_ns))
-		status = sort_cancelled(err);
-	sort->threads = s.used > 1 ? s.used : 1;
-	if (s.is)
-		a->release(a->arena, s.is);
-	if (s.parts)
-		a->release(a->arena, s.parts);
-	if (s.ct)
-		a->release(a->arena, s.ct);
-	return status;
+	s.is_stride = (threads + LINE_COUNTERS - 1) / LINE_COUNTERS * LINE_COUNTERS;
+	s.parts = published_alloc(p, threads, sizeof(Part));
+	s.ct = s.parts ? published_alloc(p, (shared ? 1 : threads) * s.range, sizeof(uint32_t)) : NULL;
+	s.is = s.ct && shared ? published_alloc(p, threads * s.is_stride, sizeof(uint32_t)) : NULL;
+	if (s.ct == NULL || (shared && s.is == NULL))
+		return false;
+	memset(s.parts, 0, threads * sizeof(Part));
+	if (shared)
+		memset(s.is, 0, threads * s.is_stride * sizeof(uint32_t));
+	/* Counters are what the paper means by memory, and by its first phase their counting. */
+	sort->report.memory -= threads * sizeof(Part);
+	p->since = sort_clock();
+	done = run_phases(&s);
+	sort->report.threads = s.used;
+	return done;
 }
