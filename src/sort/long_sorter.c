@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "sort/error.h"
-#include "sort/long_sorter_parts.h"
 #include "sort/sorter_parts.h"
 #include "sort/wide.h"
 
@@ -34,10 +33,44 @@
 /* Steps of a loop between two looks at the interrupt callback. */
 #define CHECK_EVERY SORTER_CHECK_EVERY
 
+/* Keys or runs converted at once, on the stack. */
+#define CONVERT 1024
+
+#define RUN_SIZE (2 * sizeof(uint64_t))
+
+/* What turns an unsigned key into the Sorter's key in the same order. */
+#define SIGN_BIT (UINT32_C(1) << 31)
+
+/* Whether keys of so many bits are the Sorter's. */
+static inline bool
+is_narrow(int bits)
+{
+	return bits <= 32;
+}
+
+/* The Sorter's key for an unsigned one, and back. */
+static inline int32_t
+to_narrow(uint32_t key)
+{
+	return (int32_t) (key ^ SIGN_BIT);
+}
+
+static inline uint32_t
+from_narrow(int32_t key)
+{
+	return (uint32_t) key ^ SIGN_BIT;
+}
+
 #define RUNS_TYPE LongRuns
 #define RUNS_KEY uint64_t
 #define RUNS_NAME(name) long_runs_##name
+#define RUNS_SCOPE static
 #include "sort/runs_template.h"
+
+#define LENGTHS_TYPE uint64_t
+#define LENGTHS_EQUAL long_equal_keys
+#define LENGTHS_TAKE long_take_lengths
+#include "sort/run_lengths_template.h"
 
 static inline const SortAllocator *
 allocator(const LongSorter *s)
@@ -95,14 +128,14 @@ long_sorter_empty(LongSorter *s, size_t memory_limit)
 uint64_t
 long_sorter_count(const LongSorter *s)
 {
-	return long_is_narrow(s->bits) ? sorter_count(&s->narrow) : s->n;
+	return is_narrow(s->bits) ? sorter_count(&s->narrow) : s->n;
 }
 
 size_t
 long_sorter_memory(const LongSorter *s)
 {
 	return sorter_memory(&s->narrow) + s->capacity * sizeof(uint64_t) +
-		s->runs.capacity * LONG_RUN_SIZE;
+		s->runs.capacity * RUN_SIZE;
 }
 
 /*
@@ -114,7 +147,7 @@ long_sorter_memory(const LongSorter *s)
 static size_t
 most_keys(const LongSorter *s)
 {
-	size_t		runs = s->runs.capacity * LONG_RUN_SIZE;
+	size_t		runs = s->runs.capacity * RUN_SIZE;
 	size_t		room = runs > s->memory_limit ? 0 : (s->memory_limit - runs) / sizeof(uint64_t);
 
 	if (s->capacity == 0)
@@ -129,9 +162,9 @@ most_keys(const LongSorter *s)
 static size_t
 most_runs(const LongSorter *s)
 {
-	size_t		held = s->capacity * sizeof(uint64_t) + s->runs.capacity * LONG_RUN_SIZE;
+	size_t		held = s->capacity * sizeof(uint64_t) + s->runs.capacity * RUN_SIZE;
 
-	return held > s->memory_limit ? 0 : (s->memory_limit - held) / LONG_RUN_SIZE;
+	return held > s->memory_limit ? 0 : (s->memory_limit - held) / RUN_SIZE;
 }
 
 /* Whether buf has no room for a batch and may not be given any. */
@@ -159,7 +192,7 @@ long_sorter_is_full(const LongSorter *s)
 
 	if (held > s->memory_limit)
 		return true;
-	return long_is_narrow(s->bits) ? narrow_is_full(s) : buffer_is_full(s);
+	return is_narrow(s->bits) ? narrow_is_full(s) : buffer_is_full(s);
 }
 
 /*
@@ -271,7 +304,7 @@ merge_into_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, siz
 	steps = long_runs_merge_fresh(&s->runs, keys, counts, len, fresh, s->context);
 	if (steps == 0)
 		return sort_cancelled(err);
-	s->bytes_moved += steps * LONG_RUN_SIZE;
+	s->bytes_moved += steps * RUN_SIZE;
 	return SORT_OK;
 }
 
@@ -371,100 +404,50 @@ next_buffer_part(LongSorter *s, size_t n, size_t *part, SortError *err)
 	return SORT_OK;
 }
 
-/* Notes that the next part keys of buf have been written. */
-static void
-end_part(LongSorter *s, size_t part)
-{
-	s->nbuf += part;
-	s->n += part;
-	s->ordered = s->nbuf < 2;
-	s->bytes_moved += 2 * part * sizeof(uint64_t);
-}
-
 /*
- * After adding: a buffer that may not grow is compressed, if that pays, before
- * anybody is told that the sorter is full.
+ * Adding.  At its end a buffer that may not grow is compressed, if that pays, before anybody is
+ * told that the sorter is full.
  */
-static SortStatus
-end_adding(LongSorter *s, SortError *err)
-{
-	if (long_is_narrow(s->bits))
-		return narrow_is_full(s) ? sorter_squeeze(&s->narrow, err) : SORT_OK;
-	return buffer_is_full(s) ? compress(s, true, err) : SORT_OK;
-}
 
 SortStatus
 long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 {
-	SortStatus	status = SORT_OK;
+	SortStatus	status;
 	size_t		part;
-	size_t		i;
 
-	while (n > 0 && status == SORT_OK)
+	while (n > 0)
 	{
-		if (long_is_narrow(s->bits))
-		{
-			int32_t		narrow[LONG_CONVERT];
-
-			part = n < LONG_CONVERT ? n : LONG_CONVERT;
-			for (i = 0; i < part; i++)
-				narrow[i] = long_to_narrow((uint32_t) keys[i]);
-			status = sorter_add(&s->narrow, narrow, part, err);
-		}
-		else
-		{
-			status = next_buffer_part(s, n, &part, err);
-			if (status != SORT_OK)
-				return status;
-			memcpy(s->buf + s->nbuf, keys, part * sizeof(uint64_t));
-			end_part(s, part);
-		}
+		status = next_buffer_part(s, n, &part, err);
+		if (status != SORT_OK)
+			return status;
+		memcpy(s->buf + s->nbuf, keys, part * sizeof(uint64_t));
+		s->nbuf += part;
+		s->n += part;
+		s->ordered = s->nbuf < 2;
+		s->bytes_moved += 2 * part * sizeof(uint64_t);
 		keys += part;
 		n -= part;
 	}
-	return status == SORT_OK ? end_adding(s, err) : status;
+	return buffer_is_full(s) ? compress(s, true, err) : SORT_OK;
+}
+
+static SortStatus
+end_narrow(LongSorter *s, SortStatus status, SortError *err)
+{
+	return status == SORT_OK && narrow_is_full(s) ? sorter_squeeze(&s->narrow, err) : status;
 }
 
 SortStatus
 long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 {
 	SortStatus	status;
-	size_t		part;
 	size_t		i;
 
-	if (long_is_narrow(s->bits))
-	{
-		for (i = 0; i < n; i++)
-			keys[i] ^= LONG_SIGN_BIT;
-		/* C lets an array be read as its type's signed or unsigned twin. */
-		status = sorter_add(&s->narrow, (const int32_t *) keys, n, err);
-		return status == SORT_OK ? end_adding(s, err) : status;
-	}
-	while (n > 0)
-	{
-		status = next_buffer_part(s, n, &part, err);
-		if (status != SORT_OK)
-			return status;
-		for (i = 0; i < part; i++)
-			s->buf[s->nbuf + i] = keys[i];
-		end_part(s, part);
-		keys += part;
-		n -= part;
-	}
-	return end_adding(s, err);
-}
-
-SortStatus
-long_sorter_add_narrow_runs(LongSorter *s, uint32_t *keys, const uint64_t *counts, size_t len,
-							SortError *err)
-{
-	SortStatus	status;
-	size_t		i;
-
-	for (i = 0; i < len; i++)
-		keys[i] ^= LONG_SIGN_BIT;
-	status = sorter_add_runs(&s->narrow, (const int32_t *) keys, counts, len, err);
-	return status == SORT_OK ? end_adding(s, err) : status;
+	for (i = 0; i < n; i++)
+		keys[i] ^= SIGN_BIT;
+	/* C lets an array be read as its type's signed or unsigned twin. */
+	status = sorter_add(&s->narrow, (const int32_t *) keys, n, err);
+	return end_narrow(s, status, err);
 }
 
 bool
@@ -472,9 +455,9 @@ long_sorter_count_packed(LongSorter *s, const PackedKeys *packed)
 {
 	PackedKeys	narrow = *packed;
 
-	if (!long_is_narrow(s->bits) || (uint64_t) (uint32_t) packed->base + packed->top > UINT32_MAX)
+	if (!is_narrow(s->bits) || (uint64_t) (uint32_t) packed->base + packed->top > UINT32_MAX)
 		return false;
-	narrow.base = long_to_narrow((uint32_t) packed->base);
+	narrow.base = to_narrow((uint32_t) packed->base);
 	return sorter_count_packed(&s->narrow, &narrow);
 }
 
@@ -483,7 +466,7 @@ static SortStatus
 add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,
 			 SortError *err)
 {
-	uint64_t	expanded[LONG_CONVERT];
+	uint64_t	expanded[CONVERT];
 	size_t		n = 0;
 	size_t		i;
 
@@ -493,7 +476,7 @@ add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t
 
 		for (left = counts[i]; left > 0; left--)
 		{
-			if (n == LONG_CONVERT)
+			if (n == CONVERT)
 			{
 				SortStatus	status = long_sorter_add(s, expanded, n, err);
 
@@ -519,22 +502,22 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 
 	if (len == 0)
 		return SORT_OK;
-	if (long_is_narrow(s->bits))
+	if (is_narrow(s->bits))
 	{
-		int32_t		narrow[LONG_CONVERT];
+		int32_t		narrow[CONVERT];
 
 		while (len > 0 && status == SORT_OK)
 		{
-			size_t		part = len < LONG_CONVERT ? len : LONG_CONVERT;
+			size_t		part = len < CONVERT ? len : CONVERT;
 
 			for (i = 0; i < part; i++)
-				narrow[i] = long_to_narrow((uint32_t) keys[i]);
+				narrow[i] = to_narrow((uint32_t) keys[i]);
 			status = sorter_add_runs(&s->narrow, narrow, counts, part, err);
 			keys += part;
 			counts += part;
 			len -= part;
 		}
-		return status;
+		return end_narrow(s, status, err);
 	}
 
 	for (i = 0; i < len; i++)
@@ -555,22 +538,22 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 static SortStatus
 map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
 {
-	uint64_t	keys[LONG_CONVERT];
+	uint64_t	keys[CONVERT];
 	Sorter	   *narrow = &s->narrow;
 	size_t		at;
 	size_t		i;
 
-	for (at = 0; at < narrow->nbuf; at += LONG_CONVERT)
+	for (at = 0; at < narrow->nbuf; at += CONVERT)
 	{
-		size_t		part = narrow->nbuf - at < LONG_CONVERT ? narrow->nbuf - at : LONG_CONVERT;
+		size_t		part = narrow->nbuf - at < CONVERT ? narrow->nbuf - at : CONVERT;
 
 		if (at % CHECK_EVERY == 0 && at > 0 && sort_interrupted(s->context))
 			return sort_cancelled(err);
 		for (i = 0; i < part; i++)
-			keys[i] = long_from_narrow(narrow->buf[at + i]);
+			keys[i] = from_narrow(narrow->buf[at + i]);
 		map(arg, keys, part);
 		for (i = 0; i < part; i++)
-			narrow->buf[at + i] = long_to_narrow((uint32_t) keys[i]);
+			narrow->buf[at + i] = to_narrow((uint32_t) keys[i]);
 	}
 	return SORT_OK;
 }
@@ -595,10 +578,10 @@ long_sorter_map(LongSorter *s, int bits, LongSorterMap map, void *arg, bool *don
 {
 	SortStatus	status;
 
-	*done = long_is_narrow(s->bits) == long_is_narrow(bits) && sorter_is_buffer(&s->narrow);
+	*done = is_narrow(s->bits) == is_narrow(bits) && sorter_is_buffer(&s->narrow);
 	if (!*done)
 		return SORT_OK;
-	if (long_is_narrow(s->bits))
+	if (is_narrow(s->bits))
 		status = map_narrow(s, map, arg, err);
 	else
 	{
@@ -613,16 +596,110 @@ long_sorter_map(LongSorter *s, int bits, LongSorterMap map, void *arg, bool *don
 SortStatus
 long_sorter_finish(LongSorter *s, SortError *err)
 {
-	if (long_is_narrow(s->bits))
+	if (is_narrow(s->bits))
 		return sorter_finish(&s->narrow, SORT_WANT_RUNS, err);
 	s->fill_ns = s->buf ? sort_clock() - s->started : 0;
 	return order_buffer(s, err);
 }
 
+/*
+ * Reading.  Of wide keys the cursor merges the buffer and the runs on the fly, so that reading
+ * takes no memory.
+ */
+
+SortStatus
+long_sorter_open_cursor(LongSorter *s, LongSorterCursor *c, SortError *err)
+{
+	memset(c, 0, sizeof(*c));
+	c->sorter = s;
+	return is_narrow(s->bits) ? sorter_open_cursor(&s->narrow, false, &c->narrow, err) :
+		SORT_OK;
+}
+
+static SortStatus
+take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, size_t *got,
+			SortError *err)
+{
+	int32_t		narrow[CONVERT];
+
+	while (*got < max)
+	{
+		size_t		wanted = max - *got < CONVERT ? max - *got : CONVERT;
+		size_t		part;
+		size_t		i;
+		SortStatus	status = sorter_cursor_runs(&c->narrow, narrow, counts + *got, wanted, &part,
+												err);
+
+		if (status != SORT_OK)
+			return status;
+		for (i = 0; i < part; i++)
+			keys[*got + i] = from_narrow(narrow[i]);
+		*got += part;
+		if (part < wanted)
+			break;
+	}
+	return SORT_OK;
+}
+
+/* Runs while there are both keys and runs left: the smaller first, equal ones added. */
+static size_t
+take_both(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max)
+{
+	const LongSorter *s = c->sorter;
+	size_t		got = 0;
+
+	while (got < max && c->key_at < s->nbuf && c->run_at < s->runs.len)
+	{
+		uint64_t	key = s->buf[c->key_at];
+		uint64_t	run = s->runs.keys[c->run_at];
+		uint64_t	count = 0;
+
+		keys[got] = key < run ? key : run;
+		if (key <= run)
+		{
+			count = long_equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
+			c->key_at += count;
+		}
+		if (run <= key)
+			count += s->runs.counts[c->run_at++];
+		counts[got++] = count;
+	}
+	return got;
+}
+
+SortStatus
+long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max,
+						size_t *got, SortError *err)
+{
+	LongSorter *s = c->sorter;
+
+	*got = 0;
+	if (is_narrow(s->bits))
+		return take_narrow(c, keys, counts, max, got, err);
+	if (sort_interrupted(s->context))
+		return sort_cancelled(err);
+	*got = take_both(c, keys, counts, max);
+	if (c->run_at == s->runs.len)
+		*got += long_take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got,
+								  max - *got);
+	else if (*got < max)
+	{
+		size_t		left = s->runs.len - c->run_at;
+		size_t		part = left < max - *got ? left : max - *got;
+
+		memcpy(keys + *got, s->runs.keys + c->run_at, part * sizeof(uint64_t));
+		memcpy(counts + *got, s->runs.counts + c->run_at, part * sizeof(uint64_t));
+		c->run_at += part;
+		*got += part;
+	}
+	s->bytes_moved += *got * RUN_SIZE;
+	return SORT_OK;
+}
+
 void
 long_sorter_stats(LongSorter *s, SorterStats *stats)
 {
-	if (long_is_narrow(s->bits))
+	if (is_narrow(s->bits))
 	{
 		sorter_stats(&s->narrow, NULL, stats);
 		return;

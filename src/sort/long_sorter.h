@@ -74,10 +74,15 @@ extern void long_sorter_reset(LongSorter *s);
  */
 extern void long_sorter_empty(LongSorter *s, size_t memory_limit);
 
-/* Adds n keys; the caller's array is not needed afterwards. */
+/*
+ * Adds n keys to a sorter of keys of more than 32 bits; the caller's array is not needed
+ * afterwards.
+ */
 extern SortStatus long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err);
 
-/* The same for keys of at most 32 bits, in an array that may be overwritten. */
+/*
+ * Adds n keys, in an array that may be overwritten, to a sorter of keys of at most 32 bits.
+ */
 extern SortStatus long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err);
 
 /*
@@ -85,13 +90,6 @@ extern SortStatus long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n
  * done, if they are not only counted.
  */
 extern bool long_sorter_count_packed(LongSorter *s, const PackedKeys *packed);
-
-/*
- * Adds len runs, keys strictly ascending, counts > 0, to a sorter of keys of at most 32 bits.
- * keys are changed.
- */
-extern SortStatus long_sorter_add_narrow_runs(LongSorter *s, uint32_t *keys, const uint64_t *counts,
-											  size_t len, SortError *err);
 
 /* Adds len runs, keys strictly ascending, counts > 0. */
 extern SortStatus long_sorter_add_runs(LongSorter *s, const uint64_t *keys,

@@ -14,20 +14,9 @@
 
 #define RUNS_TYPE Runs
 #define RUNS_KEY int32_t
-#define RUNS_NAME(name) int32_##name
+#define RUNS_NAME(name) runs_##name
+#define RUNS_SCOPE
 #include "sort/runs_template.h"
-
-bool
-runs_reserve(Runs *runs, size_t capacity, const SortAllocator *a)
-{
-	return int32_reserve(runs, capacity, a);
-}
-
-void
-runs_release(Runs *runs, const SortAllocator *a)
-{
-	int32_release(runs, a);
-}
 
 bool
 runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
@@ -38,12 +27,12 @@ runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
 
 	if (len == 0)
 		return true;
-	(void) int32_count_fresh(runs, keys, len, NULL, &fresh);
+	(void) runs_count_fresh(runs, keys, len, NULL, &fresh);
 	room = runs->len + fresh;
 	/* A little more than needed, so that many small merges stay linear. */
-	if (room > runs->capacity && !int32_reserve(runs, room + room / 4, a))
+	if (room > runs->capacity && !runs_reserve(runs, room + room / 4, a))
 		return false;
-	(void) int32_merge_fresh(runs, keys, counts, len, fresh, NULL);
+	(void) runs_merge_fresh(runs, keys, counts, len, fresh, NULL);
 	return true;
 }
 
@@ -85,12 +74,6 @@ runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *con
 			return sort_cancelled(err);
 	}
 	return SORT_OK;
-}
-
-size_t
-runs_key_lower_bound(const int32_t *keys, size_t n, int32_t key)
-{
-	return int32_lower_bound(keys, n, key);
 }
 
 void

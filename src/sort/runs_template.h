@@ -6,13 +6,14 @@
  *	RUNS_TYPE			list of runs, with members keys, counts, len and capacity
  *	RUNS_KEY			its key
  *	RUNS_NAME(name)		name of a function
+ *	RUNS_SCOPE			static, or nothing if a header declares reserve, release, key_lower_bound
  */
 
 /* Steps of a loop between two looks at the interrupt callback. */
 #define RUNS_CHECK_EVERY ((size_t) 1 << 20)
 
 /* Makes room for capacity runs in all; false, and nothing changed, when there is no memory. */
-static bool
+RUNS_SCOPE bool
 RUNS_NAME(reserve) (RUNS_TYPE * runs, size_t capacity, const SortAllocator *a)
 {
 	RUNS_KEY   *keys;
@@ -50,7 +51,7 @@ RUNS_NAME(reserve) (RUNS_TYPE * runs, size_t capacity, const SortAllocator *a)
 }
 
 /* Frees the list and leaves it empty. */
-static void
+RUNS_SCOPE void
 RUNS_NAME(release) (RUNS_TYPE * runs, const SortAllocator *a)
 {
 	if (runs->capacity > 0)
@@ -62,8 +63,8 @@ RUNS_NAME(release) (RUNS_TYPE * runs, const SortAllocator *a)
 }
 
 /* Returns the index of the first of n ascending keys that is >= key; n if there is none. */
-static inline size_t
-RUNS_NAME(lower_bound) (const RUNS_KEY * keys, size_t n, RUNS_KEY key)
+RUNS_SCOPE size_t
+RUNS_NAME(key_lower_bound) (const RUNS_KEY * keys, size_t n, RUNS_KEY key)
 {
 	size_t		low = 0;
 	size_t		high = n;
@@ -89,7 +90,7 @@ static inline bool
 RUNS_NAME(count_fresh) (const RUNS_TYPE * runs, const RUNS_KEY * keys, size_t len,
 						const SortContext *context, size_t *fresh)
 {
-	size_t		i = RUNS_NAME(lower_bound) (runs->keys, runs->len, keys[0]);
+	size_t		i = RUNS_NAME(key_lower_bound) (runs->keys, runs->len, keys[0]);
 	size_t		j = 0;
 	size_t		steps = 0;
 
@@ -163,3 +164,4 @@ RUNS_NAME(merge_fresh) (RUNS_TYPE * runs, const RUNS_KEY * keys, const uint64_t 
 #undef RUNS_TYPE
 #undef RUNS_KEY
 #undef RUNS_NAME
+#undef RUNS_SCOPE

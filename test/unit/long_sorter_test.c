@@ -194,32 +194,38 @@ check_long(Unit *u, LongSorter *s, LongBag *bag)
 	free(counts);
 }
 
-/* Adds n random keys of a shape in batches, by one of the functions for keys. */
+/* Adds n keys by the function for the sorter's width. */
+static SortStatus
+add_any(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
+{
+	uint32_t   *few;
+	SortStatus	status;
+	size_t		i;
+
+	if (s->bits > 32)
+		return long_sorter_add(s, keys, n, err);
+	few = unit_alloc(n, sizeof(uint32_t));
+	for (i = 0; i < n; i++)
+		few[i] = (uint32_t) keys[i];
+	status = long_sorter_add_narrow(s, few, n, err);
+	free(few);
+	return status;
+}
+
+/* Adds n random keys of a shape in batches. */
 static void
 add_keys(LongSorter *s, LongBag *bag, LongShape shape, int bits, size_t n, size_t batch)
 {
 	uint64_t   *keys = unit_alloc(n, sizeof(uint64_t));
-	bool		narrow = bits <= 32 && unit_below(2);
 	SortError	err;
 	size_t		i;
-	size_t		j;
 
 	long_fill(shape, bits, unit_random(), keys, n);
 	for (i = 0; i < n; i += batch)
 	{
 		size_t		part = n - i < batch ? n - i : batch;
 
-		if (narrow)
-		{
-			uint32_t   *few = unit_alloc(part, sizeof(uint32_t));
-
-			for (j = 0; j < part; j++)
-				few[j] = (uint32_t) keys[i + j];
-			assert_sort_ok(long_sorter_add_narrow(s, few, part, &err), err);
-			free(few);
-		}
-		else
-			assert_sort_ok(long_sorter_add(s, keys + i, part, &err), err);
+		assert_sort_ok(add_any(s, keys + i, part, &err), err);
 	}
 	for (i = 0; i < n; i++)
 		long_bag_add(bag, keys[i], 1);
@@ -350,7 +356,7 @@ test_large_counts(void **state)
 		unit_init(&u);
 		long_sorter_init(&s, &u.context, widths[w], SIZE_MAX);
 		assert_sort_ok(long_sorter_add_runs(&s, keys, counts, len, &err), err);
-		assert_sort_ok(long_sorter_add(&s, keys, len, &err), err);
+		assert_sort_ok(add_any(&s, keys, len, &err), err);
 		check_long(&u, &s, (long_bag_add(&bag, 0, counts[0] + 1),
 							len > 1 ? long_bag_add(&bag, top, counts[1] + 1) : (void) 0, &bag));
 		assert_sort_ok(long_sorter_add_runs(&s, keys, more, len, &err), err);
@@ -621,7 +627,7 @@ whole_life(LongSorter *s, const uint64_t *keys, const uint64_t *ordered, size_t 
 	for (i = 0; i < 500; i++)
 		counts[i] = 1 + i;
 	for (i = 0; i < n && status == SORT_OK; i += 8192)
-		status = long_sorter_add(s, keys + i, n - i < 8192 ? n - i : 8192, err);
+		status = add_any(s, keys + i, n - i < 8192 ? n - i : 8192, err);
 	if (status == SORT_OK)
 		status = long_sorter_add_runs(s, ordered, counts, 500, err);
 	if (status == SORT_OK)

@@ -444,6 +444,7 @@ bool
 pairs_add_runs(PairSorter *pairs, const Runs *runs)
 {
 	KeyRange	range = EMPTY_KEY_RANGE;
+	uint64	   *places;
 	uint64		offset;
 	SortError	err;
 	size_t		i;
@@ -456,28 +457,14 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 	if (pairs->rows)
 		return false;
 	offset = pair_value_offset(&pairs->coding);
-	if (pairs->coding.bits <= 32)
-	{
-		uint32	   *places = palloc_extended(runs->len * sizeof(uint32), MCXT_ALLOC_HUGE);
-
-		for (i = 0; i < runs->len; i++)
-			places[i] = (uint32) offset + (uint32) runs->keys[i];
-		pg_sort_check(long_sorter_add_narrow_runs(pairs->sorter, places, runs->counts, runs->len,
-												  &err), &err);
-		pfree(places);
-	}
-	else
-	{
-		uint64	   *places = palloc_extended(runs->len * sizeof(uint64), MCXT_ALLOC_HUGE);
-
-		for (i = 0; i < runs->len; i++)
-			places[i] = offset + (uint64) (int64) runs->keys[i];
-		pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err),
-					  &err);
-		pfree(places);
-	}
+	places = palloc_extended(runs->len * sizeof(uint64), MCXT_ALLOC_HUGE);
 	for (i = 0; i < runs->len; i++)
+	{
+		places[i] = offset + (uint64) (int64) runs->keys[i];
 		pairs->count += (int64) runs->counts[i];
+	}
+	pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
+	pfree(places);
 	if (long_sorter_is_full(pairs->sorter))
 		write_segment(pairs, pairs->sorter, &pairs->coding);
 	return true;
