@@ -12,12 +12,6 @@
 /* Blocks between two looks at the interrupt callback: some million runs. */
 #define CHECK_EVERY 8192
 
-/*
- * Runs given to a sorter at once: it merges them with those that it has, from the end of
- * these on, so that few large batches cost less than many small ones.
- */
-#define BATCH_BLOCKS 512
-
 /* Runs taken from a sorter at once. */
 #define TAKEN (8 * MULTISET_BLOCK_RUNS)
 
@@ -272,38 +266,6 @@ multiset_restrict(const Multiset *m, int32_t lo, int32_t hi, const SortContext *
 			return status;
 	}
 	return SORT_OK;
-}
-
-SortStatus
-multiset_to_sorter(const Multiset *m, Sorter *s, SortError *err)
-{
-	const SortAllocator *a = &s->context->allocator;
-	MultisetCursor c;
-	Runs		batch = {0};
-	size_t		blocks = m->nblocks < BATCH_BLOCKS ? m->nblocks : BATCH_BLOCKS;
-	SortStatus	status = SORT_OK;
-
-	if (m->total > INT64_MAX - sorter_count(s))
-		return sort_fail(err, SORT_LIMIT_EXCEEDED, "multiset would have too many keys");
-	if (!runs_reserve(&batch, blocks * MULTISET_BLOCK_RUNS, a))
-		return sort_no_memory(err);
-	multiset_cursor_open(&c, m, s->context);
-	while (status == SORT_OK && c.next < m->nblocks)
-	{
-		status = multiset_cursor_next(&c, err);
-		if (status != SORT_OK)
-			break;
-		memcpy(batch.keys + batch.len, c.block.keys, c.block.n * sizeof(batch.keys[0]));
-		memcpy(batch.counts + batch.len, c.block.counts, c.block.n * sizeof(batch.counts[0]));
-		batch.len += c.block.n;
-		if (batch.len + MULTISET_BLOCK_RUNS > batch.capacity || c.next == m->nblocks)
-		{
-			status = sorter_add_runs(s, batch.keys, batch.counts, batch.len, err);
-			batch.len = 0;
-		}
-	}
-	runs_release(&batch, a);
-	return status;
 }
 
 SortStatus

@@ -1,7 +1,6 @@
 /*
  * multiset_combine.h
- *		Multisets made of others: added, subtracted, multiplied, cut; and their way
- *		into a sorter and out of one.
+ *		Multisets made of others: added, subtracted, multiplied, cut; or of a sorter.
  *
  * Values are read and written a block at a time.  All functions look for an interrupt
  * (SORT_CANCELLED) every million runs or so; SORT_CORRUPT is as of multiset_read_block,
@@ -64,13 +63,6 @@ extern SortStatus multiset_scale(const Multiset *m, uint64_t factor, const SortC
 extern SortStatus multiset_restrict(const Multiset *m, int32_t lo, int32_t hi,
 									const SortContext *context, MultisetWriter *w,
 									SortError *err);
-
-/*
- * Adds all runs to a sorter, by batches in memory of the sorter's context.
- * SORT_LIMIT_EXCEEDED where the sorter would have more than INT64_MAX keys: it is then
- * unchanged.
- */
-extern SortStatus multiset_to_sorter(const Multiset *m, Sorter *s, SortError *err);
 
 /* Adds all runs of a finished sorter to an empty writer. */
 extern SortStatus multiset_from_sorter(Sorter *s, MultisetWriter *w, SortError *err);

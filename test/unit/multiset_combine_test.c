@@ -269,7 +269,7 @@ test_scale_and_restrict(void **state)
 	}
 }
 
-/* Through a sorter: the sum of some multisets and of keys. */
+/* From a sorter: the sum of some lists of runs and of keys. */
 static void
 test_sorter(void **state)
 {
@@ -296,7 +296,7 @@ test_sorter(void **state)
 			int32_t		key = unit_key(INT32_MIN, INT32_MAX);
 
 			random_value(&v, trial % 30 == 0 ? 100000 : random_len(), spread, (Size) unit_below(SIZE_COUNT));
-			assert_sort_ok(multiset_to_sorter(&v.m, &s, &err), err);
+			assert_sort_ok(sorter_add_runs(&s, v.plain.keys, v.plain.counts, v.plain.len, &err), err);
 			for (i = 0; i < v.plain.len; i++)
 				bag_add(&bag, v.plain.keys[i], v.plain.counts[i]);
 			assert_sort_ok(sorter_add_key(&s, key, &err), err);
@@ -317,40 +317,12 @@ test_sorter(void **state)
 	}
 }
 
-/* A sorter takes no more than INT64_MAX keys. */
-static void
-test_sorter_limit(void **state)
-{
-	const int32_t key = 7;
-	const uint64_t count = INT64_MAX - 10;
-	Unit		u;
-	Sorter		s;
-	Value		v;
-	SortError	err;
-
-	(void) state;
-	unit_init(&u);
-	random_value(&v, 11, SPREAD_NEAR, SIZE_ONE);
-	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-	assert_sort_ok(sorter_add_runs(&s, &key, &count, 1, &err), err);
-	assert_int_equal(multiset_to_sorter(&v.m, &s, &err), SORT_LIMIT_EXCEEDED);
-	assert_int_equal(sorter_count(&s), count);
-	free_value(&v);
-	random_value(&v, 10, SPREAD_NEAR, SIZE_ONE);
-	assert_sort_ok(multiset_to_sorter(&v.m, &s, &err), err);
-	assert_int_equal(sorter_count(&s), INT64_MAX);
-	free_value(&v);
-	sorter_reset(&s);
-	unit_assert_no_leak(&u);
-}
-
 /* A cancel ends each of the long ways; memory that ends, too; corrupt bytes are said to be. */
 static void
 test_cancel_memory_corrupt(void **state)
 {
 	Value		v;
 	Unit		u;
-	Sorter		s;
 	MultisetWriter w;
 	MultisetLack lack;
 	SortError	err;
@@ -366,7 +338,7 @@ test_cancel_memory_corrupt(void **state)
 		/* A count of the last block but one, which the others need as well. */
 		if (trouble == 2)
 			v.bytes[v.m.bytes.size - 200] ^= 0x40;
-		for (way = 0; way < 6; way++)
+		for (way = 0; way < 5; way++)
 		{
 			SortStatus	status = SORT_OK;
 
@@ -374,7 +346,6 @@ test_cancel_memory_corrupt(void **state)
 			u.interrupt_at = trouble == 0 ? 1 : 0;
 			u.fail_at = trouble == 1 ? 4 : 0;
 			multiset_writer_init(&w, &u.context.allocator);
-			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 			switch (way)
 			{
 				case 0:
@@ -390,17 +361,13 @@ test_cancel_memory_corrupt(void **state)
 					status = multiset_restrict(&v.m, INT32_MIN, INT32_MAX, &u.context, &w, &err);
 					break;
 				case 4:
-					status = multiset_to_sorter(&v.m, &s, &err);
-					break;
-				case 5:
 					status = multiset_check(&v.m, &u.context, &err);
 					break;
 			}
 			/* All of v less v leaves nothing to write, and a check writes nothing. */
-			assert_int_equal(status, trouble == 1 && (way == 1 || way == 5) ? SORT_OK : expected[trouble]);
+			assert_int_equal(status, trouble == 1 && (way == 1 || way == 4) ? SORT_OK : expected[trouble]);
 			assert_true(status == SORT_OK || err.status == status);
 			multiset_writer_release(&w);
-			sorter_reset(&s);
 			unit_assert_no_leak(&u);
 		}
 	}
@@ -414,7 +381,6 @@ main(void)
 		cmocka_unit_test(test_add_and_subtract),
 		cmocka_unit_test(test_scale_and_restrict),
 		cmocka_unit_test(test_sorter),
-		cmocka_unit_test(test_sorter_limit),
 		cmocka_unit_test(test_cancel_memory_corrupt),
 	};
 
