@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sort/kernel_export.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace hpsort
 {
@@ -130,30 +132,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hpsort
 {
-HWY_EXPORT(MarkRange);
-HWY_EXPORT(CountMarks);
-HWY_EXPORT(Select);
-
-extern "C"
-{
-void
-kernel_mark_range(const void *values, int width, size_t n, uint32_t lo, uint32_t hi, uint8_t *marks)
-{
-	HWY_DYNAMIC_DISPATCH(MarkRange)(values, width, n, lo, hi, marks);
-}
-
-size_t
-kernel_count_marks(const uint8_t *marks, size_t n)
-{
-	return HWY_DYNAMIC_DISPATCH(CountMarks)(marks, n);
-}
-
-size_t
-kernel_select(const void *values, int width, size_t n, int32_t base, const uint8_t *marks,
-			  int32_t *out)
-{
-	return HWY_DYNAMIC_DISPATCH(Select)(values, width, n, base, marks, out);
-}
-}
+KERNEL(void, kernel_mark_range, MarkRange,
+	   (const void *values, int width, size_t n, uint32_t lo, uint32_t hi, uint8_t *marks),
+	   (values, width, n, lo, hi, marks))
+KERNEL(size_t, kernel_count_marks, CountMarks,
+	   (const uint8_t *marks, size_t n),
+	   (marks, n))
+KERNEL(size_t, kernel_select, Select,
+	   (const void *values, int width, size_t n, int32_t base, const uint8_t *marks, int32_t *out),
+	   (values, width, n, base, marks, out))
 }								/* namespace hpsort */
 #endif

@@ -15,6 +15,8 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "sort/kernel_export.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace hpsort
 {
@@ -667,108 +669,49 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hpsort
 {
-HWY_EXPORT(MinMax);
-HWY_EXPORT(Count);
-HWY_EXPORT(Fill);
-HWY_EXPORT(ExpandUp);
-HWY_EXPORT(ExpandDown);
-HWY_EXPORT(NextNonzero);
-HWY_EXPORT(CountNonzero);
-HWY_EXPORT(TakeBins);
-HWY_EXPORT(CountChanges);
-HWY_EXPORT(AllEqual);
-HWY_EXPORT(OrderedPrefix);
-HWY_EXPORT(CountPacked);
-HWY_EXPORT(Unpack);
-HWY_EXPORT(Target);
-
-extern "C"
-{
-void
-kernel_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
-{
-	HWY_DYNAMIC_DISPATCH(MinMax)(keys, n, lo, hi);
-}
-
-size_t
-kernel_count(const int32_t *keys, size_t n, const KernelBins *to, int32_t *outside)
-{
-	return HWY_DYNAMIC_DISPATCH(Count)(keys, n, to, outside);
-}
-
-void
-kernel_count_packed(const void *values, int width, size_t n, int32_t base, const KernelBins *to)
-{
-	HWY_DYNAMIC_DISPATCH(CountPacked)(values, width, n, base, to);
-}
-
-void
-kernel_unpack(const void *values, int width, size_t n, int32_t base, int32_t *out)
-{
-	HWY_DYNAMIC_DISPATCH(Unpack)(values, width, n, base, out);
-}
-
-void
-kernel_fill(int32_t *out, size_t count, int32_t key)
-{
-	HWY_DYNAMIC_DISPATCH(Fill)(out, count, key);
-}
-
-size_t
-kernel_expand_up(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
-				 size_t max, uint64_t *stop)
-{
-	return HWY_DYNAMIC_DISPATCH(ExpandUp)(bins, v0, v1, lo, out, max, stop);
-}
-
-size_t
-kernel_expand_down(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
-				   size_t max, uint64_t *stop)
-{
-	return HWY_DYNAMIC_DISPATCH(ExpandDown)(bins, v0, v1, lo, out, max, stop);
-}
-
-uint64_t
-kernel_next_nonzero(const uint32_t *bins, uint64_t v0, uint64_t v1)
-{
-	return HWY_DYNAMIC_DISPATCH(NextNonzero)(bins, v0, v1);
-}
-
-uint64_t
-kernel_count_nonzero(const uint32_t *bins, uint64_t n)
-{
-	return HWY_DYNAMIC_DISPATCH(CountNonzero)(bins, n);
-}
-
-void
-kernel_take_bins(uint32_t *into, uint32_t *from, size_t n)
-{
-	HWY_DYNAMIC_DISPATCH(TakeBins)(into, from, n);
-}
-
-uint64_t
-kernel_count_changes(const int32_t *keys, size_t n)
-{
-	return HWY_DYNAMIC_DISPATCH(CountChanges)(keys, n);
-}
-
-bool
-kernel_all_equal(const int32_t *keys, size_t n)
-{
-	return HWY_DYNAMIC_DISPATCH(AllEqual)(keys, n);
-}
-
-size_t
-kernel_ordered_prefix(const int32_t *keys, size_t n)
-{
-	return HWY_DYNAMIC_DISPATCH(OrderedPrefix)(keys, n);
-}
-
-const char *
-kernel_target(void)
-{
-	return HWY_DYNAMIC_DISPATCH(Target)();
-}
-}
+KERNEL(void, kernel_min_max, MinMax,
+	   (const int32_t *keys, size_t n, int32_t *lo, int32_t *hi),
+	   (keys, n, lo, hi))
+KERNEL(size_t, kernel_count, Count,
+	   (const int32_t *keys, size_t n, const KernelBins *to, int32_t *outside),
+	   (keys, n, to, outside))
+KERNEL(void, kernel_count_packed, CountPacked,
+	   (const void *values, int width, size_t n, int32_t base, const KernelBins *to),
+	   (values, width, n, base, to))
+KERNEL(void, kernel_unpack, Unpack,
+	   (const void *values, int width, size_t n, int32_t base, int32_t *out),
+	   (values, width, n, base, out))
+KERNEL(void, kernel_fill, Fill,
+	   (int32_t *out, size_t count, int32_t key),
+	   (out, count, key))
+KERNEL(size_t, kernel_expand_up, ExpandUp,
+	   (const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
+		uint64_t *stop),
+	   (bins, v0, v1, lo, out, max, stop))
+KERNEL(size_t, kernel_expand_down, ExpandDown,
+	   (const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
+		uint64_t *stop),
+	   (bins, v0, v1, lo, out, max, stop))
+KERNEL(uint64_t, kernel_next_nonzero, NextNonzero,
+	   (const uint32_t *bins, uint64_t v0, uint64_t v1),
+	   (bins, v0, v1))
+KERNEL(uint64_t, kernel_count_nonzero, CountNonzero,
+	   (const uint32_t *bins, uint64_t n),
+	   (bins, n))
+KERNEL(void, kernel_take_bins, TakeBins,
+	   (uint32_t *into, uint32_t *from, size_t n),
+	   (into, from, n))
+KERNEL(uint64_t, kernel_count_changes, CountChanges,
+	   (const int32_t *keys, size_t n),
+	   (keys, n))
+KERNEL(bool, kernel_all_equal, AllEqual,
+	   (const int32_t *keys, size_t n),
+	   (keys, n))
+KERNEL(size_t, kernel_ordered_prefix, OrderedPrefix,
+	   (const int32_t *keys, size_t n),
+	   (keys, n))
+KERNEL(const char *, kernel_target, Target,
+	   (void),
+	   ())
 }								/* namespace hpsort */
 #endif

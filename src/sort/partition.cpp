@@ -16,6 +16,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sort/kernel_export.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace hpsort
 {
@@ -185,24 +187,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hpsort
 {
-HWY_EXPORT(PartitionKeys);
-HWY_EXPORT(PartitionPairs);
-
-extern "C"
-{
-bool
-kernel_partition_keys(int32_t *keys, size_t n, int32_t pivot, bool descending, size_t *nleft,
-					  bool (*interrupted) (void *), void *arg)
-{
-	return HWY_DYNAMIC_DISPATCH(PartitionKeys)(keys, n, pivot, descending, nleft, interrupted, arg);
-}
-
-bool
-kernel_partition_pairs(uint64_t *pairs, size_t n, uint64_t pivot, size_t *nleft,
-					   bool (*interrupted) (void *), void *arg)
-{
-	return HWY_DYNAMIC_DISPATCH(PartitionPairs)(pairs, n, pivot, nleft, interrupted, arg);
-}
-}
+KERNEL(bool, kernel_partition_keys, PartitionKeys,
+	   (int32_t *keys, size_t n, int32_t pivot, bool descending, size_t *nleft,
+		bool (*interrupted) (void *), void *arg),
+	   (keys, n, pivot, descending, nleft, interrupted, arg))
+KERNEL(bool, kernel_partition_pairs, PartitionPairs,
+	   (uint64_t *pairs, size_t n, uint64_t pivot, size_t *nleft,
+		bool (*interrupted) (void *), void *arg),
+	   (pairs, n, pivot, nleft, interrupted, arg))
 }								/* namespace hpsort */
 #endif
