@@ -47,7 +47,7 @@ take_error(GpuJob *job, const GpuError *e)
 		/* A forced algorithm that the CPU does not have has no other device. */
 		if ((e->failure == GPU_UNSUPPORTED || e->failure == GPU_NO_MEMORY) &&
 			forced != SORT_ALGORITHM_AUTO &&
-			!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->base.spec.want))
+			!algorithm_gives(forced, job->base.spec.want))
 			job->error.status = SORT_UNSUPPORTED;
 	}
 	job->failed = true;

@@ -157,7 +157,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 		double		start = (double) sort_clock();
 		SortError	err;
 		SortStatus	status = device == NULL ? sort_on_cpu(b, &spec, keys, &err)
-			: sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
+		: sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
 
 		runs_release(&runs, &b->context.allocator);
 		if (status != SORT_OK)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "sort/filter_kernels.h"
+#include "sort/kernels.h"
 
 /* Sets the bits of the distances in the ranges. */
 static void

@@ -1,8 +1,8 @@
 /*
  * filter_kernels.cpp
- *		The inner loops of filters, vectorised with Highway (see filter_kernels.h).
+ *		The inner loops of filters, vectorised with Highway (see kernels.h).
  */
-#include "sort/filter_kernels.h"
+#include "sort/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sort/filter_kernels.cpp"

@@ -2,8 +2,8 @@
  * kernels.h
  *		The inner loops, vectorised for the processor found at run time.
  *
- * Implemented with Highway (kernels.cpp, partition.cpp, vqsort.cpp): one source,
- * compiled for every instruction set of the architecture; the first call picks
+ * Implemented with Highway (kernels.cpp, filter_kernels.cpp, partition.cpp, vqsort.cpp):
+ * one source, compiled for every instruction set of the architecture; the first call picks
  * the best that the processor has.  C linkage.  No kernel fails or throws, and
  * none but the vqsort functions allocates: a few KiB a thread, once.
  */
@@ -18,6 +18,27 @@
 extern "C"
 {
 #endif
+
+/*
+ * Of filters (filter_kernels.cpp): marks, one byte a row, 0 or 1, and the rows that have them.
+ */
+
+/*
+ * Sets marks[i] to 1 where value i, of n unsigned ones of width bytes (1, 2 or 4), is in lo .. hi,
+ * which is not empty.  Other marks stay.
+ */
+extern void kernel_mark_range(const void *values, int width, size_t n, uint32_t lo, uint32_t hi,
+							  uint8_t *marks);
+
+/* How many of n marks are 1. */
+extern size_t kernel_count_marks(const uint8_t *marks, size_t n);
+
+/*
+ * Writes the keys that have a mark, of n that are base plus unsigned distances of width bytes, to
+ * out, in order; returns how many.  out has room for n.
+ */
+extern size_t kernel_select(const void *values, int width, size_t n, int32_t base,
+							const uint8_t *marks, int32_t *out);
 
 /* Smallest and largest of n > 0 keys. */
 extern void kernel_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi);

@@ -81,33 +81,18 @@ copy_rest(MultisetCursor *c, MultisetWriter *w, SortError *err)
 	return status;
 }
 
-/*
- * Adds up two blocks from the cursors' runs on, until one is at its end; returns the
- * number of runs.  Without branches on keys, which nothing foretells.
- */
-static size_t
-add_blocks(MultisetCursor *a, MultisetCursor *b, int32_t *keys, uint64_t *counts)
+/* Adds up two blocks from the cursors' runs on, until one is at its end, into out. */
+static void
+add_blocks(MultisetCursor *a, MultisetCursor *b, Runs *out)
 {
-	uint32_t	i = a->at;
-	uint32_t	j = b->at;
-	size_t		n = 0;
+	const Runs	runs_a = {a->block.keys, a->block.counts, a->block.n, a->block.n};
+	const Runs	runs_b = {b->block.keys, b->block.counts, b->block.n, b->block.n};
+	size_t		i = a->at;
+	size_t		j = b->at;
 
-	while (i < a->block.n && j < b->block.n)
-	{
-		int32_t		key = a->block.keys[i];
-		int32_t		other = b->block.keys[j];
-		bool		take = key <= other;
-		bool		take_other = other <= key;
-
-		keys[n] = take ? key : other;
-		counts[n++] = (a->block.counts[i] & -(uint64_t) take) +
-			(b->block.counts[j] & -(uint64_t) take_other);
-		i += take;
-		j += take_other;
-	}
-	a->at = i;
-	b->at = j;
-	return n;
+	runs_add_up(&runs_a, &i, &runs_b, &j, out, SIZE_MAX);
+	a->at = (uint32_t) i;
+	b->at = (uint32_t) j;
 }
 
 SortStatus
@@ -122,9 +107,10 @@ multiset_add(const Multiset *a, const Multiset *b, const SortContext *context, M
 
 	while (status == SORT_OK && has_run(&ca) && has_run(&cb))
 	{
-		size_t		n = add_blocks(&ca, &cb, keys, counts);
+		Runs		sums = {.keys = keys,.counts = counts};
 
-		status = multiset_writer_add(w, keys, counts, n, err);
+		add_blocks(&ca, &cb, &sums);
+		status = multiset_writer_add(w, keys, counts, sums.len, err);
 		if (status == SORT_OK)
 			status = advance(&ca, err);
 		if (status == SORT_OK)

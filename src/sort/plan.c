@@ -245,20 +245,12 @@ plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
 	}
 }
 
-/* Bytes that a forced algorithm of the papers needs on the CPU; 0 of any other. */
-static uint64_t
-cpu_need(const SortPlanInput *in, uint64_t range)
-{
-	const AlgorithmInfo *info = algorithm_info(in->algorithm);
-
-	return info->cpu_need && in->n > 0 ? info->cpu_need(in->n, range, in->want) : 0;
-}
-
-/* Whether that is more than the caller allows. */
+/* Whether a forced algorithm of the papers needs more on the CPU than the caller allows. */
 static bool
 needs_too_much(const SortPlanInput *in, uint64_t range)
 {
-	return in->algorithm_memory > 0 && cpu_need(in, range) > in->algorithm_memory;
+	return in->algorithm_memory > 0 && in->n > 0 &&
+		algorithm_cpu_need(in->algorithm, in->n, range, in->want) > in->algorithm_memory;
 }
 
 /* Considers one device's algorithms; keeps the cheapest two in *plan. */
@@ -273,10 +265,10 @@ consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device,
 		SortAlgorithm algorithm = (SortAlgorithm) a;
 		double		ns;
 
-		if (!algorithm_runs_on(algorithm, device, in->want))
+		if (!algorithm_gives(algorithm, in->want))
 			continue;
 		if (in->algorithm == SORT_ALGORITHM_AUTO
-			? !algorithm_is_automatic(algorithm)
+			? algorithm_is_published(algorithm)
 			: in->algorithm != algorithm)
 			continue;
 		if (device == SORT_DEVICE_CPU && needs_too_much(in, plan->range))
@@ -301,20 +293,19 @@ static SortStatus
 refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 {
 	const char *algorithm = sort_algorithm_name(in->algorithm);
-	bool		cpu = in->device != SORT_DEVICE_GPU;
 
-	if (cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, in->want) &&
+	if (in->device != SORT_DEVICE_GPU && algorithm_gives(in->algorithm, in->want) &&
 		needs_too_much(in, range))
 	{
 		sort_fail(err, SORT_MEMORY_LIMIT,
 				  "algorithm \"%s\" needs %llu bytes of memory for %llu keys from %d to %d",
 				  algorithm,
-				  (unsigned long long) cpu_need(in, range), (unsigned long long) in->n, in->lo,
-				  in->hi);
+				  (unsigned long long) algorithm_cpu_need(in->algorithm, in->n, range, in->want),
+				  (unsigned long long) in->n, in->lo, in->hi);
 		snprintf(err->detail, sizeof(err->detail), "It may take %llu bytes.",
 				 (unsigned long long) in->algorithm_memory);
 	}
-	else if (algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, in->want))
+	else if (algorithm_gives(in->algorithm, in->want))
 	{
 		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot sort keys from %d to %d",
 				  algorithm, in->lo, in->hi);
@@ -324,7 +315,6 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 	}
 	else
 	{
-		/* Every algorithm sorts keys on either device. */
 		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
 		snprintf(err->detail, sizeof(err->detail), "%s",
 				 algorithm_info(in->algorithm)->no_permutation);
@@ -354,8 +344,7 @@ plan_asks_gpu(const SortPlanInput *in)
 
 	if (in->device != SORT_DEVICE_AUTO)
 		return in->device == SORT_DEVICE_GPU;
-	if (in->algorithm != SORT_ALGORITHM_AUTO &&
-		!algorithm_runs_on(in->algorithm, SORT_DEVICE_GPU, in->want))
+	if (!algorithm_gives(in->algorithm, in->want))
 		return false;
 	start_plan(in, &plan);
 	consider(&plan, in, SORT_DEVICE_CPU, &plan_cpu_costs);

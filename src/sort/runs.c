@@ -36,6 +36,32 @@ runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
 	return true;
 }
 
+void
+runs_add_up(const Runs *a, size_t *i, const Runs *b, size_t *j, Runs *out, size_t max)
+{
+	const size_t end_a = a->len;
+	const size_t end_b = b->len;
+	size_t		at_a = *i;
+	size_t		at_b = *j;
+	size_t		to = out->len;
+
+	for (; max > 0 && at_a < end_a && at_b < end_b; max--)
+	{
+		int32_t		key_a = a->keys[at_a];
+		int32_t		key_b = b->keys[at_b];
+		uint64_t	take_a = key_a <= key_b;
+		uint64_t	take_b = key_b <= key_a;
+
+		out->keys[to] = key_a <= key_b ? key_a : key_b;
+		out->counts[to++] = (a->counts[at_a] & -take_a) + (b->counts[at_b] & -take_b);
+		at_a += take_a;
+		at_b += take_b;
+	}
+	*i = at_a;
+	*j = at_b;
+	out->len = to;
+}
+
 /* Adds keys in order, none below the last run's; there is room for all runs. */
 static void
 append_ordered(Runs *runs, const int32_t *ordered, size_t n)

@@ -27,18 +27,6 @@
 /* Keys given to an open job at once. */
 #define STREAM_BLOCK ((size_t) 1 << 20)
 
-/* Whether what is forced cannot be done without a GPU. */
-static bool
-only_gpu_can(const Sorter *s, SortWant want)
-{
-	SortAlgorithm forced = s->context->algorithm;
-
-	return s->context->device == SORT_DEVICE_GPU ||
-		(s->context->device == SORT_DEVICE_AUTO && forced != SORT_ALGORITHM_AUTO &&
-		 !algorithm_runs_on(forced, SORT_DEVICE_CPU, SORT_WANT_KEYS) &&
-		 algorithm_runs_on(forced, SORT_DEVICE_GPU, want));
-}
-
 bool
 sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
 				   SortPlan *plan)
@@ -110,7 +98,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
 	else if (!big->gpu_failed)
-		sort_job_ask_gpu(s->context, only_gpu_can(s, want), &in);
+		sort_job_ask_gpu(s->context, s->context->device == SORT_DEVICE_GPU, &in);
 	else
 		in.gpu_reason = big->gpu_words;
 	status = plan_choose(&in, &big->plan, err);
@@ -177,8 +165,7 @@ give_up_gpu(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
 
-	if (err->status == SORT_CANCELLED || s->context->device == SORT_DEVICE_GPU ||
-		(err->status == SORT_UNSUPPORTED && only_gpu_can(s, big->want)))
+	if (err->status == SORT_CANCELLED || s->context->device == SORT_DEVICE_GPU)
 		return err->status;
 	sort_job_gpu_failed(s->context, err);
 	big->gpu_failed = true;

@@ -139,37 +139,32 @@ sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
 	return SORT_OK;
 }
 
+/* Extends *lo .. *hi, which are bounds if found, to low and high. */
+static bool
+extend(bool found, int32_t *lo, int32_t *hi, int32_t low, int32_t high)
+{
+	*lo = !found || low < *lo ? low : *lo;
+	*hi = !found || high > *hi ? high : *hi;
+	return true;
+}
+
 bool
 sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 {
 	const SorterBig *big = s->big;
-	const Histogram *dense = &big->dense;
+	const Runs *sparse = &big->sparse;
 	bool		found = false;
+	int32_t		low;
+	int32_t		high;
 
 	if (s->nbuf > 0 || big->narray > 0)
+		found = extend(found, lo, hi, big->kept_lo, big->kept_hi);
+	if (sparse->len > 0)
+		found = extend(found, lo, hi, sparse->keys[0], sparse->keys[sparse->len - 1]);
+	if (big->dense.n > 0)
 	{
-		*lo = big->kept_lo;
-		*hi = big->kept_hi;
-		found = true;
-	}
-	if (big->sparse.len > 0)
-	{
-		int32_t		low = big->sparse.keys[0];
-		int32_t		high = big->sparse.keys[big->sparse.len - 1];
-
-		*lo = !found || low < *lo ? low : *lo;
-		*hi = !found || high > *hi ? high : *hi;
-		found = true;
-	}
-	if (dense->n > 0)
-	{
-		int32_t		low;
-		int32_t		high;
-
-		histogram_find_bounds(dense, &low, &high);
-		*lo = !found || low < *lo ? low : *lo;
-		*hi = !found || high > *hi ? high : *hi;
-		found = true;
+		histogram_find_bounds(&big->dense, &low, &high);
+		found = extend(found, lo, hi, low, high);
 	}
 	return found;
 }

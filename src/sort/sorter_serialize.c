@@ -22,7 +22,7 @@
 typedef struct SerializedHeader
 {
 	uint32_t	magic;
-	uint32_t	count_width;	/* bytes of a count: 4 if all fit, or 8 */
+	uint32_t	count_width;	/* bytes of a count: 4 if the sum of all fits, or 8 */
 	uint64_t	nruns;
 	uint64_t	nkeys;
 } SerializedHeader;
@@ -36,28 +36,18 @@ describe(Sorter *s, SerializedHeader *header, SortError *err)
 {
 	SorterBig  *big = s->big;
 	SortStatus	status;
-	size_t		j;
 
 	memset(header, 0, sizeof(*header));
 	header->magic = SERIALIZED_MAGIC;
-	header->count_width = 4;
+	header->count_width = sorter_count(s) > UINT32_MAX ? 8 : 4;
 	if (big)
 	{
-		uint64_t	v;
-
 		status = sorter_absorb_pending(s, err);
 		if (status != SORT_OK)
 			return status;
 		histogram_sum_tables(&big->dense);
 		header->nruns = histogram_distinct(&big->dense) + big->sparse.len;
 		header->nkeys = big->narray;
-		if (big->dense.folded)
-			for (v = 0; v < big->dense.range; v++)
-				if (histogram_count(&big->dense, v) > UINT32_MAX)
-					header->count_width = 8;
-		for (j = 0; j < big->sparse.len; j++)
-			if (big->sparse.counts[j] > UINT32_MAX)
-				header->count_width = 8;
 	}
 	else
 	{

@@ -307,7 +307,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec, HpsortCuda
 	if (context->limit > 0 && (spec->n_hint > UINT64_MAX / 32 ||
 							   need(spec, spec->n_hint) + atomic_load(&context->used) > context->limit))
 		return no_memory(err);
-	if (algorithm != SORT_ALGORITHM_AUTO && !algorithm_runs_on(algorithm, SORT_DEVICE_CPU, want))
+	if (algorithm != SORT_ALGORITHM_AUTO && !algorithm_gives(algorithm, want))
 		return fail(err, HPSORT_CUDA_BAD_ARGUMENT, "algorithm \"%s\" is not available on the stub of a device",
 					sort_algorithm_name(algorithm));
 	job = calloc(1, sizeof(HpsortCudaJob));

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sort/filter_kernels.h"
 #include "sort/kernels.h"
 
 #define MAX_SIZE 200

@@ -30,7 +30,7 @@ static const SortAlgorithm algorithms[] = {ZERO, HP, ONE_HP, RADIX, FREE, ONEHOT
 static bool
 affordable(SortAlgorithm algorithm, uint64_t n, int32_t lo, int32_t hi)
 {
-	return algorithm_info(algorithm)->cpu_need(n > 0 ? n : 1, plan_range(lo, hi), SORT_WANT_KEYS) <= MEMORY;
+	return algorithm_cpu_need(algorithm, n > 0 ? n : 1, plan_range(lo, hi), SORT_WANT_KEYS) <= MEMORY;
 }
 
 static void
@@ -111,7 +111,7 @@ check(PublishedSort *sort, const int32_t *keys, size_t n, int threads)
 		if (n > 0 && sort->options.threads == 0 && sort->options.radix == 0 && sort->options.rows == 0 &&
 			sort->options.slice_keys == 0 && sort->options.bucket_keys == 0 && threads == 1 &&
 			!sort->options.distinct && sort->report.memory >
-			algorithm_info(sort->algorithm)->cpu_need(n, plan_range(sort->lo, sort->hi), want))
+			algorithm_cpu_need(sort->algorithm, n, plan_range(sort->lo, sort->hi), want))
 			fail_msg("%s: %llu bytes for %zu keys", sort_algorithm_name(sort->algorithm),
 					 (unsigned long long) sort->report.memory, n);
 	}
@@ -719,7 +719,7 @@ test_memory_limit(void **state)
 		SortPlanInput in = {
 			.n = 1000, .lo = 0, .hi = 9999, .algorithm = algorithms[a], .device = SORT_DEVICE_CPU
 		};
-		uint64_t	need = algorithm_info(algorithms[a])->cpu_need(in.n, 10000, SORT_WANT_KEYS);
+		uint64_t	need = algorithm_cpu_need(algorithms[a], in.n, 10000, SORT_WANT_KEYS);
 		char		message[160];
 		SortPlan	plan;
 		SortError	err;

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "pg/column/extent_reader.h"
-#include "sort/filter_kernels.h"
+#include "sort/kernels.h"
 
 void
 extent_reader_look(ExtentReader *reader, uint32 first)

@@ -11,7 +11,7 @@
 #include "pg/column/filter_conditions.h"
 #include "pg/column/resident_filter.h"
 #include "pg/compat.h"
-#include "sort/filter_kernels.h"
+#include "sort/kernels.h"
 
 /* A condition of one column. */
 typedef struct ColumnFilter

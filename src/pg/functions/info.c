@@ -45,17 +45,12 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 		const AlgorithmInfo *info = algorithm_info((SortAlgorithm) a);
 		Datum		values[7];
 		bool		isnull[7] = {0};
-		Datum		devices[2];
-		int			n = 0;
+		Datum		devices[] = {CStringGetTextDatum("cpu"), CStringGetTextDatum("gpu")};
 
-		if (info->cpu)
-			devices[n++] = CStringGetTextDatum("cpu");
-		if (info->gpu)
-			devices[n++] = CStringGetTextDatum("gpu");
 		values[0] = CStringGetTextDatum(info->name);
 		values[1] = CStringGetTextDatum(info->paper);
-		values[2] = PointerGetDatum(construct_array(devices, n, TEXTOID, -1, false, TYPALIGN_INT));
-		values[3] = BoolGetDatum(info->automatic);
+		values[2] = PointerGetDatum(construct_array(devices, 2, TEXTOID, -1, false, TYPALIGN_INT));
+		values[3] = BoolGetDatum(!info->published);
 		values[4] = BoolGetDatum(info->no_permutation == NULL);
 		values[5] = CStringGetTextDatum(info->limits);
 		values[6] = CStringGetTextDatum(info->memory);
