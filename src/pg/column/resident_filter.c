@@ -75,7 +75,7 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const FilteredS
 	List	   *conditions;
 	ListCell   *lc;
 
-	if (!filter_conditions_find(expression, scan->econtext, scan->rel, &conditions))
+	if (!filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
 	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
 	foreach(lc, conditions)
