@@ -494,6 +494,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	ResidentPlace place;
 	ResidentColumn *column;
 	ResidentExtent *known;
+	uint8		moves;
 
 	if (root == NULL)
 		return false;
@@ -508,6 +509,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 		resident_unlock(root);
 		return false;
 	}
+	moves = known->moves;
 	drop_extent(root, column, known);
 	chunk->column = column->place;
 	chunk->number = number;
@@ -517,6 +519,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known->place = place;
 	known->size = (uint32) size;
 	known->usage = Min(extent->usage, MAX_USAGE);
+	known->moves = moves;
 	column->bytes += size;
 	column->summary.rows += extent->rows;
 	column->summary.lo = Min(column->summary.lo, extent->base);

@@ -163,7 +163,8 @@ typedef struct ResidentSweep
 /*
  * Copies bytes into resident memory, as the extent of that number; false if there is no room for
  * it.  expected is how many bytes of extents the caller has still to bring, these included.  Of
- * extent place, generation and size are ignored.  May wait for the background worker, shortly.
+ * extent place, generation, size and moves are ignored.  May wait for the background worker,
+ * shortly.
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
