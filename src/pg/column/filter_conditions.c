@@ -470,6 +470,10 @@ filter_conditions_columns(const List *clauses, List **columns)
 			return false;
 	}
 	foreach(lc, finding.conditions)
-		*columns = list_append_unique_int(*columns, ((FilterCondition *) lfirst(lc))->attnum);
+	{
+		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
+
+		*columns = list_append_unique_int(*columns, condition->attnum);
+	}
 	return true;
 }
