@@ -18,8 +18,6 @@
 /* The values of one column, of all pages so far. */
 typedef struct CapturedValues
 {
-	bool		wanted;
-	uint8		moves;			/* as in ResidentExtent */
 	ColumnBatch rows;			/* room for MAX_ROWS, keys */
 	ResidentBlocks blocks;		/* captured */
 	uint32		counts[RESIDENT_EXTENT_BLOCKS];
@@ -38,11 +36,7 @@ struct Capture
 	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
 	ResidentBlocks numbered;	/* as in ResidentExtent */
 
-	/* the extent */
-	BlockNumber first;
-	int			nblocks;
-	ResidentBlocks visible;
-	uint64		lsn;
+	CaptureExtent extent;		/* first is InvalidBlockNumber: none has begun */
 	uint32		nextents;
 };
 
@@ -60,7 +54,7 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 	capture->rel = rel;
 	capture->ncolumns = ncolumns;
 	capture->columns = columns;
-	capture->first = InvalidBlockNumber;
+	capture->extent.first = InvalidBlockNumber;
 	capture->batches = palloc0_array(ColumnBatch, ncolumns);
 	capture->captured = palloc0_array(CapturedValues, ncolumns);
 	for (c = 0; c < ncolumns; c++)
@@ -88,19 +82,15 @@ capture_free(Capture *capture)
 BlockNumber
 capture_first(const Capture *capture)
 {
-	return capture->first;
+	return capture->extent.first;
 }
 
 void
-capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBlocks *visible,
-			  uint64 lsn, const bool *wanted, const uint8 *moves, uint32 nextents)
+capture_begin(Capture *capture, const CaptureExtent *extent, uint32 nextents)
 {
 	int			c;
 
-	capture->first = first;
-	capture->nblocks = nblocks;
-	capture->visible = *visible;
-	capture->lsn = lsn;
+	capture->extent = *extent;
 	capture->nextents = nextents;
 	memset(capture->stamps, 0, sizeof(capture->stamps));
 	memset(&capture->numbered, 0, sizeof(capture->numbered));
@@ -108,8 +98,6 @@ capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBl
 	{
 		CapturedValues *captured = &capture->captured[c];
 
-		captured->wanted = wanted[c];
-		captured->moves = moves[c];
 		captured->rows.n = 0;
 		captured->rows.nnulls = 0;
 		memset(&captured->blocks, 0, sizeof(captured->blocks));
@@ -160,12 +148,13 @@ void
 capture_page(Capture *capture, Buffer buffer)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	int			i = (int) (block - capture->first);
+	const CaptureExtent *extent = &capture->extent;
+	int			i = (int) (block - extent->first);
 	bool		numbered;
 	int			c;
 
-	if (capture->first == InvalidBlockNumber || block < capture->first || i >= capture->nblocks ||
-		!resident_blocks_has(&capture->visible, i))
+	if (extent->first == InvalidBlockNumber || block < extent->first || i >= extent->nblocks ||
+		!resident_blocks_has(&extent->visible, i))
 		return;
 	if (!note_rows(capture, buffer, &capture->stamps[i], &numbered))
 		return;
@@ -195,19 +184,18 @@ publish(Capture *capture, int c)
 	CapturedValues *captured = &capture->captured[c];
 	CaptureColumn *column = &capture->columns[c];
 	ExtentRows	rows = {
-		.nblocks = capture->nblocks,
+		.nblocks = capture->extent.nblocks,
 		.stamps = capture->stamps,
 		.counts = captured->counts,
 		.values = captured->rows.keys,
 		.nulls = captured->rows.nulls
 	};
 	ResidentExtent extent = {
-		.stamp = capture->lsn,
-		.last = capture->lsn,
+		.stamp = capture->extent.lsn,
+		.last = capture->extent.lsn,
 		.blocks = captured->blocks,
 		.numbered = capture->numbered,
 		.rows = (uint32) captured->rows.n,
-		.moves = captured->moves,
 		.usage = 1
 	};
 	Extent		header;
@@ -219,7 +207,7 @@ publish(Capture *capture, int c)
 	extent.top = header.top;
 	bytes = palloc(header.size);
 	extent_write(&rows, &header, bytes);
-	if (resident_publish(&column->key, visibility_extent(capture->first), &extent, bytes,
+	if (resident_publish(&column->key, visibility_extent(capture->extent.first), &extent, bytes,
 						 header.size, (Size) header.size * capture->nextents, &column->sweep))
 		column->captured++;
 	pfree(bytes);
@@ -230,11 +218,11 @@ capture_end(Capture *capture)
 {
 	int			c;
 
-	if (capture->first == InvalidBlockNumber)
+	if (capture->extent.first == InvalidBlockNumber)
 		return;
 	for (c = 0; c < capture->ncolumns; c++)
-		if (capture->captured[c].wanted &&
-			resident_blocks_count(&capture->captured[c].blocks) * 2 >= capture->nblocks)
+		if (bms_is_member(c, capture->extent.wanted) &&
+			resident_blocks_count(&capture->captured[c].blocks) * 2 >= capture->extent.nblocks)
 			publish(capture, c);
-	capture->first = InvalidBlockNumber;
+	capture->extent.first = InvalidBlockNumber;
 }

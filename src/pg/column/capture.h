@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
 #include "storage/block.h"
 #include "storage/buf.h"
 #include "utils/rel.h"
@@ -31,18 +32,25 @@ typedef struct CaptureColumn
 	bool		out_of_range;	/* there was a value that is no int4 */
 } CaptureColumn;
 
+/* An extent, and what was known of it before its pages were read. */
+typedef struct CaptureExtent
+{
+	BlockNumber first;
+	int			nblocks;
+	ResidentBlocks visible;		/* all-visible in a copy of the visibility map */
+	uint64		lsn;			/* of the copy */
+	Bitmapset  *wanted;			/* columns to be captured; NULL: none */
+} CaptureExtent;
+
 /* In the current memory context; columns belong to the caller. */
 extern Capture *capture_make(Relation rel, int ncolumns, CaptureColumn *columns);
 extern void capture_free(Capture *capture);
 
 /*
- * Begins an extent of nblocks blocks from first on, of which visible are all-visible in a copy of
- * the visibility map that has that LSN, made before.  wanted says of which columns;
- * moves is as in ResidentExtent.  nextents: how many of each column may follow, for their memory.
+ * Begins an extent.  nextents: how many of each column may follow, this one included, for their
+ * memory.  The extent's wanted columns belong to the caller until capture_end.
  */
-extern void capture_begin(Capture *capture, BlockNumber first, int nblocks,
-						  const ResidentBlocks *visible, uint64 lsn, const bool *wanted,
-						  const uint8 *moves, uint32 nextents);
+extern void capture_begin(Capture *capture, const CaptureExtent *extent, uint32 nextents);
 
 /* Takes the page in buffer, which is pinned but not locked, if the extent has its block. */
 extern void capture_page(Capture *capture, Buffer buffer);

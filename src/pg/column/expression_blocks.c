@@ -139,45 +139,25 @@ note_time(Step *step, int64 width, bool zone)
 	step->blocks.origin = 0;
 }
 
+/*
+ * A field of a time, or of a date, whose values are days: date_trunc cuts off behind it, extract
+ * returns it.
+ */
 static bool
-note_trunc(Step *step, List *args, bool zone)
+note_field(Step *step, List *args, bool extract)
 {
 	const TimeField *field = field_of(args);
+	Oid			type = getBaseType(exprType(lsecond(args)));
 
-	if (field == NULL || field->unit == 0)
+	if (field == NULL || (field->unit == 0 && !extract) ||
+		(field->width < USECS_PER_DAY && type == DATEOID))
 		return false;
-	note_time(step, field->width, zone);
-	step->unit = field->unit;
-	return true;
-}
-
-static bool
-note_extract(Step *step, List *args, bool zone)
-{
-	const TimeField *field = field_of(args);
-
-	if (field == NULL)
-		return false;
-	note_time(step, field->width, zone);
-	if (field->values > 0)
+	if (type != DATEOID)
+		note_time(step, field->width, type == TIMESTAMPTZOID);
+	if (extract && field->values > 0)
 		step->values = field->values;
 	else
-		step->unit = field->unit;
-	return true;
-}
-
-/* extract from a date, whose values are days. */
-static bool
-note_extract_date(Step *step, List *args)
-{
-	const TimeField *field = field_of(args);
-
-	if (field == NULL || field->width < USECS_PER_DAY)
-		return false;
-	if (field->values > 0)
-		step->values = field->values;
-	else
-		step->unit = field->unit / USECS_PER_DAY;
+		step->unit = field->unit / (type == DATEOID ? USECS_PER_DAY : 1);
 	return true;
 }
 
@@ -226,12 +206,54 @@ note_division(Step *step, List *args, bool modulo)
 	return true;
 }
 
-/* Returns whether a function of one float or numeric returns a whole number. */
+/*
+ * Notes what the call of a function takes for the same of its argument *column; false if that is
+ * nothing.
+ */
 static bool
-returns_whole(Oid function)
+note_call(Step *step, Oid function, List *args, int *column)
 {
+	*column = 0;
 	switch (function)
 	{
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			*column = 1;
+			return note_field(step, args, false);
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_EXTRACT_TEXT_DATE:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_DATE:
+			*column = 1;
+			return note_field(step, args, true);
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+			note_time(step, USECS_PER_DAY, function == F_DATE_TIMESTAMPTZ);
+			step->unit = 23.0 * USECS_PER_HOUR;
+			return true;
+		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
+		case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
+			*column = 1;
+			return note_bin(step, args);
+		case F_INT2DIV:
+		case F_INT4DIV:
+		case F_INT8DIV:
+		case F_INT24DIV:
+		case F_INT42DIV:
+		case F_INT28DIV:
+		case F_INT82DIV:
+		case F_INT48DIV:
+		case F_INT84DIV:
+			return note_division(step, args, false);
+		case F_INT2MOD:
+		case F_INT4MOD:
+		case F_INT8MOD:
+		case F_MOD_INT2_INT2:
+		case F_MOD_INT4_INT4:
+		case F_MOD_INT8_INT8:
+			return note_division(step, args, true);
 		case F_FLOOR_FLOAT8:
 		case F_CEIL_FLOAT8:
 		case F_CEILING_FLOAT8:
@@ -244,6 +266,8 @@ returns_whole(Oid function)
 		case F_CEILING_NUMERIC:
 		case F_INT4_NUMERIC:
 		case F_INT8_NUMERIC:
+			/* Each whole number takes one. */
+			step->unit = 1;
 			return true;
 		default:
 			return false;
@@ -257,8 +281,7 @@ find_step(Node *node, Step *step)
 	Oid			function;
 	List	   *args;
 	Node	   *argument;
-	int			column = 0;
-	bool		found;
+	int			column;
 
 	if (IsA(node, FuncExpr))
 	{
@@ -273,62 +296,7 @@ find_step(Node *node, Step *step)
 	else
 		return false;
 	memset(step, 0, sizeof(*step));
-	switch (function)
-	{
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			column = 1;
-			found = note_trunc(step, args, function == F_DATE_TRUNC_TEXT_TIMESTAMPTZ);
-			break;
-		case F_EXTRACT_TEXT_TIMESTAMP:
-		case F_EXTRACT_TEXT_TIMESTAMPTZ:
-		case F_DATE_PART_TEXT_TIMESTAMP:
-		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-			column = 1;
-			found = note_extract(step, args, function == F_EXTRACT_TEXT_TIMESTAMPTZ ||
-								 function == F_DATE_PART_TEXT_TIMESTAMPTZ);
-			break;
-		case F_EXTRACT_TEXT_DATE:
-		case F_DATE_PART_TEXT_DATE:
-			column = 1;
-			found = note_extract_date(step, args);
-			break;
-		case F_DATE_TIMESTAMP:
-		case F_DATE_TIMESTAMPTZ:
-			note_time(step, USECS_PER_DAY, function == F_DATE_TIMESTAMPTZ);
-			step->unit = 23.0 * USECS_PER_HOUR;
-			found = true;
-			break;
-		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
-		case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
-			column = 1;
-			found = note_bin(step, args);
-			break;
-		case F_INT2DIV:
-		case F_INT4DIV:
-		case F_INT8DIV:
-		case F_INT24DIV:
-		case F_INT42DIV:
-		case F_INT28DIV:
-		case F_INT82DIV:
-		case F_INT48DIV:
-		case F_INT84DIV:
-			found = note_division(step, args, false);
-			break;
-		case F_INT2MOD:
-		case F_INT4MOD:
-		case F_INT8MOD:
-		case F_MOD_INT2_INT2:
-		case F_MOD_INT4_INT4:
-		case F_MOD_INT8_INT8:
-			found = note_division(step, args, true);
-			break;
-		default:
-			found = returns_whole(function);
-			step->unit = 1;
-			break;
-	}
-	if (!found)
+	if (!note_call(step, function, args, &column))
 		return false;
 	argument = (Node *) list_nth(args, column);
 	node = strip_relabels(argument);

@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
+#include "nodes/pathnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -33,8 +34,7 @@ typedef struct Comparison
 
 typedef struct Finding
 {
-	ExprContext *econtext;
-	Relation	rel;
+	ExprContext *econtext;		/* NULL while planning, when no value matters */
 	List	   *conditions;		/* of FilterCondition */
 } Finding;
 
@@ -101,12 +101,18 @@ external_parameter(const Param *param, const ExprContext *econtext, ParamExternD
 	return value->ptype == param->paramtype ? value : NULL;
 }
 
-/* The value of a constant or a parameter; false if an expression is none, or has none yet. */
+/*
+ * The value of a constant or a parameter; false if an expression is none, or has none yet.  While
+ * planning, all are NULL.
+ */
 static bool
 known_value(const Expr *expression, const ExprContext *econtext, Datum *value, bool *isnull)
 {
 	const Param *param = (const Param *) strip_relabels(expression);
 
+	*isnull = true;
+	if (econtext == NULL)
+		return IsA(param, Const) || IsA(param, Param);
 	if (IsA(param, Const))
 	{
 		*value = ((const Const *) param)->constvalue;
@@ -145,10 +151,9 @@ is_integer(Oid type)
 
 /* Whether an operator, with the column on its left, compares the column's values as integers. */
 static bool
-find_comparison(const Finding *finding, Oid op, Comparison *comparison)
+find_comparison(Oid op, Comparison *comparison)
 {
-	Oid			type = TupleDescAttr(RelationGetDescr(finding->rel),
-									 comparison->column->varattno - 1)->atttypid;
+	Oid			type = comparison->column->vartype;
 	Oid			family = lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	int			strategy;
 	Oid			left;
@@ -177,7 +182,7 @@ find_comparison(const Finding *finding, Oid op, Comparison *comparison)
 
 /* Finds a column and a value compared with it, on either side of an operator. */
 static bool
-find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, const Expr **other)
+find_sides(Oid op, List *args, Comparison *comparison, const Expr **other)
 {
 	comparison->column = plain_column(linitial(args));
 	*other = lsecond(args);
@@ -187,7 +192,7 @@ find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, c
 		*other = linitial(args);
 		op = get_commutator(op);
 	}
-	return comparison->column != NULL && OidIsValid(op) && find_comparison(finding, op, comparison);
+	return comparison->column != NULL && OidIsValid(op) && find_comparison(op, comparison);
 }
 
 /* --- clauses */
@@ -263,7 +268,7 @@ find_operator(Finding *finding, const OpExpr *clause)
 	bool		isnull;
 
 	if (list_length(clause->args) != 2 ||
-		!find_sides(finding, clause->opno, clause->args, &comparison, &other) ||
+		!find_sides(clause->opno, clause->args, &comparison, &other) ||
 		!known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
@@ -327,7 +332,7 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 	bool		isnull;
 	ArrayType  *array;
 
-	if (comparison.column == NULL || !find_comparison(finding, clause->opno, &comparison) ||
+	if (comparison.column == NULL || !find_comparison(clause->opno, &comparison) ||
 		comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL) ||
 		!known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
 		return false;
@@ -438,14 +443,37 @@ find_clauses(Finding *finding, const List *clauses)
 }
 
 bool
-filter_conditions_find(const ExprState *filter, ExprContext *econtext, Relation rel,
-					   List **conditions)
+filter_conditions_find(const ExprState *filter, ExprContext *econtext, List **conditions)
 {
-	Finding		finding = {.econtext = econtext,.rel = rel};
+	Finding		finding = {.econtext = econtext};
 
 	if (filter->expr == NULL || !IsA(filter->expr, List) ||
 		!find_clauses(&finding, (const List *) filter->expr))
 		return false;
 	*conditions = finding.conditions;
+	return true;
+}
+
+bool
+filter_conditions_columns(const List *clauses, List **columns)
+{
+	Finding		finding = {NULL};
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		const Expr *clause = (const Expr *) lfirst(lc);
+
+		if (IsA(clause, RestrictInfo))
+			clause = ((const RestrictInfo *) clause)->clause;
+		if (!find_clause(&finding, clause))
+			return false;
+	}
+	foreach(lc, finding.conditions)
+	{
+		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
+
+		*columns = list_append_unique_int(*columns, condition->attnum);
+	}
 	return true;
 }

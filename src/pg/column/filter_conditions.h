@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
-#include "utils/rel.h"
 
 #include "sort/value_ranges.h"
 
@@ -31,7 +30,14 @@ typedef struct FilterCondition
  *
  * Conditions hold for keys within the range of int4, as resident columns have them.
  */
-extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext, Relation rel,
+extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext,
 								   List **conditions);
+
+/*
+ * For the planner: adds the columns of clauses, which are RestrictInfos or expressions, to a list
+ * of attribute numbers; false if filter_conditions_find will not know one of the clauses, whatever
+ * its parameters are.
+ */
+extern bool filter_conditions_columns(const List *clauses, List **columns);
 
 #endif							/* HPSORT_PG_COLUMN_FILTER_CONDITIONS_H */

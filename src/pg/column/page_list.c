@@ -13,19 +13,14 @@
 /* Blocks of one extent. */
 typedef struct ListedExtent
 {
-	BlockNumber first;
-	int			nblocks;
+	CaptureExtent extent;
 	ResidentBlocks blocks;		/* to be read */
-	ResidentBlocks visible;		/* in the copy of the map */
-	uint64		lsn;			/* of the copy */
-	bool	   *wanted;			/* columns to be captured; NULL: none */
-	uint8	   *moves;
 } ListedExtent;
 
 struct PageList
 {
 	MemoryContext memory;		/* of the list */
-	MemoryContext item_memory;	/* of what extents point to */
+	MemoryContext item_memory;	/* of columns to be captured */
 	Relation	rel;
 	BlockNumber nblocks;		/* of the table */
 	int			ncolumns;
@@ -70,78 +65,62 @@ page_list_free(PageList *list)
 }
 
 void
-page_list_add(PageList *list, BlockNumber first, int nblocks, const ResidentBlocks *blocks,
-			  const ResidentBlocks *visible, uint64 lsn, const bool *wanted, const uint8 *moves)
+page_list_add_others(PageList *list, const CaptureExtent *extent, const ResidentBlocks *blocks,
+					 const ResidentBlocks *valid)
 {
+	ResidentBlocks others = {
+		{blocks->words[0] & ~valid->words[0], blocks->words[1] & ~valid->words[1]}
+	};
 	ListedExtent *listed;
 	MemoryContext old;
 
-	if (!resident_blocks_any(blocks))
+	if (!resident_blocks_any(&others))
 		return;
 	if (list->n == list->room)
 	{
 		list->room *= 2;
 		list->extents = repalloc_huge(list->extents, list->room * sizeof(ListedExtent));
 	}
-	old = MemoryContextSwitchTo(list->item_memory);
 	listed = &list->extents[list->n++];
-	listed->first = first;
-	listed->nblocks = nblocks;
-	listed->blocks = *blocks;
-	listed->visible = *visible;
-	listed->lsn = lsn;
-	listed->wanted = NULL;
-	listed->moves = NULL;
-	if (wanted)
-	{
-		listed->wanted = palloc_array(bool, list->ncolumns);
-		memcpy(listed->wanted, wanted, list->ncolumns * sizeof(bool));
-		listed->moves = palloc_array(uint8, list->ncolumns);
-		memcpy(listed->moves, moves, list->ncolumns * sizeof(uint8));
-	}
-	list->blocks += resident_blocks_count(blocks);
+	listed->extent = *extent;
+	listed->blocks = others;
+	old = MemoryContextSwitchTo(list->item_memory);
+	listed->extent.wanted = bms_copy(extent->wanted);
 	MemoryContextSwitchTo(old);
+	list->blocks += resident_blocks_count(&others);
 }
 
 bool
-page_list_is_full(const PageList *list)
+page_list_start(PageList *list, bool complete)
 {
-	return list->blocks >= list->most;
-}
-
-bool
-page_list_is_empty(const PageList *list)
-{
-	return list->n == 0;
-}
-
-void
-page_list_start(PageList *list)
-{
+	if (list->blocks < list->most && !(complete && list->n > 0))
+		return false;
 	list->next = list->next_bit = list->shown = 0;
+	return true;
 }
 
 BlockNumber
-page_list_next(PageList *list)
+page_list_next(void *arg)
 {
+	PageList   *list = (PageList *) arg;
+
 	for (; list->next < list->n; list->next++, list->next_bit = 0)
 	{
 		const ListedExtent *listed = &list->extents[list->next];
+		int			i = resident_blocks_next(&listed->blocks, list->next_bit, true);
 
-		while (list->next_bit < listed->nblocks)
+		if (i < RESIDENT_EXTENT_BLOCKS)
 		{
-			int			i = list->next_bit++;
-
-			if (resident_blocks_has(&listed->blocks, i))
-				return listed->first + i;
+			list->next_bit = i + 1;
+			return listed->extent.first + i;
 		}
 	}
 	return InvalidBlockNumber;
 }
 
-/* Begins to capture a listed extent, of which some columns are wanted. */
+/* Begins to capture an extent, of which some columns are wanted. */
 static void
-begin_capture(PageList *list, const ListedExtent *listed)
+begin_capture(PageList *list, const CaptureExtent *extent)
 {
 	if (list->capture == NULL)
 	{
@@ -150,26 +129,25 @@ begin_capture(PageList *list, const ListedExtent *listed)
 		list->capture = capture_make(list->rel, list->ncolumns, list->columns);
 		MemoryContextSwitchTo(old);
 	}
-	capture_begin(list->capture, listed->first, listed->nblocks, &listed->visible, listed->lsn,
-				  listed->wanted, listed->moves,
-				  visibility_extent(list->nblocks - 1) - visibility_extent(listed->first) + 1);
+	capture_begin(list->capture, extent,
+				  visibility_extent(list->nblocks - 1) - visibility_extent(extent->first) + 1);
 }
 
 void
 page_list_show(PageList *list, Buffer buffer)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	const ListedExtent *listed = &list->extents[list->shown];
+	const CaptureExtent *extent = &list->extents[list->shown].extent;
 
-	while (block < listed->first || block >= listed->first + listed->nblocks)
-		listed = &list->extents[++list->shown];
-	if (listed->wanted == NULL)
+	while (block < extent->first || block >= extent->first + extent->nblocks)
+		extent = &list->extents[++list->shown].extent;
+	if (extent->wanted == NULL)
 		return;
-	if (list->capture == NULL || capture_first(list->capture) != listed->first)
+	if (list->capture == NULL || capture_first(list->capture) != extent->first)
 	{
 		if (list->capture)
 			capture_end(list->capture);
-		begin_capture(list, listed);
+		begin_capture(list, extent);
 	}
 	capture_page(list->capture, buffer);
 }

@@ -12,31 +12,31 @@
 
 typedef struct PageList PageList;
 
-/* Empty, in the current memory context; full with so many blocks.  columns belong to the caller. */
+/*
+ * Makes an empty list in the current memory context; it is full with most blocks.  columns belong
+ * to the caller.
+ */
 extern PageList *page_list_make(Relation rel, BlockNumber nblocks, int ncolumns,
-								CaptureColumn *columns,
-								int most);
+								CaptureColumn *columns, int most);
 extern void page_list_free(PageList *list);
 
-/*
- * Lists blocks of the extent of nblocks blocks from first on.  wanted: columns to be captured, with
- * what capture_begin says of visible, lsn and moves; NULL: none.
- */
-extern void page_list_add(PageList *list, BlockNumber first, int nblocks,
-						  const ResidentBlocks *blocks,
-						  const ResidentBlocks *visible, uint64 lsn, const bool *wanted,
-						  const uint8 *moves);
-
-extern bool page_list_is_full(const PageList *list);
-extern bool page_list_is_empty(const PageList *list);
+/* Lists blocks of an extent, all but the valid ones, and what is to be captured of them. */
+extern void page_list_add_others(PageList *list, const CaptureExtent *extent,
+								 const ResidentBlocks *blocks, const ResidentBlocks *valid);
 
 /*
- * Begins to read the list: the next block, InvalidBlockNumber at the end; each page in their
- * order; the end.
+ * Begins to read the list if it is full, or has blocks and is complete; returns whether it has
+ * begun.
  */
-extern void page_list_start(PageList *list);
-extern BlockNumber page_list_next(PageList *list);
+extern bool page_list_start(PageList *list, bool complete);
+
+/* The next block to be read, InvalidBlockNumber at the end: a CompatNextBlock; arg is the list. */
+extern BlockNumber page_list_next(void *arg);
+
+/* Shows the list a page of a block, pinned but not locked, in the order of blocks. */
 extern void page_list_show(PageList *list, Buffer buffer);
+
+/* All pages have been shown: empties the list. */
 extern void page_list_end(PageList *list);
 
 #endif							/* HPSORT_PG_COLUMN_PAGE_LIST_H */

@@ -354,60 +354,31 @@ batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
 static void
 open_resident(ColumnReader *reader, const ColumnScan *scan)
 {
-	ResidentScan resident = {
-		.rel = scan->rel,
-		.snapshot = reader->snapshot,
-		.parallel = scan->parallel,
-		.ncolumns = scan->ncolumns,
-		.attnums = scan->attnums,
-		.nreturned = scan->ncolumns,
-		.nbatches = reader->nbatches,
-		.tids = scan->tids ? &reader->pages : NULL,
-		.keys = scan->keys,
-		.packed = scan->packed,
-		.runs = scan->runs,
-		.handler = scan->handler,
-		.cutoff = scan->cutoff
-	};
+	ColumnScan	resident = *scan;
 
 	if (!resident_enabled() || !reader->heap || (scan->tids && !scan->unread) || scan->images)
 		return;
-	if (scan->qual || scan->nfilters > 0 || scan->cutoff)
-	{
-		FilteredScan filtered = {
-			.rel = scan->rel,
-			.ncolumns = scan->ncolumns,
-			.attnums = scan->attnums,
-			.tids = resident.tids,
-			.cutoff = scan->cutoff,
-			.qual = scan->qual,
-			.nfilters = scan->nfilters,
-			.filters = scan->filters,
-			.econtext = scan->econtext
-		};
-
-		resident.filter = resident_filter_make(&filtered);
-		if (resident.filter == NULL)
-			return;
-		resident.ncolumns = resident_filter_columns(resident.filter, &resident.attnums);
-	}
-	resident.nblocks = heap_format_scan_blocks(reader->scan);
-	reader->resident = resident_source_open(&resident);
+	resident.snapshot = reader->snapshot;
+	reader->resident = resident_source_open(&resident, heap_format_scan_blocks(reader->scan),
+											&reader->pages);
 	if (reader->resident)
-		compat_block_stream_begin(&reader->others, (HeapScanDesc) reader->scan,
-								  resident_source_next_block, reader->resident);
+		compat_block_stream_begin(&reader->others, (HeapScanDesc) reader->scan, page_list_next,
+								  resident_source_pages(reader->resident));
 }
 
 static void
 close_resident(ColumnReader *reader)
 {
+	const ColumnBlocks *blocks;
+
 	if (reader->resident == NULL)
 		return;
 	if (reader->blocks)
 	{
-		reader->blocks->resident += resident_source_hits(reader->resident);
-		reader->blocks->gpu += resident_source_gpu_hits(reader->resident);
-		reader->blocks->all += resident_source_blocks(reader->resident);
+		blocks = resident_source_blocks(reader->resident);
+		reader->blocks->resident += blocks->resident;
+		reader->blocks->gpu += blocks->gpu;
+		reader->blocks->all += blocks->all;
 	}
 	compat_block_stream_end(&reader->others);
 	resident_source_close(reader->resident);
@@ -439,13 +410,13 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 			if (next_page(reader))
 			{
 				read_page(reader, reader->current, batches);
-				resident_source_show_page(reader->resident, reader->current);
+				page_list_show(resident_source_pages(reader->resident), reader->current);
 				if (reader->by_page)
 					return true;
 				continue;
 			}
 			reader->in_pages = false;
-			resident_source_end_pages(reader->resident);
+			page_list_end(resident_source_pages(reader->resident));
 		}
 		switch (fill_resident(reader, batches))
 		{
@@ -629,7 +600,7 @@ column_reader_buffer(ColumnReader *reader)
 int64
 column_reader_resident(const ColumnReader *reader)
 {
-	return reader->resident ? resident_source_hits(reader->resident) : 0;
+	return reader->resident ? resident_source_blocks(reader->resident)->resident : 0;
 }
 
 uint64

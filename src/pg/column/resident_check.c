@@ -102,7 +102,7 @@ check_blocks(ResidentSource *source, TableRows *table, ResidentCheck *check)
 		if (step == RESIDENT_PAGES)
 		{
 			/* These blocks are not in memory. */
-			resident_source_end_pages(source);
+			page_list_end(resident_source_pages(source));
 			continue;
 		}
 		check->blocks++;
@@ -123,14 +123,11 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 		.attnum = attnum,
 		.kind = column_kind(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid)
 	};
-	ResidentScan scan = {
+	ColumnScan	scan = {
 		.rel = rel,
 		.snapshot = GetActiveSnapshot(),
-		.nblocks = RelationGetNumberOfBlocks(rel),
 		.ncolumns = 1,
-		.attnums = &attnum,
-		.nreturned = 1,
-		.nbatches = 1
+		.attnums = &attnum
 	};
 	ResidentSource *source = NULL;
 	ResidentSummary summary;
@@ -143,7 +140,7 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 	{
 		residency_key(rel, attnum, &key);
 		if (resident_summarize(&key, &summary))
-			source = resident_source_open(&scan);
+			source = resident_source_open(&scan, RelationGetNumberOfBlocks(rel), NULL);
 	}
 	if (source)
 	{

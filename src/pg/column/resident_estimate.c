@@ -6,15 +6,10 @@
 
 #include "access/table.h"
 #include "access/visibilitymap.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "pg/column/plain_column.h"
 #include "pg/column/residency.h"
 #include "pg/column/resident_estimate.h"
 #include "pg/column/resident_rows.h"
@@ -22,74 +17,6 @@
 #include "pg/interrupts.h"
 #include "pg/resident/kept.h"
 #include "pg/resident/resident.h"
-
-/* The number of the column that an expression is; 0 if it is none. */
-static AttrNumber
-plain_attnum(const void *expression)
-{
-	const Var  *column = plain_column(expression);
-
-	return column ? column->varattno : 0;
-}
-
-/* The column that a condition compares with what has no column; 0 if it seems to be none such. */
-static AttrNumber
-compared_column(Node *clause)
-{
-	List	   *args = NIL;
-	AttrNumber	column = 0;
-	ListCell   *lc;
-
-	if (IsA(clause, NullTest))
-		return plain_attnum(((NullTest *) clause)->arg);
-	if (IsA(clause, BooleanTest))
-		return plain_attnum(((BooleanTest *) clause)->arg);
-	if (is_notclause(clause))
-		return plain_attnum(get_notclausearg(clause));
-	if (IsA(clause, OpExpr))
-		args = ((OpExpr *) clause)->args;
-	else if (IsA(clause, ScalarArrayOpExpr))
-		args = ((ScalarArrayOpExpr *) clause)->args;
-	else
-		return plain_attnum(clause);
-	foreach(lc, args)
-	{
-		AttrNumber	attnum = plain_attnum(lfirst(lc));
-
-		if (attnum == 0 && contain_var_clause((Node *) lfirst(lc)))
-			return 0;
-		if (attnum != 0 && column != 0)
-			return 0;
-		column = attnum != 0 ? attnum : column;
-	}
-	return column;
-}
-
-bool
-resident_compared_columns(const List *conditions, List **columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, conditions)
-	{
-		Node	   *clause = (Node *) lfirst(lc);
-		AttrNumber	attnum;
-
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		if (is_andclause(clause))
-		{
-			if (!resident_compared_columns(((BoolExpr *) clause)->args, columns))
-				return false;
-			continue;
-		}
-		attnum = compared_column(clause);
-		if (attnum <= 0)
-			return false;
-		*columns = list_append_unique_int(*columns, attnum);
-	}
-	return true;
-}
 
 /* The part of a table's blocks that the present snapshot may take from memory if they are there. */
 static double
@@ -112,8 +39,7 @@ usable_part(Relation rel)
 ResidentEstimate
 resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 {
-	const AttrNumber *attnums = question->attnums;
-	int			ncolumns = question->ncolumns;
+	int			ncolumns = list_length(question->columns);
 	ResidentEstimate estimate = {0};
 	ResidentSummary *summaries;
 	Relation	rel;
@@ -122,7 +48,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	if (!resident_enabled() || ncolumns == 0 || tuples <= 0 || !resident_keeps_any())
 		return estimate;
 	for (c = 0; c < ncolumns; c++)
-		if (!resident_is_kept(relid, attnums[c]))
+		if (!resident_is_kept(relid, (AttrNumber) list_nth_int(question->columns, c)))
 			return estimate;
 	summaries = palloc0_array(ResidentSummary, ncolumns);
 	rel = table_open(relid, NoLock);
@@ -131,7 +57,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	{
 		ResidentKey key;
 
-		residency_key(rel, attnums[c], &key);
+		residency_key(rel, (AttrNumber) list_nth_int(question->columns, c), &key);
 		if (!resident_summarize(&key, &summaries[c]))
 			summaries[c].rows = 0;
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);

@@ -7,7 +7,6 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "nodes/pg_list.h"
 
 /*
@@ -49,10 +48,9 @@ typedef struct ResidentEstimate
 /* What is asked of a table's columns. */
 typedef struct ResidentQuestion
 {
-	int			ncolumns;
+	List	   *columns;		/* attribute numbers */
 	int			nkeys;			/* columns that are returned; others, behind them, are those of
 								 * filters */
-	const AttrNumber *attnums;
 	bool		filtered;		/* not all rows are wanted */
 	bool		looked_up;		/* all that is wanted are positions in the order of keys
 								 * (resident_rows.h) */
@@ -61,11 +59,5 @@ typedef struct ResidentQuestion
 /* tuples is how many rows the table has, as far as is known.  The table must be locked. */
 extern ResidentEstimate resident_estimate(Oid relid, const ResidentQuestion *question,
 										  double tuples);
-
-/*
- * Adds the columns of conditions, which are RestrictInfos or expressions, to a list of attribute
- * numbers; false if one of them is not a comparison that a scan may evaluate in memory.
- */
-extern bool resident_compared_columns(const List *conditions, List **columns);
 
 #endif							/* HPSORT_PG_COLUMN_RESIDENT_ESTIMATE_H */

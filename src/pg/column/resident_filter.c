@@ -33,8 +33,8 @@ typedef struct FilterColumns
 
 struct ResidentFilter
 {
-	BatchPages *tids;			/* as in FilteredScan */
-	ColumnCutoff *cutoff;
+	BatchPages *pages;			/* of rows, if the scan wants TIDs; else NULL */
+	ColumnCutoff *cutoff;		/* as in ColumnScan */
 	ColumnFilter cutoff_column; /* the first one; its set is the cutoff's */
 	ValueRange	cutoff_range;
 	DistanceRange cutoff_distance;
@@ -69,13 +69,13 @@ find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 }
 
 static bool
-make_filter(ResidentFilter *filter, const ExprState *expression, const FilteredScan *scan,
+make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnScan *scan,
 			FilterColumns *columns)
 {
 	List	   *conditions;
 	ListCell   *lc;
 
-	if (!filter_conditions_find(expression, scan->econtext, scan->rel, &conditions))
+	if (!filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
 	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
 	foreach(lc, conditions)
@@ -95,13 +95,13 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const FilteredS
 }
 
 ResidentFilter *
-resident_filter_make(const FilteredScan *scan)
+resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 {
 	ResidentFilter *filter = palloc_object(ResidentFilter);
 	int			f;
 
 	memset(filter, 0, offsetof(ResidentFilter, accepted));
-	filter->tids = scan->tids;
+	filter->pages = scan->tids ? pages : NULL;
 	filter->cutoff = scan->cutoff;
 	filter->cutoff_column.nulls = true;
 	filter->cutoff_column.values.ranges = &filter->cutoff_range;
@@ -350,9 +350,9 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 	for (i = 0; i < filter->nfilters; i++)
 		add_filter(filter, &filter->filters[i], from, to, n, nadded, accepted,
 				   &batches[filter->nreturned + i]);
-	if (filter->tids)
+	if (filter->pages)
 		extent_reader_add_tids(filter->readers[0], first, from, to, accepted,
-							   &batches[filter->nreturned + filter->nfilters], filter->tids);
+							   &batches[filter->nreturned + filter->nfilters], filter->pages);
 	else if (filter->nreturned + filter->nfilters == 0)
 		column_batch_add(&batches[0], nadded, 0);
 	return naccepted;

@@ -10,34 +10,18 @@
 
 #include "postgres.h"
 
-#include "nodes/execnodes.h"
-#include "utils/rel.h"
-
-#include "pg/column/batch.h"
+#include "pg/column/column_scan.h"
 #include "pg/column/extent_reader.h"
 #include "sort/extent_filter.h"
 
 typedef struct ResidentFilter ResidentFilter;
 
-/* The part of a ColumnScan that filters depend on. */
-typedef struct FilteredScan
-{
-	Relation	rel;
-	int			ncolumns;
-	const AttrNumber *attnums;
-	BatchPages *tids;			/* TIDs are returned, and their pages here; or NULL */
-	ColumnCutoff *cutoff;		/* of the first column; or NULL */
-	const ExprState *qual;		/* or NULL */
-	int			nfilters;
-	ExprState **filters;
-	ExprContext *econtext;
-} FilteredScan;
-
 /*
- * The filters of a scan, under the present values of their parameters, in the current memory
- * context.  NULL if there are filters that are not known here.
+ * Makes the filters of a scan, under the present values of their parameters, in the current memory
+ * context.  Returns NULL if there are filters that are not known here.  pages gets the pages of
+ * rows, if the scan wants TIDs.
  */
-extern ResidentFilter *resident_filter_make(const FilteredScan *scan);
+extern ResidentFilter *resident_filter_make(const ColumnScan *scan, BatchPages *pages);
 
 /*
  * The columns that are read: those of the scan, then others that filters want.  Returns how many.

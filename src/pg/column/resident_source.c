@@ -31,18 +31,40 @@
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
 
+/* What there was before rows were added. */
+typedef struct SavedRows
+{
+	ColumnBatch *batches;
+	int			pages;			/* of rows with TIDs */
+	uint64		skipped;		/* by the cutoff */
+	uint64		filtered;
+} SavedRows;
+
+/* Extents that are left until all other blocks have been read. */
+typedef struct LeftToRead
+{
+	LeftExtents *extents;		/* NULL: none are left */
+	ResidentRows *rows;			/* LEFT_TO_COUNT, LEFT_TO_SORT: for the GPU, of these extents */
+	bool		asked;			/* the GPU, or the scan's handler, has been asked */
+	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
+} LeftToRead;
+
 struct ResidentSource
 {
 	MemoryContext memory;
-	ResidentScan scan;
-	int			ncolumns;
+	ColumnScan	scan;
+	BlockNumber table_blocks;
+	int			nbatches;		/* column_scan_nbatches */
+	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
+	ResidentFilter *filter;		/* NULL: all rows are wanted */
+	int			ncolumns;		/* with those that only the filter wants, behind the others */
 	SourceColumn *columns;
+	CaptureColumn *capture_columns;
 	VisibilityCopy map;
 	BlockNumber next;			/* of the table, where no process shares it */
 	bool		ended;			/* all blocks have been taken */
 	bool		complete;		/* ... the last one by this process */
-	int64		hits;
-	int64		blocks;
+	ColumnBlocks blocks;
 	uint64		filtered;		/* rows that the filter has refused */
 
 	/* the extent being read */
@@ -51,92 +73,126 @@ struct ResidentSource
 	int			at;				/* the next block */
 	ResidentBlocks valid;
 	ExtentMatch match;			/* which rows the filter accepts */
-	bool	   *wanted;			/* of each column, while an extent is begun: whether it is
-								 * captured */
-	uint8	   *moves;			/* ... and its moves */
 
 	PageList   *pages;			/* blocks to be read from pages */
-	CaptureColumn *capture_columns;
-
-	ColumnBatch *saved;			/* what batches were before they were added to */
-	int			saved_pages;	/* the same of the number of scan.tids */
-	uint64		saved_skipped;	/* ... and of scan.cutoff */
+	SavedRows	saved;
 	void	   *packed;			/* PACKED_BYTES; NULL: batches are not packed */
-
-	/* extents that are left until all other blocks have been read; NULL: none are */
-	LeftExtents *left;
-	ResidentRows *rows;			/* LEFT_TO_COUNT, LEFT_TO_SORT: for the GPU, of these extents */
-	bool		asked;			/* the GPU, or the scan's handler, has been asked */
-	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
-	int64		gpu_hits;		/* blocks that the GPU has answered for */
+	LeftToRead	left;
 };
 
 /* --- opening and closing */
 
 static bool
-columns_are_kept(const ResidentScan *scan)
+columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
 {
 	int			c;
 
-	if (scan->ncolumns == 0 || !resident_keeps_any())
-		return false;
-	for (c = 0; c < scan->ncolumns; c++)
-		if (!resident_is_kept(RelationGetRelid(scan->rel), scan->attnums[c]))
+	for (c = 0; c < ncolumns; c++)
+		if (!resident_is_kept(relid, attnums[c]))
 			return false;
 	return true;
+}
+
+/* Chooses the extents that are left until all other blocks have been read. */
+static void
+choose_left(ResidentSource *source, const ResidentSummary *summaries)
+{
+	const ColumnScan *scan = &source->scan;
+	LeftToRead *left = &source->left;
+	size_t		room = visibility_first_room(source->table_blocks, source->ncolumns);
+	bool		counts = scan->runs && source->ncolumns == 1 && source->filter == NULL;
+
+	/*
+	 * Processes that share a scan share its extents one by one, unless bounds are all that is
+	 * compared of most of them: then one process takes in a moment what would be little for each.
+	 */
+	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
+		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
+										  scan->cutoff->descending, room);
+	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
+		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
+										source->filter, room);
+	if (left->rows)
+		scan->handler->has_rows = true;
+	else if (counts)
+		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL, room);
+	if (left->rows)
+		left->extents = resident_rows_extents(left->rows);
 }
 
 /* Enters the columns; false if there is no memory for one of them. */
 static bool
-begin_columns(ResidentSource *source)
+begin_columns(ResidentSource *source, const AttrNumber *attnums)
 {
-	const ResidentScan *scan = &source->scan;
-	ResidentSummary *summaries = palloc_array(ResidentSummary, scan->ncolumns);
-	size_t		room = visibility_first_room(scan->nblocks, scan->ncolumns);
-	bool		counts;
+	const ColumnScan *scan = &source->scan;
+	ResidentSummary *summaries = palloc_array(ResidentSummary, source->ncolumns);
 	int			c;
 
-	for (c = 0; c < scan->ncolumns; c++)
+	for (c = 0; c < source->ncolumns; c++)
 	{
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
-		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel),
-										 scan->attnums[c] - 1)->atttypid;
+		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnums[c] - 1)->atttypid;
 
-		residency_key(scan->rel, scan->attnums[c], key);
+		residency_key(scan->rel, attnums[c], key);
 		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
-		if (!resident_begin(key, visibility_extent(scan->nblocks - 1) + 1, &summaries[c]))
+		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
-		column->use.blocks = scan->nblocks;
+		column->use.blocks = source->table_blocks;
 		column->use.reason = summaries[c].reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
 		source->capture_columns[c].key = *key;
-		source->capture_columns[c].attnum = scan->attnums[c];
-		if (scan->filter)
-			resident_filter_read(scan->filter, c, &column->reader);
+		source->capture_columns[c].attnum = attnums[c];
+		if (source->filter)
+			resident_filter_read(source->filter, c, &column->reader);
 	}
-	counts = scan->runs && scan->ncolumns == 1 && scan->filter == NULL;
-	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
-		source->rows = resident_rows_make(LEFT_TO_SORT, summaries, scan->ncolumns,
-										  scan->nreturned, scan->filter, room);
-	if (source->rows)
-		scan->handler->has_rows = true;
-	else if (counts)
-		source->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL, room);
-	if (source->rows)
-		source->left = resident_rows_extents(source->rows);
+	choose_left(source, summaries);
 	return true;
 }
 
+/* Makes a source, in its memory context; false if it cannot be read. */
+static bool
+open_source(ResidentSource *source, BatchPages *pages)
+{
+	const ColumnScan *scan = &source->scan;
+	const AttrNumber *attnums = scan->attnums;
+
+	source->ncolumns = scan->ncolumns;
+	if (scan->qual || scan->nfilters > 0 || scan->cutoff)
+	{
+		source->filter = resident_filter_make(scan, pages);
+		if (source->filter == NULL)
+			return false;
+		source->ncolumns = resident_filter_columns(source->filter, &attnums);
+	}
+	if (source->ncolumns == 0 ||
+		!columns_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+		return false;
+	source->nbatches = column_scan_nbatches(scan);
+	source->tids = scan->tids ? pages : NULL;
+	source->columns = palloc0_array(SourceColumn, source->ncolumns);
+	source->capture_columns = palloc0_array(CaptureColumn, source->ncolumns);
+	source->saved.batches = palloc_array(ColumnBatch, source->nbatches);
+	source->pages = page_list_make(scan->rel, source->table_blocks, source->ncolumns,
+								   source->capture_columns,
+								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
+	if (scan->packed)
+		source->packed = palloc(PACKED_BYTES);
+	visibility_copy_init(&source->map, scan->rel);
+	return begin_columns(source, attnums);
+}
+
 ResidentSource *
-resident_source_open(const ResidentScan *scan)
+resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages)
 {
 	MemoryContext memory;
 	MemoryContext old;
 	ResidentSource *source;
 
-	if (!resident_enabled() || residency_refusal(scan->rel, scan->nblocks) != NULL ||
-		!columns_are_kept(scan) || !residency_is_allowed(scan->rel, scan->snapshot))
+	if (!resident_enabled() || residency_refusal(scan->rel, nblocks) != NULL ||
+		!resident_keeps_any() ||
+		!columns_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
+		!residency_is_allowed(scan->rel, scan->snapshot))
 		return NULL;
 	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Source",
 								   ALLOCSET_DEFAULT_SIZES);
@@ -144,33 +200,12 @@ resident_source_open(const ResidentScan *scan)
 	source = palloc0_object(ResidentSource);
 	source->memory = memory;
 	source->scan = *scan;
-	source->ncolumns = scan->ncolumns;
-	source->columns = palloc0_array(SourceColumn, scan->ncolumns);
-	source->capture_columns = palloc0_array(CaptureColumn, scan->ncolumns);
-	source->saved = palloc_array(ColumnBatch, scan->nbatches);
-	source->wanted = palloc_array(bool, scan->ncolumns);
-	source->moves = palloc_array(uint8, scan->ncolumns);
-	source->pages = page_list_make(scan->rel, scan->nblocks, scan->ncolumns,
-								   source->capture_columns,
-								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
-	if (scan->packed)
-		source->packed = palloc(PACKED_BYTES);
-
-	/*
-	 * Processes that share a scan share its extents one by one, unless bounds are all that is
-	 * compared of most of them: then one process takes in a moment what would be little for each.
-	 */
-	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(scan->filter)))
-		source->left = left_extents_make(LEFT_TO_ORDER, scan->ncolumns, scan->cutoff->descending,
-										 visibility_first_room(scan->nblocks, scan->ncolumns));
-	visibility_copy_init(&source->map, scan->rel);
-	if (!begin_columns(source))
-	{
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(memory);
-		return NULL;
-	}
+	source->table_blocks = nblocks;
+	if (!open_source(source, pages))
+		source = NULL;
 	MemoryContextSwitchTo(old);
+	if (source == NULL)
+		MemoryContextDelete(memory);
 	return source;
 }
 
@@ -185,29 +220,23 @@ resident_source_close(ResidentSource *source)
 
 		column->use.complete = source->complete;
 		column->use.reason = resident_valid_reason(column, &source->capture_columns[c],
-												   source->blocks);
+												   source->blocks.all);
 		resident_end(&column->reader.key, &column->use);
 	}
 	page_list_free(source->pages);
 	MemoryContextDelete(source->memory);
 }
 
-int64
-resident_source_hits(const ResidentSource *source)
-{
-	return source->hits;
-}
-
-int64
-resident_source_gpu_hits(const ResidentSource *source)
-{
-	return source->gpu_hits;
-}
-
-int64
+const ColumnBlocks *
 resident_source_blocks(const ResidentSource *source)
 {
-	return source->blocks;
+	return &source->blocks;
+}
+
+PageList *
+resident_source_pages(const ResidentSource *source)
+{
+	return source->pages;
 }
 
 uint64
@@ -222,7 +251,7 @@ resident_source_filtered(const ResidentSource *source)
 static bool
 take_blocks(ResidentSource *source)
 {
-	BlockNumber nblocks = source->scan.nblocks;
+	BlockNumber nblocks = source->table_blocks;
 
 	if (source->scan.parallel)
 		source->nblocks = heap_format_take_blocks(source->scan.parallel, nblocks,
@@ -256,39 +285,59 @@ look_at_map(ResidentSource *source)
 
 /* --- which blocks are valid */
 
-/* The blocks taken, as blocks of their extent. */
-static ResidentBlocks
-blocks_taken(const ResidentSource *source, BlockNumber extent_first)
-{
-	return resident_blocks_range((int) (source->first - extent_first), source->nblocks);
-}
-
 /* Notes that so many blocks have been read from extents. */
 static void
 note_hits(ResidentSource *source, int64 nblocks)
 {
 	int			c;
 
-	source->hits += nblocks;
+	source->blocks.resident += nblocks;
 	for (c = 0; c < source->ncolumns; c++)
 		source->columns[c].use.hits += nblocks;
+}
+
+/*
+ * Finds the blocks that are valid in all columns, of those that are visible in an extent.  There
+ * are none if a column's extent is to be made anew; returns the columns of which that is so.
+ */
+static Bitmapset *
+find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
+		   BlockNumber extent_first, const ResidentBlocks *visible)
+{
+	Bitmapset  *wanted = NULL;
+	int			c;
+
+	source->valid = *visible;
+	for (c = 0; c < source->ncolumns; c++)
+	{
+		SourceColumn *column = &source->columns[c];
+		bool		known;
+		ResidentBlocks valid = resident_valid_find(look, column, number, extent_first, visible,
+												   &known);
+
+		if (resident_valid_wants_capture(look, column, number, visible, &valid, known))
+			wanted = bms_add_member(wanted, c);
+		source->valid = resident_blocks_and(&source->valid, &valid);
+	}
+	if (wanted)
+		memset(&source->valid, 0, sizeof(source->valid));
+	if (source->tids)
+		resident_valid_keep_numbered(source->columns, source->ncolumns, number, &source->valid);
+	if (!look->later)
+		resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
+	return wanted;
 }
 
 /* Decides of the blocks taken which are read how. */
 static void
 begin_extent(ResidentSource *source)
 {
-	BlockNumber extent_first = visibility_extent_first(source->first);
+	BlockNumber first = visibility_extent_first(source->first);
 	uint32		number = visibility_extent(source->first);
-	ResidentBlocks taken = blocks_taken(source, extent_first);
-	ResidentBlocks visible;
-	ResidentBlocks others;
-	int			end = (int) (source->first - extent_first) + source->nblocks;
-	bool	   *wanted = source->wanted;
-	uint8	   *moves = source->moves;
-	bool		any = false;
+	int			start = (int) (source->first - first);
+	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
+	CaptureExtent extent = {.first = first,.nblocks = start + source->nblocks};
 	ResidentLook look;
-	int			c;
 
 	look_at_map(source);
 	look = (ResidentLook)
@@ -296,55 +345,35 @@ begin_extent(ResidentSource *source)
 		.rel = source->scan.rel,
 			.lsn = source->map.lsn,
 			.nblocks = source->nblocks,
-			.whole = source->first == extent_first &&
-			source->first + source->nblocks == Min(visibility_extent_end(source->first),
-												   source->scan.nblocks),
-			.later = source->left != NULL
+			.whole = start == 0 &&
+			first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks),
+			.later = source->left.extents != NULL
 	};
-	visible = visibility_copy_blocks(&source->map, extent_first, end);
-	visible = resident_blocks_and(&visible, &taken);
-	source->valid = visible;
-	for (c = 0; c < source->ncolumns; c++)
+	extent.lsn = source->map.lsn;
+	extent.visible = visibility_copy_blocks(&source->map, first, extent.nblocks);
+	extent.visible = resident_blocks_and(&extent.visible, &taken);
+	extent.wanted = find_valid(source, &look, number, first, &extent.visible);
+	source->blocks.all += source->nblocks;
+	source->first = first;
+	source->nblocks = extent.nblocks;
+	source->at = start;
+	page_list_add_others(source->pages, &extent, &taken, &source->valid);
+	bms_free(extent.wanted);
+	if (source->left.extents && resident_blocks_any(&source->valid))
 	{
-		SourceColumn *column = &source->columns[c];
-		bool		known;
-		ResidentBlocks valid = resident_valid_find(&look, column, number, extent_first, &visible,
-												   &known);
-
-		wanted[c] = resident_valid_wants_capture(&look, column, number, &visible, &valid, known);
-		moves[c] = extent_reader_extent(&column->reader, number)->moves;
-		any = any || wanted[c];
-		source->valid = resident_blocks_and(&source->valid, &valid);
-	}
-	if (any)
-		memset(&source->valid, 0, sizeof(source->valid));
-	if (source->scan.tids)
-		resident_valid_keep_numbered(source->columns, source->ncolumns, number, &source->valid);
-	if (!look.later)
-		resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
-	others.words[0] = taken.words[0] & ~source->valid.words[0];
-	others.words[1] = taken.words[1] & ~source->valid.words[1];
-	page_list_add(source->pages, extent_first, end, &others, &visible, source->map.lsn,
-				  any ? wanted : NULL, moves);
-	if (source->left && resident_blocks_any(&source->valid))
-	{
-		if (source->rows == NULL)
-			left_extents_add(source->left, source->columns, number, &source->valid);
-		else if (!resident_rows_add(source->rows, source->columns, number, &source->valid,
+		if (source->left.rows == NULL)
+			left_extents_add(source->left.extents, source->columns, number, &source->valid);
+		else if (!resident_rows_add(source->left.rows, source->columns, number, &source->valid,
 									&source->filtered))
 			note_hits(source, RESIDENT_EXTENT_BLOCKS);
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
 	source->match = EXTENT_ALL;
-	if (source->scan.filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->scan.filter);
-	source->blocks += source->nblocks;
-	source->at = (int) (source->first - extent_first);
-	source->first = extent_first;
-	source->nblocks = end;
+	if (source->filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->filter);
 	/* Nothing of it is read here: the usual case where the GPU counts. */
 	if (!resident_blocks_any(&source->valid))
-		source->at = end;
+		source->at = source->nblocks;
 }
 
 /* --- reading valid blocks */
@@ -381,18 +410,18 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 	size_t		accepted = 0;
 	int			c;
 
-	if (source->scan.filter)
+	if (source->filter)
 	{
 		if (source->match != EXTENT_NONE)
-			accepted = resident_filter_add(source->scan.filter, source->first, from, to, batches);
+			accepted = resident_filter_add(source->filter, source->first, from, to, batches);
 		source->filtered += n - accepted;
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
 		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
-	if (source->scan.tids)
+	if (source->tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
-							   &batches[source->scan.nbatches - 1], source->scan.tids);
+							   &batches[source->nbatches - 1], source->tids);
 	return n;
 }
 
@@ -416,26 +445,32 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 	return true;
 }
 
+/* Has those of the blocks read from their pages that are not valid. */
+static void
+read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
+{
+	CaptureExtent extent = {.first = source->first,.nblocks = source->nblocks};
+
+	page_list_add_others(source->pages, &extent, blocks, &source->valid);
+}
+
 /* The extent has been given up: the rest of it is read from pages. */
 static void
 abandon_extent(ResidentSource *source, int from)
 {
-	ResidentBlocks rest = source->valid;
-	ResidentBlocks none = {{0, 0}};
-	int			i;
+	ResidentBlocks rest = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
 
-	for (i = 0; i < from; i++)
-		resident_blocks_remove(&rest, i);
-	source->valid = none;
+	rest = resident_blocks_and(&rest, &source->valid);
+	memset(&source->valid, 0, sizeof(source->valid));
 	source->at = source->nblocks;
-	page_list_add(source->pages, source->first, source->nblocks, &rest, &none, 0, NULL, NULL);
+	read_from_pages(source, &rest);
 }
 
 /* Whether the extent's rows go to packed batches. */
 static bool
 is_packed(const ResidentSource *source)
 {
-	return source->packed != NULL && source->scan.nbatches == 1 && source->scan.nreturned == 1 &&
+	return source->packed != NULL && source->nbatches == 1 && source->scan.ncolumns == 1 &&
 		source->match == EXTENT_ALL && source->columns[0].reader.header.extent.nnulls == 0;
 }
 
@@ -451,14 +486,31 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	return batches[0].room - batches[0].n;
 }
 
-/* Batches are as they were before the last rows were added. */
+static void
+save_rows(ResidentSource *source, const ColumnBatch *batches)
+{
+	SavedRows  *saved = &source->saved;
+
+	memcpy(saved->batches, batches, source->nbatches * sizeof(ColumnBatch));
+	saved->pages = source->tids ? source->tids->n : 0;
+	saved->skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
+	saved->filtered = source->filtered;
+}
+
+/* Has everything be as it was before the last rows were added. */
 static void
 take_back_rows(ResidentSource *source, ColumnBatch *batches)
 {
+	const SavedRows *saved = &source->saved;
 	int			b;
 
-	for (b = 0; b < source->scan.nbatches; b++)
-		column_batch_take_back(&batches[b], &source->saved[b]);
+	for (b = 0; b < source->nbatches; b++)
+		column_batch_take_back(&batches[b], &saved->batches[b]);
+	if (source->tids)
+		source->tids->n = saved->pages;
+	if (source->scan.cutoff)
+		source->scan.cutoff->skipped = saved->skipped;
+	source->filtered = saved->filtered;
 }
 
 /* Adds valid blocks of the present extent, as many as fit, from the one that is next. */
@@ -468,7 +520,6 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		pack = !single && is_packed(source);
 	size_t		room = batch_room(source, batches, pack);
 	ResidentStep step = RESIDENT_ROWS;
-	uint64		filtered = source->filtered;
 	int			nblocks = 0;
 	int			start = source->at;
 	int			from = start;
@@ -478,9 +529,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	/* Packed batches have nothing else in them. */
 	if (pack && batches[0].n > 0)
 		return RESIDENT_FULL;
-	memcpy(source->saved, batches, source->scan.nbatches * sizeof(ColumnBatch));
-	source->saved_pages = source->scan.tids ? source->scan.tids->n : 0;
-	source->saved_skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
+	save_rows(source, batches);
 	resident_start_copying();
 	reaches = extent_reaches(source);
 	while (reaches && next_run(source, &from, &to, room, single) && to > from)
@@ -504,11 +553,6 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	else if (!reaches || !extent_holds(source))
 	{
 		take_back_rows(source, batches);
-		source->filtered = filtered;
-		if (source->scan.tids)
-			source->scan.tids->n = source->saved_pages;
-		if (source->scan.cutoff)
-			source->scan.cutoff->skipped = source->saved_skipped;
 		abandon_extent(source, start);
 		step = RESIDENT_PAGES;
 	}
@@ -526,8 +570,6 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 static void
 begin_left(ResidentSource *source, const LeftExtent *left)
 {
-	ResidentBlocks none = {{0, 0}};
-	ResidentBlocks others = left->valid;
 	int			c;
 
 	source->first = visibility_extent_start(left->number);
@@ -546,12 +588,9 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 		}
 	}
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
-	others.words[0] &= ~source->valid.words[0];
-	others.words[1] &= ~source->valid.words[1];
-	if (resident_blocks_any(&others))
-		page_list_add(source->pages, source->first, source->nblocks, &others, &none, 0, NULL, NULL);
-	if (source->scan.filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->scan.filter);
+	read_from_pages(source, &left->valid);
+	if (source->filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->filter);
 }
 
 /*
@@ -563,7 +602,7 @@ static bool
 skip_beyond(ResidentSource *source, const LeftExtent *left)
 {
 	ColumnCutoff *cutoff = source->scan.cutoff;
-	bool		only_cuts = resident_filter_only_cuts(source->scan.filter);
+	bool		only_cuts = resident_filter_only_cuts(source->filter);
 	int			nblocks = resident_blocks_count(&left->valid);
 
 	if (!left_bounds_are_beyond(left->bounds, cutoff) ||
@@ -580,7 +619,7 @@ note_gpu_hits(ResidentSource *source, int64 nblocks)
 {
 	int			c;
 
-	source->gpu_hits = nblocks;
+	source->blocks.gpu = nblocks;
 	note_hits(source, nblocks);
 	for (c = 0; c < source->ncolumns; c++)
 		source->columns[c].use.gpu_hits = nblocks;
@@ -590,9 +629,9 @@ note_gpu_hits(ResidentSource *source, int64 nblocks)
 static bool
 ask_for_counts(ResidentSource *source, ColumnBatch *batch)
 {
-	ResidentCounts *counts = &source->counts;
+	ResidentCounts *counts = &source->left.counts;
 
-	resident_rows_count(source->rows, counts);
+	resident_rows_count(source->left.rows, counts);
 	note_gpu_hits(source, counts->blocks);
 	if (source->scan.keys)
 	{
@@ -612,10 +651,10 @@ ask_handler(ResidentSource *source)
 {
 	ResidentRowsHandler *handler = source->scan.handler;
 
-	if (!handler->handle(handler->arg, source->rows))
+	if (!handler->handle(handler->arg, source->left.rows))
 		return false;
-	source->filtered += resident_rows_refused(source->rows);
-	note_gpu_hits(source, resident_rows_blocks(source->rows));
+	source->filtered += resident_rows_refused(source->left.rows);
+	note_gpu_hits(source, resident_rows_blocks(source->left.rows));
 	return true;
 }
 
@@ -627,31 +666,31 @@ ask_handler(ResidentSource *source)
 static ResidentStep
 fill_from_left(ResidentSource *source, ColumnBatch *batches)
 {
-	LeftPurpose purpose = source->left->purpose;
+	LeftPurpose purpose = source->left.extents->purpose;
 	LeftExtent	next;
 
 	/*
 	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed before
 	 * the next extent is begun.
 	 */
-	if ((!source->asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
+	if ((!source->left.asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
 		return RESIDENT_FULL;
-	if (!source->asked)
+	if (!source->left.asked)
 	{
-		source->asked = true;
+		source->left.asked = true;
 		if (purpose == LEFT_TO_COUNT && ask_for_counts(source, batches))
 			return RESIDENT_ROWS;
 		if (purpose == LEFT_TO_SORT && ask_handler(source))
 			return RESIDENT_END;
 	}
-	if (source->counts.nulls > 0)
+	if (source->left.counts.nulls > 0)
 	{
-		size_t		n = column_batch_repeat(batches, 0, true, (uint64) source->counts.nulls);
+		size_t		n = column_batch_repeat(batches, 0, true, (uint64) source->left.counts.nulls);
 
-		source->counts.nulls -= (int64) n;
+		source->left.counts.nulls -= (int64) n;
 		return n > 0 ? RESIDENT_ROWS : RESIDENT_FULL;
 	}
-	while (left_extents_next(source->left, &next))
+	while (left_extents_next(source->left.extents, &next))
 	{
 		if (purpose == LEFT_TO_ORDER && skip_beyond(source, &next))
 			continue;
@@ -683,18 +722,14 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			continue;
 		}
 		source->at = source->nblocks;
-		if (page_list_is_full(source->pages) || (source->ended &&
-												 !page_list_is_empty(source->pages)))
-		{
-			page_list_start(source->pages);
+		if (page_list_start(source->pages, source->ended))
 			return RESIDENT_PAGES;
-		}
 		if (source->ended)
 		{
 			ResidentStep step;
 
-			Assert(one == NULL || source->rows == NULL);
-			step = source->left ? fill_from_left(source, batches) : RESIDENT_END;
+			Assert(one == NULL || source->left.rows == NULL);
+			step = source->left.extents ? fill_from_left(source, batches) : RESIDENT_END;
 
 			/* There is another extent to be read, or there are pages. */
 			if (step != RESIDENT_PAGES)
@@ -708,24 +743,4 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			source->nblocks = source->at = 0;
 		}
 	}
-}
-
-/* --- the other blocks */
-
-BlockNumber
-resident_source_next_block(void *arg)
-{
-	return page_list_next(((ResidentSource *) arg)->pages);
-}
-
-void
-resident_source_show_page(ResidentSource *source, Buffer buffer)
-{
-	page_list_show(source->pages, buffer);
-}
-
-void
-resident_source_end_pages(ResidentSource *source)
-{
-	page_list_end(source->pages);
 }

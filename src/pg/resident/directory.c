@@ -513,6 +513,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	ResidentPlace place;
 	ResidentColumn *column;
 	ResidentExtent *known;
+	uint8		moves;
 
 	if (root == NULL)
 		return false;
@@ -527,6 +528,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 		resident_unlock(root);
 		return false;
 	}
+	moves = known->moves;
 	drop_extent(root, column, known);
 	chunk->column = column->place;
 	chunk->number = number;
@@ -536,6 +538,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known->place = place;
 	known->size = (uint32) size;
 	known->usage = Min(extent->usage, MAX_USAGE);
+	known->moves = moves;
 	column->bytes += size;
 	column->summary.rows += extent->rows;
 	column->summary.lo = Min(column->summary.lo, extent->base);

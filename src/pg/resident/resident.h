@@ -174,8 +174,8 @@ typedef struct ResidentSweep
 
 /*
  * Copies bytes into resident memory, as the extent of that number.  Returns false if there is
- * no room for it. expected is how many bytes of extents the caller will still bring, these
- * included. place, generation and size of *extent are ignored.  May wait for the background
+ * no room for it.  expected is how many bytes of extents the caller will still bring, these
+ * included.  place, generation, size and moves of *extent are ignored.  May wait for the background
  * worker, shortly.
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,

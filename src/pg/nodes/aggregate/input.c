@@ -18,6 +18,7 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
+#include "pg/column/filter_conditions.h"
 #include "pg/compat.h"
 #include "pg/cost_units.h"
 #include "pg/guc.h"
@@ -289,25 +290,20 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_u
 	for (t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
-		List	   *columns = list_copy((List *) list_nth(input->table_columns, t));
+		List	   *columns = (List *) list_nth(input->table_columns, t);
 		ResidentQuestion question = {
+			.columns = list_copy(columns),
 			.nkeys = list_length(columns),
 			.filtered = table->baserestrictinfo != NIL || input->filters != NIL,
 			.looked_up = looked_up
 		};
-		AttrNumber *attnums;
-		ListCell   *lc;
 
-		if (!resident_compared_columns(table->baserestrictinfo, &columns) ||
-			!resident_compared_columns(target_of_filters(input, root, table)->exprs, &columns))
+		if (!filter_conditions_columns(table->baserestrictinfo, &question.columns) ||
+			!filter_conditions_columns(target_of_filters(input, root, table)->exprs,
+									   &question.columns))
 			continue;
-		attnums = palloc_array(AttrNumber, Max(list_length(columns), 1));
-		foreach(lc, columns)
-			attnums[question.ncolumns++] = (AttrNumber) lfirst_int(lc);
-		question.attnums = attnums;
 		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, &question,
 										 table->tuples);
-		pfree(attnums);
 	}
 	return residents;
 }

@@ -13,6 +13,7 @@
 #include "utils/selfuncs.h"
 
 #include "pg/column/expression_blocks.h"
+#include "pg/column/filter_conditions.h"
 #include "pg/column/resident_estimate.h"
 #include "pg/compat.h"
 #include "pg/cost_units.h"
@@ -206,11 +207,8 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
 	ResidentQuestion question = {.nkeys = columns->nmapped,
 	.filtered = rel->baserestrictinfo != NIL};
-	List	   *attributes = NIL;
-	AttrNumber *attnums;
 	ResidentEstimate estimate;
 	Cost		conditions;
-	ListCell   *lc;
 	int			i;
 
 	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
@@ -225,16 +223,11 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 		if (!IsA(column, Var) || column->varattno <= 0 ||
 			((i == 0 || input->key_only) && !column_type_is_key(column->vartype)))
 			return 1;
-		attributes = lappend_int(attributes, column->varattno);
+		question.columns = lappend_int(question.columns, column->varattno);
 	}
-	if (!resident_compared_columns(rel->baserestrictinfo, &attributes))
+	if (!filter_conditions_columns(rel->baserestrictinfo, &question.columns))
 		return 1;
-	attnums = palloc_array(AttrNumber, list_length(attributes));
-	foreach(lc, attributes)
-		attnums[question.ncolumns++] = (AttrNumber) lfirst_int(lc);
-	question.attnums = attnums;
 	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
-	pfree(attnums);
 	/* Bounds of extents refuse few of them if in most extents few rows meet the conditions. */
 	conditions =
 		cost_of_rows(rel->tuples * RESIDENT_CONDITION_COST * list_length(rel->baserestrictinfo));
