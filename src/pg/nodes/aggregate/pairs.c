@@ -11,8 +11,8 @@
 #include "pg/nodes/aggregate/pair_rows.h"
 #include "pg/nodes/aggregate/pairs.h"
 
-/* Runs that are read at once. */
-#define BLOCK_RUNS PAIR_FILE_BLOCK
+/* Runs that are read from memory at once. */
+#define BLOCK_RUNS 1024
 
 struct PairSorter
 {
@@ -145,11 +145,11 @@ take_segment_to_rows(void *arg, const PairCoding *coding, const uint64 *codes,
 	add_to_rows((PairSorter *) arg, coding, codes, counts, n);
 }
 
-/* A TakeBlock: to the file. */
+/* A TakeBlock: to the file; arg is the segment's writer. */
 static void
 take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
 {
-	pair_file_write(pairs->file, codes, counts, n);
+	segment_write((SegmentWriter *) arg, codes, counts, n);
 }
 
 /* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
@@ -157,11 +157,13 @@ static void
 write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
+	SegmentWriter *writer;
 
 	if (pairs->file == NULL)
 		pairs->file = pair_file_make();
-	pair_file_begin(pairs->file, coding);
-	read_memory(pairs, sorter, take_to_file, NULL);
+	writer = pair_file_begin(pairs->file, coding);
+	read_memory(pairs, sorter, take_to_file, writer);
+	pair_file_end(pairs->file, writer);
 	/* For EXPLAIN: later ones are sorted likewise. */
 	if (pairs->flushed.n == 0)
 		long_sorter_stats(sorter, &pairs->flushed);
@@ -562,7 +564,8 @@ struct PairCursor
 {
 	PairSorter *pairs;
 	LongSorterCursor memory;
-	PairMerge  *merge;			/* instead, if something has been written */
+	PairMerge	segments;		/* instead, if something has been written: */
+	SegmentMerge *merge;		/* theirs, or NULL */
 	PairRowsCursor *rows;		/* instead of both */
 
 	GroupValues group;
@@ -578,28 +581,56 @@ struct PairCursor
 	int64	   *values;
 };
 
-/* Up to BLOCK_RUNS runs from merge or memory; fewer only at the end. */
+/*
+ * The next runs, 0 at the end: from merge, or else from memory into codes and counts, at most
+ * BLOCK_RUNS.
+ */
 static size_t
-read_runs(PairMerge *merge, LongSorterCursor *memory, uint64 *codes, uint64 *counts)
+read_runs(SegmentMerge *merge, LongSorterCursor *memory, const uint64 **codes,
+		  const uint64 **counts)
 {
 	SortError	err;
 	size_t		n;
 
 	CHECK_FOR_INTERRUPTS();
 	if (merge)
-		return pair_merge_next(merge, codes, counts);
-	pg_sort_check(long_sorter_cursor_runs(memory, codes, counts, BLOCK_RUNS, &n, &err), &err);
+		return segment_merge_next(merge, codes, counts);
+	pg_sort_check(long_sorter_cursor_runs(memory, (uint64 *) *codes, (uint64 *) *counts, BLOCK_RUNS,
+										  &n, &err), &err);
 	return n;
+}
+
+/* Sees to it that there is room for runs behind those that have been read. */
+static void
+make_room_behind(PairCursor *cursor, size_t n)
+{
+	if (cursor->n + n <= cursor->room)
+		return;
+	cursor->room = cursor->n + n;
+	cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
+	cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
+	cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
 }
 
 static void
 read_more(PairCursor *cursor)
 {
-	size_t		n = read_runs(cursor->merge, &cursor->memory, cursor->codes + cursor->n,
-							  cursor->counts + cursor->n);
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n;
 
+	make_room_behind(cursor, BLOCK_RUNS);
+	codes = cursor->codes + cursor->n;
+	counts = cursor->counts + cursor->n;
+	n = read_runs(cursor->merge, &cursor->memory, &codes, &counts);
+	if (cursor->merge)
+	{
+		make_room_behind(cursor, n);
+		memcpy(cursor->codes + cursor->n, codes, n * sizeof(uint64));
+		memcpy(cursor->counts + cursor->n, counts, n * sizeof(uint64));
+	}
 	cursor->n += n;
-	cursor->more = n == BLOCK_RUNS;
+	cursor->more = n > 0;
 }
 
 /* Sees to it that there are runs that have not been taken; false at the end. */
@@ -614,7 +645,7 @@ fill_block(PairCursor *cursor)
 	return cursor->n > 0;
 }
 
-/* Reads another block behind the runs that have not been taken. */
+/* Reads further runs behind those that have not been taken. */
 static void
 read_ahead(PairCursor *cursor)
 {
@@ -624,13 +655,6 @@ read_ahead(PairCursor *cursor)
 	memmove(cursor->counts, cursor->counts + cursor->at, left * sizeof(uint64));
 	cursor->at = 0;
 	cursor->n = left;
-	if (left + BLOCK_RUNS > cursor->room)
-	{
-		cursor->room = left + BLOCK_RUNS;
-		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
-		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
-		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
-	}
 	read_more(cursor);
 }
 
@@ -638,23 +662,25 @@ read_ahead(PairCursor *cursor)
 static int64
 count_behind(const PairCursor *cursor)
 {
-	PairMerge  *merge = cursor->merge ? pair_merge_copy(cursor->merge) : NULL;
+	SegmentMerge *merge = cursor->merge ? segment_merge_copy(cursor->merge) : NULL;
 	LongSorterCursor memory = cursor->memory;
-	uint64	   *codes = palloc_array(uint64, 2 * BLOCK_RUNS);
-	uint64	   *counts = codes + BLOCK_RUNS;
+	uint64	   *block = palloc_array(uint64, 2 * BLOCK_RUNS);
 	int64		count = 0;
 	size_t		n;
 	size_t		i;
 
 	do
 	{
-		n = read_runs(merge, &memory, codes, counts);
+		const uint64 *codes = block;
+		const uint64 *counts = block + BLOCK_RUNS;
+
+		n = read_runs(merge, &memory, &codes, &counts);
 		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
 			count += (int64) counts[i];
-	} while (i == BLOCK_RUNS);
+	} while (n > 0 && i == n);
 	if (merge)
-		pair_merge_free(merge);
-	pfree(codes);
+		segment_merge_free(merge);
+	pfree(block);
 	return count;
 }
 
@@ -699,7 +725,8 @@ pairs_open(PairSorter *pairs)
 		if (long_sorter_count(pairs->sorter) > 0)
 			write_segment(pairs, pairs->sorter, &pairs->coding);
 		long_sorter_reset(pairs->sorter);
-		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
+		pair_merge_open(&cursor->segments, pairs->file, &pairs->coding);
+		cursor->merge = cursor->segments.merge;
 	}
 	else
 	{

@@ -1,0 +1,138 @@
+/*
+ * segments.h
+ *		Segments: runs (code, count) in a block store, and the one merge of them.
+ *
+ * A segment is written from its first run to its last.  What is read is a slice of
+ * it, any runs one behind the other, whose codes ascend strictly if they are to be merged.  Pairs
+ * that do not fit into memory are segments (pair_file.h), and so is what the processes of
+ * a parallel query give each other (groups_exchange.h).
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_SEGMENTS_H
+#define HPSORT_PG_NODES_AGGREGATE_SEGMENTS_H
+
+#include "postgres.h"
+
+#include "pg/nodes/aggregate/block_store.h"
+
+/* Runs of a block; only the last block of a segment has fewer. */
+#define SEGMENT_BLOCK 1024
+
+/* Some runs without their codes. */
+typedef struct RunsOutline
+{
+	uint64		first;			/* smallest code */
+	uint64		last;			/* largest */
+	uint64		rows;			/* sum of counts */
+} RunsOutline;
+
+typedef struct SegmentBlock
+{
+	BlockPlace	place;
+	RunsOutline outline;
+} SegmentBlock;
+
+typedef struct Segment
+{
+	uint64		n;				/* runs */
+	BlockPlace	first;			/* of its blocks, which follow each other if there is no ... */
+	SegmentBlock *blocks;		/* ... directory of them: NULL */
+} Segment;
+
+static inline uint64
+segment_nblocks(uint64 n)
+{
+	return (n + SEGMENT_BLOCK - 1) / SEGMENT_BLOCK;
+}
+
+/* --- writing */
+
+typedef struct SegmentWriter SegmentWriter;
+
+/*
+ * Begins a segment in a store, in the current memory context.  A segment without a
+ * directory takes no memory for its blocks, but it can only be read from its first run on, and
+ * nothing else may be put into the store meanwhile.
+ */
+extern SegmentWriter *segment_write_begin(BlockStore *store, bool directory);
+extern void segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts,
+						  size_t n);
+
+/* Appends n codes, each of which has the count 1. */
+extern void segment_write_codes(SegmentWriter *writer, const uint64 *codes, size_t n);
+
+/* Runs written so far. */
+extern uint64 segment_written(const SegmentWriter *writer);
+
+/* Sets *segment, whose directory is in the writer's memory context, and frees the writer. */
+extern void segment_write_end(SegmentWriter *writer, Segment *segment);
+
+/* --- reading */
+
+/* Turns codes into others in place, of which a larger code becomes the larger one. */
+typedef void (*SegmentMap) (void *arg, uint64 *codes, size_t n);
+
+typedef struct SegmentReader
+{
+	BlockStore *store;
+	const Segment *segment;
+	SegmentMap	map;			/* NULL: codes stay as they are */
+	void	   *map_arg;
+
+	/* the slice behind what is in memory */
+	uint64		next;			/* its first run */
+	uint64		left;			/* its runs */
+	uint64		lo;				/* smallest and largest code that are wanted */
+	uint64		hi;
+
+	/* a block, of which the runs from at to before end are to be read */
+	uint64		block;			/* its number, of those read so far; PG_UINT64_MAX: none */
+	BlockPlace	place;			/* of the next one, without a directory */
+	size_t		at;
+	size_t		end;
+	uint64		codes[SEGMENT_BLOCK];
+	uint64		counts[SEGMENT_BLOCK];
+} SegmentReader;
+
+/* Begins in front of the first run, in the current memory context; store and segment are kept. */
+extern SegmentReader *segment_reader_make(BlockStore *store, const Segment *segment,
+										  SegmentMap map, void *map_arg);
+
+/* Begins to read n runs from number first on, of a segment with a directory. */
+extern void segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n);
+
+/*
+ * Blocks of the slice may be left out, except those that have codes from lo to hi.  Not of
+ * codes that are mapped.
+ */
+extern void segment_reader_want(SegmentReader *reader, uint64 lo, uint64 hi);
+
+/* Sees to it that there are runs from at to before end; false at the end of the slice. */
+extern bool segment_reader_fill(SegmentReader *reader);
+
+/* Moves over runs and outlines them; false at the end of the slice. */
+extern bool segment_reader_outline(SegmentReader *reader, RunsOutline *outline);
+
+/* --- merging */
+
+typedef struct SegmentMerge SegmentMerge;
+
+/* Makes an empty merge in the current memory context. */
+extern SegmentMerge *segment_merge_make(void);
+
+/* Adds a reader of a slice; before the first run is taken. */
+extern void segment_merge_add(SegmentMerge *merge, SegmentReader *reader);
+
+/* Takes out all readers, which are the caller's, and what is left of their runs. */
+extern void segment_merge_reset(SegmentMerge *merge);
+
+/* The next runs of all readers in the order of codes, valid until the next call; 0 at the end. */
+extern size_t segment_merge_next(SegmentMerge *merge, const uint64 **codes,
+								 const uint64 **counts);
+
+/* A merge that stands where merge does, with readers of its own, in the current memory context. */
+extern SegmentMerge *segment_merge_copy(const SegmentMerge *merge);
+
+/* Frees a merge and its readers. */
+extern void segment_merge_free(SegmentMerge *merge);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_SEGMENTS_H */
