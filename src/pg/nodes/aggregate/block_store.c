@@ -2,7 +2,8 @@
  * block_store.c
  *		Blocks of bytes in shared memory and temporary files (see block_store.h).
  *
- * In a file the size of a block is in front of it.
+ * In a file the size of a block is in front of it, in shared memory a pointer to the block that was
+ * put before.
  */
 #include "postgres.h"
 
@@ -37,7 +38,14 @@ struct BlockStore
 	int			number;
 	dsa_area   *area;
 	size_t		memory_left;
+	dsa_pointer shared;			/* the last block in shared memory */
 };
+
+typedef struct SharedBlock
+{
+	dsa_pointer before;
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} SharedBlock;
 
 BlockStore *
 block_store_make(void)
@@ -76,6 +84,25 @@ block_store_disk(const BlockStore *store)
 	return store->disk;
 }
 
+dsa_pointer
+block_store_shared(const BlockStore *store)
+{
+	return store->shared;
+}
+
+void
+block_store_free_shared(dsa_area *area, dsa_pointer blocks)
+{
+	while (DsaPointerIsValid(blocks))
+	{
+		const SharedBlock *block = dsa_get_address(area, blocks);
+		dsa_pointer before = block->before;
+
+		dsa_free(area, blocks);
+		blocks = before;
+	}
+}
+
 /* Sees to it that the file is open, which may be there already if it is shared. */
 static void
 open_file(BlockStore *store, bool exists)
@@ -83,13 +110,14 @@ open_file(BlockStore *store, bool exists)
 	MemoryContext old = MemoryContextSwitchTo(store->memory);
 	char		name[MAXPGPATH];
 
-	if (store->files)
-		snprintf(name, sizeof(name), "blocks.%d", store->number);
-	else
+	snprintf(name, sizeof(name), "blocks.%d", store->number);
+	if (store->file == NULL && store->files == NULL)
+	{
 		PrepareTempTablespaces();
-	if (store->file == NULL)
-		store->file = !store->files ? BufFileCreateTemp(false) :
-			exists ? BufFileOpenFileSet(&store->files->fs, name, O_RDONLY, false) :
+		store->file = BufFileCreateTemp(false);
+	}
+	else if (store->file == NULL)
+		store->file = exists ? BufFileOpenFileSet(&store->files->fs, name, O_RDONLY, false) :
 			BufFileCreateFileSet(&store->files->fs, name);
 	MemoryContextSwitchTo(old);
 }
@@ -97,16 +125,21 @@ open_file(BlockStore *store, bool exists)
 void
 block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *place)
 {
+	size_t		shared_size = offsetof(SharedBlock, data) + size;
 	uint32		size_in_file = (uint32) size;
 
 	CHECK_FOR_INTERRUPTS();
 	memset(place, 0, sizeof(*place));
-	if (size <= store->memory_left)
-		place->pointer = dsa_allocate_extended(store->area, size, DSA_ALLOC_NO_OOM);
+	if (shared_size <= store->memory_left)
+		place->pointer = dsa_allocate_extended(store->area, shared_size, DSA_ALLOC_NO_OOM);
 	if (DsaPointerIsValid(place->pointer))
 	{
-		memcpy(dsa_get_address(store->area, place->pointer), data, size);
-		store->memory_left -= size;
+		SharedBlock *block = dsa_get_address(store->area, place->pointer);
+
+		block->before = store->shared;
+		memcpy(block->data, data, size);
+		store->shared = place->pointer;
+		store->memory_left -= shared_size;
 		return;
 	}
 	open_file(store, false);
@@ -123,7 +156,7 @@ block_store_get(BlockStore *store, BlockPlace *place)
 
 	CHECK_FOR_INTERRUPTS();
 	if (DsaPointerIsValid(place->pointer))
-		return dsa_get_address(store->area, place->pointer);
+		return ((SharedBlock *) dsa_get_address(store->area, place->pointer))->data;
 	open_file(store, true);
 	if (BufFileSeek(store->file, place->fileno, place->offset, SEEK_SET) != 0)
 		ereport(ERROR,

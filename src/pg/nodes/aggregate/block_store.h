@@ -50,4 +50,8 @@ extern const void *block_store_get(BlockStore *store, BlockPlace *place);
 /* Bytes written to the file. */
 extern uint64 block_store_disk(const BlockStore *store);
 
+/* The blocks of a store that are in shared memory, and how to free them when none is read. */
+extern dsa_pointer block_store_shared(const BlockStore *store);
+extern void block_store_free_shared(dsa_area *area, dsa_pointer blocks);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_BLOCK_STORE_H */

@@ -25,12 +25,13 @@ typedef enum ExchangePhase
 	PHASE_MERGE
 } ExchangePhase;
 
-/* A segment that others read. */
-typedef struct SharedSegment
+/* What a process has written. */
+typedef struct SharedWritten
 {
-	uint64		n;				/* runs */
-	dsa_pointer blocks;			/* its directory */
-} SharedSegment;
+	bool		done;			/* something */
+	BlockPlace	segments;		/* the block of its segments, in the store ... */
+	dsa_pointer blocks;			/* ... whose blocks in shared memory these are */
+} SharedWritten;
 
 struct GroupsShared
 {
@@ -42,16 +43,8 @@ struct GroupsShared
 	slock_t		mutex;			/* for totals */
 	GroupsTotals totals;
 	int			nprocesses;
-	int			nsegments;		/* of a process that has written */
-	dsa_pointer segments[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
+	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
 };
-
-/* What a process has written. */
-typedef struct ProcessSegments
-{
-	BlockStore *store;			/* NULL: nothing */
-	Segment    *segments;		/* of its groups, and behind it of values, by source */
-} ProcessSegments;
 
 struct GroupsExchange
 {
@@ -61,9 +54,8 @@ struct GroupsExchange
 	dsa_area   *area;
 	size_t		memory_limit;
 	int			process;		/* this one's number */
-	int			nsegments;
 	uint64		disk;
-	ProcessSegments *written;	/* by process; NULL: not all have written */
+	GroupsWritten *written;		/* by process; NULL: not all have written */
 };
 
 /* --- shared memory */
@@ -71,20 +63,17 @@ struct GroupsExchange
 Size
 groups_shared_size(int nworkers)
 {
-	return add_size(offsetof(GroupsShared, segments), mul_size(nworkers + 1, sizeof(dsa_pointer)));
+	return add_size(offsetof(GroupsShared, written), mul_size(nworkers + 1, sizeof(SharedWritten)));
 }
 
 static void
 start_phases(GroupsShared *shared)
 {
-	int			p;
-
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->nreaders, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);
 	memset(&shared->totals, 0, sizeof(shared->totals));
-	for (p = 0; p < shared->nprocesses; p++)
-		shared->segments[p] = InvalidDsaPointer;
+	memset(shared->written, 0, shared->nprocesses * sizeof(SharedWritten));
 }
 
 void
@@ -97,39 +86,13 @@ groups_shared_init(GroupsShared *shared, ParallelContext *pcxt)
 	start_phases(shared);
 }
 
-/* Frees what other processes have read of a segment. */
-static void
-free_segment(dsa_area *area, const SharedSegment *segment)
-{
-	const SegmentBlock *blocks;
-	uint64		b;
-
-	if (segment->n == 0)
-		return;
-	blocks = dsa_get_address(area, segment->blocks);
-	for (b = 0; b < segment_nblocks(segment->n); b++)
-		if (DsaPointerIsValid(blocks[b].place.pointer))
-			dsa_free(area, blocks[b].place.pointer);
-	dsa_free(area, segment->blocks);
-}
-
 void
 groups_shared_reset(GroupsShared *shared, dsa_area *area)
 {
 	int			p;
-	int			s;
 
 	for (p = 0; p < shared->nprocesses; p++)
-	{
-		const SharedSegment *segments;
-
-		if (!DsaPointerIsValid(shared->segments[p]))
-			continue;
-		segments = dsa_get_address(area, shared->segments[p]);
-		for (s = 0; s < shared->nsegments; s++)
-			free_segment(area, &segments[s]);
-		dsa_free(area, shared->segments[p]);
-	}
+		block_store_free_shared(area, shared->written[p].blocks);
 	SharedFileSetDeleteAll(&shared->files);
 	start_phases(shared);
 }
@@ -177,7 +140,6 @@ groups_exchange_make(GroupsShared *shared, const GroupsDescription *description,
 	exchange->area = area;
 	exchange->memory_limit = memory_limit;
 	exchange->process = ParallelWorkerNumber + 1;
-	exchange->nsegments = 1 + description->nsources;
 	return exchange;
 }
 
@@ -233,77 +195,60 @@ groups_exchange_disk(const GroupsExchange *exchange)
 /* --- records */
 
 int
-groups_record_group_words(const GroupsDescription *description)
-{
-	return description->ngroups + (description->ngroups + 63) / 64 + 1;
-}
-
-int
-groups_record_source_words(const GroupsDescription *description, int source)
-{
-	if (description->sources[source].runs)
-		return 4;
-	return description->sources[source].column < 0 ? 2 : 4 + sizeof(ValueSum) / sizeof(int64);
-}
-
-int
 groups_record_words(const GroupsDescription *description)
 {
-	int			n = groups_record_group_words(description);
-	int			s;
-
-	for (s = 0; s < description->nsources; s++)
-		n += groups_record_source_words(description, s);
-	return n;
+	return 1 + description->nsources * (int) (sizeof(SourceRecord) / sizeof(int64)) +
+		description->ngroups + (description->ngroups + 63) / 64;
 }
 
-/* Writes the values and NULLs of a group; returns the place behind them. */
-static int64 *
-put_group(const GroupsDescription *description, const GroupValues *group, int64 *record)
+static void
+set_group(const GroupsDescription *description, const GroupValues *group, GroupRecord *record)
 {
-	int64	   *bits = record + description->ngroups;
-	int			nwords = groups_record_group_words(description) - 1;
+	int64	   *values = (int64 *) &record->sources[description->nsources];
+	int64	   *bits = values + description->ngroups;
 	int			g;
 
-	memset(bits, 0, (nwords - description->ngroups) * sizeof(int64));
 	for (g = 0; g < description->ngroups; g++)
 	{
-		record[g] = group->values[g];
+		values[g] = group->values[g];
+		if (g % 64 == 0)
+			bits[g / 64] = 0;
 		if (group->nulls[g])
 			bits[g / 64] |= INT64CONST(1) << (g % 64);
 		else if (description->group_derived[g])
-			record[g] = derived_tell(description->group_derived[g], record[g]);
+			values[g] = derived_tell(description->group_derived[g], values[g]);
 	}
-	return record + nwords;
 }
 
 void
-groups_record_group(const GroupsDescription *description, const int64 *record, GroupValues *group)
+groups_record_group(const GroupsDescription *description, const GroupRecord *record,
+					GroupValues *group)
 {
-	const int64 *bits = record + description->ngroups;
+	const int64 *values = (const int64 *) &record->sources[description->nsources];
+	const int64 *bits = values + description->ngroups;
 	int			g;
 
 	for (g = 0; g < description->ngroups; g++)
 	{
-		group->values[g] = record[g];
+		group->values[g] = values[g];
 		group->nulls[g] = (bits[g / 64] >> (g % 64) & 1) != 0;
 		if (!group->nulls[g] && description->group_derived[g])
-			group->values[g] = derived_hear(description->group_derived[g], record[g]);
+			group->values[g] = derived_hear(description->group_derived[g], values[g]);
 	}
 }
 
-/* Writes the summary of a source's values. */
+/* Sets what is known of a source without its runs. */
 static void
-put_summary(const DerivedColumn *derived, const ValueSummary *summary, int64 *record)
+set_source(const DerivedColumn *derived, const SourceCounts *counts, SourceRecord *record)
 {
-	record[0] = PG_INT64_MAX;
-	record[1] = PG_INT64_MIN;
-	memcpy(&record[2], &summary->sum, sizeof(summary->sum));
-	if (summary->n > 0)
-	{
-		record[0] = derived ? derived_tell(derived, summary->min) : summary->min;
-		record[1] = derived ? derived_tell(derived, summary->max) : summary->max;
-	}
+	const ValueSummary *summary = &counts->summary;
+	bool		told = derived && summary->n > 0;
+
+	record->nulls = counts->nulls;
+	record->refused = counts->refused;
+	record->min = told ? derived_tell(derived, summary->min) : summary->min;
+	record->max = told ? derived_tell(derived, summary->max) : summary->max;
+	memcpy(record->sum, &summary->sum, sizeof(record->sum));
 }
 
 /* --- writing */
@@ -339,78 +284,57 @@ write_groups(const GroupsDescription *description, Aggregation *aggregation,
 			 SegmentWriter **writers)
 {
 	int			nwords = groups_record_words(description);
-	int64	   *record = palloc_array(int64, nwords);
+	GroupRecord *record = palloc0(nwords * sizeof(int64));
 	const GroupValues *group;
 	int			s;
 
 	while (aggregation_next(aggregation, &group))
 	{
-		int64	   *words = put_group(description, group, record);
-
-		*words++ = aggregation_rows(aggregation);
+		set_group(description, group, record);
+		record->rows = aggregation_rows(aggregation);
 		for (s = 0; s < description->nsources; s++)
 		{
+			SourceRecord *source = &record->sources[s];
+			SegmentWriter *values = writers[1 + s];
 			SourceCounts counts;
 
 			aggregation_count(aggregation, s, &counts);
-			words[0] = counts.nulls;
-			words[1] = counts.refused;
-			if (description->sources[s].runs)
-			{
-				words[2] = (int64) segment_written(writers[1 + s]);
-				write_runs(description, aggregation, s, writers[1 + s]);
-				words[3] = (int64) segment_written(writers[1 + s]) - words[2];
-			}
-			else if (description->sources[s].column >= 0)
-				put_summary(description->source_derived[s], &counts.summary, words + 2);
-			words += groups_record_source_words(description, s);
+			set_source(description->source_derived[s], &counts, source);
+			if (!description->sources[s].runs)
+				continue;
+			source->first = segment_written(values);
+			write_runs(description, aggregation, s, values);
+			source->nruns = segment_written(values) - source->first;
 		}
-		segment_write_codes(writers[0], (const uint64 *) record, nwords);
+		segment_write(writers[0], (const uint64 *) record, NULL, nwords);
 	}
 	pfree(record);
 }
 
-/* Ends a segment, and puts its directory where the others see it. */
-static void
-share_segment(dsa_area *area, SegmentWriter *writer, SharedSegment *shared)
-{
-	Segment		segment;
-	Size		size;
-
-	segment_write_end(writer, &segment);
-	shared->n = segment.n;
-	shared->blocks = InvalidDsaPointer;
-	if (segment.n == 0)
-		return;
-	size = segment_nblocks(segment.n) * sizeof(SegmentBlock);
-	shared->blocks = dsa_allocate_extended(area, size, DSA_ALLOC_HUGE);
-	memcpy(dsa_get_address(area, shared->blocks), segment.blocks, size);
-	pfree(segment.blocks);
-}
-
-/* Writes the segments of this process. */
+/* Writes the segments of this process, and a block of them. */
 static void
 write_segments(GroupsExchange *exchange, Aggregation *aggregation)
 {
-	GroupsShared *shared = exchange->shared;
-	int			n = exchange->nsegments;
-	BlockStore *store = block_store_make_shared(&shared->files, exchange->process, exchange->area,
-												exchange->memory_limit);
+	SharedWritten *written = &exchange->shared->written[exchange->process];
+	BlockStore *store = block_store_make_shared(&exchange->shared->files, exchange->process,
+												exchange->area, exchange->memory_limit);
+	int			n = 1 + exchange->description->nsources;
 	SegmentWriter **writers = palloc_array(SegmentWriter *, n);
-	SharedSegment *segments;
+	Segment    *segments = palloc_array(Segment, n);
 	int			s;
 
 	for (s = 0; s < n; s++)
 		writers[s] = segment_write_begin(store, true);
 	write_groups(exchange->description, aggregation, writers);
-	shared->nsegments = n;
-	shared->segments[exchange->process] = dsa_allocate0(exchange->area, n * sizeof(SharedSegment));
-	segments = dsa_get_address(exchange->area, shared->segments[exchange->process]);
 	for (s = 0; s < n; s++)
-		share_segment(exchange->area, writers[s], &segments[s]);
+		segments[s] = segment_write_end(writers[s]);
+	block_store_put(store, segments, n * sizeof(Segment), &written->segments);
+	written->blocks = block_store_shared(store);
+	written->done = true;
 	exchange->disk = block_store_disk(store);
 	block_store_close(store);
 	pfree(writers);
+	pfree(segments);
 }
 
 /* Finds what the processes have written. */
@@ -418,26 +342,19 @@ static void
 find_segments(GroupsExchange *exchange)
 {
 	GroupsShared *shared = exchange->shared;
+	size_t		size = (1 + exchange->description->nsources) * sizeof(Segment);
 	int			p;
-	int			s;
 
-	exchange->written = palloc0_array(ProcessSegments, shared->nprocesses);
+	exchange->written = palloc0_array(GroupsWritten, shared->nprocesses);
 	for (p = 0; p < shared->nprocesses; p++)
 	{
-		ProcessSegments *written = &exchange->written[p];
-		const SharedSegment *segments;
+		BlockPlace	place = shared->written[p].segments;
+		GroupsWritten *written = &exchange->written[p];
 
-		if (!DsaPointerIsValid(shared->segments[p]))
+		if (!shared->written[p].done)
 			continue;
-		segments = dsa_get_address(exchange->area, shared->segments[p]);
 		written->store = block_store_make_shared(&shared->files, p, exchange->area, 0);
-		written->segments = palloc0_array(Segment, exchange->nsegments);
-		for (s = 0; s < exchange->nsegments; s++)
-		{
-			written->segments[s].n = segments[s].n;
-			if (segments[s].n > 0)
-				written->segments[s].blocks = dsa_get_address(exchange->area, segments[s].blocks);
-		}
+		written->segments = memcpy(palloc(size), block_store_get(written->store, &place), size);
 	}
 }
 
@@ -468,40 +385,10 @@ groups_exchange_nprocesses(const GroupsExchange *exchange)
 	return exchange->shared->nprocesses;
 }
 
-uint64
-groups_exchange_ngroups(const GroupsExchange *exchange, int process)
+const GroupsWritten *
+groups_exchange_written(const GroupsExchange *exchange, int process)
 {
-	const ProcessSegments *written = &exchange->written[process];
-
-	return written->store ? written->segments[0].n / groups_record_words(exchange->description) : 0;
-}
-
-SegmentReader *
-groups_exchange_records(const GroupsExchange *exchange, int process)
-{
-	const ProcessSegments *written = &exchange->written[process];
-
-	return segment_reader_make(written->store, &written->segments[0], NULL, NULL);
-}
-
-/* A SegmentMap: what another process was told of values becomes their images. */
-static void
-hear_values(void *arg, uint64 *codes, size_t n)
-{
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-		codes[i] = field_image(derived_hear((DerivedColumn *) arg, (int64) codes[i]));
-}
-
-SegmentReader *
-groups_exchange_values(const GroupsExchange *exchange, int process, int source)
-{
-	const ProcessSegments *written = &exchange->written[process];
-	DerivedColumn *derived = exchange->description->source_derived[source];
-
-	return segment_reader_make(written->store, &written->segments[1 + source],
-							   derived ? hear_values : NULL, derived);
+	return &exchange->written[process];
 }
 
 uint32

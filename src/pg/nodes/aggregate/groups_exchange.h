@@ -95,39 +95,55 @@ extern uint64 groups_exchange_disk(const GroupsExchange *exchange);
 
 /* --- for groups_merge.c */
 
-/*
- * A process has a segment of its groups, and one of the values of each source with runs,
- * group by group.  Codes of values are their images, or of a derived column what
- * derived_tell makes of them.
- *
- * A group is a record of int64, which are codes one behind the other: the group's values and
- * NULLs, its rows; then for each source NULLs and refused rows, and
- *	of a source with runs: the number of its first run in the segment of values, and how
- *	many runs it has;
- *	of a source of a column without runs: the smallest value, the largest, and their sum (16
- *	bytes).
- */
-extern int	groups_record_group_words(const GroupsDescription *description);
-extern int	groups_record_source_words(const GroupsDescription *description, int source);
+/* What a record says of a source. */
+typedef struct SourceRecord
+{
+	int64		nulls;
+	int64		refused;
+	union
+	{
+		struct
+		{
+			uint64		first;	/* with runs: the first of them in the segment of values */
+			uint64		nruns;
+		};
+		struct
+		{
+			int64		min;	/* without runs; larger than max: there are no values */
+			int64		max;
+		};
+	};
+	int64		sum[sizeof(ValueSum) / sizeof(int64)];
+} SourceRecord;
+
+/* What a process knows of a group.  Behind the sources are its values, and its NULLs as bits. */
+typedef struct GroupRecord
+{
+	int64		rows;
+	SourceRecord sources[FLEXIBLE_ARRAY_MEMBER];
+} GroupRecord;
+
+/* The words of 64 bits that a record has. */
 extern int	groups_record_words(const GroupsDescription *description);
 
 /* The group of a record. */
-extern void groups_record_group(const GroupsDescription *description, const int64 *record,
+extern void groups_record_group(const GroupsDescription *description, const GroupRecord *record,
 								GroupValues *group);
 
+/*
+ * What a process has written: a segment of its groups, whose codes are the words of the
+ * records, and for each source with runs one of its values, group by group.  Codes of
+ * values are images, or of a derived column what derived_tell makes of them.
+ */
+typedef struct GroupsWritten
+{
+	BlockStore *store;			/* NULL: nothing */
+	const Segment *segments;	/* the groups; behind them the values, by source */
+} GroupsWritten;
+
+extern const GroupsWritten *groups_exchange_written(const GroupsExchange *exchange, int process);
 extern const GroupsDescription *groups_exchange_description(const GroupsExchange *exchange);
 extern int	groups_exchange_nprocesses(const GroupsExchange *exchange);
-
-/* How many groups a process has written. */
-extern uint64 groups_exchange_ngroups(const GroupsExchange *exchange, int process);
-
-/*
- * A reader, in the current memory context, of what a process has written, which must not be
- * nothing: its records, or its values of a source.
- */
-extern SegmentReader *groups_exchange_records(const GroupsExchange *exchange, int process);
-extern SegmentReader *groups_exchange_values(const GroupsExchange *exchange, int process,
-											 int source);
 
 /* The number of the next part that no process has taken. */
 extern uint32 groups_exchange_take_part(GroupsExchange *exchange);

@@ -31,7 +31,7 @@ typedef struct GroupsStream
 	uint64		ngroups;
 	uint64		number;			/* of the group that the stream is at; ngroups: at its end */
 	GroupValues group;			/* that group, and ... */
-	int64	   *record;			/* ... its record */
+	GroupRecord *record;		/* ... its record */
 	bool		merged;			/* it is the group that is being returned */
 	SegmentReader *records;
 	SegmentReader **values;		/* by source; NULL: it has no runs */
@@ -43,7 +43,6 @@ struct GroupsMerge
 	GroupsExchange *exchange;
 	const GroupsDescription *description;
 	int			nwords;			/* of a record */
-	int		   *words;			/* by source: where in the record it is */
 	int			nstreams;
 	GroupsStream *streams;		/* of the processes */
 
@@ -58,12 +57,10 @@ struct GroupsMerge
 	SourceCounts *counts;		/* by source */
 
 	int			source;			/* being merged; -1: none */
+	uint64		rows_left;		/* that are wanted of it */
 	SegmentMerge *segments;
 	size_t		room;
 	int64	   *values;			/* of runs that are returned */
-	size_t		noutlines;
-	size_t		outlines_room;
-	RunsOutline *outlines;
 };
 
 static int
@@ -79,20 +76,15 @@ static void
 move_to(const GroupsMerge *merge, GroupsStream *stream, uint64 number)
 {
 	SegmentReader *reader = stream->records;
-	int			got = 0;
+	uint64	   *to = (uint64 *) stream->record;
 
 	stream->number = number;
 	if (number >= stream->ngroups)
 		return;
-	segment_reader_seek(reader, number * merge->nwords, merge->nwords);
-	while (got < merge->nwords && segment_reader_fill(reader))
-	{
-		size_t		n = reader->end - reader->at;
-
-		memcpy(stream->record + got, reader->codes + reader->at, n * sizeof(int64));
-		reader->at = reader->end;
-		got += (int) n;
-	}
+	segment_reader_seek(reader, number * merge->nwords, merge->nwords, 0);
+	while (segment_reader_fill(reader))
+		while (reader->at < reader->end)
+			*to++ = reader->codes[reader->at++];
 	groups_record_group(merge->description, stream->record, &stream->group);
 }
 
@@ -122,38 +114,55 @@ has_ended(const GroupsStream *stream)
 	return stream->number >= stream->ngroups;
 }
 
+/* A SegmentMap: what another process has told of values becomes their images. */
+static void
+hear_values(void *arg, uint64 *codes, size_t n)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		codes[i] = field_image(derived_hear((DerivedColumn *) arg, (int64) codes[i]));
+}
+
 static void
 open_stream(const GroupsMerge *merge, int process)
 {
 	const GroupsDescription *description = merge->description;
+	const GroupsWritten *written = groups_exchange_written(merge->exchange, process);
 	GroupsStream *stream = &merge->streams[process];
 	int			s;
 
-	stream->ngroups = groups_exchange_ngroups(merge->exchange, process);
-	if (stream->ngroups == 0)
+	if (written->store == NULL)
 		return;
+	stream->ngroups = written->segments[0].n / merge->nwords;
 	stream->group = group_values_make(description->ngroups);
-	stream->record = palloc_array(int64, merge->nwords);
-	stream->records = groups_exchange_records(merge->exchange, process);
+	stream->record = palloc(merge->nwords * sizeof(uint64));
+	stream->records = segment_reader_make(written->store, &written->segments[0], NULL, NULL);
 	stream->values = palloc0_array(SegmentReader *, Max(description->nsources, 1));
 	for (s = 0; s < description->nsources; s++)
+	{
+		DerivedColumn *derived = description->source_derived[s];
+
 		if (description->sources[s].runs)
-			stream->values[s] = groups_exchange_values(merge->exchange, process, s);
+			stream->values[s] = segment_reader_make(written->store, &written->segments[1 + s],
+													derived ? hear_values : NULL, derived);
+	}
 }
 
 /*
- * A reader of the runs that a stream has of the group that is being returned; NULL if it has
- * none.
+ * Begins to read the runs from code lo on that a stream has of a source of the group that is
+ * being returned; NULL if it does not have the group.
  */
 static SegmentReader *
-open_runs(const GroupsMerge *merge, int process, int source)
+open_runs(const GroupsMerge *merge, int process, int source, uint64 lo)
 {
 	const GroupsStream *stream = &merge->streams[process];
-	const int64 *words = stream->record + merge->words[source];
+	const SourceRecord *record;
 
-	if (!stream->merged || words[3] == 0)
+	if (!stream->merged)
 		return NULL;
-	segment_reader_seek(stream->values[source], words[2], words[3]);
+	record = &stream->record->sources[source];
+	segment_reader_seek(stream->values[source], record->first, record->nruns, lo);
 	return stream->values[source];
 }
 
@@ -237,60 +246,43 @@ groups_merge_open(GroupsExchange *exchange, const SortContext *context, size_t m
 {
 	GroupsMerge *merge = palloc0_object(GroupsMerge);
 	const GroupsDescription *description = groups_exchange_description(exchange);
-	int			nsources = Max(description->nsources, 1);
-	int			word = groups_record_group_words(description);
 	int			p;
-	int			s;
 
 	merge->memory = CurrentMemoryContext;
 	merge->exchange = exchange;
 	merge->description = description;
 	merge->nwords = groups_record_words(description);
-	merge->words = palloc_array(int, nsources);
-	for (s = 0; s < description->nsources; s++)
-	{
-		merge->words[s] = word;
-		word += groups_record_source_words(description, s);
-	}
 	merge->nstreams = groups_exchange_nprocesses(exchange);
 	merge->streams = palloc0_array(GroupsStream, merge->nstreams);
 	for (p = 0; p < merge->nstreams; p++)
 		open_stream(merge, p);
 	merge->source = -1;
-	merge->segments = segment_merge_make();
+	merge->segments = segment_merge_make(merge->nstreams);
 	merge->group = group_values_make(description->ngroups);
-	merge->counts = palloc_array(SourceCounts, nsources);
+	merge->counts = palloc_array(SourceCounts, Max(description->nsources, 1));
 	find_bounds(merge);
 	return merge;
 }
 
 /* Adds what a stream knows of a source of the group. */
 static void
-add_source(GroupsMerge *merge, const GroupsStream *stream, int s)
+add_source(GroupsMerge *merge, const SourceRecord *record, int s)
 {
-	const GroupsDescription *description = merge->description;
-	DerivedColumn *derived = description->source_derived[s];
+	DerivedColumn *derived = merge->description->source_derived[s];
 	SourceCounts *counts = &merge->counts[s];
-	const int64 *words = stream->record + merge->words[s];
+	ValueSummary *summary = &counts->summary;
 	ValueSum	sum;
 
-	counts->nulls += words[0];
-	counts->refused += words[1];
-	if (description->sources[s].runs || description->sources[s].column < 0)
+	counts->nulls += record->nulls;
+	counts->refused += record->refused;
+	/* Labels are told as OIDs: the first label's may be the larger one. */
+	if (merge->description->sources[s].runs ||
+		(record->min == PG_INT64_MAX && record->max == PG_INT64_MIN))
 		return;
-
-	/*
-	 * No values.  (Those of labels are told as OIDs: the first label's may be the larger
-	 * one.)
-	 */
-	if (words[2] == PG_INT64_MAX && words[3] == PG_INT64_MIN)
-		return;
-	counts->summary.min = Min(counts->summary.min,
-							  derived ? derived_hear(derived, words[2]) : words[2]);
-	counts->summary.max = Max(counts->summary.max,
-							  derived ? derived_hear(derived, words[3]) : words[3]);
-	memcpy(&sum, &words[4], sizeof(sum));
-	counts->summary.sum += sum;
+	summary->min = Min(summary->min, derived ? derived_hear(derived, record->min) : record->min);
+	summary->max = Max(summary->max, derived ? derived_hear(derived, record->max) : record->max);
+	memcpy(&sum, record->sum, sizeof(sum));
+	summary->sum += sum;
 }
 
 /* The first of the groups that streams are at, in the part; NULL at its end. */
@@ -367,9 +359,9 @@ groups_merge_next(GroupsMerge *merge, const GroupValues **group)
 			compare_groups(description, &stream->group, &merge->group) != 0)
 			continue;
 		stream->merged = true;
-		merge->rows += stream->record[groups_record_group_words(description) - 1];
+		merge->rows += stream->record->rows;
 		for (s = 0; s < description->nsources; s++)
-			add_source(merge, stream, s);
+			add_source(merge, &stream->record->sources[s], s);
 	}
 	for (s = 0; s < description->nsources; s++)
 		merge->counts[s].summary.n = merge->rows - merge->counts[s].nulls -
@@ -392,22 +384,21 @@ groups_merge_count(GroupsMerge *merge, int source, SourceCounts *counts)
 
 /* --- runs */
 
-/* Begins to merge the runs of a source that have codes from lo to hi; others may be left out. */
+/* Begins to merge the runs of a source, of which nrows rows from code lo on are wanted. */
 static void
-start_source(GroupsMerge *merge, int source, uint64 lo, uint64 hi)
+start_source(GroupsMerge *merge, int source, uint64 lo, uint64 nrows)
 {
 	int			p;
 
 	segment_merge_reset(merge->segments);
 	merge->source = source;
+	merge->rows_left = nrows;
 	for (p = 0; p < merge->nstreams; p++)
 	{
-		SegmentReader *reader = open_runs(merge, p, source);
+		SegmentReader *reader = open_runs(merge, p, source, lo);
 
-		if (reader == NULL)
-			continue;
-		segment_reader_want(reader, lo, hi);
-		segment_merge_add(merge->segments, reader);
+		if (reader)
+			segment_merge_add(merge->segments, reader);
 	}
 }
 
@@ -421,6 +412,8 @@ groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const in
 
 	if (merge->source != source)
 		start_source(merge, source, 0, PG_UINT64_MAX);
+	if (merge->rows_left == 0)
+		return 0;
 	n = segment_merge_next(merge->segments, &codes, &counts);
 	if (n > merge->room)
 	{
@@ -429,32 +422,17 @@ groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const in
 		merge->room = Max(n, SEGMENT_BLOCK);
 		merge->values = MemoryContextAlloc(merge->memory, merge->room * sizeof(int64));
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && merge->rows_left > 0; i++)
+	{
 		merge->values[i] = field_value(codes[i]);
+		merge->rows_left -= Min(merge->rows_left, counts[i]);
+	}
 	*values = merge->values;
 	*run_counts = (const int64 *) counts;
-	return n;
+	return i;
 }
 
 /* --- some rows of a source */
-
-static void
-add_outline(GroupsMerge *merge, const RunsOutline *outline)
-{
-	if (merge->outlines == NULL)
-	{
-		merge->outlines_room = 64;
-		merge->outlines = MemoryContextAlloc(merge->memory,
-											 merge->outlines_room * sizeof(RunsOutline));
-	}
-	else if (merge->noutlines == merge->outlines_room)
-	{
-		merge->outlines_room *= 2;
-		merge->outlines = repalloc_huge(merge->outlines,
-										merge->outlines_room * sizeof(RunsOutline));
-	}
-	merge->outlines[merge->noutlines++] = *outline;
-}
 
 static int
 compare_first(const void *a, const void *b)
@@ -465,61 +443,40 @@ compare_first(const void *a, const void *b)
 	return (first_a > first_b) - (first_a < first_b);
 }
 
-static int
-compare_last(const void *a, const void *b)
-{
-	uint64		last_a = ((const RunsOutline *) a)->last;
-	uint64		last_b = ((const RunsOutline *) b)->last;
-
-	return (last_a > last_b) - (last_a < last_b);
-}
-
-/*
- * Codes between which the rows from number first to number last are, as far as outlines
- * tell: no more than first rows can be below lo, and more than last rows are not above hi.
- */
-static void
-codes_of_rows(RunsOutline *outlines, size_t n, uint64 first, uint64 last, uint64 *lo, uint64 *hi)
-{
-	uint64		rows = 0;
-	size_t		i;
-
-	*lo = 0;
-	*hi = PG_UINT64_MAX;
-	qsort(outlines, n, sizeof(RunsOutline), compare_first);
-	for (i = 0; i < n && rows <= first; rows += outlines[i++].rows)
-		*lo = outlines[i].first;
-	rows = 0;
-	qsort(outlines, n, sizeof(RunsOutline), compare_last);
-	for (i = 0; i < n && rows <= last; rows += outlines[i++].rows)
-		*hi = outlines[i].last;
-}
-
 int64
 groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
 {
-	uint64		lo;
-	uint64		hi;
-	int64		skipped = 0;
+	uint64		rows = 0;
+	uint64		skipped = 0;
+	uint64		lo = 0;
+	size_t		room = 0;
+	size_t		n = 0;
 	size_t		i;
+	RunsOutline *outlines;
 	int			p;
 
 	if (merge->description->source_derived[source] ||
 		merge->counts[source].summary.n < OUTLINED_VALUES)
 		return 0;
-	merge->noutlines = 0;
+	for (p = 0; p < merge->nstreams; p++)
+		if (merge->streams[p].merged)
+			room += merge->streams[p].record->sources[source].nruns / SEGMENT_BLOCK + 2;
+	outlines = palloc_extended(room * sizeof(RunsOutline), MCXT_ALLOC_HUGE);
 	for (p = 0; p < merge->nstreams; p++)
 	{
-		SegmentReader *reader = open_runs(merge, p, source);
-		RunsOutline outline;
+		SegmentReader *reader = open_runs(merge, p, source, 0);
 
-		while (reader && segment_reader_outline(reader, &outline))
-			add_outline(merge, &outline);
+		while (reader && segment_reader_outline(reader, &outlines[n]))
+			n++;
 	}
-	codes_of_rows(merge->outlines, merge->noutlines, first, last, &lo, &hi);
-	for (i = 0; i < merge->noutlines; i++)
-		if (merge->outlines[i].last < lo)
-			skipped += (int64) merge->outlines[i].rows;
-	start_source(merge, source, lo, hi);
-	return skipped;
+	/* No more than first rows are below lo. */
+	qsort(outlines, n, sizeof(RunsOutline), compare_first);
+	for (i = 0; i < n && rows <= (uint64) first; rows += outlines[i++].rows)
+		lo = outlines[i].first;
+	for (i = 0; i < n; i++)
+		if (outlines[i].last < lo)
+			skipped += outlines[i].rows;
+	pfree(outlines);
+	start_source(merge, source, lo, (uint64) (last + 1) - skipped);
+	return (int64) skipped;
 }

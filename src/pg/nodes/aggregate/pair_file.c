@@ -73,7 +73,7 @@ pair_file_begin(PairFile *file, const PairCoding *coding)
 void
 pair_file_end(PairFile *file, SegmentWriter *writer)
 {
-	segment_write_end(writer, &file->segments[file->nsegments++].segment);
+	file->segments[file->nsegments++].segment = segment_write_end(writer);
 }
 
 bool
@@ -109,27 +109,6 @@ pair_file_merge(PairFile *file, const PairCoding *coding)
 	MemoryContextSwitchTo(old);
 }
 
-void
-pair_file_read(PairFile *file, TakePairs take, void *arg)
-{
-	int			i;
-
-	for (i = 0; i < file->nsegments; i++)
-	{
-		const PairSegment *segment = &file->segments[i];
-		SegmentReader *reader = segment_reader_make(file->store, &segment->segment, NULL, NULL);
-
-		while (segment_reader_fill(reader))
-		{
-			take(arg, &segment->coding, reader->codes + reader->at, reader->counts + reader->at,
-				 reader->end - reader->at);
-			reader->at = reader->end;
-		}
-		pfree(reader);
-	}
-	file->nsegments = 0;
-}
-
 /* --- merging */
 
 /* A SegmentMap. */
@@ -146,7 +125,7 @@ pair_merge_open(PairMerge *merge, PairFile *file, const PairCoding *coding)
 
 	merge->nsegments = file->nsegments;
 	merge->recodings = palloc_array(PairRecoding, Max(file->nsegments, 1));
-	merge->merge = segment_merge_make();
+	merge->merge = segment_merge_make(Max(file->nsegments, 1));
 	for (i = 0; i < file->nsegments; i++)
 	{
 		const PairSegment *segment = &file->segments[i];

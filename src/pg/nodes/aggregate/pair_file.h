@@ -33,11 +33,6 @@ extern void pair_file_merge(PairFile *file, const PairCoding *coding);
 /* Bytes written. */
 extern uint64 pair_file_size(const PairFile *file);
 
-/* Shows all runs to take, segment by segment, and empties the file. */
-typedef void (*TakePairs) (void *arg, const PairCoding *coding, const uint64 *codes,
-						   const uint64 *counts, size_t n);
-extern void pair_file_read(PairFile *file, TakePairs take, void *arg);
-
 extern void pair_file_free(PairFile *file);
 
 /* All runs in order, as codes of a coding that is as wide as that of any segment. */

@@ -137,14 +137,6 @@ take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 	add_to_rows(pairs, (const PairCoding *) arg, codes, counts, n);
 }
 
-/* A TakePairs: into the rows. */
-static void
-take_segment_to_rows(void *arg, const PairCoding *coding, const uint64 *codes,
-					 const uint64 *counts, size_t n)
-{
-	add_to_rows((PairSorter *) arg, coding, codes, counts, n);
-}
-
 /* A TakeBlock: to the file; arg is the segment's writer. */
 static void
 take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
@@ -244,7 +236,17 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 	if (long_sorter_count(sorter) > 0)
 		read_memory(pairs, sorter, take_to_rows, (void *) old);
 	if (pairs->file)
-		pair_file_read(pairs->file, take_segment_to_rows, pairs);
+	{
+		PairMerge	merge;
+		const uint64 *codes;
+		const uint64 *counts;
+		size_t		n;
+
+		pair_merge_open(&merge, pairs->file, old);
+		while ((n = segment_merge_next(merge.merge, &codes, &counts)) > 0)
+			add_to_rows(pairs, old, codes, counts, n);
+		pair_merge_free(&merge);
+	}
 	long_sorter_reset(sorter);
 	pfree(sorter);
 }
@@ -572,6 +574,7 @@ struct PairCursor
 	uint64		last_code;		/* the largest that a pair of the group can have */
 	bool		ended;
 
+	uint64	   *block;			/* codes and counts, as they come from memory */
 	bool		more;			/* there may be further runs behind those that have been read */
 	size_t		room;			/* of the arrays */
 	size_t		n;				/* runs that have been read */
@@ -581,13 +584,10 @@ struct PairCursor
 	int64	   *values;
 };
 
-/*
- * The next runs, 0 at the end: from merge, or else from memory into codes and counts, at most
- * BLOCK_RUNS.
- */
+/* The next runs, 0 at the end: from merge, or else from memory; they are valid until the next call. */
 static size_t
-read_runs(SegmentMerge *merge, LongSorterCursor *memory, const uint64 **codes,
-		  const uint64 **counts)
+read_runs(PairCursor *cursor, SegmentMerge *merge, LongSorterCursor *memory,
+		  const uint64 **codes, const uint64 **counts)
 {
 	SortError	err;
 	size_t		n;
@@ -595,21 +595,11 @@ read_runs(SegmentMerge *merge, LongSorterCursor *memory, const uint64 **codes,
 	CHECK_FOR_INTERRUPTS();
 	if (merge)
 		return segment_merge_next(merge, codes, counts);
-	pg_sort_check(long_sorter_cursor_runs(memory, (uint64 *) *codes, (uint64 *) *counts, BLOCK_RUNS,
-										  &n, &err), &err);
+	*codes = cursor->block;
+	*counts = cursor->block + BLOCK_RUNS;
+	pg_sort_check(long_sorter_cursor_runs(memory, cursor->block, cursor->block + BLOCK_RUNS,
+										  BLOCK_RUNS, &n, &err), &err);
 	return n;
-}
-
-/* Sees to it that there is room for runs behind those that have been read. */
-static void
-make_room_behind(PairCursor *cursor, size_t n)
-{
-	if (cursor->n + n <= cursor->room)
-		return;
-	cursor->room = cursor->n + n;
-	cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
-	cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
-	cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
 }
 
 static void
@@ -617,18 +607,17 @@ read_more(PairCursor *cursor)
 {
 	const uint64 *codes;
 	const uint64 *counts;
-	size_t		n;
+	size_t		n = read_runs(cursor, cursor->merge, &cursor->memory, &codes, &counts);
 
-	make_room_behind(cursor, BLOCK_RUNS);
-	codes = cursor->codes + cursor->n;
-	counts = cursor->counts + cursor->n;
-	n = read_runs(cursor->merge, &cursor->memory, &codes, &counts);
-	if (cursor->merge)
+	if (cursor->n + n > cursor->room)
 	{
-		make_room_behind(cursor, n);
-		memcpy(cursor->codes + cursor->n, codes, n * sizeof(uint64));
-		memcpy(cursor->counts + cursor->n, counts, n * sizeof(uint64));
+		cursor->room = cursor->n + n;
+		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
+		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
+		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
 	}
+	memcpy(cursor->codes + cursor->n, codes, n * sizeof(uint64));
+	memcpy(cursor->counts + cursor->n, counts, n * sizeof(uint64));
 	cursor->n += n;
 	cursor->more = n > 0;
 }
@@ -660,27 +649,24 @@ read_ahead(PairCursor *cursor)
 
 /* What is left of the group behind the runs that have been read. */
 static int64
-count_behind(const PairCursor *cursor)
+count_behind(PairCursor *cursor)
 {
 	SegmentMerge *merge = cursor->merge ? segment_merge_copy(cursor->merge) : NULL;
 	LongSorterCursor memory = cursor->memory;
-	uint64	   *block = palloc_array(uint64, 2 * BLOCK_RUNS);
+	const uint64 *codes;
+	const uint64 *counts;
 	int64		count = 0;
 	size_t		n;
 	size_t		i;
 
 	do
 	{
-		const uint64 *codes = block;
-		const uint64 *counts = block + BLOCK_RUNS;
-
-		n = read_runs(merge, &memory, &codes, &counts);
+		n = read_runs(cursor, merge, &memory, &codes, &counts);
 		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
 			count += (int64) counts[i];
 	} while (n > 0 && i == n);
 	if (merge)
 		segment_merge_free(merge);
-	pfree(block);
 	return count;
 }
 
@@ -716,6 +702,7 @@ pairs_open(PairSorter *pairs)
 		cursor->rows = pair_rows_open(pairs->rows);
 		return cursor;
 	}
+	cursor->block = palloc_array(uint64, 2 * BLOCK_RUNS);
 	cursor->room = BLOCK_RUNS;
 	cursor->codes = palloc_array(uint64, cursor->room);
 	cursor->counts = palloc_array(uint64, cursor->room);

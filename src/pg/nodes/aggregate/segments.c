@@ -11,13 +11,9 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
+#include "lib/stringinfo.h"
 
-#include "pg/compat.h"
 #include "pg/nodes/aggregate/segments.h"
-
-/* Entries for which a directory has room at first. */
-#define FIRST_ENTRIES 8
 
 /* Runs of a stretch, and the least of them that a reader gives. */
 #define STRETCH_RUNS 2048
@@ -31,6 +27,14 @@ typedef struct BlockHeader
 	uint64		base;			/* the smallest code */
 } BlockHeader;
 
+/* An entry of a directory. */
+typedef struct SegmentBlock
+{
+	uint64		n;				/* runs */
+	BlockPlace	place;
+	RunsOutline outline;
+} SegmentBlock;
+
 /* --- numbers of a block */
 
 /* Bytes that numbers up to max take: 0 if all of them are 0. */
@@ -41,23 +45,17 @@ width_of(uint64 max)
 		max <= PG_UINT32_MAX ? 4 : 8;
 }
 
-static size_t
-size_of_numbers(size_t n, int width)
-{
-	return MAXALIGN(n * width);
-}
-
 #define ENCODE(type) \
-	do { \
+	case sizeof(type): \
 		for (i = 0; i < n; i++) \
 			((type *) to)[i] = (type) (numbers[i] - base); \
-	} while (0)
+		break
 
 #define DECODE(type) \
-	do { \
+	case sizeof(type): \
 		for (i = 0; i < n; i++) \
 			numbers[i] = base + ((const type *) from)[i]; \
-	} while (0)
+		break
 
 /* Writes n numbers less base; returns the place behind them. */
 static char *
@@ -67,23 +65,12 @@ encode_numbers(char *to, const uint64 *numbers, size_t n, uint64 base, int width
 
 	switch (width)
 	{
-		case 1:
 			ENCODE(uint8);
-			break;
-		case 2:
 			ENCODE(uint16);
-			break;
-		case 4:
 			ENCODE(uint32);
-			break;
-		case 8:
 			ENCODE(uint64);
-			break;
-		default:
-			break;
 	}
-	memset(to + n * width, 0, size_of_numbers(n, width) - n * width);
-	return to + size_of_numbers(n, width);
+	return to + MAXALIGN(n * width);
 }
 
 /* Reads n numbers and adds base to each; returns the place behind them. */
@@ -94,62 +81,15 @@ decode_numbers(const char *from, uint64 *numbers, size_t n, uint64 base, int wid
 
 	switch (width)
 	{
-		case 1:
 			DECODE(uint8);
-			break;
-		case 2:
 			DECODE(uint16);
-			break;
-		case 4:
 			DECODE(uint32);
-			break;
-		case 8:
 			DECODE(uint64);
-			break;
 		default:
 			for (i = 0; i < n; i++)
 				numbers[i] = base;
-			break;
 	}
-	return from + size_of_numbers(n, width);
-}
-
-/* --- writing */
-
-struct SegmentWriter
-{
-	MemoryContext memory;
-	BlockStore *store;
-	bool		directory;
-	uint64		room;			/* of the directory */
-	uint64		nblocks;
-	Segment		segment;
-	size_t		nfilled;		/* runs of the next block */
-	uint64		codes[SEGMENT_BLOCK];
-	uint64		counts[SEGMENT_BLOCK];
-	union
-	{
-		BlockHeader header;
-		char		bytes[sizeof(BlockHeader) + 2 * SEGMENT_BLOCK * sizeof(uint64)];
-	}			encoded;
-};
-
-SegmentWriter *
-segment_write_begin(BlockStore *store, bool directory)
-{
-	SegmentWriter *writer = palloc_object(SegmentWriter);
-
-	memset(writer, 0, offsetof(SegmentWriter, codes));
-	writer->memory = CurrentMemoryContext;
-	writer->store = store;
-	writer->directory = directory;
-	return writer;
-}
-
-uint64
-segment_written(const SegmentWriter *writer)
-{
-	return writer->segment.n;
+	return from + MAXALIGN(n * width);
 }
 
 static RunsOutline
@@ -167,29 +107,38 @@ outline_of_runs(const uint64 *codes, const uint64 *counts, size_t n)
 	return outline;
 }
 
-static void
-note_block(SegmentWriter *writer, const SegmentBlock *block)
-{
-	Segment    *segment = &writer->segment;
+/* --- writing */
 
-	if (writer->nblocks == 0)
-		segment->first = block->place;
-	if (writer->directory)
+struct SegmentWriter
+{
+	BlockStore *store;
+	Segment		segment;
+	StringInfoData blocks;		/* the directory */
+	size_t		nfilled;		/* runs of the next block */
+	uint64		codes[SEGMENT_BLOCK];
+	uint64		counts[SEGMENT_BLOCK];
+	union
 	{
-		if (segment->blocks == NULL)
-		{
-			writer->room = FIRST_ENTRIES;
-			segment->blocks = MemoryContextAlloc(writer->memory,
-												 writer->room * sizeof(SegmentBlock));
-		}
-		else if (writer->nblocks == writer->room)
-		{
-			writer->room *= 2;
-			segment->blocks = repalloc_huge(segment->blocks, writer->room * sizeof(SegmentBlock));
-		}
-		segment->blocks[writer->nblocks] = *block;
-	}
-	writer->nblocks++;
+		BlockHeader header;
+		char		bytes[sizeof(BlockHeader) + 2 * SEGMENT_BLOCK * sizeof(uint64)];
+	}			encoded;
+};
+
+SegmentWriter *
+segment_write_begin(BlockStore *store, bool directory)
+{
+	SegmentWriter *writer = palloc0_object(SegmentWriter);
+
+	writer->store = store;
+	writer->segment.directory = directory;
+	initStringInfo(&writer->blocks);
+	return writer;
+}
+
+uint64
+segment_written(const SegmentWriter *writer)
+{
+	return writer->segment.n;
 }
 
 /* Puts the runs that have been collected away as a block. */
@@ -199,8 +148,8 @@ end_block(SegmentWriter *writer)
 	size_t		n = writer->nfilled;
 	BlockHeader *header = &writer->encoded.header;
 	uint64		most = 1;
-	SegmentBlock block;
-	char	   *to;
+	SegmentBlock block = {.n = n};
+	char	   *to = (char *) (header + 1);
 	size_t		i;
 
 	if (n == 0)
@@ -212,57 +161,52 @@ end_block(SegmentWriter *writer)
 	header->base = block.outline.first;
 	header->code_width = width_of(block.outline.last - block.outline.first);
 	header->count_width = width_of(most - 1);
-	to = encode_numbers(writer->encoded.bytes + sizeof(BlockHeader), writer->codes, n, header->base,
-						header->code_width);
+	to = encode_numbers(to, writer->codes, n, header->base, header->code_width);
 	to = encode_numbers(to, writer->counts, n, 1, header->count_width);
-	block_store_put(writer->store, writer->encoded.bytes, to - writer->encoded.bytes, &block.place);
-	note_block(writer, &block);
+	block_store_put(writer->store, header, to - (char *) header, &block.place);
+	if (writer->segment.directory)
+		appendBinaryStringInfo(&writer->blocks, (const char *) &block, sizeof(block));
+	else if (writer->segment.n == n)
+		writer->segment.place = block.place;
 	writer->nfilled = 0;
-}
-
-/* Appends runs; counts is NULL if all of them are 1. */
-static void
-append(SegmentWriter *writer, const uint64 *codes, const uint64 *counts, size_t n)
-{
-	size_t		at = 0;
-	size_t		i;
-
-	writer->segment.n += n;
-	while (at < n)
-	{
-		size_t		some = Min(n - at, SEGMENT_BLOCK - writer->nfilled);
-
-		memcpy(writer->codes + writer->nfilled, codes + at, some * sizeof(uint64));
-		if (counts)
-			memcpy(writer->counts + writer->nfilled, counts + at, some * sizeof(uint64));
-		else
-			for (i = 0; i < some; i++)
-				writer->counts[writer->nfilled + i] = 1;
-		at += some;
-		writer->nfilled += some;
-		if (writer->nfilled == SEGMENT_BLOCK)
-			end_block(writer);
-	}
 }
 
 void
 segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts, size_t n)
 {
-	append(writer, codes, counts, n);
+	size_t		at = 0;
+	size_t		i;
+
+	while (at < n)
+	{
+		uint64	   *to = &writer->counts[writer->nfilled];
+		size_t		some = Min(n - at, SEGMENT_BLOCK - writer->nfilled);
+
+		memcpy(&writer->codes[writer->nfilled], codes + at, some * sizeof(uint64));
+		if (counts)
+			memcpy(to, counts + at, some * sizeof(uint64));
+		for (i = 0; counts == NULL && i < some; i++)
+			to[i] = 1;
+		at += some;
+		writer->nfilled += some;
+		writer->segment.n += some;
+		if (writer->nfilled == SEGMENT_BLOCK)
+			end_block(writer);
+	}
 }
 
-void
-segment_write_codes(SegmentWriter *writer, const uint64 *codes, size_t n)
+Segment
+segment_write_end(SegmentWriter *writer)
 {
-	append(writer, codes, NULL, n);
-}
+	Segment		segment;
 
-void
-segment_write_end(SegmentWriter *writer, Segment *segment)
-{
 	end_block(writer);
-	*segment = writer->segment;
+	segment = writer->segment;
+	if (writer->blocks.len > 0)
+		block_store_put(writer->store, writer->blocks.data, writer->blocks.len, &segment.place);
+	pfree(writer->blocks.data);
 	pfree(writer);
+	return segment;
 }
 
 /* --- reading */
@@ -271,33 +215,32 @@ SegmentReader *
 segment_reader_make(BlockStore *store, const Segment *segment, SegmentMap map, void *map_arg)
 {
 	SegmentReader *reader = palloc_object(SegmentReader);
+	uint64		nblocks = (segment->n + SEGMENT_BLOCK - 1) / SEGMENT_BLOCK;
 
 	memset(reader, 0, offsetof(SegmentReader, codes));
 	reader->store = store;
-	reader->segment = segment;
 	reader->map = map;
 	reader->map_arg = map_arg;
 	reader->block = PG_UINT64_MAX;
-	reader->place = segment->first;
-	segment_reader_seek(reader, 0, segment->n);
+	reader->place = segment->place;
+	if (segment->directory && nblocks > 0)
+	{
+		SegmentBlock *blocks = palloc_array(SegmentBlock, nblocks);
+
+		memcpy(blocks, block_store_get(store, &reader->place), nblocks * sizeof(SegmentBlock));
+		reader->blocks = blocks;
+	}
+	segment_reader_seek(reader, 0, segment->n, 0);
 	return reader;
 }
 
 void
-segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n)
+segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n, uint64 lo)
 {
 	reader->next = first;
 	reader->left = n;
-	reader->at = reader->end = 0;
-	segment_reader_want(reader, 0, PG_UINT64_MAX);
-}
-
-void
-segment_reader_want(SegmentReader *reader, uint64 lo, uint64 hi)
-{
-	Assert(reader->map == NULL || (lo == 0 && hi == PG_UINT64_MAX));
 	reader->lo = lo;
-	reader->hi = hi;
+	reader->at = reader->end = 0;
 }
 
 static void
@@ -308,8 +251,8 @@ load_block(SegmentReader *reader, uint64 block)
 
 	if (reader->block == block)
 		return;
-	if (reader->segment->blocks)
-		reader->place = reader->segment->blocks[block].place;
+	if (reader->blocks)
+		reader->place = reader->blocks[block].place;
 	else if (block != reader->block + 1)
 		elog(ERROR, "a segment without a directory is read from its first run on");
 	header = block_store_get(reader->store, &reader->place);
@@ -322,53 +265,37 @@ load_block(SegmentReader *reader, uint64 block)
 }
 
 /*
- * Moves over the runs of the slice that are in one block, and sets *outline.  They are
- * read, and are those from at to before end, unless the directory has their outline, and
- * they are not wanted, or only outlined.  False at the end of the slice.
+ * Moves over the runs of the slice that are in block number *block, which are those from at
+ * to before end.  Returns their outline if they are the whole block and the directory has it,
+ * else NULL.
  */
-static bool
-next_piece(SegmentReader *reader, bool outlines, RunsOutline *outline)
+static const RunsOutline *
+next_piece(SegmentReader *reader, uint64 *block)
 {
-	const Segment *segment = reader->segment;
-	uint64		block = reader->next / SEGMENT_BLOCK;
-	size_t		at = reader->next % SEGMENT_BLOCK;
-	size_t		n = Min(SEGMENT_BLOCK - at, reader->left);
-
-	reader->at = reader->end = 0;
-	if (n == 0)
-		return false;
-	reader->left -= n;
-	reader->next += n;
-	if (segment->blocks && !reader->map && at == 0 &&
-		(n == SEGMENT_BLOCK || reader->next == segment->n))
-	{
-		*outline = segment->blocks[block].outline;
-		if (outlines || outline->last < reader->lo || outline->first > reader->hi)
-			return true;
-	}
-	load_block(reader, block);
-	reader->at = at;
-	reader->end = at + n;
-	if (outlines)
-		*outline = outline_of_runs(reader->codes + at, reader->counts + at, n);
-	else
-	{
-		outline->first = reader->codes[at];
-		outline->last = reader->codes[at + n - 1];
-	}
-	return true;
+	*block = reader->next / SEGMENT_BLOCK;
+	reader->at = reader->next % SEGMENT_BLOCK;
+	reader->end = Min(reader->at + reader->left, SEGMENT_BLOCK);
+	reader->next += reader->end - reader->at;
+	reader->left -= reader->end - reader->at;
+	if (reader->blocks == NULL || reader->map || reader->end - reader->at < reader->blocks[*block].n)
+		return NULL;
+	return &reader->blocks[*block].outline;
 }
 
 bool
 segment_reader_fill(SegmentReader *reader)
 {
-	RunsOutline outline;
-
 	while (reader->at == reader->end)
 	{
-		if (!next_piece(reader, false, &outline))
+		const RunsOutline *outline;
+		uint64		block;
+
+		if (reader->left == 0)
 			return false;
-		if (outline.last < reader->lo || outline.first > reader->hi)
+		outline = next_piece(reader, &block);
+		if (outline == NULL || outline->last >= reader->lo)
+			load_block(reader, block);
+		if (outline ? outline->last < reader->lo : reader->codes[reader->end - 1] < reader->lo)
 			reader->at = reader->end;
 	}
 	return true;
@@ -377,7 +304,19 @@ segment_reader_fill(SegmentReader *reader)
 bool
 segment_reader_outline(SegmentReader *reader, RunsOutline *outline)
 {
-	return next_piece(reader, true, outline);
+	const RunsOutline *known;
+	uint64		block;
+
+	if (reader->left == 0)
+		return false;
+	known = next_piece(reader, &block);
+	if (known == NULL)
+		load_block(reader, block);
+	*outline = known ? *known : outline_of_runs(reader->codes + reader->at,
+												reader->counts + reader->at,
+												reader->end - reader->at);
+	reader->at = reader->end;
+	return true;
 }
 
 /* --- merging */
@@ -404,25 +343,23 @@ struct SegmentMerge
 };
 
 SegmentMerge *
-segment_merge_make(void)
+segment_merge_make(int room)
 {
 	SegmentMerge *merge = palloc0_object(SegmentMerge);
 
-	merge->room = 16;
-	merge->readers = palloc_array(SegmentReader *, merge->room);
-	merge->slices = palloc_array(Slice, merge->room);
+	merge->room = room;
+	merge->readers = palloc_array(SegmentReader *, room);
+	merge->slices = palloc_array(Slice, room);
+	merge->stretch = STRETCH_RUNS + room * STRETCH_LEAST;
+	merge->buffers[0] = palloc_array(uint64, 4 * merge->stretch);
+	merge->buffers[1] = merge->buffers[0] + 2 * merge->stretch;
 	return merge;
 }
 
 void
 segment_merge_add(SegmentMerge *merge, SegmentReader *reader)
 {
-	if (merge->nreaders == merge->room)
-	{
-		merge->room *= 2;
-		merge->readers = repalloc(merge->readers, merge->room * sizeof(SegmentReader *));
-		merge->slices = repalloc(merge->slices, merge->room * sizeof(Slice));
-	}
+	Assert(merge->nreaders < merge->room);
 	merge->readers[merge->nreaders++] = reader;
 	merge->nreading = merge->nreaders;
 }
@@ -436,7 +373,7 @@ segment_merge_reset(SegmentMerge *merge)
 SegmentMerge *
 segment_merge_copy(const SegmentMerge *merge)
 {
-	SegmentMerge *copy = segment_merge_make();
+	SegmentMerge *copy = segment_merge_make(merge->room);
 	int			i;
 
 	for (i = 0; i < merge->nreading; i++)
@@ -456,9 +393,7 @@ segment_merge_free(SegmentMerge *merge)
 
 	for (i = 0; i < merge->nreaders; i++)
 		pfree(merge->readers[i]);
-	for (i = 0; i < 2; i++)
-		if (merge->buffers[i])
-			pfree(merge->buffers[i]);
+	pfree(merge->buffers[0]);
 	pfree(merge->readers);
 	pfree(merge->slices);
 	pfree(merge);
@@ -515,25 +450,6 @@ cut_slices(SegmentMerge *merge)
 	return nslices;
 }
 
-/* Sees to it that the buffers have room for a stretch of all readers. */
-static void
-make_buffers(SegmentMerge *merge)
-{
-	size_t		stretch = Max(STRETCH_RUNS, merge->room * STRETCH_LEAST);
-	int			i;
-
-	if (merge->stretch >= stretch)
-		return;
-	for (i = 0; i < 2; i++)
-	{
-		if (merge->buffers[i])
-			pfree(merge->buffers[i]);
-		merge->buffers[i] = MemoryContextAlloc(GetMemoryChunkContext(merge),
-											   2 * stretch * sizeof(uint64));
-	}
-	merge->stretch = stretch;
-}
-
 /* Merges two slices; returns the number of runs. */
 static size_t
 merge_two(const Slice *a, const Slice *b, uint64 *codes, uint64 *counts)
@@ -569,7 +485,6 @@ merge_slices(SegmentMerge *merge, int nslices)
 	Slice	   *slices = merge->slices;
 	int			pass;
 
-	make_buffers(merge);
 	for (pass = 0; nslices > 1; pass++)
 	{
 		uint64	   *codes = merge->buffers[pass % 2];

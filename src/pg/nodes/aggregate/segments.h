@@ -25,46 +25,33 @@ typedef struct RunsOutline
 	uint64		rows;			/* sum of counts */
 } RunsOutline;
 
-typedef struct SegmentBlock
-{
-	BlockPlace	place;
-	RunsOutline outline;
-} SegmentBlock;
-
+/*
+ * A segment without a directory takes no memory for its blocks, but it can only be read from its
+ * first run on, and nothing else may be put into the store while it is written.
+ */
 typedef struct Segment
 {
 	uint64		n;				/* runs */
-	BlockPlace	first;			/* of its blocks, which follow each other if there is no ... */
-	SegmentBlock *blocks;		/* ... directory of them: NULL */
+	bool		directory;
+	BlockPlace	place;			/* of the directory, or else of the first block */
 } Segment;
-
-static inline uint64
-segment_nblocks(uint64 n)
-{
-	return (n + SEGMENT_BLOCK - 1) / SEGMENT_BLOCK;
-}
 
 /* --- writing */
 
 typedef struct SegmentWriter SegmentWriter;
 
-/*
- * Begins a segment in a store, in the current memory context.  A segment without a
- * directory takes no memory for its blocks, but it can only be read from its first run on, and
- * nothing else may be put into the store meanwhile.
- */
+/* Begins a segment in a store, in the current memory context. */
 extern SegmentWriter *segment_write_begin(BlockStore *store, bool directory);
+
+/* Appends runs; counts is NULL if all of them are 1. */
 extern void segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts,
 						  size_t n);
-
-/* Appends n codes, each of which has the count 1. */
-extern void segment_write_codes(SegmentWriter *writer, const uint64 *codes, size_t n);
 
 /* Runs written so far. */
 extern uint64 segment_written(const SegmentWriter *writer);
 
-/* Sets *segment, whose directory is in the writer's memory context, and frees the writer. */
-extern void segment_write_end(SegmentWriter *writer, Segment *segment);
+/* Returns the segment, and frees the writer. */
+extern Segment segment_write_end(SegmentWriter *writer);
 
 /* --- reading */
 
@@ -74,18 +61,17 @@ typedef void (*SegmentMap) (void *arg, uint64 *codes, size_t n);
 typedef struct SegmentReader
 {
 	BlockStore *store;
-	const Segment *segment;
+	const struct SegmentBlock *blocks;	/* the directory, or NULL */
 	SegmentMap	map;			/* NULL: codes stay as they are */
 	void	   *map_arg;
 
 	/* the slice behind what is in memory */
 	uint64		next;			/* its first run */
 	uint64		left;			/* its runs */
-	uint64		lo;				/* smallest and largest code that are wanted */
-	uint64		hi;
+	uint64		lo;				/* the smallest code that is wanted */
 
 	/* a block, of which the runs from at to before end are to be read */
-	uint64		block;			/* its number, of those read so far; PG_UINT64_MAX: none */
+	uint64		block;			/* its number; PG_UINT64_MAX: none has been read */
 	BlockPlace	place;			/* of the next one, without a directory */
 	size_t		at;
 	size_t		end;
@@ -93,31 +79,28 @@ typedef struct SegmentReader
 	uint64		counts[SEGMENT_BLOCK];
 } SegmentReader;
 
-/* Begins in front of the first run, in the current memory context; store and segment are kept. */
+/* Begins in front of the first run, in the current memory context. */
 extern SegmentReader *segment_reader_make(BlockStore *store, const Segment *segment,
 										  SegmentMap map, void *map_arg);
 
-/* Begins to read n runs from number first on, of a segment with a directory. */
-extern void segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n);
-
 /*
- * Blocks of the slice may be left out, except those that have codes from lo to hi.  Not of
- * codes that are mapped.
+ * Begins to read n runs from number first on, of a segment with a directory.  Blocks of
+ * codes below lo may be left out; lo is 0 if codes are mapped.
  */
-extern void segment_reader_want(SegmentReader *reader, uint64 lo, uint64 hi);
+extern void segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n, uint64 lo);
 
 /* Sees to it that there are runs from at to before end; false at the end of the slice. */
 extern bool segment_reader_fill(SegmentReader *reader);
 
-/* Moves over runs and outlines them; false at the end of the slice. */
+/* Moves over the next runs and outlines them; false at the end of the slice. */
 extern bool segment_reader_outline(SegmentReader *reader, RunsOutline *outline);
 
 /* --- merging */
 
 typedef struct SegmentMerge SegmentMerge;
 
-/* Makes an empty merge in the current memory context. */
-extern SegmentMerge *segment_merge_make(void);
+/* Makes an empty merge, which has room for some readers, in the current memory context. */
+extern SegmentMerge *segment_merge_make(int room);
 
 /* Adds a reader of a slice; before the first run is taken. */
 extern void segment_merge_add(SegmentMerge *merge, SegmentReader *reader);
