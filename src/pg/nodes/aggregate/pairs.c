@@ -108,11 +108,11 @@ take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
 }
 
-/* Adds runs of codes to the rows. */
+/* A TakeBlock: into the rows; arg is the coding. */
 static void
-add_to_rows(PairSorter *pairs, const PairCoding *coding, const uint64 *codes,
-			const uint64 *counts, size_t n)
+take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
 {
+	const PairCoding *coding = (const PairCoding *) arg;
 	GroupValues group = group_values_make(coding->groups->code.ncolumns);
 	size_t		i;
 
@@ -128,13 +128,6 @@ add_to_rows(PairSorter *pairs, const PairCoding *coding, const uint64 *codes,
 						  (int64) (place - pair_value_offset(coding)), (int64) counts[i]);
 	}
 	group_values_free(&group);
-}
-
-/* A TakeBlock: into the rows; arg is the coding. */
-static void
-take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
-{
-	add_to_rows(pairs, (const PairCoding *) arg, codes, counts, n);
 }
 
 /* A TakeBlock: to the file; arg is the segment's writer. */
@@ -244,7 +237,7 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 
 		pair_merge_open(&merge, pairs->file, old);
 		while ((n = segment_merge_next(merge.merge, &codes, &counts)) > 0)
-			add_to_rows(pairs, old, codes, counts, n);
+			take_to_rows(pairs, (void *) old, (uint64 *) codes, (uint64 *) counts, n);
 		pair_merge_free(&merge);
 	}
 	long_sorter_reset(sorter);
@@ -566,8 +559,7 @@ struct PairCursor
 {
 	PairSorter *pairs;
 	LongSorterCursor memory;
-	PairMerge	segments;		/* instead, if something has been written: */
-	SegmentMerge *merge;		/* theirs, or NULL */
+	PairMerge	segments;		/* instead, if something has been written, else without merge */
 	PairRowsCursor *rows;		/* instead of both */
 
 	GroupValues group;
@@ -584,7 +576,7 @@ struct PairCursor
 	int64	   *values;
 };
 
-/* The next runs, 0 at the end: from merge, or else from memory; they are valid until the next call. */
+/* The next runs, 0 at the end, from merge, or else from memory; valid until the next call. */
 static size_t
 read_runs(PairCursor *cursor, SegmentMerge *merge, LongSorterCursor *memory,
 		  const uint64 **codes, const uint64 **counts)
@@ -607,7 +599,7 @@ read_more(PairCursor *cursor)
 {
 	const uint64 *codes;
 	const uint64 *counts;
-	size_t		n = read_runs(cursor, cursor->merge, &cursor->memory, &codes, &counts);
+	size_t		n = read_runs(cursor, cursor->segments.merge, &cursor->memory, &codes, &counts);
 
 	if (cursor->n + n > cursor->room)
 	{
@@ -651,7 +643,8 @@ read_ahead(PairCursor *cursor)
 static int64
 count_behind(PairCursor *cursor)
 {
-	SegmentMerge *merge = cursor->merge ? segment_merge_copy(cursor->merge) : NULL;
+	SegmentMerge *all = cursor->segments.merge;
+	SegmentMerge *merge = all ? segment_merge_copy(all) : NULL;
 	LongSorterCursor memory = cursor->memory;
 	const uint64 *codes;
 	const uint64 *counts;
@@ -713,7 +706,6 @@ pairs_open(PairSorter *pairs)
 			write_segment(pairs, pairs->sorter, &pairs->coding);
 		long_sorter_reset(pairs->sorter);
 		pair_merge_open(&cursor->segments, pairs->file, &pairs->coding);
-		cursor->merge = cursor->segments.merge;
 	}
 	else
 	{

@@ -1,6 +1,6 @@
 /*
  * segments.h
- *		Segments: runs (code, count) in a block store, and the one merge of them.
+ *		Segments: runs (code, count) in a store of blocks, and the one merge of them.
  *
  * A segment is written from its first run to its last.  What is read is a slice of
  * it, any runs one behind the other, whose codes ascend strictly if they are to be merged.  Pairs
@@ -12,7 +12,57 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/aggregate/block_store.h"
+#include "storage/sharedfileset.h"
+#include "utils/dsa.h"
+
+/* --- the store of blocks */
+
+/*
+ * A store of one process's own is a temporary file.  The blocks of a shared store are in dynamic
+ * shared memory while they are few, and then in a shared temporary file, from which all processes
+ * of a parallel query read them.
+ */
+typedef struct BlockStore BlockStore;
+
+/* Where a block is. */
+typedef struct BlockPlace
+{
+	dsa_pointer pointer;		/* InvalidDsaPointer: in the file, at ... */
+	off_t		offset;
+	int			fileno;
+} BlockPlace;
+
+/* Makes an empty store of this process's own, in the current memory context. */
+extern BlockStore *block_store_make(void);
+
+/*
+ * Makes a shared store, or opens one to be read, in the current memory context.  number: of the
+ * process that writes it, and closes it before others read.  memory_limit: bytes of shared memory
+ * at most.
+ */
+extern BlockStore *block_store_make_shared(SharedFileSet *files, int number, dsa_area *area,
+										   size_t memory_limit);
+
+/* Closes the file: one of this process's own is gone then.  Frees the store. */
+extern void block_store_close(BlockStore *store);
+
+/* Puts a block away, and sets *place. */
+extern void block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *place);
+
+/*
+ * Returns a block, valid until the next call.  Moves a place in the file to the block that
+ * was put next.
+ */
+extern const void *block_store_get(BlockStore *store, BlockPlace *place);
+
+/* Bytes written to the file. */
+extern uint64 block_store_disk(const BlockStore *store);
+
+/* The blocks of a store that are in shared memory, and how to free them when none is read. */
+extern dsa_pointer block_store_shared(const BlockStore *store);
+extern void block_store_free_shared(dsa_area *area, dsa_pointer blocks);
+
+/* --- segments */
 
 /* Runs of a block; only the last block of a segment has fewer. */
 #define SEGMENT_BLOCK 1024
