@@ -22,8 +22,8 @@
 /* Groups that are looked at for each part to find where it begins. */
 #define SAMPLES_PER_PART 2
 
-/* Of so many values, some are looked for by the outlines of blocks. */
-#define OUTLINED_VALUES (4 * SEGMENT_BLOCK)
+/* Of so many runs, those that are wanted are looked for by the outlines of blocks. */
+#define OUTLINED_RUNS (8 * SEGMENT_BLOCK)
 
 /* The groups of a process. */
 typedef struct GroupsStream
@@ -449,19 +449,19 @@ groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
 	uint64		rows = 0;
 	uint64		skipped = 0;
 	uint64		lo = 0;
-	size_t		room = 0;
+	uint64		nruns = 0;
 	size_t		n = 0;
 	size_t		i;
 	RunsOutline *outlines;
 	int			p;
 
-	if (merge->description->source_derived[source] ||
-		merge->counts[source].summary.n < OUTLINED_VALUES)
-		return 0;
 	for (p = 0; p < merge->nstreams; p++)
 		if (merge->streams[p].merged)
-			room += merge->streams[p].record->sources[source].nruns / SEGMENT_BLOCK + 2;
-	outlines = palloc_extended(room * sizeof(RunsOutline), MCXT_ALLOC_HUGE);
+			nruns += merge->streams[p].record->sources[source].nruns;
+	if (merge->description->source_derived[source] || nruns < OUTLINED_RUNS)
+		return 0;
+	outlines = palloc_extended((nruns / SEGMENT_BLOCK + 2 * merge->nstreams) *
+							   sizeof(RunsOutline), MCXT_ALLOC_HUGE);
 	for (p = 0; p < merge->nstreams; p++)
 	{
 		SegmentReader *reader = open_runs(merge, p, source, 0);
