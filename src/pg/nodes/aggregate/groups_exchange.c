@@ -9,15 +9,11 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
-#include "storage/buffile.h"
 #include "storage/dsm.h"
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
-#include "utils/guc.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exchange.h"
@@ -29,25 +25,13 @@ typedef enum ExchangePhase
 	PHASE_MERGE
 } ExchangePhase;
 
-/* A block is full from this size on, in bytes. */
-#define FULL_BYTES (128 * 1024)
-
-/* Where a block is, and its first group. */
-typedef struct BlockEntry
-{
-	dsa_pointer pointer;		/* InvalidDsaPointer: in the process's file, at ... */
-	off_t		offset;
-	int			fileno;
-	uint32		size;			/* bytes */
-	int64		first[FLEXIBLE_ARRAY_MEMBER];
-} BlockEntry;
-
 /* What a process has written. */
-typedef struct SharedBlocks
+typedef struct SharedWritten
 {
-	uint64		nblocks;
-	dsa_pointer directory;		/* their BlockEntries */
-} SharedBlocks;
+	bool		done;			/* something */
+	BlockPlace	segments;		/* the block of its segments, in the store ... */
+	dsa_pointer blocks;			/* ... whose blocks in shared memory these are */
+} SharedWritten;
 
 struct GroupsShared
 {
@@ -59,7 +43,7 @@ struct GroupsShared
 	slock_t		mutex;			/* for totals */
 	GroupsTotals totals;
 	int			nprocesses;
-	SharedBlocks blocks[FLEXIBLE_ARRAY_MEMBER]; /* by process: the leader, then workers */
+	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
 };
 
 struct GroupsExchange
@@ -70,20 +54,8 @@ struct GroupsExchange
 	dsa_area   *area;
 	size_t		memory_limit;
 	int			process;		/* this one's number */
-	Size		entry_size;
-
-	/* writing */
-	Aggregation *aggregation;
-	size_t		memory_used;
 	uint64		disk;
-	BufFile    *file;			/* NULL: none yet */
-	StringInfoData items;		/* of the block that is being filled */
-	StringInfoData directory;
-	int64	   *first;			/* the first group of that block */
-
-	/* merging */
-	const char **directories;	/* by process */
-	BufFile   **files;			/* by process; NULL: not opened */
+	GroupsWritten *written;		/* by process; NULL: not all have written */
 };
 
 /* --- shared memory */
@@ -91,23 +63,17 @@ struct GroupsExchange
 Size
 groups_shared_size(int nworkers)
 {
-	return add_size(offsetof(GroupsShared, blocks), mul_size(nworkers + 1, sizeof(SharedBlocks)));
+	return add_size(offsetof(GroupsShared, written), mul_size(nworkers + 1, sizeof(SharedWritten)));
 }
 
 static void
 start_phases(GroupsShared *shared)
 {
-	int			p;
-
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->nreaders, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);
 	memset(&shared->totals, 0, sizeof(shared->totals));
-	for (p = 0; p < shared->nprocesses; p++)
-	{
-		shared->blocks[p].nblocks = 0;
-		shared->blocks[p].directory = InvalidDsaPointer;
-	}
+	memset(shared->written, 0, shared->nprocesses * sizeof(SharedWritten));
 }
 
 void
@@ -123,29 +89,10 @@ groups_shared_init(GroupsShared *shared, ParallelContext *pcxt)
 void
 groups_shared_reset(GroupsShared *shared, dsa_area *area)
 {
-	Size		entry_size;
 	int			p;
 
 	for (p = 0; p < shared->nprocesses; p++)
-	{
-		SharedBlocks *blocks = &shared->blocks[p];
-		const char *directory;
-		uint64		b;
-
-		if (!DsaPointerIsValid(blocks->directory))
-			continue;
-		directory = dsa_get_address(area, blocks->directory);
-		memcpy(&entry_size, directory, sizeof(entry_size));
-		for (b = 0; b < blocks->nblocks; b++)
-		{
-			const BlockEntry *entry = (const BlockEntry *) (directory + sizeof(int64) +
-															b * entry_size);
-
-			if (DsaPointerIsValid(entry->pointer))
-				dsa_free(area, entry->pointer);
-		}
-		dsa_free(area, blocks->directory);
-	}
+		block_store_free_shared(area, shared->written[p].blocks);
 	SharedFileSetDeleteAll(&shared->files);
 	start_phases(shared);
 }
@@ -193,8 +140,6 @@ groups_exchange_make(GroupsShared *shared, const GroupsDescription *description,
 	exchange->area = area;
 	exchange->memory_limit = memory_limit;
 	exchange->process = ParallelWorkerNumber + 1;
-	exchange->entry_size = offsetof(BlockEntry, first) +
-		(description->ngroups + groups_null_words(description)) * sizeof(int64);
 	return exchange;
 }
 
@@ -236,9 +181,9 @@ groups_exchange_end(GroupsExchange *exchange)
 {
 	int			p;
 
-	for (p = 0; exchange->files && p < exchange->shared->nprocesses; p++)
-		if (exchange->files[p])
-			BufFileClose(exchange->files[p]);
+	for (p = 0; exchange->written && p < exchange->shared->nprocesses; p++)
+		if (exchange->written[p].store)
+			block_store_close(exchange->written[p].store);
 }
 
 uint64
@@ -247,315 +192,182 @@ groups_exchange_disk(const GroupsExchange *exchange)
 	return exchange->disk;
 }
 
-/* --- groups as words */
+/* --- records */
 
-void
-groups_tell(const GroupsDescription *description, const GroupValues *group, int64 *words)
+int
+groups_record_words(const GroupsDescription *description)
 {
-	int64	   *bits = words + description->ngroups;
+	return 1 + description->nsources * (int) (sizeof(SourceRecord) / sizeof(int64)) +
+		description->ngroups + (description->ngroups + 63) / 64;
+}
+
+static void
+set_group(const GroupsDescription *description, const GroupValues *group, GroupRecord *record)
+{
+	int64	   *values = (int64 *) &record->sources[description->nsources];
+	int64	   *bits = values + description->ngroups;
 	int			g;
 
-	memset(bits, 0, groups_null_words(description) * sizeof(int64));
 	for (g = 0; g < description->ngroups; g++)
 	{
-		words[g] = group->values[g];
+		values[g] = group->values[g];
+		if (g % 64 == 0)
+			bits[g / 64] = 0;
 		if (group->nulls[g])
 			bits[g / 64] |= INT64CONST(1) << (g % 64);
 		else if (description->group_derived[g])
-			words[g] = derived_tell(description->group_derived[g], words[g]);
+			values[g] = derived_tell(description->group_derived[g], values[g]);
 	}
 }
 
 void
-groups_hear(const GroupsDescription *description, const int64 *words, GroupValues *group)
+groups_record_group(const GroupsDescription *description, const GroupRecord *record,
+					GroupValues *group)
 {
-	const int64 *bits = words + description->ngroups;
+	const int64 *values = (const int64 *) &record->sources[description->nsources];
+	const int64 *bits = values + description->ngroups;
 	int			g;
 
 	for (g = 0; g < description->ngroups; g++)
 	{
-		group->values[g] = words[g];
+		group->values[g] = values[g];
 		group->nulls[g] = (bits[g / 64] >> (g % 64) & 1) != 0;
 		if (!group->nulls[g] && description->group_derived[g])
-			group->values[g] = derived_hear(description->group_derived[g], words[g]);
+			group->values[g] = derived_hear(description->group_derived[g], values[g]);
 	}
+}
+
+/* Sets what is known of a source without its runs. */
+static void
+set_source(const DerivedColumn *derived, const SourceCounts *counts, SourceRecord *record)
+{
+	const ValueSummary *summary = &counts->summary;
+	bool		told = derived && summary->n > 0;
+
+	record->nulls = counts->nulls;
+	record->refused = counts->refused;
+	record->min = told ? derived_tell(derived, summary->min) : summary->min;
+	record->max = told ? derived_tell(derived, summary->max) : summary->max;
+	memcpy(record->sum, &summary->sum, sizeof(record->sum));
 }
 
 /* --- writing */
 
+/* Writes the runs of a source of the group that the aggregation is at. */
 static void
-put(GroupsExchange *exchange, const void *data, size_t size)
+write_runs(const GroupsDescription *description, Aggregation *aggregation, int s,
+		   SegmentWriter *writer)
 {
-	appendBinaryStringInfo(&exchange->items, data, (int) size);
-}
+	const DerivedColumn *derived = description->source_derived[s];
+	const int64 *values;
+	const int64 *counts;
+	uint64		codes[SEGMENT_BLOCK];
+	size_t		n;
+	size_t		at;
 
-static void
-put_int64(GroupsExchange *exchange, int64 value)
-{
-	put(exchange, &value, sizeof(value));
-}
-
-/* The name of a process's file. */
-static void
-name_file(int process, char *name, size_t size)
-{
-	snprintf(name, size, "groups.%d", process);
-}
-
-static void
-write_to_file(GroupsExchange *exchange, BlockEntry *entry)
-{
-	if (exchange->file == NULL)
-	{
-		char		name[MAXPGPATH];
-
-		name_file(exchange->process, name, sizeof(name));
-		exchange->file = BufFileCreateFileSet(&exchange->shared->files.fs, name);
-	}
-	BufFileTell(exchange->file, &entry->fileno, &entry->offset);
-	BufFileWrite(exchange->file, exchange->items.data, exchange->items.len);
-	exchange->disk += exchange->items.len;
-}
-
-/*
- * Bytes of shared memory for the blocks.  More than a little is better off in a
- * file, which the kernel keeps in memory as well: it gives each process its pages at once, where
- * dynamic shared memory is made larger under a lock.  Not where files are limited.
- */
-static size_t
-memory_share(const GroupsExchange *exchange)
-{
-	return temp_file_limit < 0 ? Min(exchange->memory_limit, 1024 * 1024) : exchange->memory_limit;
-}
-
-/* Puts the block away, and begins another one. */
-static void
-end_block(GroupsExchange *exchange)
-{
-	Size		size = exchange->items.len;
-	BlockEntry *entry;
-
-	CHECK_FOR_INTERRUPTS();
-	if (size == 0)
-		return;
-	enlargeStringInfo(&exchange->directory, (int) exchange->entry_size);
-	entry = (BlockEntry *) (exchange->directory.data + exchange->directory.len);
-	memset(entry, 0, exchange->entry_size);
-	entry->size = (uint32) size;
-	entry->pointer = InvalidDsaPointer;
-	memcpy(entry->first, exchange->first, exchange->entry_size - offsetof(BlockEntry, first));
-	exchange->directory.len += exchange->entry_size;
-	if (exchange->memory_used + size <= memory_share(exchange))
-		entry->pointer = dsa_allocate_extended(exchange->area, size, DSA_ALLOC_NO_OOM);
-	if (DsaPointerIsValid(entry->pointer))
-	{
-		memcpy(dsa_get_address(exchange->area, entry->pointer), exchange->items.data, size);
-		exchange->memory_used += size;
-	}
-	else
-		write_to_file(exchange, entry);
-	resetStringInfo(&exchange->items);
-}
-
-/* An item of a group; counts is NULL if it begins again. */
-static void
-put_group(GroupsExchange *exchange, const int64 *words, int64 rows, const SourceCounts *counts)
-{
-	const GroupsDescription *description = exchange->description;
-	int			nwords = description->ngroups + groups_null_words(description);
-	int			s;
-
-	if (exchange->items.len == 0)
-		memcpy(exchange->first, words, nwords * sizeof(int64));
-	put_int64(exchange, ITEM_GROUP);
-	put(exchange, words, nwords * sizeof(int64));
-	put_int64(exchange, rows);
-	for (s = 0; s < description->nsources; s++)
-	{
-		const ValueSource *source = &description->sources[s];
-		ValueSummary summary = {.min = PG_INT64_MAX,.max = PG_INT64_MIN};
-
-		put_int64(exchange, counts ? counts[s].nulls : 0);
-		put_int64(exchange, counts ? counts[s].refused : 0);
-		if (source->runs || source->column < 0)
-			continue;
-		if (counts && counts[s].summary.n > 0)
+	while ((n = aggregation_runs(aggregation, s, &values, &counts)) > 0)
+		for (at = 0; at < n; at += SEGMENT_BLOCK)
 		{
-			summary = counts[s].summary;
-			if (description->source_derived[s])
-			{
-				summary.min = derived_tell(description->source_derived[s], summary.min);
-				summary.max = derived_tell(description->source_derived[s], summary.max);
-			}
+			size_t		some = Min(n - at, SEGMENT_BLOCK);
+			size_t		i;
+
+			for (i = 0; i < some; i++)
+				codes[i] = derived ? (uint64) derived_tell(derived, values[at + i]) :
+					field_image(values[at + i]);
+			segment_write(writer, codes, (const uint64 *) counts + at, some);
 		}
-		put_int64(exchange, summary.min);
-		put_int64(exchange, summary.max);
-		put(exchange, &summary.sum, sizeof(summary.sum));
-	}
 }
 
-/* Numbers of up to max, less base each, in as few bytes as hold them. */
+/* Writes all groups of an aggregation: a record of each, and its runs. */
 static void
-put_numbers(GroupsExchange *exchange, const int64 *numbers, size_t n, int64 base, uint64 max)
+write_groups(const GroupsDescription *description, Aggregation *aggregation,
+			 SegmentWriter **writers)
 {
-	int			width = max <= PG_UINT16_MAX ? 2 : max <= PG_UINT32_MAX ? 4 : 8;
-	Size		size = n * width;
-	char	   *to;
-	size_t		i;
-
-	put_int64(exchange, width);
-	enlargeStringInfo(&exchange->items, (int) (MAXALIGN(size)));
-	to = exchange->items.data + exchange->items.len;
-	if (width == 2)
-		for (i = 0; i < n; i++)
-			((uint16 *) to)[i] = (uint16) (numbers[i] - base);
-	else if (width == 4)
-		for (i = 0; i < n; i++)
-			((uint32 *) to)[i] = (uint32) (numbers[i] - base);
-	else
-		for (i = 0; i < n; i++)
-			((uint64 *) to)[i] = (uint64) numbers[i] - (uint64) base;
-	memset(to + size, 0, MAXALIGN(size) - size);
-	exchange->items.len += (int) MAXALIGN(size);
-}
-
-/* Some runs of a source, at most ITEM_RUNS_MAX. */
-static void
-put_runs(GroupsExchange *exchange, int s, const int64 *values, const int64 *counts, size_t n)
-{
-	const DerivedColumn *derived = exchange->description->source_derived[s];
-	int64		told[ITEM_RUNS_MAX];
-	int64		rows = 0;
-	int64		most = 1;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-	{
-		rows += counts[i];
-		most = Max(most, counts[i]);
-	}
-	put_int64(exchange, ITEM_RUNS);
-	put_int64(exchange, s);
-	put_int64(exchange, (int64) n);
-	put_int64(exchange, rows);
-	put_int64(exchange, values[n - 1]);
-	if (derived)
-	{
-		for (i = 0; i < n; i++)
-			told[i] = derived_tell(derived, values[i]);
-		put_int64(exchange, 0);
-		put_numbers(exchange, told, n, 0, PG_UINT64_MAX);
-	}
-	else
-	{
-		put_int64(exchange, values[0]);
-		put_numbers(exchange, values, n, values[0], (uint64) values[n - 1] - (uint64) values[0]);
-	}
-	if (most == 1)
-		put_int64(exchange, 0);
-	else
-		put_numbers(exchange, counts, n, 0, (uint64) most);
-}
-
-static void
-write_group(GroupsExchange *exchange, const GroupValues *group, int64 *words, SourceCounts *counts)
-{
-	const GroupsDescription *description = exchange->description;
+	int			nwords = groups_record_words(description);
+	GroupRecord *record = palloc0(nwords * sizeof(int64));
+	const GroupValues *group;
 	int			s;
 
-	groups_tell(description, group, words);
-	for (s = 0; s < description->nsources; s++)
-		aggregation_count(exchange->aggregation, s, &counts[s]);
-	put_group(exchange, words, aggregation_rows(exchange->aggregation), counts);
-	for (s = 0; s < description->nsources; s++)
+	while (aggregation_next(aggregation, &group))
 	{
-		const int64 *values;
-		const int64 *run_counts;
-		size_t		n;
-		size_t		at;
+		set_group(description, group, record);
+		record->rows = aggregation_rows(aggregation);
+		for (s = 0; s < description->nsources; s++)
+		{
+			SourceRecord *source = &record->sources[s];
+			SegmentWriter *values = writers[1 + s];
+			SourceCounts counts;
 
-		if (!description->sources[s].runs)
-			continue;
-		while ((n = aggregation_runs(exchange->aggregation, s, &values, &run_counts)) > 0)
-			for (at = 0; at < n; at += ITEM_RUNS_MAX)
-			{
-				if (exchange->items.len >= FULL_BYTES)
-				{
-					end_block(exchange);
-					put_group(exchange, words, 0, NULL);
-				}
-				put_runs(exchange, s, values + at, run_counts + at, Min(n - at, ITEM_RUNS_MAX));
-			}
+			aggregation_count(aggregation, s, &counts);
+			set_source(description->source_derived[s], &counts, source);
+			if (!description->sources[s].runs)
+				continue;
+			source->first = segment_written(values);
+			write_runs(description, aggregation, s, values);
+			source->nruns = segment_written(values) - source->first;
+		}
+		segment_write(writers[0], (const uint64 *) record, NULL, nwords);
 	}
-	if (exchange->items.len >= FULL_BYTES)
-		end_block(exchange);
+	pfree(record);
 }
 
-/* Lets the others see the blocks: the size of their entries, and the entries. */
+/* Writes the segments of this process, and a block of them. */
 static void
-publish_blocks(GroupsExchange *exchange)
+write_segments(GroupsExchange *exchange, Aggregation *aggregation)
 {
-	SharedBlocks *blocks = &exchange->shared->blocks[exchange->process];
-	Size		size = exchange->directory.len;
-	char	   *directory;
+	SharedWritten *written = &exchange->shared->written[exchange->process];
+	BlockStore *store = block_store_make_shared(&exchange->shared->files, exchange->process,
+												exchange->area, exchange->memory_limit);
+	int			n = 1 + exchange->description->nsources;
+	SegmentWriter **writers = palloc_array(SegmentWriter *, n);
+	Segment    *segments = palloc_array(Segment, n);
+	int			s;
 
-	if (exchange->file)
-		BufFileClose(exchange->file);
-	exchange->file = NULL;
-	if (size == 0)
-		return;
-	blocks->directory = dsa_allocate_extended(exchange->area, sizeof(int64) + size, DSA_ALLOC_HUGE);
-	directory = dsa_get_address(exchange->area, blocks->directory);
-	memcpy(directory, &exchange->entry_size, sizeof(exchange->entry_size));
-	memcpy(directory + sizeof(int64), exchange->directory.data, size);
-	blocks->nblocks = size / exchange->entry_size;
+	for (s = 0; s < n; s++)
+		writers[s] = segment_write_begin(store, true);
+	write_groups(exchange->description, aggregation, writers);
+	for (s = 0; s < n; s++)
+		segments[s] = segment_write_end(writers[s]);
+	block_store_put(store, segments, n * sizeof(Segment), &written->segments);
+	written->blocks = block_store_shared(store);
+	written->done = true;
+	exchange->disk = block_store_disk(store);
+	block_store_close(store);
+	pfree(writers);
+	pfree(segments);
 }
 
 /* Finds what the processes have written. */
 static void
-find_blocks(GroupsExchange *exchange)
+find_segments(GroupsExchange *exchange)
 {
-	int			n = exchange->shared->nprocesses;
+	GroupsShared *shared = exchange->shared;
+	size_t		size = (1 + exchange->description->nsources) * sizeof(Segment);
 	int			p;
 
-	exchange->directories = palloc0_array(const char *, n);
-	exchange->files = palloc0_array(BufFile *, n);
-	for (p = 0; p < n; p++)
-		if (exchange->shared->blocks[p].nblocks > 0)
-			exchange->directories[p] = (const char *)
-				dsa_get_address(exchange->area, exchange->shared->blocks[p].directory) +
-				sizeof(int64);
+	exchange->written = palloc0_array(GroupsWritten, shared->nprocesses);
+	for (p = 0; p < shared->nprocesses; p++)
+	{
+		BlockPlace	place = shared->written[p].segments;
+		GroupsWritten *written = &exchange->written[p];
+
+		if (!shared->written[p].done)
+			continue;
+		written->store = block_store_make_shared(&shared->files, p, exchange->area, 0);
+		written->segments = memcpy(palloc(size), block_store_get(written->store, &place), size);
+	}
 }
 
 void
 groups_exchange_write(GroupsExchange *exchange, Aggregation *aggregation)
 {
-	const GroupsDescription *description = exchange->description;
 	MemoryContext old = MemoryContextSwitchTo(exchange->memory);
 
 	if (aggregation)
-	{
-		SourceCounts *counts = palloc_array(SourceCounts, Max(description->nsources, 1));
-		int			nwords = description->ngroups + groups_null_words(description);
-		int64	   *words = palloc_array(int64, Max(nwords, 1));
-		const GroupValues *group;
-
-		exchange->aggregation = aggregation;
-		exchange->first = palloc_array(int64, Max(nwords, 1));
-		initStringInfo(&exchange->items);
-		enlargeStringInfo(&exchange->items, FULL_BYTES + FULL_BYTES / 2);
-		initStringInfo(&exchange->directory);
-		while (aggregation_next(aggregation, &group))
-			write_group(exchange, group, words, counts);
-		end_block(exchange);
-		publish_blocks(exchange);
-		pfree(exchange->items.data);
-		pfree(exchange->directory.data);
-		exchange->aggregation = NULL;
-	}
+		write_segments(exchange, aggregation);
 	finish_phase(exchange, PHASE_WRITE);
 	BarrierDetach(&exchange->shared->barrier);
-	find_blocks(exchange);
+	find_segments(exchange);
 	MemoryContextSwitchTo(old);
 }
 
@@ -573,70 +385,10 @@ groups_exchange_nprocesses(const GroupsExchange *exchange)
 	return exchange->shared->nprocesses;
 }
 
-uint64
-groups_exchange_nblocks(const GroupsExchange *exchange, int process)
+const GroupsWritten *
+groups_exchange_written(const GroupsExchange *exchange, int process)
 {
-	return exchange->directories[process] ? exchange->shared->blocks[process].nblocks : 0;
-}
-
-static const BlockEntry *
-get_entry(const GroupsExchange *exchange, int process, uint64 block)
-{
-	return (const BlockEntry *) (exchange->directories[process] + block * exchange->entry_size);
-}
-
-const int64 *
-groups_exchange_first(const GroupsExchange *exchange, int process, uint64 block)
-{
-	return get_entry(exchange, process, block)->first;
-}
-
-static void
-read_from_file(GroupsExchange *exchange, int process, const BlockEntry *entry,
-			   GroupsBuffer *buffer)
-{
-	MemoryContext old = MemoryContextSwitchTo(exchange->memory);
-
-	if (exchange->files[process] == NULL)
-	{
-		char		name[MAXPGPATH];
-
-		name_file(process, name, sizeof(name));
-		exchange->files[process] = BufFileOpenFileSet(&exchange->shared->files.fs, name, O_RDONLY,
-													  false);
-	}
-	if (buffer->size < entry->size)
-	{
-		if (buffer->words)
-			pfree(buffer->words);
-		buffer->size = entry->size;
-		buffer->words = palloc(buffer->size);
-	}
-	MemoryContextSwitchTo(old);
-	if (BufFileSeek(exchange->files[process], entry->fileno, entry->offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file of HpSort Aggregate")));
-	compat_buffile_read(exchange->files[process], buffer->words, entry->size);
-}
-
-const int64 *
-groups_exchange_block(GroupsExchange *exchange, int process, uint64 block, GroupsBuffer *buffer,
-					  const int64 **end)
-{
-	const BlockEntry *entry = get_entry(exchange, process, block);
-	const int64 *items;
-
-	CHECK_FOR_INTERRUPTS();
-	if (DsaPointerIsValid(entry->pointer))
-		items = dsa_get_address(exchange->area, entry->pointer);
-	else
-	{
-		read_from_file(exchange, process, entry, buffer);
-		items = buffer->words;
-	}
-	*end = items + entry->size / sizeof(int64);
-	return items;
+	return &exchange->written[process];
 }
 
 uint32

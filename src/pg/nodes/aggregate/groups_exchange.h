@@ -4,10 +4,9 @@
  *		other what they have found of their groups.
  *
  * Each process reads a share of the rows.  Then each writes what it knows of its groups, in
- * the order of the groups, in blocks: some into dynamic shared memory, the others into a
- * shared temporary file.  When all have written, the groups are divided into parts,
- * ranges of groups, which the processes take one after the other; a part's groups are
- * merged from the blocks of all (groups_merge.h).
+ * the order of the groups, as segments (segments.h) in a shared store.  When all have written, the
+ * groups are divided into parts, ranges of groups, which the processes take one after the
+ * other; a part's groups are merged from the segments of all (groups_merge.h).
  *
  * All processes must have the same order of groups.  No process waits for another
  * one once it has returned a group.
@@ -22,6 +21,7 @@
 
 #include "pg/nodes/aggregate/aggregation.h"
 #include "pg/nodes/aggregate/derived.h"
+#include "pg/nodes/aggregate/segments.h"
 
 /* What groups and sources are, the same in all processes. */
 typedef struct GroupsDescription
@@ -95,62 +95,55 @@ extern uint64 groups_exchange_disk(const GroupsExchange *exchange);
 
 /* --- for groups_merge.c */
 
+/* What a record says of a source. */
+typedef struct SourceRecord
+{
+	int64		nulls;
+	int64		refused;
+	union
+	{
+		struct
+		{
+			uint64		first;	/* with runs: the first of them in the segment of values */
+			uint64		nruns;
+		};
+		struct
+		{
+			int64		min;	/* without runs; larger than max: there are no values */
+			int64		max;
+		};
+	};
+	int64		sum[sizeof(ValueSum) / sizeof(int64)];
+} SourceRecord;
+
+/* What a process knows of a group.  Behind the sources are its values, and its NULLs as bits. */
+typedef struct GroupRecord
+{
+	int64		rows;
+	SourceRecord sources[FLEXIBLE_ARRAY_MEMBER];
+} GroupRecord;
+
+/* The words of 64 bits that a record has. */
+extern int	groups_record_words(const GroupsDescription *description);
+
+/* The group of a record. */
+extern void groups_record_group(const GroupsDescription *description, const GroupRecord *record,
+								GroupValues *group);
+
 /*
- * A block is a sequence of items.  Each begins with its kind, and all are made of
- * int64 in native byte order.
- *
- * ITEM_GROUP: the group's values as told by groups_tell, its NULLs as bits, its rows; for
- * each source NULLs and refused rows, and of a source without runs, unless it only
- * counts rows, also the smallest value, the largest, and their sum (16 bytes).
- *
- * ITEM_RUNS: a source and a number of runs, at most ITEM_RUNS_MAX; their rows, and the
- * largest value; what to add to all of the values that follow, which is the smallest value, bytes
- * for each of them, the values; bytes for each count, 0 if all are 1, and the counts.  The runs
- * are of the last group before them, in the order of sources and values.  (Of a derived column
- * values are told in another way: nothing is added, and the largest has no meaning.)
- *
- * A group that one block has no room for begins again in the next one, without rows.
+ * What a process has written: a segment of its groups, whose codes are the words of the
+ * records, and for each source with runs one of its values, group by group.  Codes of
+ * values are images, or of a derived column what derived_tell makes of them.
  */
-typedef enum ItemKind
+typedef struct GroupsWritten
 {
-	ITEM_GROUP,
-	ITEM_RUNS
-} ItemKind;
+	BlockStore *store;			/* NULL: nothing */
+	const Segment *segments;	/* the groups; behind them the values, by source */
+} GroupsWritten;
 
-/* Runs of many values that lie close together take two bytes a value, those of more runs four. */
-#define ITEM_RUNS_MAX 512
-
-static inline int
-groups_null_words(const GroupsDescription *description)
-{
-	return (description->ngroups + 63) / 64;
-}
-
-/* Values and bits of a group, and back. */
-extern void groups_tell(const GroupsDescription *description, const GroupValues *group,
-						int64 *words);
-extern void groups_hear(const GroupsDescription *description, const int64 *words,
-						GroupValues *group);
-
+extern const GroupsWritten *groups_exchange_written(const GroupsExchange *exchange, int process);
 extern const GroupsDescription *groups_exchange_description(const GroupsExchange *exchange);
 extern int	groups_exchange_nprocesses(const GroupsExchange *exchange);
-extern uint64 groups_exchange_nblocks(const GroupsExchange *exchange, int process);
-
-/* The first group of a block, as groups_tell told it. */
-extern const int64 *groups_exchange_first(const GroupsExchange *exchange, int process,
-										  uint64 block);
-
-/*
- * A block's items.  What is in a file is read into *buffer, which is made larger if need be.
- */
-typedef struct GroupsBuffer
-{
-	int64	   *words;
-	Size		size;			/* bytes */
-} GroupsBuffer;
-
-extern const int64 *groups_exchange_block(GroupsExchange *exchange, int process, uint64 block,
-										  GroupsBuffer *buffer, const int64 **end);
 
 /* The number of the next part that no process has taken. */
 extern uint32 groups_exchange_take_part(GroupsExchange *exchange);

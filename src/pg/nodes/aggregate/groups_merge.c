@@ -2,14 +2,12 @@
  * groups_merge.c
  *		Merging the groups that several processes have found (see groups_merge.h).
  *
- * A part begins in the middle of a block as a rule: a stream is read from the last block on
- * that begins before the part's first group.
+ * Each process's groups are a stream of records, in order; the first of the groups that
+ * the streams are at is returned, and the values of a source are a merge of the
+ * slices that the records name (segments.h).
  *
- * The runs of a group are put in order by a sorter as far as there is memory for them.  What
- * there is no memory for is merged with them while they are read.
- *
- * Where only some rows of a group are wanted, a median's for example, the outlines of the
- * runs tell between which values these rows are, and other runs are not even read.
+ * Where only some rows of a group are wanted, a median's for example, the outlines of its
+ * blocks tell between which values these rows are, and other blocks are not even read.
  */
 #include "postgres.h"
 
@@ -17,43 +15,36 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_merge.h"
-#include "pg/nodes/aggregate/groups_stream.h"
-#include "sort/long_sorter.h"
-
-/* Runs that are merged at once. */
-#define MERGED_RUNS 1024
 
 /* Parts for each process: they may take different times. */
 #define PARTS_PER_PROCESS 8
 
-/* A sorter is worth its while from so many values of a group on. */
-#define SORTED_VALUES 64
+/* Groups that are looked at for each part to find where it begins. */
+#define SAMPLES_PER_PART 2
 
-/* Of so many values, some are looked for by outlines of the runs: 8 items of them. */
-#define OUTLINED_VALUES (8 * ITEM_RUNS_MAX)
+/* Of so many runs, those that are wanted are looked for by the outlines of blocks. */
+#define OUTLINED_RUNS (8 * SEGMENT_BLOCK)
 
-/* It takes keys, not runs, while they repeat no more often than this. */
-#define SORTED_REPEATS 4
-
-/* Turns an int64 into an unsigned key in the same order. */
-#define SIGN_BIT (UINT64CONST(1) << 63)
-
-/* A stream that has runs of the source being merged. */
-typedef struct MergeInput
+/* The groups of a process. */
+typedef struct GroupsStream
 {
-	int64		value;			/* the next one */
-	GroupsStream *stream;
-} MergeInput;
+	uint64		ngroups;
+	uint64		number;			/* of the group that the stream is at; ngroups: at its end */
+	GroupValues group;			/* that group, and ... */
+	GroupRecord *record;		/* ... its record */
+	bool		merged;			/* it is the group that is being returned */
+	SegmentReader *records;
+	SegmentReader **values;		/* by source; NULL: it has no runs */
+} GroupsStream;
 
 struct GroupsMerge
 {
 	MemoryContext memory;
-	const SortContext *context;
-	size_t		memory_limit;
 	GroupsExchange *exchange;
 	const GroupsDescription *description;
+	int			nwords;			/* of a record */
 	int			nstreams;
-	GroupsStream *streams;		/* of the processes, and one of the sorter */
+	GroupsStream *streams;		/* of the processes */
 
 	/* the first groups of all parts but the first one, in order */
 	uint32		nbounds;
@@ -66,25 +57,113 @@ struct GroupsMerge
 	SourceCounts *counts;		/* by source */
 
 	int			source;			/* being merged; -1: none */
-	WantedValues wanted;		/* of it */
-	size_t		noutlines;		/* of its runs */
-	size_t		outlines_room;
-	RunsOutline *outlines;
-	bool		sorting;		/* there is a sorter */
-	LongSorter	sorter;
-	LongSorterCursor cursor;
-	uint64		keys[SORTED_REPEATS * ITEM_RUNS_MAX];	/* of the sorter */
-	uint32		narrow[SORTED_REPEATS * ITEM_RUNS_MAX];
-	int			ninputs;
-	MergeInput *inputs;			/* a binary heap, the smallest value first */
-	int64		values[MERGED_RUNS];
-	int64		run_counts[MERGED_RUNS];
+	uint64		rows_left;		/* that are wanted of it */
+	SegmentMerge *segments;
+	size_t		room;
+	int64	   *values;			/* of runs that are returned */
 };
 
 static int
 compare_groups(const GroupsDescription *description, const GroupValues *a, const GroupValues *b)
 {
 	return group_values_compare(description->groups, description->ngroups, a, b);
+}
+
+/* --- streams */
+
+/* Moves to a group by its number. */
+static void
+move_to(const GroupsMerge *merge, GroupsStream *stream, uint64 number)
+{
+	SegmentReader *reader = stream->records;
+	uint64	   *to = (uint64 *) stream->record;
+
+	stream->number = number;
+	if (number >= stream->ngroups)
+		return;
+	segment_reader_seek(reader, number * merge->nwords, merge->nwords, 0);
+	while (segment_reader_fill(reader))
+		while (reader->at < reader->end)
+			*to++ = reader->codes[reader->at++];
+	groups_record_group(merge->description, stream->record, &stream->group);
+}
+
+/* Moves to the first group from a group on; NULL: to the first one. */
+static void
+seek(const GroupsMerge *merge, GroupsStream *stream, const GroupValues *first)
+{
+	uint64		lo = 0;
+	uint64		hi = first ? stream->ngroups : 0;
+
+	while (lo < hi)
+	{
+		uint64		middle = lo + (hi - lo) / 2;
+
+		move_to(merge, stream, middle);
+		if (compare_groups(merge->description, &stream->group, first) < 0)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	move_to(merge, stream, lo);
+}
+
+static bool
+has_ended(const GroupsStream *stream)
+{
+	return stream->number >= stream->ngroups;
+}
+
+/* A SegmentMap: what another process has told of values becomes their images. */
+static void
+hear_values(void *arg, uint64 *codes, size_t n)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		codes[i] = field_image(derived_hear((DerivedColumn *) arg, (int64) codes[i]));
+}
+
+static void
+open_stream(const GroupsMerge *merge, int process)
+{
+	const GroupsDescription *description = merge->description;
+	const GroupsWritten *written = groups_exchange_written(merge->exchange, process);
+	GroupsStream *stream = &merge->streams[process];
+	int			s;
+
+	if (written->store == NULL)
+		return;
+	stream->ngroups = written->segments[0].n / merge->nwords;
+	stream->group = group_values_make(description->ngroups);
+	stream->record = palloc(merge->nwords * sizeof(uint64));
+	stream->records = segment_reader_make(written->store, &written->segments[0], NULL, NULL);
+	stream->values = palloc0_array(SegmentReader *, Max(description->nsources, 1));
+	for (s = 0; s < description->nsources; s++)
+	{
+		DerivedColumn *derived = description->source_derived[s];
+
+		if (description->sources[s].runs)
+			stream->values[s] = segment_reader_make(written->store, &written->segments[1 + s],
+													derived ? hear_values : NULL, derived);
+	}
+}
+
+/*
+ * Begins to read the runs from code lo on that a stream has of a source of the group that is
+ * being returned; NULL if it does not have the group.
+ */
+static SegmentReader *
+open_runs(const GroupsMerge *merge, int process, int source, uint64 lo)
+{
+	const GroupsStream *stream = &merge->streams[process];
+	const SourceRecord *record;
+
+	if (!stream->merged)
+		return NULL;
+	record = &stream->record->sources[source];
+	segment_reader_seek(stream->values[source], record->first, record->nruns, lo);
+	return stream->values[source];
 }
 
 /* --- parts */
@@ -98,40 +177,44 @@ compare_bounds(const void *a, const void *b, void *arg)
 }
 
 /*
- * Divides the groups into parts of about as many blocks.  All processes do so from the
- * same blocks, and with the same result.
+ * Divides the groups into parts, each of which has some of the groups of all processes.  All
+ * processes do so from the same samples, and with the same result.
  */
 static void
 find_bounds(GroupsMerge *merge)
 {
 	const GroupsDescription *description = merge->description;
-	uint64		nblocks = 0;
+	uint64		ngroups = 0;
 	uint64		nparts = (uint64) merge->nstreams * PARTS_PER_PROCESS;
-	uint64		b;
+	uint64		nsamples = 0;
+	uint64		step;
+	uint64		i;
 	int			p;
-	GroupValues *firsts;
-	uint64		i = 0;
+	GroupValues *samples;
 
 	for (p = 0; p < merge->nstreams; p++)
-		nblocks += groups_exchange_nblocks(merge->exchange, p);
-	nparts = Min(nparts, nblocks);
+		ngroups += merge->streams[p].ngroups;
+	nparts = Min(nparts, ngroups);
 	if (nparts <= 1 || description->ngroups == 0)
 		return;
-	firsts = MemoryContextAllocHuge(merge->memory, nblocks * sizeof(GroupValues));
+	step = Max(ngroups / (nparts * SAMPLES_PER_PART), 1);
+	samples = palloc_array(GroupValues, ngroups / step + merge->nstreams);
 	for (p = 0; p < merge->nstreams; p++)
-		for (b = 0; b < groups_exchange_nblocks(merge->exchange, p); b++)
+		for (i = 0; i < merge->streams[p].ngroups; i += step)
 		{
-			firsts[i] = group_values_make(description->ngroups);
-			groups_hear(description, groups_exchange_first(merge->exchange, p, b), &firsts[i++]);
+			GroupsStream *stream = &merge->streams[p];
+
+			move_to(merge, stream, i);
+			samples[nsamples++] = stream->group;
+			stream->group = group_values_make(description->ngroups);
 		}
-	qsort_arg(firsts, nblocks, sizeof(GroupValues), compare_bounds, (void *) description);
+	qsort_arg(samples, nsamples, sizeof(GroupValues), compare_bounds, (void *) description);
 	merge->bounds = palloc_array(GroupValues, nparts);
 	for (i = 1; i < nparts; i++)
 	{
-		const GroupValues *bound = &firsts[nblocks * i / nparts];
+		const GroupValues *bound = &samples[nsamples * i / nparts];
 
-		/* A large group begins many blocks. */
-		if (compare_groups(description, bound, &firsts[0]) != 0 &&
+		if (compare_groups(description, bound, &samples[0]) != 0 &&
 			(merge->nbounds == 0 ||
 			 compare_groups(description, bound, &merge->bounds[merge->nbounds - 1]) != 0))
 			merge->bounds[merge->nbounds++] = *bound;
@@ -153,85 +236,53 @@ start_part(GroupsMerge *merge)
 	int			p;
 
 	for (p = 0; p < merge->nstreams; p++)
-		groups_stream_seek(&merge->streams[p], first);
+		seek(merge, &merge->streams[p], first);
 }
 
 /* --- groups */
-
-/* Forgets the runs of a source. */
-static void
-end_source(GroupsMerge *merge)
-{
-	if (merge->sorting)
-		long_sorter_reset(&merge->sorter);
-	merge->sorting = false;
-	merge->streams[merge->nstreams].merged = false;
-	merge->source = -1;
-}
 
 GroupsMerge *
 groups_merge_open(GroupsExchange *exchange, const SortContext *context, size_t memory_limit)
 {
 	GroupsMerge *merge = palloc0_object(GroupsMerge);
 	const GroupsDescription *description = groups_exchange_description(exchange);
-	int			s;
+	int			p;
 
 	merge->memory = CurrentMemoryContext;
-	merge->context = context;
-	merge->memory_limit = memory_limit;
 	merge->exchange = exchange;
 	merge->description = description;
+	merge->nwords = groups_record_words(description);
 	merge->nstreams = groups_exchange_nprocesses(exchange);
-	merge->streams = palloc0_array(GroupsStream, merge->nstreams + 1);
-	for (s = 0; s < merge->nstreams; s++)
-		groups_stream_init(&merge->streams[s], exchange, s);
-	merge->streams[s].process = merge->nstreams;
-	merge->streams[s].values = palloc_array(int64, ITEM_RUNS_MAX);
-	merge->streams[s].counts = palloc_array(int64, ITEM_RUNS_MAX);
-	merge->inputs = palloc_array(MergeInput, merge->nstreams + 1);
+	merge->streams = palloc0_array(GroupsStream, merge->nstreams);
+	for (p = 0; p < merge->nstreams; p++)
+		open_stream(merge, p);
 	merge->source = -1;
+	merge->segments = segment_merge_make(merge->nstreams);
 	merge->group = group_values_make(description->ngroups);
 	merge->counts = palloc_array(SourceCounts, Max(description->nsources, 1));
 	find_bounds(merge);
 	return merge;
 }
 
-/* Adds what a stream knows of the group. */
+/* Adds what a stream knows of a source of the group. */
 static void
-add_known(GroupsMerge *merge, const GroupsStream *stream)
+add_source(GroupsMerge *merge, const SourceRecord *record, int s)
 {
-	const GroupsDescription *description = merge->description;
-	const int64 *words = stream->known;
-	int			s;
+	DerivedColumn *derived = merge->description->source_derived[s];
+	SourceCounts *counts = &merge->counts[s];
+	ValueSummary *summary = &counts->summary;
+	ValueSum	sum;
 
-	merge->rows += *words++;
-	for (s = 0; s < description->nsources; s++)
-	{
-		DerivedColumn *derived = description->source_derived[s];
-		SourceCounts *counts = &merge->counts[s];
-		int64		min;
-		int64		max;
-		ValueSum	sum;
-
-		counts->nulls += *words++;
-		counts->refused += *words++;
-		if (description->sources[s].runs || description->sources[s].column < 0)
-			continue;
-		min = *words++;
-		max = *words++;
-		memcpy(&sum, words, sizeof(sum));
-		words += sizeof(sum) / sizeof(int64);
-
-		/*
-		 * No values.  (Those of labels are told as OIDs: the first label's may be the larger
-		 * one.)
-		 */
-		if (min == PG_INT64_MAX && max == PG_INT64_MIN)
-			continue;
-		counts->summary.min = Min(counts->summary.min, derived ? derived_hear(derived, min) : min);
-		counts->summary.max = Max(counts->summary.max, derived ? derived_hear(derived, max) : max);
-		counts->summary.sum += sum;
-	}
+	counts->nulls += record->nulls;
+	counts->refused += record->refused;
+	/* Labels are told as OIDs: the first label's may be the larger one. */
+	if (merge->description->sources[s].runs ||
+		(record->min == PG_INT64_MAX && record->max == PG_INT64_MIN))
+		return;
+	summary->min = Min(summary->min, derived ? derived_hear(derived, record->min) : record->min);
+	summary->max = Max(summary->max, derived ? derived_hear(derived, record->max) : record->max);
+	memcpy(&sum, record->sum, sizeof(sum));
+	summary->sum += sum;
 }
 
 /* The first of the groups that streams are at, in the part; NULL at its end. */
@@ -247,7 +298,7 @@ first_group(const GroupsMerge *merge)
 	{
 		const GroupsStream *stream = &merge->streams[p];
 
-		if (!stream->ended &&
+		if (!has_ended(stream) &&
 			(first == NULL || compare_groups(description, &stream->group, first) < 0))
 			first = &stream->group;
 	}
@@ -256,33 +307,44 @@ first_group(const GroupsMerge *merge)
 	return first;
 }
 
-bool
-groups_merge_next(GroupsMerge *merge, const GroupValues **group)
+/* Moves streams on from the group that has been returned, and finds the next one. */
+static const GroupValues *
+find_next(GroupsMerge *merge)
 {
-	const GroupsDescription *description = merge->description;
 	const GroupValues *first;
 	int			p;
-	int			s;
 
 	for (p = 0; p < merge->nstreams; p++)
 		if (merge->streams[p].merged)
 		{
 			merge->streams[p].merged = false;
-			groups_stream_next(&merge->streams[p]);
+			move_to(merge, &merge->streams[p], merge->streams[p].number + 1);
 		}
 	while (!merge->in_part || (first = first_group(merge)) == NULL)
 	{
 		merge->part = groups_exchange_take_part(merge->exchange);
 		merge->in_part = merge->part <= merge->nbounds;
 		if (!merge->in_part)
-			return false;
+			return NULL;
 		start_part(merge);
 	}
+	return first;
+}
 
+bool
+groups_merge_next(GroupsMerge *merge, const GroupValues **group)
+{
+	const GroupsDescription *description = merge->description;
+	const GroupValues *first = find_next(merge);
+	int			p;
+	int			s;
+
+	if (first == NULL)
+		return false;
 	memcpy(merge->group.values, first->values, description->ngroups * sizeof(int64));
 	memcpy(merge->group.nulls, first->nulls, description->ngroups * sizeof(bool));
 	merge->rows = 0;
-	end_source(merge);
+	merge->source = -1;
 	memset(merge->counts, 0, description->nsources * sizeof(SourceCounts));
 	for (s = 0; s < description->nsources; s++)
 	{
@@ -293,10 +355,13 @@ groups_merge_next(GroupsMerge *merge, const GroupValues **group)
 	{
 		GroupsStream *stream = &merge->streams[p];
 
-		if (stream->ended || compare_groups(description, &stream->group, &merge->group) != 0)
+		if (has_ended(stream) ||
+			compare_groups(description, &stream->group, &merge->group) != 0)
 			continue;
 		stream->merged = true;
-		add_known(merge, stream);
+		merge->rows += stream->record->rows;
+		for (s = 0; s < description->nsources; s++)
+			add_source(merge, &stream->record->sources[s], s);
 	}
 	for (s = 0; s < description->nsources; s++)
 		merge->counts[s].summary.n = merge->rows - merge->counts[s].nulls -
@@ -319,273 +384,99 @@ groups_merge_count(GroupsMerge *merge, int source, SourceCounts *counts)
 
 /* --- runs */
 
-/* Reads runs from the sorter; false at their end. */
-static bool
-read_sorter(GroupsMerge *merge, GroupsStream *stream)
-{
-	int64		bias = column_kind_bias(merge->description->sources[merge->source].kind);
-	bool		wide = column_kind_is_wide(merge->description->sources[merge->source].kind);
-	SortError	err;
-	size_t		i;
-
-	CHECK_FOR_INTERRUPTS();
-	pg_sort_check(long_sorter_cursor_runs(&merge->cursor, merge->keys, (uint64 *) stream->counts,
-										  ITEM_RUNS_MAX, &stream->n, &err), &err);
-	stream->first = 0;
-	stream->source = merge->source;
-	if (wide)
-		for (i = 0; i < stream->n; i++)
-			stream->values[i] = (int64) (merge->keys[i] ^ SIGN_BIT);
-	else
-		for (i = 0; i < stream->n; i++)
-			stream->values[i] = (int64) merge->keys[i] + PG_INT32_MIN + bias;
-	return stream->n > 0;
-}
-
-/* groups_stream_has_runs, of the sorter as well, and of the values that are wanted. */
-static bool
-has_runs(GroupsMerge *merge, GroupsStream *stream, int source)
-{
-	if (stream->n == 0 && stream->process == merge->nstreams)
-		return read_sorter(merge, stream);
-	return groups_stream_has_runs(stream, source, merge->wanted);
-}
-
-#define HEAP_ELEMENT MergeInput
-#define HEAP_SIFT_DOWN sift_input_down
-#define HEAP_BEFORE(a, b) ((a)->value < (b)->value)
-#include "sort/heap_template.h"
-
-/*
- * Adds a stream's runs to the sorter, as keys; false if they repeat so often that merging
- * them takes less.
- */
-static bool
-add_to_sorter(GroupsMerge *merge, GroupsStream *stream)
-{
-	const ValueSource *source = &merge->description->sources[merge->source];
-	const int64 *values = stream->values + stream->first;
-	const int64 *counts = stream->counts + stream->first;
-	int64		bias = column_kind_bias(source->kind);
-	bool		wide = column_kind_is_wide(source->kind);
-	int64		n = 0;
-	int64		c;
-	SortError	err;
-	size_t		i;
-
-	for (i = 0; i < stream->n; i++)
-		if (counts[i] > SORTED_REPEATS * ITEM_RUNS_MAX)
-			return false;
-		else
-			n += counts[i];
-	if (n > (int64) (SORTED_REPEATS * stream->n))
-		return false;
-	n = 0;
-	if (wide)
-	{
-		for (i = 0; i < stream->n; i++)
-			for (c = 0; c < counts[i]; c++)
-				merge->keys[n++] = (uint64) values[i] ^ SIGN_BIT;
-		pg_sort_check(long_sorter_add(&merge->sorter, merge->keys, n, &err), &err);
-	}
-	else
-	{
-		for (i = 0; i < stream->n; i++)
-			for (c = 0; c < counts[i]; c++)
-				merge->narrow[n++] = (uint32) (values[i] - bias - PG_INT32_MIN);
-		pg_sort_check(long_sorter_add_narrow(&merge->sorter, merge->narrow, n, &err), &err);
-	}
-	stream->n = 0;
-	return true;
-}
-
-/* Gives the runs of the source to the sorter, while it has room for them. */
+/* Begins to merge the runs of a source, of which nrows rows from code lo on are wanted. */
 static void
-fill_sorter(GroupsMerge *merge)
+start_source(GroupsMerge *merge, int source, uint64 lo, uint64 nrows)
 {
-	bool		wide = column_kind_is_wide(merge->description->sources[merge->source].kind);
-	SortError	err;
 	int			p;
 
-	long_sorter_init(&merge->sorter, merge->context, wide ? 64 : 32, merge->memory_limit);
-	merge->sorting = true;
-	for (p = 0; p < merge->nstreams; p++)
-	{
-		GroupsStream *stream = &merge->streams[p];
-
-		while (!long_sorter_is_full(&merge->sorter) && stream->merged &&
-			   has_runs(merge, stream, merge->source) && add_to_sorter(merge, stream))
-			;
-	}
-	pg_sort_check(long_sorter_finish(&merge->sorter, &err), &err);
-	pg_sort_check(long_sorter_open_cursor(&merge->sorter, &merge->cursor, &err), &err);
-	merge->streams[merge->nstreams].merged = true;
-	merge->streams[merge->nstreams].n = 0;
-}
-
-static void
-start_source(GroupsMerge *merge, int source, WantedValues wanted)
-{
-	int			nwith = 0;
-	int			p;
-	int			i;
-
-	end_source(merge);
+	segment_merge_reset(merge->segments);
 	merge->source = source;
-	merge->wanted = wanted;
-	merge->ninputs = 0;
+	merge->rows_left = nrows;
 	for (p = 0; p < merge->nstreams; p++)
-		if (merge->streams[p].merged && has_runs(merge, &merge->streams[p], source))
-			nwith++;
-	if (nwith > 1 && merge->counts[source].summary.n >= SORTED_VALUES)
-		fill_sorter(merge);
-	for (p = 0; p <= merge->nstreams; p++)
 	{
-		GroupsStream *stream = &merge->streams[p];
+		SegmentReader *reader = open_runs(merge, p, source, lo);
 
-		if (stream->merged && has_runs(merge, stream, source))
-		{
-			merge->inputs[merge->ninputs].stream = stream;
-			merge->inputs[merge->ninputs++].value = stream->values[stream->first];
-		}
+		if (reader)
+			segment_merge_add(merge->segments, reader);
 	}
-	for (i = merge->ninputs / 2 - 1; i >= 0; i--)
-		sift_input_down(merge->inputs, merge->ninputs, i);
-}
-
-/* --- some rows of a source */
-
-/* For groups_stream_outline. */
-static void
-add_outline(void *arg, const RunsOutline *outline)
-{
-	GroupsMerge *merge = (GroupsMerge *) arg;
-
-	if (merge->noutlines == merge->outlines_room)
-	{
-		merge->outlines_room = Max(64, merge->outlines_room * 2);
-		if (merge->outlines == NULL)
-			merge->outlines = MemoryContextAllocHuge(merge->memory,
-													 merge->outlines_room * sizeof(RunsOutline));
-		else
-			merge->outlines = repalloc_huge(merge->outlines,
-											merge->outlines_room * sizeof(RunsOutline));
-	}
-	merge->outlines[merge->noutlines++] = *outline;
-}
-
-static int
-compare_first(const void *a, const void *b)
-{
-	int64		first_a = ((const RunsOutline *) a)->first;
-	int64		first_b = ((const RunsOutline *) b)->first;
-
-	return (first_a > first_b) - (first_a < first_b);
-}
-
-static int
-compare_last(const void *a, const void *b)
-{
-	int64		last_a = ((const RunsOutline *) a)->last;
-	int64		last_b = ((const RunsOutline *) b)->last;
-
-	return (last_a > last_b) - (last_a < last_b);
-}
-
-/*
- * Values between which the rows from number first to number last are, as far as outlines
- * tell: no more than first rows can be below lo, and more than last rows are not above hi.
- */
-static WantedValues
-values_of_rows(RunsOutline *outlines, size_t n, int64 first, int64 last)
-{
-	WantedValues wanted = ALL_VALUES;
-	int64		rows = 0;
-	size_t		i;
-
-	qsort(outlines, n, sizeof(RunsOutline), compare_first);
-	for (i = 0; i < n && rows <= first; rows += outlines[i++].rows)
-		wanted.lo = outlines[i].first;
-	rows = 0;
-	qsort(outlines, n, sizeof(RunsOutline), compare_last);
-	for (i = 0; i < n && rows <= last; rows += outlines[i++].rows)
-		wanted.hi = outlines[i].last;
-	return wanted;
-}
-
-int64
-groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
-{
-	WantedValues wanted;
-	int64		skipped = 0;
-	size_t		i;
-	int			p;
-
-	if (merge->description->source_derived[source] ||
-		merge->counts[source].summary.n < OUTLINED_VALUES)
-		return 0;
-	merge->noutlines = 0;
-	for (p = 0; p < merge->nstreams; p++)
-		if (merge->streams[p].merged)
-			groups_stream_outline(&merge->streams[p], source, add_outline, merge);
-	wanted = values_of_rows(merge->outlines, merge->noutlines, first, last);
-	for (i = 0; i < merge->noutlines; i++)
-		if (merge->outlines[i].last < wanted.lo)
-			skipped += merge->outlines[i].rows;
-	for (p = 0; p < merge->nstreams; p++)
-		groups_stream_drop(&merge->streams[p], source, wanted);
-	start_source(merge, source, wanted);
-	return skipped;
-}
-
-/* The runs of the only input that is left, as they lie there. */
-static size_t
-take_all(GroupsMerge *merge, const int64 **values, const int64 **run_counts)
-{
-	GroupsStream *stream = merge->inputs[0].stream;
-	size_t		n;
-
-	if (!has_runs(merge, stream, merge->source))
-		return 0;
-	n = stream->n;
-	*values = stream->values + stream->first;
-	*run_counts = stream->counts + stream->first;
-	stream->n = 0;
-	return n;
 }
 
 size_t
 groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const int64 **run_counts)
 {
-	size_t		n = 0;
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n;
+	size_t		i;
 
 	if (merge->source != source)
-		start_source(merge, source, ALL_VALUES);
-	while (merge->ninputs > 0)
+		start_source(merge, source, 0, PG_UINT64_MAX);
+	if (merge->rows_left == 0)
+		return 0;
+	n = segment_merge_next(merge->segments, &codes, &counts);
+	if (n > merge->room)
 	{
-		MergeInput *first = &merge->inputs[0];
-		GroupsStream *stream = first->stream;
-
-		if (merge->ninputs == 1 && n == 0)
-			return take_all(merge, values, run_counts);
-		if (n > 0 && merge->values[n - 1] == first->value)
-			merge->run_counts[n - 1] += stream->counts[stream->first];
-		else if (n == MERGED_RUNS)
-			break;
-		else
-		{
-			merge->values[n] = first->value;
-			merge->run_counts[n++] = stream->counts[stream->first];
-		}
-		stream->first++;
-		stream->n--;
-		if (stream->n > 0 || has_runs(merge, stream, source))
-			first->value = stream->values[stream->first];
-		else
-			*first = merge->inputs[--merge->ninputs];
-		sift_input_down(merge->inputs, merge->ninputs, 0);
+		if (merge->values)
+			pfree(merge->values);
+		merge->room = Max(n, SEGMENT_BLOCK);
+		merge->values = MemoryContextAlloc(merge->memory, merge->room * sizeof(int64));
+	}
+	for (i = 0; i < n && merge->rows_left > 0; i++)
+	{
+		merge->values[i] = field_value(codes[i]);
+		merge->rows_left -= Min(merge->rows_left, counts[i]);
 	}
 	*values = merge->values;
-	*run_counts = merge->run_counts;
-	return n;
+	*run_counts = (const int64 *) counts;
+	return i;
+}
+
+/* --- some rows of a source */
+
+static int
+compare_first(const void *a, const void *b)
+{
+	uint64		first_a = ((const RunsOutline *) a)->first;
+	uint64		first_b = ((const RunsOutline *) b)->first;
+
+	return (first_a > first_b) - (first_a < first_b);
+}
+
+int64
+groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
+{
+	uint64		rows = 0;
+	uint64		skipped = 0;
+	uint64		lo = 0;
+	uint64		nruns = 0;
+	size_t		n = 0;
+	size_t		i;
+	RunsOutline *outlines;
+	int			p;
+
+	for (p = 0; p < merge->nstreams; p++)
+		if (merge->streams[p].merged)
+			nruns += merge->streams[p].record->sources[source].nruns;
+	if (merge->description->source_derived[source] || nruns < OUTLINED_RUNS)
+		return 0;
+	outlines = palloc_extended((nruns / SEGMENT_BLOCK + 2 * merge->nstreams) *
+							   sizeof(RunsOutline), MCXT_ALLOC_HUGE);
+	for (p = 0; p < merge->nstreams; p++)
+	{
+		SegmentReader *reader = open_runs(merge, p, source, 0);
+
+		while (reader && segment_reader_outline(reader, &outlines[n]))
+			n++;
+	}
+	/* No more than first rows are below lo. */
+	qsort(outlines, n, sizeof(RunsOutline), compare_first);
+	for (i = 0; i < n && rows <= (uint64) first; rows += outlines[i++].rows)
+		lo = outlines[i].first;
+	for (i = 0; i < n; i++)
+		if (outlines[i].last < lo)
+			skipped += outlines[i].rows;
+	pfree(outlines);
+	start_source(merge, source, lo, (uint64) (last + 1) - skipped);
+	return (int64) skipped;
 }

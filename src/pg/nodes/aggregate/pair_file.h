@@ -1,6 +1,6 @@
 /*
  * pair_file.h
- *		PairFile: coded pairs in a temporary file, as segments in order that are merged
+ *		PairFile: coded pairs in a temporary file, as segments (segments.h) that are merged
  *		when they are read.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIR_FILE_H
@@ -9,9 +9,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/pair_coding.h"
-
-/* Runs that are written, read and merged at once: 16 kB with their counts. */
-#define PAIR_FILE_BLOCK 1024
+#include "pg/nodes/aggregate/segments.h"
 
 typedef struct PairFile PairFile;
 
@@ -20,10 +18,10 @@ extern PairFile *pair_file_make(void);
 
 /*
  * Begins a segment of a coding, which must be as wide as that of any before.  Then its
- * runs are written in ascending order, at most PAIR_FILE_BLOCK at once.
+ * runs are written in ascending order to the writer, and the segment ends.
  */
-extern void pair_file_begin(PairFile *file, const PairCoding *coding);
-extern void pair_file_write(PairFile *file, const uint64 *codes, const uint64 *counts, size_t n);
+extern SegmentWriter *pair_file_begin(PairFile *file, const PairCoding *coding);
+extern void pair_file_end(PairFile *file, SegmentWriter *writer);
 
 /*
  * Whether to read the segments that there are takes all of the memory, in bytes; pair_file_merge
@@ -35,23 +33,17 @@ extern void pair_file_merge(PairFile *file, const PairCoding *coding);
 /* Bytes written. */
 extern uint64 pair_file_size(const PairFile *file);
 
-/* Shows all runs to take, segment by segment, and empties the file. */
-typedef void (*TakePairs) (void *arg, const PairCoding *coding, const uint64 *codes,
-						   const uint64 *counts, size_t n);
-extern void pair_file_read(PairFile *file, TakePairs take, void *arg);
-
 extern void pair_file_free(PairFile *file);
 
 /* All runs in order, as codes of a coding that is as wide as that of any segment. */
-typedef struct PairMerge PairMerge;
+typedef struct PairMerge
+{
+	int			nsegments;
+	PairRecoding *recodings;	/* by segment */
+	SegmentMerge *merge;
+} PairMerge;
 
-extern PairMerge *pair_merge_open(PairFile *file, const PairCoding *coding);
-
-/* A merge of its own that stands where merge does, in the current memory context. */
-extern PairMerge *pair_merge_copy(const PairMerge *merge);
+extern void pair_merge_open(PairMerge *merge, PairFile *file, const PairCoding *coding);
 extern void pair_merge_free(PairMerge *merge);
-
-/* The next runs, up to PAIR_FILE_BLOCK; fewer only at the end. */
-extern size_t pair_merge_next(PairMerge *merge, uint64 *codes, uint64 *counts);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIR_FILE_H */

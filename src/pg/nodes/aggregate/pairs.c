@@ -11,8 +11,8 @@
 #include "pg/nodes/aggregate/pair_rows.h"
 #include "pg/nodes/aggregate/pairs.h"
 
-/* Runs that are read at once. */
-#define BLOCK_RUNS PAIR_FILE_BLOCK
+/* Runs that are read from memory at once. */
+#define BLOCK_RUNS 1024
 
 struct PairSorter
 {
@@ -108,11 +108,11 @@ take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
 }
 
-/* Adds runs of codes to the rows. */
+/* A TakeBlock: into the rows; arg is the coding. */
 static void
-add_to_rows(PairSorter *pairs, const PairCoding *coding, const uint64 *codes,
-			const uint64 *counts, size_t n)
+take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
 {
+	const PairCoding *coding = (const PairCoding *) arg;
 	GroupValues group = group_values_make(coding->groups->code.ncolumns);
 	size_t		i;
 
@@ -130,26 +130,11 @@ add_to_rows(PairSorter *pairs, const PairCoding *coding, const uint64 *codes,
 	group_values_free(&group);
 }
 
-/* A TakeBlock: into the rows; arg is the coding. */
-static void
-take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
-{
-	add_to_rows(pairs, (const PairCoding *) arg, codes, counts, n);
-}
-
-/* A TakePairs: into the rows. */
-static void
-take_segment_to_rows(void *arg, const PairCoding *coding, const uint64 *codes,
-					 const uint64 *counts, size_t n)
-{
-	add_to_rows((PairSorter *) arg, coding, codes, counts, n);
-}
-
-/* A TakeBlock: to the file. */
+/* A TakeBlock: to the file; arg is the segment's writer. */
 static void
 take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
 {
-	pair_file_write(pairs->file, codes, counts, n);
+	segment_write((SegmentWriter *) arg, codes, counts, n);
 }
 
 /* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
@@ -157,11 +142,13 @@ static void
 write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
+	SegmentWriter *writer;
 
 	if (pairs->file == NULL)
 		pairs->file = pair_file_make();
-	pair_file_begin(pairs->file, coding);
-	read_memory(pairs, sorter, take_to_file, NULL);
+	writer = pair_file_begin(pairs->file, coding);
+	read_memory(pairs, sorter, take_to_file, writer);
+	pair_file_end(pairs->file, writer);
 	/* For EXPLAIN: later ones are sorted likewise. */
 	if (pairs->flushed.n == 0)
 		long_sorter_stats(sorter, &pairs->flushed);
@@ -242,7 +229,17 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 	if (long_sorter_count(sorter) > 0)
 		read_memory(pairs, sorter, take_to_rows, (void *) old);
 	if (pairs->file)
-		pair_file_read(pairs->file, take_segment_to_rows, pairs);
+	{
+		PairMerge	merge;
+		const uint64 *codes;
+		const uint64 *counts;
+		size_t		n;
+
+		pair_merge_open(&merge, pairs->file, old);
+		while ((n = segment_merge_next(merge.merge, &codes, &counts)) > 0)
+			take_to_rows(pairs, (void *) old, (uint64 *) codes, (uint64 *) counts, n);
+		pair_merge_free(&merge);
+	}
 	long_sorter_reset(sorter);
 	pfree(sorter);
 }
@@ -549,13 +546,14 @@ struct PairCursor
 {
 	PairSorter *pairs;
 	LongSorterCursor memory;
-	PairMerge  *merge;			/* instead, if something has been written */
+	PairMerge	segments;		/* instead, if something has been written, else without merge */
 	PairRowsCursor *rows;		/* instead of both */
 
 	GroupValues group;
 	uint64		last_code;		/* the largest that a pair of the group can have */
 	bool		ended;
 
+	uint64	   *block;			/* codes and counts, as they come from memory */
 	bool		more;			/* there may be further runs behind those that have been read */
 	size_t		room;			/* of the arrays */
 	size_t		n;				/* runs that have been read */
@@ -565,28 +563,42 @@ struct PairCursor
 	int64	   *values;
 };
 
-/* Up to BLOCK_RUNS runs from merge or memory; fewer only at the end. */
+/* The next runs, 0 at the end, from merge, or else from memory; valid until the next call. */
 static size_t
-read_runs(PairMerge *merge, LongSorterCursor *memory, uint64 *codes, uint64 *counts)
+read_runs(PairCursor *cursor, SegmentMerge *merge, LongSorterCursor *memory,
+		  const uint64 **codes, const uint64 **counts)
 {
 	SortError	err;
 	size_t		n;
 
 	CHECK_FOR_INTERRUPTS();
 	if (merge)
-		return pair_merge_next(merge, codes, counts);
-	pg_sort_check(long_sorter_cursor_runs(memory, codes, counts, BLOCK_RUNS, &n, &err), &err);
+		return segment_merge_next(merge, codes, counts);
+	*codes = cursor->block;
+	*counts = cursor->block + BLOCK_RUNS;
+	pg_sort_check(long_sorter_cursor_runs(memory, cursor->block, cursor->block + BLOCK_RUNS,
+										  BLOCK_RUNS, &n, &err), &err);
 	return n;
 }
 
 static void
 read_more(PairCursor *cursor)
 {
-	size_t		n = read_runs(cursor->merge, &cursor->memory, cursor->codes + cursor->n,
-							  cursor->counts + cursor->n);
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n = read_runs(cursor, cursor->segments.merge, &cursor->memory, &codes, &counts);
 
+	if (cursor->n + n > cursor->room)
+	{
+		cursor->room = cursor->n + n;
+		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
+		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
+		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
+	}
+	memcpy(cursor->codes + cursor->n, codes, n * sizeof(uint64));
+	memcpy(cursor->counts + cursor->n, counts, n * sizeof(uint64));
 	cursor->n += n;
-	cursor->more = n == BLOCK_RUNS;
+	cursor->more = n > 0;
 }
 
 /* Sees to it that there are runs that have not been taken; false at the end. */
@@ -601,7 +613,7 @@ fill_block(PairCursor *cursor)
 	return cursor->n > 0;
 }
 
-/* Reads another block behind the runs that have not been taken. */
+/* Reads further runs behind those that have not been taken. */
 static void
 read_ahead(PairCursor *cursor)
 {
@@ -611,37 +623,30 @@ read_ahead(PairCursor *cursor)
 	memmove(cursor->counts, cursor->counts + cursor->at, left * sizeof(uint64));
 	cursor->at = 0;
 	cursor->n = left;
-	if (left + BLOCK_RUNS > cursor->room)
-	{
-		cursor->room = left + BLOCK_RUNS;
-		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
-		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
-		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
-	}
 	read_more(cursor);
 }
 
 /* What is left of the group behind the runs that have been read. */
 static int64
-count_behind(const PairCursor *cursor)
+count_behind(PairCursor *cursor)
 {
-	PairMerge  *merge = cursor->merge ? pair_merge_copy(cursor->merge) : NULL;
+	SegmentMerge *all = cursor->segments.merge;
+	SegmentMerge *merge = all ? segment_merge_copy(all) : NULL;
 	LongSorterCursor memory = cursor->memory;
-	uint64	   *codes = palloc_array(uint64, 2 * BLOCK_RUNS);
-	uint64	   *counts = codes + BLOCK_RUNS;
+	const uint64 *codes;
+	const uint64 *counts;
 	int64		count = 0;
 	size_t		n;
 	size_t		i;
 
 	do
 	{
-		n = read_runs(merge, &memory, codes, counts);
+		n = read_runs(cursor, merge, &memory, &codes, &counts);
 		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
 			count += (int64) counts[i];
-	} while (i == BLOCK_RUNS);
+	} while (n > 0 && i == n);
 	if (merge)
-		pair_merge_free(merge);
-	pfree(codes);
+		segment_merge_free(merge);
 	return count;
 }
 
@@ -677,6 +682,7 @@ pairs_open(PairSorter *pairs)
 		cursor->rows = pair_rows_open(pairs->rows);
 		return cursor;
 	}
+	cursor->block = palloc_array(uint64, 2 * BLOCK_RUNS);
 	cursor->room = BLOCK_RUNS;
 	cursor->codes = palloc_array(uint64, cursor->room);
 	cursor->counts = palloc_array(uint64, cursor->room);
@@ -686,7 +692,7 @@ pairs_open(PairSorter *pairs)
 		if (long_sorter_count(pairs->sorter) > 0)
 			write_segment(pairs, pairs->sorter, &pairs->coding);
 		long_sorter_reset(pairs->sorter);
-		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
+		pair_merge_open(&cursor->segments, pairs->file, &pairs->coding);
 	}
 	else
 	{
