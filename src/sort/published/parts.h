@@ -41,7 +41,6 @@ extern bool published_onehot(Published *p);
 extern bool published_bucket_bitonic(Published *p);
 
 /*
-/*
  * Returns how many of the allowed threads pay for the comparison-free sort of n keys in a range of
  * this many values: at least one, and at most 4 n / range.
  */
