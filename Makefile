@@ -16,10 +16,9 @@ PGFILEDESC = "hpsort - fast percentiles, value counts and sorting of integer col
 SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c src/sort/published/*.c)))
 # The client of the GPU service; the service itself is a program, see src/gpud/gpud.mk.
 GPU_CLIENT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/gpu/*.c)))
-PG_DIRS = src/pg src/pg/functions src/pg/multiset src/pg/resident src/pg/column src/pg/values src/pg/gpu \
-	src/pg/nodes src/pg/nodes/aggregate src/pg/nodes/sort src/pg/nodes/sort/store
-OBJS = $(SORT_OBJS) $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard $(PG_DIRS:%=%/*.c))))
-ALL_HEADERS = $(wildcard src/sort/*.h src/sort/published/*.h src/gpu/*.h src/gpud/*.h $(PG_DIRS:%=%/*.h))
+PG_ROOMS = src/pg src/pg/* src/pg/*/* src/pg/*/*/*
+OBJS = $(SORT_OBJS) $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard $(PG_ROOMS:%=%/*.c))))
+ALL_HEADERS = $(wildcard src/sort/*.h src/sort/published/*.h src/gpu/*.h src/gpud/*.h $(PG_ROOMS:%=%/*.h))
 
 # C++ is kept out of OBJS: PGXS wants clang bitcode of whatever is in there.
 CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*.cpp)))

@@ -66,7 +66,7 @@ install_for()
 	local flag=
 
 	[ "$1" != resident ] || flag=-DHPSORT_KEEP_ALL
-	as_user touch "$work/src/src/pg/resident/kept.c"
+	as_user touch "$work/src/src/pg/resident/memory/kept.c"
 	{ build "$work/src" COPT="$flag" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 }
 

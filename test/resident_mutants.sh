@@ -14,13 +14,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
 
-column=src/pg/column
-
 # edit FILE EXPRESSION...: perl's s///, each of which has to change something in the copy.
 edit()
 {
-	local file=$column/$1 expression
+	local file expression
 
+	file=$(cd "$work/src" && find src/pg -name "$1")
 	shift
 	for expression; do
 		perl -0pi -e "$expression or exit 1" "$work/src/$file" ||
@@ -83,10 +82,10 @@ find_postgres
 use_postgres "${postgres_list[-1]}"
 copy_tree "$work/src"
 mkdir "$work/original"
-cp "$work/src/$column"/*.c "$work/original"
+cp -r "$work/src/src/pg" "$work/original"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 for mutant in ${MUTANTS:-LSN page-LSN subid catalog WAL serializable missing type PD_ALL_VISIBLE numbered given-up taken-back} none; do
-	cp "$work/original"/*.c "$work/src/$column"
+	cp -r "$work/original/pg" "$work/src/src"
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 	rc=0

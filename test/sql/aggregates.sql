@@ -115,3 +115,8 @@ SELECT hpsort_agg(x % 3) = array_agg(x % 3 ORDER BY x % 3) AS narrow,
        hpsort_agg(x * 200000) = array_agg(x * 200000 ORDER BY x * 200000) AS wide,
        hpsort_runs_agg(x % 3)
 FROM generate_series(1, 10000) x;
+
+-- an oid as an integer is in another order
+CREATE TEMP TABLE oids AS SELECT (4294966000 + i)::oid AS o FROM generate_series(1, 1000) i
+  UNION ALL SELECT i::oid FROM generate_series(1, 1000) i;
+SELECT hpsort_agg(o::int4) = array_agg(o::int4 ORDER BY o::int4) AS ordered FROM oids;

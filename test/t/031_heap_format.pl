@@ -1,4 +1,4 @@
-# What hpsort assumes of heapam (src/pg/column/heap_format.h, whose numbers are here) beside what
+# What hpsort assumes of heapam (src/pg/pages/heap_format.h, whose numbers are here) beside what
 # heapam does: a check for each assumption, on tables of random histories.
 # test/modules/hpsort_heap calls the functions of heap_format.h and core's.
 use strict;

@@ -25,12 +25,11 @@
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 
-#include "pg/column/heap_format.h"
 #include "pg/column/reader.h"
-#include "pg/column/resident_source.h"
-#include "pg/column/row.h"
 #include "pg/compat.h"
-#include "pg/resident/resident.h"
+#include "pg/pages/pages.h"
+#include "pg/resident/memory/memory.h"
+#include "pg/resident/source/source.h"
 
 /* What is noted of a page's visible rows. */
 typedef enum PageNotes

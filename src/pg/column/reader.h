@@ -33,7 +33,7 @@
 
 #include "postgres.h"
 
-#include "pg/column/column_scan.h"
+#include "pg/values/values.h"
 
 typedef struct ColumnReader ColumnReader;
 

@@ -16,7 +16,7 @@
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
-#include "pg/values/value.h"
+#include "pg/values/values.h"
 
 void
 aggregate_state_init(AggregateState *state, const SortContext *context, int32 lo, int32 hi,

@@ -26,7 +26,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "pg/column/reader.h"
+#include "pg/column/column.h"
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/aggregates.h"
 #include "pg/functions/arguments.h"

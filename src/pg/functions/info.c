@@ -19,8 +19,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "pg/gpu/connections.h"
-#include "pg/gpu/service_state.h"
+#include "pg/gpu/gpu.h"
 #include "pg/interrupts.h"
 #include "pg/last_sort.h"
 #include "sort/algorithms.h"

@@ -19,10 +19,10 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "pg/values/value.h"
 #include "pg/compat.h"
 #include "pg/functions/keys_query.h"
 #include "pg/functions/state_object.h"
+#include "pg/values/values.h"
 
 /* --- running */
 

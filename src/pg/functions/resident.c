@@ -38,13 +38,12 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-#include "pg/column/residency.h"
-#include "pg/column/resident_check.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/resident/kept.h"
-#include "pg/resident/resident.h"
-#include "pg/values/value.h"
+#include "pg/resident/extents/extents.h"
+#include "pg/resident/memory/memory.h"
+#include "pg/resident/source/source.h"
+#include "pg/values/values.h"
 
 PG_FUNCTION_INFO_V1(hpsort_keep);
 PG_FUNCTION_INFO_V1(hpsort_forget);

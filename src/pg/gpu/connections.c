@@ -16,7 +16,7 @@
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
-#include "pg/resident/resident.h"
+#include "pg/resident/memory/memory.h"
 #include "pg/sort_context.h"
 #include "sort/clock.h"
 

@@ -11,7 +11,7 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
-#include "pg/functions/run_array.h"
+#include "pg/functions/functions.h"
 #include "pg/int4_array.h"
 #include "pg/multiset/expanded.h"
 #include "pg/multiset/run_levels.h"

@@ -6,8 +6,7 @@
 
 #include "fmgr.h"
 
-#include "pg/functions/arguments.h"
-#include "pg/functions/keys_query.h"
+#include "pg/functions/functions.h"
 #include "pg/last_sort.h"
 #include "pg/multiset/expanded.h"
 

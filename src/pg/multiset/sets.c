@@ -9,7 +9,7 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
-#include "pg/functions/run_array.h"
+#include "pg/functions/functions.h"
 #include "pg/multiset/value.h"
 
 PG_FUNCTION_INFO_V1(int4multiset_runs);

@@ -15,14 +15,10 @@
 #include "optimizer/planner.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/planner.h"
+#include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/hooks.h"
-#include "pg/nodes/sort/node.h"
-#include "pg/nodes/sort/path.h"
-#include "pg/nodes/sort/plan.h"
-#include "pg/nodes/sort/planner.h"
-#include "pg/nodes/sort/whole_run.h"
+#include "pg/nodes/sort/exec/whole_run.h"
+#include "pg/nodes/sort/plan/plan.h"
 
 static planner_hook_type prev_planner_hook = NULL;
 static create_upper_paths_hook_type prev_upper_paths_hook = NULL;

@@ -1,6 +1,6 @@
 /*
  * hpsort_heap.c
- *		Each assumption of src/pg/column/heap_format.h beside what core's own functions say.
+ *		Each assumption of src/pg/pages/heap_format.h beside what core's own functions say.
  *
  * The file has a copy of heap_format.c, so that hpsort need not export it.  Most functions return
  * how much they have compared and how much of it was wrong, "compared wrong".
@@ -18,7 +18,7 @@
 #include "utils/datum.h"
 #include "utils/snapmgr.h"
 
-#include "pg/column/heap_format.c"
+#include "pg/pages/heap_format.c"
 
 PG_MODULE_MAGIC;
 

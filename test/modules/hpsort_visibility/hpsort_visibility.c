@@ -21,7 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-#include "pg/column/visibility.h"
+#include "pg/resident/extents/visibility.h"
 
 PG_MODULE_MAGIC;
 

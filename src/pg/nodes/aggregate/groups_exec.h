@@ -11,14 +11,11 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "pg/nodes/aggregate/aggregation.h"
-#include "pg/nodes/aggregate/derived.h"
-#include "pg/nodes/aggregate/groups_exchange.h"
-#include "pg/nodes/aggregate/groups_merge.h"
-#include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/results.h"
-#include "pg/nodes/aggregate/row_spill.h"
-#include "pg/nodes/aggregate/sources.h"
+#include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/parallel/parallel.h"
+#include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/read.h"
+#include "pg/nodes/aggregate/results/results.h"
 
 /* An aggregate: a column of the scan tuple. */
 typedef struct GroupsOutput

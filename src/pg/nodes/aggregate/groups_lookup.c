@@ -18,10 +18,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "pg/column/resident_rows.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exec.h"
-#include "pg/nodes/aggregate/lookup_notes.h"
+#include "pg/nodes/aggregate/read/read.h"
+#include "pg/resident/gpu/resident_rows.h"
 
 /*
  * The most bits of a group's code: a million codes take 2 million questions, 24 MB with their

@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/row_store.h"
 
 /* Rows taken beyond twice the bound before the unwanted ones are dropped. */
 #define ROW_BOUND_SLACK 100

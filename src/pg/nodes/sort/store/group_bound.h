@@ -20,7 +20,7 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/row_store.h"
 #include "sort/key_code.h"
 
 /* What is counted in a group.  Rows are peers if all keys after the group's are equal. */

@@ -24,7 +24,7 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/sort/store/abbreviation.h"
-#include "pg/values/value.h"
+#include "pg/values/values.h"
 #include "sort/float_image.h"
 
 /* One key of ORDER BY. */

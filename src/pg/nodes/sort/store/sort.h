@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/row_store.h"
 #include "sort/sort_types.h"
 
 /*

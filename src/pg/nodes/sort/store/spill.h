@@ -22,7 +22,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/sort/store/file.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/row_store.h"
 
 /* What is known of a partition without reading it. */
 typedef struct SpillPartition

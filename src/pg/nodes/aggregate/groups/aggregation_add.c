@@ -1,0 +1,771 @@
+/*
+ * aggregation_add.c
+ *		Adding rows to what a HpSort Aggregate node keeps of them (see
+ *		aggregation.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/column/column.h"
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups/aggregation_state.h"
+#include "sort/kernels.h"
+
+static void *
+allocate_zero(Aggregation *aggregation, size_t size)
+{
+	return MemoryContextAllocExtended(aggregation->memory, Max(size, 1),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Makes the totals of so many groups of a source that needs some. */
+static void
+make_totals(Aggregation *aggregation, int s, uint64 ngroups)
+{
+	Totals	   *totals;
+	uint64		g;
+
+	if (aggregation->sources[s].runs || aggregation->sources[s].column < 0)
+		return;
+	totals = allocate_zero(aggregation, ngroups * sizeof(Totals));
+	for (g = 0; g < ngroups; g++)
+	{
+		totals[g].min = PG_INT64_MAX;
+		totals[g].max = PG_INT64_MIN;
+	}
+	aggregation->values[s].totals = totals;
+}
+
+static void
+make_pairs(Aggregation *aggregation, int s)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+	aggregation->values[s].pairs =
+		pairs_make(aggregation->context, &aggregation->layout, aggregation->sources[s].kind,
+				   aggregation->sorter_limit);
+	MemoryContextSwitchTo(old);
+}
+
+static Misses *
+get_misses(Aggregation *aggregation, int s)
+{
+	SourceValues *values = &aggregation->values[s];
+
+	if (values->misses == NULL)
+		values->misses = allocate_zero(aggregation,
+									   aggregation->window.code.ncodes * sizeof(Misses));
+	return values->misses;
+}
+
+/* --- the window and the layout */
+
+/* Widens the layout by ranges, and has all pairs coded anew. */
+static void
+widen_layout(Aggregation *aggregation, const KeyRange *ranges)
+{
+	GroupCode  *before = group_code_copy(&aggregation->layout);
+	int			s;
+
+	if (group_layout_widen(&aggregation->layout, ranges))
+	{
+		for (s = 0; s < aggregation->nsources; s++)
+			if (aggregation->values[s].pairs)
+				pairs_regroup(aggregation->values[s].pairs, before);
+		if (aggregation->presence)
+			pairs_regroup(aggregation->presence, before);
+	}
+	group_code_free(before);
+	pfree(before);
+}
+
+/* Moves what the arrays have of each group to its number in the new window. */
+static void
+move_groups(Aggregation *aggregation, const GroupCode *new)
+{
+	const GroupCode *old = &aggregation->window;
+	int64	   *rows = aggregation->rows;
+	SourceValues *values = palloc_array(SourceValues, Max(aggregation->nsources, 1));
+	GroupValues group = group_values_make(old->code.ncolumns);
+	uint64		g;
+	int			s;
+
+	memcpy(values, aggregation->values, aggregation->nsources * sizeof(SourceValues));
+	aggregation->rows = allocate_zero(aggregation, new->code.ncodes * sizeof(int64));
+	for (s = 0; s < aggregation->nsources; s++)
+	{
+		make_totals(aggregation, s, new->code.ncodes);
+		if (values[s].misses)
+			aggregation->values[s].misses = allocate_zero(aggregation,
+														  new->code.ncodes * sizeof(Misses));
+	}
+	for (g = 0; g < old->code.ncodes; g++)
+	{
+		uint64		number;
+
+		if ((g & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (rows[g] == 0)
+			continue;
+		group_code_values(old, g, &group);
+		number = group_code_of(new, &group);
+		aggregation->rows[number] = rows[g];
+		for (s = 0; s < aggregation->nsources; s++)
+		{
+			if (values[s].totals)
+				aggregation->values[s].totals[number] = values[s].totals[g];
+			if (values[s].misses)
+				aggregation->values[s].misses[number] = values[s].misses[g];
+		}
+	}
+	if (rows)
+		pfree(rows);
+	for (s = 0; s < aggregation->nsources; s++)
+	{
+		if (values[s].totals)
+			pfree(values[s].totals);
+		if (values[s].misses)
+			pfree(values[s].misses);
+	}
+	pfree(values);
+	group_values_free(&group);
+}
+
+/* Gives the sorters what the arrays of so many groups leave of the memory. */
+static void
+share_memory(Aggregation *aggregation, uint64 ngroups)
+{
+	size_t		arrays = ngroups * aggregation->group_size;
+	int			nsorters = aggregation->presence ? 1 : 0;
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		nsorters += aggregation->sources[s].runs || aggregation->values[s].pairs;
+	aggregation->sorter_limit = (aggregation->memory_limit -
+								 Min(arrays, aggregation->memory_limit)) /
+		Max(nsorters, 1);
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
+}
+
+/* Grows the window over a batch's ranges, if there is memory for it; false if not. */
+static bool
+grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+	GroupCode	window;
+	KeyRange   *ranges;
+	bool		grown;
+	int			c;
+
+	grown = group_window_grow(&window, &aggregation->window, batch_ranges, aggregation->max_groups);
+	if (grown)
+	{
+		/* For a moment there are both. */
+		share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
+		move_groups(aggregation, &window);
+		group_code_free(&aggregation->window);
+		aggregation->window = window;
+		share_memory(aggregation, window.code.ncodes);
+		ranges = palloc_array(KeyRange, Max(aggregation->ncolumns, 1));
+		for (c = 0; c < aggregation->ncolumns; c++)
+			ranges[c] = window.code.columns[c].range;
+		widen_layout(aggregation, ranges);
+		pfree(ranges);
+	}
+	else
+		group_code_free(&window);
+	MemoryContextSwitchTo(old);
+	return grown;
+}
+
+/* The ranges of a batch's groups. */
+static KeyRange *
+ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
+{
+	KeyRange   *ranges = palloc_array(KeyRange, aggregation->ncolumns);
+	int			c;
+
+	for (c = 0; c < aggregation->ncolumns; c++)
+	{
+		ranges[c] = EMPTY_KEY_RANGE;
+		field_range_add_batch(&ranges[c], &batches[aggregation->columns[c].column]);
+	}
+	return ranges;
+}
+
+/* Finds the numbers of the rows' groups; returns how many are outside. */
+static int
+locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
+{
+	KeyRange   *ranges;
+	int			noutside;
+
+	if (aggregation->ncolumns == 0)
+		return 0;
+	noutside = aggregation->window.code.ncodes == 0 ? n :
+		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+							aggregation->outside);
+	if (noutside == 0)
+		return 0;
+	ranges = ranges_of_batch(aggregation, batches);
+	if (!aggregation->frozen && grow_window(aggregation, ranges))
+	{
+		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+									   aggregation->outside);
+		Assert(noutside == 0);
+	}
+	else
+	{
+		aggregation->frozen = true;
+		if (aggregation->window.code.ncodes == 0)
+			memset(aggregation->outside, 1, n);
+		widen_layout(aggregation, ranges);
+	}
+	pfree(ranges);
+	return noutside;
+}
+
+Aggregation *
+aggregation_make(const SortContext *context, const GroupColumn *columns, int ncolumns,
+				 const ValueSource *sources, int nsources, size_t memory_limit)
+{
+	Aggregation *aggregation = palloc0_object(Aggregation);
+	int			s;
+
+	aggregation->memory = CurrentMemoryContext;
+	aggregation->context = context;
+	aggregation->ncolumns = ncolumns;
+	aggregation->columns = columns;
+	aggregation->nsources = nsources;
+	aggregation->sources = sources;
+	aggregation->values = palloc0_array(SourceValues, Max(nsources, 1));
+	if (ncolumns > 0)
+	{
+		aggregation->groups = palloc_array(uint32, COLUMN_BATCH_KEYS);
+		aggregation->outside = palloc_array(uint8, COLUMN_BATCH_KEYS);
+	}
+	aggregation->memory_limit = memory_limit;
+	aggregation->group_size = sizeof(int64);
+	for (s = 0; s < nsources; s++)
+	{
+		if (!sources[s].runs && sources[s].column >= 0)
+			aggregation->group_size += sizeof(Totals);
+		aggregation->group_size += sizeof(Misses);
+	}
+	/* At most half of the memory is for arrays by group. */
+	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
+	share_memory(aggregation, 0);
+	group_code_init(&aggregation->window, columns, ncolumns);
+	group_code_init(&aggregation->layout, columns, ncolumns);
+	if (ncolumns == 0)
+	{
+		aggregation->rows = palloc0_array(int64, 1);
+		for (s = 0; s < nsources; s++)
+			make_totals(aggregation, s, 1);
+	}
+	for (s = 0; s < nsources; s++)
+		if (sources[s].runs)
+			make_pairs(aggregation, s);
+	aggregation->group = group_values_make(ncolumns);
+	aggregation->next_group = group_values_make(ncolumns);
+	return aggregation;
+}
+
+/* For EXPLAIN. */
+static void
+note_memory(Aggregation *aggregation)
+{
+	aggregation->most_memory = Max(aggregation->most_memory,
+								   MemoryContextMemAllocated(aggregation->memory, true));
+}
+
+/* --- adding rows */
+
+/* Rows of a batch by what becomes of their value of one source. */
+typedef struct RowLists
+{
+	bool		all;			/* all rows are in inside, which is not filled */
+	int			ninside;		/* groups in the window; a value that passes */
+	int			noutside;		/* other groups; likewise */
+	int			nnulls;			/* other groups; a NULL that passes */
+	int			nrefused;		/* other groups; refused by the filter */
+	uint16		inside[COLUMN_BATCH_KEYS];
+	uint16		outside[COLUMN_BATCH_KEYS];
+	uint16		nulls[COLUMN_BATCH_KEYS];
+	uint16		refused[COLUMN_BATCH_KEYS];
+} RowLists;
+
+/* Makes the lists, and counts the misses of groups in the window. */
+static void
+list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, int noutside,
+		  RowLists *lists)
+{
+	const ValueSource *source = &aggregation->sources[s];
+	const uint8 *refused = NULL;
+	const uint8 *nulls = NULL;
+	const uint32 *groups = aggregation->groups;
+	Misses	   *misses = NULL;
+	int			i;
+
+	lists->ninside = lists->noutside = lists->nnulls = lists->nrefused = 0;
+	if (source->filter >= 0 && batches[source->filter].nnulls > 0)
+		refused = batches[source->filter].nulls;
+	if (source->column >= 0 && batches[source->column].nnulls > 0)
+		nulls = batches[source->column].nulls;
+	lists->all = refused == NULL && nulls == NULL && noutside == 0;
+	if (lists->all)
+	{
+		lists->ninside = n;
+		return;
+	}
+	if ((refused || nulls) && noutside < n)
+		misses = get_misses(aggregation, s);
+	for (i = 0; i < n; i++)
+	{
+		bool		outside = noutside > 0 && aggregation->outside[i];
+
+		if (refused && refused[i])
+		{
+			if (outside)
+				lists->refused[lists->nrefused++] = i;
+			else
+				misses[groups ? groups[i] : 0].refused++;
+		}
+		else if (nulls && nulls[i])
+		{
+			if (outside)
+				lists->nulls[lists->nnulls++] = i;
+			else
+				misses[groups ? groups[i] : 0].nulls++;
+		}
+		else if (outside)
+			lists->outside[lists->noutside++] = i;
+		else
+			lists->inside[lists->ninside++] = i;
+	}
+}
+
+static pg_attribute_always_inline void
+add_total(Totals *totals, int64 value)
+{
+	totals->sum += value;
+	totals->min = Min(totals->min, value);
+	totals->max = Max(totals->max, value);
+}
+
+/* Adds the values of rows in the window to their groups' totals. */
+static void
+add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
+		   const RowLists *lists)
+{
+	const uint32 *groups = aggregation->groups;
+	int			n = lists->ninside;
+	int			i;
+
+	if (aggregation->ncolumns == 0)
+	{
+		Totals		all = totals[0];
+
+		for (i = 0; i < n; i++)
+		{
+			int			row = lists->all ? i : lists->inside[i];
+
+			add_total(&all, batch->keys ? batch->keys[row] : batch->wide[row]);
+		}
+		totals[0] = all;
+	}
+	else if (!lists->all)
+		for (i = 0; i < n; i++)
+		{
+			int			row = lists->inside[i];
+
+			add_total(&totals[groups[row]], batch->keys ? batch->keys[row] : batch->wide[row]);
+		}
+	else if (batch->keys)
+		for (i = 0; i < n; i++)
+			add_total(&totals[groups[i]], batch->keys[i]);
+	else
+		for (i = 0; i < n; i++)
+			add_total(&totals[groups[i]], batch->wide[i]);
+}
+
+static void
+add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, int noutside,
+			  RowLists *lists)
+{
+	const ValueSource *source = &aggregation->sources[s];
+	SourceValues *values = &aggregation->values[s];
+	const uint64 *codes = aggregation->layout.code.bits <= 64 ? aggregation->codes : NULL;
+
+	list_rows(aggregation, s, batches, n, noutside, lists);
+	if (values->totals && lists->ninside > 0)
+		add_totals(aggregation, values->totals, &batches[source->column], lists);
+	if (values->pairs == NULL && noutside > 0)
+	{
+		make_pairs(aggregation, s);
+		share_memory(aggregation, aggregation->window.code.ncodes);
+	}
+	if (values->pairs == NULL)
+		return;
+	if (source->runs)
+		pairs_add(values->pairs, batches, source->column, codes,
+				  lists->all ? NULL : lists->inside, lists->ninside);
+	if (noutside == 0)
+		return;
+	if (source->column >= 0)
+		pairs_add(values->pairs, batches, source->column, codes, lists->outside, lists->noutside);
+	else
+		pairs_add_markers(values->pairs, PAIR_NULL, batches, codes, lists->outside,
+						  lists->noutside);
+	pairs_add_markers(values->pairs, PAIR_NULL, batches, codes, lists->nulls, lists->nnulls);
+	pairs_add_markers(values->pairs, PAIR_REFUSED, batches, codes, lists->refused,
+					  lists->nrefused);
+}
+
+/* Counts the rows themselves. */
+static void
+count_rows(Aggregation *aggregation, const ColumnBatch *batches, int n, int noutside,
+		   RowLists *lists)
+{
+	int64	   *rows = aggregation->rows;
+	int			listed = 0;
+	int			i;
+
+	if (aggregation->ncolumns == 0)
+		rows[0] += n;
+	else if (noutside == 0)
+		for (i = 0; i < n; i++)
+			rows[aggregation->groups[i]]++;
+	else
+	{
+		for (i = 0; i < n; i++)
+		{
+			if (aggregation->outside[i])
+				lists->outside[listed++] = i;
+			else
+				rows[aggregation->groups[i]]++;
+		}
+		/* Every source knows all rows outside of the window.  Without sources: */
+		if (aggregation->nsources > 0)
+			return;
+		if (aggregation->presence == NULL)
+		{
+			MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+			aggregation->presence = pairs_make(aggregation->context, &aggregation->layout,
+											   COLUMN_KIND_NONE, aggregation->sorter_limit);
+			MemoryContextSwitchTo(old);
+		}
+		pairs_add_markers(aggregation->presence, PAIR_NULL, batches,
+						  aggregation->layout.code.bits <= 64 ? aggregation->codes : NULL,
+						  lists->outside, listed);
+	}
+}
+
+void
+aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
+{
+	int			n = (int) batches[0].n;
+	RowLists	lists;
+	bool		coded;
+	int			noutside;
+	int			s;
+
+	if (n == 0)
+		return;
+	noutside = locate(aggregation, batches, n);
+	coded = noutside > 0;
+	for (s = 0; s < aggregation->nsources; s++)
+		coded |= aggregation->sources[s].runs;
+	if (coded && aggregation->ncolumns > 0 && aggregation->layout.code.bits <= 64)
+	{
+		if (aggregation->codes == NULL)
+			aggregation->codes = MemoryContextAlloc(aggregation->memory,
+													COLUMN_BATCH_KEYS * sizeof(uint64));
+		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
+	}
+	count_rows(aggregation, batches, n, noutside, &lists);
+	for (s = 0; s < aggregation->nsources; s++)
+		add_to_source(aggregation, s, batches, n, noutside, &lists);
+	note_memory(aggregation);
+}
+
+/* --- adding packed rows */
+
+/* Counters that are summed up on the stack, for ranges of few values. */
+#define PACKED_BINS 512
+#define PACKED_TABLES 4
+
+/* Counts values that are distances, upwards or downwards from counters. */
+#define COUNT_DISTANCES(type) \
+	do { \
+		const type *values = (const type *) packed->values; \
+		\
+		if (down) \
+			for (i = 0; i < packed->n; i++) \
+				counters[-(int64) values[i]]++; \
+		else \
+			for (i = 0; i < packed->n; i++) \
+				counters[values[i]]++; \
+	} while (0)
+
+static void
+count_distances(const PackedKeys *packed, int64 *counters, bool down)
+{
+	size_t		i;
+
+	if (packed->width == 1)
+		COUNT_DISTANCES(uint8);
+	else if (packed->width == 2)
+		COUNT_DISTANCES(uint16);
+	else
+		COUNT_DISTANCES(uint32);
+}
+
+/* The same where few values repeat, and each would wait for the count of the one before. */
+static void
+count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
+{
+	uint32		bins[PACKED_BINS * PACKED_TABLES] = {0};
+	const KernelBins to = {
+		.bins = bins,
+		.stride = PACKED_BINS,
+		.tables = PACKED_TABLES,
+		.lo = packed->base,
+		.range = (uint64) packed->top + 1
+	};
+	int64		v;
+	int			t;
+
+	kernel_count_packed(packed->values, packed->width, packed->n, packed->base, &to);
+	for (t = 0; t < PACKED_TABLES; t++)
+		for (v = 0; v <= (int64) packed->top; v++)
+			counters[down ? -v : v] += bins[t * PACKED_BINS + v];
+}
+
+/* Adds up distances, and finds the smallest and the largest. */
+#define ADD_DISTANCES(type) \
+	do { \
+		const type *values = (const type *) packed->values; \
+		\
+		for (i = 0; i < packed->n; i++) \
+		{ \
+			sum += values[i]; \
+			lo = Min(lo, values[i]); \
+			hi = Max(hi, values[i]); \
+		} \
+	} while (0)
+
+static void
+add_packed_total(Totals *totals, const PackedKeys *packed)
+{
+	uint64		sum = 0;
+	uint32		lo = PG_UINT32_MAX;
+	uint32		hi = 0;
+	size_t		i;
+
+	if (packed->width == 1)
+		ADD_DISTANCES(uint8);
+	else if (packed->width == 2)
+		ADD_DISTANCES(uint16);
+	else
+		ADD_DISTANCES(uint32);
+	totals->sum += (ValueSum) packed->base * (ValueSum) packed->n + (ValueSum) sum;
+	totals->min = Min(totals->min, (int64) packed->base + lo);
+	totals->max = Max(totals->max, (int64) packed->base + hi);
+}
+
+/*
+ * Whether packed rows can be added, as far as the sources say; *counted is the source that has
+ * runs.
+ */
+static bool
+accepts_packed(const Aggregation *aggregation, int *counted)
+{
+	int			s;
+
+	*counted = -1;
+	for (s = 0; s < aggregation->nsources; s++)
+	{
+		const ValueSource *source = &aggregation->sources[s];
+
+		if (source->filter >= 0)
+			return false;
+		if (source->column < 0)
+			continue;
+		if (aggregation->ncolumns > 0 || (source->runs && *counted >= 0))
+			return false;
+		if (source->runs)
+			*counted = s;
+	}
+	return aggregation->ncolumns <= 1;
+}
+
+bool
+aggregation_add_packed(Aggregation *aggregation, const PackedKeys *packed)
+{
+	uint64		number = 0;
+	bool		down = false;
+	int			counted;
+	int			s;
+
+	if (!accepts_packed(aggregation, &counted))
+		return false;
+	if (aggregation->ncolumns > 0)
+	{
+		if (!group_window_locate_range(&aggregation->window, packed->base,
+									   (int64) packed->base + packed->top, &number, &down))
+			return false;
+		if (packed->top < PACKED_BINS)
+			count_few_distances(packed, aggregation->rows + number, down);
+		else
+			count_distances(packed, aggregation->rows + number, down);
+		return true;
+	}
+	if (counted >= 0 && !pairs_count_packed(aggregation->values[counted].pairs, packed))
+		return false;
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].totals)
+			add_packed_total(aggregation->values[s].totals, packed);
+	aggregation->rows[0] += (int64) packed->n;
+	return true;
+}
+
+/* --- for EXPLAIN, and the end */
+
+void
+aggregation_stats(Aggregation *aggregation, AggregationStats *stats)
+{
+	int			s;
+
+	note_memory(aggregation);
+	stats->memory = aggregation->most_memory;
+	stats->disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			stats->disk += pairs_disk(aggregation->values[s].pairs);
+}
+
+SourceSorted
+aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats)
+{
+	PairSorter *pairs = aggregation->values[source].pairs;
+
+	memset(stats, 0, sizeof(*stats));
+	if (pairs == NULL || pairs_count(pairs) == 0)
+		return SOURCE_NOT_SORTED;
+	return pairs_stats(pairs, stats) ? SOURCE_SORTED : SOURCE_SORTED_BY_CORE;
+}
+
+void
+aggregation_free(Aggregation *aggregation)
+{
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			pairs_free(aggregation->values[s].pairs);
+	if (aggregation->presence)
+		pairs_free(aggregation->presence);
+}
+
+/* --- adding runs */
+
+static void
+add_runs_total(Totals *totals, const Runs *runs)
+{
+	size_t		i;
+
+	for (i = 0; i < runs->len; i++)
+		totals->sum += (ValueSum) runs->keys[i] * (ValueSum) runs->counts[i];
+	totals->min = Min(totals->min, runs->keys[0]);
+	totals->max = Max(totals->max, runs->keys[runs->len - 1]);
+}
+
+bool
+aggregation_add_runs(Aggregation *aggregation, const Runs *runs)
+{
+	uint64		number = 0;
+	bool		down = false;
+	int			counted;
+	int			s;
+	size_t		i;
+
+	if (runs->len == 0)
+		return true;
+	if (!accepts_packed(aggregation, &counted))
+		return false;
+	if (aggregation->ncolumns > 0)
+	{
+		if (!group_window_locate_range(&aggregation->window, runs->keys[0],
+									   runs->keys[runs->len - 1],
+									   &number, &down))
+			return false;
+		for (i = 0; i < runs->len; i++)
+		{
+			uint64		distance = (uint64) ((int64) runs->keys[i] - runs->keys[0]);
+
+			aggregation->rows[down ? number - distance :
+							  number + distance] += (int64) runs->counts[i];
+		}
+		return true;
+	}
+	if (counted >= 0 && !pairs_add_runs(aggregation->values[counted].pairs, runs))
+		return false;
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].totals)
+			add_runs_total(aggregation->values[s].totals, runs);
+	for (i = 0; i < runs->len; i++)
+		aggregation->rows[0] += (int64) runs->counts[i];
+	return true;
+}
+
+/* Adds runs as rows, in the arrays of batch. */
+static void
+add_as_rows(Aggregation *aggregation, const Runs *runs, const ColumnBatch *batch)
+{
+	ColumnBatch of_runs = *batch;
+	BatchPosition position = {0};
+	ColumnBatch rows;
+
+	of_runs.runs = runs;
+	while (column_batch_next_rows(&of_runs, &position, &rows))
+	{
+		CHECK_FOR_INTERRUPTS();
+		aggregation_add(aggregation, &rows);
+	}
+}
+
+void
+aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch)
+{
+	uint64	   *counts;
+	size_t		at = 0;
+
+	/*
+	 * Groups that are not known yet get one row of each key first, by which the window grows as
+	 * with other rows.
+	 */
+	if (aggregation_add_runs(aggregation, batch->runs))
+		return;
+	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
+	while (at < batch->runs->len)
+	{
+		size_t		first = at;
+		ColumnBatch keys = column_batch_of_runs(batch, &at);
+		Runs		others = {.keys = batch->runs->keys + first,.counts = counts,
+		.len = at - first};
+		size_t		i;
+
+		for (i = 0; i < others.len; i++)
+			counts[i] = batch->runs->counts[first + i] - 1;
+		aggregation_add(aggregation, &keys);
+		if (!aggregation_add_runs(aggregation, &others))
+			add_as_rows(aggregation, &others, batch);
+	}
+	pfree(counts);
+}

@@ -1,0 +1,195 @@
+/*
+ * aggregation_read.c
+ *		Reading what a HpSort Aggregate node has kept, group by group (see
+ *		aggregation.h).
+ *
+ * Groups come from the window and from the cursors of pairs, each in the order of the
+ * groups.  The next group is the first of those that they are at.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups/aggregation_state.h"
+
+static int
+compare_groups(const Aggregation *aggregation, const GroupValues *a, const GroupValues *b)
+{
+	return group_values_compare(aggregation->columns, aggregation->ncolumns, a, b);
+}
+
+void
+aggregation_open(Aggregation *aggregation)
+{
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
+	if (aggregation->presence)
+		aggregation->presence_cursor = pairs_open(aggregation->presence);
+}
+
+/* Makes group the first so far; *first is NULL while there is none. */
+static void
+consider(const Aggregation *aggregation, const GroupValues *group, const GroupValues **first)
+{
+	if (group && (*first == NULL || compare_groups(aggregation, group, *first) < 0))
+		*first = group;
+}
+
+static bool
+is_at(const Aggregation *aggregation, const GroupValues *group)
+{
+	return group && compare_groups(aggregation, group, &aggregation->group) == 0;
+}
+
+/* Moves the window's position to a group that has rows; false at the end. */
+static bool
+find_number(Aggregation *aggregation)
+{
+	uint64		ngroups = aggregation->window.code.ncodes;
+
+	/* Without grouping columns there is a group without rows as well. */
+	if (aggregation->ncolumns == 0)
+		return aggregation->next_number == 0;
+	while (aggregation->next_number < ngroups && aggregation->rows[aggregation->next_number] == 0)
+	{
+		if ((++aggregation->next_number & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	return aggregation->next_number < ngroups;
+}
+
+/* The rows of a group outside of the window: each source knows all of them. */
+static int64
+count_outside(Aggregation *aggregation)
+{
+	PairCursor *cursor = aggregation->presence_cursor;
+	int64		markers[PAIR_MARKERS];
+	const int64 *values;
+	const int64 *counts;
+
+	if (aggregation->nsources > 0)
+		return pairs_group_count(aggregation->values[0].cursor);
+	pairs_markers(cursor, markers);
+	pairs_runs(cursor, &values, &counts);
+	return markers[PAIR_NULL];
+}
+
+bool
+aggregation_next(Aggregation *aggregation, const GroupValues **group)
+{
+	const GroupValues *first = NULL;
+	bool		numbered = find_number(aggregation);
+	int			c;
+	int			s;
+
+	if (numbered)
+	{
+		group_code_values(&aggregation->window, aggregation->next_number,
+						  &aggregation->next_group);
+		first = &aggregation->next_group;
+	}
+	if (aggregation->ncolumns > 0)
+		for (s = 0; s < aggregation->nsources; s++)
+			if (aggregation->values[s].cursor)
+				consider(aggregation, pairs_group(aggregation->values[s].cursor), &first);
+	if (aggregation->presence_cursor)
+		consider(aggregation, pairs_group(aggregation->presence_cursor), &first);
+	if (first == NULL)
+		return false;
+
+	for (c = 0; c < aggregation->ncolumns; c++)
+	{
+		aggregation->group.values[c] = first->values[c];
+		aggregation->group.nulls[c] = first->nulls[c];
+	}
+	*group = &aggregation->group;
+	aggregation->inside = numbered && is_at(aggregation, &aggregation->next_group);
+	aggregation->number = aggregation->next_number;
+	if (aggregation->inside)
+	{
+		aggregation->group_rows = aggregation->rows[aggregation->number];
+		aggregation->next_number++;
+	}
+	else
+		aggregation->group_rows = count_outside(aggregation);
+	return true;
+}
+
+/* --- a source */
+
+/* What the window knows. */
+static void
+count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
+{
+	const SourceValues *values = &aggregation->values[s];
+	int64		bias = column_kind_bias(aggregation->sources[s].kind);
+
+	if (aggregation->inside && values->misses)
+	{
+		counts->nulls += values->misses[aggregation->number].nulls;
+		counts->refused += values->misses[aggregation->number].refused;
+	}
+	if (aggregation->inside && values->totals)
+	{
+		const Totals *totals = &values->totals[aggregation->number];
+		int64		n = aggregation->rows[aggregation->number] - counts->nulls - counts->refused;
+
+		counts->summary.sum += totals->sum + (ValueSum) bias * n;
+		counts->summary.min = Min(counts->summary.min, totals->min);
+		counts->summary.max = Max(counts->summary.max, totals->max);
+		/* The bias must not overflow where there are no values. */
+		if (n > 0)
+		{
+			counts->summary.min += bias;
+			counts->summary.max += bias;
+		}
+	}
+	counts->summary.n = aggregation->group_rows - counts->nulls - counts->refused;
+}
+
+void
+aggregation_count(Aggregation *aggregation, int source, SourceCounts *counts)
+{
+	PairCursor *cursor = aggregation->values[source].cursor;
+	int64		markers[PAIR_MARKERS];
+	const int64 *values;
+	const int64 *run_counts;
+	size_t		n;
+
+	memset(counts, 0, sizeof(*counts));
+	counts->summary.min = PG_INT64_MAX;
+	counts->summary.max = PG_INT64_MIN;
+	if (cursor && is_at(aggregation, pairs_group(cursor)))
+	{
+		pairs_markers(cursor, markers);
+		/* Without a column all rows that pass are markers, and none of them is a NULL. */
+		if (aggregation->sources[source].column >= 0)
+			counts->nulls += markers[PAIR_NULL];
+		counts->refused += markers[PAIR_REFUSED];
+		while (!aggregation->sources[source].runs &&
+			   (n = pairs_runs(cursor, &values, &run_counts)) > 0)
+			value_summary_add(&counts->summary, values, run_counts, n);
+	}
+	count_known(aggregation, source, counts);
+}
+
+size_t
+aggregation_runs(Aggregation *aggregation, int source, const int64 **values,
+				 const int64 **run_counts)
+{
+	PairCursor *cursor = aggregation->values[source].cursor;
+
+	if (cursor == NULL || !is_at(aggregation, pairs_group(cursor)))
+		return 0;
+	return pairs_runs(cursor, values, run_counts);
+}
+
+int64
+aggregation_rows(const Aggregation *aggregation)
+{
+	return aggregation->group_rows;
+}

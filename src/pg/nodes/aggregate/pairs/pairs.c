@@ -1,0 +1,784 @@
+/*
+ * pairs.c
+ *		PairSorter: a bag of (group, value) pairs (see pairs.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/pairs/pair_file.h"
+#include "pg/nodes/aggregate/pairs/pair_rows.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
+
+/* Runs that are read from memory at once. */
+#define BLOCK_RUNS 1024
+
+struct PairSorter
+{
+	MemoryContext memory;
+	const SortContext *context;
+	ColumnKind	kind;
+	size_t		limit;
+	PairCoding	coding;
+	LongSorter *sorter;
+	PairRows   *rows;			/* instead, where pairs need more than 64 bits */
+	uint64		count;
+	SorterStats flushed;		/* of what was written to the file first */
+
+	PairFile   *file;			/* NULL: nothing has been written */
+
+	/*
+	 * a batch's codes, of up to 32 bits in narrow; of the largest batch so far, so that a small
+	 * table takes little memory
+	 */
+	int			room;
+	union
+	{
+		uint64	   *codes;
+		uint32	   *narrow;
+	};
+};
+
+/* --- the sorter */
+
+static LongSorter *
+new_sorter(PairSorter *pairs)
+{
+	LongSorter *sorter = MemoryContextAlloc(pairs->memory, sizeof(LongSorter));
+
+	long_sorter_init(sorter, pairs->context, pairs->coding.bits, pairs->limit);
+	return sorter;
+}
+
+PairSorter *
+pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+		   size_t memory_limit)
+{
+	PairSorter *pairs = palloc0_object(PairSorter);
+
+	pairs->memory = CurrentMemoryContext;
+	pairs->context = context;
+	pairs->kind = kind;
+	pairs->limit = memory_limit;
+	pairs->coding.groups = groups;
+	pairs->coding.values = EMPTY_KEY_RANGE;
+	/* The range of a narrow column need not be looked for where there are no groups. */
+	if (groups->code.ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
+		pairs->coding.values = *field_limits(kind);
+	pair_coding_set_bits(&pairs->coding);
+	if (pairs->coding.bits > 64)
+		pairs->rows = pair_rows_make(groups->columns, groups->code.ncolumns, memory_limit);
+	else
+		pairs->sorter = new_sorter(pairs);
+	return pairs;
+}
+
+/* Reads what is in memory, in order, a block after the other, into take. */
+typedef void (*TakeBlock) (PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n);
+
+static void
+read_memory(PairSorter *pairs, LongSorter *sorter, TakeBlock take, void *arg)
+{
+	uint64	   *codes = palloc_array(uint64, 2 * BLOCK_RUNS);
+	uint64	   *counts = codes + BLOCK_RUNS;
+	LongSorterCursor cursor;
+	SortError	err;
+	size_t		n;
+
+	pg_sort_check(long_sorter_finish(sorter, &err), &err);
+	pg_sort_check(long_sorter_open_cursor(sorter, &cursor, &err), &err);
+	do
+	{
+		pg_sort_check(long_sorter_cursor_runs(&cursor, codes, counts, BLOCK_RUNS, &n, &err), &err);
+		if (n > 0)
+			take(pairs, arg, codes, counts, n);
+		CHECK_FOR_INTERRUPTS();
+	} while (n == BLOCK_RUNS);
+	pfree(codes);
+}
+
+/* A TakeBlock: into the sorter, coded anew. */
+static void
+take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
+{
+	SortError	err;
+
+	pair_recode((PairRecoding *) arg, codes, n);
+	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
+}
+
+/* A TakeBlock: into the rows; arg is the coding. */
+static void
+take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
+{
+	const PairCoding *coding = (const PairCoding *) arg;
+	GroupValues group = group_values_make(coding->groups->code.ncolumns);
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		place = pair_place(coding, codes[i]);
+
+		group_code_values(coding->groups, pair_group(coding, codes[i]), &group);
+		if (pair_place_is_marker(coding, place))
+			pair_rows_add(pairs->rows, &group, (int) place, 0, (int64) counts[i]);
+		else
+			pair_rows_add(pairs->rows, &group, PAIR_MARKERS,
+						  (int64) (place - pair_value_offset(coding)), (int64) counts[i]);
+	}
+	group_values_free(&group);
+}
+
+/* A TakeBlock: to the file; arg is the segment's writer. */
+static void
+take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
+{
+	segment_write((SegmentWriter *) arg, codes, counts, n);
+}
+
+/* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
+static void
+write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
+{
+	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
+	SegmentWriter *writer;
+
+	if (pairs->file == NULL)
+		pairs->file = pair_file_make();
+	writer = pair_file_begin(pairs->file, coding);
+	read_memory(pairs, sorter, take_to_file, writer);
+	pair_file_end(pairs->file, writer);
+	/* For EXPLAIN: later ones are sorted likewise. */
+	if (pairs->flushed.n == 0)
+		long_sorter_stats(sorter, &pairs->flushed);
+	long_sorter_empty(sorter, pairs->limit);
+	if (pair_file_is_crowded(pairs->file, pairs->limit))
+	{
+		/* The merge takes the sorter's memory. */
+		long_sorter_reset(sorter);
+		pair_file_merge(pairs->file, coding);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Writes what is in memory if a second sorter could not be beside it: what is 4 bytes here may
+ * take 16 there, and as much again while it grows.
+ */
+static void
+write_much(PairSorter *pairs, const PairCoding *coding)
+{
+	if (long_sorter_memory(pairs->sorter) <= Max(pairs->limit, LONG_SORTER_MEMORY_MIN) / 8)
+		return;
+	if (long_sorter_count(pairs->sorter) > 0)
+		write_segment(pairs, pairs->sorter, coding);
+	long_sorter_reset(pairs->sorter);
+}
+
+/* A LongSorterMap. */
+static void
+recode(void *arg, uint64 *codes, size_t n)
+{
+	pair_recode((PairRecoding *) arg, codes, n);
+}
+
+/* Codes what is in memory anew, which old is the coding of. */
+static void
+recode_memory(PairSorter *pairs, const PairCoding *old)
+{
+	LongSorter *sorter = pairs->sorter;
+	PairRecoding recoding;
+	SortError	err;
+	bool		done;
+
+	pair_recode_begin(&recoding, old, &pairs->coding);
+	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, recode, &recoding, &done, &err),
+				  &err);
+	if (!done)
+	{
+		write_much(pairs, old);
+		pairs->sorter = new_sorter(pairs);
+		if (long_sorter_count(sorter) > 0)
+			read_memory(pairs, sorter, take_recoded, &recoding);
+		long_sorter_reset(sorter);
+		pfree(sorter);
+	}
+	pair_recode_end(&recoding);
+}
+
+/* The coding has changed from old, which what is in memory still has. */
+static void
+change_coding(PairSorter *pairs, const PairCoding *old)
+{
+	LongSorter *sorter = pairs->sorter;
+
+	pair_coding_set_bits(&pairs->coding);
+	if (pairs->rows != NULL)
+		return;
+	/* Segments are coded anew when they are merged. */
+	if (pairs->coding.bits <= 64)
+	{
+		recode_memory(pairs, old);
+		return;
+	}
+	write_much(pairs, old);
+	pairs->rows = pair_rows_make(pairs->coding.groups->columns, pairs->coding.groups->code.ncolumns,
+								 pairs->limit);
+	pairs->sorter = NULL;
+	if (long_sorter_count(sorter) > 0)
+		read_memory(pairs, sorter, take_to_rows, (void *) old);
+	if (pairs->file)
+	{
+		PairMerge	merge;
+		const uint64 *codes;
+		const uint64 *counts;
+		size_t		n;
+
+		pair_merge_open(&merge, pairs->file, old);
+		while ((n = segment_merge_next(merge.merge, &codes, &counts)) > 0)
+			take_to_rows(pairs, (void *) old, (uint64 *) codes, (uint64 *) counts, n);
+		pair_merge_free(&merge);
+	}
+	long_sorter_reset(sorter);
+	pfree(sorter);
+}
+
+void
+pairs_limit_memory(PairSorter *pairs, size_t memory_limit)
+{
+	pairs->limit = memory_limit;
+	if (pairs->sorter == NULL)
+		return;
+	long_sorter_limit_memory(pairs->sorter, memory_limit);
+	if (long_sorter_memory(pairs->sorter) > Max(memory_limit, LONG_SORTER_MEMORY_MIN) &&
+		long_sorter_count(pairs->sorter) > 0)
+		write_segment(pairs, pairs->sorter, &pairs->coding);
+}
+
+void
+pairs_regroup(PairSorter *pairs, const GroupCode *before)
+{
+	PairCoding	old = pairs->coding;
+
+	old.groups = before;
+	change_coding(pairs, &old);
+}
+
+/* Makes sure that values of a range, and so many markers, have places. */
+static void
+cover(PairSorter *pairs, const KeyRange *range, int markers)
+{
+	PairCoding	old = pairs->coding;
+	PairCoding *coding = &pairs->coding;
+
+	coding->markers = Max(coding->markers, markers);
+	if (key_range_widen(&coding->values, range, field_limits(pairs->kind), coding->markers) ||
+		coding->markers > old.markers)
+		change_coding(pairs, &old);
+}
+
+/* --- adding */
+
+/* Makes room for as many codes. */
+static void
+make_room(PairSorter *pairs, int n)
+{
+	if (n <= pairs->room)
+		return;
+	if (pairs->room > 0)
+		pfree(pairs->codes);
+	pairs->room = Max(n, Min(2 * pairs->room, COLUMN_BATCH_KEYS));
+	pairs->codes = MemoryContextAlloc(pairs->memory, pairs->room * sizeof(uint64));
+}
+
+/* Adds the codes that have been made. */
+static void
+add_codes(PairSorter *pairs, int n)
+{
+	SortError	err;
+
+	if (pairs->coding.bits <= 32)
+		pg_sort_check(long_sorter_add_narrow(pairs->sorter, pairs->narrow, n, &err), &err);
+	else
+		pg_sort_check(long_sorter_add(pairs->sorter, pairs->codes, n, &err), &err);
+	pairs->count += n;
+	if (long_sorter_is_full(pairs->sorter))
+		write_segment(pairs, pairs->sorter, &pairs->coding);
+}
+
+/* The range of those of a batch's values that are added. */
+static KeyRange
+range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
+{
+	KeyRange	range = EMPTY_KEY_RANGE;
+	int			i;
+
+	if (rows == NULL)
+		field_range_add_batch(&range, batch);
+	else
+		for (i = 0; i < nrows; i++)
+			key_range_put(&range, field_image(batch_value(batch, rows[i])));
+	return range;
+}
+
+/* The values of a row's group. */
+static void
+group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, GroupValues *group)
+{
+	int			c;
+
+	for (c = 0; c < groups->code.ncolumns; c++)
+	{
+		const ColumnBatch *batch = &batches[groups->columns[c].column];
+
+		group->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
+		group->values[c] = group->nulls[c] ? 0 : batch_value(batch, row);
+	}
+}
+
+static void
+add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const ColumnBatch *batch,
+		 const uint16 *rows, int nrows)
+{
+	const GroupCode *groups = pairs->coding.groups;
+	GroupValues group = group_values_make(groups->code.ncolumns);
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		int64		value = batch ? batch_value(batch, row) : 0;
+
+		group_of_row(groups, batches, row, &group);
+		pair_rows_add(pairs->rows, &group, marker, value, 1);
+	}
+	pairs->count += nrows;
+	group_values_free(&group);
+}
+
+/*
+ * Loops of their own for each width of values and codes, with and without a choice of
+ * rows; all of them are inlined.
+ */
+static pg_attribute_always_inline void
+code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, const uint16 *rows,
+			int nrows, bool narrow, bool chosen)
+{
+	uint64		offset = pair_value_offset(&pairs->coding);
+	int			shift = pairs->coding.value_bits;
+	uint64	   *wide_codes = pairs->codes;
+	uint32	   *narrow_codes = pairs->narrow;
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+	{
+		int			row = chosen ? rows[i] : i;
+		uint64		place = offset + (uint64) batch_value(batch, row);
+		uint64		code = codes ? codes[row] << shift | place : place;
+
+		if (narrow)
+			narrow_codes[i] = (uint32) code;
+		else
+			wide_codes[i] = code;
+	}
+}
+
+void
+pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint64 *codes,
+		  const uint16 *rows, int nrows)
+{
+	const ColumnBatch *batch = &batches[column];
+	KeyRange	range;
+
+	if (nrows == 0)
+		return;
+	if (pairs->coding.groups->code.ncolumns > 0 || column_kind_is_wide(pairs->kind))
+	{
+		range = range_of_rows(batch, rows, nrows);
+		cover(pairs, &range, 0);
+	}
+	if (pairs->rows)
+	{
+		add_rows(pairs, PAIR_MARKERS, batches, batch, rows, nrows);
+		return;
+	}
+	make_room(pairs, nrows);
+	if (pairs->coding.groups->code.bits == 0)
+		codes = NULL;
+	if (pairs->coding.bits <= 32)
+	{
+		if (rows)
+			code_values(pairs, batch, codes, rows, nrows, true, true);
+		else
+			code_values(pairs, batch, codes, rows, nrows, true, false);
+	}
+	else if (rows)
+		code_values(pairs, batch, codes, rows, nrows, false, true);
+	else
+		code_values(pairs, batch, codes, rows, nrows, false, false);
+	add_codes(pairs, nrows);
+}
+
+bool
+pairs_count_packed(PairSorter *pairs, const PackedKeys *packed)
+{
+	PackedKeys	places = *packed;
+
+	if (pairs->rows || pairs->coding.groups->code.ncolumns > 0 ||
+		column_kind_is_wide(pairs->kind) ||
+		pairs->coding.bits > 32)
+		return false;
+	/* Places of all values of a narrow kind fit into 32 bits, with markers or without. */
+	places.base = (int32) ((uint32) pair_value_offset(&pairs->coding) + (uint32) packed->base);
+	if (!long_sorter_count_packed(pairs->sorter, &places))
+		return false;
+	pairs->count += packed->n;
+	return true;
+}
+
+bool
+pairs_add_runs(PairSorter *pairs, const Runs *runs)
+{
+	KeyRange	range = EMPTY_KEY_RANGE;
+	uint64	   *places;
+	uint64		offset;
+	SortError	err;
+	size_t		i;
+
+	if (pairs->coding.groups->code.ncolumns > 0)
+		return false;
+	range.lo = field_image(runs->keys[0]);
+	range.hi = field_image(runs->keys[runs->len - 1]);
+	cover(pairs, &range, 0);
+	if (pairs->rows)
+		return false;
+	offset = pair_value_offset(&pairs->coding);
+	places = palloc_extended(runs->len * sizeof(uint64), MCXT_ALLOC_HUGE);
+	for (i = 0; i < runs->len; i++)
+	{
+		places[i] = offset + (uint64) (int64) runs->keys[i];
+		pairs->count += (int64) runs->counts[i];
+	}
+	pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
+	pfree(places);
+	if (long_sorter_is_full(pairs->sorter))
+		write_segment(pairs, pairs->sorter, &pairs->coding);
+	return true;
+}
+
+void
+pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
+				  const uint64 *codes, const uint16 *rows, int nrows)
+{
+	KeyRange	none = EMPTY_KEY_RANGE;
+	int			i;
+
+	if (nrows == 0)
+		return;
+	cover(pairs, &none, marker + 1);
+	if (pairs->rows)
+	{
+		add_rows(pairs, marker, batches, NULL, rows, nrows);
+		return;
+	}
+	make_room(pairs, nrows);
+	for (i = 0; i < nrows; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		uint64		code = pair_code(&pairs->coding,
+									 pairs->coding.groups->code.bits > 0 ? codes[row] : 0, marker);
+
+		if (pairs->coding.bits <= 32)
+			pairs->narrow[i] = (uint32) code;
+		else
+			pairs->codes[i] = code;
+	}
+	add_codes(pairs, nrows);
+}
+
+uint64
+pairs_disk(const PairSorter *pairs)
+{
+	return pairs->file ? pair_file_size(pairs->file) : 0;
+}
+
+uint64
+pairs_count(const PairSorter *pairs)
+{
+	return pairs->count;
+}
+
+bool
+pairs_stats(PairSorter *pairs, SorterStats *stats)
+{
+	if (pairs->rows)
+		return false;
+	if (pairs->flushed.n > 0)
+		*stats = pairs->flushed;
+	else
+		long_sorter_stats(pairs->sorter, stats);
+	stats->n = pairs->count;
+	return true;
+}
+
+void
+pairs_free(PairSorter *pairs)
+{
+	if (pairs->sorter)
+		long_sorter_reset(pairs->sorter);
+	if (pairs->rows)
+		pair_rows_free(pairs->rows);
+	if (pairs->file)
+		pair_file_free(pairs->file);
+	pfree(pairs);
+}
+
+/* --- reading */
+
+/*
+ * Runs that are read ahead at most to count those of a group.  Beyond that the rest of the group
+ * is read twice, so that memory does not depend on how large it is.
+ */
+#define AHEAD_RUNS (16 * BLOCK_RUNS)
+
+struct PairCursor
+{
+	PairSorter *pairs;
+	LongSorterCursor memory;
+	PairMerge	segments;		/* instead, if something has been written, else without merge */
+	PairRowsCursor *rows;		/* instead of both */
+
+	GroupValues group;
+	uint64		last_code;		/* the largest that a pair of the group can have */
+	bool		ended;
+
+	uint64	   *block;			/* codes and counts, as they come from memory */
+	bool		more;			/* there may be further runs behind those that have been read */
+	size_t		room;			/* of the arrays */
+	size_t		n;				/* runs that have been read */
+	size_t		at;				/* the first of them that has not been taken */
+	uint64	   *codes;
+	uint64	   *counts;
+	int64	   *values;
+};
+
+/* The next runs, 0 at the end, from merge, or else from memory; valid until the next call. */
+static size_t
+read_runs(PairCursor *cursor, SegmentMerge *merge, LongSorterCursor *memory,
+		  const uint64 **codes, const uint64 **counts)
+{
+	SortError	err;
+	size_t		n;
+
+	CHECK_FOR_INTERRUPTS();
+	if (merge)
+		return segment_merge_next(merge, codes, counts);
+	*codes = cursor->block;
+	*counts = cursor->block + BLOCK_RUNS;
+	pg_sort_check(long_sorter_cursor_runs(memory, cursor->block, cursor->block + BLOCK_RUNS,
+										  BLOCK_RUNS, &n, &err), &err);
+	return n;
+}
+
+static void
+read_more(PairCursor *cursor)
+{
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n = read_runs(cursor, cursor->segments.merge, &cursor->memory, &codes, &counts);
+
+	if (cursor->n + n > cursor->room)
+	{
+		cursor->room = cursor->n + n;
+		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
+		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
+		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
+	}
+	memcpy(cursor->codes + cursor->n, codes, n * sizeof(uint64));
+	memcpy(cursor->counts + cursor->n, counts, n * sizeof(uint64));
+	cursor->n += n;
+	cursor->more = n > 0;
+}
+
+/* Sees to it that there are runs that have not been taken; false at the end. */
+static bool
+fill_block(PairCursor *cursor)
+{
+	if (cursor->at < cursor->n)
+		return true;
+	cursor->at = cursor->n = 0;
+	if (cursor->more)
+		read_more(cursor);
+	return cursor->n > 0;
+}
+
+/* Reads further runs behind those that have not been taken. */
+static void
+read_ahead(PairCursor *cursor)
+{
+	size_t		left = cursor->n - cursor->at;
+
+	memmove(cursor->codes, cursor->codes + cursor->at, left * sizeof(uint64));
+	memmove(cursor->counts, cursor->counts + cursor->at, left * sizeof(uint64));
+	cursor->at = 0;
+	cursor->n = left;
+	read_more(cursor);
+}
+
+/* What is left of the group behind the runs that have been read. */
+static int64
+count_behind(PairCursor *cursor)
+{
+	SegmentMerge *all = cursor->segments.merge;
+	SegmentMerge *merge = all ? segment_merge_copy(all) : NULL;
+	LongSorterCursor memory = cursor->memory;
+	const uint64 *codes;
+	const uint64 *counts;
+	int64		count = 0;
+	size_t		n;
+	size_t		i;
+
+	do
+	{
+		n = read_runs(cursor, merge, &memory, &codes, &counts);
+		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
+			count += (int64) counts[i];
+	} while (n > 0 && i == n);
+	if (merge)
+		segment_merge_free(merge);
+	return count;
+}
+
+/* Looks which group the next run is of. */
+static void
+start_group(PairCursor *cursor)
+{
+	const PairCoding *coding = &cursor->pairs->coding;
+	uint64		group;
+
+	if (!fill_block(cursor))
+	{
+		cursor->ended = true;
+		return;
+	}
+	group = pair_group(coding, cursor->codes[cursor->at]);
+	group_code_values(coding->groups, group, &cursor->group);
+	cursor->last_code = coding->value_bits < 64 ?
+		(group << coding->value_bits) | ((UINT64CONST(1) << coding->value_bits) - 1) :
+		PG_UINT64_MAX;
+}
+
+PairCursor *
+pairs_open(PairSorter *pairs)
+{
+	PairCursor *cursor = palloc0_object(PairCursor);
+	SortError	err;
+
+	cursor->pairs = pairs;
+	cursor->group = group_values_make(pairs->coding.groups->code.ncolumns);
+	if (pairs->rows)
+	{
+		cursor->rows = pair_rows_open(pairs->rows);
+		return cursor;
+	}
+	cursor->block = palloc_array(uint64, 2 * BLOCK_RUNS);
+	cursor->room = BLOCK_RUNS;
+	cursor->codes = palloc_array(uint64, cursor->room);
+	cursor->counts = palloc_array(uint64, cursor->room);
+	cursor->values = palloc_array(int64, cursor->room);
+	if (pairs->file)
+	{
+		if (long_sorter_count(pairs->sorter) > 0)
+			write_segment(pairs, pairs->sorter, &pairs->coding);
+		long_sorter_reset(pairs->sorter);
+		pair_merge_open(&cursor->segments, pairs->file, &pairs->coding);
+	}
+	else
+	{
+		pg_sort_check(long_sorter_finish(pairs->sorter, &err), &err);
+		pg_sort_check(long_sorter_open_cursor(pairs->sorter, &cursor->memory, &err), &err);
+	}
+	cursor->more = true;
+	start_group(cursor);
+	return cursor;
+}
+
+const GroupValues *
+pairs_group(const PairCursor *cursor)
+{
+	if (cursor->rows)
+		return pair_rows_group(cursor->rows);
+	return cursor->ended ? NULL : &cursor->group;
+}
+
+int64
+pairs_group_count(PairCursor *cursor)
+{
+	int64		count = 0;
+	size_t		i;
+
+	if (cursor->rows)
+		return pair_rows_group_count(cursor->rows);
+	if (!fill_block(cursor))
+		return 0;
+	while (cursor->more && cursor->codes[cursor->n - 1] <= cursor->last_code &&
+		   cursor->n - cursor->at < AHEAD_RUNS)
+		read_ahead(cursor);
+	for (i = cursor->at; i < cursor->n && cursor->codes[i] <= cursor->last_code; i++)
+		count += (int64) cursor->counts[i];
+	if (i == cursor->n && cursor->more)
+		count += count_behind(cursor);
+	return count;
+}
+
+void
+pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
+{
+	const PairCoding *coding = &cursor->pairs->coding;
+
+	memset(markers, 0, PAIR_MARKERS * sizeof(int64));
+	if (cursor->rows)
+		pair_rows_markers(cursor->rows, markers);
+	else if (coding->markers > 0)
+		while (fill_block(cursor) && cursor->codes[cursor->at] <= cursor->last_code &&
+			   pair_place_is_marker(coding, pair_place(coding, cursor->codes[cursor->at])))
+		{
+			markers[pair_place(coding,
+							   cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
+			cursor->at++;
+		}
+}
+
+size_t
+pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
+{
+	const PairCoding *coding = &cursor->pairs->coding;
+	uint64		mask;
+	uint64		offset;
+	size_t		first;
+	size_t		i;
+
+	if (cursor->rows)
+		return pair_rows_runs(cursor->rows, column_kind_bias(cursor->pairs->kind), values, counts);
+	if (cursor->ended)
+		return 0;
+	if (!fill_block(cursor) || cursor->codes[cursor->at] > cursor->last_code)
+	{
+		start_group(cursor);
+		return 0;
+	}
+	first = cursor->at;
+	if (cursor->codes[cursor->n - 1] <= cursor->last_code)
+		cursor->at = cursor->n;
+	else
+		while (cursor->codes[cursor->at] <= cursor->last_code)
+			cursor->at++;
+	mask = coding->value_bits < 64 ? (UINT64CONST(1) << coding->value_bits) - 1 : PG_UINT64_MAX;
+	offset = (uint64) column_kind_bias(cursor->pairs->kind) - pair_value_offset(coding);
+	for (i = first; i < cursor->at; i++)
+		cursor->values[i] = (int64) ((cursor->codes[i] & mask) + offset);
+	*values = &cursor->values[first];
+	*counts = (const int64 *) &cursor->counts[first];
+	return cursor->at - first;
+}

@@ -1,0 +1,151 @@
+/*
+ * groups_exchange.h
+ *		GroupsExchange: how the processes of a parallel HpSort Aggregate give each
+ *		other what they have found of their groups.
+ *
+ * Each process reads a share of the rows.  Then each writes what it knows of its groups, in
+ * the order of the groups, as segments (segments.h) in a shared store.  When all have written, the
+ * groups are divided into parts, ranges of groups, which the processes take one after the
+ * other; a part's groups are merged from the segments of all (groups_merge.h).
+ *
+ * All processes must have the same order of groups.  No process waits for another
+ * one once it has returned a group.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_EXCHANGE_H
+#define HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_EXCHANGE_H
+
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "utils/dsa.h"
+
+#include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/pairs/pairing.h"
+#include "pg/nodes/aggregate/read/read.h"
+
+/* What groups and sources are, the same in all processes. */
+typedef struct GroupsDescription
+{
+	int			ngroups;		/* grouping columns */
+	const GroupColumn *groups;
+	DerivedColumn *const *group_derived;	/* by grouping column; NULL: not derived */
+	int			nsources;
+	const ValueSource *sources;
+	DerivedColumn *const *source_derived;	/* by source; NULL: not derived */
+} GroupsDescription;
+
+/* --- in dynamic shared memory */
+
+typedef struct GroupsShared GroupsShared;
+
+extern Size groups_shared_size(int nworkers);
+extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt);
+
+/* Before workers are started again. */
+extern void groups_shared_reset(GroupsShared *shared, dsa_area *area);
+
+/* In a worker, before anything else. */
+extern void groups_shared_attach(GroupsShared *shared);
+
+/* For EXPLAIN: the sums of what the processes have done, and the most memory that one held. */
+typedef struct GroupsTotals
+{
+	int64		rows;
+	int64		groups;
+	uint64		disk;			/* bytes */
+	size_t		memory;			/* bytes */
+} GroupsTotals;
+
+extern void groups_shared_add_totals(GroupsShared *shared, const GroupsTotals *totals);
+extern void groups_shared_get_totals(GroupsShared *shared, GroupsTotals *totals);
+
+/* --- of a process */
+
+typedef struct GroupsExchange GroupsExchange;
+
+/*
+ * Takes part in an exchange, in the current memory context.  description must outlive the
+ * exchange; area is that of the parallel query.  memory_limit: bytes of shared memory for
+ * this process's blocks, at most.
+ */
+extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
+											const GroupsDescription *description,
+											dsa_area *area, size_t memory_limit);
+
+/* Whether this process comes early enough to read rows; called once. */
+extern bool groups_exchange_reads(GroupsExchange *exchange);
+
+/*
+ * Waits for all processes that read.  True if there are several: then each of them calls
+ * groups_exchange_write.  Else the only one that read has all groups, and the others none.
+ */
+extern bool groups_exchange_is_shared(GroupsExchange *exchange);
+
+/*
+ * Writes the groups of an aggregation that has been opened, or none if it is NULL, and
+ * waits for the others to do so.  The aggregation is not needed afterwards.
+ */
+extern void groups_exchange_write(GroupsExchange *exchange, Aggregation *aggregation);
+
+/* Closes files; what was allocated goes with its memory context. */
+extern void groups_exchange_end(GroupsExchange *exchange);
+
+/* Bytes written to the temporary file. */
+extern uint64 groups_exchange_disk(const GroupsExchange *exchange);
+
+/* --- for groups_merge.c */
+
+/* What a record says of a source. */
+typedef struct SourceRecord
+{
+	int64		nulls;
+	int64		refused;
+	union
+	{
+		struct
+		{
+			uint64		first;	/* with runs: the first of them in the segment of values */
+			uint64		nruns;
+		};
+		struct
+		{
+			int64		min;	/* without runs; larger than max: there are no values */
+			int64		max;
+		};
+	};
+	int64		sum[sizeof(ValueSum) / sizeof(int64)];
+} SourceRecord;
+
+/* What a process knows of a group.  Behind the sources are its values, and its NULLs as bits. */
+typedef struct GroupRecord
+{
+	int64		rows;
+	SourceRecord sources[FLEXIBLE_ARRAY_MEMBER];
+} GroupRecord;
+
+/* The words of 64 bits that a record has. */
+extern int	groups_record_words(const GroupsDescription *description);
+
+/* The group of a record. */
+extern void groups_record_group(const GroupsDescription *description, const GroupRecord *record,
+								GroupValues *group);
+
+/*
+ * What a process has written: a segment of its groups, whose codes are the words of the
+ * records, and for each source with runs one of its values, group by group.  Codes of
+ * values are images, or of a derived column what derived_tell makes of them.
+ */
+typedef struct GroupsWritten
+{
+	BlockStore *store;			/* NULL: nothing */
+	const Segment *segments;	/* the groups; behind them the values, by source */
+} GroupsWritten;
+
+extern const GroupsWritten *groups_exchange_written(const GroupsExchange *exchange, int process);
+extern const GroupsDescription *groups_exchange_description(const GroupsExchange *exchange);
+extern int	groups_exchange_nprocesses(const GroupsExchange *exchange);
+
+/* The number of the next part that no process has taken. */
+extern uint32 groups_exchange_take_part(GroupsExchange *exchange);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_EXCHANGE_H */

@@ -1,0 +1,172 @@
+/*
+ * pair_estimate.c
+ *		What pairs of group and value need, for the planner (see pair_estimate.h).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "executor/nodeHash.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/datetime.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "pg/compat.h"
+#include "pg/cost_units.h"
+#include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/pair_estimate.h"
+#include "pg/values/values.h"
+
+/*
+ * Bytes for each group that has a place in the window, and for each source of values beside that,
+ * as in aggregation_add.c.
+ */
+#define WINDOW_GROUP_BYTES	8.0
+#define WINDOW_SOURCE_BYTES	48.0
+
+/* The range of a column of which there are no statistics. */
+#define UNKNOWN_RANGE 4294967296.0
+
+/*
+ * Widens the range from *lo to *hi, which is empty if *hi is less, by the values in a slot of
+ * statistics.
+ */
+static void
+add_slot(HeapTuple stats, int kind, Oid type, double *lo, double *hi)
+{
+	AttStatsSlot slot;
+	int			i;
+
+	if (!get_attstatsslot(&slot, stats, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return;
+	for (i = 0; i < slot.nvalues; i++)
+	{
+		double		value = (double) column_value(column_kind(type), slot.values[i]);
+
+		*lo = Min(*lo, value);
+		*hi = Max(*hi, value);
+	}
+	free_attstatsslot(&slot);
+}
+
+/* Integers from the smallest value in the statistics of a column to the largest. */
+static double
+column_range(PlannerInfo *root, Var *column)
+{
+	VariableStatData stats;
+	double		lo = 0;
+	double		hi = -1;
+
+	examine_variable(root, (Node *) column, 0, &stats);
+	if (HeapTupleIsValid(stats.statsTuple) && column_kind(stats.atttype) != COLUMN_KIND_NONE)
+	{
+		lo = PG_INT64_MAX;
+		hi = PG_INT64_MIN;
+		add_slot(stats.statsTuple, STATISTIC_KIND_HISTOGRAM, stats.atttype, &lo, &hi);
+		add_slot(stats.statsTuple, STATISTIC_KIND_MCV, stats.atttype, &lo, &hi);
+	}
+	ReleaseVariableStats(stats);
+	return hi < lo ? UNKNOWN_RANGE : hi - lo + 1;
+}
+
+/*
+ * Integers from the smallest to the largest value of a column, or of an expression of it that is a
+ * group in this form: at least 1, at most 2^64.
+ */
+static double
+group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
+{
+	double		range;
+	ColumnKind	kind;
+
+	/* Numbers and places are counted from 0. */
+	if (form == DERIVED_NUMBERS || form == DERIVED_RANKS)
+		return estimate_num_groups(root, list_make1(column), 1e18, NULL, NULL);
+	range = column_range(root, column);
+	if (form == DERIVED_NONE)
+		return range;
+
+	/*
+	 * Most expressions of integers are as far apart as what they are computed of; those of
+	 * timestamps are days.
+	 */
+	kind = column_kind(exprType(expression));
+	if (column_kind_is_wide(column_kind(column->vartype)) &&
+		getBaseType(exprType(expression)) == DATEOID)
+		range = ceil(range / USECS_PER_DAY) + 1;
+	else if (kind == COLUMN_KIND_BOOL)
+		range = 2;
+	return column_kind_is_wide(kind) ? range : Min(range, UNKNOWN_RANGE);
+}
+
+static int
+bits_of_range(double range)
+{
+	return range > 1 ? (int) ceil(log2(range)) : 0;
+}
+
+void
+pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression,
+						DerivedForm form)
+{
+	double		range = group_range(root, column, expression, form);
+
+	groups->ncolumns++;
+	groups->bits += bits_of_range(range);
+	groups->places *= range;
+}
+
+/* The cost of so many pairs as rows of core's tuplesort. */
+static Cost
+rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
+{
+	int			width = (ncolumns + 1) * sizeof(int64);
+	int			kilobytes = (int) Min(memory / 1024, MAX_KILOBYTES);
+
+	return compat_cost_tuplesort(root, pairs, width, Max(kilobytes, 64)) + cost_of_rows(pairs);
+}
+
+/*
+ * Pairs are made of values that are put in order, and where groups have no place in the window of
+ * all other values, too: if all possible groups need more than half of the memory.
+ */
+Cost
+pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates,
+						List *filters,
+						double rows)
+{
+	double		memory = get_hash_memory_limit();
+	bool		has_window = groups->places * (WINDOW_GROUP_BYTES +
+											   list_length(aggregates) * WINDOW_SOURCE_BYTES) <=
+	memory / 2;
+	List	   *sources = NIL;
+	int			nwide = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, aggregates, lc2, filters)
+	{
+		AggregateAnswer answer;
+		List	   *source;
+		int			bits;
+
+		if (!aggref_answer(lfirst_node(Aggref, lc), rti, &answer) ||
+			(has_window && answer.needs != AGGREGATE_NEEDS_RUNS))
+			continue;
+		source = list_make2_int(answer.column ? answer.column->varattno : 0, lfirst_int(lc2));
+		if ((answer.column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
+			continue;
+		sources = lappend(sources, source);
+		bits = answer.column ? bits_of_range(column_range(root, answer.column)) : 1;
+		nwide += groups->bits + bits > 64;
+	}
+	/* Groups alone. */
+	if (sources == NIL && !has_window)
+		nwide += groups->bits > 64;
+	return nwide > 0 ? nwide * rows_cost(root, rows, groups->ncolumns, memory / nwide) : 0;
+}

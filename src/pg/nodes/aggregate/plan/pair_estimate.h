@@ -1,0 +1,36 @@
+/*
+ * pair_estimate.h
+ *		What pairs of group and value need, as the planner half estimates it by the columns'
+ *		statistics: bits, and the cost of those that do not fit into 64.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H
+#define HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "pg/nodes/aggregate/plan/node.h"
+
+/* The groups; to begin with, places is 1, and all else is 0. */
+typedef struct PairEstimate
+{
+	int			ncolumns;
+	int			bits;			/* of a group's code */
+	double		places;			/* combinations of values in the columns' ranges */
+} PairEstimate;
+
+/* Adds a grouping column, or an expression of it, which is a group in this form. */
+extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column,
+									Node *expression,
+									DerivedForm form);
+
+/*
+ * The cost of pairs of more than 64 bits, of so many rows, that aggregates of relation rti need,
+ * which HpSort Aggregate answers; filters has for each of them the index of its filter, or -1.
+ */
+extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti,
+									List *aggregates,
+									List *filters, double rows);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H */

@@ -1,0 +1,20 @@
+/*
+ * plan.h
+ *		The planner half of HpSort Aggregate, and what the executor half reads of its plan node.
+ *
+ * Other rooms include this header, and no other of this room:
+ *
+ *	aggrefs.h               which of hpsort's aggregates a plan has
+ *	node.h                  the lists of the plan node
+ *	planner.h               the paths that the planner half offers
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_PLAN_H
+#define HPSORT_PG_NODES_AGGREGATE_PLAN_PLAN_H
+
+#include "postgres.h"
+
+#include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/node.h"
+#include "pg/nodes/aggregate/plan/planner.h"
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_PLAN_H */

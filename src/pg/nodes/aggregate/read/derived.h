@@ -1,0 +1,80 @@
+/*
+ * derived.h
+ *		DerivedColumn: a batch computed from that of another column, value by value.
+ *
+ * It is an expression of one column, such as date_trunc('day', ts), or the place of an
+ * enum's label in the order of the enum.  What a value of the column becomes is kept in a
+ * memo, so that the expression is evaluated once for each different value, or block of values
+ * (values/expression_blocks.h), not for each row, as long as the memo has room for them and finds
+ * most of them.  Errors are those of the expression, raised when a row has the value.
+ *
+ * What the batch holds is, by the column's DerivedForm, the expression's own value, or
+ * a number of it: values that are equal have the same number.  Numbers and ranks
+ * mean something to this column only.  Another process is told an enum's label instead
+ * of its rank.
+ *
+ * Numbers are given while there is memory for their values.  Rows of other values are marked as
+ * refused, and the caller has them computed again after derived_begin.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H
+#define HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/enum_labels.h"
+#include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/values/values.h"
+
+typedef struct DerivedColumn DerivedColumn;
+
+/*
+ * Describes a column derived from the one column that is in expression, in the current
+ * memory context, for a node; its batch is number base.  form is not
+ * DERIVED_NONE.
+ */
+extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
+
+/* Whether it is what derived_make would make of these. */
+extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
+
+/* Whether it is a column of numbers. */
+extern bool derived_has_numbers(const DerivedColumn *derived);
+
+/* The kind of the values that its batch holds. */
+extern ColumnKind derived_kind(const DerivedColumn *derived);
+
+/*
+ * Begins an execution, whose memory is the current memory context: memo and numbers of
+ * an earlier one, which are gone with its memory, are forgotten.  The limits are bytes, of
+ * the memo and of the values that have numbers.
+ */
+extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
+
+/* Computes the batch; batches are those of the scan.  It is valid until the next call. */
+extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
+
+/*
+ * In the place of a NULL mark, in a batch of DERIVED_NUMBERS: the row's value has no number, and
+ * the batch has its hash.
+ */
+#define DERIVED_REFUSED 2
+
+/* How many rows of the last batch are refused. */
+extern int	derived_nrefused(const DerivedColumn *derived);
+
+/* The Datum of a value that is not NULL, as a batch holds it; valid until the next call. */
+extern Datum derived_datum(DerivedColumn *derived, int64 value);
+
+/* Of DERIVED_RANKS: the labels. */
+extern EnumLabels *derived_labels(DerivedColumn *derived);
+
+/*
+ * A value of a batch as another process can be told it, and back.  Not of
+ * DERIVED_NUMBERS, which each process gives in the order in which it meets the values.
+ */
+extern int64 derived_tell(const DerivedColumn *derived, int64 value);
+extern int64 derived_hear(DerivedColumn *derived, int64 told);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H */

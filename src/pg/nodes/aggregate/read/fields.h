@@ -1,0 +1,129 @@
+/*
+ * fields.h
+ *		Grouping columns as key codes (sort/key_code.h).
+ *
+ * The image of a value as a batch holds it, in 32 or 64 bits, is the value as an int64
+ * with its sign bit flipped.
+ *
+ * Codes of groups are made in two ways.  A window numbers the groups of narrow ranges one
+ * after the other, for arrays by group.  A layout packs them: it gives each column some bits
+ * of an integer, for ranges of any width.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_READ_FIELDS_H
+#define HPSORT_PG_NODES_AGGREGATE_READ_FIELDS_H
+
+#include "postgres.h"
+
+#include "pg/column/column.h"
+#include "pg/values/values.h"
+#include "sort/key_code.h"
+
+/* A grouping column. */
+typedef struct GroupColumn
+{
+	int			column;			/* index of its batch */
+	ColumnKind	kind;
+	bool		descending;
+	bool		nulls_first;
+} GroupColumn;
+
+/* From a value as batches hold it to its image, and back: the same step. */
+#define FIELD_SIGN (UINT64CONST(1) << 63)
+
+static inline uint64
+field_image(int64 value)
+{
+	return (uint64) value ^ FIELD_SIGN;
+}
+
+static inline int64
+field_value(uint64 image)
+{
+	return (int64) (image ^ FIELD_SIGN);
+}
+
+static inline int64
+batch_value(const ColumnBatch *batch, size_t i)
+{
+	return batch->keys ? batch->keys[i] : batch->wide[i];
+}
+
+/* The images that values of a kind have. */
+extern const KeyRange *field_limits(ColumnKind kind);
+
+/* Widens range by what is in a batch. */
+extern void field_range_add_batch(KeyRange *range, const ColumnBatch *batch);
+
+/* The values of a group. */
+typedef struct GroupValues
+{
+	int64	   *values;			/* by grouping column, as batches hold them */
+	bool	   *nulls;
+} GroupValues;
+
+/* Room for the values of a group, in the current memory context. */
+extern GroupValues group_values_make(int ncolumns);
+extern void group_values_free(GroupValues *values);
+
+/* < 0, 0, > 0: a's place among the groups is before, at, after b's. */
+extern int	group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
+								 const GroupValues *b);
+
+/* Codes of groups, numbered or packed. */
+typedef struct GroupCode
+{
+	KeyCode		code;
+	const GroupColumn *columns;
+	bool	   *grown;			/* by column, of a window: whether its range is wider than that of
+								 * the first rows */
+} GroupCode;
+
+/* Codes of no group, or of the one that there is without columns. */
+extern void group_code_init(GroupCode *group, const GroupColumn *columns, int ncolumns);
+
+/* A copy, which later changes of the original do not reach. */
+extern GroupCode *group_code_copy(const GroupCode *group);
+
+/* Frees what group_code_init and group_code_copy have allocated, but not the struct. */
+extern void group_code_free(GroupCode *group);
+
+/* Whether the codes of two layouts of the same columns are the same. */
+extern bool group_codes_equal(const GroupCode *a, const GroupCode *b);
+
+/* From a code to the values, and back; the values must be inside. */
+extern void group_code_values(const GroupCode *group, uint64 code, GroupValues *values);
+extern uint64 group_code_of(const GroupCode *group, const GroupValues *values);
+
+/* --- windows */
+
+/*
+ * Makes a window that holds the groups of old and those of ranges, one for each column,
+ * with some more if max_groups allows; false if even those are more than max_groups.
+ */
+extern bool group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
+							  uint64 max_groups);
+
+/*
+ * The numbers of the rows' groups, and whether they are outside of the window:
+ * then the number means nothing.  Returns how many are.
+ */
+extern int	group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n,
+								uint32 *groups, uint8 *outside);
+
+/*
+ * Of a window of one column: the number of the group of lo; those up to hi follow it, downwards
+ * if *down.  False if one of them is outside.
+ */
+extern bool group_window_locate_range(const GroupCode *window, int64 lo, int64 hi, uint64 *number,
+									  bool *down);
+
+/* --- layouts */
+
+/* Widens a layout so that ranges, one for each column, are inside; false if they were. */
+extern bool group_layout_widen(GroupCode *layout, const KeyRange *ranges);
+
+/* The codes of the rows' groups, all inside. */
+extern void group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n,
+							   uint64 *codes);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_READ_FIELDS_H */

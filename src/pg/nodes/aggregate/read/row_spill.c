@@ -1,0 +1,288 @@
+/*
+ * row_spill.c
+ *		Rows for whose group there is no memory (see row_spill.h).
+ *
+ * A row in a file is the values of all batches, each with its mark for NULL, one after
+ * the other.
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/read/row_spill.h"
+
+/*
+ * Partitions of a pass, a power of two: a file has a buffer of 8 kB, and those of one pass
+ * take a 32nd of the memory if there are more than the fewest.
+ */
+#define LEAST_PARTITIONS 4
+#define MOST_PARTITIONS 32
+#define MEMORY_SHARE 32
+
+/* Rows that are waiting to be read. */
+typedef struct Partition
+{
+	BufFile    *file;			/* NULL: there are none */
+	uint64		nrows;
+	int			level;			/* how often they have been refused before */
+} Partition;
+
+struct RowSpill
+{
+	MemoryContext memory;
+	int			nbatches;
+	size_t		row_size;
+	char	   *row;			/* one, to be written or read */
+	ColumnBatch *batches;		/* what the caller is given */
+	uint64		disk;
+
+	int			npartitions;
+	Partition  *partitions;		/* of the rows that are refused now */
+	int			level;			/* of those */
+
+	int			nwaiting;
+	int			room;
+	Partition  *waiting;
+	Partition	reading;
+
+	/* by row of the batch that is divided next */
+	bool		refused[COLUMN_BATCH_KEYS];
+	uint32		hashes[COLUMN_BATCH_KEYS];
+};
+
+RowSpill *
+row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit)
+{
+	RowSpill   *spill = palloc0_object(RowSpill);
+	size_t		most = Min(memory_limit / MEMORY_SHARE / BLCKSZ, MOST_PARTITIONS);
+	int			b;
+
+	spill->memory = CurrentMemoryContext;
+	spill->nbatches = nbatches;
+	spill->batches = palloc0_array(ColumnBatch, nbatches);
+	for (b = 0; b < nbatches; b++)
+	{
+		/* A filter's batch has neither keys nor wide. */
+		column_batch_make(&spill->batches[b], BATCH_NULLS |
+						  (like[b].keys ? BATCH_KEYS : like[b].wide ? BATCH_WIDE : 0),
+						  COLUMN_BATCH_KEYS);
+		spill->row_size += sizeof(uint8) + (like[b].keys ? sizeof(int32) : like[b].wide ?
+											sizeof(int64) : 0);
+	}
+	spill->row = palloc(spill->row_size);
+	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
+		spill->npartitions *= 2;
+	spill->partitions = palloc0_array(Partition, spill->npartitions);
+	spill->room = spill->npartitions;
+	spill->waiting = palloc_array(Partition, spill->room);
+	return spill;
+}
+
+static void
+close_file(Partition *partition)
+{
+	if (partition->file)
+		BufFileClose(partition->file);
+	partition->file = NULL;
+}
+
+void
+row_spill_free(RowSpill *spill)
+{
+	int			i;
+
+	for (i = 0; i < spill->npartitions; i++)
+		close_file(&spill->partitions[i]);
+	for (i = 0; i < spill->nwaiting; i++)
+		close_file(&spill->waiting[i]);
+	close_file(&spill->reading);
+	for (i = 0; i < spill->nbatches; i++)
+		column_batch_free(&spill->batches[i]);
+	pfree(spill->batches);
+	pfree(spill->row);
+	pfree(spill->partitions);
+	pfree(spill->waiting);
+	pfree(spill);
+}
+
+uint64
+row_spill_disk(const RowSpill *spill)
+{
+	return spill->disk;
+}
+
+/* --- writing */
+
+void
+row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark)
+{
+	size_t		i;
+
+	for (i = 0; i < batch->n; i++)
+		/* The first that refuses a row has it: for all rows of a group it is the same one. */
+		if (batch->nulls[i] == mark && !spill->refused[i])
+		{
+			spill->refused[i] = true;
+			spill->hashes[i] = (uint32) batch->keys[i];
+		}
+}
+
+static void
+write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
+{
+	uint32		hash = murmurhash32(spill->hashes[i] + (uint32) spill->level * 0x9E3779B9);
+	Partition  *partition = &spill->partitions[hash & (spill->npartitions - 1)];
+	char	   *at = spill->row;
+	int			b;
+
+	if (partition->file == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(spill->memory);
+
+		PrepareTempTablespaces();
+		partition->file = BufFileCreateTemp(false);
+		partition->nrows = 0;
+		partition->level = spill->level;
+		MemoryContextSwitchTo(old);
+	}
+	for (b = 0; b < spill->nbatches; b++)
+	{
+		if (batches[b].keys)
+		{
+			memcpy(at, &batches[b].keys[i], sizeof(int32));
+			at += sizeof(int32);
+		}
+		else if (batches[b].wide)
+		{
+			memcpy(at, &batches[b].wide[i], sizeof(int64));
+			at += sizeof(int64);
+		}
+		*at++ = (char) batches[b].nulls[i];
+	}
+	BufFileWrite(partition->file, spill->row, spill->row_size);
+	partition->nrows++;
+	spill->disk += spill->row_size;
+}
+
+/*
+ * Takes the rows out of what the caller is given; they stay in the arrays until others are
+ * appended.
+ */
+static void
+take_out_rows(RowSpill *spill)
+{
+	int			b;
+
+	for (b = 0; b < spill->nbatches; b++)
+	{
+		spill->batches[b].n = 0;
+		spill->batches[b].nnulls = 0;
+	}
+}
+
+/* Appends row i of batches to what the caller is given. */
+static void
+keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
+{
+	int			b;
+
+	for (b = 0; b < spill->nbatches; b++)
+		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] :
+						 batches[b].wide ? batches[b].wide[i] : 0,
+						 batches[b].nulls[i]);
+}
+
+const ColumnBatch *
+row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
+{
+	size_t		nrows = batches[0].n;
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	/* The batch may be the spill's own, whose rows move towards its beginning. */
+	take_out_rows(spill);
+	for (i = 0; i < nrows; i++)
+	{
+		if (spill->refused[i])
+			write_row(spill, batches, i);
+		else
+			keep_row(spill, batches, i);
+	}
+	memset(spill->refused, 0, nrows * sizeof(bool));
+	return spill->batches;
+}
+
+/* --- reading */
+
+bool
+row_spill_next(RowSpill *spill)
+{
+	int			p;
+
+	close_file(&spill->reading);
+	for (p = 0; p < spill->npartitions; p++)
+	{
+		if (spill->partitions[p].file == NULL)
+			continue;
+		if (spill->nwaiting == spill->room)
+		{
+			spill->room *= 2;
+			spill->waiting = repalloc(spill->waiting, spill->room * sizeof(Partition));
+		}
+		spill->waiting[spill->nwaiting++] = spill->partitions[p];
+		spill->partitions[p].file = NULL;
+	}
+	if (spill->nwaiting == 0)
+		return false;
+	/* Those that have been divided most come first, so that few files are open. */
+	spill->reading = spill->waiting[--spill->nwaiting];
+	spill->level = spill->reading.level + 1;
+	if (BufFileSeek(spill->reading.file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file of HpSort Aggregate")));
+	return true;
+}
+
+const ColumnBatch *
+row_spill_read(RowSpill *spill)
+{
+	size_t		n = Min(spill->reading.nrows, COLUMN_BATCH_KEYS);
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	if (n == 0)
+		return NULL;
+	take_out_rows(spill);
+	for (i = 0; i < n; i++)
+	{
+		const char *at = spill->row;
+		int			b;
+
+		compat_buffile_read(spill->reading.file, spill->row, spill->row_size);
+		for (b = 0; b < spill->nbatches; b++)
+		{
+			ColumnBatch *batch = &spill->batches[b];
+			int32		key = 0;
+			int64		value = 0;
+
+			if (batch->keys)
+			{
+				memcpy(&key, at, sizeof(int32));
+				at += sizeof(int32);
+			}
+			else if (batch->wide)
+			{
+				memcpy(&value, at, sizeof(int64));
+				at += sizeof(int64);
+			}
+			column_batch_put(batch, batch->keys ? key : value, *at++);
+		}
+	}
+	spill->reading.nrows -= n;
+	return spill->batches;
+}

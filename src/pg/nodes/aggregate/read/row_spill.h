@@ -1,0 +1,50 @@
+/*
+ * row_spill.h
+ *		RowSpill: rows for whose group there is no memory, in temporary files, to be read
+ *		again after the others.
+ *
+ * A group is refused by the hash of a value.  Rows are divided by it into partitions, so
+ * that all rows of a group are in one.  Each partition is read as the table was, and what is
+ * refused of it is divided once more, by other bits.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H
+#define HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H
+
+#include "postgres.h"
+
+#include "pg/values/values.h"
+
+typedef struct RowSpill RowSpill;
+
+/*
+ * Makes an empty one in the current memory context, for rows of nbatches batches that
+ * are of the same kinds as those of like.  memory_limit: bytes that all of the caller's work may
+ * take; the buffers of the files are a small part of it.
+ */
+extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit);
+
+/* Closes the files, and gives the memory back. */
+extern void row_spill_free(RowSpill *spill);
+
+/*
+ * Notes which rows of the next batch to be divided are refused: those that have mark in the
+ * place of NULL; their hashes are keys.
+ */
+extern void row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark);
+
+/*
+ * Writes the rows of a batch that are refused, and returns the others, which are valid until the
+ * next call of this function or row_spill_read.
+ */
+extern const ColumnBatch *row_spill_divide(RowSpill *spill, const ColumnBatch *batches);
+
+/* Begins to read a partition; false if there is none left. */
+extern bool row_spill_next(RowSpill *spill);
+
+/* The next rows of the partition; NULL at its end. */
+extern const ColumnBatch *row_spill_read(RowSpill *spill);
+
+/* Bytes written. */
+extern uint64 row_spill_disk(const RowSpill *spill);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H */

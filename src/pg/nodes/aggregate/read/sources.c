@@ -1,0 +1,232 @@
+/*
+ * sources.c
+ *		The tables that a HpSort Aggregate node reads (see sources.h).
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/tableam.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/sources.h"
+
+void
+aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags, bool keys,
+						int nfilters)
+{
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	List	   *table_columns = list_nth(scan->custom_private, AGGREGATE_PLAN_TABLE_COLUMNS);
+	int			i;
+
+	/*
+	 * The node returns none of the table's rows.  Without a relation of its own, WHERE CURRENT OF
+	 * does not look for the cursor's row here, as it does not in an Agg.
+	 */
+	css->ss.ss_currentRelation = NULL;
+	sources->css = css;
+	sources->ncolumns = list_length(list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS));
+	sources->nsources = list_length(scan->custom_plans);
+	sources->scans = palloc_array(ScanState *, sources->nsources);
+	sources->attnums = palloc_array(AttrNumber *, sources->nsources);
+	sources->keys = keys;
+	sources->nfilters = nfilters;
+	sources->filters = palloc_array(ExprState **, sources->nsources);
+	for (i = 0; i < sources->nsources; i++)
+	{
+		List	   *attnums = list_nth(table_columns, i);
+		int			c;
+
+		sources->scans[i] = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i),
+													   css->ss.ps.state, eflags);
+		sources->attnums[i] = palloc_array(AttrNumber, sources->ncolumns);
+		for (c = 0; c < sources->ncolumns; c++)
+			sources->attnums[i][c] = list_nth_int(attnums, c);
+		sources->filters[i] = palloc_array(ExprState *, Max(nfilters, 1));
+		for (c = 0; c < nfilters; c++)
+		{
+			Expr	   *filter = list_nth_node(TargetEntry, sources->scans[i]->ps.plan->targetlist,
+											   c)->expr;
+
+			sources->filters[i][c] = ExecInitQual(list_make1(filter), &sources->scans[i]->ps);
+		}
+	}
+}
+
+void
+aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
+{
+	ColumnBlocks blocks = {0};
+	int			i;
+
+	for (i = 0; i < sources->nsources; i++)
+	{
+		ColumnScan	scan = {
+			.ncolumns = sources->ncolumns,
+			.attnums = sources->attnums[i],
+			.keys = sources->keys,
+			.nfilters = sources->nfilters,
+			.filters = sources->filters[i],
+			.parallel = sources->parallel ? sources->parallel[i] : NULL,
+			.packed = sources->ncolumns == 1,
+			.runs = sources->ncolumns == 1 && sources->runs,
+			.handler = sources->parallel ? NULL : sources->handler,
+			.blocks = &blocks
+		};
+		uint64		filtered;
+
+		column_scan_from_node(&scan, sources->scans[i]);
+		filtered = column_scan_read(&scan, NULL, consume, arg);
+		/* nfiltered1 is for HAVING. */
+		InstrCountFiltered2(&sources->css->ss, filtered);
+	}
+	if (sources->shared == NULL)
+		sources->blocks = blocks;
+	else
+	{
+		pg_atomic_fetch_add_u64(&sources->shared->resident, (uint64) blocks.resident);
+		pg_atomic_fetch_add_u64(&sources->shared->gpu, (uint64) blocks.gpu);
+		pg_atomic_fetch_add_u64(&sources->shared->all, (uint64) blocks.all);
+	}
+}
+
+void
+aggregate_sources_rescan(AggregateSources *sources)
+{
+	Bitmapset  *changed = sources->css->ss.ps.chgParam;
+	int			i;
+
+	for (i = 0; i < sources->nsources; i++)
+	{
+		if (changed != NULL)
+			UpdateChangedParamSet(&sources->scans[i]->ps, changed);
+		ExecReScan(&sources->scans[i]->ps);
+	}
+}
+
+void
+aggregate_sources_end(AggregateSources *sources)
+{
+	int			i;
+
+	for (i = 0; i < sources->nsources; i++)
+		ExecEndNode(&sources->scans[i]->ps);
+}
+
+static Size
+scan_size(AggregateSources *sources, int i)
+{
+	return MAXALIGN(table_parallelscan_estimate(sources->scans[i]->ss_currentRelation,
+												sources->css->ss.ps.state->es_snapshot));
+}
+
+Size
+aggregate_sources_estimate_dsm(AggregateSources *sources)
+{
+	Size		size = MAXALIGN(sizeof(SharedColumnBlocks));
+	int			i;
+
+	for (i = 0; i < sources->nsources; i++)
+		size = add_size(size, scan_size(sources, i));
+	return size;
+}
+
+/*
+ * The scans lie one after the other behind the counts; their sizes are the same in all processes.
+ */
+void
+aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
+{
+	int			i;
+
+	sources->parallel = MemoryContextAlloc(sources->css->ss.ps.state->es_query_cxt,
+										   sources->nsources * sizeof(ParallelTableScanDesc));
+	sources->shared = (SharedColumnBlocks *) coordinate;
+	coordinate += MAXALIGN(sizeof(SharedColumnBlocks));
+	for (i = 0; i < sources->nsources; i++)
+	{
+		sources->parallel[i] = (ParallelTableScanDesc) coordinate;
+		coordinate += scan_size(sources, i);
+	}
+}
+
+void
+aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
+{
+	int			i;
+
+	aggregate_sources_initialize_worker(sources, coordinate);
+	pg_atomic_init_u64(&sources->shared->resident, 0);
+	pg_atomic_init_u64(&sources->shared->gpu, 0);
+	pg_atomic_init_u64(&sources->shared->all, 0);
+	for (i = 0; i < sources->nsources; i++)
+		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
+									  sources->parallel[i],
+									  sources->css->ss.ps.state->es_snapshot);
+}
+
+void
+aggregate_sources_reinitialize_dsm(AggregateSources *sources)
+{
+	int			i;
+
+	pg_atomic_write_u64(&sources->shared->resident, 0);
+	pg_atomic_write_u64(&sources->shared->gpu, 0);
+	pg_atomic_write_u64(&sources->shared->all, 0);
+	for (i = 0; i < sources->nsources; i++)
+		table_parallelscan_reinitialize(sources->scans[i]->ss_currentRelation,
+										sources->parallel[i]);
+}
+
+/* EXPLAIN runs when shared memory is gone. */
+void
+aggregate_sources_shutdown(AggregateSources *sources)
+{
+	if (sources->shared == NULL || IsParallelWorker())
+		return;
+	sources->blocks.resident = (int64) pg_atomic_read_u64(&sources->shared->resident);
+	sources->blocks.gpu = (int64) pg_atomic_read_u64(&sources->shared->gpu);
+	sources->blocks.all = (int64) pg_atomic_read_u64(&sources->shared->all);
+}
+
+/*
+ * The filter of the rows read, as core shows that of a scan.  If there is a
+ * HAVING, core shows it as "Filter", because it is the node's qual, and the filter
+ * of the rows gets another name.
+ */
+static void
+explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
+{
+	bool		having = css->ss.ps.plan->qual != NIL;
+	bool		prefix = compat_explain_prefix(es);
+	NodeInstrumentation *instrument = css->ss.ps.instrument;
+	List	   *context;
+
+	if (scan->ps.plan->qual == NIL)
+		return;
+	/* In the node's context, where parameters from a nested loop around it are found. */
+	context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
+	ExplainPropertyText(having ? "Scan Filter" : "Filter",
+						deparse_expression((Node *) make_ands_explicit(scan->ps.plan->qual),
+										   context, prefix, false), es);
+	if (es->analyze && instrument && instrument->nloops > 0 &&
+		(instrument->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+		ExplainPropertyFloat(having ? "Rows Removed by Scan Filter" : "Rows Removed by Filter",
+							 NULL, instrument->nfiltered2 / instrument->nloops, 0, es);
+}
+
+void
+aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es)
+{
+	if (sources->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);
+	/* In a tree of tables the filters of all are the same. */
+	explain_filter(sources->css, sources->scans[0], ancestors, es);
+	if (es->analyze)
+		column_blocks_explain(&sources->blocks, es);
+}

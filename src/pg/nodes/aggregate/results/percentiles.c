@@ -1,0 +1,270 @@
+/*
+ * percentiles.c
+ *		percentile_disc and percentile_cont (see percentiles.h).
+ *
+ * A fraction asks for one row of the group, or for two neighbours between which it
+ * interpolates.  The rows are sorted, so that one walk over the ascending runs finds
+ * all; in descending order a row is counted from the other end.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "pg/fraction.h"
+#include "pg/nodes/aggregate/results/percentiles.h"
+
+/* A row that is looked for, and its value once it is found. */
+typedef struct WantedRow
+{
+	int64		row;			/* from 0, ascending */
+	int64		value;
+} WantedRow;
+
+struct Percentiles
+{
+	AggregateAnswer answer;
+	bool		continuous;
+	bool		array;			/* of fractions, hence of results */
+	Oid			type;			/* of a result, or of the elements */
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	/* of an execution */
+	ArrayType  *shape;			/* the array of fractions; NULL: not an array, or NULL */
+	int			nfractions;
+	double	   *fractions;
+	bool	   *nulls;
+
+	/* of a group: each fraction's two rows, and all rows in order */
+	int64		n;
+	WantedRow  *rows;
+	WantedRow **order;
+	double	   *proportions;	/* 0: the first row alone */
+	int			nwanted;
+	int			found;
+	int64		seen;			/* rows of the runs taken */
+};
+
+Percentiles *
+percentiles_make(const Aggref *aggref, const AggregateAnswer *answer)
+{
+	Percentiles *percentiles = palloc0_object(Percentiles);
+
+	percentiles->answer = *answer;
+	percentiles->continuous = answer->function == AGGREGATE_FUNCTION_PERCENTILE_CONT ||
+		answer->function == AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
+	percentiles->array = answer->function == AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY ||
+		answer->function == AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
+	percentiles->type = percentiles->array ? get_element_type(aggref->aggtype) : aggref->aggtype;
+	get_typlenbyvalalign(percentiles->type, &percentiles->typlen, &percentiles->typbyval,
+						 &percentiles->typalign);
+	return percentiles;
+}
+
+void
+percentiles_prepare(Percentiles *percentiles, Datum fractions, bool isnull, MemoryContext memory)
+{
+	MemoryContext old = MemoryContextSwitchTo(memory);
+	Datum	   *elements = &fractions;
+	int			i;
+
+	percentiles->shape = NULL;
+	percentiles->nfractions = isnull ? 0 : 1;
+	percentiles->nulls = NULL;
+	if (percentiles->array && !isnull)
+	{
+		percentiles->shape = DatumGetArrayTypePCopy(fractions);
+		deconstruct_array(percentiles->shape, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						  TYPALIGN_DOUBLE, &elements, &percentiles->nulls,
+						  &percentiles->nfractions);
+	}
+	percentiles->fractions = palloc_array(double, Max(percentiles->nfractions, 1));
+	for (i = 0; i < percentiles->nfractions; i++)
+		percentiles->fractions[i] = percentiles->nulls && percentiles->nulls[i] ? 0 :
+			DatumGetFloat8(elements[i]);
+	MemoryContextSwitchTo(old);
+}
+
+/* --- the rows looked for */
+
+static int
+compare_rows(const void *a, const void *b)
+{
+	int64		row_a = (*(WantedRow *const *) a)->row;
+	int64		row_b = (*(WantedRow *const *) b)->row;
+
+	return (row_a > row_b) - (row_a < row_b);
+}
+
+static void
+want_row(Percentiles *percentiles, WantedRow *wanted, int64 row)
+{
+	wanted->row = percentiles->answer.descending ? percentiles->n - 1 - row : row;
+	percentiles->order[percentiles->nwanted++] = wanted;
+}
+
+static void
+want_fraction(Percentiles *percentiles, int i)
+{
+	double		fraction = percentiles->fractions[i];
+	WantedRow  *rows = &percentiles->rows[2 * i];
+
+	if (percentiles->continuous)
+	{
+		int64		first;
+		int64		second;
+
+		percentiles->proportions[i] = fraction_rows(fraction, percentiles->n, &first, &second);
+		want_row(percentiles, &rows[0], first);
+		if (second != first)
+			want_row(percentiles, &rows[1], second);
+	}
+	else
+		want_row(percentiles, &rows[0], fraction_row(fraction, percentiles->n));
+}
+
+void
+percentiles_begin(Percentiles *percentiles, int64 n)
+{
+	int			i;
+
+	percentiles->n = n;
+	percentiles->nwanted = 0;
+	percentiles->found = 0;
+	percentiles->seen = 0;
+	/* One fraction is checked even if there are no values, those of an array are not. */
+	if (percentiles->array && n == 0)
+		return;
+	percentiles->rows = palloc_array(WantedRow, 2 * percentiles->nfractions + 1);
+	percentiles->order = palloc_array(WantedRow *, 2 * percentiles->nfractions + 1);
+	percentiles->proportions = palloc_array(double, percentiles->nfractions + 1);
+	for (i = 0; i < percentiles->nfractions; i++)
+	{
+		if (percentiles->nulls && percentiles->nulls[i])
+			continue;
+		fraction_check(percentiles->fractions[i]);
+		if (n > 0)
+			want_fraction(percentiles, i);
+	}
+	if (percentiles->nwanted > 1)
+		qsort(percentiles->order, percentiles->nwanted, sizeof(WantedRow *), compare_rows);
+}
+
+void
+percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *counts, size_t nruns)
+{
+	int64		seen = percentiles->seen;
+	size_t		i;
+
+	for (i = 0; i < nruns && percentiles->found < percentiles->nwanted; i++)
+	{
+		seen += counts[i];
+		while (percentiles->found < percentiles->nwanted &&
+			   percentiles->order[percentiles->found]->row < seen)
+			percentiles->order[percentiles->found++]->value = values[i];
+	}
+	percentiles->seen = seen;
+}
+
+bool
+percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last)
+{
+	if (percentiles->nwanted == 0)
+		return false;
+	*first = Min(*first, percentiles->order[0]->row);
+	*last = Max(*last, percentiles->order[percentiles->nwanted - 1]->row);
+	return true;
+}
+
+int
+percentiles_most_rows(const Percentiles *percentiles)
+{
+	return 2 * percentiles->nfractions;
+}
+
+int
+percentiles_list_rows(const Percentiles *percentiles, int64 *rows)
+{
+	int			i;
+
+	for (i = 0; i < percentiles->nwanted; i++)
+		rows[i] = percentiles->order[i]->row;
+	return percentiles->nwanted;
+}
+
+void
+percentiles_skip(Percentiles *percentiles, int64 rows)
+{
+	percentiles->seen += rows;
+}
+
+/* --- the results */
+
+static Datum
+interval_of(int64 value)
+{
+	return DirectFunctionCall1(time_interval, TimeADTGetDatum(value));
+}
+
+/* The value of fraction i, of rows that have been found. */
+static Datum
+fraction_value(const Percentiles *percentiles, int i)
+{
+	const WantedRow *rows = &percentiles->rows[2 * i];
+	double		proportion = percentiles->proportions[i];
+
+	if (!percentiles->continuous)
+		return column_datum(percentiles->answer.kind, rows[0].value);
+	if (percentiles->answer.to_float8)
+		return Float8GetDatum(fraction_between((float8) rows[0].value,
+											   (float8) rows[proportion == 0 ? 0 : 1].value,
+											   proportion));
+	else
+	{
+		Datum		first = interval_of(rows[0].value);
+		Datum		part;
+
+		if (proportion == 0)
+			return first;
+		part = DirectFunctionCall2(interval_mul,
+								   DirectFunctionCall2(interval_mi, interval_of(rows[1].value),
+													   first),
+								   Float8GetDatum(proportion));
+		return DirectFunctionCall2(interval_pl, part, first);
+	}
+}
+
+Datum
+percentiles_end(Percentiles *percentiles, bool *isnull)
+{
+	Datum	   *results;
+	int			i;
+
+	*isnull = percentiles->n == 0 ||
+		(percentiles->array ? percentiles->shape == NULL : percentiles->nfractions == 0);
+	if (*isnull)
+		return (Datum) 0;
+	if (percentiles->found < percentiles->nwanted)
+		elog(ERROR, "runs of a group have fewer rows than the group");
+	if (!percentiles->array)
+		return fraction_value(percentiles, 0);
+	if (percentiles->nfractions == 0)
+		return PointerGetDatum(construct_empty_array(percentiles->type));
+
+	results = palloc_array(Datum, percentiles->nfractions);
+	for (i = 0; i < percentiles->nfractions; i++)
+		results[i] = percentiles->nulls[i] ? (Datum) 0 : fraction_value(percentiles, i);
+	/* The array has the shape of that of the fractions. */
+	return PointerGetDatum(construct_md_array(results, percentiles->nulls,
+											  ARR_NDIM(percentiles->shape),
+											  ARR_DIMS(percentiles->shape),
+											  ARR_LBOUND(percentiles->shape),
+											  percentiles->type, percentiles->typlen,
+											  percentiles->typbyval, percentiles->typalign));
+}

@@ -1,0 +1,118 @@
+/*
+ * results.h
+ *		The value of one aggregate call for group after group, from the runs of the
+ *		group's values or from their summary.
+ *
+ * Values are those of pg/values/value.h, or ranks of an enum's labels.  Results, NULLs and
+ * errors are those of the aggregate functions of PostgreSQL.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
+#define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/enum_labels.h"
+#include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/sort_context.h"
+#include "pg/values/values.h"
+
+/*
+ * 128 bits: no sum of int8 overflows.  Aligned as palloc aligns memory, which is less than C
+ * would.
+ */
+typedef __int128 ValueSum pg_attribute_aligned (MAXIMUM_ALIGNOF);
+
+/* What count, sum, avg, min and max need to know of a group's values that are not NULL. */
+typedef struct ValueSummary
+{
+	int64		n;
+	int64		min;			/* undefined if n = 0 */
+	int64		max;
+	ValueSum	sum;
+} ValueSummary;
+
+/* Adds runs, values ascending, to smallest and largest value and sum; n is not changed. */
+extern void value_summary_add(ValueSummary *summary, const int64 *values, const int64 *counts,
+							  size_t nruns);
+
+/* How many values a group has, which an aggregate must know before the first run. */
+typedef struct GroupCounts
+{
+	int64		values;			/* not NULL, repetitions counted */
+	int64		nulls;
+} GroupCounts;
+
+typedef struct AggregateResult AggregateResult;
+
+/*
+ * The right of a role to call a function that the query has and the node does not call,
+ * as core checks it when it initializes a plan; none needed for InvalidOid.
+ */
+extern void aggregate_check_function(Oid function, Oid role);
+
+/*
+ * Makes what computes one aggregate call, which aggref_answer() has accepted, in the
+ * current memory context; the right to call it is checked here.  context: for hpsort's
+ * own aggregates; filled before the first group.  Direct arguments and options become
+ * expressions of parent.
+ */
+extern AggregateResult *aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer,
+											  PlanState *parent, const SortContext *context);
+
+/*
+ * Of calls that want an enum's values in order (enum_order): labels, of which the
+ * values given below are the ranks.  Kept for an execution.
+ */
+extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels);
+
+/*
+ * Evaluates direct arguments: once for each execution, before the first group.  Without a
+ * group PostgreSQL does not evaluate them, and an error in them is none.  Options are evaluated
+ * in econtext when the first rows are given to the aggregate, before which it must not end.  The
+ * results are kept until the next call, whatever becomes of econtext.
+ */
+extern void aggregate_result_prepare(AggregateResult *result, ExprContext *econtext);
+
+/*
+ * The value for a group, from its summary (of aggregates whose needs are
+ * AGGREGATE_NEEDS_SUMMARY or less).  rows: of the group, for count(*).
+ */
+extern Datum aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summary,
+										   int64 rows, bool *isnull);
+
+/*
+ * The value for a group, from its runs: begin, then the runs in ascending order in any
+ * number of calls, then end.  What must live until end, and the result, is in the
+ * memory context that is current in each of these calls, which must be the same.  Runs
+ * are read during the call only.  A group of an ungrouped query may have no values and
+ * no NULLs.  Aggregates that could do with a summary may be given runs as well.
+ */
+extern void aggregate_result_begin(AggregateResult *result, const GroupCounts *counts);
+extern void aggregate_result_take(AggregateResult *result, const int64 *values,
+								  const int64 *counts, size_t nruns);
+extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
+
+/*
+ * Between begin and the first runs: whether the value depends only on those of some of the
+ * group's rows, by number in ascending order; widens first ... last so that they are in it.
+ * Then runs before and behind these rows need not be given, if the number of
+ * rows in the runs left out before the first one is given instead.
+ */
+extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
+extern void aggregate_result_skip(AggregateResult *result, int64 rows);
+
+/*
+ * Whether that is so of any group; how many rows it are at most in this execution; and between
+ * begin and the first runs these rows, ascending: returns how many.  Then runs may be given that
+ * end at these rows alone, with the counts of all rows.
+ */
+extern bool aggregate_result_has_rows(const AggregateResult *result);
+extern int	aggregate_result_most_rows(const AggregateResult *result);
+extern int	aggregate_result_list_rows(const AggregateResult *result, int64 *rows);
+
+/* In the place of runs, of count(DISTINCT): how many different values there are. */
+extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H */

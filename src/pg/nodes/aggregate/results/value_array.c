@@ -1,0 +1,234 @@
+/*
+ * value_array.c
+ *		array_agg from ordered runs (see value_array.h).
+ *
+ * How many elements the array gets is known before the first run, unless it is
+ * DISTINCT: then they are gathered first and copied.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/nodes/aggregate/results/value_array.h"
+
+/* Elements of a DISTINCT array that there is room for at first. */
+#define FIRST_ELEMENTS 64
+
+/*
+ * Elements that are written for each run, however few it has, where there is room: the next runs
+ * overwrite them.  A loop that ends where a short run does is mispredicted (3e6 rows of
+ * 1e6 values: 13 % of the statement's time).
+ */
+#define FILL_AHEAD 8
+
+static Size
+element_size(ColumnKind kind)
+{
+	switch (kind)
+	{
+		case COLUMN_KIND_BOOL:
+		case COLUMN_KIND_CHAR:
+			return sizeof(char);
+		case COLUMN_KIND_INT2:
+			return sizeof(int16);
+		case COLUMN_KIND_INT8:
+			return sizeof(int64);
+		default:
+			return sizeof(int32);
+	}
+}
+
+static void
+complain_about_size(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("array size exceeds the maximum allowed (%d)", (int) MaxAllocSize)));
+}
+
+/* An array for n elements and nulls NULLs, which are in place; their sum is not 0. */
+static ArrayType *
+make_array(const ValueArray *array, int64 n, int64 nulls, char **elements)
+{
+	int64		items = n + nulls;
+	ArrayType  *result;
+	Size		overhead;
+	Size		size;
+
+	if (items > (int64) MaxArraySize)
+		complain_about_size();
+	overhead = nulls > 0 ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
+	size = overhead + (Size) n * element_size(array->kind);
+	if (!AllocSizeIsValid(size))
+		complain_about_size();
+	result = (ArrayType *) palloc(size);
+	memset(result, 0, overhead);
+	SET_VARSIZE(result, size);
+	result->ndim = 1;
+	result->dataoffset = nulls > 0 ? (int32) overhead : 0;
+	result->elemtype = array->type;
+	ARR_DIMS(result)[0] = (int) items;
+	ARR_LBOUND(result)[0] = 1;
+	if (nulls > 0)
+	{
+		uint8	   *bitmap = ARR_NULLBITMAP(result);
+		int64		i = array->nulls_first ? nulls : 0;
+		int64		end = i + n;
+
+		for (; i < end && i % 8 != 0; i++)
+			bitmap[i / 8] |= (uint8) (1 << (i % 8));
+		memset(bitmap + i / 8, 0xFF, (end - i) / 8);
+		for (i += (end - i) / 8 * 8; i < end; i++)
+			bitmap[i / 8] |= (uint8) (1 << (i % 8));
+	}
+	*elements = ARR_DATA_PTR(result);
+	return result;
+}
+
+void
+value_array_begin(ValueArray *array, int64 values, int64 nulls)
+{
+	array->n = 0;
+	array->nulls = array->distinct ? Min(nulls, 1) : nulls;
+	array->array = NULL;
+	array->elements = NULL;
+	array->capacity = array->distinct ? Min(values, FIRST_ELEMENTS) : values;
+	if (array->distinct)
+		array->elements = palloc(Max(array->capacity, 1) * element_size(array->kind));
+	else if (values + nulls > 0)
+		array->array = make_array(array, values, nulls, &array->elements);
+}
+
+/* Room for n elements more of a DISTINCT array. */
+static void
+reserve(ValueArray *array, size_t n)
+{
+	Size		size = element_size(array->kind);
+	int64		most = MaxAllocSize / size;
+
+	if (array->n + (int64) n <= array->capacity)
+		return;
+	if (array->n + (int64) n > most)
+		complain_about_size();
+	array->capacity = Min(Max(array->capacity * 2, array->n + (int64) n), most);
+	array->elements = (char *) repalloc(array->elements, array->capacity * size);
+}
+
+/*
+ * Fills elements of a C type with the runs: forward from the n-th, or backward from
+ * the n-th last if the array is descending.
+ */
+#define FILL(TYPE) \
+	do { \
+		TYPE	   *first = (TYPE *) array->elements; \
+		if (array->distinct) \
+		{ \
+			first += array->n; \
+			for (i = 0; i < nruns; i++) \
+				first[i] = (TYPE) values[i]; \
+			array->n += (int64) nruns; \
+		} \
+		else if (!array->descending) \
+		{ \
+			const TYPE *end = first + array->capacity; \
+			first += array->n; \
+			for (i = 0; i < nruns; i++) \
+			{ \
+				TYPE		value = (TYPE) values[i]; \
+				int64		k = 0; \
+				if (likely(end - first >= FILL_AHEAD)) \
+					for (; k < FILL_AHEAD; k++) \
+						first[k] = value; \
+				for (; k < counts[i]; k++) \
+					first[k] = value; \
+				first += counts[i]; \
+			} \
+			array->n = first - (TYPE *) array->elements; \
+		} \
+		else \
+		{ \
+			TYPE	   *last = first + array->capacity - array->n; \
+			for (i = 0; i < nruns; i++) \
+			{ \
+				TYPE		value = (TYPE) values[i]; \
+				int64		k = 0; \
+				if (likely(last - first >= FILL_AHEAD)) \
+					for (; k < FILL_AHEAD; k++) \
+						last[-1 - k] = value; \
+				for (; k < counts[i]; k++) \
+					last[-1 - k] = value; \
+				last -= counts[i]; \
+			} \
+			array->n = array->capacity - (last - first); \
+		} \
+	} while (0)
+
+/* Signed or not, a value that fits an element has the same low bits. */
+void
+value_array_take(ValueArray *array, const int64 *values, const int64 *counts, size_t nruns)
+{
+	size_t		i;
+
+	if (array->distinct)
+		reserve(array, nruns);
+	switch (element_size(array->kind))
+	{
+		case sizeof(uint8):
+			FILL(uint8);
+			break;
+		case sizeof(int16):
+			FILL(int16);
+			break;
+		case sizeof(int32):
+			FILL(uint32);
+			break;
+		default:
+			FILL(int64);
+	}
+}
+
+/* Copies elements to the array's, in the other direction if it is descending. */
+#define COPY(TYPE) \
+	do { \
+		const TYPE *from = (const TYPE *) array->elements; \
+		TYPE	   *to = (TYPE *) elements; \
+		int64		i; \
+		if (array->descending) \
+			for (i = 0; i < array->n; i++) \
+				to[i] = from[array->n - 1 - i]; \
+		else \
+			memcpy(to, from, array->n * sizeof(TYPE)); \
+	} while (0)
+
+Datum
+value_array_end(ValueArray *array, bool *isnull)
+{
+	char	   *elements;
+
+	*isnull = array->n + array->nulls == 0;
+	if (*isnull)
+		return (Datum) 0;
+	if (!array->distinct)
+	{
+		if (array->n != array->capacity)
+			elog(ERROR, "runs of a group have fewer rows than the group");
+		return PointerGetDatum(array->array);
+	}
+	array->array = make_array(array, array->n, array->nulls, &elements);
+	switch (element_size(array->kind))
+	{
+		case sizeof(uint8):
+			COPY(uint8);
+			break;
+		case sizeof(int16):
+			COPY(int16);
+			break;
+		case sizeof(int32):
+			COPY(uint32);
+			break;
+		default:
+			COPY(int64);
+	}
+	pfree(array->elements);
+	return PointerGetDatum(array->array);
+}

@@ -1,0 +1,723 @@
+/*
+ * in_place.c
+ *		Rows in order that stay where they are (see in_place.h): reading keys and
+ *		places, and the change to copying.  in_place_read.c returns the rows.
+ */
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "pg/column/column.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/exec/cutoff.h"
+#include "pg/nodes/sort/exec/in_place.h"
+#include "pg/nodes/sort/exec/in_place_allowed.h"
+#include "pg/nodes/sort/exec/whole_run.h"
+#include "pg/nodes/sort/plan/plan.h"
+#include "pg/nodes/sort/store/store.h"
+#include "pg/pages/pages.h"
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 1024
+
+/* Rows of a batch for which room is made at once: little, where work_mem is. */
+#define TAKE_AT_ONCE 512
+
+/*
+ * Rows are copied if of the pages read more than one of so many, and more than so many
+ * altogether, came from disk.
+ */
+#define MISSES_PART 64
+#define MISSES_MIN 64
+
+/*
+ * A LIMIT's rows are copied if more than so many, and more than one of so many read, have been
+ * kept only because they may be equal to the last one: they would be fetched, and compared, in the
+ * end.
+ */
+#define EQUAL_MIN 1000
+#define EQUAL_PART 64
+
+/*
+ * All rows are copied if keys and places do not fit into work_mem and more than this part of the
+ * rows is equal to another one before they are compared.  Processor time of 2e6 rows of 60 bytes
+ * under 4 MB in place and copied, ms: all texts different 523 and 761, 200 rows of each
+ * abbreviation 1,353 and 1,078, 50 uuids 785 and 610 (Intel Xeon, two cores of a virtual machine,
+ * PostgreSQL 18).  When the store is full for the first time, at least so many times its rows are
+ * expected.
+ */
+#define EQUAL_ON_DISK 0.5
+#define EXPECTED_MIN 2.0
+
+
+/* The reading of a table. */
+typedef struct Reading
+{
+	InPlace    *rows;
+	RowSort    *sort;
+	ColumnScan	scan;
+	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
+	ColumnImage makers[KEY_COLUMNS_MAX_MAPPED];
+	uint64		read;			/* rows */
+	ColumnReader *reader;
+	ColumnBatch *batches;
+	const int64 *tids;			/* of the batch */
+	const PageBuffer *pages;	/* those of the batch, from the one added last on */
+	size_t		taken;			/* rows of it that have been taken */
+	BlockNumber block;			/* of the page added last */
+	uint32		page;			/* its number */
+	Page		kept;			/* where it is, if it stays pinned from now on */
+	uint32	   *images;			/* of rows taken at once, if there is one narrow key */
+	uint32	   *places;
+	uint32	   *items;
+	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
+	BufferUsage before;			/* when the reading began */
+	RowsWhere	where;
+} Reading;
+
+/* --- taking keys and places */
+
+/*
+ * Pins the page added last for good, as it would be when its first row is returned: so line
+ * pointers of its rows can be kept beside their places.  They are given up if that cannot be done
+ * with all pages.
+ */
+static void
+keep_page(Reading *reading)
+{
+	reading->kept = row_fetch_keep(reading->rows->fetch, reading->page);
+	if (reading->kept == NULL)
+		row_store_drop_notes(reading->rows->store);
+}
+
+static inline uint32
+place_of(Reading *reading, int64 tid)
+{
+	BlockNumber block = COLUMN_TID_BLOCK(tid);
+
+	if (unlikely(block != reading->block))
+	{
+		while (reading->pages->block != block)
+			reading->pages++;
+		reading->block = block;
+		reading->page = row_fetch_add_page(reading->rows->fetch, *reading->pages);
+		if (reading->rows->store->noted)
+			keep_page(reading);
+	}
+	return ROW_PLACE(reading->page, COLUMN_TID_LINE(tid));
+}
+
+/* The image of element i of a batch that is not NULL. */
+static inline uint64
+image_of(KeyColumn *key, const ColumnBatch *batch, size_t i)
+{
+	uint64		value = batch->wide ? (uint64) batch->wide[i] : (uint32) batch->keys[i];
+
+	switch (key->kind)
+	{
+		case COLUMN_KIND_ENUM:
+			return key_image(key,
+							 ObjectIdGetDatum((Oid) (value ^ column_kind_sign(COLUMN_KIND_ENUM))));
+		case COLUMN_KIND_FLOAT4:
+			return key_float4_image(key, (uint32) value);
+		case COLUMN_KIND_FLOAT8:
+			return key_float8_image(key, value);
+		case COLUMN_KIND_INTERVAL:
+		case COLUMN_KIND_ABBREVIATED:
+			return value;		/* make_image has made it */
+		default:
+			return value ^ key->flip;
+	}
+}
+
+/* Takes the next n rows of the batch, for which there is room, to a store of the narrow layout. */
+static void
+take_narrow(Reading *reading, size_t n)
+{
+	RowStore   *store = reading->rows->store;
+	const ColumnBatch *batch = &reading->batches[0];
+	size_t		start = reading->taken;
+	KeyColumn  *key = &store->keys->keys[0];
+	uint64		cutoff = row_store_narrow_cutoff(store);
+	uint32	   *images = reading->images;
+	uint32	   *places = reading->places;
+	RowKey		null = {.nulls = 1};
+	size_t		kept = 0;
+	size_t		i;
+
+	if (key->kind == COLUMN_KIND_ENUM || key->kind == COLUMN_KIND_FLOAT4)
+		for (i = 0; i < n; i++)
+			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
+	else
+		for (i = 0; i < n; i++)
+			images[i] = (uint32) batch->keys[start + i] ^ (uint32) key->flip;
+	for (i = 0; i < n; i++)
+	{
+		if (unlikely(batch->nulls[start + i]))
+		{
+			if (row_store_wants(store, &null))
+				row_store_put_ref(store, &null, place_of(reading, reading->tids[start + i]));
+			continue;
+		}
+		if (images[i] >= cutoff)
+			continue;
+		images[kept] = images[i];
+		places[kept] = place_of(reading, reading->tids[start + i]);
+		if (store->noted)
+			reading->items[kept] = heap_format_item(reading->kept,
+													ROW_PLACE_LINE(places[kept]));
+		kept++;
+	}
+	row_store_put_narrow_refs(store, images, places, reading->items, kept);
+}
+
+/* The mapped keys of row i of the batch. */
+static inline void
+keys_of_row(const Reading *reading, size_t i, RowKey *key)
+{
+	KeyColumn  *keys = reading->rows->store->keys->keys;
+	int			k;
+
+	key->nulls = 0;
+	for (k = 0; k < reading->scan.ncolumns; k++)
+	{
+		bool		isnull = reading->batches[k].nulls[i];
+
+		key->nulls |= isnull << k;
+		key->images[k] = isnull ? 0 : image_of(&keys[k], &reading->batches[k], i);
+	}
+}
+
+/* Takes the next n rows to a store of the wide layout. */
+static void
+take_wide(Reading *reading, size_t n)
+{
+	RowStore   *store = reading->rows->store;
+	size_t		end = reading->taken + n;
+	RowKey		key;
+	size_t		i;
+
+	for (i = reading->taken; i < end; i++)
+	{
+		keys_of_row(reading, i, &key);
+		if (row_store_wants(store, &key))
+			row_store_put_ref(store, &key, place_of(reading, reading->tids[i]));
+	}
+}
+
+/* What the pages take is not the store's. */
+static void
+spare_pages(RowStore *store, Size pages)
+{
+	Size		limit = (Size) work_mem * 1024;
+
+	store->limit = limit > pages ? limit - pages : 0;
+}
+
+/*
+ * Whether so many of all rows will be equal, before they are compared by keys left to core, that
+ * fetching them for that from all over the table, partition after partition, takes longer than
+ * copying rows.
+ */
+static bool
+will_have_many_equal(Reading *reading)
+{
+	const RowStore *store = reading->rows->store;
+	const RowSortSpec *spec = reading->rows->spec;
+	double		rows = (double) store->rows;
+	double		times = Max(spec->expected_rows / rows, EXPECTED_MIN);
+
+	return spec->keys->nrest > 0 &&
+		row_store_expect_equal(store, times, &spec->context) > rows * EQUAL_ON_DISK;
+}
+
+/*
+ * Has the rows of the store written to partitions; false if there is no memory even for that, or
+ * if copying all rows is better.
+ */
+static bool
+spill(Reading *reading)
+{
+	InPlace    *rows = reading->rows;
+	RowStore   *store = rows->store;
+	const RowSortSpec *spec = rows->spec;
+	Size		most = (Size) work_mem * 1024 / IN_PLACE_PAGES_PART;
+
+	reading->where = ROWS_COPIED_WORK_MEM;
+	if (store->rows == 0 || row_fetch_memory(rows->fetch) > most)
+		return false;
+	if (rows->partitions == NULL && will_have_many_equal(reading))
+	{
+		reading->where = ROWS_COPIED;
+		return false;
+	}
+	rows->count += store->rows;
+	if (rows->partitions)
+		partitions_flush(rows->partitions);
+	else
+	{
+		/* Partitions should fit beside all pages, when they are read. */
+		spare_pages(store,
+					Min(most, RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES));
+		rows->partitions = partitions_create(spec->memory, store, &spec->context,
+											 spec->rewind && !spec->random, rows->stats);
+		partitions_start_store(rows->partitions, spec->expected_rows);
+	}
+	return true;
+}
+
+/* Makes room in the store for so many rows, and for so many with a NULL as a single key. */
+static bool
+make_room(Reading *reading, Size n, Size nulls)
+{
+	RowStore   *store = reading->rows->store;
+
+	if (row_store_has_too_many(store))
+		row_store_keep_bound(store);
+	spare_pages(store, row_fetch_memory(reading->rows->fetch));
+	if (likely(row_store_reserve_refs(store, n, nulls)))
+		return true;
+	if (store->noted)
+	{
+		row_store_drop_notes(store);
+		if (row_store_reserve_refs(store, n, nulls))
+			return true;
+	}
+	if (row_store_make_room_by_bound(store) && row_store_reserve_refs(store, n, nulls))
+		return true;
+	return spill(reading) && row_store_reserve_refs(store, n, nulls);
+}
+
+/*
+ * Whether abbreviations are of no use, by the rows of a batch that is to be taken and by
+ * those before them.
+ */
+static bool
+is_refused(Reading *reading)
+{
+	const KeyColumns *keys = reading->rows->spec->keys;
+	const ColumnBatch *batch = &reading->batches[keys->nmapped - 1];
+
+	reading->taken = 0;
+	reading->read += batch->n;
+	if (keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
+		return false;
+	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
+		(batch->n == 0 || !row_store_refuses(reading->rows->store, reading->read,
+											 (const uint64 *) batch->wide, batch->n)))
+		return false;
+	reading->where = ROWS_COPIED;
+	return true;
+}
+
+/* Whether too many rows of a LIMIT are kept because they are equal, as far as is known. */
+static bool
+has_many_equal(Reading *reading)
+{
+	const RowStore *store = reading->rows->store;
+
+	if (store->bound == 0 || store->kept <= store->bound +
+		Max(EQUAL_MIN, reading->read / EQUAL_PART))
+		return false;
+	reading->where = ROWS_COPIED;
+	return true;
+}
+
+/* Takes the batch; false if there is no room for all of it. */
+static bool
+take_batch(Reading *reading)
+{
+	RowStore   *store = reading->rows->store;
+	const ColumnBatch *batch = &reading->batches[0];
+	size_t		n;
+
+	for (reading->taken = 0; reading->taken < batch->n; reading->taken += n)
+	{
+		n = Min(batch->n - reading->taken, TAKE_AT_ONCE);
+		if (!make_room(reading, n, Min(n, (size_t) batch->nnulls)))
+			return false;
+		if (store->narrow)
+			take_narrow(reading, n);
+		else
+			take_wide(reading, n);
+	}
+	reading->sort->stats->keys += batch->n;
+	return true;
+}
+
+/* Whether the rows must be copied because the table comes from disk. */
+static bool
+is_not_cached(Reading *reading)
+{
+	const BufferUsage *now = &pgBufferUsage;
+	const BufferUsage *before = &reading->before;
+	int64		misses = now->shared_blks_read - before->shared_blks_read +
+	now->local_blks_read - before->local_blks_read;
+	int64		hits = now->shared_blks_hit - before->shared_blks_hit +
+	now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
+	reading->rows->fetch->npinned;	/* hits once more, of keep_page */
+
+	/*
+	 * Few pages are read once more, for the rows that are wanted, if none is fetched to be
+	 * compared.
+	 */
+	if (reading->scan.unread && reading->rows->spec->keys->nrest == 0)
+		return false;
+	if (misses <= MISSES_MIN || misses <= (misses + hits) / MISSES_PART)
+		return false;
+	reading->where = ROWS_COPIED_NOT_CACHED;
+	return true;
+}
+
+/* --- copying */
+
+static void
+copy_row(Reading *reading, HeapTuple tuple)
+{
+	InPlace    *rows = reading->rows;
+
+	ExecStoreHeapTuple(tuple, rows->slot, false);
+	row_sort_put(reading->sort, place_rows_project(rows->child, rows->slot));
+}
+
+/* Copies rows that have been taken, with places from one of these arrays. */
+static void
+copy_refs(Reading *reading, const uint32 *refs, const uint64 *pairs, uint64 n)
+{
+	uint64		i;
+
+	for (i = 0; i < n; i++)
+	{
+		copy_row(reading, row_fetch(reading->rows->fetch,
+									pairs ? ROWS_PAIR_REF(pairs[i]) : refs[i]));
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * Copies the rows of the store.  Meanwhile the sort gets the memory that the store has
+ * not filled, as a third of what is reserved for it is for sorting.
+ */
+static void
+copy_store(Reading *reading)
+{
+	RowStore   *store = reading->rows->store;
+	RowStore   *copies = reading->sort->store;
+	Size		limit = copies->limit;
+
+	reading->rows->fetch->exhausted = true; /* pages come once, one after the other */
+	copies->limit = limit - Min(limit, store->used) * 2 / 3;
+	copy_refs(reading, store->refs, store->narrow ? store->pairs : NULL, store->n);
+	if (store->narrow)
+		copy_refs(reading, store->null_refs, NULL, store->nnull);
+	row_store_reset(store);
+	copies->limit = limit;
+}
+
+/*
+ * Copies the rows of partitions and those of the store, which join them.  Rows of equal
+ * keys stay in order.  The sort has to spare the memory of the list of pages.
+ */
+static void
+copy_partitions(Reading *reading)
+{
+	InPlace    *rows = reading->rows;
+	RowStore   *copies = reading->sort->store;
+	const uint32 *places;
+	uint64		n;
+
+	copies->limit -= Min(copies->limit / IN_PLACE_PAGES_PART, row_fetch_memory(rows->fetch));
+	partitions_flush(rows->partitions);
+	row_store_reset(rows->store);
+	while ((n = partitions_take_back(rows->partitions, &places)) > 0)
+		copy_refs(reading, places, NULL, n);
+	partitions_destroy(rows->partitions);
+	rows->partitions = NULL;
+}
+
+/*
+ * From now on rows are copied: those that have been taken first, then the others of the
+ * batch.
+ */
+static void
+start_copying(Reading *reading)
+{
+	InPlace    *rows = reading->rows;
+	size_t		i;
+
+	reading->sort->stats->keys = 0;
+	reading->sort->stats->rows = reading->where;
+	row_store_start_keys(reading->sort->store);
+	if (rows->partitions)
+		copy_partitions(reading);
+	else
+		copy_store(reading);
+	for (i = reading->taken; i < reading->batches[0].n; i++)
+		copy_row(reading, row_fetch(rows->fetch, place_of(reading, reading->tids[i])));
+	ExecClearTuple(rows->slot);
+	row_fetch_unpin(rows->fetch);
+	column_reader_by_page(reading->reader);
+}
+
+/*
+ * Whether row i of the batch is worth being looked at, though rows are copied: it may come before
+ * the last one of a LIMIT that has been found.  Images that are not exact the copies do not have.
+ */
+static bool
+copy_is_wanted(Reading *reading, size_t i)
+{
+	const RowStore *store = reading->sort->store;
+	RowKey		key;
+
+	if (!store->has_cutoff || reading->scan.images)
+		return true;
+	keys_of_row(reading, i, &key);
+	if (store->narrow)
+		key.images[0] = (uint32) key.images[0];
+	if (row_store_wants(store, &key))
+		return true;
+	reading->sort->stats->keys++;
+	return false;
+}
+
+/* Copies the rows of a batch from the page that they are on. */
+static void
+copy_page(Reading *reading)
+{
+	size_t		n = reading->batches[0].n;
+	HeapTupleData tuple;
+	Page		page;
+	size_t		i;
+
+	if (n == 0)
+		return;
+	page = BufferGetPage(column_reader_buffer(reading->reader));
+	for (i = 0; i < n; i++)
+	{
+		int64		tid = reading->tids[i];
+
+		if (!copy_is_wanted(reading, i))
+			continue;
+		heap_format_tuple(&tuple, reading->scan.rel, page, COLUMN_TID_BLOCK(tid),
+						  COLUMN_TID_LINE(tid));
+		copy_row(reading, &tuple);
+	}
+	ExecClearTuple(reading->rows->slot);
+}
+
+/* --- reading */
+
+/* A ColumnImage of a key whose images are not exact. */
+static int64
+make_image(void *arg, Datum value)
+{
+	return (int64) key_image((KeyColumn *) arg, value);
+}
+
+static void
+init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
+{
+	int			k;
+
+	for (k = 0; k < spec->keys->nmapped; k++)
+	{
+		KeyColumn  *key = &spec->keys->keys[k];
+
+		reading->attnums[k] = in_place_key_attnum(key, plan);
+		if (!key_is_exact(key->kind))
+		{
+			reading->makers[k] = (ColumnImage)
+			{
+				make_image, key
+			};
+			reading->scan.images = reading->makers;
+		}
+	}
+	reading->scan.ncolumns = spec->keys->nmapped;
+	reading->scan.attnums = reading->attnums;
+}
+
+/* Reads the table; false if its rows have been copied. */
+static bool
+read_table(Reading *reading)
+{
+	PlanState  *child = &reading->rows->child->ps;
+	bool		copying = false;
+	bool		more;
+	uint64		skipped;
+
+	reading->before = pgBufferUsage;
+	do
+	{
+		if (child->instrument)
+			InstrStartNode(child->instrument);
+		skipped = reading->cutoff.skipped;
+		more = column_reader_next(reading->reader, reading->batches);
+		skipped = reading->cutoff.skipped - skipped;
+		if (child->instrument)
+			InstrStopNode(child->instrument, (double) (reading->batches[0].n + skipped));
+		reading->sort->stats->keys += skipped;
+		reading->pages = column_reader_pages(reading->reader);
+		if (copying)
+			copy_page(reading);
+		else
+		{
+			copying = is_refused(reading) || !take_batch(reading) || is_not_cached(reading) ||
+				has_many_equal(reading);
+			if (copying)
+				start_copying(reading);
+			else
+				sort_cutoff_move(&reading->cutoff, reading->rows->store);
+		}
+	} while (more);
+	return !copying;
+}
+
+/*
+ * Writes places that may be read in any order once more, in order, over the bytes of the
+ * partitions.
+ */
+static void
+write_tape(InPlace *rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->spec->memory);
+	SpillFile  *file = partitions_file(rows->partitions);
+	const uint32 *places;
+	uint64		n;
+
+	rows->tape = tape_create(file, IN_PLACE_TAPE_PLACES * sizeof(uint32));
+	rows->buffer = palloc_array(uint32, IN_PLACE_TAPE_PLACES);
+	MemoryContextSwitchTo(old);
+	while ((n = partitions_next_refs(rows->partitions, &places)) > 0)
+	{
+		tape_put_items(rows->tape, places, n * sizeof(uint32));
+		CHECK_FOR_INTERRUPTS();
+	}
+	tape_finish(rows->tape);
+	rows->stats->space = spill_file_bytes(file);
+	row_store_reset(rows->store);
+}
+
+static void
+finish(InPlace *rows)
+{
+	RowSortStats *stats = rows->stats;
+	const RowStoreStats *sorted = &rows->store->stats;
+
+	stats->rows = ROWS_IN_PLACE;
+	row_fetch_trim(rows->fetch);
+	spare_pages(rows->store, row_fetch_memory(rows->fetch));
+	if (rows->partitions)
+	{
+		rows->count += rows->store->rows;
+		partitions_finish(rows->partitions);
+		if (rows->spec->random)
+			write_tape(rows);
+		in_place_end_sort(rows);
+		return;
+	}
+	row_store_sort(rows->store, &rows->spec->context);
+	in_place_end_sort(rows);
+	rows->count = rows->nplaces = row_store_count(rows->store);
+	stats->plan = sorted->plan;
+	stats->compared = sorted->compared;
+	stats->range = sorted->range;
+	stats->distinct = sorted->distinct;
+	stats->space = rows->store->peak + row_fetch_memory(rows->fetch);
+}
+
+/*
+ * Whether line pointers are kept beside places: where all rows will be returned from pages that
+ * stay pinned, and there seems to be memory.
+ */
+static bool
+keeps_items(const InPlace *rows)
+{
+	const RowStore *store = rows->store;
+	const RowSortSpec *spec = rows->spec;
+
+	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 && !rows->copied &&
+		spec->expected_rows * (row_store_ref_bytes(spec->keys) +
+							   sizeof(uint32)) < work_mem * 1024.0;
+}
+
+InPlace *
+in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 bound)
+{
+	const RowSortSpec *spec = sort->spec;
+	ScanState  *node = (ScanState *) child;
+	MemoryContext old;
+	InPlace    *rows;
+	PlaceRows  *fetched;
+	Reading    *reading;
+	BlockNumber blocks;
+	uint64		filtered;
+	bool		stay;
+
+	/* As ExecProcNode does. */
+	if (child->chgParam != NULL)
+		ExecReScan(child);
+
+	old = MemoryContextSwitchTo(spec->memory);
+	rows = palloc0_object(InPlace);
+	rows->spec = spec;
+	rows->stats = sort->stats;
+	rows->child = node;
+	rows->slot = slot;
+	rows->fetch = row_fetch_create(node->ss_currentRelation, spec->memory);
+	rows->copied = !whole_run(child->state);
+	blocks = RelationGetNumberOfBlocks(node->ss_currentRelation);
+	if (!rows->copied && in_place_pins_all(bound, blocks))
+		row_fetch_reserve(rows->fetch, blocks);
+	fetched = place_rows_create(rows->fetch, node, slot, spec->keys, spec->memory);
+	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
+											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
+	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) :
+		0;
+	rows->store->noted = keeps_items(rows);
+
+	reading = palloc0_object(Reading);
+	reading->rows = rows;
+	reading->sort = sort;
+	reading->block = InvalidBlockNumber;
+	reading->images = palloc_array(uint32, TAKE_AT_ONCE);
+	reading->places = palloc_array(uint32, TAKE_AT_ONCE);
+	reading->items = palloc_array(uint32, TAKE_AT_ONCE);
+	reading->scan.tids = true;
+	column_scan_from_node(&reading->scan, node);
+	if (node->ss_currentScanDesc)
+		reading->scan.parallel = node->ss_currentScanDesc->rs_parallel;
+	reading->scan.unread = bound > 0 && bound <= blocks / IN_PLACE_UNREAD_PART;
+	reading->scan.blocks = &sort->stats->blocks;
+	init_keys(reading, spec, child->plan);
+	if (sort_cutoff_init(&reading->cutoff, &spec->keys->keys[0]) && bound > 0)
+		reading->scan.cutoff = &reading->cutoff;
+	reading->reader = column_reader_open(&reading->scan);
+	reading->batches = column_batches_make(&reading->scan, reading->reader);
+	reading->tids = reading->batches[reading->scan.ncolumns].wide;
+	MemoryContextSwitchTo(old);
+
+	stay = read_table(reading);
+	filtered = column_reader_filtered(reading->reader);
+	if (filtered > 0)
+		InstrCountFiltered1(child, filtered);
+	column_reader_close(reading->reader);
+	column_batches_free(&reading->scan, reading->batches);
+	pfree(reading->images);
+	pfree(reading->places);
+	pfree(reading->items);
+	pfree(reading);
+	if (stay)
+		finish(rows);
+	else
+	{
+		in_place_end(rows);
+		rows = NULL;
+	}
+	return rows;
+}

@@ -1,0 +1,385 @@
+/*
+ * row_sort.c
+ *		A sort of rows, for an executor node (see row_sort.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/sort/exec/row_sort.h"
+#include "pg/nodes/sort/store/store.h"
+#include "pg/sort_context.h"
+
+/* Keys handled between two looks at interrupts. */
+#define CHECK_EVERY 1024
+
+/*
+ * So few first keys are kept in the store from the beginning: it takes a comparison to refuse a
+ * key, and whole extents of resident columns are refused by it.  1e7 keys of 1,000 values, packed
+ * in memory, take 9 ms to be counted.
+ */
+#define FEW_KEYS 8192
+
+/* Bytes of the tape in memory, as core reads what it may be asked for backward. */
+#define TAPE_BUFFER BLCKSZ
+
+RowSort *
+row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_group,
+			   RowSortStats *stats)
+{
+	RowSort    *sort = (RowSort *) MemoryContextAllocZero(spec->memory, sizeof(RowSort));
+	Size		limit = (Size) work_mem * 1024;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->bounded = bound > 0;
+	stats->by_group = by_group != NULL;
+	sort->spec = spec;
+	sort->stats = stats;
+	sort->store = row_store_create(spec->memory, spec->keys, spec->tupdesc, !spec->key_only,
+								   limit, bound);
+	row_buffer_init(&sort->row, spec->memory);
+	if (by_group)
+	{
+		Assert(bound == 0 && !spec->key_only);
+		sort->by_group = group_bound_create(sort->store, by_group);
+	}
+
+	/* Runs cannot be read backward. */
+	sort->place = ROW_SORT_STORE;
+	if (spec->key_only && !spec->random)
+	{
+		key_runs_init(&sort->runs, &spec->keys->keys[0], &spec->key_context, spec->memory, limit);
+		if (bound == 0 || bound > FEW_KEYS)
+			sort->place = ROW_SORT_RUNS;
+	}
+	return sort;
+}
+
+void
+row_sort_end(RowSort *sort)
+{
+	if (sort->partitions)
+		partitions_destroy(sort->partitions);
+	row_store_destroy(sort->store);
+	MemoryContextReset(sort->spec->memory);
+}
+
+/* The rows go to partitions from now on. */
+static void
+start_partitions(RowSort *sort)
+{
+	const RowSortSpec *spec = sort->spec;
+
+	sort->partitions = partitions_create(spec->memory, sort->store, &spec->context,
+										 spec->rewind && !spec->random, sort->stats);
+	sort->place = ROW_SORT_PARTITIONS;
+}
+
+/* The store is full: its rows go to partitions. */
+static void
+make_room(RowSort *sort)
+{
+	if (sort->partitions)
+		partitions_flush(sort->partitions);
+	else
+	{
+		start_partitions(sort);
+		partitions_start_store(sort->partitions, sort->spec->expected_rows);
+	}
+}
+
+/* Puts a key to the store, or through it to partitions. */
+static inline void
+put_key(RowSort *sort, const RowKey *key)
+{
+	if (likely(row_store_take_key(sort->store, key)))
+		return;
+	make_room(sort);
+	if (!row_store_take_key(sort->store, key))
+		elog(ERROR, "no room for a key");
+}
+
+static void
+put_nulls(RowSort *sort, uint64 nulls)
+{
+	RowKey		key = {.nulls = 1};
+
+	for (; nulls > 0; nulls--)
+	{
+		put_key(sort, &key);
+		if (nulls % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * Moves all keys from the runs to the store.  They come in order there, which
+ * would make partitions of the store's first keys alone; so where the store cannot
+ * hold them, partitions are made first.
+ */
+static void
+leave_runs(RowSort *sort)
+{
+	KeyRuns    *runs = &sort->runs;
+	uint64		left = key_runs_count(runs) - runs->nulls;
+	RowKey		key = {0};
+
+	sort->stats->keys = key_runs_count(runs);
+	sort->place = ROW_SORT_STORE;
+	key_runs_finish(runs);
+	if (sort->store->bound > 0)
+		left = Min(left, sort->store->bound);
+	else if (left * sizeof(uint64) * 2 > sort->store->limit)
+	{
+		start_partitions(sort);
+		partitions_start_runs(sort->partitions, runs, sort->spec->expected_rows);
+		key_runs_rewind(runs);
+	}
+	while (left > 0)
+	{
+		size_t		got = key_runs_fetch(runs);
+		size_t		i;
+
+		got = Min(got, left);
+		for (i = 0; i < got; i++)
+		{
+			key.images[0] = key_runs_image(runs, i);
+			put_key(sort, &key);
+		}
+		left -= got;
+		CHECK_FOR_INTERRUPTS();
+	}
+	put_nulls(sort, runs->nulls);
+	key_runs_reset(runs);
+}
+
+void
+row_sort_put_refused(RowSort *sort, TupleTableSlot *slot)
+{
+	bool		taken = false;
+
+	if (sort->place == ROW_SORT_RUNS)
+	{
+		leave_runs(sort);
+		taken = row_store_take(sort->store, slot);
+	}
+	if (!taken && sort->by_group && group_bound_make_room(sort->by_group))
+		taken = row_store_take(sort->store, slot);
+	if (!taken)
+	{
+		make_room(sort);
+		if (!row_store_take(sort->store, slot))
+			elog(ERROR, "no room for a row");
+	}
+	sort->stats->keys++;
+}
+
+void
+row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls)
+{
+	RowKey		key = {0};
+	int32		wanted[256];
+	size_t		i = 0;
+
+	if (sort->place == ROW_SORT_RUNS)
+	{
+		if (!key_runs_add(&sort->runs, distances, n, nulls))
+			leave_runs(sort);
+		return;
+	}
+	sort->stats->keys += n + nulls;
+	while (i < n)
+	{
+		int64		cutoff = key_runs_to_distance(&sort->runs,
+												  row_store_narrow_cutoff(sort->store));
+		size_t		end = Min(n, i + lengthof(wanted));
+		size_t		nwanted = 0;
+		size_t		w;
+
+		/* Most keys are beyond a cutoff: no branch is taken for each. */
+		for (; i < end; i++)
+		{
+			wanted[nwanted] = distances[i];
+			nwanted += distances[i] < cutoff;
+		}
+		for (w = 0; w < nwanted; w++)
+		{
+			key.images[0] = key_runs_from_distance(&sort->runs, wanted[w]);
+			put_key(sort, &key);
+		}
+	}
+	put_nulls(sort, nulls);
+}
+
+bool
+row_sort_put_packed(RowSort *sort, const PackedKeys *packed)
+{
+	if (sort->place != ROW_SORT_RUNS)
+		return false;
+	if (!key_runs_add_packed(&sort->runs, packed))
+		leave_runs(sort);
+	return true;
+}
+
+bool
+row_sort_put_runs(RowSort *sort, const Runs *runs)
+{
+	if (sort->place != ROW_SORT_RUNS)
+		return false;
+	if (!key_runs_add_runs(&sort->runs, runs))
+		leave_runs(sort);
+	return true;
+}
+
+/*
+ * Writes the rows of partitions once more, in order, partition after partition,
+ * each of them to the place in the file that it had.
+ */
+static void
+write_tape(RowSort *sort)
+{
+	const RowSortSpec *spec = sort->spec;
+	MemoryContext old = MemoryContextSwitchTo(spec->memory);
+	SpillFile  *file = partitions_file(sort->partitions);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(spec->tupdesc,
+													spec->key_only ? &TTSOpsVirtual :
+													&TTSOpsMinimalTuple);
+	uint64		rows = 0;
+
+	sort->tape = tape_create(file, TAPE_BUFFER);
+	MemoryContextSwitchTo(old);
+	for (;;)
+	{
+		(void) partitions_next(sort->partitions, slot);
+		if (TupIsNull(slot))
+			break;
+		if (spec->key_only)
+		{
+			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];
+
+			/* NULL is shorter than any value. */
+			tape_put(sort->tape, &value, slot->tts_isnull[0] ? 1 : sizeof(value));
+		}
+		else
+		{
+			MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
+
+			tape_put(sort->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+					 tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
+		}
+		if (rows++ % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	tape_finish(sort->tape);
+	sort->stats->space = spill_file_bytes(file);
+	row_store_reset(sort->store);
+	sort->place = ROW_SORT_TAPE;
+}
+
+static void
+finish_runs(RowSort *sort)
+{
+	RowSortStats *stats = sort->stats;
+	uint64		nulls = sort->runs.nulls;
+	SorterStats sorted;
+
+	key_runs_finish(&sort->runs);
+	pg_sort_stats(&sort->runs.sorter, NULL, &sorted);
+	stats->plan = sorted.plan;
+	stats->keys = sorted.n + nulls;
+	stats->distinct = sorted.distinct == 0 ? 0 : sorted.distinct + (nulls > 0);
+	stats->range = (sorted.n > 0 ? (double) plan_range(sorted.lo, sorted.hi) : 0) + (nulls > 0);
+	stats->space = sorter_memory(&sort->runs.sorter) + sizeof(Sorter);
+}
+
+static void
+finish_store(RowSort *sort)
+{
+	RowSortStats *stats = sort->stats;
+	const RowStoreStats *sorted = &sort->store->stats;
+
+	if (sort->by_group)
+	{
+		group_bound_finish(sort->by_group);
+		stats->groups = sort->by_group->frozen ? 0 : sort->by_group->groups;
+		stats->kept = sort->store->rows;
+	}
+	row_store_sort(sort->store, &sort->spec->context);
+	sort->count = row_store_count(sort->store);
+	stats->plan = sorted->plan;
+	stats->compared = sorted->compared;
+	stats->range = sorted->range;
+	stats->distinct = sorted->distinct;
+	stats->space = sort->store->peak;
+}
+
+void
+row_sort_finish(RowSort *sort)
+{
+	if (sort->place == ROW_SORT_RUNS)
+		finish_runs(sort);
+	else if (sort->place == ROW_SORT_STORE)
+		finish_store(sort);
+	else
+	{
+		partitions_finish(sort->partitions);
+		if (sort->spec->random)
+			write_tape(sort);
+	}
+}
+
+void
+row_sort_rewind(RowSort *sort)
+{
+	sort->position.at = 0;
+	sort->position.at_end = false;
+	if (sort->place == ROW_SORT_RUNS)
+		key_runs_rewind(&sort->runs);
+	else if (sort->place == ROW_SORT_PARTITIONS)
+		partitions_rewind(sort->partitions);
+	else if (sort->place == ROW_SORT_TAPE)
+		tape_rewind(sort->tape);
+}
+
+void
+row_sort_mark(RowSort *sort)
+{
+	sort->mark = sort->position;
+	if (sort->place == ROW_SORT_TAPE)
+		tape_mark(sort->tape);
+}
+
+void
+row_sort_restore(RowSort *sort)
+{
+	sort->position = sort->mark;
+	if (sort->place == ROW_SORT_TAPE)
+		tape_restore(sort->tape);
+}
+
+TupleTableSlot *
+row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot)
+{
+	uint32		len = tape_next(sort->tape, forward);
+	MinimalTuple tuple;
+
+	ExecClearTuple(slot);
+	if (len == 0)
+		return slot;
+	if (sort->spec->key_only)
+	{
+		uint64		value = 0;
+
+		tape_get(sort->tape, &value, len);
+		slot->tts_isnull[0] = len < sizeof(value);
+		slot->tts_values[0] = (Datum) value;
+		return ExecStoreVirtualTuple(slot);
+	}
+	tuple = row_buffer_reserve(&sort->row, len + MINIMAL_TUPLE_DATA_OFFSET);
+	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
+	tuple->t_len = len + MINIMAL_TUPLE_DATA_OFFSET;
+	tape_get(sort->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len);
+	return ExecStoreMinimalTuple(tuple, slot, false);
+}

@@ -1,0 +1,205 @@
+/*
+ * core_paths.c
+ *		Copies of core's paths, and the path whose rows ORDER BY sorts (see
+ *		core_paths.h).
+ *
+ * A path belongs to the relation in whose list it is.  add_path() frees a path
+ * that it refuses, and one that a new path makes useless, but for IndexPaths.
+ * Three rules keep that memory out of hpsort's paths:
+ *
+ * - A path below another path is used as it is: add_path() frees no path to which
+ *   a path in a list points.  Paths of a finished relation stay in its list; the
+ *   only path that core adds later, to partitions, is a Gather, where the target
+ *   list cannot be computed by workers.  A Gather is not parallel safe, and
+ *   add_path() lets it replace no path that is, as all of such a partition are.
+ * - A path of a list to which more paths are added is used as a copy.
+ * - A list of paths that may also be in the list of the next relation is not read
+ *   at all.  create_ordered_paths() puts the input's paths that are in order
+ *   already into the list of ordered rows as they are, and grouping_planner() does
+ *   so with every path of the last relation but one.  add_path() then frees paths
+ *   of the next list, and the input's list, its cheapest_total_path included,
+ *   keeps pointers to freed memory.
+ *
+ * By the last rule the cheapest path of ORDER BY's input cannot be read from its
+ * list when core has made its own sorts.  It is found below core's Sort, if
+ * the Sort is still in the list of ordered rows.  If a cheaper path has replaced
+ * the Sort, the copy is used that sort_path_remember_input() has made while the
+ * list held the input's paths alone.
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/sort/plan/core_paths.h"
+
+/* Returns the size of a path; 0 for a kind whose size is not known. */
+static Size
+path_size(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			return sizeof(Path);
+		case T_IndexPath:
+			return sizeof(IndexPath);
+		case T_BitmapHeapPath:
+			return sizeof(BitmapHeapPath);
+		case T_TidPath:
+			return sizeof(TidPath);
+		case T_TidRangePath:
+			return sizeof(TidRangePath);
+		case T_SubqueryScanPath:
+			return sizeof(SubqueryScanPath);
+		case T_ForeignPath:
+			return sizeof(ForeignPath);
+		case T_AppendPath:
+			return sizeof(AppendPath);
+		case T_MergeAppendPath:
+			return sizeof(MergeAppendPath);
+		case T_GatherPath:
+			return sizeof(GatherPath);
+		case T_GatherMergePath:
+			return sizeof(GatherMergePath);
+		case T_NestPath:
+			return sizeof(NestPath);
+		case T_MergePath:
+			return sizeof(MergePath);
+		case T_HashPath:
+			return sizeof(HashPath);
+		case T_ProjectionPath:
+			return sizeof(ProjectionPath);
+		case T_SortPath:
+			return sizeof(SortPath);
+		case T_IncrementalSortPath:
+			return sizeof(IncrementalSortPath);
+		case T_GroupPath:
+			return sizeof(GroupPath);
+		case T_AggPath:
+			return sizeof(AggPath);
+		case T_GroupingSetsPath:
+			return sizeof(GroupingSetsPath);
+		case T_WindowAggPath:
+			return sizeof(WindowAggPath);
+		case T_UpperUniquePath:
+			return sizeof(UpperUniquePath);
+		case T_SetOpPath:
+			return sizeof(SetOpPath);
+		case T_RecursiveUnionPath:
+			return sizeof(RecursiveUnionPath);
+		default:
+			/* A CustomPath may be the beginning of something larger. */
+			return 0;
+	}
+}
+
+Path *
+sort_path_copy(const Path *path)
+{
+	Size		size = path_size(path);
+
+	return size > 0 ? (Path *) memcpy(palloc(size), path, size) : NULL;
+}
+
+Path *
+sort_path_cheapest(List *paths, List *pathkeys)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (path->param_info == NULL &&
+			!(pathkeys != NIL && pathkeys_contained_in(pathkeys, path->pathkeys)) &&
+			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0))
+			cheapest = path;
+	}
+	return cheapest;
+}
+
+/*
+ * Returns hpsort's own upper relation, in which the copy is kept; NULL if there is none yet.  Core
+ * finds upper relations by their stage and their relids: core's relation of ordered rows has no
+ * relids, hpsort's has some.
+ */
+static RelOptInfo *
+memory_of(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->upper_rels[UPPERREL_ORDERED])
+	{
+		RelOptInfo *rel = lfirst_node(RelOptInfo, lc);
+
+		if (!bms_is_empty(rel->relids))
+			return rel;
+	}
+	return NULL;
+}
+
+void
+sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
+{
+	RelOptInfo *memory = memory_of(root);
+	Path	   *path;
+
+	/*
+	 * The genetic join search makes relations in memory that it frees.  If functions in the
+	 * target list return sets, core puts further paths above the ones that are in the list.
+	 */
+	if (compat_in_genetic_join_search(root) || root->parse->hasTargetSRFs)
+		return;
+	path = sort_path_cheapest(rel->pathlist, root->sort_pathkeys);
+	if (path == NULL && hpsort_debug_sort == NODE_FORCE)
+		path = sort_path_cheapest(rel->pathlist, NIL);
+	if (memory == NULL)
+		memory = fetch_upper_rel(root, UPPERREL_ORDERED, bms_make_singleton(0));
+	memory->cheapest_total_path = path ? sort_path_copy(path) : NULL;
+}
+
+/* Returns what sort_path_remember_input() has remembered of a relation, or NULL. */
+static Path *
+remembered_input(PlannerInfo *root, RelOptInfo *input_rel)
+{
+	RelOptInfo *memory = memory_of(root);
+	Path	   *path = memory ? memory->cheapest_total_path : NULL;
+
+	if (path == NULL || path->parent != input_rel)
+		return NULL;
+
+	/* Core gives tables and joins their final target after their hooks have been called. */
+	if ((input_rel->reloptkind == RELOPT_BASEREL || input_rel->reloptkind == RELOPT_JOINREL) &&
+		!equal(path->pathtarget->exprs, input_rel->reltarget->exprs))
+		path = (Path *) create_projection_path(root, input_rel, path, input_rel->reltarget);
+	return path;
+}
+
+Path *
+sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
+{
+	Path	   *input = NULL;
+	Path	   *remembered = remembered_input(root, input_rel);
+	ListCell   *lc;
+
+	foreach(lc, ordered_rel->pathlist)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		/* A Sort cannot project: a projection may be above it. */
+		if (IsA(path, ProjectionPath))
+			path = ((ProjectionPath *) path)->subpath;
+		if (!IsA(path, SortPath) && !IsA(path, IncrementalSortPath))
+			continue;
+		path = ((SortPath *) path)->subpath;
+		if (path->param_info == NULL &&
+			(input == NULL || compare_path_costs(path, input, TOTAL_COST) < 0))
+			input = path;
+	}
+	if (input == NULL || (remembered && compare_path_costs(remembered, input, TOTAL_COST) < 0))
+		input = remembered;
+	return input;
+}

@@ -1,0 +1,674 @@
+/*
+ * row_store.c
+ *		Rows in memory, with their keys beside them (see store.h): taking
+ *		them in.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/row_store.h"
+#include "pg/sort_context.h"
+
+/*
+ * An operator class is asked whether abbreviations are of use when there are so many
+ * rows, and whenever there are twice as many, as core's tuplesort does.
+ */
+#define FIRST_ABORT_CHECK 10
+
+/* Where they are the first bytes of values, to make them takes less time than to ask. */
+#define FIRST_ABORT_CHECK_BYTES 1024
+
+/* Rows whose images are looked at to see whether they differ. */
+#define DIVIDE_SAMPLE 64
+
+/* Forgets the rows, not the memory. */
+static void
+forget_rows(RowStore *store)
+{
+	int			i;
+
+	store->rows = 0;
+	store->nreused = store->nblocks;
+	store->nblocks = 0;
+	store->next = store->end = store->last_block = NULL;
+	store->n = 0;
+	store->nnull = 0;
+	store->order = NULL;
+	store->sorted_notes = NULL;
+	store->sorted = NULL;
+	store->nulls_before = 0;
+	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
+		store->ranges[i] = EMPTY_KEY_RANGE;
+}
+
+/* Forgets rows and memory, after the memory has been freed. */
+static void
+forget_memory(RowStore *store)
+{
+	int			i;
+
+	forget_rows(store);
+	store->used = 0;
+	store->blocks = NULL;
+	store->block_sizes = NULL;
+	store->blocks_room = 0;
+	store->nreused = 0;
+	store->block_bytes = 0;
+	store->room = 0;
+	store->pairs = NULL;
+	store->nulls = NULL;
+	store->refs = NULL;
+	store->notes = NULL;
+	store->null_refs = NULL;
+	store->null_room = 0;
+	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
+		store->images[i] = NULL;
+}
+
+void
+row_store_start_keys(RowStore *store)
+{
+	/*
+	 * As core: of the first rows only, abbreviations are not worth making, unless it saves
+	 * copying rows.
+	 */
+	bool		abbreviate = store->bound == 0 || store->elsewhere;
+
+	Assert(store->rows == 0);
+	store->abort_check = PG_UINT64_MAX;
+	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory), abbreviate))
+	{
+		KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
+		Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
+
+		store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ?
+			FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
+
+		/* Further keys are compared anyhow. */
+		if (store->keys->nrest == 1 && !att->attbyval)
+			abbreviation_watch(&last->abbreviation, att->attlen);
+	}
+}
+
+RowStore *
+row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples,
+				 Size limit, uint64 bound)
+{
+	RowStore   *store = (RowStore *) MemoryContextAllocZero(parent, sizeof(RowStore));
+
+	store->memory = AllocSetContextCreate(parent, "hpsort rows", ALLOCSET_DEFAULT_SIZES);
+	store->keys = keys;
+	store->tupdesc = tupdesc;
+	store->tuples = tuples;
+	store->narrow = key_columns_are_narrow(keys);
+	store->limit = limit;
+	store->bound = bound;
+	row_store_start_keys(store);
+	if (tuples)
+	{
+		MemoryContext old = MemoryContextSwitchTo(parent);
+
+		store->slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
+		MemoryContextSwitchTo(old);
+	}
+	forget_memory(store);
+	return store;
+}
+
+RowStore *
+row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
+						   const RowElsewhere *elsewhere, Size limit, uint64 bound)
+{
+	RowStore   *store = row_store_create(parent, keys, tupdesc, true, limit, bound);
+
+	store->elsewhere = elsewhere;
+	row_store_start_keys(store);
+	return store;
+}
+
+/* The references in order are in a block of their own, or in the memory of the pairs. */
+static void
+free_order(RowStore *store)
+{
+	if (store->order && (void *) store->order != (void *) store->pairs)
+		pfree(store->order);
+	store->order = NULL;
+}
+
+void
+row_store_restart(RowStore *store)
+{
+	uint32		blocks = Max(store->nblocks, store->nreused);
+
+	free_order(store);
+	forget_rows(store);
+	store->nreused = blocks;
+}
+
+void
+row_store_clear(RowStore *store)
+{
+	uint32		blocks = Max(store->nblocks, store->nreused);
+	uint32		kept = 0;
+	uint32		i;
+
+	/* What NULLs that lie elsewhere have taken other rows cannot use. */
+	if (store->elsewhere && store->null_room > 0)
+	{
+		row_store_reset(store);
+		return;
+	}
+	row_store_restart(store);
+
+	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
+	for (i = 0; i < blocks; i++)
+	{
+		Size		have = (Size) store->block_sizes[i] * 8;
+
+		if (have > ROW_BLOCK_MAX)
+			store_memory_free_block(store, i);
+		else if (have > 0)
+		{
+			store->blocks[kept] = store->blocks[i];
+			store->block_sizes[kept++] = store->block_sizes[i];
+		}
+	}
+	for (i = kept; i < blocks; i++)
+		store->block_sizes[i] = 0;
+	store->nreused = kept;
+	store->has_cutoff = false;
+	store->bound = store->kept = 0;
+}
+
+void
+row_store_destroy(RowStore *store)
+{
+	if (store->slot)
+		ExecDropSingleTupleTableSlot(store->slot);
+	store->slot = NULL;
+}
+
+void
+row_store_reset(RowStore *store)
+{
+	free_order(store);
+	MemoryContextReset(store->memory);
+	forget_memory(store);
+	store->has_cutoff = false;
+	store->bound = store->kept = 0;
+}
+
+/* Finds space for a tuple of len bytes, and its reference; false if there is none. */
+static inline bool
+reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
+{
+	Size		size = MAXALIGN(len);
+	Size		offset;
+
+	if (unlikely(store->blocks == NULL || size > (Size) (store->end - store->next)))
+	{
+		if (!store_memory_add_block(store, size))
+			return false;
+	}
+	offset = store->next - store->last_block;
+
+	/* Of a block that takes several numbers only the first is used. */
+	*ref = (store->nblocks - 1) << ROW_BLOCK_BITS;
+	if (unlikely(store->end - store->last_block > (ptrdiff_t) ROW_BLOCK_MAX))
+		*ref = (store->nblocks - store_memory_block_numbers(store->end -
+															store->last_block)) << ROW_BLOCK_BITS;
+	*ref |= (uint32) (offset >> 3);
+	*place = (MinimalTuple) store->next;
+	store->next += size;
+	return true;
+}
+
+/*
+ * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if keys are
+ * left to core.  Without a slot the row is not compared by these keys: a row that is equal to
+ * the cutoff by mapped keys may be wanted.
+ */
+static bool
+after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
+{
+	const KeyColumns *keys = store->keys;
+	int			result = row_key_compare(keys, key, &store->cutoff);
+	int			i;
+
+	if (slot == NULL && keys->nrest > 0)
+		return result > 0;
+	for (i = 0; result == 0 && i < keys->nrest; i++)
+	{
+		SortSupport ssup = &keys->rest[i];
+		bool		isnull;
+		bool		last_isnull;
+		Datum		value = slot_getattr(slot, ssup->ssup_attno, &isnull);
+		Datum		last = slot_getattr(store->slot, ssup->ssup_attno, &last_isnull);
+
+		result = ApplySortComparator(value, isnull, last, last_isnull, ssup);
+	}
+	/* An equal row comes after those in the store, as the sort is stable. */
+	return result >= 0;
+}
+
+/* The same where one narrow key is the only key. */
+static inline bool
+after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
+{
+	bool		nulls_first = store->keys->keys[0].nulls_first;
+
+	if (store->cutoff_is_null)
+		return isnull || nulls_first;
+	if (isnull)
+		return !nulls_first;
+	return image >= store->cutoff.images[0];
+}
+
+/* Writes the keys of a row of the wide layout to position n of the arrays. */
+static inline void
+put_wide_key(RowStore *store, const RowKey *key)
+{
+	int			i;
+
+	if (unlikely(key->nulls != 0 && store->nulls == NULL))
+	{
+		store->nulls = MemoryContextAllocHuge(store->memory, store->room);
+		memset(store->nulls, 0, store->n);
+	}
+	if (store->nulls)
+		store->nulls[store->n] = key->nulls;
+	for (i = 0; i < store->keys->nmapped; i++)
+	{
+		store->images[i][store->n] = key->images[i];
+		if (key->nulls & (1 << i))
+			store->ranges[i].nulls = true;
+		else
+			key_range_put(&store->ranges[i], key->images[i]);
+	}
+}
+
+/* Enlarges the array that the key of one more row goes to, if it is full; false if it cannot. */
+static bool
+grow_for_key(RowStore *store, bool isnull)
+{
+	if (store->narrow && isnull)
+	{
+		if (store->tuples && store->nnull == store->null_room)
+			return store_memory_grow_null_refs(store);
+		return true;
+	}
+	if (store->n == store->room)
+		return store_memory_grow_keys(store);
+	return true;
+}
+
+/* Makes room for one more row when is_full() says so; false if there is none. */
+static pg_noinline bool
+make_room(RowStore *store, bool isnull)
+{
+	if (grow_for_key(store, isnull))
+		return true;
+	if (store->rows > 0)
+		return false;
+
+	/*
+	 * There are no rows, but memory of earlier rows in arrays that this row has no use for: of
+	 * NULLs, for instance.
+	 */
+	row_store_reset(store);
+	return grow_for_key(store, isnull);
+}
+
+/* Takes the narrow key of a row, for which there is room, and its reference. */
+static inline void
+put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
+{
+	if (unlikely(isnull))
+	{
+		if (store->tuples)
+			store->null_refs[store->nnull] = ref;
+		store->nnull++;
+		store->ranges[0].nulls = true;
+	}
+	else
+	{
+		key_range_put(&store->ranges[0], image);
+		store->pairs[store->n++] = ROWS_PAIR(image, ref);
+	}
+	store->rows++;
+}
+
+/* Whether the array that the key of one more row goes to is full. */
+static inline bool
+is_full(const RowStore *store, bool isnull)
+{
+	if (store->narrow && isnull)
+		return store->nnull == store->null_room;
+	return store->n == store->room;
+}
+
+/* Takes a row, for which there is room, by its keys and its reference. */
+static void
+put_known(RowStore *store, const RowKey *key, uint32 ref)
+{
+	bool		isnull = (key->nulls & 1) != 0;
+
+	if (store->narrow)
+	{
+		put_narrow_key(store, isnull, key->images[0], ref);
+		return;
+	}
+	if (!store->tuples && isnull)
+		store->nnull++;			/* of NULLs without tuples only the number is kept */
+	else
+	{
+		put_wide_key(store, key);
+		if (store->tuples)
+			store->refs[store->n] = ref;
+		store->n++;
+	}
+	store->rows++;
+}
+
+/* Makes room for a row whose key may be NULL or not; false if there is none. */
+static bool
+has_room_for_any(RowStore *store)
+{
+	return (!is_full(store, false) || grow_for_key(store, false)) &&
+		(!store->narrow || !is_full(store, true) || grow_for_key(store, true));
+}
+
+bool
+row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place)
+{
+	Assert(store->tuples);
+	if (!has_room_for_any(store))
+	{
+		if (store->rows > 0)
+			return false;
+
+		/* As in make_room. */
+		row_store_reset(store);
+		if (!has_room_for_any(store))
+			return false;
+	}
+	return reserve(store, len, place, &store->place);
+}
+
+void
+row_store_end_tuple(RowStore *store, MinimalTuple place)
+{
+	RowKey		key;
+
+	row_tuple_key(store->keys, store->slot, place, &key);
+	put_known(store, &key, store->place);
+}
+
+bool
+row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes)
+{
+	return tuple_bytes + rows * store_memory_of_row(store) > store->limit;
+}
+
+bool
+row_store_put_key(RowStore *store, const RowKey *key)
+{
+	bool		isnull = (key->nulls & 1) != 0;
+
+	Assert(!store->tuples);
+	if (store->has_cutoff && after_cutoff(store, key, NULL))
+		return true;
+	if (is_full(store, isnull) && !make_room(store, isnull))
+		return false;
+	put_known(store, key, 0);
+	return true;
+}
+
+static bool
+reserve_refs(RowStore *store, Size rows, Size nulls)
+{
+	while (store->room - store->n < rows)
+		if (!store_memory_grow_keys(store))
+			return false;
+	while (store->narrow && store->null_room - store->nnull < nulls)
+		if (!store_memory_grow_null_refs(store))
+			return false;
+	return true;
+}
+
+bool
+row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
+{
+	Assert(store->elsewhere);
+	if (reserve_refs(store, rows, nulls))
+		return true;
+	if (store->rows > 0 || store->used == 0)
+		return false;
+
+	/* As in make_room. */
+	row_store_reset(store);
+	return reserve_refs(store, rows, nulls);
+}
+
+void
+row_store_drop_notes(RowStore *store)
+{
+	if (!store->noted)
+		return;
+	store->noted = false;
+	store->used -= store->room * sizeof(uint32);
+	if (store->notes)
+		pfree(store->notes);
+	store->notes = NULL;
+}
+
+bool
+row_store_wants(const RowStore *store, const RowKey *key)
+{
+	return !store->has_cutoff || !after_cutoff(store, key, NULL);
+}
+
+void
+row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
+{
+	put_known(store, key, ref);
+}
+
+void
+row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
+						  const uint32 *notes, Size n)
+{
+	uint64	   *pairs = store->pairs + store->n;
+	uint32		lo = PG_UINT32_MAX;
+	uint32		hi = 0;
+	Size		i;
+
+	if (n == 0)
+		return;
+	for (i = 0; i < n; i++)
+	{
+		lo = Min(lo, images[i]);
+		hi = Max(hi, images[i]);
+		pairs[i] = ROWS_PAIR(images[i], refs[i]);
+	}
+	if (store->noted)
+		memcpy(store->notes + store->n, notes, n * sizeof(uint32));
+	key_range_put(&store->ranges[0], lo);
+	key_range_put(&store->ranges[0], hi);
+	store->n += n;
+	store->rows += n;
+}
+
+uint64
+row_store_narrow_cutoff(const RowStore *store)
+{
+	if (store->has_cutoff && !store->cutoff_is_null)
+		return store->cutoff.images[0] + (store->keys->nrest > 0);
+	return store->has_cutoff && store->keys->keys[0].nulls_first ? 0 : (uint64) PG_UINT32_MAX + 1;
+}
+
+uint64
+row_store_largest_wanted(const RowStore *store)
+{
+	if (!store->has_cutoff || (store->cutoff_is_null && !store->keys->keys[0].nulls_first))
+		return PG_UINT64_MAX;
+	return store->cutoff_is_null ? 0 : store->cutoff.images[0];
+}
+
+/* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */
+static inline bool
+put_tuple(RowStore *store, TupleTableSlot *slot, uint32 *ref)
+{
+	MinimalTuple place;
+	Size		size;
+
+	*ref = 0;
+	if (!store->tuples)
+		return true;
+	size = row_tuple_size(slot);
+	if (!reserve(store, size, &place, ref))
+		return false;
+	row_tuple_form(slot, place, size);
+	return true;
+}
+
+/*
+ * Whether the images of a key divide the rows that there are: by some of the rows,
+ * evenly, two rows have the same image with a probability of a quarter at most.
+ */
+static bool
+images_divide(const uint64 *images, Size rows)
+{
+	Size		n = Min(rows, DIVIDE_SAMPLE);
+	Size		equal = 0;
+	Size		i;
+	Size		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < i; j++)
+			equal += images[i * rows / n] == images[j * rows / n];
+	return equal * 4 <= n * (n - 1) / 2;
+}
+
+/*
+ * Asks whether abbreviations are of use, as core does.  Where the answer is that they
+ * are not, because many are equal, they may be nevertheless: rows of equal images are
+ * compared only with one another here, which for equal values takes one comparison a
+ * row.
+ */
+bool
+row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
+{
+	const Abbreviation *abbreviation = &store->keys->keys[store->keys->nmapped - 1].abbreviation;
+
+	if (likely(rows < store->abort_check))
+		return false;
+	while (store->abort_check <= rows)
+		store->abort_check *= 2;
+	return abbreviation_is_refused(abbreviation, rows) &&
+		!(abbreviation->from_core && images_divide(images, n));
+}
+
+/*
+ * If abbreviations are of no use, none are made from now on, and the images that there are, and
+ * that of key, which is being put, become equal to those to come.
+ */
+static pg_noinline void
+check_abort(RowStore *store, RowKey *key)
+{
+	int			last = store->keys->nmapped - 1;
+	KeyColumn  *column = &store->keys->keys[last];
+	Size		i;
+
+	if (!row_store_refuses(store, store->rows, store->images[last], store->n))
+		return;
+	abbreviation_stop(&column->abbreviation);
+	store->abort_check = PG_UINT64_MAX;
+	for (i = 0; i < store->n; i++)
+		store->images[last][i] = column->flip;
+	if (!key_range_is_empty(&store->ranges[last]))
+		store->ranges[last].lo = store->ranges[last].hi = column->flip;
+	key->images[last] = column->flip;
+}
+
+bool
+row_store_put(RowStore *store, TupleTableSlot *slot)
+{
+	RowKey		key;
+	bool		isnull;
+	uint32		ref;
+
+	if (store->narrow && !(store->has_cutoff && store->keys->rest))
+	{
+		KeyColumn  *first = &store->keys->keys[0];
+		Datum		value = slot_getattr(slot, first->attno, &isnull);
+		uint64		image = isnull ? 0 : key_image(first, value);
+
+		if (store->has_cutoff && after_narrow_cutoff(store, isnull, image))
+			return true;
+		if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
+			return false;
+		if (!put_tuple(store, slot, &ref))
+			return false;
+		put_narrow_key(store, isnull, image, ref);
+		return true;
+	}
+	row_slot_key(store->keys, slot, &key);
+	if (unlikely(store->rows >= store->abort_check) &&
+		(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
+		check_abort(store, &key);
+	isnull = (key.nulls & 1) != 0;
+	if (store->has_cutoff && after_cutoff(store, &key, slot))
+		return true;
+	if (is_full(store, isnull) && !make_room(store, isnull))
+		return false;
+	if (!put_tuple(store, slot, &ref))
+		return false;
+	put_known(store, &key, ref);
+	return true;
+}
+
+/*
+ * Moves a tuple from its reference to where the next tuple goes, which is not
+ * above, as all tuples before it have been moved so.  Returns the new reference;
+ * *place is the tuple there.
+ */
+static uint32
+move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
+{
+	MinimalTuple tuple = row_store_tuple(store, ref);
+	uint32		block = ROW_REF_BLOCK(ref);
+	Size		len = tuple->t_len;
+	uint32		moved;
+
+	/* A tuple with a block of its own stays there. */
+	if (MAXALIGN(len) > ROW_BLOCK_MAX)
+	{
+		for (; store->nblocks < block; store->nblocks++)
+			if (store->block_sizes[store->nblocks] > 0)
+				store_memory_free_block(store, store->nblocks);
+		store_memory_use_block(store, (Size) store->block_sizes[block] * 8);
+		store->next = store->end;
+		*place = tuple;
+		return ref;
+	}
+	if (!reserve(store, len, place, &moved) || moved > ref)
+		elog(ERROR, "could not move a row");
+	if (moved != ref)
+		memmove(*place, tuple, len);
+	return moved;
+}
+
+void
+row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved)
+{
+	MinimalTuple place;
+
+	*moved = move_tuple(store, ref, &place);
+
+	/* Sorting has overwritten the keys beside the row. */
+	row_tuple_key(store->keys, store->slot, place, key);
+	put_known(store, key, *moved);
+}

@@ -1,0 +1,414 @@
+/*
+ * row.c
+ *		Values of columns in the rows of a heap (see row.h).
+ *
+ * The offset of a value in its row is known beforehand if every column before it
+ * has a fixed width and the row has no NULLs before it.  Otherwise the columns are
+ * walked over from the last one at a known offset, as nocachegetattr does, but with
+ * three bytes for a column (WalkStep) instead of its catalog row; all columns that
+ * are wanted are found on one walk.  Then each column is read in a loop over the page's
+ * rows.
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+
+#include "pg/compat.h"
+#include "pg/pages/row.h"
+
+/* --- the layout */
+
+static uint8
+align_bytes(char attalign)
+{
+	switch (attalign)
+	{
+		case TYPALIGN_CHAR:
+			return 1;
+		case TYPALIGN_SHORT:
+			return ALIGNOF_SHORT;
+		case TYPALIGN_INT:
+			return ALIGNOF_INT;
+		default:
+			return ALIGNOF_DOUBLE;
+	}
+}
+
+static int
+compare_columns(const void *a, const void *b)
+{
+	return (int) ((const RowColumn *) a)->attnum - (int) ((const RowColumn *) b)->attnum;
+}
+
+/* A value as it lies in a row: in new memory, or where it is if it is passed by reference. */
+static const char *
+stored_datum(const RowColumn *column, Datum value)
+{
+	Datum	   *at;
+
+	if (!column->byval)
+		return DatumGetPointer(value);	/* it is the relation's as long as that is open */
+	at = palloc_object(Datum);
+	store_att_byval(at, value, column->length);
+	return (const char *) at;
+}
+
+/* Describes column->attnum, but for its offset.  image and keys: as in ColumnScan. */
+static void
+describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, bool keys)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, column->attnum - 1);
+	bool		missing_null;
+	Datum		missing;
+
+	column->kind = image && image->make ? COLUMN_KIND_IMAGE : column_read_kind(att->atttypid);
+	if (column->kind == COLUMN_KIND_NONE)
+		elog(ERROR, "column %d is of a type that is not read", column->attnum);
+	column->offset = -1;
+	column->wide = !keys && column_kind_is_wide(column->kind);
+	column->length = att->attlen;
+	column->byval = att->attbyval;
+	if (column->kind == COLUMN_KIND_IMAGE)
+		column->image = *image;
+
+	/* Read as 0, whatever the kind. */
+	if (column->kind == COLUMN_KIND_IMAGE)
+		column->null = palloc0(sizeof(Datum));
+	else
+		column->null = stored_datum(column, column_datum(column->kind,
+														 column_kind_bias(column->kind)));
+
+	/* Rows from before ALTER TABLE ADD COLUMN ... DEFAULT lack the column. */
+	missing = getmissingattr(desc, column->attnum, &missing_null);
+	column->missing = missing_null ? column->null : stored_datum(column, missing);
+	column->places = palloc_array(const char *, MaxHeapTuplesPerPage);
+}
+
+/* Fills in the steps, and the offsets that are fixed. */
+static void
+find_offsets(RowLayout *layout, TupleDesc desc)
+{
+	AttrNumber	last = layout->ncolumns > 0 ? layout->columns[layout->ncolumns - 1].attnum : 0;
+	int			offset = 0;
+	int			i;
+
+	layout->known_attnum = 1;
+	layout->known_offset = 0;
+	layout->steps = palloc_array(WalkStep, Max(last, 1));
+	for (i = 0; i < last; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		WalkStep   *step = &layout->steps[i];
+
+		step->length = att->attlen;
+		step->align = align_bytes(att->attalign);
+		if (offset < 0)
+			continue;
+		/* A varlena with a short header is not aligned, so its offset may vary. */
+		if (att->attlen == -1 && offset != TYPEALIGN(step->align, offset))
+		{
+			offset = -1;
+			continue;
+		}
+		offset = TYPEALIGN(step->align, offset);
+		layout->known_attnum = i + 1;
+		layout->known_offset = offset;
+		while (layout->nfixed < layout->ncolumns &&
+			   layout->columns[layout->nfixed].attnum == i + 1)
+			layout->columns[layout->nfixed++].offset = offset;
+		offset = att->attlen > 0 ? offset + att->attlen : -1;
+	}
+}
+
+/* The first column that has 4 bytes at a fixed offset. */
+static void
+find_early(RowLayout *layout)
+{
+	int			c;
+
+	layout->early = -1;
+	for (c = 0; c < layout->nfixed && layout->early < 0; c++)
+	{
+		ColumnKind	kind = layout->columns[c].kind;
+
+		if (kind != COLUMN_KIND_INT4 && kind != COLUMN_KIND_OID && kind != COLUMN_KIND_ENUM)
+			continue;
+		layout->early = c;
+		layout->early_flip = (uint32) column_kind_bias(kind);
+	}
+}
+
+void
+row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
+				const ColumnImage *images, bool keys)
+{
+	int			c;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->ncolumns = ncolumns;
+	layout->columns = palloc_array(RowColumn, Max(ncolumns, 1));
+	for (c = 0; c < ncolumns; c++)
+	{
+		layout->columns[c].attnum = attnums[c];
+		layout->columns[c].batch = c;
+		describe_column(&layout->columns[c], desc, images ? &images[c] : NULL, keys);
+	}
+	qsort(layout->columns, ncolumns, sizeof(RowColumn), compare_columns);
+	find_offsets(layout, desc);
+	if (layout->nfixed > 0)
+	{
+		RowColumn  *column = &layout->columns[layout->nfixed - 1];
+
+		layout->last_fixed = column->attnum;
+		layout->blank = palloc0(column->offset + sizeof(int64));
+	}
+	find_early(layout);
+}
+
+/* --- where values lie */
+
+/* A place in a row: of column attnum, which is at offset or behind some alignment. */
+typedef struct RowWalk
+{
+	HeapTupleHeader row;
+	int			attnum;
+	uintptr_t	offset;
+} RowWalk;
+
+/* Walks on to a column that the row has, and that is not NULL. */
+static pg_attribute_always_inline const char *
+walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
+{
+	const char *data = heap_format_data(walk->row);
+	uintptr_t	offset = walk->offset;
+	int			a;
+
+	for (a = walk->attnum;; a++)
+	{
+		const WalkStep *step = &layout->steps[a - 1];
+
+		if (has_nulls && heap_format_is_null(walk->row, a))
+			continue;
+		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
+		if (step->length != -1 || data[offset] == 0)
+			offset = TYPEALIGN(step->align, offset);
+		if (a == attnum)
+			break;
+		if (step->length > 0)
+			offset += step->length;
+		else if (step->length == -1)
+			offset += VARSIZE_ANY(data + offset);
+		else
+			offset += strlen(data + offset) + 1;
+	}
+	walk->attnum = attnum;
+	walk->offset = offset;
+	return data + offset;
+}
+
+/* Finds columns first .. ncolumns - 1 of row i of a page; walk is at none behind the first. */
+static pg_attribute_always_inline void
+walk_row(RowLayout *layout, RowWalk *walk, int first, int i, bool has_nulls)
+{
+	int			natts = HeapTupleHeaderGetNatts(walk->row);
+	int			c;
+
+	for (c = first; c < layout->ncolumns; c++)
+	{
+		RowColumn  *column = &layout->columns[c];
+		const char *at;
+
+		if (unlikely(natts < column->attnum))
+			at = column->missing;
+		else if (has_nulls && heap_format_is_null(walk->row, column->attnum))
+			at = column->null;
+		else
+			at = walk_to(layout, walk, column->attnum, has_nulls);
+		column->places[i] = at;
+	}
+}
+
+/* Finds all columns in all rows noted. */
+static void
+find_places(RowLayout *layout, const NotedRows *rows)
+{
+	bool		all = layout->nfixed < layout->ncolumns;
+	int			n = all ? rows->n : rows->nwalked;
+	int			nwalked = 0;
+	int			c;
+	int			i;
+	int			w;
+
+	for (c = 0; c < layout->nfixed; c++)
+		for (i = 0; i < rows->n; i++)
+			layout->columns[c].places[i] = rows->data[i] + layout->columns[c].offset;
+
+	for (w = 0; w < n; w++)
+	{
+		RowWalk		walk = {.attnum = 1};
+		int			first = layout->nfixed;
+		bool		has_nulls;
+
+		i = all ? w : rows->walked[w];
+		walk.row = rows->rows[i];
+		has_nulls = heap_format_has_nulls(walk.row);
+		if (nwalked < rows->nwalked && rows->walked[nwalked] == i)
+		{
+			first = 0;
+			nwalked++;
+		}
+		else if (!has_nulls)
+		{
+			walk.attnum = layout->known_attnum;
+			walk.offset = layout->known_offset;
+		}
+		else if (layout->nfixed > 0)
+		{
+			walk.attnum = layout->last_fixed;
+			walk.offset = layout->columns[layout->nfixed - 1].offset;
+		}
+		if (has_nulls)
+			walk_row(layout, &walk, first, i, true);
+		else
+			walk_row(layout, &walk, first, i, false);
+	}
+}
+
+/* --- reading them */
+
+/* A loop for each kind over a page's rows. */
+#define READ_ROWS(target, type, value) \
+	do { \
+		for (i = 0; i < n; i++) \
+		{ \
+			type		stored = *(const type *) (data[i] + offset); \
+			\
+			(target)[i] = (value); \
+		} \
+	} while (0)
+
+/* Makes images of n values, which lie at data[i] + offset; of a NULL 0. */
+static void
+make_images(const RowColumn *column, const char *const *data, int offset, int n, int64 *images)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		/* A value may be large, and in another table. */
+		CHECK_FOR_INTERRUPTS();
+		images[i] = at == column->null ? 0
+			: column->image.make(column->image.arg, fetch_att(at, column->byval, column->length));
+	}
+}
+
+/* Writes the values of n rows, which lie at data[i] + offset. */
+static void
+read_column(const RowColumn *column, const char *const *data, int offset, int n,
+			const BatchSpace *space)
+{
+	uint32		flip = (uint32) column_kind_bias(column->kind);
+	int32	   *keys = space->keys;
+	int			i;
+
+	switch (column->kind)
+	{
+		case COLUMN_KIND_BOOL:
+		case COLUMN_KIND_CHAR:
+			READ_ROWS(keys, uint8, stored);
+			break;
+		case COLUMN_KIND_INT2:
+			READ_ROWS(keys, int16, stored);
+			break;
+		case COLUMN_KIND_INT4:
+		case COLUMN_KIND_FLOAT4:
+			READ_ROWS(keys, int32, stored);
+			break;
+		case COLUMN_KIND_OID:
+		case COLUMN_KIND_ENUM:
+			READ_ROWS(keys, uint32, (int32) (stored ^ flip));
+			break;
+		case COLUMN_KIND_INT8:
+			if (column->wide)
+				READ_ROWS(space->wide, int64, stored);
+			else
+				READ_ROWS(keys, int64, column_narrow(stored));
+			break;
+		case COLUMN_KIND_FLOAT8:
+			Assert(column->wide);
+			READ_ROWS(space->wide, int64, stored);
+			break;
+		case COLUMN_KIND_IMAGE:
+			Assert(column->wide);
+			make_images(column, data, offset, n, space->wide);
+			break;
+		default:
+			pg_unreachable();
+	}
+}
+
+/* Marks the NULLs of n rows, and counts them. */
+static int
+mark_nulls(const RowColumn *column, int n, uint8 *nulls)
+{
+	int			nnulls = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		nulls[i] = column->places[i] == column->null;
+		nnulls += nulls[i];
+	}
+	return nnulls;
+}
+
+void
+rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
+{
+	bool		walk = layout->nfixed < layout->ncolumns || rows->nwalked > 0;
+	int			c;
+
+	if (walk)
+		find_places(layout, rows);
+	for (c = 0; c < layout->ncolumns; c++)
+	{
+		const RowColumn *column = &layout->columns[c];
+		ColumnBatch *batch = &batches[column->batch];
+		BatchSpace	space = column_batch_space(batch, rows->n);
+		int			nnulls = 0;
+
+		if (walk)
+		{
+			read_column(column, column->places, 0, rows->n, &space);
+			nnulls = mark_nulls(column, rows->n, space.nulls);
+		}
+		else if (c != layout->early || !rows->early_read)
+			read_column(column, rows->data, column->offset, rows->n, &space);
+		column_batch_add(batch, rows->n, nnulls);
+	}
+}
+
+void
+row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+	{
+		const RowColumn *column = &layout->columns[c];
+		ColumnBatch *batch = &batches[column->batch];
+		int64		bias = column_kind_bias(column->kind);
+		int64		value = bias;	/* 0 for a NULL */
+		bool		isnull;
+		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
+
+		if (!isnull)
+			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
+				: column_value(column->kind, datum);
+		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
+	}
+}

@@ -1,0 +1,112 @@
+/*
+ * extent_reader.h
+ *		ExtentReader: a column's resident extents, and the rows of one at a time as batches.
+ *
+ * What is read may be given up while it is read.  Batches may be added to between
+ * resident_start_copying and resident_stop_copying, if extent_reader_reaches then, and are only
+ * good if extent_reader_holds afterwards.  Which blocks are valid is for the caller to know.
+ */
+#ifndef HPSORT_PG_RESIDENT_EXTENTS_EXTENT_READER_H
+#define HPSORT_PG_RESIDENT_EXTENTS_EXTENT_READER_H
+
+#include "postgres.h"
+
+#include "pg/resident/extents/visibility.h"
+#include "pg/resident/memory/memory.h"
+#include "pg/values/values.h"
+#include "sort/extent.h"
+
+/* The largest start of an extent, up to its values. */
+#define EXTENT_START_BYTES \
+	(RESIDENT_EXTENT_BLOCKS * (sizeof(uint64) + 2 * sizeof(uint32)) + sizeof(Extent) + \
+	 3 * sizeof(uint64))
+
+typedef struct ExtentReader
+{
+	ResidentKey key;
+	bool		wide;			/* values go to ColumnBatch.wide */
+	ResidentExtent extents[VISIBILITY_EXTENTS]; /* of a page of the visibility map */
+	uint64		seen;			/* of resident_look */
+
+	/* the extent being read */
+	uint32		number;
+	const char *bytes;			/* shared */
+	union
+	{
+		Extent		extent;
+		char		bytes[EXTENT_START_BYTES];
+	}			header;			/* a copy of its start */
+} ExtentReader;
+
+/*
+ * Copies what is known of the extents of a page of the visibility map, the first of which is
+ * first.
+ */
+extern void extent_reader_look(ExtentReader *reader, uint32 first);
+
+/*
+ * Looks again for an extent that was of that generation, when no other one of its page is wanted
+ * any more.  What is known of an extent's bytes stays as it is, so that nobody need remember it.
+ * If the extent has been given up, it cannot be begun.
+ */
+extern void extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation);
+
+static inline ResidentExtent *
+extent_reader_extent(ExtentReader *reader, uint32 number)
+{
+	return &reader->extents[number % VISIBILITY_EXTENTS];
+}
+
+/* Begins to read an extent that there is; false if it has been given up. */
+extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
+
+/*
+ * Whether the bytes of the extent that has been begun are still where they were, or others; else
+ * there is no memory.
+ */
+extern bool extent_reader_reaches(const ExtentReader *reader);
+
+/* Whether all that has been read of the extent was its bytes. */
+extern bool extent_reader_holds(const ExtentReader *reader);
+
+/* Adds the rows of blocks from .. to - 1 to a batch. */
+extern void extent_reader_add(const ExtentReader *reader, int from, int to, ColumnBatch *batch);
+
+/*
+ * Adds those of the rows that have a mark; marks is of all rows of the blocks, at most
+ * COLUMN_BATCH_KEYS.
+ */
+extern void extent_reader_select(const ExtentReader *reader, int from, int to, const uint8 *marks,
+								 ColumnBatch *batch);
+
+/*
+ * The rows of the blocks, where their values lie, and which are NULL: 1, else 0; how many that
+ * are.
+ */
+static inline size_t
+extent_reader_rows(const ExtentReader *reader, int from, int to)
+{
+	const uint32 *starts = extent_starts(&reader->header.extent);
+
+	return starts[to] - starts[from];
+}
+
+extern PackedKeys extent_reader_values(const ExtentReader *reader, int from, int to);
+
+/* Without any NULL, nothing is written to nulls. */
+extern size_t extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls);
+
+/*
+ * Adds the TIDs of these rows, or of those that have a mark, to a batch, and their pages to pages,
+ * as not read; first is the extent's first block, and marks may be NULL.  For blocks whose rows
+ * have line numbers 1, 2, 3 ...
+ */
+extern void extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, int to,
+								   const uint8 *marks, ColumnBatch *batch, BatchPages *pages);
+
+/* Appends them, without NULLs among them, to a packed batch (column_batch_append_packed). */
+extern void extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
+									 size_t bytes,
+									 ColumnBatch *batch);
+
+#endif							/* HPSORT_PG_RESIDENT_EXTENTS_EXTENT_READER_H */

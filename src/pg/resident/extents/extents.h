@@ -1,0 +1,26 @@
+/*
+ * extents.h
+ *		Extents of resident columns: made from pages, found valid or not, and read.
+ *
+ * Other rooms include this header, and no other of this room:
+ *
+ *	capture.h               making extents of the pages that a scan reads
+ *	extent_reader.h         an extent's values as batches
+ *	left_extents.h          extents that a scan leaves until its end
+ *	residency.h             which columns may be resident, and for which snapshots
+ *	resident_valid.h        which blocks of an extent are valid
+ *	visibility.h            copies of a table's visibility map
+ */
+#ifndef HPSORT_PG_RESIDENT_EXTENTS_EXTENTS_H
+#define HPSORT_PG_RESIDENT_EXTENTS_EXTENTS_H
+
+#include "postgres.h"
+
+#include "pg/resident/extents/capture.h"
+#include "pg/resident/extents/extent_reader.h"
+#include "pg/resident/extents/left_extents.h"
+#include "pg/resident/extents/residency.h"
+#include "pg/resident/extents/resident_valid.h"
+#include "pg/resident/extents/visibility.h"
+
+#endif							/* HPSORT_PG_RESIDENT_EXTENTS_EXTENTS_H */

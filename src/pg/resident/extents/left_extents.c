@@ -1,0 +1,142 @@
+/*
+ * left_extents.c
+ *		Extents that are left until all other blocks have been read (see left_extents.h).
+ */
+#include "postgres.h"
+
+#include "pg/compat.h"
+#include "pg/resident/extents/left_extents.h"
+#include "pg/resident/extents/list_room.h"
+#include "pg/sort_context.h"
+#include "sort/error.h"
+#include "sort/row_pairs.h"
+#include "sort/wide.h"
+
+/* Moves an array of n elements to *at, and *at behind its room; NULL if elements have no size. */
+static void *
+move_array(char **at, const void *array, size_t size, size_t n, size_t room)
+{
+	void	   *moved = *at;
+
+	if (size == 0)
+		return NULL;
+	if (n > 0)
+		memcpy(moved, array, n * size);
+	*at += room * size;
+	return moved;
+}
+
+/* Moves the arrays to memory with more room.  Arrays of the largest alignment come first. */
+static void
+enlarge(LeftExtents *left, size_t room)
+{
+	const size_t generations = left->ncolumns * sizeof(uint64);
+	const size_t pairs = left->purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
+	const size_t rows = left->purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
+	const size_t bounds = left->purpose == LEFT_TO_ORDER ? sizeof(LeftBounds) : 0;
+	const size_t n = left->n;
+	char	   *at = list_room_take(left->memory, room * (generations + pairs + rows + bounds +
+														  sizeof(ResidentBlocks) + sizeof(uint32)));
+
+	left->generations = move_array(&at, left->generations, generations, n, room);
+	left->pairs = move_array(&at, left->pairs, pairs, n, room);
+	left->rows = move_array(&at, left->rows, rows, n, room);
+	left->valid = move_array(&at, left->valid, sizeof(ResidentBlocks), n, room);
+	left->bounds = move_array(&at, left->bounds, bounds, n, room);
+	left->numbers = move_array(&at, left->numbers, sizeof(uint32), n, room);
+	left->room = room;
+}
+
+LeftExtents *
+left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, size_t room)
+{
+	LeftExtents *left = palloc0_object(LeftExtents);
+
+	left->memory = CurrentMemoryContext;
+	left->purpose = purpose;
+	left->ncolumns = ncolumns;
+	left->descending = descending;
+	enlarge(left, room);
+	return left;
+}
+
+void
+left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
+				 const ResidentBlocks *valid)
+{
+	const ResidentExtent *first = &columns[0].reader.extents[number % VISIBILITY_EXTENTS];
+	size_t		at = left->n;
+	uint32		bound = (uint32) first->base;
+	int			c;
+
+	if (at == left->room)
+		enlarge(left, 2 * left->room);
+	left->numbers[at] = number;
+	left->valid[at] = *valid;
+	for (c = 0; c < left->ncolumns; c++)
+		left->generations[at * left->ncolumns + c] =
+			columns[c].reader.extents[number % VISIBILITY_EXTENTS].generation;
+	if (left->purpose == LEFT_TO_ORDER)
+	{
+		left->bounds[at] = (LeftBounds)
+		{
+			first->base, first->top, first->rows, first->nulls
+		};
+		if (left->descending)
+			bound = ~(bound + first->top);
+		left->pairs[at] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, at);
+	}
+	else
+		left->rows[at] = (SortRows)
+	{
+		.blocks =
+		{
+			valid->words[0], valid->words[1]
+		}
+	};
+	left->n++;
+}
+
+static void
+sort_by_bounds(LeftExtents *left)
+{
+	SortContext context;
+	SortError	err;
+
+	pg_sort_context_partial(&context, left->memory);
+	if (left->n > 1 && !wide_sort_pairs(left->pairs, left->n, &context))
+	{
+		sort_cancelled(&err);
+		pg_sort_error(&err);
+	}
+}
+
+bool
+left_extents_next(LeftExtents *left, LeftExtent *next)
+{
+	if (left->next == 0 && left->purpose == LEFT_TO_ORDER)
+		sort_by_bounds(left);
+	while (left->next < left->n)
+	{
+		size_t		at = left->next++;
+
+		if (left->purpose == LEFT_TO_ORDER)
+			at = ROWS_PAIR_REF(left->pairs[at]);
+		if (!resident_blocks_any(&left->valid[at]))
+			continue;
+		next->number = left->numbers[at];
+		next->valid = left->valid[at];
+		next->generations = left->generations + at * left->ncolumns;
+		next->bounds = left->bounds ? &left->bounds[at] : NULL;
+		return true;
+	}
+	return false;
+}
+
+bool
+left_bounds_are_beyond(const LeftBounds *bounds, const ColumnCutoff *cutoff)
+{
+	/* NULLs are wanted in any case. */
+	return bounds->nulls == 0 &&
+		(bounds->base > cutoff->hi || (int64) bounds->base + bounds->top < cutoff->lo);
+}

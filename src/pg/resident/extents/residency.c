@@ -1,0 +1,94 @@
+/*
+ * residency.c
+ *		Which columns may be resident (see residency.h).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+#include "utils/syscache.h"
+
+#include "pg/compat.h"
+#include "pg/pages/pages.h"
+#include "pg/resident/extents/residency.h"
+#include "pg/values/values.h"
+
+const char *
+residency_refusal(Relation rel, BlockNumber nblocks)
+{
+	/* Pages of catalogs change in place, without a trace in the visibility map. */
+	if (IsCatalogRelation(rel) || RelationGetRelid(rel) < FirstNormalObjectId)
+		return "catalog";
+	if (rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW)
+		return "not a table";
+	if (!heap_format_is_heap(rel))
+		return "not a heap";
+	/* The map's LSN does not move without WAL. */
+	if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		return "unlogged";
+	if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		return "temporary";
+	if (nblocks < RESIDENCY_MIN_BLOCKS)
+		return "too small";
+	return NULL;
+}
+
+/*
+ * Whether this transaction has made the table, or given it a new file: then COPY FREEZE adds
+ * rows to all-visible pages.  A parallel worker's relation cache does not know of it, but
+ * pg_class does: such a transaction has made the table's row there.
+ */
+static bool
+is_new(Relation rel)
+{
+	HeapTuple	tuple;
+	bool		mine;
+
+	if (compat_relation_is_new(rel))
+		return true;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(rel)));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	mine = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+	ReleaseSysCache(tuple);
+	return mine;
+}
+
+bool
+residency_is_allowed(Relation rel, Snapshot snapshot)
+{
+	return snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery &&
+		!RecoveryInProgress() && RelationNeedsWAL(rel) && !is_new(rel) &&
+	/* Writers check for conflicts before they clear a bit, and rely on the page's lock. */
+		!CheckForSerializableConflictOutNeeded(rel, snapshot) &&
+	/* A bit may be set while an old snapshot does not see all of the page. */
+		!compat_snapshots_get_old();
+}
+
+void
+residency_key(Relation rel, AttrNumber attnum, ResidentKey *key)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Oid			type = TupleDescAttr(desc, attnum - 1)->atttypid;
+	bool		isnull;
+	Datum		missing = getmissingattr(desc, attnum, &isnull);
+
+	memset(key, 0, sizeof(*key));
+	key->database = MyDatabaseId;
+	key->relid = RelationGetRelid(rel);
+	key->attnum = (uint32) attnum;
+	key->type = type;
+	compat_relation_file(rel, key->file);
+	if (!isnull)
+	{
+		key->missing = 1;
+		key->missing_value = column_value(column_read_kind(type), missing);
+	}
+}

@@ -1,0 +1,35 @@
+/*
+ * residency.h
+ *		Which columns may be resident: of what tables, and under which snapshots.
+ *
+ * docs/internals/resident.md has the rule, and what goes wrong without each of the conditions.
+ */
+#ifndef HPSORT_PG_RESIDENT_EXTENTS_RESIDENCY_H
+#define HPSORT_PG_RESIDENT_EXTENTS_RESIDENCY_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "pg/resident/memory/memory.h"
+
+/* Tables of fewer blocks are not worth it. */
+#define RESIDENCY_MIN_BLOCKS 16
+
+/*
+ * Why columns of a table are never resident, in a few words; NULL if they may be.  nblocks is
+ * the table's.
+ */
+extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
+
+/*
+ * Whether resident columns of such a table may be used, and filled, by this transaction with that
+ * snapshot.
+ */
+extern bool residency_is_allowed(Relation rel, Snapshot snapshot);
+
+/* The key of a column. */
+extern void residency_key(Relation rel, AttrNumber attnum, ResidentKey *key);
+
+#endif							/* HPSORT_PG_RESIDENT_EXTENTS_RESIDENCY_H */

@@ -1,0 +1,159 @@
+/*
+ * resident_valid.c
+ *		Which blocks of a scan's resident extents are valid, by the rule of
+ *		docs/internals/resident.md, and which extents are to be made anew.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/compat.h"
+#include "pg/pages/pages.h"
+#include "pg/resident/extents/resident_valid.h"
+#include "pg/resident/memory/memory.h"
+
+/*
+ * An extent whose stamp was another at each of the last uses is looked at again only after
+ * twice as many uses, 64 at last: looking takes some 60 % of the time of reading the pages.
+ */
+#define MAX_MOVES 7
+
+/* The blocks of an extent whose heap pages have not changed. */
+static void
+keep_unchanged(const ResidentLook *look, const SourceColumn *column, BlockNumber first,
+			   ResidentBlocks *blocks)
+{
+	int			i;
+
+	for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (resident_blocks_has(blocks, i) &&
+			(i >= (int) column->reader.header.extent.nblocks ||
+			 !heap_format_page_is_unchanged(look->rel, first + i,
+											column->reader.header.extent.stamps[i])))
+			resident_blocks_remove(blocks, i);
+	}
+}
+
+/* Looks at the heap pages of an extent whose stamp is not that of the map's page. */
+static void
+refresh_extent(const ResidentLook *look, SourceColumn *column, uint32 number,
+			   BlockNumber extent_first, ResidentBlocks *valid)
+{
+	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
+	bool		quiet = extent->last == look->lsn;
+
+	/* Where extents are read later, or by the GPU, no start has been read. */
+	if (look->later && !extent_reader_begin(&column->reader, number))
+		memset(valid, 0, sizeof(*valid));
+	keep_unchanged(look, column, extent_first, valid);
+	resident_restamp(&column->reader.key, number, extent, look->lsn, valid);
+	column->use.refreshes++;
+	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
+	extent->skip = (1 << (extent->moves - 1)) - 1;
+}
+
+ResidentBlocks
+resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 number,
+					BlockNumber extent_first,
+					const ResidentBlocks *visible, bool *known)
+{
+	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
+	ResidentBlocks none = {{0, 0}};
+	ResidentBlocks valid;
+	uint64		last = extent->last;
+	uint8		usage = extent->usage;
+	uint8		moves = extent->moves;
+	uint8		skip = extent->skip;
+
+	*known = true;
+	if (extent->generation == 0 || look->lsn == 0 ||
+		(!look->later && !extent_reader_begin(&column->reader, number)))
+	{
+		extent->generation = 0;
+		return none;
+	}
+	valid = resident_blocks_and(&extent->blocks, visible);
+	if (extent->stamp == look->lsn)
+	{
+		extent->moves = extent->skip = 0;
+		extent->usage = Min(extent->usage + 1, 3);
+	}
+	else if (look->whole && (extent->skip == 0 || extent->last == look->lsn))
+		refresh_extent(look, column, number, extent_first, &valid);
+	else
+	{
+		extent->skip -= extent->skip > 0;
+		column->use.reason = RESIDENT_CHANGES;
+		valid = none;
+		*known = false;
+	}
+	extent->last = look->lsn;
+	if (usage != extent->usage || moves != extent->moves || skip != extent->skip ||
+		last != extent->last)
+		resident_mark(&column->reader.key, number, extent);
+	return valid;
+}
+
+bool
+resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uint32 number,
+							 const ResidentBlocks *visible, const ResidentBlocks *valid,
+							 bool known)
+{
+	const ResidentExtent *extent = extent_reader_extent(&column->reader, number);
+
+	if (!column->capture || look->lsn == 0 || !look->whole)
+		return false;
+	if (extent->generation == 0)
+		return resident_blocks_count(visible) * 2 >= look->nblocks;
+	if (!known || (visible->words[0] == valid->words[0] && visible->words[1] == valid->words[1]))
+		return false;
+	/* Again where more than a quarter could be valid and is not. */
+	return (resident_blocks_count(visible) - resident_blocks_count(valid)) * 4 > look->nblocks;
+}
+
+void
+resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns, ResidentBlocks *valid)
+{
+	const uint32 *starts = extent_starts(&columns[0].reader.header.extent);
+	int			c;
+	int			i;
+
+	for (c = 1; c < ncolumns; c++)
+	{
+		const uint32 *others = extent_starts(&columns[c].reader.header.extent);
+
+		for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
+			if (resident_blocks_has(valid, i) && starts[i + 1] - starts[i] != others[i + 1] -
+				others[i])
+				resident_blocks_remove(valid, i);
+	}
+}
+
+void
+resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
+							 ResidentBlocks *valid)
+{
+	int			c;
+
+	for (c = 0; c < ncolumns; c++)
+		*valid = resident_blocks_and(valid, &extent_reader_extent(&columns[c].reader,
+																  number)->numbered);
+}
+
+ResidentReason
+resident_valid_reason(const SourceColumn *column, const CaptureColumn *capture, int64 blocks)
+{
+	int64		resident = column->use.hits + (int64) capture->captured * RESIDENT_EXTENT_BLOCKS;
+
+	if (!column->capture)
+		return RESIDENT_READ_ONCE;
+	if (resident * 2 >= blocks)
+		return RESIDENT_OK;
+	if (capture->sweep.reason != RESIDENT_OK)
+		return capture->sweep.reason;
+	if (capture->out_of_range)
+		return RESIDENT_RANGE;
+	return column->use.reason == RESIDENT_OK ? RESIDENT_NOT_VISIBLE : column->use.reason;
+}

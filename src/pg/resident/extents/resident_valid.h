@@ -1,0 +1,71 @@
+/*
+ * resident_valid.h
+ *		Which blocks of a scan's resident extents are valid, by the rule of
+ *		docs/internals/resident.md, and which extents are to be made anew.
+ *
+ * For resident_source.c alone.
+ */
+#ifndef HPSORT_PG_RESIDENT_EXTENTS_RESIDENT_VALID_H
+#define HPSORT_PG_RESIDENT_EXTENTS_RESIDENT_VALID_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+#include "utils/rel.h"
+
+#include "pg/resident/extents/capture.h"
+#include "pg/resident/extents/extent_reader.h"
+#include "pg/resident/memory/memory.h"
+
+/* A column of the scan. */
+typedef struct SourceColumn
+{
+	ExtentReader reader;
+	bool		capture;		/* it was read before */
+	ResidentUse use;
+} SourceColumn;
+
+/* What is looked at: some blocks of an extent. */
+typedef struct ResidentLook
+{
+	Relation	rel;
+	XLogRecPtr	lsn;			/* of the page of the visibility map, when it was copied */
+	int			nblocks;
+	bool		whole;			/* these are all that the extent has */
+	bool		later;			/* extents are read later, if at all: their starts are not read
+								 * here */
+} ResidentLook;
+
+/*
+ * The blocks of a column's extent that are valid, of those from extent_first on that are visible
+ * in the copy of the map.  Where the map's page has changed, the heap pages are looked at, unless
+ * it has changed before each of the last uses.  *known is false if that has not been found out.
+ */
+extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn *column,
+										  uint32 number,
+										  BlockNumber extent_first, const ResidentBlocks *visible,
+										  bool *known);
+
+/* Whether an extent of the column is to be made of the pages, although valid is valid. */
+extern bool resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column,
+										 uint32 number,
+										 const ResidentBlocks *visible, const ResidentBlocks *valid,
+										 bool known);
+
+/*
+ * Leaves those blocks that have as many rows in all columns, whose extents' starts have been read.
+ * Blocks that are valid have; nothing depends on it that a mistake elsewhere could not break, so
+ * it is looked at.
+ */
+extern void resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns,
+										ResidentBlocks *valid);
+
+/* Leaves those blocks whose rows' line numbers are known. */
+extern void resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
+										 ResidentBlocks *valid);
+
+/* Why the column is not resident, after what a read of so many blocks has seen. */
+extern ResidentReason resident_valid_reason(const SourceColumn *column,
+											const CaptureColumn *capture, int64 blocks);
+
+#endif							/* HPSORT_PG_RESIDENT_EXTENTS_RESIDENT_VALID_H */

@@ -1,0 +1,195 @@
+/*
+ * visibility.h
+ *		Copies of a table's visibility map, and what they say of resident extents.
+ *
+ * A block's bit in the map and the LSN of the map's page are set under one exclusive lock, and
+ * LSNs only grow.  So if a bit is set in two copies of a page with one LSN, it was set all the
+ * time in between, and the block's rows were the same, visible to all.  A heap page that has
+ * PD_ALL_VISIBLE and the LSN that it had before has not changed either.
+ */
+#ifndef HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H
+#define HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H
+
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+#include "storage/block.h"
+#include "utils/rel.h"
+
+#include "pg/pages/pages.h"
+#include "pg/resident/memory/memory.h"
+
+/* Extents of the blocks in a page of the map: none has blocks of two pages. */
+#define VISIBILITY_EXTENTS \
+	((HEAP_FORMAT_MAP_BLOCKS + RESIDENT_EXTENT_BLOCKS - 1) / RESIDENT_EXTENT_BLOCKS)
+
+StaticAssertDecl(RESIDENT_EXTENT_BLOCKS == 128, "ResidentBlocks has two words");
+
+typedef struct VisibilityCopy
+{
+	Relation	rel;
+	BlockNumber first;			/* block of the first bit; InvalidBlockNumber: no copy yet */
+	uint64		lsn;			/* 0: nothing may be concluded from the copy */
+	uint64		words[HEAP_FORMAT_MAP_BYTES / sizeof(uint64)];
+} VisibilityCopy;
+
+/* Extents and their blocks. */
+static inline uint32
+visibility_extent(BlockNumber block)
+{
+	return block / HEAP_FORMAT_MAP_BLOCKS * VISIBILITY_EXTENTS +
+		block % HEAP_FORMAT_MAP_BLOCKS / RESIDENT_EXTENT_BLOCKS;
+}
+
+/*
+ * How many extents a list for so many columns has room for at first, of a table of so many blocks,
+ * which are not 0: as a rule all of them, since a list that grows copies what it has, and touches
+ * more memory than it needs.
+ */
+static inline size_t
+visibility_first_room(BlockNumber nblocks, int ncolumns)
+{
+	return Min(visibility_extent(nblocks - 1) + 1,
+			   Max((size_t) 128 * 1024 / ncolumns, VISIBILITY_EXTENTS));
+}
+
+/* The first block of the extent of that number. */
+static inline BlockNumber
+visibility_extent_start(uint32 number)
+{
+	return number / VISIBILITY_EXTENTS * HEAP_FORMAT_MAP_BLOCKS +
+		number % VISIBILITY_EXTENTS * RESIDENT_EXTENT_BLOCKS;
+}
+
+/*
+ * The first block of the extent behind the one that has the block.  InvalidBlockNumber is as many
+ * blocks as a table can have, which are fewer than its last extent could.
+ */
+static inline BlockNumber
+visibility_extent_end(BlockNumber block)
+{
+	BlockNumber in_page = block % HEAP_FORMAT_MAP_BLOCKS;
+	BlockNumber end = (in_page / RESIDENT_EXTENT_BLOCKS + 1) * RESIDENT_EXTENT_BLOCKS;
+	uint64		behind = (uint64) (block - in_page) + Min(end, HEAP_FORMAT_MAP_BLOCKS);
+
+	return (BlockNumber) Min(behind, InvalidBlockNumber);
+}
+
+static inline BlockNumber
+visibility_extent_first(BlockNumber block)
+{
+	return block - block % HEAP_FORMAT_MAP_BLOCKS % RESIDENT_EXTENT_BLOCKS;
+}
+
+/* --- sets of blocks */
+
+static inline bool
+resident_blocks_has(const ResidentBlocks *blocks, int i)
+{
+	return (blocks->words[i / 64] >> i % 64 & 1) != 0;
+}
+
+static inline void
+resident_blocks_add(ResidentBlocks *blocks, int i)
+{
+	blocks->words[i / 64] |= UINT64CONST(1) << i % 64;
+}
+
+static inline void
+resident_blocks_remove(ResidentBlocks *blocks, int i)
+{
+	blocks->words[i / 64] &= ~(UINT64CONST(1) << i % 64);
+}
+
+static inline ResidentBlocks
+resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
+{
+	ResidentBlocks both = {{a->words[0] & b->words[0], a->words[1] & b->words[1]}};
+
+	return both;
+}
+
+/* n blocks from first on. */
+static inline ResidentBlocks
+resident_blocks_range(int first, int n)
+{
+	ResidentBlocks blocks;
+	int			w;
+
+	for (w = 0; w < (int) lengthof(blocks.words); w++)
+	{
+		int			from = Max(first - w * 64, 0);
+		int			to = Min(first + n - w * 64, 64);
+
+		blocks.words[w] = from >= to ? 0 : (PG_UINT64_MAX >> (64 - (to - from))) << from;
+	}
+	return blocks;
+}
+
+static inline bool
+resident_blocks_any(const ResidentBlocks *blocks)
+{
+	return (blocks->words[0] | blocks->words[1]) != 0;
+}
+
+/*
+ * The first block from i on that is in the set, or that is not; RESIDENT_EXTENT_BLOCKS: there is
+ * none.
+ */
+static inline int
+resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
+{
+	for (; i < RESIDENT_EXTENT_BLOCKS; i = (i / 64 + 1) * 64)
+	{
+		uint64		word = (has ? blocks->words[i / 64] : ~blocks->words[i / 64]) >> i % 64;
+
+		if (word != 0)
+			return i + pg_rightmost_one_pos64(word);
+	}
+	return RESIDENT_EXTENT_BLOCKS;
+}
+
+static inline int
+resident_blocks_count(const ResidentBlocks *blocks)
+{
+	return pg_popcount64(blocks->words[0]) + pg_popcount64(blocks->words[1]);
+}
+
+/* --- copies of the map */
+
+static inline void
+visibility_copy_init(VisibilityCopy *copy, Relation rel)
+{
+	copy->rel = rel;
+	copy->first = InvalidBlockNumber;
+	copy->lsn = 0;
+}
+
+/* Copies the page of the map that has the block, under its lock. */
+static inline void
+visibility_copy_read(VisibilityCopy *copy, BlockNumber block)
+{
+	copy->first = block - block % HEAP_FORMAT_MAP_BLOCKS;
+	copy->lsn = heap_format_read_map(copy->rel, block, copy->words);
+}
+
+/*
+ * Which of n blocks from first on, n at most RESIDENT_EXTENT_BLOCKS, are all-visible in the
+ * copy.  first is a multiple of 32 after the copy's first block.
+ */
+static inline ResidentBlocks
+visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n)
+{
+	ResidentBlocks blocks = {{0, 0}};
+	ResidentBlocks wanted = resident_blocks_range(0, n);
+	int			w = (int) ((first - copy->first) / HEAP_FORMAT_WORD_BLOCKS);
+	int			i;
+
+	Assert((first - copy->first) % HEAP_FORMAT_WORD_BLOCKS == 0);
+	Assert(n <= RESIDENT_EXTENT_BLOCKS && first - copy->first + n <= HEAP_FORMAT_MAP_BLOCKS);
+	for (i = 0; i < n; i += HEAP_FORMAT_WORD_BLOCKS, w++)
+		blocks.words[i / 64] |= (uint64) heap_format_visible_blocks(copy->words[w]) << i % 64;
+	return resident_blocks_and(&blocks, &wanted);
+}
+
+#endif							/* HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H */

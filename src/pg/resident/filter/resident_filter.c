@@ -1,0 +1,359 @@
+/*
+ * resident_filter.c
+ *		The filters of a scan, evaluated on resident extents (see resident_filter.h).
+ *
+ * A filter is conditions of columns, ANDed.  Each marks the rows that it accepts; values are
+ * unpacked only of rows that have all marks, and not even looked at where an extent's bounds say
+ * enough.
+ */
+#include "postgres.h"
+
+#include "pg/compat.h"
+#include "pg/resident/filter/resident_filter.h"
+#include "pg/values/values.h"
+#include "sort/kernels.h"
+
+/* A condition of one column. */
+typedef struct ColumnFilter
+{
+	int			column;			/* of those that are read */
+	bool		nulls;			/* NULLs are accepted */
+	ExtentFilter values;
+	ExtentMatch values_match;	/* values that are not NULL, of the extent begun */
+	ExtentMatch match;			/* rows, NULLs among them */
+} ColumnFilter;
+
+/* The conditions of a filter. */
+typedef struct FilterColumns
+{
+	int			ncolumns;
+	ColumnFilter *columns;
+	ExtentMatch match;			/* rows of the extent begun */
+} FilterColumns;
+
+struct ResidentFilter
+{
+	BatchPages *pages;			/* of rows, if the scan wants TIDs; else NULL */
+	ColumnCutoff *cutoff;		/* as in ColumnScan */
+	ColumnFilter cutoff_column; /* the first one; its set is the cutoff's */
+	ValueRange	cutoff_range;
+	DistanceRange cutoff_distance;
+	int			nreturned;		/* columns that the scan wants */
+	int			nattnums;		/* these and others */
+	AttrNumber *attnums;
+	const ExtentReader **readers;
+	FilterColumns qual;
+	int			nfilters;
+	FilterColumns *filters;		/* those besides the qual */
+
+	/* of the rows that are being added */
+	uint8		accepted[COLUMN_BATCH_KEYS];
+	uint8		marks[COLUMN_BATCH_KEYS];
+	uint8		nulls[COLUMN_BATCH_KEYS];
+};
+
+/* --- making one */
+
+/* The number of a column among those that are read; another one is added. */
+static int
+find_filter_column(ResidentFilter *filter, AttrNumber attnum)
+{
+	int			c;
+
+	for (c = 0; c < filter->nattnums; c++)
+		if (filter->attnums[c] == attnum)
+			return c;
+	filter->attnums = repalloc(filter->attnums, (filter->nattnums + 1) * sizeof(AttrNumber));
+	filter->attnums[filter->nattnums] = attnum;
+	return filter->nattnums++;
+}
+
+static bool
+make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnScan *scan,
+			FilterColumns *columns)
+{
+	List	   *conditions;
+	ListCell   *lc;
+
+	if (!filter_conditions_find(expression, scan->econtext, &conditions))
+		return false;
+	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
+	foreach(lc, conditions)
+	{
+		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
+		ColumnFilter *column = &columns->columns[columns->ncolumns++];
+
+		column->column = find_filter_column(filter, condition->attnum);
+		column->nulls = condition->nulls;
+		column->values.ranges = condition->ranges;
+		column->values.nranges = condition->nranges;
+		column->values.distances = palloc_array(DistanceRange, Max(condition->nranges, 1));
+		if (condition->nranges > EXTENT_FILTER_FEW)
+			column->values.table = palloc_array(uint64, EXTENT_FILTER_TABLE_WORDS);
+	}
+	return true;
+}
+
+ResidentFilter *
+resident_filter_make(const ColumnScan *scan, BatchPages *pages)
+{
+	ResidentFilter *filter = palloc_object(ResidentFilter);
+	int			f;
+
+	memset(filter, 0, offsetof(ResidentFilter, accepted));
+	filter->pages = scan->tids ? pages : NULL;
+	filter->cutoff = scan->cutoff;
+	filter->cutoff_column.nulls = true;
+	filter->cutoff_column.values.ranges = &filter->cutoff_range;
+	filter->cutoff_column.values.nranges = 1;
+	filter->cutoff_column.values.distances = &filter->cutoff_distance;
+	filter->nreturned = filter->nattnums = scan->ncolumns;
+	filter->attnums = palloc_array(AttrNumber, Max(scan->ncolumns, 1));
+	memcpy(filter->attnums, scan->attnums, scan->ncolumns * sizeof(AttrNumber));
+	filter->nfilters = scan->nfilters;
+	filter->filters = palloc0_array(FilterColumns, Max(scan->nfilters, 1));
+	if (scan->qual && !make_filter(filter, scan->qual, scan, &filter->qual))
+		return NULL;
+	for (f = 0; f < scan->nfilters; f++)
+		if (!make_filter(filter, scan->filters[f], scan, &filter->filters[f]))
+			return NULL;
+	filter->readers = palloc0_array(const ExtentReader *, Max(filter->nattnums, 1));
+	return filter;
+}
+
+int
+resident_filter_columns(const ResidentFilter *filter, const AttrNumber **attnums)
+{
+	*attnums = filter->attnums;
+	return filter->nattnums;
+}
+
+void
+resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader)
+{
+	filter->readers[c] = reader;
+}
+
+bool
+resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges,
+						  size_t *nranges,
+						  bool *nulls)
+{
+	int			i;
+
+	for (i = 0; i < filter->qual.ncolumns; i++)
+		if (filter->qual.columns[i].column == c)
+		{
+			*ranges = filter->qual.columns[i].values.ranges;
+			*nranges = filter->qual.columns[i].values.nranges;
+			*nulls = filter->qual.columns[i].nulls;
+			return true;
+		}
+	return false;
+}
+
+/* --- an extent */
+
+static ExtentMatch
+begin_column(const ResidentFilter *filter, ColumnFilter *column)
+{
+	const Extent *extent = &filter->readers[column->column]->header.extent;
+
+	column->values_match = extent_filter_begin(&column->values, extent);
+	if (extent->nnulls == 0)
+		return column->values_match;
+	if (column->values_match == EXTENT_ALL && column->nulls)
+		return EXTENT_ALL;
+	if (column->values_match == EXTENT_NONE && !column->nulls)
+		return EXTENT_NONE;
+	return EXTENT_SOME;
+}
+
+static ExtentMatch
+begin_filter(const ResidentFilter *filter, FilterColumns *columns)
+{
+	int			c;
+
+	columns->match = EXTENT_ALL;
+	for (c = 0; c < columns->ncolumns; c++)
+	{
+		ColumnFilter *column = &columns->columns[c];
+
+		column->match = begin_column(filter, column);
+		columns->match = Min(columns->match, column->match);
+	}
+	return columns->match;
+}
+
+ExtentMatch
+resident_filter_begin(ResidentFilter *filter)
+{
+	int			f;
+
+	for (f = 0; f < filter->nfilters; f++)
+		begin_filter(filter, &filter->filters[f]);
+	return begin_filter(filter, &filter->qual);
+}
+
+bool
+resident_filter_only_cuts(const ResidentFilter *filter)
+{
+	return filter->qual.ncolumns == 0;
+}
+
+/* --- rows */
+
+/* Marks the rows of blocks from .. to - 1 whose value of a column is accepted. */
+static void
+mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to, uint8 *marks)
+{
+	const ExtentReader *reader = filter->readers[column->column];
+	PackedKeys	values = extent_reader_values(reader, from, to);
+	size_t		i;
+
+	if (column->values_match == EXTENT_SOME)
+		extent_filter_mark(&column->values, &values, marks);
+	else
+		memset(marks, column->values_match == EXTENT_ALL, values.n);
+	if (extent_reader_nulls(reader, from, to, filter->nulls) == 0)
+		return;
+	if (column->nulls)
+		for (i = 0; i < values.n; i++)
+			marks[i] |= filter->nulls[i];
+	else
+		for (i = 0; i < values.n; i++)
+			marks[i] &= 1 ^ filter->nulls[i];
+}
+
+/* Marks the rows that a filter accepts which is EXTENT_SOME; returns how many. */
+static size_t
+mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,
+		  uint8 *accepted)
+{
+	bool		first = true;
+	int			c;
+	size_t		i;
+
+	for (c = 0; c < columns->ncolumns; c++)
+	{
+		if (columns->columns[c].match == EXTENT_ALL)
+			continue;
+		mark_column(filter, &columns->columns[c], from, to, first ? accepted : filter->marks);
+		if (!first)
+			for (i = 0; i < n; i++)
+				accepted[i] &= filter->marks[i];
+		first = false;
+	}
+	return kernel_count_marks(accepted, n);
+}
+
+/*
+ * Leaves those of the rows that the qual accepts, all or the ones marked as accepted, that are not
+ * beyond the cutoff; returns how many.
+ */
+static size_t
+cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
+{
+	ColumnCutoff *cutoff = filter->cutoff;
+	ColumnFilter *column = &filter->cutoff_column;
+	size_t		kept = 0;
+	size_t		i;
+
+	filter->cutoff_range = (ValueRange)
+	{
+		cutoff->lo, cutoff->hi
+	};
+	column->match = begin_column(filter, column);
+	/* NULLs are wanted in any case, so that some may match without any value that does. */
+	if (column->match == EXTENT_ALL)
+		return naccepted;
+	if (column->match == EXTENT_SOME)
+	{
+		mark_column(filter, column, from, to, filter->marks);
+		if (naccepted == n)
+			memcpy(filter->accepted, filter->marks, n);
+		else
+			for (i = 0; i < n; i++)
+				filter->accepted[i] &= filter->marks[i];
+		kept = kernel_count_marks(filter->accepted, n);
+	}
+	cutoff->skipped += naccepted - kept;
+	return kept;
+}
+
+/*
+ * Appends to the batch of a filter whether it is true of the accepted rows; accepted is NULL if
+ * all are.
+ */
+static void
+add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,
+		   size_t naccepted, const uint8 *accepted, ColumnBatch *batch)
+{
+	uint8	   *refused = column_batch_space(batch, naccepted).nulls;
+	size_t		nrefused = 0;
+	uint8		own[COLUMN_BATCH_KEYS];
+	size_t		kept = 0;
+	size_t		i;
+
+	if (columns->match != EXTENT_SOME)
+	{
+		memset(refused, columns->match == EXTENT_NONE, naccepted);
+		column_batch_add(batch, naccepted, columns->match == EXTENT_NONE ? naccepted : 0);
+		return;
+	}
+	mark_rows(filter, columns, from, to, n, own);
+	for (i = 0; i < n; i++)
+	{
+		if (accepted && !accepted[i])
+			continue;
+		refused[kept] = 1 ^ own[i];
+		nrefused += refused[kept++];
+	}
+	column_batch_add(batch, naccepted, nrefused);
+}
+
+/* Appends the values of the accepted rows to the batch of a column. */
+static void
+add_column(ResidentFilter *filter, int c, int from, int to, const uint8 *accepted,
+		   ColumnBatch *batch)
+{
+	const ExtentReader *reader = filter->readers[c];
+
+	if (accepted == NULL)
+		extent_reader_add(reader, from, to, batch);
+	else
+		extent_reader_select(reader, from, to, accepted, batch);
+}
+
+size_t
+resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
+					ColumnBatch *batches)
+{
+	size_t		n = extent_reader_rows(filter->readers[0], from, to);
+	size_t		naccepted = n;
+	size_t		nadded;
+	const uint8 *accepted = NULL;
+	int			i;
+
+	Assert(n <= COLUMN_BATCH_KEYS && filter->qual.match != EXTENT_NONE);
+	if (filter->qual.match == EXTENT_SOME)
+		naccepted = mark_rows(filter, &filter->qual, from, to, n, filter->accepted);
+	nadded = naccepted;
+	if (naccepted > 0 && filter->cutoff)
+		nadded = cut_off(filter, from, to, n, naccepted);
+	if (nadded == 0)
+		return naccepted;
+	if (nadded < n)
+		accepted = filter->accepted;
+	for (i = 0; i < filter->nreturned; i++)
+		add_column(filter, i, from, to, accepted, &batches[i]);
+	for (i = 0; i < filter->nfilters; i++)
+		add_filter(filter, &filter->filters[i], from, to, n, nadded, accepted,
+				   &batches[filter->nreturned + i]);
+	if (filter->pages)
+		extent_reader_add_tids(filter->readers[0], first, from, to, accepted,
+							   &batches[filter->nreturned + filter->nfilters], filter->pages);
+	else if (filter->nreturned + filter->nfilters == 0)
+		column_batch_add(&batches[0], nadded, 0);
+	return naccepted;
+}

@@ -1,0 +1,434 @@
+/*
+ * resident_rows.c
+ *		Rows of resident extents sorted or counted by the GPU (see resident_rows.h).
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/interrupts.h"
+#include "pg/resident/gpu/resident_rows.h"
+#include "pg/sort_context.h"
+#include "sort/job.h"
+
+struct ResidentRows
+{
+	SortContext context;
+	const ResidentFilter *filter;
+	const SourceColumn *columns;	/* the scan's */
+	LeftExtents *left;			/* the extents */
+	int32	   *lo;				/* bounds of all values, by column */
+	int32	   *hi;
+	bool	   *nulls;
+
+	/* a copy of one extent, while the GPU is given bytes */
+	MemoryContext memory;
+	char	   *bytes;
+	Size		bytes_room;
+
+	SortJob    *job;			/* NULL: there is none */
+	int64		nothers;		/* keys that are not of rows */
+	int64		refused;
+};
+
+/* How many different keys there may be at most; 0 if they take more than 32 bits. */
+static uint64
+count_keys(const ResidentSummary *columns, int nkeys)
+{
+	const uint64 most = UINT64CONST(1) << 32;
+	uint64		range = 1;
+	int			c;
+
+	for (c = 0; c < nkeys; c++)
+	{
+		uint64		values = 1;
+
+		/* A NULL has a place, too. */
+		if (columns[c].lo <= columns[c].hi)
+			values = (uint64) ((int64) columns[c].hi - columns[c].lo) + 2;
+		if (values > most / range)
+			return 0;
+		range *= values;
+	}
+	return range;
+}
+
+/*
+ * Rows of one column, of which there are so many for each different value, are counted, and the
+ * counts come to the CPU: that reads values alone, where rows are written as keys and put in
+ * order.  Percentiles of 1e9 rows take 8 ms counted and 30 in order, count(DISTINCT) of 1e7
+ * rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been
+ * measured.
+ */
+#define ROWS_OF_COUNTED 2500
+
+bool
+resident_rows_are_counted(const ResidentSummary *column)
+{
+	return column->lo <= column->hi &&
+		((double) column->hi - column->lo + 1) * ROWS_OF_COUNTED <= (double) column->rows;
+}
+
+/* The settings of a query.  One that counts raises an error where they cannot be obeyed. */
+static void
+make_context(SortContext *context, bool counted)
+{
+	if (counted)
+		pg_sort_context(context, CurrentMemoryContext);
+	else
+		pg_sort_context_lenient(context, CurrentMemoryContext, true);
+}
+
+bool
+resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool counted)
+{
+	uint64		range;
+	SortContext context;
+	int64		rows = PG_INT64_MAX;
+	bool		pays;
+	int			c;
+
+	if (ncolumns == 0 || ncolumns > ROWS_MAX_COLUMNS)
+		return false;
+	if (!counted)
+		range = count_keys(columns, nkeys);
+	else
+		range = columns->lo <= columns->hi ? plan_range(columns->lo, columns->hi) : 0;
+	for (c = 0; c < ncolumns; c++)
+		rows = Min(rows, columns[c].rows);
+	if (rows <= 0 || range == 0)
+		return false;
+	make_context(&context, counted);
+	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, counted);
+	pg_check_interrupts();
+	return pays;
+}
+
+ResidentRows *
+resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns, int ncolumns, int nkeys,
+				   const ResidentFilter *filter, size_t room)
+{
+	bool		counted = purpose == LEFT_TO_COUNT;
+	ResidentRows *rows;
+	int			c;
+
+	if (!resident_rows_pay(columns, ncolumns, nkeys, counted))
+		return NULL;
+	rows = palloc0_object(ResidentRows);
+	make_context(&rows->context, counted);
+	rows->memory = CurrentMemoryContext;
+	rows->filter = filter;
+	rows->left = left_extents_make(purpose, ncolumns, false, room);
+	rows->lo = palloc_array(int32, ncolumns);
+	rows->hi = palloc_array(int32, ncolumns);
+	rows->nulls = palloc0_array(bool, ncolumns);
+	for (c = 0; c < ncolumns; c++)
+	{
+		rows->lo[c] = PG_INT32_MAX;
+		rows->hi[c] = PG_INT32_MIN;
+	}
+	return rows;
+}
+
+LeftExtents *
+resident_rows_extents(const ResidentRows *rows)
+{
+	return rows->left;
+}
+
+/* Whether a condition accepts no row of an extent, by its bounds. */
+static bool
+refuses_extent(const ResidentExtent *extent, const ValueRange *ranges, size_t nranges, bool nulls)
+{
+	int64		last = (int64) extent->base + extent->top;
+	size_t		i;
+
+	if (nulls && extent->nulls > 0)
+		return false;
+	for (i = 0; i < nranges && extent->nulls < extent->rows; i++)
+		if (ranges[i].hi >= extent->base && ranges[i].lo <= last)
+			return false;
+	return true;
+}
+
+/*
+ * Whether bounds alone say that no row of an extent passes, of which all blocks are valid;
+ * *refused grows by its rows then.
+ */
+static bool
+is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
+		   const ResidentBlocks *valid,
+		   uint64 *refused)
+{
+	const ValueRange *ranges;
+	size_t		nranges;
+	bool		nulls;
+	int			c;
+
+	if (rows->filter == NULL || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
+		return false;
+	for (c = 0; c < rows->left->ncolumns; c++)
+	{
+		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+
+		if (resident_filter_condition(rows->filter, c, &ranges, &nranges, &nulls) &&
+			refuses_extent(extent, ranges, nranges, nulls))
+		{
+			*refused += extent->rows;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
+				  const ResidentBlocks *valid,
+				  uint64 *refused)
+{
+	int			c;
+
+	if (is_refused(rows, columns, number, valid, refused))
+		return false;
+	for (c = 0; c < rows->left->ncolumns; c++)
+	{
+		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+
+		rows->nulls[c] |= extent->nulls > 0;
+		/* A GPU that counts an extent wants all bounds of its directory's entry. */
+		if (extent->nulls == extent->rows && rows->left->purpose == LEFT_TO_SORT)
+			continue;
+		rows->lo[c] = Min(rows->lo[c], extent->base);
+		rows->hi[c] = (int32) Max((int64) rows->hi[c], (int64) extent->base + extent->top);
+	}
+	rows->columns = columns;
+	left_extents_add(rows->left, columns, number, valid);
+	return true;
+}
+
+void
+resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool *nulls)
+{
+	const ValueRange *ranges;
+	size_t		nranges;
+	bool		pass;
+
+	*lo = rows->lo[c];
+	*hi = rows->hi[c];
+	*nulls = rows->nulls[c];
+	if (rows->filter == NULL || !resident_filter_condition(rows->filter, c, &ranges, &nranges,
+														   &pass))
+		return;
+	*nulls = *nulls && pass;
+	if (nranges == 0)
+	{
+		*lo = PG_INT32_MAX;
+		*hi = PG_INT32_MIN;
+		return;
+	}
+	*lo = Max(*lo, ranges[0].lo);
+	*hi = Min(*hi, ranges[nranges - 1].hi);
+}
+
+/*
+ * An ExtentFetch: a copy of an extent of a column, until the next one; false if it has been
+ * given up, or there is no memory.
+ */
+static bool
+fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
+{
+	ResidentRows *rows = (ResidentRows *) arg;
+	const LeftExtents *left = rows->left;
+	const ResidentKey *key = &rows->columns[i % left->ncolumns].reader.key;
+	uint32		number = left->numbers[i / left->ncolumns];
+	ResidentExtent extent;
+	uint64		seen = resident_look(key, number, 1, &extent);
+	const char *address;
+
+	if (extent.generation != left->generations[i])
+		return false;
+	if (extent.size > rows->bytes_room)
+	{
+		char	   *room = MemoryContextAllocExtended(rows->memory, extent.size, MCXT_ALLOC_NO_OOM);
+
+		if (room == NULL)
+			return false;
+		if (rows->bytes)
+			pfree(rows->bytes);
+		rows->bytes = room;
+		rows->bytes_room = extent.size;
+	}
+	resident_start_copying();
+	address = resident_address(&extent);
+	if (address)
+		memcpy(rows->bytes, address, extent.size);
+	resident_stop_copying();
+	*bytes = rows->bytes;
+	*size = extent.size;
+	return address && resident_holds(key, number, &extent, seen);
+}
+
+/*
+ * Adds the filter's conditions to a layout, and their ranges to ranges; false if there are too
+ * many.
+ */
+static bool
+add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
+{
+	int			c;
+
+	layout->nranges = 0;
+	layout->filtered = 0;
+	for (c = 0; c < rows->left->ncolumns; c++)
+	{
+		RowsColumn *column = &layout->columns[c];
+		const ValueRange *own;
+		size_t		n;
+		bool		nulls;
+
+		if (rows->filter == NULL || !resident_filter_condition(rows->filter, c, &own, &n, &nulls))
+			continue;
+		if (n > ROWS_MAX_RANGES - layout->nranges)
+			return false;
+		column->flags |= ROWS_FILTERED | (nulls ? ROWS_NULLS_PASS : 0);
+		column->first_range = layout->nranges;
+		column->nranges = (uint32) n;
+		memcpy(ranges + layout->nranges, own, n * sizeof(ValueRange));
+		layout->nranges += (uint32) n;
+		layout->filtered = 1;
+	}
+	return true;
+}
+
+/* A job over all extents that have been added, whose keys have these bounds. */
+static RowsJob
+job_of(ResidentRows *rows, int32 lo, int32 hi)
+{
+	return (RowsJob)
+	{
+		.lo = lo,
+			.hi = hi,
+			.rows = rows->left->rows,
+			.generations = rows->left->generations,
+			.n = rows->left->n,
+			.fetch = fetch_extent,
+			.arg = rows
+	};
+}
+
+/* Raises a cancel; otherwise notes that the CPU takes over.  Returns false. */
+static bool
+failed(ResidentRows *rows, const SortError *err)
+{
+	resident_rows_end(rows);
+	pg_check_interrupts();
+	sort_job_gpu_failed(&rows->context, err);
+	return false;
+}
+
+bool
+resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, const int32 *keys,
+				   size_t n)
+{
+	ValueRange	ranges[ROWS_MAX_RANGES];
+	RowsJob		job = job_of(rows, lo, hi);
+	SortStatus	status;
+	SortError	err;
+	int64		nrows = 0;
+	size_t		i;
+
+	job.layout = layout;
+	job.ranges = ranges;
+	job.keys = keys;
+	job.nkeys = n;
+	layout->ncolumns = (uint32) rows->left->ncolumns;
+	if (rows->left->n == 0 || !add_conditions(rows, layout, ranges))
+		return false;
+	status = rows_job_sort(&rows->context, &job, &rows->job, &err);
+	if (status != SORT_OK)
+		return failed(rows, &err);
+	pg_check_interrupts();
+	if (rows->job == NULL)
+		return false;
+	for (i = 0; i < rows->left->n; i++)
+		nrows += rows->left->rows[i].rows;
+	rows->nothers = (int64) n;
+	rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
+	return true;
+}
+
+int64
+resident_rows_keys(const ResidentRows *rows)
+{
+	return (int64) rows->job->keys;
+}
+
+bool
+resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n,
+				   void *answers)
+{
+	SortStatus	status;
+	SortError	err;
+
+	status = rows->job->device->look_up(rows->job, look, questions, n, answers, &err);
+	if (status != SORT_OK)
+		return failed(rows, &err);
+	pg_check_interrupts();
+	return true;
+}
+
+void
+resident_rows_end(ResidentRows *rows)
+{
+	if (rows->job)
+		rows->job->device->close(rows->job);
+	rows->job = NULL;
+}
+
+int64
+resident_rows_blocks(const ResidentRows *rows)
+{
+	int64		blocks = 0;
+	size_t		i;
+
+	for (i = 0; i < rows->left->n; i++)
+		blocks += resident_blocks_count(&rows->left->valid[i]);
+	return blocks;
+}
+
+int64
+resident_rows_refused(const ResidentRows *rows)
+{
+	return rows->refused;
+}
+
+void
+resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
+{
+	LeftExtents *left = rows->left;
+	RowsJob		job = job_of(rows, rows->lo[0], rows->hi[0]);
+	SortError	err;
+	SortStatus	status;
+	size_t		i;
+
+	memset(counts, 0, sizeof(*counts));
+	if (left->n == 0)
+		return;
+	status = rows_job_count(&rows->context, &job, &counts->runs, &err);
+	if (status != SORT_OK)
+	{
+		(void) failed(rows, &err);
+		counts->runs.len = 0;
+		return;
+	}
+	pg_check_interrupts();
+	for (i = 0; i < left->n; i++)
+		if (left->rows[i].added)
+		{
+			counts->blocks += resident_blocks_count(&left->valid[i]);
+			counts->values += left->rows[i].rows - left->rows[i].nulls;
+			counts->nulls += left->rows[i].nulls;
+			memset(&left->valid[i], 0, sizeof(left->valid[i]));
+		}
+}

@@ -1,0 +1,106 @@
+/*
+ * resident_rows.h
+ *		ResidentRows: a query of the GPU about rows in the valid blocks of a scan's extents.
+ *
+ * The GPU keeps copies of extents by their generation, and is given those that it lacks.  There
+ * are two queries:
+ *
+ * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys
+ *   up.  The GPU also evaluates the conditions of the scan's filter.  It sorts the rows of all
+ *   extents or of none; in the latter case the scan reads them.
+ * - The values of one column are counted: the GPU returns their runs.  Extents that it has not
+ *   counted, for whatever reason, are read by the scan.
+ */
+#ifndef HPSORT_PG_RESIDENT_GPU_RESIDENT_ROWS_H
+#define HPSORT_PG_RESIDENT_GPU_RESIDENT_ROWS_H
+
+#include "postgres.h"
+
+#include "pg/resident/extents/extents.h"
+#include "pg/resident/filter/resident_filter.h"
+#include "sort/rows_job.h"
+
+typedef struct ResidentRows ResidentRows;
+
+/*
+ * Makes a query about rows of these columns, for a purpose (LEFT_TO_SORT, LEFT_TO_COUNT).  The
+ * first nkeys columns make the key that rows are sorted by; filter may be NULL.  Values are counted
+ * of one column, without a filter.  Returns NULL if the CPU is expected to be faster.  room: of
+ * extents, at first.  In the current memory context.
+ */
+extern ResidentRows *resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns,
+										int ncolumns, int nkeys, const ResidentFilter *filter,
+										size_t room);
+
+/* The extents that have been added. */
+extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
+
+/*
+ * Returns whether the GPU counts a column's values, without conditions, in less time than it
+ * sorts them.
+ */
+extern bool resident_rows_are_counted(const ResidentSummary *column);
+
+/*
+ * Whether rows with these bounds of the columns are worth the GPU, to be counted or sorted; asks
+ * for its costs.
+ */
+extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
+							  bool counted);
+
+/*
+ * Adds an extent, as the columns' readers know it, and those of its blocks that are valid.  False
+ * if it is not needed: all blocks are valid, and bounds say that no row passes the filter; then
+ * their number is added to *refused.
+ */
+extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
+							  const ResidentBlocks *valid, uint64 *refused);
+
+/* --- for a ResidentRowsHandler, which is called once */
+
+/*
+ * The bounds of column c's values in rows that may pass, as batches have them (lo > hi: none), and
+ * whether there are NULLs.
+ */
+extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
+								 bool *nulls);
+
+/*
+ * Has the GPU put keys in order: those of rows, by a layout whose first columns have been filled
+ * in but for conditions, and n other keys.  False if it could not.
+ */
+extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi,
+							   const int32 *keys,
+							   size_t n);
+
+/* How many keys there are. */
+extern int64 resident_rows_keys(const ResidentRows *rows);
+
+/* Answers questions about them, as SortDevice.look_up; false if the GPU could not. */
+extern bool resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n,
+							   void *answers);
+
+/* The GPU is no longer needed. */
+extern void resident_rows_end(ResidentRows *rows);
+
+/* --- for the scan again */
+
+/* Blocks, and rows of them that did not pass, if the handler has answered. */
+extern int64 resident_rows_blocks(const ResidentRows *rows);
+extern int64 resident_rows_refused(const ResidentRows *rows);
+
+typedef struct ResidentCounts
+{
+	Runs		runs;			/* of the values; the ResidentRows' */
+	int64		values;			/* in the runs */
+	int64		nulls;
+	int64		blocks;			/* that were counted */
+} ResidentCounts;
+
+/*
+ * Has the GPU count.  Of the extents that it has counted, no block is to be read
+ * (LeftExtents.valid).
+ */
+extern void resident_rows_count(ResidentRows *rows, ResidentCounts *counts);
+
+#endif							/* HPSORT_PG_RESIDENT_GPU_RESIDENT_ROWS_H */

@@ -1,0 +1,701 @@
+/*
+ * directory.c
+ *		Which columns are resident, and their extents (see resident.h).
+ *
+ * A column is a chunk, which is found by its table and attribute from one of the root's buckets.
+ * The column's map, an array of what is known of each extent, is another chunk.  Each extent is a
+ * chunk as well.  A column is looked up anew each time the lock is taken, because it may have
+ * been given up.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "pg/guc.h"
+#include "pg/resident/memory/slabs.h"
+#include "pg/resident/memory/worker.h"
+
+/*
+ * The most that an extent's usage may count: how many reads of other columns the extent
+ * survives unused.
+ */
+#define MAX_USAGE 3
+
+/* What is known of a column. */
+typedef struct ResidentColumn
+{
+	ResidentPlace place;		/* its own */
+	ResidentPlace next;			/* in the bucket */
+	ResidentKey key;
+	ResidentPlace map;			/* ResidentExtent[capacity]; 0: none */
+	uint32		capacity;
+	uint32		nextents;		/* that are resident */
+	uint32		usage;			/* as an extent's */
+	uint32		reason;			/* ResidentReason of the last read */
+	ResidentSummary summary;
+	int64		blocks;			/* of the table, when it was last read */
+	uint64		bytes;
+	int64		hits;
+	int64		gpu_hits;
+	int64		refreshes;
+	int64		evictions;
+} ResidentColumn;
+
+bool
+resident_enabled(void)
+{
+	return hpsort_resident_memory > 0 && hpsort_enable_resident;
+}
+
+uint64
+resident_epoch(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+
+	return root ? root->epoch : 0;
+}
+
+/* --- with the lock */
+
+/* Returns the list of columns that a column belongs to, by hash. */
+static ResidentPlace *
+find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
+{
+	uint32		hash = hash_combine(hash_combine(murmurhash32(database), murmurhash32(relid)),
+									murmurhash32(attnum));
+
+	return &root->buckets[hash % RESIDENT_BUCKETS];
+}
+
+/* Returns the column at a place. */
+static ResidentColumn *
+column_at(const ResidentRoot *root, ResidentPlace place)
+{
+	return place == 0 ? NULL
+		: (ResidentColumn *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root, place));
+}
+
+/*
+ * Returns the column of a table and attribute, whatever else its key says; NULL if there is
+ * none.
+ */
+static ResidentColumn *
+find_attribute(ResidentRoot *root, const ResidentKey *key)
+{
+	ResidentColumn *column = column_at(root, *find_bucket(root, key->database, key->relid,
+														  key->attnum));
+
+	while (column && (column->key.database != key->database || column->key.relid != key->relid ||
+					  column->key.attnum != key->attnum))
+		column = column_at(root, column->next);
+	return column;
+}
+
+/* Returns the column of exactly that key; NULL if there is none. */
+static ResidentColumn *
+find_column(ResidentRoot *root, const ResidentKey *key)
+{
+	ResidentColumn *column = find_attribute(root, key);
+
+	return column && memcmp(&column->key, key, sizeof(*key)) == 0 ? column : NULL;
+}
+
+/* Returns the map of a column; NULL if it has none. */
+static ResidentExtent *
+column_map(const ResidentRoot *root, const ResidentColumn *column)
+{
+	return column->map == 0 ? NULL
+		: (ResidentExtent *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root,
+																					 column->map));
+}
+
+/* Returns the extent of that number; NULL if the map does not reach so far. */
+static ResidentExtent *
+find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
+{
+	return number < column->capacity ? column_map(root, column) + number : NULL;
+}
+
+/* Returns an extent if it is still of that generation, else NULL. */
+static ResidentExtent *
+find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint64 generation)
+{
+	ResidentColumn *column = find_column(root, key);
+	ResidentExtent *extent = column ? find_extent(root, column, number) : NULL;
+
+	return extent && extent->generation == generation ? extent : NULL;
+}
+
+/* Makes the bounds of a column's values those of no values. */
+static void
+forget_bounds(ResidentColumn *column)
+{
+	column->summary.lo = PG_INT32_MAX;
+	column->summary.hi = PG_INT32_MIN;
+}
+
+/* Gives up an extent, if there is one. */
+static void
+drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
+{
+	if (extent->generation == 0)
+		return;
+	column->bytes -= extent->size;
+	column->summary.rows -= extent->rows;
+	column->nextents--;
+	if (column->nextents == 0)
+		forget_bounds(column);
+	resident_free(root, extent->place);
+	memset(extent, 0, sizeof(*extent));
+}
+
+/* Gives up a column, with its map and extents. */
+static void
+drop_column(ResidentRoot *root, ResidentColumn *column)
+{
+	ResidentPlace *link = find_bucket(root, column->key.database, column->key.relid,
+									  column->key.attnum);
+	uint32		i;
+
+	for (i = 0; i < column->capacity; i++)
+		drop_extent(root, column, find_extent(root, column, i));
+	if (column->map != 0)
+		resident_free(root, column->map);
+	while (*link != column->place)
+		link = &column_at(root, *link)->next;
+	*link = column->next;
+	resident_free(root, column->place);
+}
+
+/* Returns a new column; NULL if there is no room. */
+static ResidentColumn *
+make_column(ResidentRoot *root, const ResidentKey *key)
+{
+	ResidentPlace *bucket = find_bucket(root, key->database, key->relid, key->attnum);
+	ResidentChunk *chunk;
+	ResidentPlace place = resident_allocate(root, sizeof(ResidentColumn), RESIDENT_CHUNK_COLUMN,
+											&chunk);
+	ResidentColumn *column;
+
+	if (place == 0)
+		return NULL;
+	chunk->column = place;
+	column = (ResidentColumn *) resident_chunk_bytes(chunk);
+	memset(column, 0, sizeof(*column));
+	column->place = place;
+	column->key = *key;
+	column->next = *bucket;
+	column->reason = RESIDENT_READ_ONCE;
+	forget_bounds(column);
+	*bucket = place;
+	return column;
+}
+
+/* Returns the bytes of a map of nextents extents and some more, which the table may soon have. */
+static Size
+map_size(uint32 nextents)
+{
+	return ((Size) nextents + nextents / 4 + 16) * sizeof(ResidentExtent);
+}
+
+/* Enlarges a map to nextents extents.  Returns false if there is no room. */
+static bool
+grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
+{
+	Size		size = map_size(nextents);
+	ResidentChunk *chunk;
+	ResidentPlace place;
+
+	if (nextents <= column->capacity)
+		return true;
+	place = resident_allocate(root, size, RESIDENT_CHUNK_MAP, &chunk);
+	if (place == 0)
+		return false;
+	chunk->column = column->place;
+	memset(resident_chunk_bytes(chunk), 0, size);
+	if (column->map != 0)
+	{
+		memcpy(resident_chunk_bytes(chunk), column_map(root, column),
+			   column->capacity * sizeof(ResidentExtent));
+		resident_free(root, column->map);
+	}
+	column->map = place;
+	column->capacity = (uint32) (size / sizeof(ResidentExtent));
+	return true;
+}
+
+/* --- giving up */
+
+/*
+ * Gives up what the next chunk has, unless it is of the column of key or has been used lately.
+ * Returns how many bytes are free by that; sets *end if all has been searched.
+ */
+static Size
+sweep_chunk(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep, bool *end)
+{
+	ResidentPlace place = resident_next_chunk(root, &sweep->searched);
+	ResidentChunk *chunk;
+	ResidentColumn *column;
+	ResidentExtent *extent;
+	Size		size;
+
+	*end = place == 0 || sweep->searched > root->allocated;
+	if (*end)
+		return 0;
+	chunk = (ResidentChunk *) resident_pointer(root, place);
+	column = column_at(root, chunk->column);
+	size = (Size) chunk->nunits * RESIDENT_UNIT;
+	if (memcmp(&column->key, key, sizeof(*key)) == 0)
+		return 0;
+	if (chunk->kind == RESIDENT_CHUNK_EXTENT)
+	{
+		extent = find_extent(root, column, chunk->number);
+		if (extent->usage > 0)
+		{
+			extent->usage--;
+			return 0;
+		}
+		drop_extent(root, column, extent);
+		column->evictions++;
+		column->reason = RESIDENT_NO_ROOM;
+		return size;
+	}
+	if (chunk->kind == RESIDENT_CHUNK_COLUMN && column->nextents == 0)
+	{
+		if (column->usage > 0)
+		{
+			column->usage--;
+			return 0;
+		}
+		drop_column(root, column);
+		return size;
+	}
+	return 0;
+}
+
+/*
+ * Gives up extents of other columns until there may be room for size bytes.  Returns false if
+ * there is none at the end.
+ */
+static bool
+sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
+{
+	Size		freed = 0;
+	bool		end = !resident_could_hold(root, size);
+
+	while (freed < size && !end)
+		freed += sweep_chunk(root, key, sweep, &end);
+	return !end;
+}
+
+/* --- reading */
+
+bool
+resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary)
+{
+	ResidentRoot *root = resident_root();
+	ResidentReason reason;
+	ResidentSweep sweep = {0};
+	ResidentColumn *column;
+	bool		asked = false;
+
+	if (root == NULL)
+		return false;
+	for (;;)
+	{
+		bool		more;
+
+		if (!resident_lock(root, LW_EXCLUSIVE))
+			return false;
+		column = find_attribute(root, key);
+		if (column && memcmp(&column->key, key, sizeof(*key)) != 0)
+		{
+			drop_column(root, column);
+			column = NULL;
+		}
+		if (column == NULL)
+			column = make_column(root, key);
+		if (column && grow_map(root, column, nextents))
+			break;
+		/* More memory is asked for first; then other columns give up theirs. */
+		more = asked && sweep_for(root, key, map_size(nextents) + RESIDENT_UNIT, &sweep);
+		resident_unlock(root);
+		if (!asked)
+			(void) resident_worker_ask(root, map_size(nextents) + RESIDENT_MB, &reason);
+		else if (!more)
+			return false;
+		asked = true;
+	}
+	column->usage = MAX_USAGE;
+	*summary = column->summary;
+	resident_unlock(root);
+	return true;
+}
+
+bool
+resident_summarize(const ResidentKey *key, ResidentSummary *summary)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+
+	if (root == NULL || !resident_lock(root, LW_SHARED))
+		return false;
+	column = find_column(root, key);
+	if (column)
+		*summary = column->summary;
+	resident_unlock(root);
+	return column != NULL;
+}
+
+void
+resident_end(const ResidentKey *key, const ResidentUse *use)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	column = find_column(root, key);
+	if (column)
+	{
+		column->blocks = use->blocks;
+		column->hits += use->hits;
+		column->gpu_hits += use->gpu_hits;
+		column->refreshes += use->refreshes;
+		column->summary.reads += use->complete;
+		column->reason = use->reason;
+	}
+	resident_unlock(root);
+}
+
+uint64
+resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+	uint64		seen;
+	int			known = 0;
+
+	memset(extents, 0, n * sizeof(ResidentExtent));
+	if (root == NULL || !resident_lock(root, LW_SHARED))
+		return 0;
+	column = find_column(root, key);
+	if (column && first < column->capacity)
+	{
+		known = Min((uint32) n, column->capacity - first);
+		memcpy(extents, find_extent(root, column, first), known * sizeof(ResidentExtent));
+	}
+	seen = pg_atomic_read_u64(&root->losses);
+	resident_unlock(root);
+	return seen;
+}
+
+const char *
+resident_address(const ResidentExtent *extent)
+{
+	ResidentRoot *root = resident_root();
+	ResidentChunk *chunk;
+
+	/* What is mapped here stays mapped until the transaction ends. */
+	chunk = root ? (ResidentChunk *) resident_pointer(root, extent->place) : NULL;
+	return chunk && resident_reaches(extent->place, extent->size) ?
+		(const char *) resident_chunk_bytes(chunk) : NULL;
+}
+
+bool
+resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 seen)
+{
+	ResidentRoot *root = resident_root();
+	bool		holds;
+
+	/* The bytes have been read before losses is read. */
+	pg_read_barrier();
+	if (pg_atomic_read_u64(&root->losses) == seen)
+		return true;
+	if (!resident_lock(root, LW_SHARED))
+		return false;
+	holds = find_generation(root, key, number, extent->generation) != NULL;
+	resident_unlock(root);
+	return holds;
+}
+
+void
+resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 stamp,
+				 const ResidentBlocks *blocks)
+{
+	ResidentRoot *root = resident_root();
+	ResidentExtent *known;
+	int			w;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	known = find_generation(root, key, number, extent->generation);
+	if (known)
+	{
+		/* Blocks that were found to have changed never come back. */
+		for (w = 0; w < (int) lengthof(blocks->words); w++)
+			known->blocks.words[w] &= blocks->words[w];
+		known->stamp = Max(known->stamp, stamp);
+	}
+	resident_unlock(root);
+}
+
+void
+resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent)
+{
+	ResidentRoot *root = resident_root();
+	ResidentExtent *known;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	known = find_generation(root, key, number, extent->generation);
+	if (known)
+	{
+		known->usage = Min(extent->usage, MAX_USAGE);
+		known->moves = extent->moves;
+		known->skip = extent->skip;
+		known->last = extent->last;
+	}
+	resident_unlock(root);
+}
+
+/* --- filling */
+
+/*
+ * Returns a place for an extent of size bytes, and sets *chunk to it.  Memory that there is
+ * comes first, then more from the worker, then that of other columns.  The lock is held
+ * afterwards.  Returns 0, without the lock, if there is no room.
+ */
+static ResidentPlace
+find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
+		  ResidentSweep *sweep,
+		  ResidentChunk **chunk)
+{
+	for (;;)
+	{
+		ResidentPlace place;
+
+		if (!resident_lock(root, LW_EXCLUSIVE))
+		{
+			sweep->reason = RESIDENT_NO_MEMORY;
+			return 0;
+		}
+		place = resident_allocate(root, size, RESIDENT_CHUNK_EXTENT, chunk);
+		if (place != 0)
+			return place;
+		if (!sweep->full)
+		{
+			resident_unlock(root);
+			sweep->full = !resident_worker_ask(root, expected + expected / 16 + 2 * RESIDENT_UNIT,
+											   &sweep->reason);
+			continue;
+		}
+		/* Free chunks need not lie side by side; then more are given up. */
+		if (!sweep_for(root, key, size, sweep))
+		{
+			resident_unlock(root);
+			if (sweep->reason == RESIDENT_OK)
+				sweep->reason = RESIDENT_NO_ROOM;
+			return 0;
+		}
+		resident_unlock(root);
+	}
+}
+
+bool
+resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+				 const void *bytes, Size size, Size expected, ResidentSweep *sweep)
+{
+	ResidentRoot *root = resident_root();
+	ResidentChunk *chunk;
+	ResidentPlace place;
+	ResidentColumn *column;
+	ResidentExtent *known;
+	uint8		moves;
+
+	if (root == NULL)
+		return false;
+	place = find_room(root, key, size, expected, sweep, &chunk);
+	if (place == 0)
+		return false;
+	column = find_column(root, key);
+	known = column ? find_extent(root, column, number) : NULL;
+	if (known == NULL)
+	{
+		resident_free(root, place);
+		resident_unlock(root);
+		return false;
+	}
+	moves = known->moves;
+	drop_extent(root, column, known);
+	chunk->column = column->place;
+	chunk->number = number;
+	memcpy(resident_chunk_bytes(chunk), bytes, size);
+	*known = *extent;
+	known->generation = ++root->generations;
+	known->place = place;
+	known->size = (uint32) size;
+	known->usage = Min(extent->usage, MAX_USAGE);
+	known->moves = moves;
+	column->bytes += size;
+	column->summary.rows += extent->rows;
+	column->summary.lo = Min(column->summary.lo, extent->base);
+	column->summary.hi = Max(column->summary.hi, (int32) (extent->base + (int64) extent->top));
+	column->nextents++;
+	resident_unlock(root);
+	return true;
+}
+
+void
+resident_forget(Oid relid, AttrNumber attnum)
+{
+	ResidentRoot *root;
+	int			b;
+
+	/*
+	 * There is nothing to forget while the limit is 0: the worker forgets all when the limit is
+	 * lowered.
+	 */
+	if (hpsort_resident_memory <= 0)
+		return;
+	root = resident_root();
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	for (b = 0; b < RESIDENT_BUCKETS; b++)
+	{
+		ResidentPlace place = root->buckets[b];
+
+		while (place != 0)
+		{
+			ResidentColumn *column = column_at(root, place);
+
+			place = column->next;
+			if (column->key.database == MyDatabaseId &&
+				column->key.relid == relid &&
+				(attnum == InvalidAttrNumber || column->key.attnum == (uint32) attnum))
+				drop_column(root, column);
+		}
+	}
+	resident_unlock(root);
+}
+
+/* --- looking at it */
+
+/* Returns how hpsort_resident shows a reason; NULL for RESIDENT_OK. */
+static const char *
+reason_text(ResidentReason reason)
+{
+	switch (reason)
+	{
+		case RESIDENT_OK:
+			return NULL;
+		case RESIDENT_READ_ONCE:
+			return "not yet read twice";
+		case RESIDENT_NOT_VISIBLE:
+			return "not all-visible";
+		case RESIDENT_RANGE:
+			return "values outside of integer";
+		case RESIDENT_CHANGES:
+			return "updated too often";
+		case RESIDENT_NO_ROOM:
+			return "no room";
+		case RESIDENT_NO_MEMORY:
+			return "no shared memory";
+		case RESIDENT_NO_WORKER:
+			return "no background worker";
+	}
+	pg_unreachable();
+}
+
+const char *
+resident_failure(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+	ResidentReason failure;
+
+	if (root == NULL)
+		return NULL;
+	LWLockAcquire(&root->lock, LW_SHARED);
+	failure = root->failure;
+	LWLockRelease(&root->lock);
+	return reason_text(failure);
+}
+
+/* Makes *status what hpsort_resident shows of a column. */
+static void
+fill_status(ResidentRoot *root, const ResidentColumn *column, ResidentStatus *status)
+{
+	uint32		i;
+	int			w;
+
+	memset(status, 0, sizeof(*status));
+	status->relid = column->key.relid;
+	status->attnum = (AttrNumber) column->key.attnum;
+	status->blocks = column->blocks;
+	status->bytes = (int64) column->bytes;
+	status->hits = column->hits;
+	status->gpu_hits = column->gpu_hits;
+	status->refreshes = column->refreshes;
+	status->evictions = column->evictions;
+	status->reason = reason_text(column->reason);
+	for (i = 0; i < column->capacity; i++)
+	{
+		const ResidentExtent *extent = find_extent(root, column, i);
+
+		if (extent->generation == 0)
+			continue;
+		status->rows += extent->rows;
+		for (w = 0; w < (int) lengthof(extent->blocks.words); w++)
+			status->blocks_valid += pg_popcount64(extent->blocks.words[w]);
+	}
+}
+
+List *
+resident_status(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+	ResidentStatus *all = NULL;
+	int			room = 0;
+	int			n = 0;
+	List	   *list = NIL;
+	int			b;
+
+	if (root == NULL)
+		return NIL;
+
+	/*
+	 * Memory is allocated without the lock, for as many columns as there were when the lock was
+	 * last held.
+	 */
+	do
+	{
+		if (n > room)
+		{
+			room = n;
+			all = palloc_array(ResidentStatus, room);
+		}
+		if (!resident_lock(root, LW_SHARED))
+			return NIL;
+		n = 0;
+		for (b = 0; b < RESIDENT_BUCKETS; b++)
+		{
+			const ResidentColumn *column;
+
+			for (column = column_at(root, root->buckets[b]); column; column =
+				 column_at(root, column->next))
+			{
+				if (column->key.database != MyDatabaseId)
+					continue;
+				if (n < room)
+					fill_status(root, column, &all[n]);
+				n++;
+			}
+		}
+		resident_unlock(root);
+	} while (n > room);
+	for (b = 0; b < n; b++)
+		list = lappend(list, &all[b]);
+	return list;
+}

@@ -1,0 +1,21 @@
+/*
+ * memory.h
+ *		Resident columns in shared memory: which there are, where their extents lie, and the worker
+ *		that allocates memory for them.
+ *
+ * Other rooms include this header, and no other of this room:
+ *
+ *	kept.h                  which columns were declared resident
+ *	resident.h              extents by table, column and block
+ *	worker.h                the background worker
+ */
+#ifndef HPSORT_PG_RESIDENT_MEMORY_MEMORY_H
+#define HPSORT_PG_RESIDENT_MEMORY_MEMORY_H
+
+#include "postgres.h"
+
+#include "pg/resident/memory/kept.h"
+#include "pg/resident/memory/resident.h"
+#include "pg/resident/memory/worker.h"
+
+#endif							/* HPSORT_PG_RESIDENT_MEMORY_MEMORY_H */

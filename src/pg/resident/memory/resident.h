@@ -1,0 +1,215 @@
+/*
+ * resident.h
+ *		Resident columns: values of a column in shared memory, in extents of 128 blocks.
+ *
+ * This room is memory only: which columns there are, where their extents lie, what is given up
+ * when there is no room.  It knows nothing of pages.  src/pg/column fills extents and reads them.
+ * It also says when they are valid, by stamps and masks that mean nothing here.
+ *
+ * All functions are quick and take one lock.  Where there is no resident memory they do nothing,
+ * and return false or zeros.  They raise no error, but for resident_status when the process has no
+ * memory.
+ *
+ * An extent's bytes never change, but they may be given up while a process copies them.
+ * resident_holds() says afterwards whether they were.
+ */
+#ifndef HPSORT_PG_RESIDENT_MEMORY_RESIDENT_H
+#define HPSORT_PG_RESIDENT_MEMORY_RESIDENT_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+
+/* How many blocks an extent has; the last extent of a range of blocks may have fewer. */
+#define RESIDENT_EXTENT_BLOCKS 128
+
+/* A set of an extent's blocks: block i is bit i % 64 of word i / 64. */
+typedef struct ResidentBlocks
+{
+	uint64		words[RESIDENT_EXTENT_BLOCKS / 64];
+} ResidentBlocks;
+
+/* What a column's values depend on.  It has no padding, because keys are compared as bytes. */
+typedef struct ResidentKey
+{
+	Oid			database;
+	Oid			relid;
+	uint32		attnum;
+	uint32		type;			/* as the caller likes */
+	uint32		file[3];		/* tablespace, database, number */
+	uint32		missing;		/* 0: rows that lack the column are NULL, 1: have missing_value */
+	int64		missing_value;
+} ResidentKey;
+
+/* A copy of what the directory has of an extent. */
+typedef struct ResidentExtent
+{
+	uint64		generation;		/* of these bytes; 0: there is no extent */
+	uint64		place;			/* of the bytes: for resident_address */
+	uint64		stamp;			/* the caller's */
+	uint64		last;			/* stamp that was compared at the last use */
+	ResidentBlocks blocks;		/* those that the extent may still be used for */
+	ResidentBlocks numbered;	/* those whose rows have line numbers 1, 2, 3 ... */
+	uint32		size;			/* bytes */
+	uint32		rows;
+	uint32		nulls;			/* of these */
+	int32		base;			/* bounds of the values: the smallest, ... */
+	uint32		top;			/* ... and the largest one's distance from it */
+	uint8		usage;			/* for eviction */
+	uint8		moves;			/* uses in a row at which the stamp was another */
+	uint8		skip;			/* uses that shall not look for the reason */
+} ResidentExtent;
+
+/* Why a column, or part of it, is not resident. */
+typedef enum ResidentReason
+{
+	RESIDENT_OK,
+	RESIDENT_READ_ONCE,			/* values are kept from the second read on */
+	RESIDENT_NOT_VISIBLE,		/* blocks are not all-visible */
+	RESIDENT_RANGE,				/* values outside of int4 */
+	RESIDENT_CHANGES,			/* the table is updated between reads */
+	RESIDENT_NO_ROOM,			/* hpsort.resident_memory is used up */
+	RESIDENT_NO_MEMORY,			/* the system has no shared memory left */
+	RESIDENT_NO_WORKER			/* there is no background worker to allocate it */
+} ResidentReason;
+
+/* What a read of a column has done. */
+typedef struct ResidentUse
+{
+	int64		blocks;			/* of the table */
+	int64		hits;			/* blocks read from extents */
+	int64		gpu_hits;		/* of these by the GPU */
+	int64		refreshes;		/* extents */
+	bool		complete;		/* this process has read the table's last block */
+	ResidentReason reason;
+} ResidentUse;
+
+/*
+ * Whether this session may use resident columns.  A quick test, to be made before any other
+ * call.
+ */
+extern bool resident_enabled(void);
+
+/* What is resident of a column. */
+typedef struct ResidentSummary
+{
+	int64		reads;			/* how many times the column has been read completely */
+	int64		rows;			/* in extents */
+	int32		lo;				/* bounds of values that were in extents; of none, lo > hi */
+	int32		hi;
+} ResidentSummary;
+
+/*
+ * Returns the epoch of the extents' generations; 0 if there is none.  It is a number that the
+ * shared memory of resident columns is given when it is made.  No other server has it, nor this
+ * server after a restart.
+ */
+extern uint64 resident_epoch(void);
+
+/*
+ * Begins a read of a column of nextents extents, and sets *summary.  Makes an entry for the
+ * column, and forgets what was kept of another key with the same table and attribute.  Returns
+ * false if nothing can be kept.
+ */
+extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary);
+
+/*
+ * Sets *summary as resident_begin() does, without beginning a read.  Returns false if there is
+ * no entry.
+ */
+extern bool resident_summarize(const ResidentKey *key, ResidentSummary *summary);
+
+/* Ends a read, and notes what it has done. */
+extern void resident_end(const ResidentKey *key, const ResidentUse *use);
+
+/*
+ * Copies what the directory has of extents first .. first + n - 1.  The result is for
+ * resident_holds().
+ */
+extern uint64 resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents);
+
+/*
+ * Returns where an extent's bytes lie in this process; NULL if they cannot be reached, or have
+ * been given back.
+ */
+extern const char *resident_address(const ResidentExtent *extent);
+
+/*
+ * Begins and ends a time in which memory is not given back to the system, if resident_address()
+ * has returned its address since the begin.  Reading memory that has been given back would
+ * allocate it again.  Where there is none left, the process, and the server with it, would end
+ * by SIGBUS. No error may be raised in between.
+ */
+extern void resident_start_copying(void);
+extern void resident_stop_copying(void);
+
+/*
+ * Whether bytes that have just been copied were those of the extent all the time since the call
+ * of resident_look() that returned seen.
+ */
+extern bool resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+						   uint64 seen);
+
+/*
+ * Notes that an extent is valid for these blocks, and no others, at that stamp.  If the
+ * directory has a later stamp, that stays.
+ */
+extern void resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+							 uint64 stamp, const ResidentBlocks *blocks);
+
+/* Notes usage, moves, skip and last of an extent. */
+extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent);
+
+/*
+ * How far a read has searched the memory for extents to give up: once around at most.  Extents
+ * of its own column are not given up.
+ */
+typedef struct ResidentSweep
+{
+	uint64		searched;		/* bytes */
+	bool		full;			/* there is no more memory to be had */
+	ResidentReason reason;		/* of the last failure */
+} ResidentSweep;
+
+/*
+ * Copies bytes into resident memory, as the extent of that number.  Returns false if there is
+ * no room for it.  expected is how many bytes of extents the caller will still bring, these
+ * included.  place, generation, size and moves of *extent are ignored.  May wait for the background
+ * worker, shortly.
+ */
+extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
+
+/* Forgets a column of a table of this database; all its columns unless attnum is valid. */
+extern void resident_forget(Oid relid, AttrNumber attnum);
+
+/* What hpsort_resident shows of a column. */
+typedef struct ResidentStatus
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	int64		rows;			/* in extents */
+	int64		blocks;			/* of the table, when it was last read */
+	int64		blocks_valid;	/* in extents, and not known to have changed */
+	int64		bytes;
+	int64		hits;			/* blocks read from extents */
+	int64		gpu_hits;		/* of these by the GPU */
+	int64		refreshes;		/* extents */
+	int64		evictions;		/* extents */
+	const char *reason;			/* why (some of) it is not resident; NULL: it is */
+} ResidentStatus;
+
+/*
+ * Returns why there is no memory for columns without an entry, as found at the last attempt;
+ * NULL if none has failed.
+ */
+extern const char *resident_failure(void);
+
+/*
+ * Returns a palloc'd list of a ResidentStatus for each column of this database that has an
+ * entry.
+ */
+extern List *resident_status(void);
+
+#endif							/* HPSORT_PG_RESIDENT_MEMORY_RESIDENT_H */

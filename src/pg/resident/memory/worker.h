@@ -1,0 +1,32 @@
+/*
+ * worker.h
+ *		The background worker that allocates the memory of resident columns.
+ *
+ * It is registered with the server where hpsort is preloaded and hpsort.resident_memory is set,
+ * else by the first session that needs memory.  It sleeps until it is asked for memory or the
+ * settings are reloaded, and ends when there is nothing to look after.
+ */
+#ifndef HPSORT_PG_RESIDENT_MEMORY_WORKER_H
+#define HPSORT_PG_RESIDENT_MEMORY_WORKER_H
+
+#include "postgres.h"
+
+#include "pg/resident/memory/slabs.h"
+
+/*
+ * Called while the server starts: requests shared memory, and registers the worker if there is
+ * a limit.
+ */
+extern void resident_worker_preload(void);
+
+/*
+ * Asks the worker for that many bytes more, and waits for an answer, a second or so at most.
+ * Returns whether there is more memory; if not, *reason says why.  May raise the error of a
+ * cancelled query, but no other.
+ */
+extern bool resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason);
+
+/* The worker's main function. */
+extern PGDLLEXPORT void hpsort_resident_main(Datum arg);
+
+#endif							/* HPSORT_PG_RESIDENT_MEMORY_WORKER_H */

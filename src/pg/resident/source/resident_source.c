@@ -1,0 +1,740 @@
+/*
+ * resident_source.c
+ *		The blocks of a scan from resident extents (see resident_source.h).
+ */
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/pages/pages.h"
+#include "pg/resident/extents/extents.h"
+#include "pg/resident/gpu/resident_rows.h"
+#include "pg/resident/memory/memory.h"
+#include "pg/resident/source/page_list.h"
+#include "pg/resident/source/resident_source.h"
+
+/*
+ * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
+ * all of those that are not resident.
+ */
+#define LIST_BLOCKS 4096
+#define LIST_BLOCKS_PARALLEL 512
+
+/* Of a packed batch: room for whole extents, but in the second-level cache. */
+#define PACKED_BYTES (64 * 1024)
+
+/* What there was before rows were added. */
+typedef struct SavedRows
+{
+	ColumnBatch *batches;
+	int			pages;			/* of rows with TIDs */
+	uint64		skipped;		/* by the cutoff */
+	uint64		filtered;
+} SavedRows;
+
+/* Extents that are left until all other blocks have been read. */
+typedef struct LeftToRead
+{
+	LeftExtents *extents;		/* NULL: none are left */
+	ResidentRows *rows;			/* LEFT_TO_COUNT, LEFT_TO_SORT: for the GPU, of these extents */
+	bool		asked;			/* the GPU, or the scan's handler, has been asked */
+	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
+} LeftToRead;
+
+struct ResidentSource
+{
+	MemoryContext memory;
+	ColumnScan	scan;
+	BlockNumber table_blocks;
+	int			nbatches;		/* column_scan_nbatches */
+	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
+	ResidentFilter *filter;		/* NULL: all rows are wanted */
+	int			ncolumns;		/* with those that only the filter wants, behind the others */
+	SourceColumn *columns;
+	CaptureColumn *capture_columns;
+	VisibilityCopy map;
+	BlockNumber next;			/* of the table, where no process shares it */
+	bool		ended;			/* all blocks have been taken */
+	bool		complete;		/* ... the last one by this process */
+	ColumnBlocks blocks;
+	uint64		filtered;		/* rows that the filter has refused */
+
+	/* the extent being read */
+	BlockNumber first;
+	int			nblocks;
+	int			at;				/* the next block */
+	ResidentBlocks valid;
+	ExtentMatch match;			/* which rows the filter accepts */
+
+	PageList   *pages;			/* blocks to be read from pages */
+	SavedRows	saved;
+	void	   *packed;			/* PACKED_BYTES; NULL: batches are not packed */
+	LeftToRead	left;
+};
+
+/* --- opening and closing */
+
+static bool
+columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
+{
+	int			c;
+
+	for (c = 0; c < ncolumns; c++)
+		if (!resident_is_kept(relid, attnums[c]))
+			return false;
+	return true;
+}
+
+/* Chooses the extents that are left until all other blocks have been read. */
+static void
+choose_left(ResidentSource *source, const ResidentSummary *summaries)
+{
+	const ColumnScan *scan = &source->scan;
+	LeftToRead *left = &source->left;
+	size_t		room = visibility_first_room(source->table_blocks, source->ncolumns);
+	bool		counts = scan->runs && source->ncolumns == 1 && source->filter == NULL;
+
+	/*
+	 * Processes that share a scan share its extents one by one, unless bounds are all that is
+	 * compared of most of them: then one process takes in a moment what would be little for each.
+	 */
+	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
+		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
+										  scan->cutoff->descending, room);
+	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
+		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
+										source->filter, room);
+	if (left->rows)
+		scan->handler->has_rows = true;
+	else if (counts)
+		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL, room);
+	if (left->rows)
+		left->extents = resident_rows_extents(left->rows);
+}
+
+/* Enters the columns; false if there is no memory for one of them. */
+static bool
+begin_columns(ResidentSource *source, const AttrNumber *attnums)
+{
+	const ColumnScan *scan = &source->scan;
+	ResidentSummary *summaries = palloc_array(ResidentSummary, source->ncolumns);
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+	{
+		SourceColumn *column = &source->columns[c];
+		ResidentKey *key = &column->reader.key;
+		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnums[c] - 1)->atttypid;
+
+		residency_key(scan->rel, attnums[c], key);
+		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
+		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
+			return false;
+		column->capture = summaries[c].reads > 0;
+		column->use.blocks = source->table_blocks;
+		column->use.reason = summaries[c].reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
+		source->capture_columns[c].key = *key;
+		source->capture_columns[c].attnum = attnums[c];
+		if (source->filter)
+			resident_filter_read(source->filter, c, &column->reader);
+	}
+	choose_left(source, summaries);
+	return true;
+}
+
+/* Makes a source, in its memory context; false if it cannot be read. */
+static bool
+open_source(ResidentSource *source, BatchPages *pages)
+{
+	const ColumnScan *scan = &source->scan;
+	const AttrNumber *attnums = scan->attnums;
+
+	source->ncolumns = scan->ncolumns;
+	if (scan->qual || scan->nfilters > 0 || scan->cutoff)
+	{
+		source->filter = resident_filter_make(scan, pages);
+		if (source->filter == NULL)
+			return false;
+		source->ncolumns = resident_filter_columns(source->filter, &attnums);
+	}
+	if (source->ncolumns == 0 ||
+		!columns_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+		return false;
+	source->nbatches = column_scan_nbatches(scan);
+	source->tids = scan->tids ? pages : NULL;
+	source->columns = palloc0_array(SourceColumn, source->ncolumns);
+	source->capture_columns = palloc0_array(CaptureColumn, source->ncolumns);
+	source->saved.batches = palloc_array(ColumnBatch, source->nbatches);
+	source->pages = page_list_make(scan->rel, source->table_blocks, source->ncolumns,
+								   source->capture_columns,
+								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
+	if (scan->packed)
+		source->packed = palloc(PACKED_BYTES);
+	visibility_copy_init(&source->map, scan->rel);
+	return begin_columns(source, attnums);
+}
+
+ResidentSource *
+resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages)
+{
+	MemoryContext memory;
+	MemoryContext old;
+	ResidentSource *source;
+
+	if (!resident_enabled() || residency_refusal(scan->rel, nblocks) != NULL ||
+		!resident_keeps_any() ||
+		!columns_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
+		!residency_is_allowed(scan->rel, scan->snapshot))
+		return NULL;
+	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Source",
+								   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(memory);
+	source = palloc0_object(ResidentSource);
+	source->memory = memory;
+	source->scan = *scan;
+	source->table_blocks = nblocks;
+	if (!open_source(source, pages))
+		source = NULL;
+	MemoryContextSwitchTo(old);
+	if (source == NULL)
+		MemoryContextDelete(memory);
+	return source;
+}
+
+void
+resident_source_close(ResidentSource *source)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+	{
+		SourceColumn *column = &source->columns[c];
+
+		column->use.complete = source->complete;
+		column->use.reason = resident_valid_reason(column, &source->capture_columns[c],
+												   source->blocks.all);
+		resident_end(&column->reader.key, &column->use);
+	}
+	page_list_free(source->pages);
+	MemoryContextDelete(source->memory);
+}
+
+const ColumnBlocks *
+resident_source_blocks(const ResidentSource *source)
+{
+	return &source->blocks;
+}
+
+PageList *
+resident_source_pages(const ResidentSource *source)
+{
+	return source->pages;
+}
+
+uint64
+resident_source_filtered(const ResidentSource *source)
+{
+	return source->filtered;
+}
+
+/* --- taking extents */
+
+/* Takes blocks of one extent for this process; false if there are none left. */
+static bool
+take_blocks(ResidentSource *source)
+{
+	BlockNumber nblocks = source->table_blocks;
+
+	if (source->scan.parallel)
+		source->nblocks = heap_format_take_blocks(source->scan.parallel, nblocks,
+												  visibility_extent_end, &source->first,
+												  &source->complete);
+	else
+	{
+		source->first = source->next;
+		source->next = Min(visibility_extent_end(source->first), nblocks);
+		source->nblocks = (int) (source->next - source->first);
+		source->complete = source->next >= nblocks;
+	}
+	return source->nblocks > 0;
+}
+
+/*
+ * Copies the page of the map that has the blocks taken, and what is known of its extents, before.
+ */
+static void
+look_at_map(ResidentSource *source)
+{
+	BlockNumber first = source->first - source->first % HEAP_FORMAT_MAP_BLOCKS;
+	int			c;
+
+	if (source->map.first == first)
+		return;
+	for (c = 0; c < source->ncolumns; c++)
+		extent_reader_look(&source->columns[c].reader, visibility_extent(first));
+	visibility_copy_read(&source->map, source->first);
+}
+
+/* --- which blocks are valid */
+
+/* Notes that so many blocks have been read from extents. */
+static void
+note_hits(ResidentSource *source, int64 nblocks)
+{
+	int			c;
+
+	source->blocks.resident += nblocks;
+	for (c = 0; c < source->ncolumns; c++)
+		source->columns[c].use.hits += nblocks;
+}
+
+/*
+ * Finds the blocks that are valid in all columns, of those that are visible in an extent.  There
+ * are none if a column's extent is to be made anew; returns the columns of which that is so.
+ */
+static Bitmapset *
+find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
+		   BlockNumber extent_first, const ResidentBlocks *visible)
+{
+	Bitmapset  *wanted = NULL;
+	int			c;
+
+	source->valid = *visible;
+	for (c = 0; c < source->ncolumns; c++)
+	{
+		SourceColumn *column = &source->columns[c];
+		bool		known;
+		ResidentBlocks valid = resident_valid_find(look, column, number, extent_first, visible,
+												   &known);
+
+		if (resident_valid_wants_capture(look, column, number, visible, &valid, known))
+			wanted = bms_add_member(wanted, c);
+		source->valid = resident_blocks_and(&source->valid, &valid);
+	}
+	if (wanted)
+		memset(&source->valid, 0, sizeof(source->valid));
+	if (source->tids)
+		resident_valid_keep_numbered(source->columns, source->ncolumns, number, &source->valid);
+	if (!look->later)
+		resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
+	return wanted;
+}
+
+/* Decides of the blocks taken which are read how. */
+static void
+begin_extent(ResidentSource *source)
+{
+	BlockNumber first = visibility_extent_first(source->first);
+	uint32		number = visibility_extent(source->first);
+	int			start = (int) (source->first - first);
+	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
+	CaptureExtent extent = {.first = first,.nblocks = start + source->nblocks};
+	ResidentLook look;
+
+	look_at_map(source);
+	look = (ResidentLook)
+	{
+		.rel = source->scan.rel,
+			.lsn = source->map.lsn,
+			.nblocks = source->nblocks,
+			.whole = start == 0 &&
+			first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks),
+			.later = source->left.extents != NULL
+	};
+	extent.lsn = source->map.lsn;
+	extent.visible = visibility_copy_blocks(&source->map, first, extent.nblocks);
+	extent.visible = resident_blocks_and(&extent.visible, &taken);
+	extent.wanted = find_valid(source, &look, number, first, &extent.visible);
+	source->blocks.all += source->nblocks;
+	source->first = first;
+	source->nblocks = extent.nblocks;
+	source->at = start;
+	page_list_add_others(source->pages, &extent, &taken, &source->valid);
+	bms_free(extent.wanted);
+	if (source->left.extents && resident_blocks_any(&source->valid))
+	{
+		if (source->left.rows == NULL)
+			left_extents_add(source->left.extents, source->columns, number, &source->valid);
+		else if (!resident_rows_add(source->left.rows, source->columns, number, &source->valid,
+									&source->filtered))
+			note_hits(source, RESIDENT_EXTENT_BLOCKS);
+		memset(&source->valid, 0, sizeof(source->valid));
+	}
+	source->match = EXTENT_ALL;
+	if (source->filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->filter);
+	/* Nothing of it is read here: the usual case where the GPU counts. */
+	if (!resident_blocks_any(&source->valid))
+		source->at = source->nblocks;
+}
+
+/* --- reading valid blocks */
+
+/* Whether the extent has memory that can be copied. */
+static bool
+extent_reaches(const ResidentSource *source)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+		if (!extent_reader_reaches(&source->columns[c].reader))
+			return false;
+	return true;
+}
+
+/* Whether what has been copied of the extent was its bytes. */
+static bool
+extent_holds(ResidentSource *source)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+		if (!extent_reader_holds(&source->columns[c].reader))
+			return false;
+	return true;
+}
+
+/* Adds the rows of valid blocks from .. to - 1 to the batches; returns how many are wanted. */
+static size_t
+add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
+{
+	size_t		n = extent_reader_rows(&source->columns[0].reader, from, to);
+	size_t		accepted = 0;
+	int			c;
+
+	if (source->filter)
+	{
+		if (source->match != EXTENT_NONE)
+			accepted = resident_filter_add(source->filter, source->first, from, to, batches);
+		source->filtered += n - accepted;
+		return accepted;
+	}
+	for (c = 0; c < source->ncolumns; c++)
+		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
+	if (source->tids)
+		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
+							   &batches[source->nbatches - 1], source->tids);
+	return n;
+}
+
+/* The next run of valid blocks, from *from on, at most max rows; false if there is none. */
+static bool
+next_run(const ResidentSource *source, int *from, int *to, size_t max, bool single)
+{
+	const uint32 *starts = extent_starts(&source->columns[0].reader.header.extent);
+	int			end;
+
+	*from = *to = Min(resident_blocks_next(&source->valid, *from, true), source->nblocks);
+	if (*from == source->nblocks)
+		return false;
+	end = single ? *from + 1 : Min(resident_blocks_next(&source->valid, *from, false),
+								   source->nblocks);
+	if (starts[end] - starts[*from] <= max)
+		*to = end;
+	else
+		while (starts[*to + 1] - starts[*from] <= max)
+			(*to)++;
+	return true;
+}
+
+/* Has those of the blocks read from their pages that are not valid. */
+static void
+read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
+{
+	CaptureExtent extent = {.first = source->first,.nblocks = source->nblocks};
+
+	page_list_add_others(source->pages, &extent, blocks, &source->valid);
+}
+
+/* The extent has been given up: the rest of it is read from pages. */
+static void
+abandon_extent(ResidentSource *source, int from)
+{
+	ResidentBlocks rest = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
+
+	rest = resident_blocks_and(&rest, &source->valid);
+	memset(&source->valid, 0, sizeof(source->valid));
+	source->at = source->nblocks;
+	read_from_pages(source, &rest);
+}
+
+/* Whether the extent's rows go to packed batches. */
+static bool
+is_packed(const ResidentSource *source)
+{
+	return source->packed != NULL && source->nbatches == 1 && source->scan.ncolumns == 1 &&
+		source->match == EXTENT_ALL && source->columns[0].reader.header.extent.nnulls == 0;
+}
+
+/* Rows that the batches still have room for. */
+static size_t
+batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
+{
+	/* No rows will be added. */
+	if (source->match == EXTENT_NONE)
+		return SIZE_MAX;
+	if (pack)
+		return PACKED_BYTES / source->columns[0].reader.header.extent.width;
+	return batches[0].room - batches[0].n;
+}
+
+static void
+save_rows(ResidentSource *source, const ColumnBatch *batches)
+{
+	SavedRows  *saved = &source->saved;
+
+	memcpy(saved->batches, batches, source->nbatches * sizeof(ColumnBatch));
+	saved->pages = source->tids ? source->tids->n : 0;
+	saved->skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
+	saved->filtered = source->filtered;
+}
+
+/* Has everything be as it was before the last rows were added. */
+static void
+take_back_rows(ResidentSource *source, ColumnBatch *batches)
+{
+	const SavedRows *saved = &source->saved;
+	int			b;
+
+	for (b = 0; b < source->nbatches; b++)
+		column_batch_take_back(&batches[b], &saved->batches[b]);
+	if (source->tids)
+		source->tids->n = saved->pages;
+	if (source->scan.cutoff)
+		source->scan.cutoff->skipped = saved->skipped;
+	source->filtered = saved->filtered;
+}
+
+/* Adds valid blocks of the present extent, as many as fit, from the one that is next. */
+static ResidentStep
+fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
+{
+	bool		pack = !single && is_packed(source);
+	size_t		room = batch_room(source, batches, pack);
+	ResidentStep step = RESIDENT_ROWS;
+	int			nblocks = 0;
+	int			start = source->at;
+	int			from = start;
+	int			to;
+	bool		reaches;
+
+	/* Packed batches have nothing else in them. */
+	if (pack && batches[0].n > 0)
+		return RESIDENT_FULL;
+	save_rows(source, batches);
+	resident_start_copying();
+	reaches = extent_reaches(source);
+	while (reaches && next_run(source, &from, &to, room, single) && to > from)
+	{
+		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
+
+		if (pack)
+			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed,
+									 PACKED_BYTES, &batches[0]);
+		else
+			added = add_blocks(source, from, to, batches);
+		room -= added;
+		nblocks += to - from;
+		from = to;
+		if (single)
+			break;
+	}
+	resident_stop_copying();
+	if (reaches && nblocks == 0)
+		step = RESIDENT_FULL;
+	else if (!reaches || !extent_holds(source))
+	{
+		take_back_rows(source, batches);
+		abandon_extent(source, start);
+		step = RESIDENT_PAGES;
+	}
+	else
+	{
+		source->at = from;
+		note_hits(source, nblocks);
+	}
+	return step;
+}
+
+/* --- extents that have been left until all else has been read */
+
+/* Makes an extent that has been left the present one, with its valid blocks. */
+static void
+begin_left(ResidentSource *source, const LeftExtent *left)
+{
+	int			c;
+
+	source->first = visibility_extent_start(left->number);
+	source->nblocks = RESIDENT_EXTENT_BLOCKS;
+	source->at = 0;
+	source->valid = left->valid;
+	for (c = 0; c < source->ncolumns; c++)
+	{
+		ExtentReader *reader = &source->columns[c].reader;
+
+		extent_reader_look_again(reader, left->number, left->generations[c]);
+		if (!extent_reader_begin(reader, left->number))
+		{
+			abandon_extent(source, 0);
+			return;
+		}
+	}
+	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
+	read_from_pages(source, &left->valid);
+	if (source->filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->filter);
+}
+
+/*
+ * Returns whether the cutoff says that no row of an extent is wanted, which is then counted.
+ * How many rows another condition would have refused is not counted.  Of an extent in which
+ * some blocks are not valid, only its bytes tell how many rows there are.
+ */
+static bool
+skip_beyond(ResidentSource *source, const LeftExtent *left)
+{
+	ColumnCutoff *cutoff = source->scan.cutoff;
+	bool		only_cuts = resident_filter_only_cuts(source->filter);
+	int			nblocks = resident_blocks_count(&left->valid);
+
+	if (!left_bounds_are_beyond(left->bounds, cutoff) ||
+		(only_cuts && nblocks < RESIDENT_EXTENT_BLOCKS))
+		return false;
+	cutoff->skipped += only_cuts ? left->bounds->rows : 0;
+	note_hits(source, nblocks);
+	return true;
+}
+
+/* Counts blocks that the GPU has answered for. */
+static void
+note_gpu_hits(ResidentSource *source, int64 nblocks)
+{
+	int			c;
+
+	source->blocks.gpu = nblocks;
+	note_hits(source, nblocks);
+	for (c = 0; c < source->ncolumns; c++)
+		source->columns[c].use.gpu_hits = nblocks;
+}
+
+/* Has the GPU count.  Returns whether the batch, which is empty, has got runs. */
+static bool
+ask_for_counts(ResidentSource *source, ColumnBatch *batch)
+{
+	ResidentCounts *counts = &source->left.counts;
+
+	resident_rows_count(source->left.rows, counts);
+	note_gpu_hits(source, counts->blocks);
+	if (source->scan.keys)
+	{
+		batch->nnulls = counts->nulls;
+		counts->nulls = 0;
+	}
+	if (counts->values == 0)
+		return false;
+	batch->runs = &counts->runs;
+	batch->n = (size_t) counts->values;
+	return true;
+}
+
+/* Has the scan's handler answer for all extents; returns whether it has, and they are not read. */
+static bool
+ask_handler(ResidentSource *source)
+{
+	ResidentRowsHandler *handler = source->scan.handler;
+
+	if (!handler->handle(handler->arg, source->left.rows))
+		return false;
+	source->filtered += resident_rows_refused(source->left.rows);
+	note_gpu_hits(source, resident_rows_blocks(source->left.rows));
+	return true;
+}
+
+/*
+ * When all other blocks have been read: first the GPU is asked, with empty batches; NULLs that
+ * it has counted are added; extents that it has not answered for become the present one, and
+ * are read as others are (RESIDENT_PAGES).  RESIDENT_END after all.
+ */
+static ResidentStep
+fill_from_left(ResidentSource *source, ColumnBatch *batches)
+{
+	LeftPurpose purpose = source->left.extents->purpose;
+	LeftExtent	next;
+
+	/*
+	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed before
+	 * the next extent is begun.
+	 */
+	if ((!source->left.asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
+		return RESIDENT_FULL;
+	if (!source->left.asked)
+	{
+		source->left.asked = true;
+		if (purpose == LEFT_TO_COUNT && ask_for_counts(source, batches))
+			return RESIDENT_ROWS;
+		if (purpose == LEFT_TO_SORT && ask_handler(source))
+			return RESIDENT_END;
+	}
+	if (source->left.counts.nulls > 0)
+	{
+		size_t		n = column_batch_repeat(batches, 0, true, (uint64) source->left.counts.nulls);
+
+		source->left.counts.nulls -= (int64) n;
+		return n > 0 ? RESIDENT_ROWS : RESIDENT_FULL;
+	}
+	while (left_extents_next(source->left.extents, &next))
+	{
+		if (purpose == LEFT_TO_ORDER && skip_beyond(source, &next))
+			continue;
+		begin_left(source, &next);
+		return RESIDENT_PAGES;
+	}
+	return RESIDENT_END;
+}
+
+ResidentStep
+resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *one)
+{
+	for (;;)
+	{
+		int			from = source->at;
+		int			to;
+
+		CHECK_FOR_INTERRUPTS();
+		if (source->at < source->nblocks && next_run(source, &from, &to, SIZE_MAX, true))
+		{
+			ResidentStep step;
+
+			source->at = from;
+			if (one)
+				*one = source->first + from;
+			step = fill_from_extent(source, batches, one != NULL);
+			if (step != RESIDENT_PAGES)
+				return step;
+			continue;
+		}
+		source->at = source->nblocks;
+		if (page_list_start(source->pages, source->ended))
+			return RESIDENT_PAGES;
+		if (source->ended)
+		{
+			ResidentStep step;
+
+			Assert(one == NULL || source->left.rows == NULL);
+			step = source->left.extents ? fill_from_left(source, batches) : RESIDENT_END;
+
+			/* There is another extent to be read, or there are pages. */
+			if (step != RESIDENT_PAGES)
+				return step;
+		}
+		else if (take_blocks(source))
+			begin_extent(source);
+		else
+		{
+			source->ended = true;
+			source->nblocks = source->at = 0;
+		}
+	}
+}

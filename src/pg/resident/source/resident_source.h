@@ -1,0 +1,62 @@
+/*
+ * resident_source.h
+ *		The blocks of a scan, one extent after the other: from resident extents as far as these
+ *		are valid, the others as a list of blocks to be read from pages.
+ *
+ * The reader asks for rows until it is given a list; it reads these blocks, shows each page to the
+ * list, which makes extents of them where that is due, and asks again.
+ *
+ * In a parallel scan each process takes extents from the counter of the scan's descriptor, by
+ * which processes without a source take blocks.  Every process looks for itself which blocks are
+ * valid: whatever it finds, a block is read by the process that has taken it, in one way or the
+ * other.
+ */
+#ifndef HPSORT_PG_RESIDENT_SOURCE_RESIDENT_SOURCE_H
+#define HPSORT_PG_RESIDENT_SOURCE_RESIDENT_SOURCE_H
+
+#include "postgres.h"
+
+#include "pg/resident/source/page_list.h"
+#include "pg/values/values.h"
+
+typedef struct ResidentSource ResidentSource;
+
+/*
+ * Opens the source of a scan of a heap without images, whose snapshot is set, in the current memory
+ * context.  Returns NULL unless all columns, those of the filters among them, are declared
+ * resident, the filters can be evaluated in memory, and the table and the snapshot allow it.
+ * Needs the table's blocks, as found after the snapshot was taken.  pages gets the pages of rows,
+ * if the scan wants TIDs.
+ */
+extern ResidentSource *resident_source_open(const ColumnScan *scan, BlockNumber nblocks,
+											BatchPages *pages);
+
+typedef enum ResidentStep
+{
+	RESIDENT_ROWS,				/* rows have been added to the batches */
+	RESIDENT_FULL,				/* there are rows that want empty batches, or packed ones */
+	RESIDENT_PAGES,				/* the blocks of resident_source_pages are to be read */
+	RESIDENT_END
+} ResidentStep;
+
+/*
+ * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, which is
+ * for scans without runs and without a taker, the rows of a single block, never packed, and *one
+ * is its number.
+ */
+extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
+										 BlockNumber *one);
+
+/* The blocks that are to be read from pages. */
+extern PageList *resident_source_pages(const ResidentSource *source);
+
+/* Blocks that this process has read so far. */
+extern const ColumnBlocks *resident_source_blocks(const ResidentSource *source);
+
+/* Rows of extents that the filter has refused so far. */
+extern uint64 resident_source_filtered(const ResidentSource *source);
+
+/* The directory learns what was read.  After an error this is not called, which does no harm. */
+extern void resident_source_close(ResidentSource *source);
+
+#endif							/* HPSORT_PG_RESIDENT_SOURCE_RESIDENT_SOURCE_H */

@@ -1,0 +1,93 @@
+/*
+ * column_scan.h
+ *		ColumnScan: what is read of a table, from its pages (reader.h) and from resident extents
+ *		(resident_source.h).
+ */
+#ifndef HPSORT_PG_VALUES_COLUMN_SCAN_H
+#define HPSORT_PG_VALUES_COLUMN_SCAN_H
+
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "pg/values/batch.h"
+#include "pg/values/rows_handler.h"
+#include "pg/values/value.h"
+
+/* Blocks that a scan has read. */
+typedef struct ColumnBlocks
+{
+	int64		resident;		/* from resident extents */
+	int64		gpu;			/* of these, by the GPU */
+	int64		all;			/* these and others; 0 where no columns are resident */
+} ColumnBlocks;
+
+/* The rows and columns of one table that a reader reads. */
+typedef struct ColumnScan
+{
+	Relation	rel;
+	int			ncolumns;
+	const AttrNumber *attnums;	/* ncolumns, of types that column_kind knows */
+	const ColumnImage *images;	/* ncolumns, of which those that have a function are of any type;
+								 * or NULL */
+	bool		keys;			/* columns are of types that column_type_is_key accepts, and wide
+								 * values are read as keys of a sort (column_narrow) */
+	Snapshot	snapshot;
+	ParallelTableScanDesc parallel; /* NULL: one process reads all */
+	bool		for_change;		/* the query changes or locks rows of this table */
+
+	/*
+	 * The filter: only rows for which it is true are read.  It is evaluated in econtext with the
+	 * row in slot, which is of the kind that table_slot_callbacks names.  Without any filter
+	 * these three are NULL.
+	 */
+	ExprState  *qual;
+	ExprContext *econtext;
+	TupleTableSlot *slot;
+
+	/*
+	 * Conditions that are evaluated of the rows read, in the same way, and returned beside their
+	 * columns: states that ExecInitQual made.
+	 */
+	int			nfilters;
+	ExprState **filters;
+
+	/*
+	 * Of a heap: the rows' TIDs are returned, too.  unread: pages whose columns are resident may
+	 * be left unread, since few of their rows will be looked at.
+	 */
+	bool		tids;
+	bool		unread;
+
+	/* The caller's; or NULL. */
+	ColumnCutoff *cutoff;
+
+	/* In a scan of one column: batches may be packed. */
+	bool		packed;
+
+	/* In such a scan: runs of the values may come in place of rows. */
+	bool		runs;
+
+	/* In a scan of one process, without filters beside the qual: answers resident rows; or NULL. */
+	ResidentRowsHandler *handler;
+
+	/* To which the blocks are added when the reader is closed; or NULL. */
+	ColumnBlocks *blocks;
+} ColumnScan;
+
+/*
+ * How many batches column_reader_next (reader.h) fills: one for each column, then one for each
+ * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the
+ * number of rows even if it has neither columns nor filters.
+ */
+static inline int
+column_scan_nbatches(const ColumnScan *scan)
+{
+	return Max(scan->ncolumns + scan->nfilters + (scan->tids ? 1 : 0), 1);
+}
+
+#endif							/* HPSORT_PG_VALUES_COLUMN_SCAN_H */

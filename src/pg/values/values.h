@@ -1,0 +1,26 @@
+/*
+ * values.h
+ *		Values of columns as integers: types, batches of rows, conditions and expressions.
+ *
+ * Other rooms include this header, and no other of this room:
+ *
+ *	batch.h                 rows of a column, some thousands at a time
+ *	column_scan.h           what a scan of columns is to read
+ *	expression_blocks.h     expressions computed for batches of rows
+ *	filter_conditions.h     filters as comparisons of columns with constants
+ *	plain_column.h          whether an expression is a plain column
+ *	value.h                 which types are read as integers, and how
+ */
+#ifndef HPSORT_PG_VALUES_VALUES_H
+#define HPSORT_PG_VALUES_VALUES_H
+
+#include "postgres.h"
+
+#include "pg/values/batch.h"
+#include "pg/values/column_scan.h"
+#include "pg/values/expression_blocks.h"
+#include "pg/values/filter_conditions.h"
+#include "pg/values/plain_column.h"
+#include "pg/values/value.h"
+
+#endif							/* HPSORT_PG_VALUES_VALUES_H */
