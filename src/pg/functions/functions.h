@@ -5,7 +5,7 @@
  * Other rooms include this header, and no other of this room:
  *
  *	aggregate_state.h       hpsort's aggregates: their state
- *	aggregates.h
+ *	aggregates.h            the C functions of the aggregates, by which the planner knows them
  *	arguments.h             arguments of SQL functions
  *	keys_query.h            keys of a column or a query, through SPI
  *	run_array.h             arrays of runs

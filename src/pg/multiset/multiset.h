@@ -4,7 +4,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
- *	aggregates.h
+ *	aggregates.h            the C functions of the aggregates, by which the planner knows them
  *	expanded.h              multisets as expanded objects
  *	value.h                 which types are read as integers, and how
  */

@@ -447,7 +447,7 @@ read_and_exchange(GroupsState *node)
 		groups_exchange_write(node->exchange, node->aggregation);
 		free_rows(node);
 		node->done.totals.disk += groups_exchange_disk(node->exchange);
-		node->merge = groups_merge_open(node->exchange, &node->context, node->memory_limit / 2);
+		node->merge = groups_merge_open(node->exchange);
 	}
 }
 

@@ -242,7 +242,7 @@ start_part(GroupsMerge *merge)
 /* --- groups */
 
 GroupsMerge *
-groups_merge_open(GroupsExchange *exchange, const SortContext *context, size_t memory_limit)
+groups_merge_open(GroupsExchange *exchange)
 {
 	GroupsMerge *merge = palloc0_object(GroupsMerge);
 	const GroupsDescription *description = groups_exchange_description(exchange);

@@ -17,11 +17,10 @@
 typedef struct GroupsMerge GroupsMerge;
 
 /*
- * Begins in front of the first group, in the current memory context, which is that of
- * context, too; all processes have written.  memory_limit: bytes for the runs of a group.
+ * Begins in front of the first group, in the current memory context.  All processes must have
+ * written what they know.
  */
-extern GroupsMerge *groups_merge_open(GroupsExchange *exchange, const SortContext *context,
-									  size_t memory_limit);
+extern GroupsMerge *groups_merge_open(GroupsExchange *exchange);
 
 extern bool groups_merge_next(GroupsMerge *merge, const GroupValues **group);
 extern int64 groups_merge_rows(const GroupsMerge *merge);

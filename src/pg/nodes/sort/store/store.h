@@ -8,7 +8,7 @@
  *	bound.h                 the first rows of all
  *	group_bound.h           the first rows of each group
  *	keys.h                  sort keys: which types are mapped, and how
- *	row.h                   values of a row where they lie on its page
+ *	row.h                   a row and its mapped keys
  *	row_store.h             rows in memory, their keys beside them
  *	sort.h                  sorting rows in memory
  *	spill.h                 rows beyond work_mem, in partitions
