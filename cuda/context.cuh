@@ -29,6 +29,18 @@
 #include "hpsort_cuda.h"
 #include "regime.h"
 
+/*
+ * Where kernels report keys outside the bounds: pinned memory, valid once the stream has come past
+ * the kernels.  If n_outside is not 0, key is one of the keys outside, and the output is undefined
+ * (but nothing outside the output is written).
+ */
+struct HpsortCudaVerdict
+{
+	uint32_t	n_outside;		/* 0: all keys within bounds; else >= 1 */
+	int32_t		key;
+	uint64_t	distinct;		/* runs written */
+};
+
 namespace hpsort
 {
 

@@ -182,7 +182,7 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 	choice->regime = HPSORT_CUDA_PUBLISHED;
 	length = snprintf(choice->reason, sizeof(choice->reason),
 					  "%s as published, range %lld",
-					  hpsort_published_algorithms(nullptr)[algorithm].name,
+					  published::algorithms[algorithm].name,
 					  static_cast<long long>(found.hi) - found.lo + 1);
 	if (cut.parts > 1)
 		length += snprintf(choice->reason + length, sizeof(choice->reason) - length,
@@ -309,7 +309,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		check_spec(spec);
 		if (spec->algorithm != 0)
 			published::published_check_job(context, spec);
-		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
+		need = regime_job_need(&context->limits, spec, spec->n_hint);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		/* no sum of used and need, which could wrap around */
 		if (spec->algorithm == 0 && spec->n_hint > 0 &&

@@ -3,7 +3,7 @@
  * regime_memory.c
  *	  How much device memory each kind of buffer takes, and a sort or a job at most.
  *
- * For the code that allocates, and for callers of hpsort_cuda_job_need().  Compiles without CUDA.
+ * For the code that allocates, and for callers of regime_job_need().  Compiles without CUDA.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,7 +119,6 @@ static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
 	return spec->bounds_known && spec->hi >= spec->lo &&
-		!(spec->without & HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM)) &&
 		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
 		regime_shared_bins(limits);
 }
@@ -164,8 +163,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
  * making runs, whichever is larger.
  */
 uint64_t
-hpsort_cuda_job_need(const HpsortCudaLimits *limits,
-					 const HpsortCudaSpec *spec, uint64_t n)
+regime_job_need(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec, uint64_t n)
 {
 	uint64_t	bins = regime_shared_bins(limits);
 	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +

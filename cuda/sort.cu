@@ -46,8 +46,6 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	shape.n = n;
 	shape.wanted = spec.wanted;
 	shape.counted = spec.counted;
-	shape.distinct = spec.distinct_hint;
-	shape.without = spec.without;
 	shape.lo = spec.bounds_known ? spec.lo : INT_MIN;
 	shape.hi = spec.bounds_known ? spec.hi : INT_MAX;
 	return shape;

@@ -7,7 +7,7 @@
  */
 #include "published/shares.cuh"
 
-#include "published/bucket_bitonic.cuh"
+#include "published/published.cuh"
 
 #include <algorithm>
 
@@ -64,6 +64,9 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 	const uint64_t least = shared_least * (static_cast<uint64_t>(count) + 1);
 	/* the last piece may go to any device */
 	const uint64_t each = expected / (static_cast<uint64_t>(count) + 1) + piece;
+	/* the keys as they came and in order, both twice with row numbers, and what sorting takes */
+	const uint64_t need = array_bytes(each, 4) * (spec.payload ? 4 : 2) +
+		bucket_bitonic_need(spec, each);
 
 	close();
 	from_ = expected >= least ? 0 : least;
@@ -74,7 +77,7 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 		uint64_t	used;
 
 		hpsort_cuda_memory(context, &used, nullptr, 0);
-		if (from_ == 0 && (used > limit || share_need(spec, each) > limit - used))
+		if (from_ == 0 && (used > limit || need > limit - used))
 			continue;
 
 		DeviceScope scope(context->ordinal);

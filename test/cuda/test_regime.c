@@ -482,7 +482,7 @@ test_need(void **state)
 		spec.wanted = wanted[w];
 		for (uint64_t n = 1; n < (uint64_t) 1 << 40; n *= 2)
 		{
-			uint64_t	need = hpsort_cuda_job_need(&h100, &spec, n);
+			uint64_t	need = regime_job_need(&h100, &spec, n);
 
 			assert_true(need >= n * 4);
 			assert_true(need < n * 64 + ((uint64_t) 1 << 30));
@@ -492,11 +492,11 @@ test_need(void **state)
 			before = need;
 		}
 		/* few keys need little, so that a small limit does not refuse them */
-		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
+		assert_true(regime_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
 		spec.bounds_known = 1;
 		spec.hi = 999;
-		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
-		narrow = hpsort_cuda_job_need(&h100, &spec, (uint64_t) 1 << 40);
+		assert_true(regime_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
+		narrow = regime_job_need(&h100, &spec, (uint64_t) 1 << 40);
 		if (wanted[w] & P)
 			assert_true(narrow > (uint64_t) 1 << 42);
 		else
@@ -516,7 +516,7 @@ test_partition_need(void **state)
 	for (size_t d = 0; d < LENGTH(all); d++)
 		for (uint64_t n = (uint64_t) 1 << 19; n <= REGIME_POSITIONS_MAX; n += n / 23)
 		{
-			uint64_t	job_need = hpsort_cuda_job_need(all[d], &spec, n);
+			uint64_t	job_need = regime_job_need(all[d], &spec, n);
 
 			for (uint64_t range = 2; range <= (uint64_t) 1 << 28; range += range / 23 + 1)
 			{
