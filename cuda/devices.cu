@@ -13,8 +13,6 @@
 #include "passes/radix.cuh"
 #include "sort.cuh"
 
-#include <cub/version.cuh>
-
 namespace hpsort
 {
 
@@ -113,18 +111,10 @@ hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 
 		info->ordinal = ordinal;
 		snprintf(info->name, sizeof(info->name), "%s", properties.name);
-		info->major = properties.major;
-		info->minor = properties.minor;
-		check(cudaDriverGetVersion(&info->driver_version),
-			  "read the driver's version");
-		check(cudaRuntimeGetVersion(&info->runtime_version),
-			  "read the runtime's version");
-		info->cub_version = CUB_VERSION;
 		check(cudaMemGetInfo(&memory_free, &memory_total),
 			  "read the device's memory");
 		info->memory_total = memory_total;
 		info->memory_free = memory_free;
-		read_limits(ordinal, &info->limits);
 	});
 }
 

@@ -46,7 +46,7 @@ typedef enum HpsortCudaCode
 	HPSORT_CUDA_NO_MEMORY,		/* the pool's limit or the device is full */
 	HPSORT_CUDA_NO_DEVICE,		/* no driver, no such ordinal, too old */
 	HPSORT_CUDA_CANCELLED,		/* hpsort_cuda_job_cancel() was called */
-	HPSORT_CUDA_FAILED,			/* a CUDA call failed; see cuda_error */
+	HPSORT_CUDA_FAILED,			/* a CUDA call failed */
 	HPSORT_CUDA_DUPLICATE		/* a key occurs twice where none may */
 } HpsortCudaCode;
 
@@ -59,10 +59,8 @@ typedef enum HpsortCudaCode
 typedef struct HpsortCudaError
 {
 	HpsortCudaCode code;
-	int			cuda_error;		/* cudaError_t, 0 if CUDA was not involved */
 	int			sticky;
 	int32_t		key;			/* OUT_OF_BOUNDS, DUPLICATE: a key with the fault */
-	uint64_t	need;			/* NO_MEMORY: bytes asked for */
 	char		text[256];
 } HpsortCudaError;
 
@@ -114,14 +112,6 @@ typedef enum HpsortCudaRegime
 												 * name */
 } HpsortCudaRegime;
 
-/* What the choice and the size arithmetic need to know about a device. */
-typedef struct HpsortCudaLimits
-{
-	uint32_t	sms;			/* multiprocessors */
-	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
-	uint64_t	memory_bytes;	/* device memory */
-} HpsortCudaLimits;
-
 /*
  * A job that only counts (bounds given, narrow range, no permutation) takes chunks from host memory
  * through this many buffers of at most this many bytes.
@@ -140,14 +130,8 @@ typedef struct HpsortCudaDeviceInfo
 {
 	int			ordinal;
 	char		name[256];
-	int			major;			/* compute capability */
-	int			minor;
-	int			driver_version;	/* as in cudaDriverGetVersion: 13000 = 13.0 */
-	int			runtime_version;
-	int			cub_version;	/* as CUB_VERSION: 300001 = 3.0.1 */
 	uint64_t	memory_total;
 	uint64_t	memory_free;	/* at the time of the call */
-	HpsortCudaLimits limits;
 } HpsortCudaDeviceInfo;
 
 /* Sets *count to the number of usable devices: 0, with HPSORT_CUDA_OK, if there is no driver. */
@@ -192,8 +176,6 @@ typedef struct HpsortCudaResult
 {
 	uint64_t	n;				/* keys added */
 	uint64_t	distinct;		/* number of runs; 0 when not known yet */
-	int32_t		lo;				/* smallest and largest key present (n > 0) */
-	int32_t		hi;
 	HpsortCudaRegime regime;
 	char		reason[160];
 } HpsortCudaResult;

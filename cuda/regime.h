@@ -68,6 +68,14 @@ extern "C" {
  * all parts, there are two, which take turns. */
 extern uint64_t regime_packed_bytes(uint64_t parts);
 
+/* What the choice and the size arithmetic need to know about a device. */
+typedef struct HpsortCudaLimits
+{
+	uint32_t	sms;			/* multiprocessors */
+	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
+	uint64_t	memory_bytes;	/* device memory */
+} HpsortCudaLimits;
+
 /* RADIX: the kernels that make its passes. */
 typedef enum HpsortCudaKernels
 {

@@ -127,13 +127,13 @@ is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 static uint64_t
 most_residues_bytes(uint64_t n)
 {
-	uint64_t	buckets = regime_tuning.partition_max_buckets;
+	uint64_t	buckets = PARTITION_MAX_BUCKETS;
 	uint64_t	own = max64(n + n / 16 + 128 * buckets,
 							buckets * regime_partition_tile(n));
 
-	if (n > regime_tuning.extents_max_n)
+	if (n > EXTENTS_MAX_N)
 		return round_up(n * sizeof(uint16_t), 256);
-	return (min64(own, 2 * n + regime_tuning.extents_more) + n) * sizeof(uint16_t) +
+	return (min64(own, 2 * n + EXTENTS_MORE) + n) * sizeof(uint16_t) +
 		4 * buckets * sizeof(uint64_t) + 512;
 }
 
@@ -144,14 +144,14 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	uint64_t	most;
 
 	most = regime_radix_bytes(n, 0);
-	if (n >= regime_tuning.partition_min_n && n <= REGIME_POSITIONS_MAX)
+	if (n >= PARTITION_MIN_N && n <= REGIME_POSITIONS_MAX)
 	{
-		uint32_t	shift = regime_tuning.partition_max_shift;
+		uint32_t	shift = PARTITION_MAX_SHIFT;
 
 		/* the bins of crowded buckets grow with the bins of a bucket, everything else with the
 		 * buckets */
 		most = max64(most, most_residues_bytes(n) +
-					 max64(partition_rest_bytes(n, shift, regime_tuning.partition_max_buckets),
+					 max64(partition_rest_bytes(n, shift, PARTITION_MAX_BUCKETS),
 						   partition_rest_bytes(n, shift, 1)));
 	}
 	return most + regime_few_distinct_bytes(limits);

@@ -233,10 +233,6 @@ sort_run(SortTask *task, SortOutput *output)
 {
 	if (output->rows == nullptr)
 		sort_keys(task, output);
-	else if (task->shape.n > UINT32_MAX)
-		fail(HPSORT_CUDA_BAD_ARGUMENT,
-			 "a permutation numbers at most 4294967295 rows, not %llu",
-			 (unsigned long long) task->shape.n);
 	else
 		permute(task, output);
 }

@@ -72,8 +72,8 @@ void		sort_prepare(SortTask *task);
 
 /*
  * Sorts by the task's choice.  If output->rows is null, output->keys may be null only if the
- * choice is SHARED_HISTOGRAM, which then gives runs.  The keys of a permutation are in the task's
- * direction.  If keys are outside the bounds, the verdict reports one of them and the result is
+ * choice is SHARED_HISTOGRAM, which then gives runs.  A permutation has less than 2^32 rows; its
+ * keys are in the task's direction.  If keys are outside the bounds, the verdict reports one of them and the result is
  * undefined.  Does not wait for the end; waits on the way where the choice depends on the keys.
  */
 void		sort_run(SortTask *task, SortOutput *output);

@@ -566,9 +566,9 @@ print_head(const HpsortCudaDeviceInfo &info, const Mode &mode)
 			 "# gpu: %s, %u SMs, driver %d.%d, cuda runtime %d.%d, cub %d.%d.%d\n"
 			 "# command: %s\n"
 			 "# ms, median of %d (grid from 2e7 keys on: 5), cold L2%s\n",
-			 info.name, info.limits.sms, info.driver_version / 1000,
-			 info.driver_version % 1000 / 10, info.runtime_version / 1000,
-			 info.runtime_version % 1000 / 10, CUB_VERSION / 100000,
+			 info.name, context->limits.sms, driver_version() / 1000,
+			 driver_version() % 1000 / 10, CUDART_VERSION / 1000,
+			 CUDART_VERSION % 1000 / 10, CUB_VERSION / 100000,
 			 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, command.c_str(), repetitions,
 			 mode.families ? ", the better of two medians" : mode.packed ?
 			 "; jobs: median of 9, by the clock on the wall; keep and free: us for one" :
@@ -652,7 +652,7 @@ main(int argc, char **argv)
 		packed_row_keys();
 	}
 	else
-		good = beside_cub(mode, info.limits.sms);
+		good = beside_cub(mode, context->limits.sms);
 
 	if (csv)
 		fclose(csv);

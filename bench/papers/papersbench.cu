@@ -669,12 +669,12 @@ main(int argc, char **argv)
 	}
 	ENGINE(hpsort_cuda_open(0, 0, &context, &err));
 	ENGINE(hpsort_cuda_device_info(0, &info, &err));
-	printf("%s, driver %d, runtime %d, cub %d\n", info.name, info.driver_version,
-		   info.runtime_version, info.cub_version);
+	printf("%s, driver %d, runtime %d, cub %d\n", info.name, driver_version(),
+		   CUDART_VERSION, CUB_VERSION);
 	/* a run that is cut short leaves what it has measured */
 	setvbuf(csv, nullptr, _IOLBF, 1 << 12);
-	fprintf(csv, "# %s, driver %d, runtime %d, cub %d\n", info.name, info.driver_version,
-			info.runtime_version, info.cub_version);
+	fprintf(csv, "# %s, driver %d, runtime %d, cub %d\n", info.name, driver_version(),
+			CUDART_VERSION, CUB_VERSION);
 	fprintf(csv, "# papersbench");
 	for (int i = 2; i < argc; i++)
 		fprintf(csv, " %s", argv[i]);

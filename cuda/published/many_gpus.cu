@@ -179,7 +179,7 @@ sort_share_if_room(const HpsortPublishedSpec &spec, Part *part)
 	}
 	catch (const Failure &failure)
 	{
-		if (failure.error.code != HPSORT_CUDA_NO_MEMORY || failure.error.sticky)
+		if (!failure.out_of_memory())
 			throw;
 
 		/* this may be a thread without a current device */

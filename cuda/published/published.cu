@@ -133,19 +133,14 @@ refuse_memory(HpsortCuda *context, HpsortPublished algorithm, uint64_t n, uint64
 {
 	const uint64_t limit = context->limit.load();
 	uint64_t	used;
-	Failure		failure = {};
 
 	hpsort_cuda_memory(context, &used, nullptr, 0);
 	/* no sum of used and need, which could wrap around */
-	if (need <= limit && used <= limit - need)
-		return;
-	failure.error.code = HPSORT_CUDA_NO_MEMORY;
-	failure.error.need = need;
-	snprintf(failure.error.text, sizeof(failure.error.text),
+	if (need > limit || used > limit - need)
+		fail(HPSORT_CUDA_NO_MEMORY,
 			 "%s needs %llu bytes of gpu memory for %llu keys, %llu of %llu are in use",
 			 algorithms[algorithm].name, (unsigned long long) need, (unsigned long long) n,
 			 (unsigned long long) used, (unsigned long long) limit);
-	throw failure;
 }
 
 /* Bounds come first: they are the caller's promise, and a duplicate only tells of what was
@@ -156,16 +151,9 @@ check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &
 	if (verdict.keys.n_outside != 0)
 		fail_outside(verdict.keys.key, spec.lo, spec.hi);
 	if (verdict.n_duplicate != 0)
-	{
-		Failure		failure = {};
-
-		failure.error.code = HPSORT_CUDA_DUPLICATE;
-		failure.error.key = verdict.duplicate;
-		snprintf(failure.error.text, sizeof(failure.error.text),
+		fail_key(HPSORT_CUDA_DUPLICATE, verdict.duplicate,
 				 "key %d occurs more than once, and %s sorts distinct keys only",
 				 verdict.duplicate, algorithms[spec.algorithm].name);
-		throw failure;
-	}
 }
 
 /* Every sort comes this way: bounds, if they are needed and not given; whether it fits; the

@@ -32,13 +32,6 @@ on_device_of(const Share &share, Body body)
 	body();
 }
 
-/* Returns whether a device only lacks room, so that other devices can go on. */
-bool
-is_out_of_memory(const Failure &failure)
-{
-	return failure.error.code == HPSORT_CUDA_NO_MEMORY && !failure.error.sticky;
-}
-
 } /* namespace */
 
 void
@@ -91,7 +84,7 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 		}
 		catch (const Failure &failure)
 		{
-			if (!is_out_of_memory(failure))
+			if (!failure.out_of_memory())
 				throw;
 		}
 	}
@@ -127,7 +120,7 @@ Shares::take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
 	}
 	catch (const Failure &failure)
 	{
-		if (!is_out_of_memory(failure))
+		if (!failure.out_of_memory())
 			throw;
 		chosen->full = true;
 		return false;

@@ -57,6 +57,16 @@ check_that(bool holds, const char *text, const char *file, int line)
 #define CHECK(condition) check_that((condition), #condition, __FILE__, __LINE__)
 #define ENGINE(call) CHECK((call) == HPSORT_CUDA_OK)
 
+/* As 13000 for 13.0. */
+inline int
+driver_version(void)
+{
+	int			version = 0;
+
+	CUDA(cudaDriverGetVersion(&version));
+	return version;
+}
+
 /* Limits the memory of jobs that are opened from here on, in bytes; 0: the device's. */
 inline void
 set_memory_limit(HpsortCuda *on, uint64_t bytes)

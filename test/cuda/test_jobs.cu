@@ -125,7 +125,6 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 	CHECK(result.n == n);
 	CHECK(result.reason[0] != '\0');
 	if (n > 0)
-		CHECK(result.lo == up.keys.front() && result.hi == up.keys.back());
 	CHECK(result.distinct == 0 || result.distinct == up.run_keys.size());
 
 	/* in three parts, the last one empty if n is small; twice over */
@@ -480,7 +479,8 @@ test_memory_limit(void)
 	set_memory_limit(context, need - 1);
 	CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
 		  HPSORT_CUDA_NO_MEMORY);
-	CHECK(err.need == need && !err.sticky && job == nullptr);
+	CHECK(strstr(err.text, ("up to " + std::to_string(need) + " bytes").c_str()) != nullptr);
+	CHECK(!err.sticky && job == nullptr);
 
 	/* enough: then it also ends well */
 	set_memory_limit(context, need);
@@ -507,7 +507,7 @@ test_memory_limit(void)
 		}
 		CHECK(code == HPSORT_CUDA_OK || code == HPSORT_CUDA_NO_MEMORY);
 		if (code == HPSORT_CUDA_NO_MEMORY)
-			CHECK(err.need > 0 && !err.sticky);
+			CHECK(strstr(err.text, "bytes of gpu memory") != nullptr && !err.sticky);
 	}
 	set_memory_limit(context, 0);
 	hpsort_cuda_memory(context, &after, nullptr, 0);

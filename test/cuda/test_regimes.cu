@@ -282,7 +282,10 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
 
-	ranked_permutation(sorted, false, runs, rows.get());
+	Sweeps		sweeps;
+
+	sweeps.allocate(context, nullptr, keys.size(), 2);
+	ranked_permutation(sorted, false, runs, rows.get(), &sweeps);
 	CUDA(cudaDeviceSynchronize());
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
