@@ -56,9 +56,9 @@ struct Failure
 	}
 };
 
-/* fail() throws an error that is not CUDA's, and fail_key() one that names a key; fail_cuda() throws
- * CUDA's error while doing `what`; fail_outside() throws OUT_OF_BOUNDS for a key outside lo to
- * hi. */
+/* fail() throws an error that is not CUDA's, and fail_key() one that names a key; fail_cuda()
+ * throws CUDA's error while doing `what`; fail_outside() throws OUT_OF_BOUNDS for a key outside lo
+ * to hi. */
 [[noreturn]] void fail(HpsortCudaCode code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 [[noreturn]] void fail_key(HpsortCudaCode code, int32_t key, const char *format, ...)
@@ -291,6 +291,16 @@ launch_behind(const HpsortCuda *context, cudaStream_t stream,
 	config.numAttrs = context->overlap ? 1 : 0;
 	check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
 		  what);
+}
+
+/* Lets a kernel have this many bytes of dynamic shared memory on the current device. */
+template <typename Kernel>
+void
+allow_shared(Kernel kernel, uint64_t bytes)
+{
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+							   cudaFuncAttributeMaxDynamicSharedMemorySize,
+							   static_cast<int>(bytes)), "set up a kernel");
 }
 
 /* An event without timing, owned. */

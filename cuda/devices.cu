@@ -192,7 +192,7 @@ hpsort_cuda_close(HpsortCuda *context)
 		DeviceScope scope(context->ordinal);
 
 		ignore(cudaDeviceSynchronize());
-		packed_close(context);
+		delete context->packed;
 		for (void *page : context->verdict_pages)
 			ignore(cudaFreeHost(page));
 		ignore(cudaMemPoolDestroy(context->pool));

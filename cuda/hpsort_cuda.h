@@ -312,13 +312,12 @@ extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaR
  * overlap.
  *
  * Sets *nkeys to the number of keys added (nkeys may be NULL).  If the layout has conditions, this
- * is the most that there can be; hpsort_cuda_job_finish() returns the real number.  A value out of
- * the layout's bounds is an error of hpsort_cuda_job_finish(), too.
+ * is the most that there can be; hpsort_cuda_job_finish() returns the real number, and fails if a
+ * value was out of the layout's bounds.
  *
- * Returns before the values are read.  pieces may be changed on return; the packed values may be
- * freed.  After NO_MEMORY the job is as it was, and the call may be repeated, unless some of the
- * keys have been added; the job is then refused.  Every other error is final, as an error of
- * hpsort_cuda_job_add() is.
+ * Returns before the values are read; pieces may be changed then, and packed values freed.  After
+ * NO_MEMORY the call may be repeated, unless some of the keys have been added and the job is
+ * refused.  Other errors are as those of hpsort_cuda_job_add().
  */
 extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 											   uint32_t nparts, uint64_t *nkeys,
@@ -346,10 +345,9 @@ extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
  *   numbers, 0 to distinct - 1.  After a job that ended with sorted keys (PARTITION, RADIX), the
  *   first call makes the runs, and so does hpsort_cuda_job_distinct().
  * - keys: in the direction asked for here, whatever spec->descending says.
- * - at: the keys at count positions of the ascending order, which may be in any order and
- *   repeated.  Both arrays are in host memory.  Runs or keys must be wanted.
- * - below: for each of count keys, in any order, how many keys of the job are smaller.  Both
- *   arrays are in host memory.  Runs or keys must be wanted.
+ * - at: the keys at count positions of the ascending order, in any order and repeated.
+ * - below: for each of count keys, in any order, how many keys of the job are smaller.  Arrays of
+ *   at and below are in host memory.  Runs or keys must be wanted.
  * - permutation: row indexes, counted from 0 in the order of adding; equal keys keep their order.
  *   Rows are numbered in 32 bits: a permutation of more than 2^32 - 1 rows is refused with
  *   BAD_ARGUMENT.

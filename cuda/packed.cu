@@ -72,13 +72,6 @@ PackedUse::~PackedUse()
 	}
 }
 
-void
-packed_close(HpsortCuda *context)
-{
-	delete context->packed;
-	context->packed = nullptr;
-}
-
 } /* namespace hpsort */
 
 namespace

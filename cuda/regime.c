@@ -224,27 +224,6 @@ regime_partition_crowded(uint64_t n, uint32_t buckets)
 	return crowded < buckets ? crowded : buckets;
 }
 
-const char *
-regime_name(HpsortCudaRegime regime)
-{
-	switch (regime)
-	{
-		case HPSORT_CUDA_NOTHING:
-			return "nothing";
-		case HPSORT_CUDA_SHARED_HISTOGRAM:
-			return "shared_histogram";
-		case HPSORT_CUDA_PARTITION:
-			return "partition";
-		case HPSORT_CUDA_FEW_DISTINCT:
-			return "few_distinct";
-		case HPSORT_CUDA_RADIX:
-			return "radix";
-		case HPSORT_CUDA_PUBLISHED:
-			return "published";
-	}
-	return "unknown";
-}
-
 /* Keys that are counted in bins and keys that are too few for a table of values are not sampled. */
 int
 regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape)

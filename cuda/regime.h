@@ -99,8 +99,8 @@ typedef struct RegimeShape
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;
 	int			counted;		/* HpsortCudaSpec.counted: bins where they fit */
-	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: of regimes that have given up; tests and
-								 * benches set others */
+	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: of regimes that have given up; tests
+								 * and benches set others */
 } RegimeShape;
 
 /* The answer of regime_choose(): a regime, its parameters, and why. */
@@ -124,9 +124,6 @@ extern void regime_choose(const HpsortCudaLimits *limits, const RegimeShape *sha
 
 /* Returns whether a sample of the keys can change the choice and is worth the wait. */
 extern int	regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape);
-
-/* Returns the name of a regime, a constant in lower case ("shared_histogram"). */
-extern const char *regime_name(HpsortCudaRegime regime);
 
 /* Returns hi - lo + 1 in 64 bits. */
 extern uint64_t regime_range(const RegimeShape *shape);

@@ -31,13 +31,6 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_permutation(limits);
 }
 
-void
-check_verdict(const HpsortCudaVerdict *verdict, const RegimeShape &shape)
-{
-	if (verdict->n_outside != 0)
-		fail_outside(verdict->key, shape.lo, shape.hi);
-}
-
 RegimeShape
 shape_of(const HpsortCudaSpec &spec, uint64_t n)
 {

@@ -269,7 +269,7 @@ row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 
 	if (ratio > 0)
 		snprintf(target, sizeof(target), ">=%.1fx", ratio);
-	emit(row, target, ms, full, restricted, copy, regime_name(choice.regime),
+	emit(row, target, ms, full, restricted, copy, regime_names[choice.regime],
 		 ratio == 0 ? "-" : peer / ms >= ratio ? "met" : "MISSED");
 }
 
@@ -338,7 +338,7 @@ row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 	if (ratio > 0)
 		snprintf(target, sizeof(target), ">=%.1fx pairs 32", ratio);
 	emit(row, target, ms, full, restricted, 0,
-		 regime_name(choice.regime),
+		 regime_names[choice.regime],
 		 ratio == 0 ? "-" : full / ms >= ratio ? "met" : "MISSED");
 }
 
@@ -368,7 +368,7 @@ row_spread(uint64_t n, uint64_t range, double most)
 		std::string name = std::string(row) + " " + distribution_names[d];
 
 		emit(name, "", ms, full, restricted, 0,
-			 regime_name(choice.regime), "-");
+			 regime_names[choice.regime], "-");
 		slowest = std::max(slowest, ms);
 		fastest = std::min(fastest, ms);
 		if (d == UNIFORM)
@@ -455,7 +455,7 @@ row_job(uint64_t n, uint64_t distinct, bool anywhere, uint32_t wanted)
 	std::sort(reading.begin(), reading.end());
 	snprintf(target, sizeof(target), "in %.1f GB/s, read %.2f ms",
 			 n * 4 / adding[2] / 1e6, reading[2]);
-	emit(row, target, adding[2], 0, 0, 0, regime_name(result.regime),
+	emit(row, target, adding[2], 0, 0, 0, regime_names[result.regime],
 		 "-");
 }
 

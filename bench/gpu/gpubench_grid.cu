@@ -224,7 +224,7 @@ try_case(const Case &c, Tally *tally)
 	tally->all.add(ratio);
 	tally->kinds[kind_of(c)].add(ratio);
 	snprintf(line, sizeof(line), "%-66s %9.4f %9.4f %6.2f  %s", name, o.engine, o.cub,
-			 ratio, regime_name(o.choice.regime));
+			 ratio, regime_names[o.choice.regime]);
 	if (!good)
 	{
 		tally->slow.push_back(line);
@@ -233,7 +233,7 @@ try_case(const Case &c, Tally *tally)
 	}
 	if (csv)
 		fprintf(csv, "\"%s\",%.4f,%.4f,,,%.2f,,%s,\">=%.2fx\",%s\n", name, o.engine, o.cub,
-				ratio, regime_name(o.choice.regime), enough,
+				ratio, regime_names[o.choice.regime], enough,
 				good ? "met" : "MISSED");
 }
 
@@ -383,7 +383,7 @@ grid_without_families(void)
 			}
 			if (csv)
 				fprintf(csv, "\"%s\",%s,%.4f,%.4f,%.3f,%s\n", name.c_str(), family.name,
-						with, without, without / with, regime_name(other.regime));
+						with, without, without / with, regime_names[other.regime]);
 		}
 	});
 	for (const Family &family : families)

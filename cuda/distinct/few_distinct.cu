@@ -463,12 +463,8 @@ configure_few_distinct(const HpsortCudaLimits &limits)
 {
 	int			bytes = (regime_few_distinct_slots(&limits) & ~3u) * 2 * sizeof(uint32_t);
 
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sample_kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-		  "set up a kernel");
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(count_distinct_kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-		  "set up a kernel");
+	allow_shared(sample_kernel, bytes);
+	allow_shared(count_distinct_kernel, bytes);
 }
 
 /*

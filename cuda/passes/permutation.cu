@@ -567,12 +567,8 @@ void
 configure_permutation(const HpsortCudaLimits &limits)
 {
 	/* a slot and its rank; there are half as many slots as bins */
-	int			bytes = regime_few_distinct_slots(&limits) *
-		(sizeof(uint32_t) + sizeof(uint16_t));
-
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(rank_rows_kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-		  "set up a kernel");
+	allow_shared(rank_rows_kernel, regime_few_distinct_slots(&limits) *
+				 (sizeof(uint32_t) + sizeof(uint16_t)));
 }
 
 /* Two passes over words of 16 bits that source loads.  *sweeps must have the starts of both

@@ -37,13 +37,14 @@ struct Part
 	Part(const Part &) = delete;
 	Part &operator=(const Part &) = delete;
 
-	Share	   *share = nullptr;	/* the job's share with its keys; null: the first device's keys */
+	Share	   *share = nullptr;	/* the job's share with its keys; null: the first device has
+									 * them */
 	uint64_t	first = 0;		/* place of the part's first element in the list of all parts
 								 * before the merge */
 	uint64_t	n = 0;
 	DeviceBuffer memory;		/* on the share's device and stream compute */
 	Elements	sorted = {};
-	bool		no_room = false;	/* its own device has no room; the first device sorts the part */
+	bool		no_room = false;	/* on its own device; the first device sorts the part */
 	HpsortCudaError error;
 };
 
@@ -71,31 +72,18 @@ sort_share(HpsortPublishedSpec spec, Part *part)
 	const KeptKeys &kept = part->share->kept;
 	const cudaStream_t stream = part->share->compute;
 	DeviceScope scope(context->ordinal);
-	VerdictSlot slot(context, stream);
-	Clock		clock(stream, nullptr);
-	DeviceBuffer rows;
-	Task		task = {};
 
-	task.context = context;
-	task.stream = stream;
-	task.keys = reinterpret_cast<uint32_t *>(kept.keys());
-	task.n = part->n;
-	task.verdict = reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
-	task.clock = &clock;
 	part->memory = DeviceBuffer(context, stream, (spec.payload ? 2 : 1) * array_bytes(part->n, 4),
 								"sorted keys");
 
 	Carver		out(part->memory);
 
-	task.out = part->sorted.keys = out.take<uint32_t>(part->n);
-	if (spec.payload)
-	{
-		rows = DeviceBuffer(context, stream, part->n * 4, "row numbers");
-		kept.write_rows(stream, rows.as<uint32_t>());
-		task.payload = rows.as<uint32_t>();
-		task.payload_out = part->sorted.payload = out.take<uint32_t>(part->n);
-	}
-	sort_on(task, &spec);
+	part->sorted.keys = out.take<uint32_t>(part->n);
+	part->sorted.payload = spec.payload ? out.take<uint32_t>(part->n) : nullptr;
+
+	KeptTask	keys(context, stream, kept, part->n, part->sorted.keys, part->sorted.payload);
+
+	sort_on(keys.task, &spec);
 	/* the first device fetches the result on a stream of its own */
 	check(cudaStreamSynchronize(stream), "sort");
 }

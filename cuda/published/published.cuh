@@ -54,8 +54,8 @@ class Shares;
 struct Info
 {
 	const char *name;			/* as in SQL */
-	const char *no_rows;		/* why it gives no permutation; null: it moves a payload, which may be
-								 * row numbers */
+	const char *no_rows;		/* why it gives no permutation; null: it moves a payload, which may
+								 * be row numbers */
 	uint64_t	max_n;			/* most keys */
 
 	/* Returns an upper bound of the device memory in bytes besides keys and result.  Without
@@ -256,6 +256,20 @@ void		refuse_memory(HpsortCuda *context, HpsortPublished algorithm, uint64_t n,
  * are added to spec.
  */
 void		sort_on(Task task, HpsortPublishedSpec *spec);
+
+/* A task, and what it needs while it is sorted: keys of a job, which lie on a device, and their
+ * numbers as the payload. */
+struct KeptTask
+{
+	/* out, and rows unless it is null, have room for n elements; kept has the first keys of n */
+	KeptTask(HpsortCuda *context, cudaStream_t stream, const KeptKeys &kept, uint64_t n,
+			 uint32_t *out, uint32_t *rows);
+
+	VerdictSlot slot;
+	Clock		clock;
+	DeviceBuffer numbers;
+	Task		task = {};
+};
 
 /* Throws what the verdict reports, if anything. */
 void		check_verdict(const HpsortPublishedVerdict &verdict,

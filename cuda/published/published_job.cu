@@ -134,27 +134,15 @@ published_share(const HpsortCudaSpec &job, HpsortCuda *const *contexts, int coun
 		shares->open(contexts, count, spec, job.n_hint);
 }
 
-Cut
-published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
-			   const Bounds &bounds, const KeptKeys &kept, uint64_t n, int32_t *out,
-			   uint32_t *rows, StopWord stop, const Shares &shares)
+KeptTask::KeptTask(HpsortCuda *context, cudaStream_t stream, const KeptKeys &kept, uint64_t n,
+				   uint32_t *out, uint32_t *rows)
+	: slot(context, stream), clock(stream, nullptr)
 {
-	const std::vector<Share *> others = shares.used();
-	HpsortPublishedSpec spec = spec_of_job(job);
-	VerdictSlot slot(context, stream);
-	Clock		clock(stream, nullptr);
-	DeviceBuffer numbers;
-	Task		task = {};
-	Cut			cut = {1, 1};
-
-	/* The keys' own bounds: a job has read all keys, and promised bounds may be wider. */
-	spec.lo = bounds.lo;
-	spec.hi = bounds.hi;
 	task.context = context;
 	task.stream = stream;
 	task.keys = reinterpret_cast<uint32_t *>(kept.keys());
 	task.n = n;
-	task.out = reinterpret_cast<uint32_t *>(out);
+	task.out = out;
 	if (rows != nullptr)
 	{
 		numbers = DeviceBuffer(context, stream, n * sizeof(uint32_t), "row numbers");
@@ -165,6 +153,22 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	task.verdict = reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
 	memset(task.verdict, 0, sizeof(*task.verdict));
 	task.clock = &clock;
+}
+
+Cut
+published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
+			   const Bounds &bounds, const KeptKeys &kept, uint64_t n, int32_t *out,
+			   uint32_t *rows, StopWord stop, const Shares &shares)
+{
+	const std::vector<Share *> others = shares.used();
+	HpsortPublishedSpec spec = spec_of_job(job);
+	KeptTask	keys(context, stream, kept, n, reinterpret_cast<uint32_t *>(out), rows);
+	Task	   &task = keys.task;
+	Cut			cut = {1, 1};
+
+	/* The keys' own bounds: a job has read all keys, and promised bounds may be wider. */
+	spec.lo = bounds.lo;
+	spec.hi = bounds.hi;
 	task.stop = stop;
 	if (is_bitonic(spec))
 	{

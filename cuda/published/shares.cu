@@ -22,16 +22,6 @@ namespace
 /* With fewer keys for each device, one device has sorted them before a thread has started. */
 constexpr uint64_t shared_least = 1u << 20;
 
-/* Calls body() with the share's device current. */
-template <typename Body>
-void
-on_device_of(const Share &share, Body body)
-{
-	DeviceScope scope(share.context->ordinal);
-
-	body();
-}
-
 } /* namespace */
 
 void
@@ -40,7 +30,9 @@ Shares::close()
 	settle();
 	for (std::unique_ptr<Share> &share : shares_)
 		(void) guarded(nullptr, [&] {
-			on_device_of(*share, [&] { share.reset(); });
+			DeviceScope scope(share->context->ordinal);
+
+			share.reset();
 		});
 	shares_.clear();
 }
@@ -135,10 +127,10 @@ Shares::settle()
 {
 	for (const std::unique_ptr<Share> &share : shares_)
 		(void) guarded(nullptr, [&] {
-			on_device_of(*share, [&] {
-				ignore(cudaStreamSynchronize(share->copy));
-				ignore(cudaStreamSynchronize(share->compute));
-			});
+			DeviceScope scope(share->context->ordinal);
+
+			ignore(cudaStreamSynchronize(share->copy));
+			ignore(cudaStreamSynchronize(share->compute));
 		});
 }
 
@@ -146,12 +138,13 @@ void
 Shares::widen(Bounds *bounds)
 {
 	for (Share *share : used())
-		on_device_of(*share, [&] {
-			const Bounds found = share->kept.read_bounds();
+	{
+		DeviceScope scope(share->context->ordinal);
+		const Bounds found = share->kept.read_bounds();
 
-			bounds->lo = std::min(bounds->lo, found.lo);
-			bounds->hi = std::max(bounds->hi, found.hi);
-		});
+		bounds->lo = std::min(bounds->lo, found.lo);
+		bounds->hi = std::max(bounds->hi, found.hi);
+	}
 }
 
 bool

@@ -46,7 +46,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	hpsort_cuda_memory(context, &used, &peak, 1);
 	ENGINE(sort_by_job(context, spec, input.get(), keys.size(), output.get(), nullptr, &result));
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	current += std::string(" -> ") + regime_name(result.regime);
+	current += std::string(" -> ") + regime_names[result.regime];
 	seen[result.regime]++;
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
@@ -60,7 +60,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	spec.wanted = HPSORT_CUDA_PERMUTATION;
 	ENGINE(sort_by_job(context, spec, input.get(), keys.size(), nullptr, rows.get(), &result));
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	current += std::string(" -> ") + regime_name(result.regime);
+	current += std::string(" -> ") + regime_names[result.regime];
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
 	CHECK(peak - used <= regime_job_need(&context->limits, &spec, keys.size()));
@@ -424,7 +424,7 @@ try_huge(const Recipe &recipe, bool bounds_known)
 	CHECK(sums[1].disorder == 0);
 	CHECK(sums[0].sum == sums[1].sum);
 	printf("%s -> %s: %llu out of order, sums %s\n", current.c_str(),
-		   regime_name(result.regime), sums[1].disorder,
+		   regime_names[result.regime], sums[1].disorder,
 		   sums[0].sum == sums[1].sum ? "equal" : "differ");
 	fflush(stdout);
 	CUDA(cudaFree(out));
@@ -456,7 +456,7 @@ try_huge_permutation(const Recipe &recipe)
 	ENGINE(sort_by_job(context, spec, keys, recipe.n, nullptr, rows, &result));
 	wrong = rows_wrong(keys, rows, recipe.n, false);
 	CHECK(wrong == 0);
-	printf("%s -> %s: %llu out of order\n", current.c_str(), regime_name(result.regime), wrong);
+	printf("%s -> %s: %llu out of order\n", current.c_str(), regime_names[result.regime], wrong);
 	fflush(stdout);
 	CUDA(cudaFree(keys));
 	CUDA(cudaFree(rows));

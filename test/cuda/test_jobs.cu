@@ -121,7 +121,7 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 	memset(source.pinned, 0x77, n * 4);
 	CUDA(cudaMemset(source.device.get(), 0x77, n * 4));
 	ENGINE(hpsort_cuda_job_finish(job, &result, &err));
-	current += std::string(" -> ") + regime_name(result.regime);
+	current += std::string(" -> ") + regime_names[result.regime];
 	CHECK(result.n == n);
 	CHECK(result.reason[0] != '\0');
 	if (n > 0)

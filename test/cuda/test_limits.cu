@@ -61,7 +61,7 @@ try_limit(const Recipe &recipe, uint32_t offset,
 	CHECK(result[0].sum == result[1].sum);
 	CHECK(behind == poison);
 	printf("%s -> %s: %llu out of order, sums %s, %s behind\n", current.c_str(),
-		   regime_name(choice.regime), result[1].disorder,
+		   regime_names[choice.regime], result[1].disorder,
 		   result[0].sum == result[1].sum ? "equal" : "differ",
 		   behind == poison ? "nothing" : "something");
 	fflush(stdout);
