@@ -35,9 +35,6 @@ typedef enum GpuFailure
 	GPU_FAILURES				/* number of the above */
 } GpuFailure;
 
-/* Short names for the statistics view ("timeout", "no_memory"); never NULL. */
-extern const char *gpu_failure_name(GpuFailure failure);
-
 /* What the service says of one of its devices. */
 typedef struct GpuDeviceStatus
 {

@@ -293,9 +293,7 @@ answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 	job->n += list->keys;
 	job_chunk_is_lent(job, message->chunk);
 	gpu_message_init(&added, GPU_MSG_ADDED, job->number);
-	added.body.added.keys = list->keys;
-	added.body.added.chunk = message->chunk;
-	added.body.added.count = message->count;
+	added.body.chunk = *message;
 	return peer_send(job->peer, &added);
 }
 

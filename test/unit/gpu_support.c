@@ -367,14 +367,14 @@ gpu_unit_sort(GpuUnit *u, const int32_t *keys, size_t n, int32_t lo, int32_t hi,
 	else if (status == SORT_OK)
 	{
 		unit_sort(sorted, n, false);
-		if (want == SORT_WANT_RUNS || unit_below(2) == 0)
+		if (want == SORT_WANT_RUNS)
 		{
 			status = d->read_runs(job, &runs, err);
 			if (status == SORT_OK)
 				check_runs(&runs, sorted, n);
 			runs_release(&runs, &context->allocator);
 		}
-		if (status == SORT_OK && want == SORT_WANT_KEYS)
+		else
 		{
 			status = d->read_keys(job, descending, out, err);
 			if (status == SORT_OK)

@@ -6,8 +6,8 @@
  * The implementations are the client of the GPU service (src/gpu/client_device.c) and a
  * backend's connections to that service (src/pg/gpu/backend.c).  Jobs are run by job.c.
  *
- * Calls come in the order open, add ..., finish, read ..., close.  Each
- * returns SORT_OK or fills err; after an error only close may follow.  A job is
+ * Calls come in the order open, add ..., finish, the read that spec->want says or look_up ...,
+ * close.  Each returns SORT_OK or fills err; after an error only close may follow.  A job is
  * cancelled by close, at any point.  One thread uses a job.
  */
 #ifndef HPSORT_DEVICE_H

@@ -18,10 +18,9 @@ extern "C"
 #endif
 
 /*
- * What to read of a job, and where to: each pointer that is not NULL.  positions
- * go with no other output; runs and keys go together, for runs are read first.
+ * What to read of a job, and where to: the one pointer that is not NULL.
  * keys and positions have room for all keys; runs are of the job's allocator.
- * All of it is the caller's, and its contents are undefined on failure.
+ * It is the caller's, and its contents are undefined on failure.
  */
 typedef struct SortOutput
 {
