@@ -44,7 +44,6 @@ struct GpuClient
 	int			service_pid;
 	SortDeviceCosts costs;
 	bool		keeps_extents;	/* the service does, those of this client */
-	GpuClientCounters counters;
 	SharedArea	area;
 	uint64_t	job_number;		/* of the current or last job; 0: none yet */
 	struct GpuJob *job;			/* the current one, or NULL */

@@ -169,7 +169,7 @@ gpu_client_end_job(GpuClient *c)
 	job->failed = true;
 	sort_fail(&job->error, SORT_DEVICE_UNAVAILABLE, "job has ended");
 	if (c->hooks.closed)
-		c->hooks.closed(c->hooks.arg);
+		c->hooks.closed(c->hooks.arg, &job->counters);
 }
 
 static void

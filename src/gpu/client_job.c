@@ -14,8 +14,8 @@
 void
 client_count_job(GpuJob *job)
 {
-	job->client->counters.jobs++;
-	job->client->counters.keys += job->n;
+	job->counters.jobs = 1;
+	job->counters.keys = job->n;
 }
 
 SortStatus
@@ -274,7 +274,7 @@ client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk, size_t siz
 	message.body.chunk.chunk = chunk;
 	message.body.chunk.count = count;
 	c->area.held[chunk] = CHUNK_NOT_HELD;
-	c->counters.bytes_sent += size;
+	job->counters.bytes_sent += size;
 	job->announced--;
 	return client_send(c, &message, err);
 }

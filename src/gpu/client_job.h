@@ -62,6 +62,7 @@ typedef struct GpuJob
 	bool		failed;
 	SortError	error;			/* if failed */
 	JobResult	result;			/* if finished */
+	GpuCounters counters;
 	SortAlgorithm algorithm;	/* what the service used, after finish */
 	char		reason[GPU_TEXT_SIZE];
 } GpuJob;
@@ -101,7 +102,7 @@ extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes,
 									size_t size, uint32_t count, SortError *err);
 
-/* Adds the job, whose result is known, to the connection's counters. */
+/* Counts the job, whose result is in hand. */
 extern void client_count_job(GpuJob *job);
 
 /* Fills err with what the job has failed of. */

@@ -77,7 +77,7 @@ done_with_data(GpuJob *job, const GpuData *data, SortError *err)
 	GpuClient  *c = job->client;
 
 	result->at += data->count;
-	c->counters.bytes_received += (uint64_t) data->count *
+	job->counters.bytes_received += (uint64_t) data->count *
 		(result->form == GPU_FORM_RUNS ? sizeof(uint64_t) + sizeof(int32_t) : sizeof(int32_t));
 	if (result->at < result->items)
 		return client_release_chunk(c, data->chunk, err);

@@ -218,7 +218,7 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	if (status != SORT_OK)
 		return status;
 	memcpy(answers, client_chunk_memory(c, job->look.chunk), count * answer_bytes);
-	c->counters.bytes_received += count * answer_bytes;
+	job->counters.bytes_received += count * answer_bytes;
 	return client_release_chunk(c, job->look.chunk, err);
 }
 

@@ -8,11 +8,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
  * Why the GPU was not used or gave up; hpsort_stat_gpu counts by these.  Travels
  * in messages (GpuError), as GpuDeviceStatus does.
@@ -50,9 +45,5 @@ typedef struct GpuDeviceStatus
 	char		state[24];		/* "ready", "failed" */
 	char		last_error[160];	/* empty: none */
 } GpuDeviceStatus;
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_GPU_TYPES_H */

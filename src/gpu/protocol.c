@@ -257,14 +257,6 @@ kind_of(uint32_t type, GpuSide side)
 	return &kinds[type];
 }
 
-int
-gpu_body_length(uint32_t type, GpuSide side)
-{
-	const MessageKind *kind = kind_of(type, side);
-
-	return kind ? kind->length : -1;
-}
-
 /* A number in a message. */
 static uint32_t
 field_at(const GpuMessage *message, size_t at)
@@ -284,11 +276,9 @@ gpu_message_chunk(const GpuMessage *message)
 void
 gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job)
 {
-	GpuSide		side = type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
-
 	memset(message, 0, sizeof(*message));
 	message->header.type = type;
-	message->header.length = (uint32_t) gpu_body_length(type, side);
+	message->header.length = kinds[type].length;
 	message->header.job = job;
 }
 
@@ -308,10 +298,10 @@ gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
 static const char *
 complaint_of_header(const GpuHeader *header, GpuSide side)
 {
-	int			length = gpu_body_length(header->type, side);
+	const MessageKind *kind = kind_of(header->type, side);
 
-	return length < 0 ? "unknown type of message" :
-		header->length != (uint32_t) length ? "wrong length of message" : NULL;
+	return kind == NULL ? "unknown type of message" :
+		header->length != kind->length ? "wrong length of message" : NULL;
 }
 
 /* The complaint about the body of a message, or NULL. */

@@ -62,11 +62,6 @@
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
@@ -275,9 +270,6 @@ typedef struct GpuMessage
 /* Version of hpsort, stamp of the sources that define the messages, and protocol. */
 extern const char *gpu_build_id(void);
 
-/* Bytes of a type's body, or -1 if that side sends no such type. */
-extern int	gpu_body_length(uint32_t type, GpuSide side);
-
 /* A message of that type, all zero but for its header. */
 extern void gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job);
 
@@ -335,9 +327,5 @@ extern unsigned char *gpu_input_room(GpuInput *in, size_t *size);
  */
 extern GpuParse gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
 							   GpuMessage *message, const char **why);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_GPU_PROTOCOL_H */

@@ -392,9 +392,9 @@ costs_measure(Service *service)
 	free(b.keys);
 	free(b.out);
 	(void) connections_end(service, CONNECTION_STOP, 10000);
-	pthread_mutex_lock(&service->devices.list[0].lock);
+	pthread_mutex_lock(&service->devices.lock);
 	service->devices.list[0].jobs_done = 0;
-	pthread_mutex_unlock(&service->devices.list[0].lock);
+	pthread_mutex_unlock(&service->devices.lock);
 
 	/* A device that cannot be measured must not be chosen: a second a key. */
 	if (b.failed)

@@ -8,11 +8,6 @@
 
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 typedef struct AlgorithmInfo
 {
 	const char *name;			/* as in SQL */
@@ -46,9 +41,5 @@ extern bool algorithm_is_published(SortAlgorithm algorithm);
  */
 extern uint64_t algorithm_cpu_need(SortAlgorithm algorithm, uint64_t n, uint64_t range,
 								   SortWant want);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ALGORITHMS_H */

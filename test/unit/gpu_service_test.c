@@ -40,7 +40,6 @@ check_matrix(const char *const *args, const size_t *sizes, size_t nsizes)
 	size_t		i;
 	int			shape;
 	uint64_t	jobs = 0;
-	GpuClientCounters counters;
 
 	gpu_service_start(&s, args);
 	gpu_unit_connect_ok(&u, &s);
@@ -69,9 +68,8 @@ check_matrix(const char *const *args, const size_t *sizes, size_t nsizes)
 			}
 			free(keys);
 		}
-	gpu_client_counters(u.client, &counters);
-	assert_true(counters.jobs <= jobs);
-	assert_true(counters.bytes_sent > 0 && counters.bytes_received > 0);
+	assert_true(u.counters.jobs > 0 && u.counters.jobs <= jobs);
+	assert_true(u.counters.bytes_sent > 0 && u.counters.bytes_received > 0);
 	gpu_unit_disconnect(&u);
 	gpu_service_stop(&s);
 }

@@ -20,11 +20,6 @@
 #include "sort/runs/runs.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 typedef struct SortJobSpec
 {
 	SortAlgorithm algorithm;	/* chosen by the plan, never AUTO */
@@ -148,9 +143,5 @@ sort_job_init(SortJob *job, const SortDevice *device, const SortContext *context
 	job->spec = *spec;
 	job->keys = 0;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_DEVICE_H */

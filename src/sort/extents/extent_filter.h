@@ -16,11 +16,6 @@
 #include "sort/extents/extent.h"
 #include "sort/extents/value_ranges.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Which of an extent's values, or rows, are wanted. */
 typedef enum ExtentMatch
 {
@@ -72,9 +67,5 @@ extern ExtentMatch extent_filter_begin(ExtentFilter *filter, const Extent *exten
  */
 extern void extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values,
 							   uint8_t *marks);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_EXTENT_FILTER_H */

@@ -12,11 +12,6 @@
 #include "sort/kernels/row_pairs.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Sorts n keys in place; false if interrupted, in any order then. */
 extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortContext *context);
 
@@ -29,9 +24,5 @@ extern bool wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContex
 /* The bounds of any number of keys, at least one; false if interrupted. */
 extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,
 						 const SortContext *context);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_WIDE_H */

@@ -11,11 +11,6 @@
 
 #include "sort/device/device.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
  * Finds the bytes of extent i, which stay as they are until the next call; returns false if
  * there are none any more.
@@ -58,9 +53,5 @@ extern SortStatus rows_job_sort(const SortContext *context, const RowsJob *rows,
  */
 extern SortStatus rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs,
 								 SortError *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ROWS_JOB_H */

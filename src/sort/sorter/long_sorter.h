@@ -18,11 +18,6 @@
 
 #include "sort/sorter/sorter.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Runs as in runs.h, of wider keys. */
 typedef struct LongRuns
 {
@@ -148,9 +143,5 @@ extern SortStatus long_sorter_cursor_runs(LongSorterCursor *cursor, uint64_t *ke
  * What was done; call after finish.  lo and hi of the statistics are not set.
  */
 extern void long_sorter_stats(LongSorter *s, SorterStats *stats);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_LONG_SORTER_H */
