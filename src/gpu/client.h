@@ -27,8 +27,8 @@ typedef struct GpuClient GpuClient;
 /* What a job has moved, for the statistics. */
 typedef struct GpuCounters
 {
-	uint64_t	jobs;			/* 1: it ended with its result in hand, which has ... */
-	uint64_t	keys;			/* ... so many keys; else both are 0 */
+	uint64_t	jobs;			/* 1: it ended with its result in hand, else 0 */
+	uint64_t	keys;			/* of that result */
 	uint64_t	bytes_sent;		/* written to chunks */
 	uint64_t	bytes_received; /* results copied out of chunks */
 } GpuCounters;
@@ -111,7 +111,7 @@ extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices
  * itself.  add() copies keys into chunks and returns when the last key is copied: the
  * service works on earlier chunks meanwhile.  spec->n is how many keys follow at
  * once, in one add() or several.  All further keys are announced to the service
- * when add() is called with them, which costs a round trip for each such call; in
+ * when add() is called with them, which costs a round trip for each of these calls; in
  * return, a job that may pause between two calls holds none of the memory that all
  * jobs share.  A read must follow finish() at once, because results lie in that
  * memory, too.  read_keys and read_permutation write results as they come: when

@@ -131,17 +131,14 @@ take_found(GpuJob *job, const GpuLook *found, SortError *err)
 
 /* Takes the answer to the next list of rows, which is a copy; false if it cannot be one. */
 static bool
-take_answer(AskedRows *asked, const GpuRows *answer)
+take_answer(AskedRows *asked, const SortRows *answer)
 {
 	SortRows   *rows = &asked->list[asked->answered++];
+	bool		same = memcmp(answer->blocks, rows->blocks, sizeof(rows->blocks)) == 0;
 
-	rows->missing = answer->missing;
-	rows->rows = answer->rows;
-	rows->nulls = answer->nulls;
-	rows->added = rows->missing == 0;
-	return memcmp(answer->blocks, rows->blocks, sizeof(rows->blocks)) == 0 &&
-		(rows->added || rows->rows == 0) && rows->nulls <= rows->rows &&
-		!(asked->layout && rows->nulls > 0);
+	*rows = *answer;
+	return same && rows->added == (rows->missing == 0) && (rows->added || rows->rows == 0) &&
+		rows->nulls <= rows->rows && !(asked->layout && rows->nulls > 0);
 }
 
 /*
@@ -166,7 +163,7 @@ take_added(GpuJob *job, const GpuChunk *added, SortError *err)
 	at = client_chunk_memory(c, added->chunk);
 	for (i = 0; i < added->count; i++)
 	{
-		GpuRows		answer;
+		SortRows	answer;
 
 		memcpy(&answer, at, sizeof(answer));
 		at += sizeof(answer) + asked->ncolumns * sizeof(uint64_t);

@@ -25,7 +25,7 @@ typedef struct GatheredExtents
 	bool		full;			/* the service has no room for more */
 } GatheredExtents;
 
-/* Rows that are being added: asked for, those with an answer. */
+/* Rows that are being added. */
 typedef struct AskedRows
 {
 	bool		layout;			/* one was sent; without it, the values of one column are keys */
@@ -51,7 +51,7 @@ typedef struct GpuJob
 {
 	SortJob		base;
 	GpuClient  *client;			/* NULL: the job has been ended, and has failed */
-	uint64_t	n;				/* keys added, those of rows included */
+	uint64_t	n;				/* keys added, keys of rows included */
 	uint64_t	announced;		/* chunks that have not been handed over yet */
 	GatheredExtents gathered;
 	AskedRows	rows;
@@ -82,9 +82,8 @@ extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, So
 extern SortStatus client_job_handle_all(GpuJob *job, SortError *err);
 
 /*
- * Announces the chunks that are going to be filled, so many, as far as they have not been
- * announced yet.  What follows soon may be announced with them, and then needs no round trip of
- * its own.
+ * Announces that this many chunks are going to be filled, as far as that has not been announced
+ * yet.  What follows soon may be announced at once, and then needs no round trip of its own.
  */
 extern SortStatus client_announce(GpuJob *job, uint64_t chunks, SortError *err);
 

@@ -117,7 +117,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 	return client_send_chunk(job, GPU_MSG_LAYOUT, bytes, sizeof(*layout) + nranges, 1, err);
 }
 
-/* Writes the lists of rows and sends them, at most so many in a chunk. */
+/* Writes the lists of rows and sends them, at most `most` in a chunk. */
 static SortStatus
 send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
@@ -141,7 +141,7 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 		for (; asked->asked < end; asked->asked++)
 		{
 			const uint64_t *blocks = asked->list[asked->asked].blocks;
-			const GpuRows entry = {.blocks = {blocks[0], blocks[1]}};
+			const SortRows entry = {.blocks = {blocks[0], blocks[1]}};
 
 			memcpy(at, &entry, sizeof(entry));
 			memcpy(at + sizeof(entry), asked->generations + asked->asked * asked->ncolumns,

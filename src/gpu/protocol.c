@@ -28,7 +28,7 @@ _Static_assert(sizeof(GpuOpen) == 40, "open");
 _Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
-_Static_assert(sizeof(GpuRows) == 32, "rows of extents");
+_Static_assert(sizeof(SortRows) == 32, "rows of extents");
 _Static_assert(sizeof(GpuLook) == 16, "look");
 _Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
 			   "layout in a chunk");
@@ -213,7 +213,7 @@ typedef struct MessageKind
  * Rows of one column are the smallest that are named and answered; how many columns there are, the
  * layout says.
  */
-#define ROWS_BYTES		(sizeof(GpuRows) + sizeof(uint64_t))
+#define ROWS_BYTES		(sizeof(SortRows) + sizeof(uint64_t))
 
 static const MessageKind kinds[] = {
 	/* from the client */

@@ -28,8 +28,8 @@
  * client for filling, ADD gives it back; DATA lends it to the client for
  * reading, RELEASE gives it back; CLOSE and hanging up give back all.
  *
- * Chunks are granted for what the client has in hand, and for nothing else: those that the
- * keys of OPEN fill, and those that WANT announces, with keys, extents, a layout, lists of rows
+ * Chunks are granted for what the client has in hand, and for nothing else: as many as the
+ * keys of OPEN fill, and as many as WANT announces for keys, extents, a layout, lists of rows
  * or questions.  So a client that has handed over what it announced, and pauses until it has
  * more, holds no chunk.
  *
@@ -160,7 +160,7 @@ typedef struct GpuOpen
 	uint32_t	look_up;		/* 0 or 1: no result is sent, there are questions */
 } GpuOpen;
 
-/* Chunks that follow at once, besides those that were announced before. */
+/* Chunks that follow at once, besides the chunks that were announced before. */
 typedef struct GpuWant
 {
 	uint32_t	chunks;			/* > 0; after FINISH, of LOOK alone */
@@ -173,8 +173,8 @@ typedef struct GpuWant
  * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
  * bytes, whose number is a multiple of 8.
  * LAYOUT: a RowsLayout and its ranges; count is 1.
- * ADD_ROWS: GpuRows, each with its generations behind it, which ADDED gives back with the answers
- * filled in and the same count.
+ * ADD_ROWS: SortRows, each with the generations of its columns' extents (uint64_t, not 0) behind
+ * it, which ADDED gives back with the answers filled in and the same count.
  */
 typedef struct GpuChunk
 {
@@ -189,21 +189,7 @@ typedef struct GpuKept
 	uint32_t	zero;
 } GpuKept;
 
-/*
- * Some blocks of one extent of each column, whose generations (uint64_t, not 0) follow.
- */
-typedef struct GpuRows
-{
-	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
-	uint32_t	missing;		/* the answer: bit c is set if the service has not the extent of
-								 * column c; all bits, if the columns do not have the same rows;
-								 * 0: they are added, ... */
-	uint32_t	rows;			/* ... so many rows, ... */
-	uint32_t	nulls;			/* ... without a layout: of which so many have no key */
-	uint32_t	zero;
-} GpuRows;
-
-/* The most blocks that an extent can have: those that GpuRows can name. */
+/* The most blocks that an extent can have: as many as SortRows can name. */
 #define GPU_EXTENT_BLOCKS 128
 
 /*
@@ -282,11 +268,11 @@ extern uint32_t gpu_message_chunk(const GpuMessage *message);
 /* The most items of a form that a chunk holds. */
 extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
 
-/* The most lists of rows of so many columns of an ADD_ROWS. */
+/* The most lists of rows of ncolumns columns of an ADD_ROWS. */
 static inline uint32_t
 gpu_chunk_rows(uint64_t chunk_bytes, uint32_t ncolumns)
 {
-	return (uint32_t) (chunk_bytes / (sizeof(GpuRows) + ncolumns * sizeof(uint64_t)));
+	return (uint32_t) (chunk_bytes / (sizeof(SortRows) + ncolumns * sizeof(uint64_t)));
 }
 
 /* The most questions of a LOOK: what is asked and answered is at most 8 bytes each. */
@@ -298,7 +284,7 @@ gpu_chunk_looks(uint64_t chunk_bytes)
 
 /*
  * Bytes received and not yet taken.  There is room for many messages, so that
- * those that arrive together are received by one call.
+ * all that arrive together are received by one call.
  */
 #define GPU_INPUT_SIZE 8192
 

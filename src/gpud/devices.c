@@ -54,7 +54,7 @@ add_device(Devices *devices, int ordinal, char *text)
 
 /*
  * Reads a list of ordinals such as "0,2", none of which may occur twice, into
- * ordinals, which has room for most.  False if it is no such list.
+ * ordinals, which has room for most.  False if it is none.
  */
 static bool
 parse_ordinals(const char *list, int *ordinals, int *n, int most)

@@ -68,7 +68,7 @@ extern void devices_close(Devices *devices);
  */
 extern Device *devices_take(Devices *devices, bool extents);
 
-/* A client has named the epoch of its extents: all devices forget those of others. */
+/* A client has named the epoch of its extents: all devices forget extents of others. */
 extern void devices_hear(Devices *devices, uint64_t epoch);
 
 /*

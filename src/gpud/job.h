@@ -146,13 +146,12 @@ extern void job_take_back(Job *job, uint32_t chunk);
 extern bool job_supply(Job *job);
 
 /*
- * A chunk that the client has filled is the device's now; then job_chunk_is_read_by tells
- * with which call of the engine it will have been read, 0: already.
+ * With which call of the engine a chunk that the client has filled will have been read; 0:
+ * already.
  */
-extern void job_chunk_is_busy(Job *job, uint32_t chunk);
 extern void job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number);
 
-/* A chunk that the client has filled is the client's for reading. */
+/* A chunk that the client has filled has been read, and is the client's for reading. */
 extern void job_chunk_is_lent(Job *job, uint32_t chunk);
 
 /* If the client has handed over all that it has announced, it has no share of the chunks. */

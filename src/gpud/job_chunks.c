@@ -52,13 +52,6 @@ job_collect_busy(Job *job, bool wait)
 }
 
 void
-job_chunk_is_busy(Job *job, uint32_t chunk)
-{
-	job->chunks.state[chunk] = CHUNK_BUSY;
-	job->chunks.filling--;
-}
-
-void
 job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number)
 {
 	JobChunks  *chunks = &job->chunks;
@@ -79,7 +72,6 @@ void
 job_chunk_is_lent(Job *job, uint32_t chunk)
 {
 	job->chunks.state[chunk] = CHUNK_READING;
-	job->chunks.filling--;
 	job->chunks.reading++;
 }
 

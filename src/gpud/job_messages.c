@@ -43,7 +43,7 @@ open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 	HpsortCuda *others[DEVICES_MAX];
 	HpsortCudaCode code;
 
-	/* A job for keys can be read as runs, too, and is when those are smaller. */
+	/* A job for keys can be read as runs, too, and is when runs are smaller. */
 	spec.wanted = open->want == SORT_WANT_PERMUTATION ? HPSORT_CUDA_PERMUTATION :
 		open->want == SORT_WANT_RUNS ? HPSORT_CUDA_RUNS : HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
 	code = hpsort_cuda_job_open(job->device->cuda, &spec, cuda, err);
@@ -126,7 +126,6 @@ on_add(Job *job, const GpuMessage *m)
 
 	if (job->layout)
 		return peer_bad_message(job->peer, "keys behind those of rows");
-	job_chunk_is_busy(job, add->chunk);
 	if (!add_keys(job, add, &number, &err))
 		return job_fail_by(job, &err);
 	job_chunk_is_read_by(job, add->chunk, number);
@@ -241,20 +240,19 @@ typedef struct Handler
 {
 	bool		(*handle) (Job *job, const GpuMessage *m);
 	ChunkState	chunk;			/* of the chunk that it names; ELSEWHERE: it names none */
-	bool		announced;		/* its chunk, by WANT */
 	bool		filling;		/* before FINISH only */
 	bool		finished;		/* after FINISH only */
 	bool		failed;			/* for a job that has failed, too */
 } Handler;
 
 static const Handler handlers[] = {
-	[GPU_MSG_ADD] = {on_add, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_ADD] = {on_add, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_WANT] = {on_want},
-	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.announced = true,.filling = true},
-	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.announced = true,.filling = true},
-	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.filling = true},
+	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.filling = true},
+	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_FINISH] = {on_finish,.filling = true},
-	[GPU_MSG_LOOK] = {job_look_up, CHUNK_FILLING,.announced = true,.finished = true},
+	[GPU_MSG_LOOK] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_RELEASE] = {on_release, CHUNK_READING,.failed = true},
 	[GPU_MSG_CLOSE] = {on_close,.failed = true},
 };
@@ -277,10 +275,17 @@ job_message(Job *job, const GpuMessage *m)
 		return peer_bad_message(job->peer, "keys after the last");
 	if (h->finished && !job->finished)
 		return peer_bad_message(job->peer, "question before the end of the keys");
-	if (h->announced && job->wanted == 0)
-		return peer_bad_message(job->peer, "chunk that was not announced");
-	if (h->announced)
+
+	/*
+	 * Chunks are granted only for what was announced.  From here on the chunk is the device's,
+	 * until the handler says what becomes of it.
+	 */
+	if (h->chunk == CHUNK_FILLING)
+	{
+		job->chunks.state[gpu_message_chunk(m)] = CHUNK_BUSY;
+		job->chunks.filling--;
 		job->wanted--;
+	}
 	alive = h->handle(job, m);
 	if (alive && !job->failed && h->filling && h->chunk == CHUNK_FILLING)
 		job_may_pause(job);

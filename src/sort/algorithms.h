@@ -35,7 +35,7 @@ extern bool algorithm_gives(SortAlgorithm algorithm, SortWant want);
 extern bool algorithm_is_published(SortAlgorithm algorithm);
 
 /*
- * The most bytes that a published algorithm needs on the CPU for n > 0 keys of so many values
+ * The most bytes that a published algorithm needs on the CPU for n > 0 keys of range values
  * besides themselves and the result, whatever they are, with the default options; UINT64_MAX for
  * more.  0 of other algorithms.
  */

@@ -42,7 +42,7 @@ make_area(void)
 {
 	struct
 	{
-		GpuRows		rows;
+		SortRows	rows;
 		uint64_t	generation;
 	}			rows[2] = {{{.rows = 5}, 1}, {{.rows = 5}, 2}},
 				answers[2] = {{{.rows = 5,.nulls = 1}, 1}, {{.rows = 5,.nulls = 1}, 2}};

@@ -277,7 +277,7 @@ write_kept(char *chunk, const ExtentSample *sample, Crime crime)
 static void
 write_list(char *chunk, Crime crime)
 {
-	GpuRows		entry = {.blocks = {7, 0}};
+	SortRows	entry = {.blocks = {7, 0}};
 	uint64_t	generation = crime == LIST_GENERATION_0 ? 0 : 9;
 
 	if (crime == LIST_ANSWERED)

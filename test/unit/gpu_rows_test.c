@@ -785,7 +785,7 @@ commit_with_rows(GpuClient *c, SortJob *job, Crime crime)
 {
 	uint32_t	chunk = take_chunk(c, job, true);
 	char	   *memory = client_chunk_memory(c, chunk);
-	GpuRows		rows = {.blocks = {crime == BLOCK_BEYOND ? 15 : 7, 0},.rows = crime == ANSWERED};
+	SortRows	rows = {.blocks = {crime == BLOCK_BEYOND ? 15 : 7, 0},.rows = crime == ANSWERED};
 	uint64_t	generations[2] = {crime == GENERATION_0 ? 0 : 1000, 1001};
 
 	memcpy(memory, &rows, sizeof(rows));

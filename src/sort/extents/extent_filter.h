@@ -32,9 +32,9 @@ typedef struct DistanceRange
 } DistanceRange;
 
 /*
- * So many ranges are compared one after the other.  Of 1e7 random distances of one, two and four
- * bytes, in ms, a range takes 0.9, 0.9 and 2.6, a look-up in the table 20 and 65, a binary search
- * 400 (Intel Xeon, two cores of a busy virtual machine).
+ * The most ranges that are compared one after the other.  Of 1e7 random distances of one, two and
+ * four bytes, in ms, a range takes 0.9, 0.9 and 2.6, a look-up in the table 20 and 65, a binary
+ * search 400 (Intel Xeon, two cores of a busy virtual machine).
  */
 #define EXTENT_FILTER_FEW 16
 
