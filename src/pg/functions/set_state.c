@@ -17,91 +17,110 @@
 #include "pg/functions/set_state.h"
 #include "pg/last_sort.h"
 
-SetState *
-set_state_start(MemoryContext memory, AggregateState *keys, const char *function,
-				SortWant want, SortOrder order)
+/* How many rows are read from the sorter at once. */
+#define SET_BATCH 1024
+
+/*
+ * A set that is being returned.  The set and its sorter's memory are in a memory context that
+ * is deleted however the query ends.
+ */
+typedef struct SetState
 {
-	SetState   *state = (SetState *) MemoryContextAllocZero(memory, sizeof(SetState));
+	AggregateState *all;
+	SortWant	want;
+	SorterCursor cursor;
+	int64		nulls;			/* still to be returned ... */
+	bool		nulls_first;	/* ... before or after the keys */
+	size_t		at;				/* next one of the batch */
+	size_t		got;
+	int32		keys[SET_BATCH];
+	uint64		counts[SET_BATCH];	/* of runs; of keys zeros */
+} SetState;
+
+/* A row of a set: a key, or a run. */
+typedef struct SetRow
+{
+	bool		isnull;
+	int32		key;
+	int64		count;			/* of a run */
+} SetRow;
+
+/* Puts keys in order, and returns them as a set in memory; NULL if the function has no rows. */
+static SetState *
+start_set(FunctionCallInfo fcinfo, MemoryContext memory, SetKeys keys, const char *function,
+		  SortWant want)
+{
+	SortOrder	order = {false, false};
+	AggregateState *all = keys(fcinfo, memory, &order);
+	SetState   *state;
 	SortError	err;
 
-	state->all = keys;
-	state->nulls = keys->nulls;
+	if (all == NULL)
+		return NULL;
+	state = (SetState *) MemoryContextAllocZero(memory, sizeof(SetState));
+	state->all = all;
+	state->want = want;
+	state->nulls = all->nulls;
 	state->nulls_first = order.nulls_first;
-	pg_sort_check(sorter_finish(&keys->sorter, want, &err), &err);
-	pg_sort_check(sorter_open_cursor(&keys->sorter, order.descending, &state->cursor, &err), &err);
-	last_sort_record(function, &keys->sorter, NULL, keys->nulls);
+	pg_sort_check(sorter_finish(&all->sorter, want, &err), &err);
+	pg_sort_check(sorter_open_cursor(&all->sorter, order.descending, &state->cursor, &err), &err);
+	last_sort_record(function, &all->sorter, NULL, all->nulls);
 	return state;
 }
 
-/* Sets *key or *isnull to the next row of a set of keys.  Returns false at the end. */
+/* Sets *row to the next row of a set.  Returns false at the end. */
 static inline bool
-next_key(SetState *state, int32 *key, bool *isnull)
+next_row(SetState *state, SetRow *row)
 {
-	*isnull = false;
-	if (state->nulls_first && state->nulls > 0)
-	{
-		state->nulls--;
-		*isnull = true;
-		return true;
-	}
+	bool		runs = state->want == SORT_WANT_RUNS;
+
 	if (state->at == state->got)
 	{
 		SortError	err;
+		SortStatus	status;
 
-		pg_sort_check(sorter_cursor_keys(&state->cursor, state->keys, SET_BATCH,
-										 &state->got, &err), &err);
-		state->at = 0;
-		if (state->got == 0)
-		{
-			*isnull = state->nulls > 0;
-			return state->nulls-- > 0;
-		}
-	}
-	*key = state->keys[state->at++];
-	return true;
-}
-
-/*
- * Sets *key or *isnull, and *count, to the next row of a set of runs.  Returns false at the
- * end.  All NULLs are one run, as in GROUP BY x ORDER BY x.
- */
-static inline bool
-next_run(SetState *state, int32 *key, int64 *count, bool *isnull)
-{
-	if (state->at == state->got)
-	{
-		SortError	err;
-
-		pg_sort_check(sorter_cursor_runs(&state->cursor, state->keys, state->counts, SET_BATCH,
-										 &state->got, &err), &err);
+		if (runs)
+			status = sorter_cursor_runs(&state->cursor, state->keys, state->counts, SET_BATCH,
+										&state->got, &err);
+		else
+			status = sorter_cursor_keys(&state->cursor, state->keys, SET_BATCH, &state->got, &err);
+		pg_sort_check(status, &err);
 		state->at = 0;
 	}
-	*isnull = state->nulls > 0 && (state->nulls_first || state->got == 0);
-	if (*isnull)
+	row->isnull = state->nulls > 0 && (state->nulls_first || state->got == 0);
+	if (row->isnull)
 	{
-		*count = state->nulls;
-		state->nulls = 0;
+		/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
+		row->count = runs ? state->nulls : 1;
+		state->nulls -= row->count;
 		return true;
 	}
 	if (state->at == state->got)
 		return false;
-	*key = state->keys[state->at];
-	*count = (int64) state->counts[state->at++];
+	row->key = state->keys[state->at];
+	row->count = (int64) state->counts[state->at++];
 	return true;
 }
 
 /*
- * Returns the descriptor of the function's result, hpsort_run.  An error if the type has been
- * altered.
+ * Returns the descriptor of a row: of an int4, or of the function's result, hpsort_run.  An error
+ * if that type has been altered.
  */
 static TupleDesc
-run_type(FunctionCallInfo fcinfo)
+row_type(FunctionCallInfo fcinfo, SortWant want)
 {
 	TupleDesc	tupdesc;
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	run_type_check(tupdesc);
+	if (want == SORT_WANT_RUNS)
+	{
+		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "return type must be a row type");
+		run_type_check(tupdesc);
+		return tupdesc;
+	}
+	tupdesc = CreateTemplateTupleDesc(1);
+	TupleDescInitEntry(tupdesc, 1, NULL, INT4OID, -1, 0);
+	compat_finalize_tupdesc(tupdesc);
 	return tupdesc;
 }
 
@@ -119,70 +138,65 @@ is_stored(FunctionCallInfo fcinfo)
 }
 
 /*
- * A row without NULLs, which is formed once.  For each row of the set its numbers are
- * overwritten, and the tuplestore copies the row.
+ * Forms a row of a key of 0, or of that and a count of 0, without NULLs.  Sets *key and *count to
+ * where these numbers are.
  */
-typedef struct RowImage
-{
-	MinimalTuple tuple;
-	char	   *key;			/* where its numbers are */
-	char	   *count;			/* of runs only */
-} RowImage;
-
-/* Forms the row, of a key, or of a key and a count. */
-static void
-make_row_image(RowImage *row, TupleDesc tupdesc)
+static MinimalTuple
+form_row(TupleDesc tupdesc, char **key, char **count)
 {
 	Datum		values[2] = {Int32GetDatum(0), Int64GetDatum(0)};
 	bool		isnull[2] = {false, false};
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+	MinimalTuple tuple;
 
 	ExecClearTuple(slot);
 	memcpy(slot->tts_values, values, tupdesc->natts * sizeof(Datum));
 	memcpy(slot->tts_isnull, isnull, tupdesc->natts * sizeof(bool));
 	ExecStoreVirtualTuple(slot);
-	row->tuple = ExecCopySlotMinimalTuple(slot);
+	tuple = ExecCopySlotMinimalTuple(slot);
 	ExecDropSingleTupleTableSlot(slot);
-	row->key = (char *) row->tuple + row->tuple->t_hoff - MINIMAL_TUPLE_OFFSET;
-	row->count = row->key + DOUBLEALIGN(sizeof(int32));
+	*key = (char *) tuple + tuple->t_hoff - MINIMAL_TUPLE_OFFSET;
+	*count = *key + DOUBLEALIGN(sizeof(int32));
+	return tuple;
 }
 
-/* Puts the rows of a set, keys or runs, into a tuplestore. */
+/*
+ * Puts the rows of a set into a tuplestore.  One row is formed; for each row of the set its
+ * numbers are overwritten, and the tuplestore copies it.
+ */
 static void
 store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
 {
-	bool		runs = tupdesc->natts == 2;
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
-	RowImage	row;
-	int32		key = 0;
-	int64		count = 0;
-	bool		isnull;
+	char	   *key;
+	char	   *count;
+	MinimalTuple tuple = form_row(tupdesc, &key, &count);
+	SetRow		row;
 
-	make_row_image(&row, tupdesc);
-	ExecStoreMinimalTuple(row.tuple, slot, false);
-	while (runs ? next_run(state, &key, &count, &isnull) : next_key(state, &key, &isnull))
+	ExecStoreMinimalTuple(tuple, slot, false);
+	while (next_row(state, &row))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (unlikely(isnull))
+		if (unlikely(row.isnull))
 		{
-			Datum		values[2] = {(Datum) 0, Int64GetDatum(count)};
+			Datum		values[2] = {(Datum) 0, Int64GetDatum(row.count)};
 			bool		nulls[2] = {true, false};
 
 			tuplestore_putvalues(store, tupdesc, values, nulls);
 			continue;
 		}
-		memcpy(row.key, &key, sizeof(key));
-		if (runs)
-			memcpy(row.count, &count, sizeof(count));
+		memcpy(key, &row.key, sizeof(row.key));
+		if (state->want == SORT_WANT_RUNS)
+			memcpy(count, &row.count, sizeof(row.count));
 		tuplestore_puttupleslot(store, slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);
-	pfree(row.tuple);
+	pfree(tuple);
 }
 
 /* Returns a set in a tuplestore. */
 static Datum
-return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
+return_stored(FunctionCallInfo fcinfo, SetKeys keys, const char *function, SortWant want)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort set",
@@ -190,16 +204,9 @@ return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
 	MemoryContext old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
 	SetState   *state;
 
-	if (runs)
-		rsinfo->setDesc = run_type(fcinfo);
-	else
-	{
-		rsinfo->setDesc = CreateTemplateTupleDesc(1);
-		TupleDescInitEntry(rsinfo->setDesc, 1, NULL, INT4OID, -1, 0);
-		compat_finalize_tupdesc(rsinfo->setDesc);
-	}
+	rsinfo->setDesc = row_type(fcinfo, want);
 	MemoryContextSwitchTo(old);
-	state = start(fcinfo, memory);
+	state = start_set(fcinfo, memory, keys, function, want);
 
 	MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
 	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,
@@ -217,75 +224,44 @@ return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
 
 /* --- a set returned a row at a time */
 
-/*
- * Returns the context of a call.  The first call makes the set, which is in user_fctx: NULL
- * means no rows.
- */
-static FuncCallContext *
-call_context(FunctionCallInfo fcinfo, SetStart start, bool runs)
+Datum
+set_return(FunctionCallInfo fcinfo, SetKeys keys, const char *function, SortWant want)
 {
 	FuncCallContext *funcctx;
+	SetState   *state;
+	SetRow		row;
 
+	if (is_stored(fcinfo))
+		return return_stored(fcinfo, keys, function, want);
 	if (SRF_IS_FIRSTCALL())
 	{
+		MemoryContext old;
+
 		funcctx = SRF_FIRSTCALL_INIT();
-		if (runs)
-		{
-			MemoryContext old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
-
-			funcctx->tuple_desc = BlessTupleDesc(run_type(fcinfo));
-			MemoryContextSwitchTo(old);
-		}
-		funcctx->user_fctx = start(fcinfo, funcctx->multi_call_memory_ctx);
+		old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
+		if (want == SORT_WANT_RUNS)
+			funcctx->tuple_desc = BlessTupleDesc(row_type(fcinfo, want));
+		MemoryContextSwitchTo(old);
+		funcctx->user_fctx = start_set(fcinfo, funcctx->multi_call_memory_ctx, keys, function,
+									   want);
 	}
-	return SRF_PERCALL_SETUP();
-}
-
-Datum
-set_return_keys(FunctionCallInfo fcinfo, SetStart start)
-{
-	FuncCallContext *funcctx;
-	SetState   *state;
-	int32		key = 0;
-	bool		isnull;
-
-	if (is_stored(fcinfo))
-		return return_stored(fcinfo, start, false);
-	funcctx = call_context(fcinfo, start, false);
+	funcctx = SRF_PERCALL_SETUP();
 	state = (SetState *) funcctx->user_fctx;
-	if (state == NULL || !next_key(state, &key, &isnull))
+	if (state == NULL || !next_row(state, &row))
 	{
 		if (state)
 			sorter_reset(&state->all->sorter);
 		SRF_RETURN_DONE(funcctx);
 	}
-	if (isnull)
+	if (want == SORT_WANT_RUNS)
+	{
+		Datum		values[2] = {Int32GetDatum(row.isnull ? 0 : row.key), Int64GetDatum(row.count)};
+		bool		isnull[2] = {row.isnull, false};
+
+		SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values,
+																   isnull)));
+	}
+	if (row.isnull)
 		SRF_RETURN_NEXT_NULL(funcctx);
-	SRF_RETURN_NEXT(funcctx, Int32GetDatum(key));
-}
-
-Datum
-set_return_runs(FunctionCallInfo fcinfo, SetStart start)
-{
-	FuncCallContext *funcctx;
-	SetState   *state;
-	int32		key = 0;
-	int64		count;
-	bool		isnull[2] = {false, false};
-	Datum		values[2];
-
-	if (is_stored(fcinfo))
-		return return_stored(fcinfo, start, true);
-	funcctx = call_context(fcinfo, start, true);
-	state = (SetState *) funcctx->user_fctx;
-	if (state == NULL || !next_run(state, &key, &count, &isnull[0]))
-	{
-		if (state)
-			sorter_reset(&state->all->sorter);
-		SRF_RETURN_DONE(funcctx);
-	}
-	values[0] = Int32GetDatum(key);
-	values[1] = Int64GetDatum(count);
-	SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values,
-															   isnull)));
+	SRF_RETURN_NEXT(funcctx, Int32GetDatum(row.key));
 }
