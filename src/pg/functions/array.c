@@ -62,16 +62,16 @@ static void
 take_images(ArrayArgument *arg, bool of_equals)
 {
 	const uint32 *numbers = (const uint32 *) arg->keys;
-	SortContext *context = &arg->context;
+	SortAlgorithm algorithm = arg->context.algorithm;
 	int32	   *images;
 	int			i;
 
-	context->floats = true;
-	if (context->algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(context->algorithm)->floats)
+	arg->context.floats = true;
+	if (algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(algorithm)->floats)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("algorithm \"%s\" sorts integers only",
-						sort_algorithm_name(context->algorithm)),
+						sort_algorithm_name(algorithm)),
 				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
 	images = palloc(Max(arg->n, 1) * sizeof(int32));
 	for (i = 0; i < arg->n;)

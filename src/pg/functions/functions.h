@@ -1,6 +1,6 @@
 /*
  * functions.h
- *		What the nodes use of hpsort's functions and aggregates.
+ *		What others use of hpsort's functions and aggregates.
  *
  * Other rooms include this header, and no other of this room:
  *
@@ -8,6 +8,7 @@
  *	aggregates.h            the C functions of the aggregates, by which the planner knows them
  *	arguments.h             arguments of SQL functions
  *	keys_query.h            keys of a column or a query, through SPI
+ *	preload.h               whether the library is there when the first query is planned
  *	run_array.h             arrays of runs
  *	state_object.h          an aggregate's state as an SQL value
  */
@@ -20,6 +21,7 @@
 #include "pg/functions/aggregates.h"
 #include "pg/functions/arguments.h"
 #include "pg/functions/keys_query.h"
+#include "pg/functions/preload.h"
 #include "pg/functions/run_array.h"
 #include "pg/functions/state_object.h"
 

@@ -93,15 +93,14 @@ multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 /* Adds a key count times. */
 extern void multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count);
 
-/*
- * Adds the keys of another datum, or takes them away.  Taking away more of a key than there are
- * is an error.
- */
+/* Adds the keys of another datum. */
 extern void multiset_expanded_add(ExpandedMultiset *expanded, Datum datum);
-extern void multiset_expanded_subtract(ExpandedMultiset *expanded, Datum datum);
 
-/* Does what multiset_expanded_add() does, for a multiset from which keys will be taken away. */
-extern void multiset_expanded_add_moving(ExpandedMultiset *expanded, Datum datum);
+/*
+ * Adds the keys of another datum, or with subtract takes them away, in a multiset whose keys come
+ * and go.  Taking away more of a key than there are is an error.
+ */
+extern void multiset_expanded_move(ExpandedMultiset *expanded, Datum datum, bool subtract);
 
 /*
  * Returns the flat value in the current memory context.  Keys may be added to the multiset
