@@ -139,7 +139,7 @@ find(
 			}
 			$includes{$unit} //= {};
 			my $made = () = $text =~ /\bCreateTemplateTupleDesc\(/g;
-			my $finalized = () = $text =~ /\bcompat_finalize_tupdesc\([^)]*\);/g;
+			my $finalized = () = $text =~ /\bTupleDescFinalize\([^)]*\);/g;
 			push @failures, "$path makes $made tuple descriptors and finalizes $finalized" if $made != $finalized;
 
 			# What the unit calls, and what its source file defines for others.  A function that is only

@@ -90,7 +90,7 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 	scan->qual = node->ps.qual;
 	scan->econtext = node->ps.ps_ExprContext;
 	scan->slot = node->ss_ScanTupleSlot;
-	scan->for_change = compat_scan_is_for_change(node);
+	scan->for_change = !ScanRelIsReadOnly(node);
 }
 
 void

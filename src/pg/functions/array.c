@@ -92,8 +92,8 @@ take_images(ArrayArgument *arg, bool of_equals)
 /* --- in order */
 
 /*
- * Returns the keys in order, as a new int4[], or the array itself.  A key that is not between lo and hi is an error.
- * function is a literal, for hpsort_last().
+ * Returns the keys in order, as a new int4[], or the array itself.  A key that is not between lo
+ * and hi is an error. function is a literal, for hpsort_last().
  */
 static ArrayType *
 sort_array(const ArrayArgument *arg, const char *function, int32 lo, int32 hi)

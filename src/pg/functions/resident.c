@@ -57,7 +57,7 @@ PG_FUNCTION_INFO_V1(hpsort_resident_check);
 static void
 check_owner(Oid relid)
 {
-	if (!compat_owns_relation(relid))
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
 }
@@ -112,7 +112,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep system column \"%s\"", attribute)));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	if (att->attgenerated == COMPAT_ATTRIBUTE_GENERATED_VIRTUAL)
+	if (att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));

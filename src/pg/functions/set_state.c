@@ -120,7 +120,7 @@ row_type(FunctionCallInfo fcinfo, SortWant want)
 	}
 	tupdesc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(tupdesc, 1, NULL, INT4OID, -1, 0);
-	compat_finalize_tupdesc(tupdesc);
+	TupleDescFinalize(tupdesc);
 	return tupdesc;
 }
 

@@ -181,7 +181,7 @@ hpsort_support_set(PG_FUNCTION_ARGS)
 
 	if (array == NULL)
 		PG_RETURN_POINTER(NULL);
-	rows->rows = compat_estimate_array_length(rows->root, array);
+	rows->rows = estimate_array_length(rows->root, array);
 	PG_RETURN_POINTER(rows);
 }
 

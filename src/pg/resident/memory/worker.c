@@ -122,7 +122,7 @@ static bool
 wait_for_answer(ResidentRoot *root)
 {
 	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), WAIT_MS);
-	uint32		event = compat_wait_event_extension("HpsortResidentMemory");
+	uint32		event = WaitEventExtensionNew("HpsortResidentMemory");
 	bool		answered = false;
 
 	ConditionVariablePrepareToSleep(&root->changed);
