@@ -126,10 +126,8 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 	{
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
-		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnums[c] - 1)->atttypid;
 
 		residency_key(scan->rel, attnums[c], key);
-		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
@@ -177,7 +175,8 @@ open_source(ResidentSource *source, BatchPages *pages)
 }
 
 ResidentSource *
-resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages)
+resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages,
+					 PageList **list)
 {
 	MemoryContext memory;
 	MemoryContext old;
@@ -199,13 +198,18 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 		source = NULL;
 	MemoryContextSwitchTo(old);
 	if (source == NULL)
+	{
 		MemoryContextDelete(memory);
+		return NULL;
+	}
+	*list = source->pages;
 	return source;
 }
 
-void
-resident_source_close(ResidentSource *source)
+uint64
+resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 {
+	uint64		filtered = source->filtered;
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -217,26 +221,20 @@ resident_source_close(ResidentSource *source)
 												   source->blocks.all);
 		resident_end(&column->reader.key, &column->use);
 	}
-	page_list_free(source->pages);
+	if (blocks)
+	{
+		blocks->resident += source->blocks.resident;
+		blocks->gpu += source->blocks.gpu;
+		blocks->all += source->blocks.all;
+	}
 	MemoryContextDelete(source->memory);
+	return filtered;
 }
 
-const ColumnBlocks *
-resident_source_blocks(const ResidentSource *source)
+int64
+resident_source_hits(const ResidentSource *source)
 {
-	return &source->blocks;
-}
-
-PageList *
-resident_source_pages(const ResidentSource *source)
-{
-	return source->pages;
-}
-
-uint64
-resident_source_filtered(const ResidentSource *source)
-{
-	return source->filtered;
+	return source->blocks.resident;
 }
 
 /* --- taking extents */
@@ -412,7 +410,7 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
-		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
+		extent_reader_add(&source->columns[c].reader, from, to, NULL, &batches[c]);
 	if (source->tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
 							   &batches[source->nbatches - 1], source->tids);
