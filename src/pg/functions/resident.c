@@ -408,7 +408,7 @@ may_know(Oid relid, AttrNumber attnum)
 static const char *
 reason_unknown(Form_pg_class form, AttrNumber attnum)
 {
-	const char *reason;
+	ResidentReason failure;
 
 	if (attnum == InvalidAttrNumber)
 		return "no such column";
@@ -425,8 +425,8 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	/* relpages is as of the last VACUUM or ANALYZE. */
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";
-	reason = resident_failure();
-	return reason ? reason : "not read yet";
+	failure = resident_failure();
+	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
 }
 
 /* Returns the status of a column, or NULL if there is none. */
@@ -453,14 +453,17 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	AttrNumber	attnum = get_attnum(relid, NameStr(*attribute));
 	const ResidentStatus *status = find_status(statuses, relid, attnum);
 	ResidentStatus none = {0};
+	const char *reason;
 	Datum		values[SHOWN_COUNT];
 	bool		isnull[SHOWN_COUNT] = {0};
 
 	if (!HeapTupleIsValid(tuple))
 		return;
-	if (status == NULL)
+	if (status)
+		reason = resident_reason_text(status->reason);
+	else
 	{
-		none.reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
+		reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
 		status = &none;
 	}
 	ReleaseSysCache(tuple);
@@ -474,8 +477,8 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	values[SHOWN_GPU_HITS] = Int64GetDatum(status->gpu_hits);
 	values[SHOWN_REFRESHES] = Int64GetDatum(status->refreshes);
 	values[SHOWN_EVICTIONS] = Int64GetDatum(status->evictions);
-	isnull[SHOWN_REASON] = status->reason == NULL;
-	values[SHOWN_REASON] = status->reason ? CStringGetTextDatum(status->reason) : (Datum) 0;
+	isnull[SHOWN_REASON] = reason == NULL;
+	values[SHOWN_REASON] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
