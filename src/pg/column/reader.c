@@ -1,6 +1,6 @@
 /*
  * reader.c
- *		Integer columns of a table, read a page at a time (see reader.h).
+ *		Integer columns of a table, read a page at a time (see column.h).
  *
  * Under a page's share lock the visible rows are found in one go and noted, as heapam.c's page
  * mode does it.  After the lock has been given back, under the pin alone, the filters are
@@ -25,7 +25,7 @@
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 
-#include "pg/column/reader.h"
+#include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/pages/pages.h"
 #include "pg/resident/memory/memory.h"

@@ -1,12 +1,12 @@
 /*
  * scan.c
- *		The one loop around a ColumnReader (see scan.h).
+ *		The one loop around a ColumnReader (see column.h).
  */
 #include "postgres.h"
 
 #include "executor/instrument.h"
 
-#include "pg/column/scan.h"
+#include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/sort_context.h"
 

@@ -1,27 +1,39 @@
 /*
  * sets.c
- *		Keys in order as sets (set_state.h), and a column's as an array: hpsort_set(),
- *		hpsort_runs(), hpsort_query(), hpsort_column(), hpsort_column_runs() and
- *		hpsort_column_array().
+ *		Keys in order as sets, and a column's as an array: hpsort_set(), hpsort_runs(),
+ *		hpsort_query(), hpsort_column(), hpsort_column_runs() and hpsort_column_array().
+ *
+ * In a select list the set is returned a row at a time, so that a LIMIT ends it
+ * early.  In FROM PostgreSQL stores a set before it reads the first row; there the
+ * set is written straight into a tuplestore (in work_mem, beyond that in a temporary
+ * file), which saves for each row a call, a composite value and two copies of it:
+ * 8,000,000 runs take 1.5 times as long as their keys in a select list, instead of
+ * 2.9 times (PostgreSQL 17, work_mem 2 GB).
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "executor/tuptable.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
+#include "utils/tuplestore.h"
 
 #include "pg/compat.h"
+#include "pg/functions/arguments.h"
 #include "pg/functions/keys_query.h"
-#include "pg/functions/set_state.h"
+#include "pg/functions/run_array.h"
 #include "pg/functions/state_object.h"
 #include "pg/int4_array.h"
+#include "pg/last_sort.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_set);
@@ -33,7 +45,268 @@ PG_FUNCTION_INFO_V1(hpsort_column_runs);
 PG_FUNCTION_INFO_V1(hpsort_support_set);
 PG_FUNCTION_INFO_V1(hpsort_support_column);
 
-/* --- of an array */
+/* How many rows are read from the sorter at once. */
+#define SET_BATCH 1024
+
+/*
+ * A set that is being returned.  The set and its sorter's memory are in a memory context that
+ * is deleted however the query ends.
+ */
+typedef struct SetState
+{
+	AggregateState *all;
+	SortWant	want;
+	SorterCursor cursor;
+	int64		nulls;			/* still to be returned ... */
+	bool		nulls_first;	/* ... before or after the keys */
+	size_t		at;				/* next one of the batch */
+	size_t		got;
+	int32		keys[SET_BATCH];
+	uint64		counts[SET_BATCH];	/* of runs; of keys zeros */
+} SetState;
+
+/*
+ * A function that finds the keys which the arguments of an SQL function ask for, and their order.
+ * Returns a state of all keys, unordered, in memory or a context below it; or NULL for no rows.
+ * *order is ascending, NULLs last, on entry.  The current memory context is a short-lived one.
+ */
+typedef AggregateState *(*SetKeys) (FunctionCallInfo fcinfo, MemoryContext memory,
+									SortOrder *order);
+
+/* A row of a set: a key, or a run. */
+typedef struct SetRow
+{
+	bool		isnull;
+	int32		key;
+	int64		count;			/* of a run */
+} SetRow;
+
+/* Puts keys in order, and returns them as a set in memory; NULL if the function has no rows. */
+static SetState *
+start_set(FunctionCallInfo fcinfo, MemoryContext memory, SetKeys keys, const char *function,
+		  SortWant want)
+{
+	SortOrder	order = {false, false};
+	AggregateState *all = keys(fcinfo, memory, &order);
+	SetState   *state;
+	SortError	err;
+
+	if (all == NULL)
+		return NULL;
+	state = (SetState *) MemoryContextAllocZero(memory, sizeof(SetState));
+	state->all = all;
+	state->want = want;
+	state->nulls = all->nulls;
+	state->nulls_first = order.nulls_first;
+	pg_sort_check(sorter_finish(&all->sorter, want, &err), &err);
+	pg_sort_check(sorter_open_cursor(&all->sorter, order.descending, &state->cursor, &err), &err);
+	last_sort_record(function, &all->sorter, NULL, all->nulls);
+	return state;
+}
+
+/* Sets *row to the next row of a set.  Returns false at the end. */
+static inline bool
+next_row(SetState *state, SetRow *row)
+{
+	bool		runs = state->want == SORT_WANT_RUNS;
+
+	if (state->at == state->got)
+	{
+		SortError	err;
+		SortStatus	status;
+
+		if (runs)
+			status = sorter_cursor_runs(&state->cursor, state->keys, state->counts, SET_BATCH,
+										&state->got, &err);
+		else
+			status = sorter_cursor_keys(&state->cursor, state->keys, SET_BATCH, &state->got, &err);
+		pg_sort_check(status, &err);
+		state->at = 0;
+	}
+	row->isnull = state->nulls > 0 && (state->nulls_first || state->got == 0);
+	if (row->isnull)
+	{
+		/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
+		row->count = runs ? state->nulls : 1;
+		state->nulls -= row->count;
+		return true;
+	}
+	if (state->at == state->got)
+		return false;
+	row->key = state->keys[state->at];
+	row->count = (int64) state->counts[state->at++];
+	return true;
+}
+
+/*
+ * Returns the descriptor of a row: of an int4, or of the function's result, hpsort_run.  An error
+ * if that type has been altered.
+ */
+static TupleDesc
+row_type(FunctionCallInfo fcinfo, SortWant want)
+{
+	TupleDesc	tupdesc;
+
+	if (want == SORT_WANT_RUNS)
+	{
+		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "return type must be a row type");
+		run_type_check(tupdesc);
+		return tupdesc;
+	}
+	tupdesc = CreateTemplateTupleDesc(1);
+	TupleDescInitEntry(tupdesc, 1, NULL, INT4OID, -1, 0);
+	TupleDescFinalize(tupdesc);
+	return tupdesc;
+}
+
+/* --- a set into a tuplestore */
+
+/* Whether the caller wants the set in a tuplestore. */
+static bool
+is_stored(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	return rsinfo != NULL && IsA(rsinfo, ReturnSetInfo) &&
+		(rsinfo->allowedModes & SFRM_Materialize) != 0 &&
+		(rsinfo->allowedModes & SFRM_Materialize_Preferred) != 0;
+}
+
+/*
+ * Forms a row of a key of 0, or of that and a count of 0, without NULLs.  Sets *key and *count to
+ * where these numbers are.
+ */
+static MinimalTuple
+form_row(TupleDesc tupdesc, char **key, char **count)
+{
+	Datum		values[2] = {Int32GetDatum(0), Int64GetDatum(0)};
+	bool		isnull[2] = {false, false};
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+	MinimalTuple tuple;
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, tupdesc->natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, isnull, tupdesc->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	tuple = ExecCopySlotMinimalTuple(slot);
+	ExecDropSingleTupleTableSlot(slot);
+	*key = (char *) tuple + tuple->t_hoff - MINIMAL_TUPLE_OFFSET;
+	*count = *key + DOUBLEALIGN(sizeof(int32));
+	return tuple;
+}
+
+/*
+ * Puts the rows of a set into a tuplestore.  One row is formed; for each row of the set its
+ * numbers are overwritten, and the tuplestore copies it.
+ */
+static void
+store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
+	char	   *key;
+	char	   *count;
+	MinimalTuple tuple = form_row(tupdesc, &key, &count);
+	SetRow		row;
+
+	ExecStoreMinimalTuple(tuple, slot, false);
+	while (next_row(state, &row))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (unlikely(row.isnull))
+		{
+			Datum		values[2] = {(Datum) 0, Int64GetDatum(row.count)};
+			bool		nulls[2] = {true, false};
+
+			tuplestore_putvalues(store, tupdesc, values, nulls);
+			continue;
+		}
+		memcpy(key, &row.key, sizeof(row.key));
+		if (state->want == SORT_WANT_RUNS)
+			memcpy(count, &row.count, sizeof(row.count));
+		tuplestore_puttupleslot(store, slot);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	pfree(tuple);
+}
+
+/* Returns a set in a tuplestore. */
+static Datum
+return_stored(FunctionCallInfo fcinfo, SetKeys keys, const char *function, SortWant want)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort set",
+												 ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	SetState   *state;
+
+	rsinfo->setDesc = row_type(fcinfo, want);
+	MemoryContextSwitchTo(old);
+	state = start_set(fcinfo, memory, keys, function, want);
+
+	MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,
+											  false, work_mem);
+	MemoryContextSwitchTo(old);
+	rsinfo->returnMode = SFRM_Materialize;
+	if (state != NULL)
+	{
+		store_rows(state, rsinfo->setResult, rsinfo->setDesc);
+		sorter_reset(&state->all->sorter);
+	}
+	MemoryContextDelete(memory);
+	return (Datum) 0;
+}
+
+/* --- a set, returned at once or a row at a time */
+
+/*
+ * The body of an SQL function that returns keys in order as SETOF int4 (SORT_WANT_KEYS), or their
+ * runs as SETOF hpsort_run (SORT_WANT_RUNS). function is its name, a literal, for hpsort_last().
+ */
+static Datum
+set_return(FunctionCallInfo fcinfo, SetKeys keys, const char *function, SortWant want)
+{
+	FuncCallContext *funcctx;
+	SetState   *state;
+	SetRow		row;
+
+	if (is_stored(fcinfo))
+		return return_stored(fcinfo, keys, function, want);
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		funcctx = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
+		if (want == SORT_WANT_RUNS)
+			funcctx->tuple_desc = BlessTupleDesc(row_type(fcinfo, want));
+		MemoryContextSwitchTo(old);
+		funcctx->user_fctx = start_set(fcinfo, funcctx->multi_call_memory_ctx, keys, function,
+									   want);
+	}
+	funcctx = SRF_PERCALL_SETUP();
+	state = (SetState *) funcctx->user_fctx;
+	if (state == NULL || !next_row(state, &row))
+	{
+		if (state)
+			sorter_reset(&state->all->sorter);
+		SRF_RETURN_DONE(funcctx);
+	}
+	if (want == SORT_WANT_RUNS)
+	{
+		Datum		values[2] = {Int32GetDatum(row.isnull ? 0 : row.key), Int64GetDatum(row.count)};
+		bool		isnull[2] = {row.isnull, false};
+
+		SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values,
+																   isnull)));
+	}
+	if (row.isnull)
+		SRF_RETURN_NEXT_NULL(funcctx);
+	SRF_RETURN_NEXT(funcctx, Int32GetDatum(row.key));
+}
+
+/* --- the set of an array */
 
 /* The SetKeys of hpsort_set(), and of hpsort_runs(), which is strict and has no order. */
 static AggregateState *
@@ -78,7 +351,7 @@ hpsort_runs(PG_FUNCTION_ARGS)
 	return set_return(fcinfo, keys_of_array, "hpsort_runs", SORT_WANT_RUNS);
 }
 
-/* --- of a query */
+/* --- the set of a query */
 
 /* The SetKeys of hpsort_query(). */
 static AggregateState *
@@ -105,7 +378,7 @@ hpsort_query(PG_FUNCTION_ARGS)
 }
 
 /*
- * --- of a column
+ * --- the sets of a column
  *
  * The arguments of each of the three functions are (rel regclass, attribute name, lo int4, hi
  * int4, descending bool, nulls_first bool).

@@ -1,6 +1,7 @@
 /*
  * arrays.c
- *		Casts between int4multiset and arrays: int4[] and hpsort_run[].
+ *		Casts between int4multiset and arrays, int4[] and hpsort_run[]; and
+ *		hpsort_column_multiset(), a table's column as a multiset.
  */
 #include "postgres.h"
 
@@ -13,6 +14,7 @@
 
 #include "pg/functions/functions.h"
 #include "pg/int4_array.h"
+#include "pg/last_sort.h"
 #include "pg/multiset/expanded.h"
 #include "pg/multiset/run_levels.h"
 #include "pg/multiset/value.h"
@@ -22,6 +24,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_keys);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_keys);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_runs);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_runs);
+PG_FUNCTION_INFO_V1(hpsort_column_multiset);
 
 /* Raises an error if an array has a NULL. */
 static void
@@ -156,4 +159,29 @@ hpsort_support_multiset_to_runs(PG_FUNCTION_ARGS)
 	while (multiset_reader_next(&reader))
 		run_array_add(&array, reader.block.keys, reader.block.counts, reader.block.n);
 	return run_array_end(&array);
+}
+
+/*
+ * (rel regclass, attribute name, lo int4, hi int4) returns int4multiset: NULL for no rows, as
+ * int4multiset_agg
+ */
+Datum
+hpsort_column_multiset(PG_FUNCTION_ARGS)
+{
+	AggregateState *keys;
+	bytea	   *value;
+	int32		lo;
+	int32		hi;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	sort_bounds_from_args(fcinfo, 2, &lo, &hi);
+	keys = keys_of_column(fcinfo, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)), lo, hi,
+						  CurrentMemoryContext);
+	value = multiset_sorter_flat(&keys->sorter);
+	last_sort_record("hpsort_column_multiset", &keys->sorter, NULL, keys->nulls);
+	if (sorter_count(&keys->sorter) + keys->nulls == 0)
+		PG_RETURN_NULL();
+	sorter_reset(&keys->sorter);
+	PG_RETURN_BYTEA_P(value);
 }
