@@ -28,10 +28,8 @@
 
 #include "pg/column/column.h"
 #include "pg/functions/aggregate_state.h"
-#include "pg/functions/aggregates.h"
 #include "pg/functions/arguments.h"
 #include "pg/functions/run_array.h"
-#include "pg/functions/state_object.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn);
@@ -430,7 +428,7 @@ hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 								(TupleDesc) fcinfo->flinfo->fn_extra);
 }
 
-/* (internal) returns bytea, which is the state itself (see state_object.h) */
+/* (internal) returns bytea, which is the state itself (see aggregate_state.h) */
 Datum
 hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS)
 {

@@ -21,7 +21,6 @@
 
 #include "pg/compat.h"
 #include "pg/functions/keys_query.h"
-#include "pg/functions/state_object.h"
 #include "pg/values/values.h"
 
 /* --- running */

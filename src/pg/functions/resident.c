@@ -33,6 +33,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -361,15 +362,15 @@ hpsort_support_kept_insert(PG_FUNCTION_ARGS)
 /*
  * hpsort_support_kept_changed() returns trigger
  *
- * Called after each statement that changes hpsort_kept, the restore of a dump among them:
- * sessions have to read the table again.
+ * Called after each statement that changes hpsort_kept, the restore of a dump among them.  When
+ * this transaction has committed, all sessions read the table again (kept.h).
  */
 Datum
 hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 {
 	const TriggerData *trigger = trigger_data(fcinfo, "hpsort_support_kept_changed");
 
-	resident_kept_changed(RelationGetRelid(trigger->tg_relation));
+	CacheInvalidateRelcache(trigger->tg_relation);
 	PG_RETURN_POINTER(NULL);
 }
 

@@ -31,7 +31,6 @@
 #include "pg/functions/arguments.h"
 #include "pg/functions/keys_query.h"
 #include "pg/functions/run_array.h"
-#include "pg/functions/state_object.h"
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"

@@ -13,7 +13,6 @@
 
 #include "fmgr.h"
 
-#include "pg/multiset/aggregates.h"
 #include "pg/multiset/expanded.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_transfn);

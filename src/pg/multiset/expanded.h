@@ -111,4 +111,11 @@ extern bytea *multiset_expanded_flat(ExpandedMultiset *expanded);
 /* Returns the value of all keys of a sorter, in the current memory context. */
 extern bytea *multiset_sorter_flat(Sorter *sorter);
 
+/*
+ * Support functions of int4multiset_agg(), by whose addresses the planner half of Custom Scan
+ * (HpSort Aggregate) recognises the aggregate.
+ */
+extern Datum hpsort_support_multiset_transfn(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_multiset_finalfn(PG_FUNCTION_ARGS);
+
 #endif							/* HPSORT_PG_MULTISET_EXPANDED_H */

@@ -370,26 +370,14 @@ begin_extent(ResidentSource *source)
 
 /* --- reading valid blocks */
 
-/* Whether the extent has memory that can be copied. */
+/* Whether something is true of the extent in all columns. */
 static bool
-extent_reaches(const ResidentSource *source)
+all_columns(const ResidentSource *source, bool (*is_true) (const ExtentReader *reader))
 {
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_reaches(&source->columns[c].reader))
-			return false;
-	return true;
-}
-
-/* Whether what has been copied of the extent was its bytes. */
-static bool
-extent_holds(ResidentSource *source)
-{
-	int			c;
-
-	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_holds(&source->columns[c].reader))
+		if (!is_true(&source->columns[c].reader))
 			return false;
 	return true;
 }
@@ -523,7 +511,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		return RESIDENT_FULL;
 	save_rows(source, batches);
 	resident_start_copying();
-	reaches = extent_reaches(source);
+	reaches = all_columns(source, extent_reader_reaches);
 	while (reaches && next_run(source, &from, &to, room, single) && to > from)
 	{
 		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
@@ -542,7 +530,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	resident_stop_copying();
 	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
-	else if (!reaches || !extent_holds(source))
+	else if (!reaches || !all_columns(source, extent_reader_holds))
 	{
 		take_back_rows(source, batches);
 		abandon_extent(source, start);
@@ -645,8 +633,7 @@ ask_handler(ResidentSource *source)
 
 	if (!handler->handle(handler->arg, source->left.rows))
 		return false;
-	source->filtered += resident_rows_refused(source->left.rows);
-	note_gpu_hits(source, resident_rows_blocks(source->left.rows));
+	note_gpu_hits(source, resident_rows_answered(source->left.rows, &source->filtered));
 	return true;
 }
 
