@@ -49,7 +49,7 @@ my %may = (
 	'sort/rows' => ['sort', 'sort/device', 'sort/kernels'],
 	'gpu' => [@sort],
 	'gpud' => ['gpu', @sort],
-	'pg' => [@sort, 'gpu', 'pg/gpu', 'pg/nodes', 'pg/resident/memory'],
+	'pg' => [@sort, 'gpu', 'pg/functions', 'pg/gpu', 'pg/nodes', 'pg/resident/memory'],
 	'pg/gpu' => ['pg', 'pg/resident/memory', 'gpu', @sort],
 	'pg/values' => ['pg', @sort],
 	'pg/pages' => ['pg', 'pg/values'],
@@ -147,7 +147,7 @@ find(
 			}
 			$includes{$unit} //= {};
 			my $made = () = $text =~ /\bCreateTemplateTupleDesc\(/g;
-			my $finalized = () = $text =~ /\bcompat_finalize_tupdesc\([^)]*\);/g;
+			my $finalized = () = $text =~ /\bTupleDescFinalize\([^)]*\);/g;
 			push @failures, "$path makes $made tuple descriptors and finalizes $finalized" if $made != $finalized;
 
 			# What the unit calls, and what its source file defines for others.  A function that is only

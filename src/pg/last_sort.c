@@ -53,14 +53,9 @@ last_sort_record(const char *function, Sorter *sorter, const int32 *out, int64 n
 	last_sort.function = function;
 	last_sort.user = GetUserId();
 	last_sort.nulls = nulls;
-	last_sort.bounds = true;
+	/* Images of floats are no values of the user's. */
+	last_sort.bounds = !sorter->context->floats;
 	pg_sort_stats(sorter, out, &last_sort.stats);
-}
-
-void
-last_sort_forget_bounds(void)
-{
-	last_sort.bounds = false;
 }
 
 const LastSort *

@@ -33,6 +33,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -57,7 +58,7 @@ PG_FUNCTION_INFO_V1(hpsort_resident_check);
 static void
 check_owner(Oid relid)
 {
-	if (!compat_owns_relation(relid))
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
 }
@@ -112,7 +113,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep system column \"%s\"", attribute)));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	if (att->attgenerated == COMPAT_ATTRIBUTE_GENERATED_VIRTUAL)
+	if (att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
@@ -361,15 +362,15 @@ hpsort_support_kept_insert(PG_FUNCTION_ARGS)
 /*
  * hpsort_support_kept_changed() returns trigger
  *
- * Called after each statement that changes hpsort_kept, the restore of a dump among them:
- * sessions have to read the table again.
+ * Called after each statement that changes hpsort_kept, the restore of a dump among them.  When
+ * this transaction has committed, all sessions read the table again (kept.h).
  */
 Datum
 hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 {
 	const TriggerData *trigger = trigger_data(fcinfo, "hpsort_support_kept_changed");
 
-	resident_kept_changed(RelationGetRelid(trigger->tg_relation));
+	CacheInvalidateRelcache(trigger->tg_relation);
 	PG_RETURN_POINTER(NULL);
 }
 
@@ -408,7 +409,7 @@ may_know(Oid relid, AttrNumber attnum)
 static const char *
 reason_unknown(Form_pg_class form, AttrNumber attnum)
 {
-	const char *reason;
+	ResidentReason failure;
 
 	if (attnum == InvalidAttrNumber)
 		return "no such column";
@@ -425,8 +426,8 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	/* relpages is as of the last VACUUM or ANALYZE. */
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";
-	reason = resident_failure();
-	return reason ? reason : "not read yet";
+	failure = resident_failure();
+	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
 }
 
 /* Returns the status of a column, or NULL if there is none. */
@@ -453,14 +454,17 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	AttrNumber	attnum = get_attnum(relid, NameStr(*attribute));
 	const ResidentStatus *status = find_status(statuses, relid, attnum);
 	ResidentStatus none = {0};
+	const char *reason;
 	Datum		values[SHOWN_COUNT];
 	bool		isnull[SHOWN_COUNT] = {0};
 
 	if (!HeapTupleIsValid(tuple))
 		return;
-	if (status == NULL)
+	if (status)
+		reason = resident_reason_text(status->reason);
+	else
 	{
-		none.reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
+		reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
 		status = &none;
 	}
 	ReleaseSysCache(tuple);
@@ -474,8 +478,8 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	values[SHOWN_GPU_HITS] = Int64GetDatum(status->gpu_hits);
 	values[SHOWN_REFRESHES] = Int64GetDatum(status->refreshes);
 	values[SHOWN_EVICTIONS] = Int64GetDatum(status->evictions);
-	isnull[SHOWN_REASON] = status->reason == NULL;
-	values[SHOWN_REASON] = status->reason ? CStringGetTextDatum(status->reason) : (Datum) 0;
+	isnull[SHOWN_REASON] = reason == NULL;
+	values[SHOWN_REASON] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 

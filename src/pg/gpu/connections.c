@@ -57,7 +57,7 @@ wait_event(void)
 	static uint32 event = 0;
 
 	if (event == 0)
-		event = compat_wait_event_extension("HpsortGpu");
+		event = WaitEventExtensionNew("HpsortGpu");
 	return event;
 }
 

@@ -33,15 +33,26 @@ rank_of(const Multiset *m, int32 key, uint64 *equal)
 	return below;
 }
 
-/* Returns the key at a position in order, from 0 on. */
-static int32
-key_at(const Multiset *m, uint64 position)
+/*
+ * Returns the key of argument 0 at a position in order, from 0 on; NULL where there is none.
+ * LAST_POSITION is the last one's.
+ */
+#define LAST_POSITION (-1)
+
+static Datum
+key_at(FunctionCallInfo fcinfo, int64 position)
 {
+	MultisetSlices slices;
 	SortError	err;
 	int32		key;
 
-	pg_sort_check(multiset_nth(m, position, &key, &err), &err);
-	return key;
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (position == LAST_POSITION)
+		position = (int64) slices.m.total - 1;
+	if (position < 0 || (uint64) position >= slices.m.total)
+		PG_RETURN_NULL();
+	pg_sort_check(multiset_nth(&slices.m, (uint64) position, &key, &err), &err);
+	PG_RETURN_INT32(key);
 }
 
 /* (int4multiset) returns int8 */
@@ -68,24 +79,14 @@ int4multiset_distinct_count(PG_FUNCTION_ARGS)
 Datum
 int4multiset_min(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (slices.m.total == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(key_at(&slices.m, 0));
+	return key_at(fcinfo, 0);
 }
 
 /* (int4multiset) returns int4; NULL of an empty one */
 Datum
 int4multiset_max(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (slices.m.total == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(key_at(&slices.m, slices.m.total - 1));
+	return key_at(fcinfo, LAST_POSITION);
 }
 
 /* (int4multiset, n int8) returns int4; NULL where there is none */
@@ -93,12 +94,10 @@ Datum
 int4multiset_nth(PG_FUNCTION_ARGS)
 {
 	int64		n = PG_GETARG_INT64(1);
-	MultisetSlices slices;
 
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (n < 1 || (uint64) n > slices.m.total)
+	if (n < 1)
 		PG_RETURN_NULL();
-	PG_RETURN_INT32(key_at(&slices.m, (uint64) n - 1));
+	return key_at(fcinfo, n - 1);
 }
 
 /* (int4multiset, x int4) returns int8: the rank that x would have */

@@ -52,8 +52,7 @@ typedef struct BatchPages
 } BatchPages;
 
 /*
- * Some rows of one column, or of one filter.  The caller of column_reader_next
- * provides the arrays, with room for column_reader_room.
+ * Some rows of one column, or of one filter.
  *
  * Row i of a batch is element i of all its columns and filters, n is the number of rows, and
  * the key of a NULL is 0.  Where the scan wants the rows' TIDs, they are one more element, of
@@ -183,6 +182,9 @@ extern size_t column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, 
  * Appends the rows of a batch to one of keys; false, with nothing appended, if a value is no int4.
  */
 extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows);
+
+/* Writes packed values to keys, or to wide if there are no keys. */
+extern void batch_space_unpack(const BatchSpace *space, const PackedKeys *values);
 
 /* Appends packed values to a packed batch, whose memory has room for so many bytes. */
 extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory,

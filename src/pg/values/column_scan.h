@@ -1,6 +1,6 @@
 /*
  * column_scan.h
- *		ColumnScan: what is read of a table, from its pages (reader.h) and from resident extents
+ *		ColumnScan: what is read of a table, from its pages (column.h) and from resident extents
  *		(resident_source.h).
  */
 #ifndef HPSORT_PG_VALUES_COLUMN_SCAN_H
@@ -15,8 +15,22 @@
 #include "utils/snapshot.h"
 
 #include "pg/values/batch.h"
-#include "pg/values/rows_handler.h"
 #include "pg/values/value.h"
+
+struct ResidentRows;
+
+/*
+ * A query may answer resident rows without reading them.  The scan sets has_rows before its
+ * first row if the table has resident rows.  After the last row that it reads, it calls
+ * handle() once with the resident rows (resident_rows.h).  If handle() returns true, they are
+ * answered and the scan ends; otherwise the scan reads them.
+ */
+typedef struct ResidentRowsHandler
+{
+	bool		(*handle) (void *arg, struct ResidentRows *rows);
+	void	   *arg;
+	bool		has_rows;
+} ResidentRowsHandler;
 
 /* Blocks that a scan has read. */
 typedef struct ColumnBlocks
@@ -80,7 +94,7 @@ typedef struct ColumnScan
 } ColumnScan;
 
 /*
- * How many batches column_reader_next (reader.h) fills: one for each column, then one for each
+ * How many batches column_reader_next (column.h) fills: one for each column, then one for each
  * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the
  * number of rows even if it has neither columns nor filters.
  */

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "storage/bufmgr.h"
-#include "utils/memutils.h"
 
 #include "pg/pages/pages.h"
 #include "pg/resident/extents/capture.h"
@@ -24,7 +23,6 @@ typedef struct CapturedValues
 
 struct Capture
 {
-	MemoryContext memory;
 	Relation	rel;
 	int			ncolumns;
 	CaptureColumn *columns;
@@ -42,14 +40,10 @@ struct Capture
 Capture *
 capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 {
-	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Capture",
-												 ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(memory);
 	Capture    *capture = palloc0_object(Capture);
 	AttrNumber *attnums = palloc_array(AttrNumber, ncolumns);
 	int			c;
 
-	capture->memory = memory;
 	capture->rel = rel;
 	capture->ncolumns = ncolumns;
 	capture->columns = columns;
@@ -68,14 +62,7 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, false);
-	MemoryContextSwitchTo(old);
 	return capture;
-}
-
-void
-capture_free(Capture *capture)
-{
-	MemoryContextDelete(capture->memory);
 }
 
 BlockNumber

@@ -42,9 +42,11 @@ typedef struct CaptureExtent
 	Bitmapset  *wanted;			/* columns to be captured; NULL: none */
 } CaptureExtent;
 
-/* In the current memory context; columns belong to the caller. */
+/*
+ * Makes a capture in the current memory context, by whose end it is freed; columns belong to the
+ * caller.
+ */
 extern Capture *capture_make(Relation rel, int ncolumns, CaptureColumn *columns);
-extern void capture_free(Capture *capture);
 
 /*
  * Begins an extent.  nextents: how many of each column may follow, this one included, for their

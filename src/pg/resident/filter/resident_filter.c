@@ -312,19 +312,6 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 	column_batch_add(batch, naccepted, nrefused);
 }
 
-/* Appends the values of the accepted rows to the batch of a column. */
-static void
-add_column(ResidentFilter *filter, int c, int from, int to, const uint8 *accepted,
-		   ColumnBatch *batch)
-{
-	const ExtentReader *reader = filter->readers[c];
-
-	if (accepted == NULL)
-		extent_reader_add(reader, from, to, batch);
-	else
-		extent_reader_select(reader, from, to, accepted, batch);
-}
-
 size_t
 resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 					ColumnBatch *batches)
@@ -346,7 +333,7 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 	if (nadded < n)
 		accepted = filter->accepted;
 	for (i = 0; i < filter->nreturned; i++)
-		add_column(filter, i, from, to, accepted, &batches[i]);
+		extent_reader_add(filter->readers[i], from, to, accepted, &batches[i]);
 	for (i = 0; i < filter->nfilters; i++)
 		add_filter(filter, &filter->filters[i], from, to, n, nadded, accepted,
 				   &batches[filter->nreturned + i]);

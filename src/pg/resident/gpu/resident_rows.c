@@ -387,20 +387,15 @@ resident_rows_end(ResidentRows *rows)
 }
 
 int64
-resident_rows_blocks(const ResidentRows *rows)
+resident_rows_answered(const ResidentRows *rows, uint64 *refused)
 {
 	int64		blocks = 0;
 	size_t		i;
 
 	for (i = 0; i < rows->left->n; i++)
 		blocks += resident_blocks_count(&rows->left->valid[i]);
+	*refused += (uint64) rows->refused;
 	return blocks;
-}
-
-int64
-resident_rows_refused(const ResidentRows *rows)
-{
-	return rows->refused;
 }
 
 void

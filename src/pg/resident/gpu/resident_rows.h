@@ -85,9 +85,11 @@ extern void resident_rows_end(ResidentRows *rows);
 
 /* --- for the scan again */
 
-/* Blocks, and rows of them that did not pass, if the handler has answered. */
-extern int64 resident_rows_blocks(const ResidentRows *rows);
-extern int64 resident_rows_refused(const ResidentRows *rows);
+/*
+ * If the handler has answered: returns the blocks that it has answered for, and adds their rows
+ * that did not pass the filter to *refused.
+ */
+extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
 
 typedef struct ResidentCounts
 {

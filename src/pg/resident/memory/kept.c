@@ -359,9 +359,3 @@ resident_declarations(void)
 	}
 	return result;
 }
-
-void
-resident_kept_changed(Oid table)
-{
-	CacheInvalidateRelcacheByRelid(table);
-}

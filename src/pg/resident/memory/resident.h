@@ -189,6 +189,7 @@ typedef struct ResidentStatus
 {
 	Oid			relid;
 	AttrNumber	attnum;
+	ResidentReason reason;		/* why (some of) it is not resident, as of the last read */
 	int64		rows;			/* in extents */
 	int64		blocks;			/* of the table, when it was last read */
 	int64		blocks_valid;	/* in extents, and not known to have changed */
@@ -197,14 +198,16 @@ typedef struct ResidentStatus
 	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	int64		evictions;		/* extents */
-	const char *reason;			/* why (some of) it is not resident; NULL: it is */
 } ResidentStatus;
+
+/* Returns how hpsort_resident shows a reason, a literal; NULL for RESIDENT_OK. */
+extern const char *resident_reason_text(ResidentReason reason);
 
 /*
  * Returns why there is no memory for columns without an entry, as found at the last attempt;
- * NULL if none has failed.
+ * RESIDENT_OK if none has failed.
  */
-extern const char *resident_failure(void);
+extern ResidentReason resident_failure(void);
 
 /*
  * Returns a palloc'd list of a ResidentStatus for each column of this database that has an

@@ -126,10 +126,8 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 	{
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
-		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnums[c] - 1)->atttypid;
 
 		residency_key(scan->rel, attnums[c], key);
-		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
@@ -177,7 +175,8 @@ open_source(ResidentSource *source, BatchPages *pages)
 }
 
 ResidentSource *
-resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages)
+resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages,
+					 PageList **list)
 {
 	MemoryContext memory;
 	MemoryContext old;
@@ -199,13 +198,18 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 		source = NULL;
 	MemoryContextSwitchTo(old);
 	if (source == NULL)
+	{
 		MemoryContextDelete(memory);
+		return NULL;
+	}
+	*list = source->pages;
 	return source;
 }
 
-void
-resident_source_close(ResidentSource *source)
+uint64
+resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 {
+	uint64		filtered = source->filtered;
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -217,26 +221,20 @@ resident_source_close(ResidentSource *source)
 												   source->blocks.all);
 		resident_end(&column->reader.key, &column->use);
 	}
-	page_list_free(source->pages);
+	if (blocks)
+	{
+		blocks->resident += source->blocks.resident;
+		blocks->gpu += source->blocks.gpu;
+		blocks->all += source->blocks.all;
+	}
 	MemoryContextDelete(source->memory);
+	return filtered;
 }
 
-const ColumnBlocks *
-resident_source_blocks(const ResidentSource *source)
+int64
+resident_source_hits(const ResidentSource *source)
 {
-	return &source->blocks;
-}
-
-PageList *
-resident_source_pages(const ResidentSource *source)
-{
-	return source->pages;
-}
-
-uint64
-resident_source_filtered(const ResidentSource *source)
-{
-	return source->filtered;
+	return source->blocks.resident;
 }
 
 /* --- taking extents */
@@ -372,26 +370,14 @@ begin_extent(ResidentSource *source)
 
 /* --- reading valid blocks */
 
-/* Whether the extent has memory that can be copied. */
+/* Whether something is true of the extent in all columns. */
 static bool
-extent_reaches(const ResidentSource *source)
+all_columns(const ResidentSource *source, bool (*is_true) (const ExtentReader *reader))
 {
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_reaches(&source->columns[c].reader))
-			return false;
-	return true;
-}
-
-/* Whether what has been copied of the extent was its bytes. */
-static bool
-extent_holds(ResidentSource *source)
-{
-	int			c;
-
-	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_holds(&source->columns[c].reader))
+		if (!is_true(&source->columns[c].reader))
 			return false;
 	return true;
 }
@@ -412,7 +398,7 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
-		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
+		extent_reader_add(&source->columns[c].reader, from, to, NULL, &batches[c]);
 	if (source->tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
 							   &batches[source->nbatches - 1], source->tids);
@@ -525,7 +511,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		return RESIDENT_FULL;
 	save_rows(source, batches);
 	resident_start_copying();
-	reaches = extent_reaches(source);
+	reaches = all_columns(source, extent_reader_reaches);
 	while (reaches && next_run(source, &from, &to, room, single) && to > from)
 	{
 		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
@@ -544,7 +530,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	resident_stop_copying();
 	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
-	else if (!reaches || !extent_holds(source))
+	else if (!reaches || !all_columns(source, extent_reader_holds))
 	{
 		take_back_rows(source, batches);
 		abandon_extent(source, start);
@@ -647,8 +633,7 @@ ask_handler(ResidentSource *source)
 
 	if (!handler->handle(handler->arg, source->left.rows))
 		return false;
-	source->filtered += resident_rows_refused(source->left.rows);
-	note_gpu_hits(source, resident_rows_blocks(source->left.rows));
+	note_gpu_hits(source, resident_rows_answered(source->left.rows, &source->filtered));
 	return true;
 }
 

@@ -26,16 +26,16 @@ typedef struct ResidentSource ResidentSource;
  * context.  Returns NULL unless all columns, those of the filters among them, are declared
  * resident, the filters can be evaluated in memory, and the table and the snapshot allow it.
  * Needs the table's blocks, as found after the snapshot was taken.  pages gets the pages of rows,
- * if the scan wants TIDs.
+ * if the scan wants TIDs. *list, the source's, will have the blocks that are to be read from pages.
  */
 extern ResidentSource *resident_source_open(const ColumnScan *scan, BlockNumber nblocks,
-											BatchPages *pages);
+											BatchPages *pages, PageList **list);
 
 typedef enum ResidentStep
 {
 	RESIDENT_ROWS,				/* rows have been added to the batches */
 	RESIDENT_FULL,				/* there are rows that want empty batches, or packed ones */
-	RESIDENT_PAGES,				/* the blocks of resident_source_pages are to be read */
+	RESIDENT_PAGES,				/* the blocks of the list are to be read */
 	RESIDENT_END
 } ResidentStep;
 
@@ -47,16 +47,14 @@ typedef enum ResidentStep
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
 
-/* The blocks that are to be read from pages. */
-extern PageList *resident_source_pages(const ResidentSource *source);
+/* Returns how many blocks this process has read from extents so far. */
+extern int64 resident_source_hits(const ResidentSource *source);
 
-/* Blocks that this process has read so far. */
-extern const ColumnBlocks *resident_source_blocks(const ResidentSource *source);
-
-/* Rows of extents that the filter has refused so far. */
-extern uint64 resident_source_filtered(const ResidentSource *source);
-
-/* The directory learns what was read.  After an error this is not called, which does no harm. */
-extern void resident_source_close(ResidentSource *source);
+/*
+ * Notes in the directory what was read, adds the blocks read to *blocks unless that is NULL, and
+ * frees the source.  Returns how many rows of extents the filter has refused.  After an error this
+ * is not called, which does no harm.
+ */
+extern uint64 resident_source_close(ResidentSource *source, ColumnBlocks *blocks);
 
 #endif							/* HPSORT_PG_RESIDENT_SOURCE_RESIDENT_SOURCE_H */
