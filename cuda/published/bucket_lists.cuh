@@ -102,7 +102,7 @@ value_of(const Order &order, uint32_t ordered)
 	value = order.floats ? static_cast<double>(f) :
 		static_cast<double>(static_cast<int32_t>(bits));
 #endif
-	return order.flip ? -value : value;
+	return order.descending ? -value : value;
 }
 
 /* Returns the number by which a list orders its i-th element. */

@@ -22,7 +22,8 @@ namespace published
 struct Order
 {
 	bool		floats;			/* keys stand for floats (HpsortPublishedSpec.float_images) */
-	uint32_t	flip;			/* all ones for a descending order */
+	uint32_t	mask;			/* the bits that differ between a key and its number in order */
+	bool		descending;
 	bool		stable;			/* payloads decide the order of equal keys */
 };
 
@@ -30,21 +31,22 @@ struct Order
 inline Order
 order_of(const HpsortPublishedSpec &spec)
 {
-	return {spec.float_images, spec.descending ? ~0u : 0u, spec.stable};
+	return {spec.float_images, spec.descending ? 0x7fffffffu : 0x80000000u, spec.descending,
+		spec.stable};
 }
 
 /* Returns the number whose unsigned order is the order asked for. */
 __host__ __device__ inline uint32_t
 to_ordered(const Order &order, uint32_t key)
 {
-	return key ^ 0x80000000u ^ order.flip;
+	return key ^ order.mask;
 }
 
 /* Returns the key: the inverse of to_ordered(). */
 __host__ __device__ inline uint32_t
 from_ordered(const Order &order, uint32_t ordered)
 {
-	return ordered ^ 0x80000000u ^ order.flip;
+	return ordered ^ order.mask;
 }
 
 /*
@@ -58,7 +60,7 @@ __host__ __device__ inline uint32_t
 number_bits(const Order &order, uint32_t ordered)
 {
 	constexpr uint32_t signed_nans = 0x007fffffu;
-	const uint32_t bits = (ordered ^ order.flip) + signed_nans;
+	const uint32_t bits = (from_ordered(order, ordered) ^ 0x80000000u) + signed_nans;
 
 	if (!order.floats)
 		return from_ordered(order, ordered);
