@@ -245,12 +245,6 @@ hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 	});
 }
 
-extern "C" const HpsortCudaLimits *
-hpsort_cuda_limits(const HpsortCuda *context)
-{
-	return &context->limits;
-}
-
 /*
  * The memory is portable, that is, pinned for every device, since any context's jobs may read it.
  * Without the scope of this device CUDA would create a context on the thread's current device,
@@ -290,15 +284,5 @@ hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
 
 		check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable),
 			  "pin memory");
-	});
-}
-
-extern "C" HpsortCudaCode
-hpsort_cuda_unpin(HpsortCuda *context, void *memory, HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaHostUnregister(memory), "unpin memory");
 	});
 }

@@ -211,13 +211,10 @@ extern void hpsort_cuda_memory(HpsortCuda *context, uint64_t *used,
 /* Gives memory that the pool keeps for reuse back to the device. */
 extern HpsortCudaCode hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err);
 
-/* Returns the limits of the context's device; they belong to the context. */
-extern const HpsortCudaLimits *hpsort_cuda_limits(const HpsortCuda *context);
-
 /*
  * Host memory that the device reads at full speed, for chunks and results.  alloc and free are
- * cudaMallocHost() and its counterpart; pin and unpin register memory of the caller, for shared
- * memory areas.
+ * cudaMallocHost() and its counterpart; pin registers memory of the caller until the process ends,
+ * for shared memory areas.
  */
 extern HpsortCudaCode hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes,
 											   void **memory,
@@ -225,8 +222,6 @@ extern HpsortCudaCode hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes
 extern void hpsort_cuda_pinned_free(HpsortCuda *context, void *memory);
 extern HpsortCudaCode hpsort_cuda_pin(HpsortCuda *context, void *memory,
 									  size_t bytes, HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_unpin(HpsortCuda *context, void *memory,
-										HpsortCudaError *err);
 
 /*
  * Where kernels report keys outside the bounds: pinned memory, written by kernels, valid once the
@@ -327,9 +322,6 @@ extern HpsortCudaCode hpsort_cuda_job_keep(HpsortCudaJob *job, const void *value
  * back in stream order, behind an event of each job that has been given packed values.
  */
 extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
-
-/* Returns the device memory that packed values take, in bytes. */
-extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
 
 /*
  * A layout makes one key of each row of several columns of packed values: base, and for each

@@ -623,12 +623,6 @@ hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 	delete packed;
 }
 
-extern "C" uint64_t
-hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed)
-{
-	return packed->memory.bytes();
-}
-
 /* --- rows */
 
 namespace

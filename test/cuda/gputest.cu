@@ -22,6 +22,7 @@
 #include "check.cuh"
 
 HpsortCuda *context;
+const HpsortCudaLimits *device_limits;
 HpsortCudaError err;
 uint64_t	checks;
 uint64_t	failures;
@@ -90,6 +91,7 @@ main(int argc, char **argv)
 	if (!CHECK(hpsort_cuda_open(device, 0, &context, &err) == HPSORT_CUDA_OK))
 		return 1;
 	ENGINE(hpsort_cuda_device_info(device, &info, &err));
+	device_limits = &info.limits;
 	printf("%s, sm_%d%d, %u SMs, %u B shared, driver %d, runtime %d, cub %d\n",
 		   info.name, info.major, info.minor, info.limits.sms,
 		   info.limits.shared_bytes, info.driver_version, info.runtime_version,

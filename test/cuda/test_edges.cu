@@ -50,7 +50,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	seen[result.regime]++;
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
-	CHECK(peak - used <= hpsort_cuda_job_need(hpsort_cuda_limits(context), &spec, keys.size()));
+	CHECK(peak - used <= hpsort_cuda_job_need(device_limits, &spec, keys.size()));
 	if (!permute)
 		return;
 
@@ -63,7 +63,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	current += std::string(" -> ") + regime_name(result.regime);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
-	CHECK(peak - used <= hpsort_cuda_job_need(hpsort_cuda_limits(context), &spec, keys.size()));
+	CHECK(peak - used <= hpsort_cuda_job_need(device_limits, &spec, keys.size()));
 }
 
 static void
@@ -212,7 +212,7 @@ rows_wrong(const int32_t *keys, const uint32_t *rows, uint64_t n, bool descendin
 void
 test_edges(bool quick)
 {
-	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	const HpsortCudaLimits *limits = device_limits;
 	const uint64_t bins = regime_shared_bins(limits);
 	const uint64_t million = (uint64_t) 1 << 20;
 	std::vector<uint64_t> sizes = {0, 1, 2, 3, 4, 5, 127, 4097};

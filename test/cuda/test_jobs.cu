@@ -189,7 +189,7 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 		  HPSORT_CUDA_BAD_ARGUMENT);
 	hpsort_cuda_memory(context, nullptr, &peak, 0);
 	if (hint >= n)
-		CHECK(peak - used_before <= hpsort_cuda_job_need(hpsort_cuda_limits(context),
+		CHECK(peak - used_before <= hpsort_cuda_job_need(device_limits,
 														 &spec, n));
 	hpsort_cuda_job_close(job);
 	hpsort_cuda_memory(context, &used, nullptr, 0);
@@ -475,7 +475,7 @@ test_memory_limit(void)
 	hpsort_cuda_memory(context, &before, nullptr, 0);
 	spec.wanted = all_results;
 	spec.n_hint = n;
-	need = hpsort_cuda_job_need(hpsort_cuda_limits(context), &spec, n);
+	need = hpsort_cuda_job_need(device_limits, &spec, n);
 
 	/* told before it starts */
 	hpsort_cuda_set_memory_limit(context, need - 1);

@@ -358,7 +358,7 @@ test_table(void)
 	spec.algorithm = HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT;
 	spec.lo = 0;
 	spec.hi = (1 << 20) - 1;
-	CHECK(refused(spec, 1 << 20, hpsort_cuda_limits(context)->memory_bytes,
+	CHECK(refused(spec, 1 << 20, context->limits.memory_bytes,
 				  HPSORT_CUDA_NO_MEMORY, "comparison_free_onehot needs"));
 	CHECK(err.need > (uint64_t) 1 << 40);
 	{
