@@ -40,6 +40,7 @@ gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spe
 	job->client = c;
 	capacity = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
 	job->announced = spec->n / capacity + (spec->n % capacity > 0);
+	job->filling = -1;
 	job->rows.ncolumns = 1;
 	c->failure = GPU_OK;
 	c->job = job;
@@ -77,9 +78,37 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	return gpu_client_open(context->gpu->arg, context, spec, result, err);
 }
 
+/* Copies keys into the chunk that is being filled, or into one that it begins; returns how many. */
+static uint32_t
+fill_chunk(GpuJob *job, const int32_t *keys, size_t n, SortStatus *status, SortError *err)
+{
+	GpuClient  *c = job->client;
+	uint32_t	room = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
+	uint32_t	chunk;
+
+	if (job->filling < 0)
+	{
+		*status = client_begin_chunk(job, &chunk, err);
+		if (*status != SORT_OK)
+			return 0;
+		job->filling = chunk;
+		job->filled = 0;
+	}
+	room -= job->filled;
+	if (n > room)
+		n = room;
+	copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) +
+				   job->filled * sizeof(int32_t), keys, n * sizeof(int32_t));
+	job->filled += (uint32_t) n;
+	job->n += n;
+	if (n == room)
+		*status = client_submit_keys(job, err);
+	return (uint32_t) n;
+}
+
 /*
- * The last chunk is handed over as it is: the next add may be far away, and until then the job
- * holds none.
+ * Unless the spec says that more keys follow, the next add may be far away: the last chunk is
+ * handed over as it is, so that the job holds none.
  */
 static SortStatus
 gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
@@ -94,19 +123,22 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 	if (job->rows.layout)
 		return client_refuse(c, err, GPU_UNSUPPORTED, "keys cannot follow those of rows");
 	capacity = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
-	status = client_announce(job, (n + capacity - 1) / capacity, err);
+	status = client_announce(job, ((job->filling >= 0 ? job->filled : 0) + n + capacity - 1) /
+							 capacity, err);
 	while (n > 0 && status == SORT_OK)
 	{
-		uint32_t	part = n < capacity ? (uint32_t) n : capacity;
+		uint32_t	part = fill_chunk(job, keys, n, &status, err);
 
-		status = client_send_chunk(job, GPU_MSG_ADD, keys, part * sizeof(int32_t), part, err);
-		job->n += part;
 		keys += part;
 		n -= part;
 		if (status == SORT_OK && sort_interrupted(job->base.context))
 			return client_cancelled(c, err);
 	}
-	return status == SORT_OK ? client_job_handle_all(job, err) : status;
+	if (status == SORT_OK)
+		status = client_job_handle_all(job, err);
+	if (status == SORT_OK && job->n >= base->spec.n)
+		status = client_submit_keys(job, err);
+	return status;
 }
 
 static SortStatus
@@ -119,7 +151,9 @@ gpu_finish(SortJob *base, SortError *err)
 
 	if (job->failed)
 		return client_job_failed(job, err);
-	status = client_send_gathered(job, err);
+	status = client_submit_keys(job, err);
+	if (status == SORT_OK)
+		status = client_send_gathered(job, err);
 	if (status != SORT_OK)
 		return status;
 	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);

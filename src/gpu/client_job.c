@@ -48,6 +48,7 @@ take_error(GpuJob *job, const GpuError *e)
 			job->error.status = SORT_UNSUPPORTED;
 	}
 	job->failed = true;
+	job->filling = -1;
 	client_drop_chunks(c);
 }
 
@@ -274,6 +275,17 @@ client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk, size_t siz
 	job->counters.bytes_sent += size;
 	job->announced--;
 	return client_send(c, &message, err);
+}
+
+SortStatus
+client_submit_keys(GpuJob *job, SortError *err)
+{
+	int64_t		chunk = job->filling;
+
+	job->filling = -1;
+	return chunk < 0 ? SORT_OK :
+		client_submit_chunk(job, GPU_MSG_ADD, (uint32_t) chunk, job->filled * sizeof(int32_t),
+							job->filled, err);
 }
 
 SortStatus

@@ -53,6 +53,8 @@ typedef struct GpuJob
 	GpuClient  *client;			/* NULL: the job has been ended, and has failed */
 	uint64_t	n;				/* keys added, keys of rows included */
 	uint64_t	announced;		/* chunks that have not been handed over yet */
+	int64_t		filling;		/* the chunk that is being filled with keys, -1: none */
+	uint32_t	filled;			/* keys in it */
 	GatheredExtents gathered;
 	AskedRows	rows;
 	GpuLook		look;			/* the questions that were asked last, ... */
@@ -96,6 +98,9 @@ extern SortStatus client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *er
 /* Hands over a chunk filled with size bytes, as type with count elements. */
 extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk,
 									  size_t size, uint32_t count, SortError *err);
+
+/* Hands over the chunk that is being filled with keys, if there is one. */
+extern SortStatus client_submit_keys(GpuJob *job, SortError *err);
 
 /* Begins a chunk, fills it with size bytes, and hands it over. */
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes,

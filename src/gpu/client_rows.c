@@ -30,7 +30,9 @@ client_send_gathered(GpuJob *job, SortError *err)
 		return SORT_OK;
 	if (!gathered->full)
 	{
-		status = client_announce(job, 1, err);
+		status = client_submit_keys(job, err);
+		if (status == SORT_OK)
+			status = client_announce(job, 1, err);
 		if (status == SORT_OK)
 			status = client_send_chunk(job, GPU_MSG_KEEP, gathered->bytes, gathered->used,
 									   gathered->count, err);

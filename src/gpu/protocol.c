@@ -79,19 +79,6 @@ costs_are_sane(const SortDeviceCosts *costs)
 	return true;
 }
 
-static bool
-device_is_sane(const GpuDevice *device)
-{
-	const GpuDeviceStatus *status = &device->status;
-
-	if (device->count == 0)
-		return device->index == 0;
-	return device->index < device->count && device->count <= 1024 && status->ordinal >= 0 &&
-		is_text(status->name, sizeof(status->name)) &&
-		is_text(status->state, sizeof(status->state)) &&
-		is_text(status->last_error, sizeof(status->last_error));
-}
-
 /*
  * The complaints about what only one type of message has, or NULL: what the table of
  * types below says is checked already.
@@ -178,7 +165,16 @@ complaint_of_finished(const GpuMessage *m)
 static const char *
 complaint_of_device(const GpuMessage *m)
 {
-	return device_is_sane(&m->body.device) ? NULL : "impossible device";
+	const GpuDevice *device = &m->body.device;
+	const GpuDeviceStatus *status = &device->status;
+
+	if (device->count == 0 ? device->index == 0 :
+		device->index < device->count && device->count <= 1024 && status->ordinal >= 0 &&
+		is_text(status->name, sizeof(status->name)) &&
+		is_text(status->state, sizeof(status->state)) &&
+		is_text(status->last_error, sizeof(status->last_error)))
+		return NULL;
+	return "impossible device";
 }
 
 static const char *

@@ -30,6 +30,7 @@
 	} while (0)
 
 extern HpsortCuda *context;
+extern const HpsortCudaLimits *device_limits;	/* of context's device */
 extern HpsortCudaError err;
 extern uint64_t checks;
 extern uint64_t failures;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/client_job.h"
+
 static const char *const small_chunks[] = {"--chunk", "4096", NULL};
 
 static void
@@ -120,6 +122,7 @@ test_one_result(void **state)
 	int32_t    *out = unit_alloc(N, sizeof(int32_t));
 	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = N};
 	Runs		runs = {0};
+	uint64_t	announced;
 	SortAlgorithm algorithm = SORT_ALGORITHM_AUTO;
 
 	(void) state;
@@ -127,7 +130,13 @@ test_one_result(void **state)
 	gpu_service_start(&s, small_chunks);
 	gpu_unit_connect_ok(&u, &s);
 	assert_sort_ok(gpu_client_device.open(&u.unit.context, &spec, &job, &err), err);
-	assert_sort_ok(gpu_client_device.add(job, keys, N, &err), err);
+
+	/* Keys that OPEN has announced fill its chunks, in however many pieces they come. */
+	announced = ((GpuJob *) job)->announced;
+	assert_sort_ok(gpu_client_device.add(job, keys, 100, &err), err);
+	assert_int_equal(((GpuJob *) job)->announced, announced);
+	assert_sort_ok(gpu_client_device.add(job, keys + 100, N - 100, &err), err);
+	assert_int_equal(((GpuJob *) job)->announced, 0);
 	assert_sort_ok(gpu_client_device.finish(job, &err), err);
 	assert_true(strlen(gpu_client_device.describe(job, &algorithm)) > 0);
 	assert_int_not_equal(algorithm, SORT_ALGORITHM_AUTO);
