@@ -6,10 +6,10 @@
  * function that is.  A call of such a function is a step.  A step's result is not looked at; it
  * depends on nothing but the block, by the arithmetic of its function:
  *
- * - A timestamp is split into a date and the microseconds of the day, and these into hours, minutes
- *	 and seconds, with a remainder that is never negative.  Blocks of an hour, a minute or a day begin
- *	 with the epoch, a midnight.  Infinite timestamps are so far from others that they are in blocks
- *	 of their own.
+ * - A timestamp is split into a date and the microseconds of the day, and these into hours,
+ *	 minutes and seconds, with a remainder that is never negative.  Blocks of an hour, a minute or a
+ *	 day begin with the epoch, a midnight.  Infinite timestamps are so far from others that they are
+ *	 in blocks of their own.
  * - A timestamptz is split in the same way after the offset of the time zone has been added.  The
  *	 offset is the same within a block if the zone has no transition there.  Hours of the zone begin
  *	 with the block if the offset is a whole number of blocks.
