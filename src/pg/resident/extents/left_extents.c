@@ -10,8 +10,8 @@
 #include "pg/resident/extents/left_extents.h"
 #include "pg/sort_context.h"
 #include "sort/error.h"
-#include "sort/row_pairs.h"
-#include "sort/wide.h"
+#include "sort/kernels/row_pairs.h"
+#include "sort/kernels/wide.h"
 
 /*
  * --- memory for a query's list, which the session keeps for its next query

@@ -19,7 +19,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/nodes/sort/store/spill_state.h"
-#include "sort/wide.h"
+#include "sort/kernels/wide.h"
 
 /*
  * The least bytes that a store should write to each partition on average.  A piece
