@@ -145,7 +145,7 @@ typedef int SysCacheIdentifier;
 #endif
 
 /*
- * --- fields that are elsewhere, or in some versions only
+ * --- fields that have moved, or that only some versions have
  */
 
 /* PG 16 has lists without redundant clauses of GROUP BY and DISTINCT. */
@@ -196,7 +196,7 @@ typedef int SysCacheIdentifier;
 #define compat_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
 
-/* PG 19 tells the planner and its hooks which EXPLAIN, if any, they plan for. */
+/* PG 19 passes to the planner and its hooks the EXPLAIN, if any, that they plan for. */
 #if PG_VERSION_NUM >= 190000
 #define COMPAT_PLANNER_EXPLAIN_PARAMETER , ExplainState *es
 #define COMPAT_PLANNER_EXPLAIN_ARGUMENT , es

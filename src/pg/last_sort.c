@@ -18,8 +18,8 @@ static ProcessUtility_hook_type prev_utility_hook = NULL;
 
 /*
  * Forgets the last sort at DISCARD ALL, by which poolers give a session to another client.
- * There is no other sign of it: DISCARD ALL resets settings, but calls the hooks of only those
- * that the session has set.
+ * There is no other sign of it: DISCARD ALL resets settings, but calls hooks only of settings
+ * that the session has changed.
  */
 static void
 utility_hook(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,

@@ -208,8 +208,8 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 }
 
 /*
- * Keeps of the nlines lines noted of a page those whose rows pass the qual, notes these rows, and
- * evaluates the scan's other filters of them.
+ * Evaluates the qual for the rows of nlines lines that have been noted of a page.  Keeps the lines
+ * whose rows pass, notes these rows, and evaluates the scan's other filters for them.
  */
 static void
 filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines)
@@ -323,7 +323,7 @@ read_page(ColumnReader *reader)
 		rows_read(&reader->layout, &reading->rows, reader->batches);
 }
 
-/* Reads the next block of the table, or of those that are not resident. */
+/* Reads the next block of the table; or the next block that is not resident. */
 static inline Buffer
 next_buffer(ColumnReader *reader)
 {
@@ -445,8 +445,8 @@ next_from_resident(ColumnReader *reader)
 /* --- the reader */
 
 /*
- * How many rows batches have room for: all rows of so many pages of a table, as far as is known,
- * and the rows of two more.
+ * Returns how many rows batches have room for: all rows that nblocks pages have by statistics of
+ * the table, and the rows of two more pages.
  */
 static size_t
 batch_room(Relation rel, BlockNumber nblocks)

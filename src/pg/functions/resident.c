@@ -374,23 +374,6 @@ hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(NULL);
 }
 
-/* The columns of hpsort_resident. */
-enum
-{
-	SHOWN_RELATION,
-	SHOWN_ATTRIBUTE,
-	SHOWN_ROWS,
-	SHOWN_BLOCKS,
-	SHOWN_BLOCKS_VALID,
-	SHOWN_BYTES,
-	SHOWN_HITS,
-	SHOWN_GPU_HITS,
-	SHOWN_REFRESHES,
-	SHOWN_EVICTIONS,
-	SHOWN_REASON,
-	SHOWN_COUNT
-};
-
 /* Whether the user may know of a column: may read it, or see everybody's statistics. */
 static bool
 may_know(Oid relid, AttrNumber attnum)
@@ -446,6 +429,8 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 	return NULL;
 }
 
+#define SHOWN_COLUMNS 11
+
 /* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
 static void
 show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
@@ -455,8 +440,9 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	const ResidentStatus *status = find_status(statuses, relid, attnum);
 	ResidentStatus none = {0};
 	const char *reason;
-	Datum		values[SHOWN_COUNT];
-	bool		isnull[SHOWN_COUNT] = {0};
+	Datum		values[SHOWN_COLUMNS];
+	bool		isnull[SHOWN_COLUMNS] = {0};
+	int			n = 0;
 
 	if (!HeapTupleIsValid(tuple))
 		return;
@@ -468,18 +454,19 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 		status = &none;
 	}
 	ReleaseSysCache(tuple);
-	values[SHOWN_RELATION] = ObjectIdGetDatum(relid);
-	values[SHOWN_ATTRIBUTE] = NameGetDatum(attribute);
-	values[SHOWN_ROWS] = Int64GetDatum(status->rows);
-	values[SHOWN_BLOCKS] = Int64GetDatum(status->blocks);
-	values[SHOWN_BLOCKS_VALID] = Int64GetDatum(status->blocks_valid);
-	values[SHOWN_BYTES] = Int64GetDatum(status->bytes);
-	values[SHOWN_HITS] = Int64GetDatum(status->hits);
-	values[SHOWN_GPU_HITS] = Int64GetDatum(status->gpu_hits);
-	values[SHOWN_REFRESHES] = Int64GetDatum(status->refreshes);
-	values[SHOWN_EVICTIONS] = Int64GetDatum(status->evictions);
-	isnull[SHOWN_REASON] = reason == NULL;
-	values[SHOWN_REASON] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
+	values[n++] = ObjectIdGetDatum(relid);
+	values[n++] = NameGetDatum(attribute);
+	values[n++] = Int64GetDatum(status->rows);
+	values[n++] = Int64GetDatum(status->blocks);
+	values[n++] = Int64GetDatum(status->blocks_valid);
+	values[n++] = Int64GetDatum(status->bytes);
+	values[n++] = Int64GetDatum(status->hits);
+	values[n++] = Int64GetDatum(status->gpu_hits);
+	values[n++] = Int64GetDatum(status->refreshes);
+	values[n++] = Int64GetDatum(status->evictions);
+	isnull[n] = reason == NULL;
+	values[n++] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
+	Assert(n == SHOWN_COLUMNS);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
@@ -549,17 +536,7 @@ hpsort_resident(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The columns of hpsort_resident_check. */
-enum
-{
-	CHECKED_RELATION,
-	CHECKED_ATTRIBUTE,
-	CHECKED_BLOCKS,
-	CHECKED_ROWS,
-	CHECKED_DIFFERING,
-	CHECKED_FIRST_DIFFERING,
-	CHECKED_COUNT
-};
+#define CHECKED_COLUMNS 6
 
 /* Adds a row for each declared column of a relation that has storage. */
 static void
@@ -571,20 +548,22 @@ check_columns(ReturnSetInfo *rsinfo, Relation rel)
 	for (attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		Datum		values[CHECKED_COUNT];
-		bool		isnull[CHECKED_COUNT] = {0};
+		Datum		values[CHECKED_COLUMNS];
+		bool		isnull[CHECKED_COLUMNS] = {0};
 		ResidentCheck check;
+		int			n = 0;
 
 		if (att->attisdropped || !resident_is_kept(RelationGetRelid(rel), attnum))
 			continue;
 		resident_check_column(rel, attnum, &check);
-		values[CHECKED_RELATION] = ObjectIdGetDatum(RelationGetRelid(rel));
-		values[CHECKED_ATTRIBUTE] = NameGetDatum(&att->attname);
-		values[CHECKED_BLOCKS] = Int64GetDatum(check.blocks);
-		values[CHECKED_ROWS] = Int64GetDatum(check.rows);
-		values[CHECKED_DIFFERING] = Int64GetDatum(check.differing);
-		values[CHECKED_FIRST_DIFFERING] = Int64GetDatum(check.first_differing);
-		isnull[CHECKED_FIRST_DIFFERING] = check.differing == 0;
+		values[n++] = ObjectIdGetDatum(RelationGetRelid(rel));
+		values[n++] = NameGetDatum(&att->attname);
+		values[n++] = Int64GetDatum(check.blocks);
+		values[n++] = Int64GetDatum(check.rows);
+		values[n++] = Int64GetDatum(check.differing);
+		isnull[n] = check.differing == 0;
+		values[n++] = Int64GetDatum(check.first_differing);
+		Assert(n == CHECKED_COLUMNS);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
 }

@@ -444,7 +444,7 @@ first_argument(const SupportRequestRows *rows)
 	return linitial(((FuncExpr *) rows->node)->args);
 }
 
-/* As many rows as the array has elements, at most. */
+/* Planner support of hpsort_set() and hpsort_runs(): at most a row for each element. */
 Datum
 hpsort_support_set(PG_FUNCTION_ARGS)
 {
@@ -457,7 +457,7 @@ hpsort_support_set(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(rows);
 }
 
-/* The rows that the column's table is known to have. */
+/* Planner support of the column functions: the rows that the table is known to have. */
 Datum
 hpsort_support_column(PG_FUNCTION_ARGS)
 {

@@ -23,7 +23,7 @@
 #include "pg/multiset/value.h"
 #include "pg/sort_context.h"
 
-/* The state of a group: its keys are those of the sorter and those of the levels. */
+/* The state of a group.  Its keys are in the sorter and in the levels. */
 typedef struct ExpandedMultiset
 {
 	ExpandedObjectHeader header;

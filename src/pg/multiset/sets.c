@@ -62,9 +62,9 @@ int4multiset_runs(PG_FUNCTION_ARGS)
 static int64
 bucket_of(int32 key, int32 width)
 {
-	int64		rest = (int64) key % width;
+	int64		remainder = (int64) key % width;
 
-	return key - (rest < 0 ? rest + width : rest);
+	return key - (remainder < 0 ? remainder + width : remainder);
 }
 
 /* Adds a bucket to the result.  A lower bound that is no int4 is an error. */

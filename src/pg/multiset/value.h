@@ -2,7 +2,7 @@
  * value.h
  *		int4multiset as a datum: how its bytes are found, and how a datum is made.
  *
- * The bytes behind the varlena's header are those of sort/multiset/multiset.h.
+ * The bytes behind the varlena's header have the format of sort/multiset/multiset.h.
  */
 #ifndef HPSORT_PG_MULTISET_VALUE_H
 #define HPSORT_PG_MULTISET_VALUE_H

@@ -46,8 +46,7 @@ typedef struct ColumnScan
 	Relation	rel;
 	int			ncolumns;
 	const AttrNumber *attnums;	/* ncolumns, of types that column_kind knows */
-	const ColumnImage *images;	/* ncolumns, of which those that have a function are of any type;
-								 * or NULL */
+	const ColumnImage *images;	/* ncolumns, or NULL; a column with a function is of any type */
 	bool		keys;			/* columns are of types that column_type_is_key accepts, and wide
 								 * values are read as keys of a sort (column_narrow) */
 	Snapshot	snapshot;
@@ -64,15 +63,15 @@ typedef struct ColumnScan
 	TupleTableSlot *slot;
 
 	/*
-	 * Conditions that are evaluated of the rows read, in the same way, and returned beside their
-	 * columns: states that ExecInitQual made.
+	 * Other conditions, states that ExecInitQual made.  They are evaluated like the qual for each
+	 * row that passes the qual, and their results are returned beside the row's columns.
 	 */
 	int			nfilters;
 	ExprState **filters;
 
 	/*
-	 * Of a heap: the rows' TIDs are returned, too.  unread: pages whose columns are resident may
-	 * be left unread, since few of their rows will be looked at.
+	 * tids: the rows' TIDs are returned, too; the table is a heap.  unread: few of the rows will
+	 * be looked at, so that pages may be left unread if their columns are resident.
 	 */
 	bool		tids;
 	bool		unread;
@@ -83,7 +82,7 @@ typedef struct ColumnScan
 	/* In a scan of one column: batches may be packed. */
 	bool		packed;
 
-	/* In such a scan: runs of the values may come in place of rows. */
+	/* In a scan of one column: runs of the values may come in place of rows. */
 	bool		runs;
 
 	/* In a scan of one process, without filters beside the qual: answers resident rows; or NULL. */

@@ -92,10 +92,10 @@ capture_begin(Capture *capture, const CaptureExtent *extent, uint32 nextents)
 }
 
 /*
- * Notes the rows of an all-visible page, under its lock: all that there are.  *lsn is the page's,
- * which may be 0 where the table was filled without WAL.  *numbered tells whether row i, from 0 on,
- * has line number i + 1.  That stays so as long as the page is all-visible: line pointers are used
- * again only for new rows.  False if the page is not all-visible.
+ * Notes all rows of an all-visible page, under its lock.  Sets *lsn to the page's LSN, which may
+ * be 0 where the table was filled without WAL, and *numbered to whether row i, from 0 on, has
+ * line number i + 1.  That stays so as long as the page is all-visible: line pointers are used
+ * again only for new rows.  Returns false if the page is not all-visible.
  */
 static bool
 note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)

@@ -99,7 +99,7 @@ select_values(const PackedKeys *values, const uint8 *marks, const BatchSpace *sp
 	return n;
 }
 
-/* Does what extent_reader_nulls() does, for those of n rows that have a mark. */
+/* Does what extent_reader_nulls() does, for the rows, of n, that have a mark. */
 static size_t
 select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8 *marks,
 			 uint8 *nulls)
@@ -154,7 +154,7 @@ extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *mar
 	column_batch_add(batch, n, nnulls);
 }
 
-/* Writes the TIDs of n rows of a block, or of those that have a mark, to out; returns how many. */
+/* Writes the TIDs of n rows of a block, or of its marked rows, to out; returns how many. */
 static size_t
 number_rows(BlockNumber block, size_t n, const uint8 *marks, int64 *out)
 {

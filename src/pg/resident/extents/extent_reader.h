@@ -69,8 +69,8 @@ extern bool extent_reader_reaches(const ExtentReader *reader);
 extern bool extent_reader_holds(const ExtentReader *reader);
 
 /*
- * Adds the rows of blocks from .. to - 1 to a batch; or those that have a mark, if marks, of all
- * these rows, is not NULL.  Then there are at most COLUMN_BATCH_KEYS of them.
+ * Adds the rows of blocks from .. to - 1 to a batch.  If marks is not NULL it has a mark, 0 or 1,
+ * of each of these rows, at most COLUMN_BATCH_KEYS, and only rows with a mark of 1 are added.
  */
 extern void extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *marks,
 							  ColumnBatch *batch);
@@ -94,9 +94,9 @@ extern PackedKeys extent_reader_values(const ExtentReader *reader, int from, int
 extern size_t extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls);
 
 /*
- * Adds the TIDs of these rows, or of those that have a mark, to a batch, and their pages to pages,
- * as not read; first is the extent's first block, and marks may be NULL.  For blocks whose rows
- * have line numbers 1, 2, 3 ...
+ * Adds the TIDs of the rows that extent_reader_add() adds to a batch, and their pages to pages, as
+ * not read. first is the extent's first block.  The rows of each block must have line numbers 1, 2,
+ * 3 ...
  */
 extern void extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, int to,
 								   const uint8 *marks, ColumnBatch *batch, BatchPages *pages);

@@ -43,7 +43,7 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 /*
  * Whether this transaction has made the table, or given it a new file: then COPY FREEZE adds
  * rows to all-visible pages.  A parallel worker's relation cache does not know of it, but
- * pg_class does: such a transaction has made the table's row there.
+ * pg_class does: the transaction has made the table's row there.
  */
 static bool
 is_new(Relation rel)

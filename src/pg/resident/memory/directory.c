@@ -122,7 +122,7 @@ find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint6
 	return extent && extent->generation == generation ? extent : NULL;
 }
 
-/* Makes the bounds of a column's values those of no values. */
+/* Makes the bounds of a column's values the bounds of no values. */
 static void
 forget_bounds(ResidentColumn *column)
 {

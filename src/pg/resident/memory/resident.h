@@ -49,8 +49,8 @@ typedef struct ResidentExtent
 	uint64		place;			/* of the bytes: for resident_address */
 	uint64		stamp;			/* the caller's */
 	uint64		last;			/* stamp that was compared at the last use */
-	ResidentBlocks blocks;		/* those that the extent may still be used for */
-	ResidentBlocks numbered;	/* those whose rows have line numbers 1, 2, 3 ... */
+	ResidentBlocks blocks;		/* that the extent may still be used for */
+	ResidentBlocks numbered;	/* whose rows have line numbers 1, 2, 3 ... */
 	uint32		size;			/* bytes */
 	uint32		rows;
 	uint32		nulls;			/* of these */
@@ -145,8 +145,8 @@ extern void resident_start_copying(void);
 extern void resident_stop_copying(void);
 
 /*
- * Whether bytes that have just been copied were those of the extent all the time since the call
- * of resident_look() that returned seen.
+ * Whether bytes that have just been copied were the extent's all the time since the call of
+ * resident_look() that returned seen.
  */
 extern bool resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 						   uint64 seen);

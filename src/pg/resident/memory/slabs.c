@@ -148,7 +148,7 @@ retire_slab(MappedSlab *slab)
 		retired[nretired++] = slab->segment;
 }
 
-/* Maps the slabs that are not mapped yet, and retires those that are gone. */
+/* Maps the slabs that are not mapped yet, and retires slabs that are gone. */
 static void
 map_slabs(ResidentRoot *root)
 {

@@ -235,7 +235,7 @@ create(void *arg)
 }
 
 /*
- * Makes a segment of so many bytes.  Returns NULL if there is no memory for it, and *error, of
+ * Makes a segment of size bytes.  Returns NULL if there is no memory for it, and *error, of
  * this context, says why; or if there are too many segments.
  */
 static dsm_segment *

@@ -65,7 +65,7 @@ is_same(const TableRows *table, const ColumnBatch *batch, size_t i)
 	return isnull || column_value(table->kind, datum) == column_batch_value(batch, i) + bias;
 }
 
-/* Whether a batch has the rows of a block, behind those of all blocks before. */
+/* Whether a batch has the rows of a block.  All blocks before it have been compared. */
 static bool
 block_is_same(TableRows *table, BlockNumber block, const ColumnBatch *batch)
 {

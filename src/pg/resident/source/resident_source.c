@@ -17,7 +17,7 @@
 
 /*
  * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
- * all of those that are not resident.
+ * all blocks that are not resident.
  */
 #define LIST_BLOCKS 4096
 #define LIST_BLOCKS_PARALLEL 512
@@ -51,7 +51,7 @@ struct ResidentSource
 	int			nbatches;		/* column_scan_nbatches */
 	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
-	int			ncolumns;		/* with those that only the filter wants, behind the others */
+	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
 	CaptureColumn *capture_columns;
 	VisibilityCopy map;
@@ -260,7 +260,8 @@ take_blocks(ResidentSource *source)
 }
 
 /*
- * Copies the page of the map that has the blocks taken, and what is known of its extents, before.
+ * Copies the page of the map that has the blocks taken.  What is known of its extents is copied
+ * before, so that it is no newer.
  */
 static void
 look_at_map(ResidentSource *source)
@@ -277,7 +278,7 @@ look_at_map(ResidentSource *source)
 
 /* --- which blocks are valid */
 
-/* Notes that so many blocks have been read from extents. */
+/* Counts blocks that have been read from extents. */
 static void
 note_hits(ResidentSource *source, int64 nblocks)
 {
@@ -289,8 +290,9 @@ note_hits(ResidentSource *source, int64 nblocks)
 }
 
 /*
- * Finds the blocks that are valid in all columns, of those that are visible in an extent.  There
- * are none if a column's extent is to be made anew; returns the columns of which that is so.
+ * Sets source->valid to the blocks of an extent, among the visible ones, that are valid in all
+ * columns.  Returns the columns whose extents are to be made anew; if there are any, no block is
+ * valid.
  */
 static Bitmapset *
 find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
@@ -320,7 +322,7 @@ find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
 	return wanted;
 }
 
-/* Decides of the blocks taken which are read how. */
+/* Decides which of the blocks taken are read from the extent, from pages, or later. */
 static void
 begin_extent(ResidentSource *source)
 {
@@ -425,7 +427,7 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 	return true;
 }
 
-/* Has those of the blocks read from their pages that are not valid. */
+/* Has the blocks that are not valid read from their pages. */
 static void
 read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
 {
@@ -434,16 +436,16 @@ read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
 	page_list_add_others(source->pages, &extent, blocks, &source->valid);
 }
 
-/* The extent has been given up: the rest of it is read from pages. */
+/* The extent has been given up: its blocks from from on are read from pages. */
 static void
 abandon_extent(ResidentSource *source, int from)
 {
-	ResidentBlocks rest = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
+	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
 
-	rest = resident_blocks_and(&rest, &source->valid);
+	unread = resident_blocks_and(&unread, &source->valid);
 	memset(&source->valid, 0, sizeof(source->valid));
 	source->at = source->nblocks;
-	read_from_pages(source, &rest);
+	read_from_pages(source, &unread);
 }
 
 /* Whether the extent's rows go to packed batches. */
@@ -574,9 +576,10 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 }
 
 /*
- * Returns whether the cutoff says that no row of an extent is wanted, which is then counted.
- * How many rows another condition would have refused is not counted.  Of an extent in which
- * some blocks are not valid, only its bytes tell how many rows there are.
+ * Returns whether the cutoff says that no row of an extent is wanted, and counts the rows then.
+ * How many rows another condition would have refused is not counted.  Where some blocks of an
+ * extent are not valid, the number of the other blocks' rows is known from its bytes only, so that
+ * it is not skipped if it must be counted.
  */
 static bool
 skip_beyond(ResidentSource *source, const LeftExtent *left)
@@ -638,9 +641,10 @@ ask_handler(ResidentSource *source)
 }
 
 /*
- * When all other blocks have been read: first the GPU is asked, with empty batches; NULLs that
- * it has counted are added; extents that it has not answered for become the present one, and
- * are read as others are (RESIDENT_PAGES).  RESIDENT_END after all.
+ * Reads the extents that have been left, when all other blocks have been read.  First the GPU, or
+ * the handler, is asked, with empty batches.  Then NULLs that the GPU has counted are added.  Then
+ * each extent that has not been answered for becomes the present one, which is read like others
+ * (RESIDENT_PAGES).  RESIDENT_END at the end.
  */
 static ResidentStep
 fill_from_left(ResidentSource *source, ColumnBatch *batches)

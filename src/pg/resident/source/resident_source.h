@@ -23,8 +23,8 @@ typedef struct ResidentSource ResidentSource;
 
 /*
  * Opens the source of a scan of a heap without images, whose snapshot is set, in the current memory
- * context.  Returns NULL unless all columns, those of the filters among them, are declared
- * resident, the filters can be evaluated in memory, and the table and the snapshot allow it.
+ * context.  Returns NULL unless all columns, also of the filters, are declared resident, the
+ * filters can be evaluated in memory, and the table and the snapshot allow it.
  * Needs the table's blocks, as found after the snapshot was taken.  pages gets the pages of rows,
  * if the scan wants TIDs. *list, the source's, will have the blocks that are to be read from pages.
  */
@@ -40,9 +40,9 @@ typedef enum ResidentStep
 } ResidentStep;
 
 /*
- * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, which is
- * for scans without runs and without a taker, the rows of a single block, never packed, and *one
- * is its number.
+ * Adds rows of valid blocks to batches, whole blocks only, if some more fit.  If one is not NULL,
+ * adds the rows of a single block, never packed, and sets *one to its number; that is for scans
+ * without runs and without a handler.
  */
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
