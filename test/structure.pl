@@ -24,12 +24,11 @@ my $root = shift // '.';
 
 # Lines of src and cuda together.  Lower it with what a change removes; what raises it says why in
 # the message of its commit.
-my $budget = 87_800;
+my $budget = 87_790;
 
-# Folders that still have more files of code than 20, and how many each may have at most; and files
-# that still call each other's functions.  Both lists only get shorter.
+# Folders that still have more files of code than 20, and how many each may have at most.  The list
+# only gets shorter.
 my %crowded = ('src/sort' => 35);
-my %entangled = ('pg/nodes/aggregate/groups_exec' => 'pg/nodes/aggregate/groups_lookup');
 
 # What each room may include, besides itself and PostgreSQL's and the system's headers.
 # The longest name that fits is a file's room.  Of a room marked in %library each header may be
@@ -235,10 +234,6 @@ for my $unit (keys %calls)
 	}
 }
 check_circles(\%includes, 'headers');
-for my $unit (keys %entangled)
-{
-	delete $calls_units{$entangled{$unit}}{$unit} or push @failures, "$unit and $entangled{$unit} are no circle any more";
-}
 check_circles(\%calls_units, 'calls');
 
 print "$_\n" for @failures;
