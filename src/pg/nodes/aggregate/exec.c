@@ -19,10 +19,7 @@
 #include "pg/functions/functions.h"
 #include "pg/last_sort.h"
 #include "pg/multiset/multiset.h"
-#include "pg/nodes/aggregate/groups_exec.h"
-#include "pg/nodes/aggregate/plan/plan.h"
-#include "pg/nodes/aggregate/read/read.h"
-#include "pg/nodes/aggregate/results/results.h"
+#include "pg/nodes/aggregate/groups_state.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
 

@@ -1,7 +1,7 @@
 /*
  * groups_exec.c
  *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the
- *		executor half (see groups_exec.h).
+ *		executor half (see groups_state.h).
  *
  * At its first call the node reads all rows (groups_read.c); then each call returns a
  * group of the GroupReader that has the groups.
@@ -18,7 +18,6 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/groups_exec.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
 static const CustomExecMethods groups_exec_methods;

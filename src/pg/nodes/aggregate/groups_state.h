@@ -1,7 +1,7 @@
 /*
  * groups_state.h
- *		GroupsState: what the groups_*.c files of the executor half share; no file of another
- *		folder includes it.
+ *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the executor half
+ *		(see groups_planner.h): what its files groups_*.c share.  No other folder includes it.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
@@ -80,6 +80,11 @@ typedef struct GroupsState
 	SourceCounts *counts;		/* by source, of the group being returned */
 	GroupsDone	done;
 } GroupsState;
+
+/* --- groups_exec.c */
+
+/* A new state of the node, for CreateCustomScanState. */
+extern Node *groups_exec_create_state(CustomScan *scan);
 
 /* --- groups_results.c */
 
