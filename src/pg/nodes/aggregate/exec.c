@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "catalog/objectaccess.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
@@ -20,9 +19,7 @@
 #include "pg/functions/functions.h"
 #include "pg/last_sort.h"
 #include "pg/multiset/multiset.h"
-#include "pg/nodes/aggregate/groups_exec.h"
-#include "pg/nodes/aggregate/plan/plan.h"
-#include "pg/nodes/aggregate/read/read.h"
+#include "pg/nodes/aggregate/groups_state.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
 
@@ -138,19 +135,6 @@ create_state(CustomScan *scan)
 	return (Node *) node;
 }
 
-/*
- * The right to call the aggregate, which ExecInitAgg checks for an Agg.  That also
- * checks the rights of the aggregate's owner to call its support functions, which
- * here belong to the extension.
- */
-static void
-check_execute(const Aggref *aggref)
-{
-	if (!compat_may_execute(aggref->aggfnoid))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggref->aggfnoid));
-	InvokeFunctionExecuteHook(aggref->aggfnoid);
-}
-
 /* Sets up the outputs, and the transitions that they share. */
 static void
 describe_outputs(HpSortAggregateState *node, CustomScan *scan)
@@ -172,7 +156,7 @@ describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 		output->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 		if (output->kind == AGGREGATE_NONE)
 			elog(ERROR, "aggregate %u is none of hpsort", aggref->aggfnoid);
-		check_execute(aggref);
+		aggregate_check_execute(aggref);
 		if (output->kind == AGGREGATE_RUNS && !output->partial)
 			output->run_type = run_array_type(aggref->aggtype);
 		if (output->kind == AGGREGATE_ARRAY && !output->partial)

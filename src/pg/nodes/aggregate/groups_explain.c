@@ -9,7 +9,7 @@
 #include "utils/ruleutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/groups_exec.h"
+#include "pg/nodes/aggregate/groups_state.h"
 #include "sort/algorithms.h"
 
 /* The expressions of the scan tuple from column from to column to - 1. */

@@ -1,7 +1,7 @@
 /*
  * groups_lookup.c
  *		HpSort Aggregate whose groups are looked up among keys that the GPU has put in order (see
- *		groups_exec.h).
+ *		groups_state.h).
  *
  * The key of a row is the code of its group above the place of its value, in 32 bits.  In the
  * keys' order each group's rows are side by side, its NULLs last, so that where groups begin says
@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/groups_exec.h"
+#include "pg/nodes/aggregate/groups_state.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/resident/gpu/resident_rows.h"
 
@@ -47,6 +47,7 @@ typedef struct LookupGroup
 
 struct GroupsLookup
 {
+	GroupReader reader;
 	ResidentRowsHandler handler;
 	int			ncolumns;		/* of the scan */
 	int			nfields;		/* grouping columns, and then the value, if there is one */
@@ -675,37 +676,26 @@ handle_rows(void *arg, struct ResidentRows *rows)
 
 /* --- reading */
 
-bool
-groups_lookup_has_found(const GroupsLookup *lookup)
+static bool
+next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
-	return lookup != NULL && lookup->found;
-}
-
-size_t
-groups_lookup_memory(const GroupsLookup *lookup)
-{
-	return MemoryContextMemAllocated(lookup->memory, true);
-}
-
-bool
-groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows)
-{
-	GroupsLookup *lookup = node->lookup;
+	GroupsLookup *lookup = (GroupsLookup *) reader;
 	const LookupGroup *next;
 
 	if (lookup->next == 0)
 		return false;
 	next = &lookup->groups[--lookup->next];
-	read_group(node, next, &lookup->group);
+	read_group(lookup->handler.arg, next, &lookup->group);
 	*group = &lookup->group;
 	*rows = next->rows;
 	lookup->read = false;
 	return true;
 }
 
-void
-groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts)
+static void
+count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
+	const GroupsLookup *lookup = (const GroupsLookup *) reader;
 	const LookupGroup *group = &lookup->groups[lookup->next];
 
 	memset(counts, 0, sizeof(*counts));
@@ -718,9 +708,10 @@ groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts)
 	}
 }
 
-size_t
-groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run_counts)
+static size_t
+next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {
+	GroupsLookup *lookup = (GroupsLookup *) reader;
 	const LookupGroup *group = &lookup->groups[lookup->next];
 	int64		before = 0;
 	uint32		i;
@@ -738,8 +729,28 @@ groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run
 	return group->nanswers;
 }
 
-int64
-groups_lookup_distinct(const GroupsLookup *lookup)
+static int64
+count_distinct(GroupReader *reader)
 {
-	return lookup->ndistinct;
+	return ((const GroupsLookup *) reader)->ndistinct;
+}
+
+static const GroupReaderMethods lookup_reader_methods = {
+	.next = next_group,
+	.count = count_values,
+	.runs = next_runs,
+	.distinct = count_distinct,
+};
+
+GroupReader *
+groups_lookup_open(GroupsLookup *lookup)
+{
+	lookup->reader.methods = &lookup_reader_methods;
+	return lookup->found ? &lookup->reader : NULL;
+}
+
+size_t
+groups_lookup_memory(const GroupsLookup *lookup)
+{
+	return MemoryContextMemAllocated(lookup->memory, true);
 }

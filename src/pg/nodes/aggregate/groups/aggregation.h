@@ -17,6 +17,7 @@
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/groups/group_reader.h"
 #include "pg/nodes/aggregate/pairs/pairing.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/nodes/aggregate/results/results.h"
@@ -29,15 +30,6 @@ typedef struct ValueSource
 	ColumnKind	kind;
 	bool		runs;			/* values are wanted in order */
 } ValueSource;
-
-/* What is known of a group's values of one source. */
-typedef struct SourceCounts
-{
-	int64		nulls;
-	int64		refused;		/* by the filter */
-	ValueSummary summary;		/* of the others; of a source with runs, only their number at
-								 * first */
-} SourceCounts;
 
 typedef struct Aggregation Aggregation;
 
@@ -91,25 +83,7 @@ extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int sourc
 
 /* --- reading */
 
-/* Starts in front of the first group.  Nothing may be added any more. */
-extern void aggregation_open(Aggregation *aggregation);
-
-/*
- * Moves to the next group, false at the end; without grouping columns there is
- * always one.  The values are valid until the next call.
- */
-extern bool aggregation_next(Aggregation *aggregation, const GroupValues **group);
-
-/* The rows of the group. */
-extern int64 aggregation_rows(const Aggregation *aggregation);
-
-/*
- * What is known of the group's values of a source, once for each source and group.  The
- * runs of a source with runs are then read a block at a time, values ascending, 0 at
- * their end, before the next group.
- */
-extern void aggregation_count(Aggregation *aggregation, int source, SourceCounts *counts);
-extern size_t aggregation_runs(Aggregation *aggregation, int source, const int64 **values,
-							   const int64 **run_counts);
+/* The groups, from in front of the first one.  Nothing may be added any more. */
+extern GroupReader *aggregation_open(Aggregation *aggregation);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H */

@@ -19,18 +19,6 @@ compare_groups(const Aggregation *aggregation, const GroupValues *a, const Group
 	return group_values_compare(aggregation->columns, aggregation->ncolumns, a, b);
 }
 
-void
-aggregation_open(Aggregation *aggregation)
-{
-	int			s;
-
-	for (s = 0; s < aggregation->nsources; s++)
-		if (aggregation->values[s].pairs)
-			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
-	if (aggregation->presence)
-		aggregation->presence_cursor = pairs_open(aggregation->presence);
-}
-
 /* Makes group the first so far; *first is NULL while there is none. */
 static void
 consider(const Aggregation *aggregation, const GroupValues *group, const GroupValues **first)
@@ -78,9 +66,10 @@ count_outside(Aggregation *aggregation)
 	return markers[PAIR_NULL];
 }
 
-bool
-aggregation_next(Aggregation *aggregation, const GroupValues **group)
+static bool
+next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
+	Aggregation *aggregation = (Aggregation *) reader;
 	const GroupValues *first = NULL;
 	bool		numbered = find_number(aggregation);
 	int			c;
@@ -116,6 +105,7 @@ aggregation_next(Aggregation *aggregation, const GroupValues **group)
 	}
 	else
 		aggregation->group_rows = count_outside(aggregation);
+	*rows = aggregation->group_rows;
 	return true;
 }
 
@@ -151,9 +141,10 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 	counts->summary.n = aggregation->group_rows - counts->nulls - counts->refused;
 }
 
-void
-aggregation_count(Aggregation *aggregation, int source, SourceCounts *counts)
+static void
+count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
+	Aggregation *aggregation = (Aggregation *) reader;
 	PairCursor *cursor = aggregation->values[source].cursor;
 	int64		markers[PAIR_MARKERS];
 	const int64 *values;
@@ -177,10 +168,10 @@ aggregation_count(Aggregation *aggregation, int source, SourceCounts *counts)
 	count_known(aggregation, source, counts);
 }
 
-size_t
-aggregation_runs(Aggregation *aggregation, int source, const int64 **values,
-				 const int64 **run_counts)
+static size_t
+next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {
+	Aggregation *aggregation = (Aggregation *) reader;
 	PairCursor *cursor = aggregation->values[source].cursor;
 
 	if (cursor == NULL || !is_at(aggregation, pairs_group(cursor)))
@@ -188,8 +179,22 @@ aggregation_runs(Aggregation *aggregation, int source, const int64 **values,
 	return pairs_runs(cursor, values, run_counts);
 }
 
-int64
-aggregation_rows(const Aggregation *aggregation)
+static const GroupReaderMethods aggregation_reader_methods = {
+	.next = next_group,
+	.count = count_values,
+	.runs = next_runs,
+};
+
+GroupReader *
+aggregation_open(Aggregation *aggregation)
 {
-	return aggregation->group_rows;
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
+	if (aggregation->presence)
+		aggregation->presence_cursor = pairs_open(aggregation->presence);
+	aggregation->reader.methods = &aggregation_reader_methods;
+	return &aggregation->reader;
 }

@@ -41,6 +41,7 @@ typedef struct SourceValues
 
 struct Aggregation
 {
+	GroupReader reader;
 	MemoryContext memory;
 	const SortContext *context;
 	int			ncolumns;

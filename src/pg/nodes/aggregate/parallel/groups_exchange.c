@@ -253,9 +253,9 @@ set_source(const DerivedColumn *derived, const SourceCounts *counts, SourceRecor
 
 /* --- writing */
 
-/* Writes the runs of a source of the group that the aggregation is at. */
+/* Writes the runs of a source of the group that the reader is at. */
 static void
-write_runs(const GroupsDescription *description, Aggregation *aggregation, int s,
+write_runs(const GroupsDescription *description, GroupReader *reader, int s,
 		   SegmentWriter *writer)
 {
 	const DerivedColumn *derived = description->source_derived[s];
@@ -265,7 +265,7 @@ write_runs(const GroupsDescription *description, Aggregation *aggregation, int s
 	size_t		n;
 	size_t		at;
 
-	while ((n = aggregation_runs(aggregation, s, &values, &counts)) > 0)
+	while ((n = reader->methods->runs(reader, s, &values, &counts)) > 0)
 		for (at = 0; at < n; at += SEGMENT_BLOCK)
 		{
 			size_t		some = Min(n - at, SEGMENT_BLOCK);
@@ -278,9 +278,9 @@ write_runs(const GroupsDescription *description, Aggregation *aggregation, int s
 		}
 }
 
-/* Writes all groups of an aggregation: a record of each, and its runs. */
+/* Writes all groups of a reader: a record of each, and its runs. */
 static void
-write_groups(const GroupsDescription *description, Aggregation *aggregation,
+write_groups(const GroupsDescription *description, GroupReader *reader,
 			 SegmentWriter **writers)
 {
 	int			nwords = groups_record_words(description);
@@ -288,22 +288,21 @@ write_groups(const GroupsDescription *description, Aggregation *aggregation,
 	const GroupValues *group;
 	int			s;
 
-	while (aggregation_next(aggregation, &group))
+	while (reader->methods->next(reader, &group, &record->rows))
 	{
 		set_group(description, group, record);
-		record->rows = aggregation_rows(aggregation);
 		for (s = 0; s < description->nsources; s++)
 		{
 			SourceRecord *source = &record->sources[s];
 			SegmentWriter *values = writers[1 + s];
 			SourceCounts counts;
 
-			aggregation_count(aggregation, s, &counts);
+			reader->methods->count(reader, s, &counts);
 			set_source(description->source_derived[s], &counts, source);
 			if (!description->sources[s].runs)
 				continue;
 			source->first = segment_written(values);
-			write_runs(description, aggregation, s, values);
+			write_runs(description, reader, s, values);
 			source->nruns = segment_written(values) - source->first;
 		}
 		segment_write(writers[0], (const uint64 *) record, NULL, nwords);
@@ -313,7 +312,7 @@ write_groups(const GroupsDescription *description, Aggregation *aggregation,
 
 /* Writes the segments of this process, and a block of them. */
 static void
-write_segments(GroupsExchange *exchange, Aggregation *aggregation)
+write_segments(GroupsExchange *exchange, GroupReader *reader)
 {
 	SharedWritten *written = &exchange->shared->written[exchange->process];
 	BlockStore *store = block_store_make_shared(&exchange->shared->files, exchange->process,
@@ -325,7 +324,7 @@ write_segments(GroupsExchange *exchange, Aggregation *aggregation)
 
 	for (s = 0; s < n; s++)
 		writers[s] = segment_write_begin(store, true);
-	write_groups(exchange->description, aggregation, writers);
+	write_groups(exchange->description, reader, writers);
 	for (s = 0; s < n; s++)
 		segments[s] = segment_write_end(writers[s]);
 	block_store_put(store, segments, n * sizeof(Segment), &written->segments);
@@ -359,12 +358,12 @@ find_segments(GroupsExchange *exchange)
 }
 
 void
-groups_exchange_write(GroupsExchange *exchange, Aggregation *aggregation)
+groups_exchange_write(GroupsExchange *exchange, GroupReader *reader)
 {
 	MemoryContext old = MemoryContextSwitchTo(exchange->memory);
 
-	if (aggregation)
-		write_segments(exchange, aggregation);
+	if (reader)
+		write_segments(exchange, reader);
 	finish_phase(exchange, PHASE_WRITE);
 	BarrierDetach(&exchange->shared->barrier);
 	find_segments(exchange);

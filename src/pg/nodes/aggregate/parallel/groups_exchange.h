@@ -82,10 +82,10 @@ extern bool groups_exchange_reads(GroupsExchange *exchange);
 extern bool groups_exchange_is_shared(GroupsExchange *exchange);
 
 /*
- * Writes the groups of an aggregation that has been opened, or none if it is NULL, and
- * waits for the others to do so.  The aggregation is not needed afterwards.
+ * Writes the groups of a reader, or none if it is NULL, and waits for the others to do so.
+ * The reader is not needed afterwards.
  */
-extern void groups_exchange_write(GroupsExchange *exchange, Aggregation *aggregation);
+extern void groups_exchange_write(GroupsExchange *exchange, GroupReader *reader);
 
 /* Closes files; what was allocated goes with its memory context. */
 extern void groups_exchange_end(GroupsExchange *exchange);

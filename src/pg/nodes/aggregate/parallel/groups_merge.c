@@ -37,8 +37,9 @@ typedef struct GroupsStream
 	SegmentReader **values;		/* by source; NULL: it has no runs */
 } GroupsStream;
 
-struct GroupsMerge
+typedef struct GroupsMerge
 {
+	GroupReader reader;
 	MemoryContext memory;
 	GroupsExchange *exchange;
 	const GroupsDescription *description;
@@ -61,7 +62,7 @@ struct GroupsMerge
 	SegmentMerge *segments;
 	size_t		room;
 	int64	   *values;			/* of runs that are returned */
-};
+} GroupsMerge;
 
 static int
 compare_groups(const GroupsDescription *description, const GroupValues *a, const GroupValues *b)
@@ -241,29 +242,6 @@ start_part(GroupsMerge *merge)
 
 /* --- groups */
 
-GroupsMerge *
-groups_merge_open(GroupsExchange *exchange)
-{
-	GroupsMerge *merge = palloc0_object(GroupsMerge);
-	const GroupsDescription *description = groups_exchange_description(exchange);
-	int			p;
-
-	merge->memory = CurrentMemoryContext;
-	merge->exchange = exchange;
-	merge->description = description;
-	merge->nwords = groups_record_words(description);
-	merge->nstreams = groups_exchange_nprocesses(exchange);
-	merge->streams = palloc0_array(GroupsStream, merge->nstreams);
-	for (p = 0; p < merge->nstreams; p++)
-		open_stream(merge, p);
-	merge->source = -1;
-	merge->segments = segment_merge_make(merge->nstreams);
-	merge->group = group_values_make(description->ngroups);
-	merge->counts = palloc_array(SourceCounts, Max(description->nsources, 1));
-	find_bounds(merge);
-	return merge;
-}
-
 /* Adds what a stream knows of a source of the group. */
 static void
 add_source(GroupsMerge *merge, const SourceRecord *record, int s)
@@ -331,9 +309,10 @@ find_next(GroupsMerge *merge)
 	return first;
 }
 
-bool
-groups_merge_next(GroupsMerge *merge, const GroupValues **group)
+static bool
+next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
+	GroupsMerge *merge = (GroupsMerge *) reader;
 	const GroupsDescription *description = merge->description;
 	const GroupValues *first = find_next(merge);
 	int			p;
@@ -367,19 +346,14 @@ groups_merge_next(GroupsMerge *merge, const GroupValues **group)
 		merge->counts[s].summary.n = merge->rows - merge->counts[s].nulls -
 			merge->counts[s].refused;
 	*group = &merge->group;
+	*rows = merge->rows;
 	return true;
 }
 
-int64
-groups_merge_rows(const GroupsMerge *merge)
+static void
+count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
-	return merge->rows;
-}
-
-void
-groups_merge_count(GroupsMerge *merge, int source, SourceCounts *counts)
-{
-	*counts = merge->counts[source];
+	*counts = ((GroupsMerge *) reader)->counts[source];
 }
 
 /* --- runs */
@@ -402,9 +376,10 @@ start_source(GroupsMerge *merge, int source, uint64 lo, uint64 nrows)
 	}
 }
 
-size_t
-groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const int64 **run_counts)
+static size_t
+next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {
+	GroupsMerge *merge = (GroupsMerge *) reader;
 	const uint64 *codes;
 	const uint64 *counts;
 	size_t		n;
@@ -443,9 +418,10 @@ compare_first(const void *a, const void *b)
 	return (first_a > first_b) - (first_a < first_b);
 }
 
-int64
-groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
+static int64
+want_rows(GroupReader *reader, int source, int64 first, int64 last)
 {
+	GroupsMerge *merge = (GroupsMerge *) reader;
 	uint64		rows = 0;
 	uint64		skipped = 0;
 	uint64		lo = 0;
@@ -479,4 +455,35 @@ groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
 	pfree(outlines);
 	start_source(merge, source, lo, (uint64) (last + 1) - skipped);
 	return (int64) skipped;
+}
+
+static const GroupReaderMethods merge_reader_methods = {
+	.next = next_group,
+	.count = count_values,
+	.want = want_rows,
+	.runs = next_runs,
+};
+
+GroupReader *
+groups_merge_open(GroupsExchange *exchange)
+{
+	GroupsMerge *merge = palloc0_object(GroupsMerge);
+	const GroupsDescription *description = groups_exchange_description(exchange);
+	int			p;
+
+	merge->reader.methods = &merge_reader_methods;
+	merge->memory = CurrentMemoryContext;
+	merge->exchange = exchange;
+	merge->description = description;
+	merge->nwords = groups_record_words(description);
+	merge->nstreams = groups_exchange_nprocesses(exchange);
+	merge->streams = palloc0_array(GroupsStream, merge->nstreams);
+	for (p = 0; p < merge->nstreams; p++)
+		open_stream(merge, p);
+	merge->source = -1;
+	merge->segments = segment_merge_make(merge->nstreams);
+	merge->group = group_values_make(description->ngroups);
+	merge->counts = palloc_array(SourceCounts, Max(description->nsources, 1));
+	find_bounds(merge);
+	return &merge->reader;
 }

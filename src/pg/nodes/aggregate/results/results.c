@@ -103,12 +103,8 @@ aggregate_check_function(Oid function, Oid role)
 	InvokeFunctionExecuteHook(function);
 }
 
-/*
- * What ExecInitAgg checks for an Agg: the user's right, and those of the aggregate's
- * owner.  The argument may convert the column, which is not evaluated either.
- */
-static void
-check_execute(const Aggref *aggref)
+void
+aggregate_check_execute(const Aggref *aggref)
 {
 	Oid			aggregate = aggref->aggfnoid;
 	HeapTuple	tuple;
@@ -175,7 +171,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	AggregateResult *result = palloc0_object(AggregateResult);
 	ListCell   *lc;
 
-	check_execute(aggref);
+	aggregate_check_execute(aggref);
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->context = context;

@@ -1,10 +1,10 @@
 /*
- * groups_exec.h
- *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the
- *		executor half (see groups_planner.h).
+ * groups_state.h
+ *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the executor half
+ *		(see groups_planner.h): what its files groups_*.c share.  No other folder includes it.
  */
-#ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_EXEC_H
-#define HPSORT_PG_NODES_AGGREGATE_GROUPS_EXEC_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
+#define HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
 
 #include "postgres.h"
 
@@ -71,19 +71,22 @@ typedef struct GroupsState
 	GroupsExchange *exchange;
 
 	GroupsLookup *lookup;		/* NULL: more than that is wanted of the rows */
-	bool		looks_up;		/* what it has found is returned */
 	bool		prepared;		/* the results' direct arguments have been evaluated */
 
 	bool		started;		/* all rows have been read */
 	bool		ended;
 	Aggregation *aggregation;	/* what this process has read; NULL if it is not needed */
-	GroupsMerge *merge;			/* from which groups are returned, unless NULL */
+	GroupReader *reader;		/* of what is returned; NULL: another process has it all */
 	SourceCounts *counts;		/* by source, of the group being returned */
 	GroupsDone	done;
 } GroupsState;
 
+/* --- groups_exec.c */
+
 /* A new state of the node, for CreateCustomScanState. */
 extern Node *groups_exec_create_state(CustomScan *scan);
+
+/* --- groups_results.c */
 
 /* Evaluates the direct arguments of the results, once an execution: when there is a group. */
 extern void groups_prepare_results(GroupsState *node);
@@ -107,22 +110,26 @@ extern void groups_lookup_free(GroupsLookup *lookup);
 /* Notes rows that have been read, if the scan has others to be taken. */
 extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches);
 
-/* Whether all groups have been found when all rows have been read; lookup may be NULL. */
-extern bool groups_lookup_has_found(const GroupsLookup *lookup);
+/* The groups, if all have been found when all rows have been read; else NULL. */
+extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
 extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
-/*
- * As aggregation_next, aggregation_count and aggregation_runs of the only source; and how many of
- * its values are different.
- */
-extern bool groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows);
-extern void groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts);
-extern size_t groups_lookup_runs(GroupsLookup *lookup, const int64 **values,
-								 const int64 **run_counts);
-extern int64 groups_lookup_distinct(const GroupsLookup *lookup);
+/* --- groups_read.c */
+
+/* Makes what rows are read into; the node has been described, and its memory made. */
+extern void groups_read_begin(GroupsState *node, int eflags, int nfilters);
+
+/* Reads all rows, or this process's share of them; then node->reader is before its first group. */
+extern void groups_read_start(GroupsState *node);
+
+/* Reads rows that have been refused, in place of those before; false if there are none. */
+extern bool groups_read_refused(GroupsState *node);
+
+/* Gives back what an execution holds. */
+extern void groups_read_free(GroupsState *node);
 
 /* --- groups_explain.c */
 
 extern void groups_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
-#endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_EXEC_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H */

@@ -1,0 +1,68 @@
+/*
+ * group_reader.h
+ *		GroupReader: groups and what is known of each, whoever knows it.
+ *
+ * A HpSort Aggregate node returns the groups of a reader: those that its process has
+ * aggregated (aggregation.h), those that all processes of a parallel plan have
+ * (groups_merge.h), or those that were looked up on the GPU (groups_lookup.c).  Each
+ * implementation has a GroupReader as its first member.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
+#define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
+
+#include "postgres.h"
+
+#include "pg/nodes/aggregate/read/read.h"
+#include "pg/nodes/aggregate/results/results.h"
+
+/* What is known of a group's values of one source. */
+typedef struct SourceCounts
+{
+	int64		nulls;
+	int64		refused;		/* by the filter */
+	ValueSummary summary;		/* of the others; of a source with runs, only their number at
+								 * first */
+} SourceCounts;
+
+typedef struct GroupReader GroupReader;
+
+typedef struct GroupReaderMethods
+{
+	/*
+	 * Moves to the next group, and tells how many rows it has; false at the end.  Without
+	 * grouping columns there is one group, also of no rows.  The values are valid until the next
+	 * call.
+	 */
+	bool		(*next) (GroupReader *reader, const GroupValues **group, int64 *rows);
+
+	/*
+	 * What is known of the group's values of a source, once for each source and group, sources in
+	 * their order.
+	 */
+	void		(*count) (GroupReader *reader, int source, SourceCounts *counts);
+
+	/*
+	 * Between count and runs of a source: only the runs are wanted that have one of the group's
+	 * rows from number first to number last, in the order of values and counted from 0, of the
+	 * rows that are not NULL.  Others may be left out: returns how many rows are before the first
+	 * run that runs will return.  NULL: runs returns all.
+	 */
+	int64		(*want) (GroupReader *reader, int source, int64 first, int64 last);
+
+	/*
+	 * The next runs of a source with runs, values ascending, a block at a time; 0 at their end.
+	 * All are read before the next source and the next group.
+	 */
+	size_t		(*runs) (GroupReader *reader, int source, const int64 **values,
+						 const int64 **run_counts);
+
+	/* How many values of the only source are different.  NULL: the runs say so. */
+	int64		(*distinct) (GroupReader *reader);
+} GroupReaderMethods;
+
+struct GroupReader
+{
+	const GroupReaderMethods *methods;
+};
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H */

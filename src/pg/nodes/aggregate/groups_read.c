@@ -1,0 +1,268 @@
+/*
+ * groups_read.c
+ *		Reading the rows of a HpSort Aggregate node, as far as its first group.
+ *
+ * All rows are read into an Aggregation, and noted for a look-up on the GPU where there may
+ * be one.  In a parallel plan what each process has aggregated is written for the others
+ * (groups_exchange.h), and the groups are those of all processes.  Groups are read from
+ * whichever GroupReader has them then.
+ *
+ * Rows of groups by a value for whose number there was no memory are left to further
+ * passes, in each of which other values have numbers (RowSpill).  Groups of
+ * different passes are different ones, and in no order.
+ */
+#include "postgres.h"
+
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_state.h"
+
+void
+groups_read_begin(GroupsState *node, int eflags, int nfilters)
+{
+	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
+											  ALLOCSET_DEFAULT_SIZES);
+	node->derived_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
+												 ALLOCSET_DEFAULT_SIZES);
+	if (node->nderived > 0)
+		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
+	aggregate_sources_begin(&node->sources, &node->css, eflags, false, nfilters);
+	/* What is derived of a column is derived of its rows. */
+	node->sources.runs = node->nderived == 0;
+	node->lookup = groups_lookup_make(node);
+}
+
+/* Gives back what is kept of the rows. */
+static void
+free_rows(GroupsState *node)
+{
+	if (node->aggregation)
+		aggregation_free(node->aggregation);
+	node->aggregation = NULL;
+	MemoryContextReset(node->rows_memory);
+}
+
+void
+groups_read_free(GroupsState *node)
+{
+	free_rows(node);
+	if (node->lookup)
+		groups_lookup_free(node->lookup);
+	if (node->exchange)
+		groups_exchange_end(node->exchange);
+	if (node->spill)
+		row_spill_free(node->spill);
+	node->reader = NULL;
+	node->exchange = NULL;
+	node->spill = NULL;
+	MemoryContextReset(node->derived_memory);
+	MemoryContextResetOnly(node->memory);
+}
+
+/* Has the derived columns computed beside those that have been read. */
+static void
+derive_batches(GroupsState *node, const ColumnBatch *batches)
+{
+	int			d;
+
+	memcpy(node->batches, batches, node->nread * sizeof(ColumnBatch));
+	for (d = 0; d < node->nderived; d++)
+		node->batches[node->nread + d] = *derived_batch(node->derived[d], batches);
+}
+
+/* Notes the rows that derived columns refuse; false if there are none. */
+static bool
+refuse_rows(GroupsState *node, const ColumnBatch *batches)
+{
+	bool		refused = false;
+	int			d;
+
+	for (d = 0; d < node->nderived; d++)
+	{
+		if (derived_nrefused(node->derived[d]) == 0)
+			continue;
+		if (node->spill == NULL)
+		{
+			MemoryContext old = MemoryContextSwitchTo(node->memory);
+
+			node->spill = row_spill_make(batches, node->nread, get_hash_memory_limit());
+			MemoryContextSwitchTo(old);
+		}
+		row_spill_refuse(node->spill, &node->batches[node->nread + d], DERIVED_REFUSED);
+		refused = true;
+	}
+	return refused;
+}
+
+/* A ColumnConsume. */
+static void
+add_batches_to_groups(void *arg, const ColumnBatch *batches)
+{
+	GroupsState *node = (GroupsState *) arg;
+	BatchPosition position = {0};
+	ColumnBatch rows;
+
+	if (node->lookup)
+		groups_lookup_note(node->lookup, batches);
+	if (batches[0].runs)
+	{
+		aggregation_add_batch_of_runs(node->aggregation, &batches[0]);
+		return;
+	}
+	if (batches[0].packed.n > 0)
+	{
+		if (node->nderived > 0 || !aggregation_add_packed(node->aggregation, &batches[0].packed))
+			while (column_batch_next_rows(&batches[0], &position, &rows))
+				add_batches_to_groups(node, &rows);
+		return;
+	}
+	if (node->nderived > 0)
+	{
+		derive_batches(node, batches);
+		/* What the other rows become is known by now. */
+		if (refuse_rows(node, batches))
+			derive_batches(node, row_spill_divide(node->spill, batches));
+		batches = node->batches;
+	}
+	aggregation_add(node->aggregation, batches);
+}
+
+/* Begins an execution of the derived columns, or another pass, and finds what memory they leave. */
+static void
+begin_derived(GroupsState *node)
+{
+	size_t		limit = get_hash_memory_limit();
+	size_t		memo_limit = limit / 4 / Max(node->nderived, 1);
+	size_t		numbers_limit;
+	int			nnumbered = 0;
+	MemoryContext old;
+	int			i;
+
+	for (i = 0; i < node->nderived; i++)
+		nnumbered += derived_has_numbers(node->derived[i]);
+	numbers_limit = limit / 4 / Max(nnumbered, 1);
+	node->memory_limit = limit - memo_limit * node->nderived - numbers_limit * nnumbered;
+
+	MemoryContextReset(node->derived_memory);
+	old = MemoryContextSwitchTo(node->derived_memory);
+	for (i = 0; i < node->nderived; i++)
+		derived_begin(node->derived[i], memo_limit, numbers_limit);
+	MemoryContextSwitchTo(old);
+	for (i = 0; i < node->noutputs; i++)
+	{
+		const GroupsOutput *output = &node->outputs[i];
+
+		if (output->answer.enum_order)
+			aggregate_result_set_labels(output->result,
+										derived_labels(node->source_derived[output->source]));
+	}
+}
+
+/* Makes an aggregation without rows. */
+static void
+begin_rows(GroupsState *node)
+{
+	size_t		limit = node->memory_limit;
+
+	/* What is written for other processes is in memory, too. */
+	if (node->shared)
+		limit /= 2;
+	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
+	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->shared == NULL);
+	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
+										 node->value_sources, node->nvalue_sources, limit);
+}
+
+/* All rows are in the aggregation, which is placed in front of its first group. */
+static void
+end_rows(GroupsState *node)
+{
+	AggregationStats stats;
+	size_t		memory;
+
+	node->reader = aggregation_open(node->aggregation);
+	aggregation_stats(node->aggregation, &stats);
+	memory = stats.memory + MemoryContextMemAllocated(node->derived_memory, true);
+	if (node->lookup)
+		memory += groups_lookup_memory(node->lookup);
+	node->done.totals.memory = Max(node->done.totals.memory, memory);
+	node->done.totals.disk += stats.disk;
+}
+
+/* Reads the rows, or this process's share of them. */
+static void
+read_rows(GroupsState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
+	GroupReader *found;
+	int			s;
+
+	begin_rows(node);
+	if (node->lookup)
+		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
+	aggregate_sources_read(&node->sources, add_batches_to_groups, node);
+	end_rows(node);
+	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
+	if (found)
+		node->reader = found;
+	MemoryContextSwitchTo(old);
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
+}
+
+bool
+groups_read_refused(GroupsState *node)
+{
+	const ColumnBatch *batches;
+	MemoryContext old;
+
+	if (node->spill == NULL || !row_spill_next(node->spill))
+		return false;
+	free_rows(node);
+	begin_derived(node);
+	old = MemoryContextSwitchTo(node->rows_memory);
+	begin_rows(node);
+	while ((batches = row_spill_read(node->spill)) != NULL)
+		add_batches_to_groups(node, batches);
+	end_rows(node);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* Reads the rows, and shares what is in them with other processes. */
+static void
+read_and_exchange(GroupsState *node)
+{
+	node->exchange = groups_exchange_make(node->shared, &node->description,
+										  node->css.ss.ps.state->es_query_dsa,
+										  node->memory_limit / 2);
+	if (groups_exchange_reads(node->exchange))
+		read_rows(node);
+	if (groups_exchange_is_shared(node->exchange))
+	{
+		groups_exchange_write(node->exchange, node->reader);
+		free_rows(node);
+		node->done.totals.disk += groups_exchange_disk(node->exchange);
+		node->reader = groups_merge_open(node->exchange);
+	}
+}
+
+void
+groups_read_start(GroupsState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->memory);
+
+	memset(&node->done.totals, 0, sizeof(node->done.totals));
+	node->prepared = false;
+	pg_sort_context_lenient(&node->context, node->memory, node->shared == NULL);
+	begin_derived(node);
+	if (node->shared)
+		read_and_exchange(node);
+	else
+		read_rows(node);
+	node->started = true;
+	MemoryContextSwitchTo(old);
+}

@@ -1,0 +1,136 @@
+/*
+ * groups_results.c
+ *		The values of the aggregates of a group, from whichever GroupReader has the group.
+ */
+#include "postgres.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_state.h"
+
+/* Where it is known how many values are different, count(DISTINCT) wants no runs. */
+static bool
+wants_runs(const GroupsState *node, const GroupsOutput *output, int source)
+{
+	return output->source == source && output->answer.needs == AGGREGATE_NEEDS_RUNS &&
+		!(node->reader->methods->distinct && output->answer.distinct);
+}
+
+/*
+ * Where all that is wanted of a source are the values of some rows, sees to it that other
+ * runs need not be read.
+ */
+static void
+want_rows(GroupsState *node, int source)
+{
+	int64		first = PG_INT64_MAX;
+	int64		last = -1;
+	int64		skipped;
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source &&
+			!(wants_runs(node, &node->outputs[i], source) &&
+			  aggregate_result_wants_rows(node->outputs[i].result, &first, &last)))
+			return;
+	skipped = node->reader->methods->want(node->reader, source, first, last);
+	for (i = 0; i < node->noutputs; i++)
+		if (wants_runs(node, &node->outputs[i], source))
+			aggregate_result_skip(node->outputs[i].result, skipped);
+}
+
+/* What is known of how many values are different, in the place of runs. */
+static void
+set_distinct(GroupsState *node, int source, const GroupCounts *group)
+{
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source && node->outputs[i].answer.distinct)
+		{
+			aggregate_result_begin(node->outputs[i].result, group);
+			aggregate_result_set_distinct(node->outputs[i].result,
+										  node->reader->methods->distinct(node->reader));
+		}
+}
+
+/* Counts the values of a source, and shows its runs to the aggregates that want them. */
+static void
+read_source(GroupsState *node, int source)
+{
+	GroupReader *reader = node->reader;
+	SourceCounts *counts = &node->counts[source];
+	GroupCounts group;
+	const int64 *values;
+	const int64 *run_counts;
+	size_t		n;
+	int			i;
+
+	reader->methods->count(reader, source, counts);
+	if (!node->value_sources[source].runs)
+		return;
+	group.values = counts->summary.n;
+	group.nulls = counts->nulls;
+	for (i = 0; i < node->noutputs; i++)
+		if (wants_runs(node, &node->outputs[i], source))
+			aggregate_result_begin(node->outputs[i].result, &group);
+	if (reader->methods->want)
+		want_rows(node, source);
+	if (reader->methods->distinct)
+		set_distinct(node, source, &group);
+	while ((n = reader->methods->runs(reader, source, &values, &run_counts)) > 0)
+	{
+		value_summary_add(&counts->summary, values, run_counts, n);
+		for (i = 0; i < node->noutputs; i++)
+			if (wants_runs(node, &node->outputs[i], source))
+				aggregate_result_take(node->outputs[i].result, values, run_counts, n);
+	}
+}
+
+void
+groups_prepare_results(GroupsState *node)
+{
+	int			i;
+
+	for (i = 0; i < node->noutputs && !node->prepared; i++)
+		aggregate_result_prepare(node->outputs[i].result, node->css.ss.ps.ps_ExprContext);
+	node->prepared = true;
+}
+
+void
+groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
+{
+	int			i;
+
+	/* Direct arguments raise no errors where there is no group. */
+	groups_prepare_results(node);
+	for (i = 0; i < node->nvalue_sources; i++)
+		read_source(node, i);
+	for (i = 0; i < node->ngroups; i++)
+	{
+		ColumnKind	kind = node->groups[i].kind;
+
+		slot->tts_isnull[i] = group->nulls[i];
+		if (group->nulls[i])
+			slot->tts_values[i] = (Datum) 0;
+		else if (node->group_derived[i])
+			slot->tts_values[i] = derived_datum(node->group_derived[i], group->values[i]);
+		else
+			slot->tts_values[i] = column_datum(kind, group->values[i] + column_kind_bias(kind));
+	}
+	for (i = 0; i < node->noutputs; i++)
+	{
+		GroupsOutput *output = &node->outputs[i];
+		bool	   *isnull = &slot->tts_isnull[node->ngroups + i];
+		Datum	   *value = &slot->tts_values[node->ngroups + i];
+
+		const ValueSummary *summary = output->source < 0 ? NULL :
+		&node->counts[output->source].summary;
+
+		if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
+			*value = aggregate_result_end(output->result, isnull);
+		else
+			*value = aggregate_result_from_summary(output->result, summary,
+												   summary ? summary->n : rows,
+												   isnull);
+	}
+}
