@@ -66,7 +66,8 @@ sub run_query
 		my $portal = $step->{portal};
 		push @results, $portal ? $session->query_by_portal($step->{sql}, $portal->{fetch}, @{ $portal->{params} }) : $session->query($step->{sql});
 		last if $session->{lost};
-		push @supers, $mode eq 'core' && $step->{super} ? $session->query($step->{super}) : undef;
+		# A query that failed is compared by its error, and may have ended the transaction.
+		push @supers, $mode eq 'core' && $step->{super} && !$results[-1]{code} ? $session->query($step->{super}) : undef;
 	}
 	my ($wrong) = grep { /^WARNING.*(leak|still referenced|not closed|problem in alloc|write past|not owned)/ } $session->notices;
 	$wrong //= "internal error: $_->{said}" for grep { ($_->{code} // '') =~ /^(XX|57014)/ } @results;
