@@ -87,7 +87,7 @@ extern Datum aggregate_result_from_summary(AggregateResult *result, const ValueS
  * number of calls, then end.  What must live until end, and the result, is in the
  * memory context that is current in each of these calls, which must be the same.  Runs
  * are read during the call only.  A group of an ungrouped query may have no values and
- * no NULLs.  Aggregates that could do with a summary may be given runs as well.
+ * no NULLs.  Only for aggregates whose needs are AGGREGATE_NEEDS_RUNS.
  */
 extern void aggregate_result_begin(AggregateResult *result, const GroupCounts *counts);
 extern void aggregate_result_take(AggregateResult *result, const int64 *values,
