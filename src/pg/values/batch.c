@@ -25,7 +25,7 @@ column_batch_make(ColumnBatch *batch, int arrays, size_t room)
 void
 column_batch_enlarge(ColumnBatch *batch, size_t room)
 {
-	BatchSpace	rows = column_batch_rows(batch);
+	BatchSpace	rows = column_batch_arrays(batch, 0);
 
 	Assert(room > batch->room);
 	if (rows.keys)
@@ -40,7 +40,7 @@ column_batch_enlarge(ColumnBatch *batch, size_t room)
 void
 column_batch_free(ColumnBatch *batch)
 {
-	BatchSpace	rows = column_batch_rows(batch);
+	BatchSpace	rows = column_batch_arrays(batch, 0);
 
 	if (rows.keys)
 		pfree(rows.keys);
@@ -68,7 +68,7 @@ column_batch_clear(ColumnBatch *batch)
 	batch->runs = NULL;
 	/* Pages and extents without NULLs do not write there. */
 	if (batch->nulls)
-		memset(column_batch_rows(batch).nulls, 0, batch->room);
+		memset(column_batch_arrays(batch, 0).nulls, 0, batch->room);
 }
 
 void

@@ -113,7 +113,7 @@ extern void column_batch_free(ColumnBatch *batch);
 
 pg_noreturn extern void column_batch_overflow(const ColumnBatch *batch, size_t n);
 
-/* The arrays from a row on. */
+/* The arrays from a row on; those of row 0 may be changed in place. */
 static inline BatchSpace
 column_batch_arrays(const ColumnBatch *batch, size_t row)
 {
@@ -160,13 +160,6 @@ column_batch_put(ColumnBatch *batch, int64 value, bool isnull)
 	if (space.nulls)
 		space.nulls[0] = isnull;
 	column_batch_add(batch, 1, isnull);
-}
-
-/* The rows of a batch, to be changed in place. */
-static inline BatchSpace
-column_batch_rows(const ColumnBatch *batch)
-{
-	return column_batch_arrays(batch, 0);
 }
 
 /* Takes all rows out.  No row is marked as NULL. */

@@ -318,7 +318,7 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 		field_range_add_batch(&range, batch);
 	else
 		for (i = 0; i < nrows; i++)
-			key_range_put(&range, field_image(batch_value(batch, rows[i])));
+			key_range_put(&range, field_image(column_batch_value(batch, rows[i])));
 	return range;
 }
 
@@ -333,7 +333,7 @@ group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, Group
 		const ColumnBatch *batch = &batches[groups->columns[c].column];
 
 		group->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
-		group->values[c] = group->nulls[c] ? 0 : batch_value(batch, row);
+		group->values[c] = group->nulls[c] ? 0 : column_batch_value(batch, row);
 	}
 }
 
@@ -348,7 +348,7 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
-		int64		value = batch ? batch_value(batch, row) : 0;
+		int64		value = batch ? column_batch_value(batch, row) : 0;
 
 		group_of_row(groups, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
@@ -374,7 +374,7 @@ code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, co
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = chosen ? rows[i] : i;
-		uint64		place = offset + (uint64) batch_value(batch, row);
+		uint64		place = offset + (uint64) column_batch_value(batch, row);
 		uint64		code = codes ? codes[row] << shift | place : place;
 
 		if (narrow)

@@ -40,7 +40,7 @@ field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 	{
 		for (i = 0; i < batch->n; i++)
 		{
-			int64		value = batch_value(batch, i);
+			int64		value = column_batch_value(batch, i);
 
 			if (batch->nulls[i])
 				continue;
@@ -332,7 +332,7 @@ locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32
 	for (i = 0; i < n; i++)
 	{
 		bool		isnull = batch->nnulls > 0 && batch->nulls[i];
-		uint64		image = field_image(batch_value(batch, i));
+		uint64		image = field_image(column_batch_value(batch, i));
 
 		if (!key_code_holds(column, image, isnull))
 		{
@@ -428,7 +428,7 @@ group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, u
 		column.base ^= FIELD_SIGN;	/* instead of each value */
 		if (batch->nnulls > 0)
 			for (i = 0; i < n; i++)
-				codes[i] |= key_code_place(&column, (uint64) batch_value(batch, i),
+				codes[i] |= key_code_place(&column, (uint64) column_batch_value(batch, i),
 										   batch->nulls[i]) << shift;
 		else if (batch->keys)
 			for (i = 0; i < n; i++)

@@ -42,12 +42,6 @@ field_value(uint64 image)
 	return (int64) (image ^ FIELD_SIGN);
 }
 
-static inline int64
-batch_value(const ColumnBatch *batch, size_t i)
-{
-	return batch->keys ? batch->keys[i] : batch->wide[i];
-}
-
 /* The images that values of a kind have. */
 extern const KeyRange *field_limits(ColumnKind kind);
 
