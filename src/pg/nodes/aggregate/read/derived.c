@@ -2,12 +2,17 @@
  * derived.c
  *		Columns derived from other columns (see derived.h).
  *
- * The memo of a narrow range of values is an array of what each of them becomes, of
- * others a hash table, which is emptied when it is full.  Where the expression takes neighbouring
- * values for the same (values/expression_blocks.h), the memo is of their blocks, unless most rows
- * are in blocks of which nothing is known.  A memo in which most values are not found would only
- * grow: it is given up, and each row is evaluated.  Arithmetic takes no longer than a look-up in a
- * hash table, and has the array only.
+ * The memo of a narrow range of values is an array, in which a value's distance from the start of
+ * the range is its place.  The memo of a wide range is a hash table, which is emptied when it is
+ * full.  Where the expression takes neighbouring values for the same (values/expression_blocks.h),
+ * the memo has their blocks in place of the values.
+ *
+ * The memo is left where it does not help:
+ *
+ * - If most rows are in blocks of which nothing is known, it has the values.
+ * - If most rows have values that are not in it, it would only grow, and each row is evaluated.
+ * - Arithmetic takes no longer than a look-up in a hash table: without the array each row is
+ *	 evaluated.
  */
 #include "postgres.h"
 
@@ -78,16 +83,16 @@ hash_key(int64 key)
 #define MEMO_ENTRY_BYTES (3 * sizeof(MemoEntry))
 
 /*
- * An array is made of a range that has at most so many values more than rows have been
- * seen, each row counted that often: small tables are not worth a large array.
+ * A range has an array if its values are at most ARRAY_LEAST_VALUES, and ARRAY_VALUES_PER_ROW for
+ * each row seen so far: small tables are not worth a large array.
  */
 #define ARRAY_LEAST_VALUES 1024
 #define ARRAY_VALUES_PER_ROW 32
 
 /*
- * The memo is given up if of so many rows more than half had values that were not in it, after so
- * many of them have been put into it, or it has been emptied.  Before that it is in the CPU's
- * caches, and costs little.
+ * The memo is given up if more than half of TRIAL_ROWS rows had values that were not in it, and
+ * either TRIAL_VALUES values have been put into it, or it has been emptied.  Before that it is in
+ * the CPU's caches, and costs little.
  */
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
@@ -117,8 +122,8 @@ typedef struct Memo
 	uint64		rows;			/* of all batches */
 	uint64		varied;			/* rows in blocks of which nothing is known */
 	uint64		computed;		/* values that were not in the memo */
-	uint64		trial_rows;		/* rows and such values when the memo was last looked at */
-	uint64		trial_computed;
+	uint64		trial_rows;		/* rows when the memo was last looked at */
+	uint64		trial_computed; /* computed at that time */
 } Memo;
 
 struct DerivedColumn
@@ -354,7 +359,7 @@ make_array(Memo *memo, MemoryContext memory, KeyRange range)
 	memo->range = range;
 }
 
-/* Has an array for the range, or else the hash table. */
+/* Makes the memo hold a range: with an array, or with the hash table, or gives it up. */
 static void
 make_room(DerivedColumn *derived, const KeyRange *range)
 {
@@ -386,11 +391,11 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 }
 
 /*
- * Has a memo of values in place of one of blocks that are not known, and gives it up if it grows,
- * and is of no use.
+ * Replaces a memo of blocks by one of values if most blocks are not known, and gives up a memo in
+ * which most rows find nothing.
  */
 static void
-look_at_memo(Memo *memo)
+review_memo(Memo *memo)
 {
 	uint64		rows = memo->rows - memo->trial_rows;
 
@@ -412,8 +417,8 @@ look_at_memo(Memo *memo)
 }
 
 /*
- * What a row becomes where the memo does not say it, having nothing or STATE_VARIES of the row's
- * key, which is the row's value, or its block.  *entry is what the memo is to have from now on.
+ * Evaluates a row, whose key (its value, or its block) is STATE_UNKNOWN or STATE_VARIES in the
+ * memo.  *entry is the key's state from now on.
  */
 static DerivedState
 derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before,
@@ -435,7 +440,7 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before,
 }
 
 /*
- * What a row that is not NULL becomes, by the hash table; *entry is what the table has of its key.
+ * What a row that is not NULL becomes, by the hash table; *state is the state of its key there.
  */
 static DerivedState
 look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int64 *result)
@@ -613,7 +618,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		batch->keys ? fill_batch(derived, base, keys, true, false, true) :
 			fill_batch(derived, base, keys, true, false, false);
 	if (!memo->given_up)
-		look_at_memo(memo);
+		review_memo(memo);
 	return batch;
 }
 
@@ -642,7 +647,7 @@ derived_datum(DerivedColumn *derived, int64 value)
 /* --- between processes */
 
 int64
-derived_tell(const DerivedColumn *derived, int64 value)
+derived_serialize(const DerivedColumn *derived, int64 value)
 {
 	Assert(derived->form != DERIVED_NUMBERS);
 	if (derived->form == DERIVED_VALUES)
@@ -651,9 +656,9 @@ derived_tell(const DerivedColumn *derived, int64 value)
 }
 
 int64
-derived_hear(DerivedColumn *derived, int64 told)
+derived_deserialize(DerivedColumn *derived, int64 serialized)
 {
 	if (derived->form == DERIVED_VALUES)
-		return told;
-	return rank_of(derived, (Oid) told);
+		return serialized;
+	return rank_of(derived, (Oid) serialized);
 }

@@ -226,7 +226,7 @@ aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels)
 	result->labels = labels;
 }
 
-/* A value of those that the result is made from, as a Datum. */
+/* A value of the runs as a Datum. */
 static Datum
 value_datum(const AggregateResult *result, int64 value)
 {

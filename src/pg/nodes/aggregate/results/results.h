@@ -95,18 +95,19 @@ extern void aggregate_result_take(AggregateResult *result, const int64 *values,
 extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
 
 /*
- * Between begin and the first runs: whether the value depends only on those of some of the
- * group's rows, by number in ascending order; widens first ... last so that they are in it.
- * Then runs before and behind these rows need not be given, if the number of
- * rows in the runs left out before the first one is given instead.
+ * Between begin and the first runs: whether only the values of some of the group's rows are
+ * wanted, which are numbered in ascending order.  Widens first ... last so that they are in it.
+ * Runs before first and behind last may then be left out; aggregate_result_skip is given the number
+ * of rows that were left out before the first run.
  */
 extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
 /*
- * Whether that is so of any group; how many rows it are at most in this execution; and between
- * begin and the first runs these rows, ascending: returns how many.  Then runs may be given that
- * end at these rows alone, with the counts of all rows.
+ * has_rows: whether only some rows are wanted of any group.  If so, most_rows: how many of a group
+ * at most, in this execution; list_rows, between begin and the first runs: writes these rows in
+ * ascending order, and returns how many they are.  Runs may then be given that end at these rows
+ * alone, with the counts of all rows.
  */
 extern bool aggregate_result_has_rows(const AggregateResult *result);
 extern int	aggregate_result_most_rows(const AggregateResult *result);
