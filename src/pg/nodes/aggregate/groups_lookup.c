@@ -449,11 +449,7 @@ list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 	if (group->values == 0)
 		return 0;
 	for (o = 0; o < node->noutputs; o++)
-		if (aggregate_result_has_rows(node->outputs[o].result))
-		{
-			aggregate_result_begin(node->outputs[o].result, &counts);
-			n += aggregate_result_list_rows(node->outputs[o].result, wanted + n);
-		}
+		n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
 	if (node->lookup->extremes)
 	{
 		wanted[n++] = 0;
@@ -474,8 +470,7 @@ most_positions(const GroupsState *node)
 	int			o;
 
 	for (o = 0; o < node->noutputs; o++)
-		if (aggregate_result_has_rows(node->outputs[o].result))
-			most += aggregate_result_most_rows(node->outputs[o].result);
+		most += aggregate_result_most_rows(node->outputs[o].result);
 	return most;
 }
 

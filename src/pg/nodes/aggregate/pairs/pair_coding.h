@@ -75,9 +75,12 @@ typedef struct PairRecoding
 	GroupValues group;
 } PairRecoding;
 
-/* Allocates in the current memory context; pair_recode_end gives it back. */
+/*
+ * Allocates in the current memory context; pair_recode_end gives it back.  pair_recode is a
+ * SegmentMap and a LongSorterMap.
+ */
 extern void pair_recode_begin(PairRecoding *recoding, const PairCoding *from, const PairCoding *to);
-extern void pair_recode(void *recoding, uint64 *codes, size_t n);	/* a SegmentMap */
+extern void pair_recode(void *recoding, uint64 *codes, size_t n);
 extern void pair_recode_end(PairRecoding *recoding);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_CODING_H */

@@ -104,7 +104,7 @@ take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 {
 	SortError	err;
 
-	pair_recode((PairRecoding *) arg, codes, n);
+	pair_recode(arg, codes, n);
 	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
 }
 
@@ -176,13 +176,6 @@ write_much(PairSorter *pairs, const PairCoding *coding)
 	long_sorter_reset(pairs->sorter);
 }
 
-/* A LongSorterMap. */
-static void
-recode(void *arg, uint64 *codes, size_t n)
-{
-	pair_recode((PairRecoding *) arg, codes, n);
-}
-
 /* Codes what is in memory anew, which old is the coding of. */
 static void
 recode_memory(PairSorter *pairs, const PairCoding *old)
@@ -193,7 +186,7 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 	bool		done;
 
 	pair_recode_begin(&recoding, old, &pairs->coding);
-	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, recode, &recoding, &done, &err),
+	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, pair_recode, &recoding, &done, &err),
 				  &err);
 	if (!done)
 	{

@@ -497,8 +497,7 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 		column_batch_make(batch, arrays, COLUMN_BATCH_KEYS);
 		MemoryContextSwitchTo(old);
 	}
-	batch->n = 0;
-	batch->nnulls = 0;
+	column_batch_empty(batch);
 }
 
 /* The blocks of the rows of base, in place of their values. */

@@ -178,10 +178,7 @@ take_out_rows(RowSpill *spill)
 	int			b;
 
 	for (b = 0; b < spill->nbatches; b++)
-	{
-		spill->batches[b].n = 0;
-		spill->batches[b].nnulls = 0;
-	}
+		column_batch_empty(&spill->batches[b]);
 }
 
 /* Appends row i of batches to what the caller is given. */

@@ -602,21 +602,18 @@ aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *
 	return result->percentiles != NULL && percentiles_want_rows(result->percentiles, first, last);
 }
 
-bool
-aggregate_result_has_rows(const AggregateResult *result)
-{
-	return result->percentiles != NULL;
-}
-
 int
 aggregate_result_most_rows(const AggregateResult *result)
 {
-	return percentiles_most_rows(result->percentiles);
+	return result->percentiles ? percentiles_most_rows(result->percentiles) : 0;
 }
 
 int
-aggregate_result_list_rows(const AggregateResult *result, int64 *rows)
+aggregate_result_list_rows(AggregateResult *result, const GroupCounts *counts, int64 *rows)
 {
+	if (result->percentiles == NULL)
+		return 0;
+	aggregate_result_begin(result, counts);
 	return percentiles_list_rows(result->percentiles, rows);
 }
 

@@ -104,14 +104,18 @@ extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *fi
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
 /*
- * has_rows: whether only some rows are wanted of any group.  If so, most_rows: how many of a group
- * at most, in this execution; list_rows, between begin and the first runs: writes these rows in
- * ascending order, and returns how many they are.  Runs may then be given that end at these rows
- * alone, with the counts of all rows.
+ * Returns how many rows of a group are wanted at most in this execution; 0 if the value depends on
+ * all of them.
  */
-extern bool aggregate_result_has_rows(const AggregateResult *result);
 extern int	aggregate_result_most_rows(const AggregateResult *result);
-extern int	aggregate_result_list_rows(const AggregateResult *result, int64 *rows);
+
+/*
+ * Begins a group of which only some rows are wanted: writes these rows in ascending order, and
+ * returns how many they are.  Runs may then be given that end at these rows alone, with the counts
+ * of all rows.  Returns 0, and begins nothing, where aggregate_result_most_rows is 0.
+ */
+extern int	aggregate_result_list_rows(AggregateResult *result, const GroupCounts *counts,
+									   int64 *rows);
 
 /* In the place of runs, of count(DISTINCT): how many different values there are. */
 extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
