@@ -45,8 +45,8 @@
 
 /*
  * Takes the rows of batches: an element for each column of the scan, then one for each filter,
- * then one for TIDs (column_scan_nbatches).  The rows may be changed in place (column_batch_rows).
- * The next rows overwrite them.
+ * then one for TIDs (column_scan_nbatches).  The rows may be changed in place
+ * (column_batch_arrays).  The next rows overwrite them.
  */
 typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
 

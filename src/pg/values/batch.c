@@ -25,7 +25,7 @@ column_batch_make(ColumnBatch *batch, int arrays, size_t room)
 void
 column_batch_enlarge(ColumnBatch *batch, size_t room)
 {
-	BatchSpace	rows = column_batch_rows(batch);
+	BatchSpace	rows = column_batch_arrays(batch, 0);
 
 	Assert(room > batch->room);
 	if (rows.keys)
@@ -40,7 +40,7 @@ column_batch_enlarge(ColumnBatch *batch, size_t room)
 void
 column_batch_free(ColumnBatch *batch)
 {
-	BatchSpace	rows = column_batch_rows(batch);
+	BatchSpace	rows = column_batch_arrays(batch, 0);
 
 	if (rows.keys)
 		pfree(rows.keys);
@@ -62,13 +62,10 @@ column_batch_overflow(const ColumnBatch *batch, size_t n)
 void
 column_batch_clear(ColumnBatch *batch)
 {
-	batch->n = 0;
-	batch->nnulls = 0;
-	batch->packed.n = 0;
-	batch->runs = NULL;
+	column_batch_empty(batch);
 	/* Pages and extents without NULLs do not write there. */
 	if (batch->nulls)
-		memset(column_batch_rows(batch).nulls, 0, batch->room);
+		memset(column_batch_arrays(batch, 0).nulls, 0, batch->room);
 }
 
 void
@@ -134,19 +131,6 @@ column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *m
 	batch->packed.n = batch->n;
 }
 
-/* A batch without rows that has the arrays of another. */
-static ColumnBatch
-empty_batch(const ColumnBatch *batch)
-{
-	ColumnBatch part = *batch;
-
-	part.n = 0;
-	part.nnulls = 0;
-	part.packed.n = 0;
-	part.runs = NULL;
-	return part;
-}
-
 void
 batch_space_unpack(const BatchSpace *space, const PackedKeys *values)
 {
@@ -190,7 +174,8 @@ column_batch_next_rows(const ColumnBatch *batch, BatchPosition *position, Column
 {
 	const Runs *runs = batch->runs;
 
-	*rows = empty_batch(batch);
+	*rows = *batch;
+	column_batch_empty(rows);
 	if (runs == NULL && position->at < batch->packed.n)
 		append_unpacked(rows, &batch->packed, &position->at);
 	while (runs && position->at < runs->len && rows->n < rows->room)
@@ -226,11 +211,13 @@ ColumnBatch
 column_batch_of_runs(const ColumnBatch *batch, size_t *at)
 {
 	const Runs *runs = batch->runs;
-	ColumnBatch part = empty_batch(batch);
+	ColumnBatch part = *batch;
 	size_t		n = Min(runs->len - *at, batch->room);
-	BatchSpace	space = column_batch_space(&part, n);
+	BatchSpace	space;
 	size_t		i;
 
+	column_batch_empty(&part);
+	space = column_batch_space(&part, n);
 	if (space.keys)
 		memcpy(space.keys, runs->keys + *at, n * sizeof(int32));
 	else

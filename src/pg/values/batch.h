@@ -113,7 +113,7 @@ extern void column_batch_free(ColumnBatch *batch);
 
 pg_noreturn extern void column_batch_overflow(const ColumnBatch *batch, size_t n);
 
-/* The arrays from a row on. */
+/* The arrays from a row on; those of row 0 may be changed in place. */
 static inline BatchSpace
 column_batch_arrays(const ColumnBatch *batch, size_t row)
 {
@@ -147,6 +147,16 @@ column_batch_add(ColumnBatch *batch, size_t n, size_t nnulls)
 	batch->nnulls += (int64) nnulls;
 }
 
+/* Takes all rows out; what is in the arrays stays there. */
+static inline void
+column_batch_empty(ColumnBatch *batch)
+{
+	batch->n = 0;
+	batch->nnulls = 0;
+	batch->packed.n = 0;
+	batch->runs = NULL;
+}
+
 /* Appends a row. */
 static inline void
 column_batch_put(ColumnBatch *batch, int64 value, bool isnull)
@@ -162,14 +172,7 @@ column_batch_put(ColumnBatch *batch, int64 value, bool isnull)
 	column_batch_add(batch, 1, isnull);
 }
 
-/* The rows of a batch, to be changed in place. */
-static inline BatchSpace
-column_batch_rows(const ColumnBatch *batch)
-{
-	return column_batch_arrays(batch, 0);
-}
-
-/* Takes all rows out.  No row is marked as NULL. */
+/* Takes all rows out, and unmarks NULLs of the whole room. */
 extern void column_batch_clear(ColumnBatch *batch);
 
 /* Makes the batch what it was before rows were appended to it: a copy of the struct. */

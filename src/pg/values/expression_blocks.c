@@ -15,9 +15,8 @@
  *	 with the block if the offset is a whole number of blocks.
  * - A number divided by a positive one is truncated toward 0: nothing is claimed below 0.
  * - date_bin counts from its origin: nothing is claimed before the origin.  Bins can be so wide
- * that
- *	 infinity is in one bin with the last times before it: nothing is claimed of bins that reach
- *	 beyond the last time.
+ *	 that infinity is in one bin with the last times before it: nothing is claimed of bins that
+ *	 reach beyond the last time.
  */
 #include "postgres.h"
 

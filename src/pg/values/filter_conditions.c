@@ -367,39 +367,35 @@ find_null_test(Finding *finding, const NullTest *test)
 	return true;
 }
 
-/* Adds which values of a boolean are accepted, and whether NULLs are. */
+/* Which values of a boolean are accepted. */
+typedef struct Truth
+{
+	bool		when_true;
+	bool		when_false;
+	bool		when_null;
+} Truth;
+
+static const Truth boolean_tests[] = {
+	[IS_TRUE] = {true, false, false},
+	[IS_NOT_TRUE] = {false, true, true},
+	[IS_FALSE] = {false, true, false},
+	[IS_NOT_FALSE] = {true, false, true},
+	[IS_UNKNOWN] = {false, false, true},
+	[IS_NOT_UNKNOWN] = {true, true, false}
+};
+
 static bool
-add_boolean(Finding *finding, const Expr *expression, bool when_true, bool when_false,
-			bool when_null)
+add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 {
 	const Var  *column = plain_column(expression);
-	ValueRange	range = {when_false ? 0 : 1, when_true ? 1 : 0};
+	const Truth *truth = &boolean_tests[test];
+	ValueRange	range = {truth->when_false ? 0 : 1, truth->when_true ? 1 : 0};
 
 	if (column == NULL || column_kind(column->vartype) != COLUMN_KIND_BOOL)
 		return false;
-	add_condition(finding, column, &range, when_true || when_false ? 1 : 0, when_null);
+	add_condition(finding, column, &range, truth->when_true || truth->when_false ? 1 : 0,
+				  truth->when_null);
 	return true;
-}
-
-static bool
-find_boolean_test(Finding *finding, const BooleanTest *test)
-{
-	switch (test->booltesttype)
-	{
-		case IS_TRUE:
-			return add_boolean(finding, test->arg, true, false, false);
-		case IS_NOT_TRUE:
-			return add_boolean(finding, test->arg, false, true, true);
-		case IS_FALSE:
-			return add_boolean(finding, test->arg, false, true, false);
-		case IS_NOT_FALSE:
-			return add_boolean(finding, test->arg, true, false, true);
-		case IS_UNKNOWN:
-			return add_boolean(finding, test->arg, false, false, true);
-		case IS_NOT_UNKNOWN:
-			return add_boolean(finding, test->arg, true, true, false);
-	}
-	return false;
 }
 
 static bool find_clauses(Finding *finding, const List *clauses);
@@ -418,14 +414,15 @@ find_clause(Finding *finding, const Expr *clause)
 		case T_NullTest:
 			return find_null_test(finding, (const NullTest *) clause);
 		case T_BooleanTest:
-			return find_boolean_test(finding, (const BooleanTest *) clause);
+			return add_boolean(finding, ((const BooleanTest *) clause)->arg,
+							   ((const BooleanTest *) clause)->booltesttype);
 		case T_BoolExpr:
 			if (boolean->boolop == AND_EXPR)
 				return find_clauses(finding, boolean->args);
-			return boolean->boolop == NOT_EXPR && add_boolean(finding, linitial(boolean->args),
-															  false, true, false);
+			return boolean->boolop == NOT_EXPR &&
+				add_boolean(finding, linitial(boolean->args), IS_FALSE);
 		default:
-			return add_boolean(finding, clause, true, false, false);
+			return add_boolean(finding, clause, IS_TRUE);
 	}
 }
 

@@ -145,7 +145,8 @@ groups_lookup_make(GroupsState *node)
 	if (!find_fields(lookup, node))
 		return NULL;
 	/* Groups of a single column without a filter are runs of the GPU's. */
-	if (node->ngroups > 0 && lookup->ncolumns == 1 && node->sources.scans[0]->ps.qual == NULL &&
+	if (node->ngroups > 0 && lookup->ncolumns == 1 &&
+		node->sources.sources[0].scan->ps.qual == NULL &&
 		!lookup->ranked)
 		return NULL;
 	lookup->has_value = node->nvalue_sources > 0;
@@ -449,11 +450,7 @@ list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 	if (group->values == 0)
 		return 0;
 	for (o = 0; o < node->noutputs; o++)
-		if (aggregate_result_has_rows(node->outputs[o].result))
-		{
-			aggregate_result_begin(node->outputs[o].result, &counts);
-			n += aggregate_result_list_rows(node->outputs[o].result, wanted + n);
-		}
+		n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
 	if (node->lookup->extremes)
 	{
 		wanted[n++] = 0;
@@ -474,8 +471,7 @@ most_positions(const GroupsState *node)
 	int			o;
 
 	for (o = 0; o < node->noutputs; o++)
-		if (aggregate_result_has_rows(node->outputs[o].result))
-			most += aggregate_result_most_rows(node->outputs[o].result);
+		most += aggregate_result_most_rows(node->outputs[o].result);
 	return most;
 }
 
@@ -588,9 +584,9 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 	group_code_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
 	for (g = 0; g < node->ngroups && lookup->ranked; g++)
 		if (node->group_derived[g] && !values->nulls[g])
-			values->values[g] = derived_hear(node->group_derived[g],
-											 values->values[g] +
-											 column_kind_bias(COLUMN_KIND_ENUM));
+			values->values[g] = derived_deserialize(node->group_derived[g],
+													values->values[g] +
+													column_kind_bias(COLUMN_KIND_ENUM));
 }
 
 /* Groups while they are put in the order of labels. */

@@ -25,8 +25,9 @@ pair_recode_begin(PairRecoding *recoding, const PairCoding *from, const PairCodi
 }
 
 void
-pair_recode(PairRecoding *recoding, uint64 *codes, size_t n)
+pair_recode(void *arg, uint64 *codes, size_t n)
 {
+	PairRecoding *recoding = (PairRecoding *) arg;
 	const PairCoding *from = recoding->from;
 	const PairCoding *to = recoding->to;
 	uint64		shift = pair_value_offset(to) - pair_value_offset(from);

@@ -4,7 +4,7 @@
  *
  * The group's code (a packed GroupCode) is above the place of the value in its range.  Besides
  * values a group can have rows whose value is NULL, and rows that a FILTER refuses:
- * these are markers, whose places are below those of all values.
+ * these are markers, whose places are below the places of all values.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_CODING_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_CODING_H
@@ -24,7 +24,7 @@ typedef struct PairCoding
 {
 	const GroupCode *groups;
 	KeyRange	values;
-	int			markers;		/* so many markers have places: all up to the last that has come */
+	int			markers;		/* how many have places: all up to the last that has come */
 	int			value_bits;
 	int			bits;			/* in all; there are no codes if they are more than 64 */
 } PairCoding;
@@ -63,7 +63,7 @@ pair_place_is_marker(const PairCoding *coding, uint64 place)
 	return place < (uint64) coding->markers;
 }
 
-/* Turns codes of one coding into those of a wider one, which keeps their order. */
+/* Turns codes of one coding into codes of a wider one, in the same order. */
 typedef struct PairRecoding
 {
 	const PairCoding *from;
@@ -75,9 +75,12 @@ typedef struct PairRecoding
 	GroupValues group;
 } PairRecoding;
 
-/* Allocates in the current memory context; pair_recode_end gives it back. */
+/*
+ * Allocates in the current memory context; pair_recode_end gives it back.  pair_recode is a
+ * SegmentMap and a LongSorterMap.
+ */
 extern void pair_recode_begin(PairRecoding *recoding, const PairCoding *from, const PairCoding *to);
-extern void pair_recode(PairRecoding *recoding, uint64 *codes, size_t n);
+extern void pair_recode(void *recoding, uint64 *codes, size_t n);
 extern void pair_recode_end(PairRecoding *recoding);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_CODING_H */

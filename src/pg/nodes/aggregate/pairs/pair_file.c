@@ -111,13 +111,6 @@ pair_file_merge(PairFile *file, const PairCoding *coding)
 
 /* --- merging */
 
-/* A SegmentMap. */
-static void
-recode(void *arg, uint64 *codes, size_t n)
-{
-	pair_recode((PairRecoding *) arg, codes, n);
-}
-
 void
 pair_merge_open(PairMerge *merge, PairFile *file, const PairCoding *coding)
 {
@@ -131,8 +124,9 @@ pair_merge_open(PairMerge *merge, PairFile *file, const PairCoding *coding)
 		const PairSegment *segment = &file->segments[i];
 
 		pair_recode_begin(&merge->recodings[i], &segment->coding, coding);
-		segment_merge_add(merge->merge, segment_reader_make(file->store, &segment->segment, recode,
-															&merge->recodings[i]));
+		segment_merge_add(merge->merge,
+						  segment_reader_make(file->store, &segment->segment, pair_recode,
+											  &merge->recodings[i]));
 	}
 }
 

@@ -104,7 +104,7 @@ take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 {
 	SortError	err;
 
-	pair_recode((PairRecoding *) arg, codes, n);
+	pair_recode(arg, codes, n);
 	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
 }
 
@@ -176,13 +176,6 @@ write_much(PairSorter *pairs, const PairCoding *coding)
 	long_sorter_reset(pairs->sorter);
 }
 
-/* A LongSorterMap. */
-static void
-recode(void *arg, uint64 *codes, size_t n)
-{
-	pair_recode((PairRecoding *) arg, codes, n);
-}
-
 /* Codes what is in memory anew, which old is the coding of. */
 static void
 recode_memory(PairSorter *pairs, const PairCoding *old)
@@ -193,7 +186,7 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 	bool		done;
 
 	pair_recode_begin(&recoding, old, &pairs->coding);
-	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, recode, &recoding, &done, &err),
+	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, pair_recode, &recoding, &done, &err),
 				  &err);
 	if (!done)
 	{
@@ -318,7 +311,7 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 		field_range_add_batch(&range, batch);
 	else
 		for (i = 0; i < nrows; i++)
-			key_range_put(&range, field_image(batch_value(batch, rows[i])));
+			key_range_put(&range, field_image(column_batch_value(batch, rows[i])));
 	return range;
 }
 
@@ -333,7 +326,7 @@ group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, Group
 		const ColumnBatch *batch = &batches[groups->columns[c].column];
 
 		group->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
-		group->values[c] = group->nulls[c] ? 0 : batch_value(batch, row);
+		group->values[c] = group->nulls[c] ? 0 : column_batch_value(batch, row);
 	}
 }
 
@@ -348,7 +341,7 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
-		int64		value = batch ? batch_value(batch, row) : 0;
+		int64		value = batch ? column_batch_value(batch, row) : 0;
 
 		group_of_row(groups, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
@@ -374,7 +367,7 @@ code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, co
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = chosen ? rows[i] : i;
-		uint64		place = offset + (uint64) batch_value(batch, row);
+		uint64		place = offset + (uint64) column_batch_value(batch, row);
 		uint64		code = codes ? codes[row] << shift | place : place;
 
 		if (narrow)

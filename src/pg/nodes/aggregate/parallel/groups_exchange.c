@@ -216,7 +216,7 @@ set_group(const GroupsDescription *description, const GroupValues *group, GroupR
 		if (group->nulls[g])
 			bits[g / 64] |= INT64CONST(1) << (g % 64);
 		else if (description->group_derived[g])
-			values[g] = derived_tell(description->group_derived[g], values[g]);
+			values[g] = derived_serialize(description->group_derived[g], values[g]);
 	}
 }
 
@@ -233,7 +233,7 @@ groups_record_group(const GroupsDescription *description, const GroupRecord *rec
 		group->values[g] = values[g];
 		group->nulls[g] = (bits[g / 64] >> (g % 64) & 1) != 0;
 		if (!group->nulls[g] && description->group_derived[g])
-			group->values[g] = derived_hear(description->group_derived[g], values[g]);
+			group->values[g] = derived_deserialize(description->group_derived[g], values[g]);
 	}
 }
 
@@ -246,8 +246,8 @@ set_source(const DerivedColumn *derived, const SourceCounts *counts, SourceRecor
 
 	record->nulls = counts->nulls;
 	record->refused = counts->refused;
-	record->min = told ? derived_tell(derived, summary->min) : summary->min;
-	record->max = told ? derived_tell(derived, summary->max) : summary->max;
+	record->min = told ? derived_serialize(derived, summary->min) : summary->min;
+	record->max = told ? derived_serialize(derived, summary->max) : summary->max;
 	memcpy(record->sum, &summary->sum, sizeof(record->sum));
 }
 
@@ -272,7 +272,7 @@ write_runs(const GroupsDescription *description, GroupReader *reader, int s,
 			size_t		i;
 
 			for (i = 0; i < some; i++)
-				codes[i] = derived ? (uint64) derived_tell(derived, values[at + i]) :
+				codes[i] = derived ? (uint64) derived_serialize(derived, values[at + i]) :
 					field_image(values[at + i]);
 			segment_write(writer, codes, (const uint64 *) counts + at, some);
 		}

@@ -133,7 +133,7 @@ extern void groups_record_group(const GroupsDescription *description, const Grou
 /*
  * What a process has written: a segment of its groups, whose codes are the words of the
  * records, and for each source with runs one of its values, group by group.  Codes of
- * values are images, or of a derived column what derived_tell makes of them.
+ * values are images, or of a derived column what derived_serialize makes of them.
  */
 typedef struct GroupsWritten
 {

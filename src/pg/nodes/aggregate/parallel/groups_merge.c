@@ -115,14 +115,14 @@ has_ended(const GroupsStream *stream)
 	return stream->number >= stream->ngroups;
 }
 
-/* A SegmentMap: what another process has told of values becomes their images. */
+/* A SegmentMap: serialized values of another process become their images. */
 static void
 hear_values(void *arg, uint64 *codes, size_t n)
 {
 	size_t		i;
 
 	for (i = 0; i < n; i++)
-		codes[i] = field_image(derived_hear((DerivedColumn *) arg, (int64) codes[i]));
+		codes[i] = field_image(derived_deserialize((DerivedColumn *) arg, (int64) codes[i]));
 }
 
 static void
@@ -257,8 +257,10 @@ add_source(GroupsMerge *merge, const SourceRecord *record, int s)
 	if (merge->description->sources[s].runs ||
 		(record->min == PG_INT64_MAX && record->max == PG_INT64_MIN))
 		return;
-	summary->min = Min(summary->min, derived ? derived_hear(derived, record->min) : record->min);
-	summary->max = Max(summary->max, derived ? derived_hear(derived, record->max) : record->max);
+	summary->min = Min(summary->min,
+					   derived ? derived_deserialize(derived, record->min) : record->min);
+	summary->max = Max(summary->max,
+					   derived ? derived_deserialize(derived, record->max) : record->max);
 	memcpy(&sum, record->sum, sizeof(sum));
 	summary->sum += sum;
 }

@@ -227,9 +227,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			if ((inner = converted(argument, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8)) != NULL)
 				answer->to_float8 = true;
 			else if ((inner = converted(argument, F_INTERVAL_TIME, F_INTERVAL_TIME,
-										F_INTERVAL_TIME)) != NULL)
-				answer->to_interval = true;
-			else
+										F_INTERVAL_TIME)) == NULL)
 				return false;
 			break;
 		case AGGREGATE_FUNCTION_RANK:

@@ -82,7 +82,6 @@ typedef struct AggregateAnswer
 	bool		descending;		/* of ordered aggregates */
 	bool		nulls_first;
 	bool		to_float8;		/* percentile_cont of a column cast to float8 */
-	bool		to_interval;	/* ... of a time cast to interval */
 } AggregateAnswer;
 
 /*

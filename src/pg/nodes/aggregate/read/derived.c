@@ -2,17 +2,17 @@
  * derived.c
  *		Columns derived from other columns (see derived.h).
  *
- * The memo of a narrow range of values is an array of what each of them becomes, of
- * others a hash table, which is emptied when it is full.  Where the expression takes neighbouring
- * values for the same (values/expression_blocks.h), the memo is of their blocks, unless most rows
- * are in blocks of which nothing is known.  A memo in which most values are not found would only
- * grow: it is given up, and each row is evaluated.  Arithmetic takes no longer than a look-up in a
- * hash table, and has the array only.
+ * The memo of a narrow range of values is an array, in which a value's distance from the start of
+ * the range is its place.  The memo of a wide range is a hash table, which is emptied when it is
+ * full.  Where the expression takes neighbouring values for the same (values/expression_blocks.h),
+ * the memo has their blocks in place of the values.
  *
- * Values of types that are not read as integers are numbered in the order in which
- * they appear, by the type's own equality, and kept.  From the first value on for which there
- * is no room, no value gets a number any more, so that equal values are either all
- * numbered or all refused.
+ * The memo is left where it does not help:
+ *
+ * - If most rows are in blocks of which nothing is known, it has the values.
+ * - If most rows have values that are not in it, it would only grow, and each row is evaluated.
+ * - Arithmetic takes no longer than a look-up in a hash table: without the array each row is
+ *	 evaluated.
  */
 #include "postgres.h"
 
@@ -20,16 +20,14 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
-#include "pg/nodes/aggregate/read/memo_hash.h"
+#include "pg/nodes/aggregate/read/value_numbers.h"
 #include "pg/values/values.h"
 
 /* What a value of the base column becomes. */
@@ -48,51 +46,85 @@ typedef enum DerivedState
 StaticAssertDecl(STATE_MARK(STATE_NULL) == 1 && STATE_MARK(STATE_REFUSED) == DERIVED_REFUSED,
 				 "marks of a batch are states");
 
+/* The memo's hash table: what a value of the base column, or a block of its values, becomes. */
+typedef struct MemoEntry
+{
+	int64		key;
+	int64		value;
+	uint8		state;
+	char		status;
+} MemoEntry;
+
+/* The finalizer of MurmurHash3. */
+static inline uint32
+hash_key(int64 key)
+{
+	uint64		hash = (uint64) key;
+
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
+	return (uint32) (hash >> 32);
+}
+
+#define SH_PREFIX memo
+#define SH_ELEMENT_TYPE MemoEntry
+#define SH_KEY_TYPE int64
+#define SH_KEY key
+#define SH_HASH_KEY(tb, key) hash_key(key)
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
 /* Bytes of the hash table for an entry, while the table grows. */
 #define MEMO_ENTRY_BYTES (3 * sizeof(MemoEntry))
 
 /*
- * An array is made of a range that has at most so many values more than rows have been
- * seen, each row counted that often: small tables are not worth a large array.
+ * A range has an array if its values are at most ARRAY_LEAST_VALUES, and ARRAY_VALUES_PER_ROW for
+ * each row seen so far: small tables are not worth a large array.
  */
 #define ARRAY_LEAST_VALUES 1024
 #define ARRAY_VALUES_PER_ROW 32
 
 /*
- * The memo is given up if of so many rows more than half had values that were not in it, after so
- * many of them have been put into it, or it has been emptied.  Before that it is in the CPU's
- * caches, and costs little.
+ * The memo is given up if more than half of TRIAL_ROWS rows had values that were not in it, and
+ * either TRIAL_VALUES values have been put into it, or it has been emptied.  Before that it is in
+ * the CPU's caches, and costs little.
  */
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-/* Values for which there is room at first. */
-#define FIRST_NUMBERS 64
-
-typedef struct NumberEntry
+/* Evaluating the expression. */
+typedef struct Evaluation
 {
-	uint32		number;
-	uint32		hash;
-	char		status;
-} NumberEntry;
+	ExprContext *econtext;
+	TupleTableSlot *slot;		/* of the base column's value */
+	ExprState  *state;
+	int16		typlen;
+} Evaluation;
 
-/* Stands for the value that is looked for. */
-#define NUMBER_WANTED PG_UINT32_MAX
-
-static bool number_is_wanted(DerivedColumn *derived, uint32 number);
-
-#define SH_PREFIX numbers
-#define SH_ELEMENT_TYPE NumberEntry
-#define SH_KEY_TYPE uint32
-#define SH_KEY number
-#define SH_HASH_KEY(tb, key) 0	/* never called: the hash value is given or stored */
-#define SH_EQUAL(tb, a, b) number_is_wanted((tb)->private_data, a)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, entry) (entry)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+/* What values, or blocks of them, become; of an execution. */
+typedef struct Memo
+{
+	size_t		limit;			/* bytes */
+	bool		by_blocks;
+	ColumnBatch block_batch;	/* of the rows, in place of their values */
+	KeyRange	range;			/* of the array */
+	int64	   *values;			/* by distance from its start */
+	uint8	   *states;
+	memo_hash  *hash;			/* NULL: the array is used */
+	MemoEntry	null;			/* what NULL becomes */
+	bool		given_up;		/* nothing is looked up */
+	bool		emptied;
+	uint64		rows;			/* of all batches */
+	uint64		varied;			/* rows in blocks of which nothing is known */
+	uint64		computed;		/* values that were not in the memo */
+	uint64		trial_rows;		/* rows when the memo was last looked at */
+	uint64		trial_computed; /* computed at that time */
+} Memo;
 
 struct DerivedColumn
 {
@@ -101,51 +133,16 @@ struct DerivedColumn
 	int			base;			/* index of the base column's batch */
 	ColumnKind	base_kind;
 	ColumnKind	kind;
-
-	/* evaluating, unless the form is DERIVED_RANKS */
-	ExprContext *econtext;
-	TupleTableSlot *slot;		/* of the base column's value */
-	ExprState  *state;
 	bool		arithmetic;
-	int16		typlen;
-	bool		typbyval;
-	Oid			collation;
-	FmgrInfo   *hash_function;	/* of DERIVED_NUMBERS, as what follows */
-	FmgrInfo   *equal_function;
+	ExpressionBlocks blocks;
+	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
+	ValueNumbers *numbers;		/* of DERIVED_NUMBERS */
 
 	/* --- of an execution */
 	MemoryContext memory;
-	size_t		memory_limit;
-	uint64		rows;			/* of all batches */
 	ColumnBatch batch;
-
-	/* the memo, of values or of blocks of them */
-	ExpressionBlocks blocks;
-	bool		by_blocks;
-	ColumnBatch block_batch;	/* of the rows, in place of their values */
-	KeyRange	range;			/* of the array */
-	int64	   *values;			/* by distance from its start */
-	uint8	   *states;
-	memo_hash  *memo;			/* NULL: the array is used */
-	MemoEntry	null;			/* what NULL becomes */
-	bool		given_up;		/* nothing is looked up */
-	bool		emptied;
-	uint64		varied;			/* rows in blocks of which nothing is known */
-	uint64		computed;		/* values that were not in the memo */
-	uint64		trial_rows;		/* rows and such values when the memo was last looked at */
-	uint64		trial_computed;
-
-	/* of DERIVED_NUMBERS */
-	MemoryContext numbers_memory;
-	size_t		numbers_limit;
-	numbers_hash *hash;
-	Datum	   *numbered;		/* values, by number */
-	size_t		nnumbered;
-	size_t		room;
-	bool		full;			/* no value gets a number any more */
 	int			nrefused;		/* rows of the batch */
-	Datum		wanted;
-
+	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
 };
 
@@ -168,59 +165,44 @@ replace_column(Node *node, void *context)
 	return expression_tree_mutator(node, replace_column, context);
 }
 
-/* Prepares the evaluation of the expression of a column. */
+/* Prepares the evaluation of an expression of a column. */
 static void
-prepare_expression(DerivedColumn *derived, PlanState *parent, const Var *column)
+prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, const Var *column)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(1);
-	Node	   *expression;
 
 	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
 	TupleDescInitEntryCollation(desc, 1, column->varcollid);
 	TupleDescFinalize(desc);
-	derived->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	derived->econtext = CreateExprContext(parent->state);
-	derived->econtext->ecxt_innertuple = derived->slot;
-	expression = replace_column((Node *) derived->expression, NULL);
-	derived->state = ExecInitExpr((Expr *) expression, parent);
-	get_typlenbyval(exprType(expression), &derived->typlen, &derived->typbyval);
+	evaluation->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	evaluation->econtext = CreateExprContext(parent->state);
+	evaluation->econtext->ecxt_innertuple = evaluation->slot;
+	evaluation->state = ExecInitExpr((Expr *) replace_column(expression, NULL), parent);
+	evaluation->typlen = get_typlen(exprType(expression));
 }
 
 DerivedColumn *
 derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
-	Oid			type = exprType((Node *) expression);
-	const Var  *column = linitial(pull_var_clause((Node *) expression, 0));
+	Node	   *node = (Node *) expression;
+	const Var  *column = linitial(pull_var_clause(node, 0));
 
 	derived->expression = expression;
 	derived->form = form;
 	derived->base = base;
 	derived->base_kind = column_kind(column->vartype);
-	derived->kind = form == DERIVED_VALUES ? column_kind(type) : COLUMN_KIND_INT4;
-	derived->collation = exprCollation((Node *) expression);
+	derived->kind = form == DERIVED_VALUES ? column_kind(exprType(node)) : COLUMN_KIND_INT4;
 	if (form == DERIVED_RANKS)
 		derived->labels.type = getBaseType(column->vartype);
 	else
 	{
-		prepare_expression(derived, parent, column);
-		derived->blocks = expression_blocks((Node *) expression);
-		derived->arithmetic = form == DERIVED_VALUES &&
-			expression_is_arithmetic((Node *) expression);
+		prepare_expression(&derived->evaluation, parent, node, column);
+		derived->blocks = expression_blocks(node);
+		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
 	if (form == DERIVED_NUMBERS)
-	{
-		TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
-		RegProcedure hash;
-		RegProcedure unused;
-
-		if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
-			elog(ERROR, "type %u has no hash function", type);
-		derived->hash_function = palloc_object(FmgrInfo);
-		derived->equal_function = palloc_object(FmgrInfo);
-		fmgr_info(hash, derived->hash_function);
-		fmgr_info(get_opcode(entry->eq_opr), derived->equal_function);
-	}
+		derived->numbers = value_numbers_make(node);
 	return derived;
 }
 
@@ -252,30 +234,17 @@ void
 derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
 	derived->memory = CurrentMemoryContext;
-	derived->memory_limit = memo_limit;
-	derived->rows = 0;
 	memset(&derived->batch, 0, sizeof(derived->batch));
-	derived->range = EMPTY_KEY_RANGE;
-	derived->values = NULL;
-	derived->memo = NULL;
-	derived->null.state = STATE_UNKNOWN;
-	derived->by_blocks = derived->blocks.kind != BLOCKS_NONE;
-	derived->given_up = derived->emptied = false;
-	derived->varied = derived->computed = derived->trial_rows = derived->trial_computed = 0;
-	memset(&derived->block_batch, 0, sizeof(derived->block_batch));
-	derived->numbers_limit = numbers_limit;
-	derived->hash = NULL;
-	derived->numbered = NULL;
-	derived->nnumbered = derived->room = 0;
-	derived->full = false;
-	/* Small blocks: what has been allocated is what is used. */
-	if (derived->form == DERIVED_NUMBERS)
-		derived->numbers_memory = AllocSetContextCreate(CurrentMemoryContext,
-														"HpSort Aggregate values",
-														0, 1024, 32 * 1024);
+	derived->memo = (Memo)
+	{
+		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
+			.range = EMPTY_KEY_RANGE
+	};
+	if (derived->numbers)
+		value_numbers_begin(derived->numbers, numbers_limit);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->econtext)
-		ResetExprContext(derived->econtext);
+	if (derived->evaluation.econtext)
+		ResetExprContext(derived->evaluation.econtext);
 }
 
 /* --- a value */
@@ -284,7 +253,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 static Datum
 evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 {
-	TupleTableSlot *slot = derived->slot;
+	const Evaluation *evaluation = &derived->evaluation;
+	TupleTableSlot *slot = evaluation->slot;
 	Datum		value;
 
 	ExecClearTuple(slot);
@@ -292,84 +262,10 @@ evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 	slot->tts_values[0] = base_null ? (Datum) 0 :
 		column_datum(derived->base_kind, base + column_kind_bias(derived->base_kind));
 	ExecStoreVirtualTuple(slot);
-	value = ExecEvalExprSwitchContext(derived->state, derived->econtext, isnull);
+	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
 	if (*isnull)
 		return (Datum) 0;
-	return MakeExpandedObjectReadOnly(value, false, derived->typlen);
-}
-
-/* For the hash table: whether a number's value is equal to the one that is looked for. */
-static bool
-number_is_wanted(DerivedColumn *derived, uint32 number)
-{
-	return DatumGetBool(FunctionCall2Coll(derived->equal_function, derived->collation,
-										  derived->numbered[number], derived->wanted));
-}
-
-/* Whether there is memory for another value, a new one. */
-static bool
-has_room(const DerivedColumn *derived, Datum value)
-{
-	Size		more = derived->typbyval ? 0 : datumGetSize(value, false, derived->typlen);
-	Size		held = MemoryContextMemAllocated(derived->numbers_memory, false);
-
-	/* One at least, however large: each pass has to get on. */
-	if (derived->nnumbered == 0)
-		return true;
-	/* What grows is beside what it was for a moment. */
-	if (derived->nnumbered == derived->room)
-		more += 2 * derived->room * sizeof(Datum);
-	if (derived->hash->members >= derived->hash->grow_threshold)
-		more += 2 * derived->hash->size * sizeof(NumberEntry);
-	return derived->nnumbered < PG_INT32_MAX && held + more <= derived->numbers_limit;
-}
-
-/* Numbers a value that is new. */
-static uint32
-number_value(DerivedColumn *derived, Datum value)
-{
-	MemoryContext old = MemoryContextSwitchTo(derived->numbers_memory);
-
-	if (derived->nnumbered == derived->room)
-	{
-		derived->room = Max(FIRST_NUMBERS, 2 * derived->room);
-		derived->numbered = derived->numbered ?
-			repalloc_huge(derived->numbered, derived->room * sizeof(Datum)) :
-			palloc_array(Datum, derived->room);
-	}
-	derived->numbered[derived->nnumbered] = datumCopy(value, derived->typbyval, derived->typlen);
-	MemoryContextSwitchTo(old);
-	return (uint32) derived->nnumbered++;
-}
-
-/* The number of a value, or else its hash. */
-static DerivedState
-find_number(DerivedColumn *derived, Datum value, int64 *result)
-{
-	NumberEntry *entry;
-	uint32		hash = DatumGetUInt32(FunctionCall1Coll(derived->hash_function, derived->collation,
-														value));
-
-	if (derived->hash == NULL)
-		derived->hash = numbers_create(derived->numbers_memory, FIRST_NUMBERS, derived);
-	derived->wanted = value;
-	entry = numbers_lookup_hash(derived->hash, NUMBER_WANTED, hash);
-	if (entry == NULL)
-	{
-		bool		found;
-
-		if (derived->full || !has_room(derived, value))
-		{
-			derived->full = true;
-			*result = (int32) hash;
-			return STATE_REFUSED;
-		}
-		entry = numbers_insert_hash(derived->hash, NUMBER_WANTED, hash, &found);
-		entry->hash = hash;
-		entry->number = number_value(derived, value);
-	}
-	*result = entry->number;
-	return STATE_VALUE;
+	return MakeExpandedObjectReadOnly(value, false, evaluation->typlen);
 }
 
 /*
@@ -404,7 +300,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_kind)));
 		return STATE_VALUE;
 	}
-	ResetExprContext(derived->econtext);
+	ResetExprContext(derived->evaluation.econtext);
 	datum = evaluate(derived, base, base_null, &isnull);
 	if (isnull)
 		return STATE_NULL;
@@ -412,13 +308,15 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 		*value = column_value(derived->kind, datum) - column_kind_bias(derived->kind);
 	else
 	{
-		DerivedState state;
+		bool		numbered;
+		uint32		number;
 
 		/* Hash and equality functions leave memory behind. */
-		old = MemoryContextSwitchTo(derived->econtext->ecxt_per_tuple_memory);
-		state = find_number(derived, datum, value);
+		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
+		numbered = value_numbers_find(derived->numbers, datum, &number);
 		MemoryContextSwitchTo(old);
-		return state;
+		*value = (int32) number;
+		return numbered ? STATE_VALUE : STATE_REFUSED;
 	}
 	return STATE_VALUE;
 }
@@ -426,96 +324,101 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 /* --- the memo */
 
 static void
-free_memo(DerivedColumn *derived)
+free_memo(Memo *memo)
 {
-	if (derived->memo)
-		memo_destroy(derived->memo);
-	else if (derived->values)
+	if (memo->hash)
+		memo_destroy(memo->hash);
+	else if (memo->values)
 	{
-		pfree(derived->values);
-		pfree(derived->states);
+		pfree(memo->values);
+		pfree(memo->states);
 	}
-	derived->memo = NULL;
-	derived->values = NULL;
-	derived->range = EMPTY_KEY_RANGE;
+	memo->hash = NULL;
+	memo->values = NULL;
+	memo->range = EMPTY_KEY_RANGE;
 }
 
-/* Has an array for the range, or else the hash table. */
+/* Makes an array for a range that holds the memo's, whose entries it takes over. */
+static void
+make_array(Memo *memo, MemoryContext memory, KeyRange range)
+{
+	uint64		n = key_range_images(&range);
+	uint64		nbefore = key_range_images(&memo->range);
+	int64	   *values = MemoryContextAllocHuge(memory, n * sizeof(int64));
+	uint8	   *states = MemoryContextAllocExtended(memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	if (nbefore > 0)
+	{
+		memcpy(values + (memo->range.lo - range.lo), memo->values, nbefore * sizeof(int64));
+		memcpy(states + (memo->range.lo - range.lo), memo->states, nbefore);
+		pfree(memo->values);
+		pfree(memo->states);
+	}
+	memo->values = values;
+	memo->states = states;
+	memo->range = range;
+}
+
+/* Makes the memo hold a range: with an array, or with the hash table, or gives it up. */
 static void
 make_room(DerivedColumn *derived, const KeyRange *range)
 {
-	MemoryContext old = MemoryContextSwitchTo(derived->memory);
-	KeyRange	before = derived->range;
-	KeyRange	wider = before;
-	uint64		most = derived->memory_limit / (sizeof(int64) + sizeof(uint8));
-	uint64		nbefore = key_range_images(&before);
+	Memo	   *memo = &derived->memo;
+	KeyRange	wider = memo->range;
+	uint64		most = memo->limit / (sizeof(int64) + sizeof(uint8));
+	uint64		nbefore = key_range_images(&memo->range);
 	uint64		n;
 
-	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * derived->rows);
+	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * memo->rows);
 	key_range_add(&wider, range);
 	n = key_range_images(&wider);
 	/* What was there is beside it for a moment. */
 	if (n > 0 && n <= most && nbefore <= most - n)
 	{
-		int64	   *values;
-		uint8	   *states;
-
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &before, field_limits(derived->base_kind),
+			key_range_extend(&wider, &memo->range, field_limits(derived->base_kind),
 							 Min(n, most - n - nbefore));
-		n = key_range_images(&wider);
-		values = MemoryContextAllocHuge(derived->memory, n * sizeof(int64));
-		states = MemoryContextAllocExtended(derived->memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		if (nbefore > 0)
-		{
-			memcpy(values + (before.lo - wider.lo), derived->values, nbefore * sizeof(int64));
-			memcpy(states + (before.lo - wider.lo), derived->states, nbefore);
-			pfree(derived->values);
-			pfree(derived->states);
-		}
-		derived->values = values;
-		derived->states = states;
-		derived->range = wider;
+		make_array(memo, derived->memory, wider);
 	}
 	else
 	{
-		free_memo(derived);
-		derived->given_up = derived->arithmetic;
-		derived->memo = derived->given_up ? NULL : memo_create(derived->memory, 256, NULL);
+		free_memo(memo);
+		memo->given_up = derived->arithmetic;
+		if (!memo->given_up)
+			memo->hash = memo_create(derived->memory, 256, NULL);
 	}
-	MemoryContextSwitchTo(old);
 }
 
 /*
- * Has a memo of values in place of one of blocks that are not known, and gives it up if it grows,
- * and is of no use.
+ * Replaces a memo of blocks by one of values if most blocks are not known, and gives up a memo in
+ * which most rows find nothing.
  */
 static void
-look_at_memo(DerivedColumn *derived)
+review_memo(Memo *memo)
 {
-	uint64		rows = derived->rows - derived->trial_rows;
+	uint64		rows = memo->rows - memo->trial_rows;
 
-	if (derived->by_blocks && derived->varied > derived->rows / 2)
+	if (memo->by_blocks && memo->varied > memo->rows / 2)
 	{
-		free_memo(derived);
-		derived->by_blocks = false;
+		free_memo(memo);
+		memo->by_blocks = false;
 	}
 	else if (rows < TRIAL_ROWS)
 		return;
-	else if (derived->computed - derived->trial_computed > rows / 2 &&
-			 (derived->computed >= TRIAL_VALUES || derived->emptied))
+	else if (memo->computed - memo->trial_computed > rows / 2 &&
+			 (memo->computed >= TRIAL_VALUES || memo->emptied))
 	{
-		free_memo(derived);
-		derived->given_up = true;
+		free_memo(memo);
+		memo->given_up = true;
 	}
-	derived->trial_rows = derived->rows;
-	derived->trial_computed = derived->computed;
+	memo->trial_rows = memo->rows;
+	memo->trial_computed = memo->computed;
 }
 
 /*
- * What a row becomes where the memo does not say it, having nothing or STATE_VARIES of the row's
- * key, which is the row's value, or its block.  *entry is what the memo is to have from now on.
+ * Evaluates a row, whose key (its value, or its block) is STATE_UNKNOWN or STATE_VARIES in the
+ * memo.  *entry is the key's state from now on.
  */
 static DerivedState
 derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before,
@@ -523,26 +426,27 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before,
 {
 	DerivedState state;
 
-	derived->computed++;
+	derived->memo.computed++;
 	state = derive(derived, value, false, result);
-	if (before == STATE_UNKNOWN && (!derived->by_blocks ||
+	if (before == STATE_UNKNOWN && (!derived->memo.by_blocks ||
 									expression_block_is_known(&derived->blocks, key)))
 		*entry = state;
 	else
 	{
 		*entry = STATE_VARIES;
-		derived->varied++;
+		derived->memo.varied++;
 	}
 	return state;
 }
 
 /*
- * What a row that is not NULL becomes, by the hash table; *entry is what the table has of its key.
+ * What a row that is not NULL becomes, by the hash table; *state is the state of its key there.
  */
 static DerivedState
 look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int64 *result)
 {
-	MemoEntry  *entry = memo_lookup(derived->memo, key);
+	Memo	   *memo = &derived->memo;
+	MemoEntry  *entry = memo_lookup(memo->hash, key);
 	DerivedState before = entry ? (DerivedState) entry->state : STATE_UNKNOWN;
 	DerivedState row_state;
 	bool		found;
@@ -557,12 +461,12 @@ look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int
 	row_state = derive_row(derived, value, key, before, state, result);
 	if (before == STATE_UNKNOWN)
 	{
-		if (derived->memo->members >= derived->memory_limit / MEMO_ENTRY_BYTES)
+		if (memo->hash->members >= memo->limit / MEMO_ENTRY_BYTES)
 		{
-			memo_reset(derived->memo);
-			derived->emptied = true;
+			memo_reset(memo->hash);
+			memo->emptied = true;
 		}
-		entry = memo_insert(derived->memo, key, &found);
+		entry = memo_insert(memo->hash, key, &found);
 		entry->value = *result;
 		entry->state = *state;
 	}
@@ -572,34 +476,37 @@ look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int
 static DerivedState
 derive_null(DerivedColumn *derived, int64 *value)
 {
-	if (derived->null.state == STATE_UNKNOWN)
-		derived->null.state = derive(derived, 0, true, &derived->null.value);
-	*value = derived->null.value;
-	return (DerivedState) derived->null.state;
+	MemoEntry  *null = &derived->memo.null;
+
+	if (null->state == STATE_UNKNOWN)
+		null->state = derive(derived, 0, true, &null->value);
+	*value = null->value;
+	return (DerivedState) null->state;
 }
 
 /* --- a batch */
 
-/* Makes a batch in the memory of the execution. */
+/* Takes the rows out of a batch; makes it, in the memory of the execution, the first time. */
 static void
-make_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
+begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 {
-	MemoryContext old = MemoryContextSwitchTo(derived->memory);
+	if (batch->room == 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(derived->memory);
 
-	column_batch_make(batch, arrays, COLUMN_BATCH_KEYS);
-	MemoryContextSwitchTo(old);
+		column_batch_make(batch, arrays, COLUMN_BATCH_KEYS);
+		MemoryContextSwitchTo(old);
+	}
+	column_batch_empty(batch);
 }
 
 /* The blocks of the rows of base, in place of their values. */
 static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 {
-	ColumnBatch *batch = &derived->block_batch;
+	ColumnBatch *batch = &derived->memo.block_batch;
 
-	if (batch->wide == NULL)
-		make_batch(derived, batch, BATCH_WIDE);
-	batch->n = 0;
-	batch->nnulls = 0;
+	begin_batch(derived, batch, BATCH_WIDE);
 	batch->nulls = base->nulls;
 	expression_blocks_find(&derived->blocks, base, column_batch_space(batch, base->n).wide);
 	column_batch_add(batch, base->n, (size_t) base->nnulls);
@@ -607,33 +514,37 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 }
 
 /*
- * Fills the batch by the array, which has room for the keys of all rows, which are the values of
- * base, or their blocks.  narrow_keys and narrow are constants, so that the compiler makes a loop
- * for each case.
+ * Fills the batch.  keys are the values of base, or their blocks.  By the array, which has room
+ * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
+ * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
+ * each case.
  */
 static pg_attribute_always_inline void
-fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys,
-			  bool narrow_keys, bool narrow)
+fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys,
+		   bool by_array, bool narrow_keys, bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
 	bool		nulls = base->nnulls > 0;
-	int64		lo = field_value(derived->range.lo);
-	int64	   *values = derived->values;
-	uint8	   *states = derived->states;
+	int64		lo = field_value(derived->memo.range.lo);
+	int64	   *values = derived->memo.values;
+	uint8	   *states = derived->memo.states;
+	int64		last = 0;
+	int64		last_value = 0;
+	DerivedState last_state = STATE_UNKNOWN;
 	size_t		nnulls = 0;
 	int			nrefused = 0;
 	size_t		i;
 
 	for (i = 0; i < base->n; i++)
 	{
+		int64		key = narrow_keys ? keys->keys[i] : keys->wide[i];
 		DerivedState state;
 		int64		value;
 
 		if (nulls && base->nulls[i])
 			state = derive_null(derived, &value);
-		else
+		else if (by_array)
 		{
-			int64		key = narrow_keys ? keys->keys[i] : keys->wide[i];
 			uint64		place = (uint64) key - (uint64) lo;
 
 			state = (DerivedState) states[place];
@@ -648,6 +559,20 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch
 				states[place] = (uint8) entry;
 			}
 		}
+		else if (derived->memo.given_up)
+			state = derive(derived, column_batch_value(base, i), false, &value);
+		/* Rows that came together often have the same value. */
+		else if (key == last && last_state != STATE_UNKNOWN && last_state != STATE_VARIES)
+		{
+			state = last_state;
+			value = last_value;
+		}
+		else
+		{
+			state = look_up(derived, column_batch_value(base, i), key, &last_state, &value);
+			last_value = value;
+			last = key;
+		}
 		if (narrow)
 			space.keys[i] = (int32) value;
 		else
@@ -660,90 +585,39 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch
 	derived->nrefused = nrefused;
 }
 
-/* The same by the hash table, or, if the memo has been given up, by the expression. */
-static void
-fill_by_rows(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys)
-{
-	BatchSpace	space = column_batch_space(&derived->batch, base->n);
-	size_t		nnulls = 0;
-	int64		last = 0;
-	int64		last_value = 0;
-	DerivedState last_state = STATE_UNKNOWN;
-	size_t		i;
-
-	for (i = 0; i < base->n; i++)
-	{
-		DerivedState state;
-		int64		value;
-
-		if (base->nulls[i])
-			state = derive_null(derived, &value);
-		else if (derived->given_up)
-			state = derive(derived, column_batch_value(base, i), false, &value);
-		else
-		{
-			int64		key = column_batch_value(keys, i);
-
-			/* Rows that came together often have the same value. */
-			if (key == last && last_state != STATE_UNKNOWN && last_state != STATE_VARIES)
-			{
-				state = last_state;
-				value = last_value;
-			}
-			else
-			{
-				state = look_up(derived, column_batch_value(base, i), key, &last_state, &value);
-				last_value = value;
-				last = key;
-			}
-		}
-		if (space.keys)
-			space.keys[i] = (int32) value;
-		else
-			space.wide[i] = value;
-		space.nulls[i] = STATE_MARK(state);
-		nnulls += state == STATE_NULL;
-		derived->nrefused += state == STATE_REFUSED;
-	}
-	column_batch_add(&derived->batch, base->n, nnulls);
-}
-
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
 	const ColumnBatch *base = &batches[derived->base];
 	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
+	Memo	   *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
-	if (batch->nulls == NULL)
-		make_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE :
-												  BATCH_KEYS));
-	batch->n = 0;
-	batch->nnulls = 0;
-	derived->nrefused = 0;
-	derived->rows += base->n;
-	if (!derived->given_up && derived->by_blocks)
+	begin_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE :
+											   BATCH_KEYS));
+	memo->rows += base->n;
+	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
-	if (!derived->given_up && derived->memo == NULL)
+	if (!memo->given_up && memo->hash == NULL)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 
 		field_range_add_batch(&range, keys);
 		if (!key_range_is_empty(&range) &&
-			(range.lo < derived->range.lo || range.hi > derived->range.hi))
+			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);
 	}
-	if (derived->given_up || derived->memo)
-		fill_by_rows(derived, base, keys);
+	if (memo->given_up || memo->hash)
+		fill_batch(derived, base, keys, false, keys->keys != NULL, batch->keys != NULL);
 	else if (keys->keys)
-		batch->keys ? fill_by_array(derived, base, keys, true, true) :
-			fill_by_array(derived, base, keys, true, false);
+		batch->keys ? fill_batch(derived, base, keys, true, true, true) :
+			fill_batch(derived, base, keys, true, true, false);
 	else
-		batch->keys ? fill_by_array(derived, base, keys, false, true) :
-			fill_by_array(derived, base, keys, false, false);
-	if (!derived->given_up)
-		look_at_memo(derived);
+		batch->keys ? fill_batch(derived, base, keys, true, false, true) :
+			fill_batch(derived, base, keys, true, false, false);
+	if (!memo->given_up)
+		review_memo(memo);
 	return batch;
 }
 
@@ -763,7 +637,7 @@ derived_datum(DerivedColumn *derived, int64 value)
 		case DERIVED_RANKS:
 			return ObjectIdGetDatum(enum_label_at(&derived->labels, (int) value));
 		case DERIVED_NUMBERS:
-			return derived->numbered[value];
+			return value_numbers_at(derived->numbers, (uint32) value);
 		default:
 			return column_datum(derived->kind, value + column_kind_bias(derived->kind));
 	}
@@ -772,7 +646,7 @@ derived_datum(DerivedColumn *derived, int64 value)
 /* --- between processes */
 
 int64
-derived_tell(const DerivedColumn *derived, int64 value)
+derived_serialize(const DerivedColumn *derived, int64 value)
 {
 	Assert(derived->form != DERIVED_NUMBERS);
 	if (derived->form == DERIVED_VALUES)
@@ -781,9 +655,9 @@ derived_tell(const DerivedColumn *derived, int64 value)
 }
 
 int64
-derived_hear(DerivedColumn *derived, int64 told)
+derived_deserialize(DerivedColumn *derived, int64 serialized)
 {
 	if (derived->form == DERIVED_VALUES)
-		return told;
-	return rank_of(derived, (Oid) told);
+		return serialized;
+	return rank_of(derived, (Oid) serialized);
 }

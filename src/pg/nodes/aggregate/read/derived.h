@@ -10,8 +10,7 @@
  *
  * What the batch holds is, by the column's DerivedForm, the expression's own value, or
  * a number of it: values that are equal have the same number.  Numbers and ranks
- * mean something to this column only.  Another process is told an enum's label instead
- * of its rank.
+ * mean something to this column in this process only (derived_serialize).
  *
  * Numbers are given while there is memory for their values.  Rows of other values are marked as
  * refused, and the caller has them computed again after derived_begin.
@@ -71,10 +70,10 @@ extern Datum derived_datum(DerivedColumn *derived, int64 value);
 extern EnumLabels *derived_labels(DerivedColumn *derived);
 
 /*
- * A value of a batch as another process can be told it, and back.  Not of
- * DERIVED_NUMBERS, which each process gives in the order in which it meets the values.
+ * From a value of a batch to what it is in every process, and back: an enum's label for its rank.
+ * Not of DERIVED_NUMBERS, which each process gives in the order in which it meets the values.
  */
-extern int64 derived_tell(const DerivedColumn *derived, int64 value);
-extern int64 derived_hear(DerivedColumn *derived, int64 told);
+extern int64 derived_serialize(const DerivedColumn *derived, int64 value);
+extern int64 derived_deserialize(DerivedColumn *derived, int64 serialized);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H */

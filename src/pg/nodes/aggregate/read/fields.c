@@ -19,16 +19,6 @@ field_limits(ColumnKind kind)
 	return column_kind_is_wide(kind) ? &wide : &narrow;
 }
 
-/* Widens range by values. */
-static void
-add_values(KeyRange *range, int64 lo, int64 hi)
-{
-	KeyRange	values = {field_image(lo), field_image(hi), false};
-
-	if (lo <= hi)
-		key_range_add(range, &values);
-}
-
 void
 field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 {
@@ -40,7 +30,7 @@ field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 	{
 		for (i = 0; i < batch->n; i++)
 		{
-			int64		value = batch_value(batch, i);
+			int64		value = column_batch_value(batch, i);
 
 			if (batch->nulls[i])
 				continue;
@@ -74,7 +64,11 @@ field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 			hi = Max(hi, wide[i]);
 		}
 	}
-	add_values(range, lo, hi);
+	if (lo <= hi)
+	{
+		key_range_put(range, field_image(lo));
+		key_range_put(range, field_image(hi));
+	}
 }
 
 /* --- groups */
@@ -211,40 +205,34 @@ typedef enum WindowRoom
 } WindowRoom;
 
 /*
- * Extends the range of a column that has grown beyond old.  Where rows come in no order the first
- * of them do not show the smallest and the largest value, but nearly, so that a column that grows
- * for the first time gets a margin on either side.  Otherwise each larger value would make new
- * arrays: of 500,000 rows by an int4 of 1,000,000 values that took half of the time.  A column
- * that grows again has rows in its order, and doubles on the side where it grows.
+ * Sets the range of a column of a window that grows, and notes whether it is wider than old's.
+ *
+ * Where rows come in no order the first of them do not show the smallest and the largest value, but
+ * nearly, so that a column that grows for the first time gets a margin on either side.  Otherwise
+ * each larger value would make new arrays: of 500,000 rows by an int4 of 1,000,000 values that took
+ * half of the time.  A column that grows again has rows in its order, and doubles on the side where
+ * it grows.
  */
 static void
-extend_range(GroupCode *window, const GroupCode *old, int c, WindowRoom room)
-{
-	KeyRange   *range = &window->code.columns[c].range;
-	const KeyRange *limits = field_limits(old->columns[c].kind);
-	uint64		images = key_range_images(range);
-
-	if (room == ROOM_NONE)
-		return;
-	if (room == ROOM_GROWING && old->grown[c])
-		key_range_extend(range, &old->code.columns[c].range, limits, images);
-	else
-		key_range_extend(range, &EMPTY_KEY_RANGE, limits, images / 8);
-}
-
-/*
- * Sets the range of a column of a window that grows; returns whether old's range had values, and
- * is narrower.
- */
-static bool
-add_range(GroupCode *window, const GroupCode *old, int c, const KeyRange *range)
+grow_range(GroupCode *window, const GroupCode *old, int c, const KeyRange *range, WindowRoom room)
 {
 	const KeyRange *before = &old->code.columns[c].range;
+	const KeyRange *limits = field_limits(old->columns[c].kind);
 	KeyRange   *after = &window->code.columns[c].range;
+	uint64		images;
+	bool		grows;
 
 	*after = *before;
 	key_range_add(after, range);
-	return !key_range_is_empty(before) && (after->lo != before->lo || after->hi != before->hi);
+	grows = !key_range_is_empty(before) && (after->lo != before->lo || after->hi != before->hi);
+	window->grown[c] = old->grown[c] || grows;
+	if (!grows || room == ROOM_NONE)
+		return;
+	images = key_range_images(after);
+	if (room == ROOM_GROWING && old->grown[c])
+		key_range_extend(after, before, limits, images);
+	else
+		key_range_extend(after, &EMPTY_KEY_RANGE, limits, images / 8);
 }
 
 bool
@@ -259,13 +247,7 @@ group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *range
 	for (room = ROOM_GROWING; room <= ROOM_NONE && !fits; room++)
 	{
 		for (c = 0; c < old->code.ncolumns; c++)
-		{
-			bool		grows = add_range(window, old, c, &ranges[c]);
-
-			if (grows)
-				extend_range(window, old, c, room);
-			window->grown[c] = old->grown[c] || grows;
-		}
+			grow_range(window, old, c, &ranges[c], room);
 		fits = key_code_number(&window->code, Min(max_groups, PG_UINT32_MAX));
 	}
 	return fits;
@@ -332,7 +314,7 @@ locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32
 	for (i = 0; i < n; i++)
 	{
 		bool		isnull = batch->nnulls > 0 && batch->nulls[i];
-		uint64		image = field_image(batch_value(batch, i));
+		uint64		image = field_image(column_batch_value(batch, i));
 
 		if (!key_code_holds(column, image, isnull))
 		{
@@ -428,7 +410,7 @@ group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, u
 		column.base ^= FIELD_SIGN;	/* instead of each value */
 		if (batch->nnulls > 0)
 			for (i = 0; i < n; i++)
-				codes[i] |= key_code_place(&column, (uint64) batch_value(batch, i),
+				codes[i] |= key_code_place(&column, (uint64) column_batch_value(batch, i),
 										   batch->nulls[i]) << shift;
 		else if (batch->keys)
 			for (i = 0; i < n; i++)

@@ -42,12 +42,6 @@ field_value(uint64 image)
 	return (int64) (image ^ FIELD_SIGN);
 }
 
-static inline int64
-batch_value(const ColumnBatch *batch, size_t i)
-{
-	return batch->keys ? batch->keys[i] : batch->wide[i];
-}
-
 /* The images that values of a kind have. */
 extern const KeyRange *field_limits(ColumnKind kind);
 
@@ -97,8 +91,9 @@ extern uint64 group_code_of(const GroupCode *group, const GroupValues *values);
 /* --- windows */
 
 /*
- * Makes a window that holds the groups of old and those of ranges, one for each column,
- * with some more if max_groups allows; false if even those are more than max_groups.
+ * Makes a window that holds the groups of old and of ranges, one for each column, and some
+ * groups beside them if max_groups allows.  False if old and ranges alone are more than
+ * max_groups.
  */
 extern bool group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
 							  uint64 max_groups);
@@ -111,8 +106,8 @@ extern int	group_window_locate(const GroupCode *window, const ColumnBatch *batch
 								uint32 *groups, uint8 *outside);
 
 /*
- * Of a window of one column: the number of the group of lo; those up to hi follow it, downwards
- * if *down.  False if one of them is outside.
+ * Of a window of one column: *number is the number of the group of lo; the groups up to hi have the
+ * numbers after it, or before it if *down.  False if one of them is outside.
  */
 extern bool group_window_locate_range(const GroupCode *window, int64 lo, int64 hi, uint64 *number,
 									  bool *down);

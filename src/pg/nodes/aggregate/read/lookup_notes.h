@@ -18,11 +18,11 @@ typedef struct LookupNotes
 	size_t		n;
 	size_t		room;
 	size_t		limit;			/* bytes */
-	bool		closed;			/* nothing is noted any more: there was too much, or a value that
-								 * is no int4 */
+	bool		closed;			/* nothing is noted any more: a value was no int4, or rows took
+								 * more than limit */
 } LookupNotes;
 
-/* Begins without rows, of so many columns, in memory that the caller frees. */
+/* Begins without rows of ncolumns columns, in memory that the caller frees; limit: bytes. */
 extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns,
 							   size_t limit);
 

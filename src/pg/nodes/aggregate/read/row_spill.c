@@ -16,8 +16,8 @@
 #include "pg/nodes/aggregate/read/row_spill.h"
 
 /*
- * Partitions of a pass, a power of two: a file has a buffer of 8 kB, and those of one pass
- * take a 32nd of the memory if there are more than the fewest.
+ * Partitions of a pass, a power of two.  A file has a buffer of 8 kB.  All buffers of a pass take
+ * one MEMORY_SHARE-th of the memory, unless LEAST_PARTITIONS take more.
  */
 #define LEAST_PARTITIONS 4
 #define MOST_PARTITIONS 32
@@ -42,7 +42,7 @@ struct RowSpill
 
 	int			npartitions;
 	Partition  *partitions;		/* of the rows that are refused now */
-	int			level;			/* of those */
+	int			level;			/* of these partitions */
 
 	int			nwaiting;
 	int			room;
@@ -178,10 +178,7 @@ take_out_rows(RowSpill *spill)
 	int			b;
 
 	for (b = 0; b < spill->nbatches; b++)
-	{
-		spill->batches[b].n = 0;
-		spill->batches[b].nnulls = 0;
-	}
+		column_batch_empty(&spill->batches[b]);
 }
 
 /* Appends row i of batches to what the caller is given. */

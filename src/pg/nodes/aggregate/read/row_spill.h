@@ -18,7 +18,7 @@ typedef struct RowSpill RowSpill;
 
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that
- * are of the same kinds as those of like.  memory_limit: bytes that all of the caller's work may
+ * have the kinds of like.  memory_limit: bytes that all of the caller's work may
  * take; the buffers of the files are a small part of it.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit);
@@ -27,8 +27,8 @@ extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, size_t me
 extern void row_spill_free(RowSpill *spill);
 
 /*
- * Notes which rows of the next batch to be divided are refused: those that have mark in the
- * place of NULL; their hashes are keys.
+ * Notes which rows of the next batch to be divided are refused: each row whose mark for NULL is
+ * mark.  The key of a refused row is the hash by which it is divided.
  */
 extern void row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark);
 

@@ -32,28 +32,27 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	sources->css = css;
 	sources->ncolumns = list_length(list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS));
 	sources->nsources = list_length(scan->custom_plans);
-	sources->scans = palloc_array(ScanState *, sources->nsources);
-	sources->attnums = palloc_array(AttrNumber *, sources->nsources);
+	sources->sources = palloc0_array(AggregateSource, sources->nsources);
 	sources->keys = keys;
 	sources->nfilters = nfilters;
-	sources->filters = palloc_array(ExprState **, sources->nsources);
 	for (i = 0; i < sources->nsources; i++)
 	{
+		AggregateSource *source = &sources->sources[i];
 		List	   *attnums = list_nth(table_columns, i);
 		int			c;
 
-		sources->scans[i] = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i),
-													   css->ss.ps.state, eflags);
-		sources->attnums[i] = palloc_array(AttrNumber, sources->ncolumns);
+		source->scan = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i),
+												  css->ss.ps.state, eflags);
+		source->attnums = palloc_array(AttrNumber, sources->ncolumns);
 		for (c = 0; c < sources->ncolumns; c++)
-			sources->attnums[i][c] = list_nth_int(attnums, c);
-		sources->filters[i] = palloc_array(ExprState *, Max(nfilters, 1));
+			source->attnums[c] = list_nth_int(attnums, c);
+		source->filters = palloc_array(ExprState *, Max(nfilters, 1));
 		for (c = 0; c < nfilters; c++)
 		{
-			Expr	   *filter = list_nth_node(TargetEntry, sources->scans[i]->ps.plan->targetlist,
+			Expr	   *filter = list_nth_node(TargetEntry, source->scan->ps.plan->targetlist,
 											   c)->expr;
 
-			sources->filters[i][c] = ExecInitQual(list_make1(filter), &sources->scans[i]->ps);
+			source->filters[c] = ExecInitQual(list_make1(filter), &source->scan->ps);
 		}
 	}
 }
@@ -66,21 +65,22 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 
 	for (i = 0; i < sources->nsources; i++)
 	{
+		const AggregateSource *source = &sources->sources[i];
 		ColumnScan	scan = {
 			.ncolumns = sources->ncolumns,
-			.attnums = sources->attnums[i],
+			.attnums = source->attnums,
 			.keys = sources->keys,
 			.nfilters = sources->nfilters,
-			.filters = sources->filters[i],
-			.parallel = sources->parallel ? sources->parallel[i] : NULL,
+			.filters = source->filters,
+			.parallel = source->parallel,
 			.packed = sources->ncolumns == 1,
 			.runs = sources->ncolumns == 1 && sources->runs,
-			.handler = sources->parallel ? NULL : sources->handler,
+			.handler = sources->shared ? NULL : sources->handler,
 			.blocks = &blocks
 		};
 		uint64		filtered;
 
-		column_scan_from_node(&scan, sources->scans[i]);
+		column_scan_from_node(&scan, source->scan);
 		filtered = column_scan_read(&scan, NULL, consume, arg);
 		/* nfiltered1 is for HAVING. */
 		InstrCountFiltered2(&sources->css->ss, filtered);
@@ -104,8 +104,8 @@ aggregate_sources_rescan(AggregateSources *sources)
 	for (i = 0; i < sources->nsources; i++)
 	{
 		if (changed != NULL)
-			UpdateChangedParamSet(&sources->scans[i]->ps, changed);
-		ExecReScan(&sources->scans[i]->ps);
+			UpdateChangedParamSet(&sources->sources[i].scan->ps, changed);
+		ExecReScan(&sources->sources[i].scan->ps);
 	}
 }
 
@@ -115,13 +115,13 @@ aggregate_sources_end(AggregateSources *sources)
 	int			i;
 
 	for (i = 0; i < sources->nsources; i++)
-		ExecEndNode(&sources->scans[i]->ps);
+		ExecEndNode(&sources->sources[i].scan->ps);
 }
 
 static Size
 scan_size(AggregateSources *sources, int i)
 {
-	return MAXALIGN(table_parallelscan_estimate(sources->scans[i]->ss_currentRelation,
+	return MAXALIGN(table_parallelscan_estimate(sources->sources[i].scan->ss_currentRelation,
 												sources->css->ss.ps.state->es_snapshot));
 }
 
@@ -144,15 +144,22 @@ aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
-	sources->parallel = MemoryContextAlloc(sources->css->ss.ps.state->es_query_cxt,
-										   sources->nsources * sizeof(ParallelTableScanDesc));
 	sources->shared = (SharedColumnBlocks *) coordinate;
 	coordinate += MAXALIGN(sizeof(SharedColumnBlocks));
 	for (i = 0; i < sources->nsources; i++)
 	{
-		sources->parallel[i] = (ParallelTableScanDesc) coordinate;
+		sources->sources[i].parallel = (ParallelTableScanDesc) coordinate;
 		coordinate += scan_size(sources, i);
 	}
+}
+
+/* While no other process counts. */
+static void
+clear_counts(SharedColumnBlocks *shared)
+{
+	pg_atomic_init_u64(&shared->resident, 0);
+	pg_atomic_init_u64(&shared->gpu, 0);
+	pg_atomic_init_u64(&shared->all, 0);
 }
 
 void
@@ -161,12 +168,10 @@ aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 	int			i;
 
 	aggregate_sources_initialize_worker(sources, coordinate);
-	pg_atomic_init_u64(&sources->shared->resident, 0);
-	pg_atomic_init_u64(&sources->shared->gpu, 0);
-	pg_atomic_init_u64(&sources->shared->all, 0);
+	clear_counts(sources->shared);
 	for (i = 0; i < sources->nsources; i++)
-		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
-									  sources->parallel[i],
+		table_parallelscan_initialize(sources->sources[i].scan->ss_currentRelation,
+									  sources->sources[i].parallel,
 									  sources->css->ss.ps.state->es_snapshot);
 }
 
@@ -175,12 +180,10 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 {
 	int			i;
 
-	pg_atomic_write_u64(&sources->shared->resident, 0);
-	pg_atomic_write_u64(&sources->shared->gpu, 0);
-	pg_atomic_write_u64(&sources->shared->all, 0);
+	clear_counts(sources->shared);
 	for (i = 0; i < sources->nsources; i++)
-		table_parallelscan_reinitialize(sources->scans[i]->ss_currentRelation,
-										sources->parallel[i]);
+		table_parallelscan_reinitialize(sources->sources[i].scan->ss_currentRelation,
+										sources->sources[i].parallel);
 }
 
 /* EXPLAIN runs when shared memory is gone. */
@@ -226,7 +229,7 @@ aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainSta
 	if (sources->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);
 	/* In a tree of tables the filters of all are the same. */
-	explain_filter(sources->css, sources->scans[0], ancestors, es);
+	explain_filter(sources->css, sources->sources[0].scan, ancestors, es);
 	if (es->analyze)
 		column_blocks_explain(&sources->blocks, es);
 }

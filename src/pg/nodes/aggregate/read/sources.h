@@ -27,19 +27,25 @@ typedef struct SharedColumnBlocks
 	pg_atomic_uint64 all;
 } SharedColumnBlocks;
 
+/* A table. */
+typedef struct AggregateSource
+{
+	ScanState  *scan;			/* of custom_plans */
+	AttrNumber *attnums;		/* by column */
+	ExprState **filters;
+	ParallelTableScanDesc parallel; /* NULL: this process reads all */
+} AggregateSource;
+
 typedef struct AggregateSources
 {
 	CustomScanState *css;		/* the node */
 	int			ncolumns;
 	int			nsources;
-	ScanState **scans;			/* of custom_plans, by source */
-	AttrNumber **attnums;		/* by source and column */
+	AggregateSource *sources;
 	bool		keys;			/* as in ColumnScan */
 	bool		runs;			/* batches of a single column may be runs */
 	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
 	int			nfilters;
-	ExprState ***filters;		/* by source and filter */
-	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */
 	SharedColumnBlocks *shared; /* NULL: this process reads all */
 	ColumnBlocks blocks;		/* of the last execution, for EXPLAIN */
 } AggregateSources;

@@ -25,6 +25,13 @@ typedef struct WantedRow
 	int64		value;
 } WantedRow;
 
+typedef struct Fraction
+{
+	double		fraction;		/* of an execution */
+	WantedRow	rows[2];		/* of a group */
+	double		proportion;		/* 0: the first row alone */
+} Fraction;
+
 struct Percentiles
 {
 	AggregateAnswer answer;
@@ -38,15 +45,13 @@ struct Percentiles
 	/* of an execution */
 	ArrayType  *shape;			/* the array of fractions; NULL: not an array, or NULL */
 	int			nfractions;
-	double	   *fractions;
-	bool	   *nulls;
+	Fraction   *fractions;
+	bool	   *nulls;			/* by fraction; NULL: not an array */
 
-	/* of a group: each fraction's two rows, and all rows in order */
+	/* of a group: the rows of all fractions in order */
 	int64		n;
-	WantedRow  *rows;
-	WantedRow **order;
-	double	   *proportions;	/* 0: the first row alone */
 	int			nwanted;
+	WantedRow **order;			/* nwanted, with room for two rows of each fraction */
 	int			found;
 	int64		seen;			/* rows of the runs taken */
 };
@@ -84,10 +89,11 @@ percentiles_prepare(Percentiles *percentiles, Datum fractions, bool isnull, Memo
 						  TYPALIGN_DOUBLE, &elements, &percentiles->nulls,
 						  &percentiles->nfractions);
 	}
-	percentiles->fractions = palloc_array(double, Max(percentiles->nfractions, 1));
+	percentiles->fractions = palloc0_array(Fraction, percentiles->nfractions + 1);
+	percentiles->order = palloc_array(WantedRow *, 2 * percentiles->nfractions + 1);
 	for (i = 0; i < percentiles->nfractions; i++)
-		percentiles->fractions[i] = percentiles->nulls && percentiles->nulls[i] ? 0 :
-			DatumGetFloat8(elements[i]);
+		if (percentiles->nulls == NULL || !percentiles->nulls[i])
+			percentiles->fractions[i].fraction = DatumGetFloat8(elements[i]);
 	MemoryContextSwitchTo(old);
 }
 
@@ -110,23 +116,22 @@ want_row(Percentiles *percentiles, WantedRow *wanted, int64 row)
 }
 
 static void
-want_fraction(Percentiles *percentiles, int i)
+want_fraction(Percentiles *percentiles, Fraction *fraction)
 {
-	double		fraction = percentiles->fractions[i];
-	WantedRow  *rows = &percentiles->rows[2 * i];
-
 	if (percentiles->continuous)
 	{
 		int64		first;
 		int64		second;
 
-		percentiles->proportions[i] = fraction_rows(fraction, percentiles->n, &first, &second);
-		want_row(percentiles, &rows[0], first);
+		fraction->proportion = fraction_rows(fraction->fraction, percentiles->n, &first,
+											 &second);
+		want_row(percentiles, &fraction->rows[0], first);
 		if (second != first)
-			want_row(percentiles, &rows[1], second);
+			want_row(percentiles, &fraction->rows[1], second);
 	}
 	else
-		want_row(percentiles, &rows[0], fraction_row(fraction, percentiles->n));
+		want_row(percentiles, &fraction->rows[0],
+				 fraction_row(fraction->fraction, percentiles->n));
 }
 
 void
@@ -141,16 +146,13 @@ percentiles_begin(Percentiles *percentiles, int64 n)
 	/* One fraction is checked even if there are no values, those of an array are not. */
 	if (percentiles->array && n == 0)
 		return;
-	percentiles->rows = palloc_array(WantedRow, 2 * percentiles->nfractions + 1);
-	percentiles->order = palloc_array(WantedRow *, 2 * percentiles->nfractions + 1);
-	percentiles->proportions = palloc_array(double, percentiles->nfractions + 1);
 	for (i = 0; i < percentiles->nfractions; i++)
 	{
 		if (percentiles->nulls && percentiles->nulls[i])
 			continue;
-		fraction_check(percentiles->fractions[i]);
+		fraction_check(percentiles->fractions[i].fraction);
 		if (n > 0)
-			want_fraction(percentiles, i);
+			want_fraction(percentiles, &percentiles->fractions[i]);
 	}
 	if (percentiles->nwanted > 1)
 		qsort(percentiles->order, percentiles->nwanted, sizeof(WantedRow *), compare_rows);
@@ -212,12 +214,12 @@ interval_of(int64 value)
 	return DirectFunctionCall1(time_interval, TimeADTGetDatum(value));
 }
 
-/* The value of fraction i, of rows that have been found. */
+/* The value of a fraction, of rows that have been found. */
 static Datum
-fraction_value(const Percentiles *percentiles, int i)
+fraction_value(const Percentiles *percentiles, const Fraction *fraction)
 {
-	const WantedRow *rows = &percentiles->rows[2 * i];
-	double		proportion = percentiles->proportions[i];
+	const WantedRow *rows = fraction->rows;
+	double		proportion = fraction->proportion;
 
 	if (!percentiles->continuous)
 		return column_datum(percentiles->answer.kind, rows[0].value);
@@ -253,13 +255,14 @@ percentiles_end(Percentiles *percentiles, bool *isnull)
 	if (percentiles->found < percentiles->nwanted)
 		elog(ERROR, "runs of a group have fewer rows than the group");
 	if (!percentiles->array)
-		return fraction_value(percentiles, 0);
+		return fraction_value(percentiles, &percentiles->fractions[0]);
 	if (percentiles->nfractions == 0)
 		return PointerGetDatum(construct_empty_array(percentiles->type));
 
 	results = palloc_array(Datum, percentiles->nfractions);
 	for (i = 0; i < percentiles->nfractions; i++)
-		results[i] = percentiles->nulls[i] ? (Datum) 0 : fraction_value(percentiles, i);
+		results[i] = percentiles->nulls[i] ? (Datum) 0 :
+			fraction_value(percentiles, &percentiles->fractions[i]);
 	/* The array has the shape of that of the fractions. */
 	return PointerGetDatum(construct_md_array(results, percentiles->nulls,
 											  ARR_NDIM(percentiles->shape),

@@ -52,7 +52,7 @@ struct AggregateResult
 
 	/* of a group */
 	GroupCounts counts;
-	ValueSummary summary;		/* of aggregates that could do with it; DISTINCT: of the runs */
+	ValueSummary summary;		/* of DISTINCT values: n and sum */
 	int64		mode;
 	int64		mode_count;
 
@@ -156,6 +156,12 @@ is_hpsort(const AggregateResult *result)
 		result->answer.function == AGGREGATE_FUNCTION_HPSORT_RUNS_AGG;
 }
 
+static bool
+is_multiset(const AggregateResult *result)
+{
+	return result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG;
+}
+
 static void
 add_constant(AggregateResult *result, Expr *expression, PlanState *parent)
 {
@@ -216,7 +222,7 @@ aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels)
 	result->labels = labels;
 }
 
-/* A value of those that the result is made from, as a Datum. */
+/* A value of the runs as a Datum. */
 static Datum
 value_datum(const AggregateResult *result, int64 value)
 {
@@ -337,30 +343,15 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	}
 }
 
-/* Runs into the summary; of DISTINCT aggregates each run counts once. */
+/* Of count, sum and avg of DISTINCT values: each run counts once. */
 static void
-take_summary(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
-	ValueSummary *summary = &result->summary;
 	size_t		i;
 
-	if (nruns == 0)
-		return;
-	if (summary->n == 0)
-		summary->min = values[0];
-	summary->max = values[nruns - 1];
-	if (result->answer.distinct)
-	{
-		summary->n += (int64) nruns;
-		for (i = 0; i < nruns; i++)
-			summary->sum += values[i];
-		return;
-	}
+	result->summary.n += (int64) nruns;
 	for (i = 0; i < nruns; i++)
-	{
-		summary->n += counts[i];
-		summary->sum += (ValueSum) values[i] * counts[i];
-	}
+		result->summary.sum += values[i];
 }
 
 /* --- the mode */
@@ -494,30 +485,6 @@ begin_state(AggregateResult *result)
 	}
 }
 
-static void
-take_state(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
-{
-	Oid			type = result->answer.kind == COLUMN_KIND_INT8 ? INT8OID : INT4OID;
-	int32		keys[RUN_BATCH];
-	SortError	err;
-	size_t		done;
-
-	for (done = 0; done < nruns; done += RUN_BATCH)
-	{
-		size_t		n = Min(nruns - done, RUN_BATCH);
-		size_t		i;
-
-		if (type == INT8OID)
-			for (i = 0; i < n; i++)
-				keys[i] = column_key(INT8OID, Int64GetDatum(values[done + i]));
-		else
-			for (i = 0; i < n; i++)
-				keys[i] = (int32) values[done + i];
-		pg_sort_check(sorter_add_runs(&result->state->sorter, keys,
-									  (const uint64 *) counts + done, n, &err), &err);
-	}
-}
-
 static Datum
 end_state(AggregateResult *result, bool *isnull)
 {
@@ -538,31 +505,6 @@ end_state(AggregateResult *result, bool *isnull)
 	return value;
 }
 
-/* int4multiset_agg: the runs come in the order that a multiset wants them in. */
-static void
-take_multiset(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
-{
-	int32		keys[RUN_BATCH];
-	size_t		done;
-
-	for (done = 0; done < nruns; done += RUN_BATCH)
-	{
-		size_t		n = Min(nruns - done, RUN_BATCH);
-		size_t		i;
-
-		for (i = 0; i < n; i++)
-			keys[i] = (int32) values[done + i];
-		multiset_builder_add(&result->multiset, keys, (const uint64 *) counts + done, n);
-	}
-}
-
-static Datum
-end_multiset(AggregateResult *result, bool *isnull)
-{
-	*isnull = result->counts.values + result->counts.nulls == 0;
-	return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));
-}
-
 /* --- from runs */
 
 void
@@ -579,74 +521,74 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
-	else if (result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG)
+	else if (is_multiset(result))
 		multiset_builder_begin(&result->multiset);
 	else if (is_hpsort(result))
 		begin_state(result);
 }
 
-/* Gives a function that returns some of the values the labels of their ranks, in the same order. */
+/* Runs, whose values are narrowed, for the sorter or the multiset, which wants them in order. */
 static void
-take_labels(AggregateResult *result, const int64 *ranks, const int64 *counts, size_t nruns)
+take_keys(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
-	int64		values[RUN_BATCH];
+	int32		keys[RUN_BATCH];
+	SortError	err;
 	size_t		done;
 
 	for (done = 0; done < nruns; done += RUN_BATCH)
 	{
+		const uint64 *key_counts = (const uint64 *) counts + done;
 		size_t		n = Min(nruns - done, RUN_BATCH);
 		size_t		i;
 
 		for (i = 0; i < n; i++)
-			values[i] = enum_label_at(result->labels, (int) ranks[done + i]);
-		if (result->percentiles)
-			percentiles_take(result->percentiles, values, counts + done, n);
+			keys[i] = column_narrow(values[done + i]);
+		if (is_multiset(result))
+			multiset_builder_add(&result->multiset, keys, key_counts, n);
 		else
-			value_array_take(&result->array, values, counts + done, n);
+			pg_sort_check(sorter_add_runs(&result->state->sorter, keys, key_counts, n, &err), &err);
 	}
+}
+
+static void
+take_values(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	if (result->percentiles)
+		percentiles_take(result->percentiles, values, counts, nruns);
+	else if (is_hypothetical(result))
+		take_ranks(result, values, counts, nruns);
+	else if (is_hpsort(result) || is_multiset(result))
+		take_keys(result, values, counts, nruns);
+	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
+		value_array_take(&result->array, values, counts, nruns);
+	else if (result->answer.function == AGGREGATE_FUNCTION_MODE)
+		take_mode(result, values, counts, nruns);
+	else
+		take_distinct(result, values, nruns);
 }
 
 void
 aggregate_result_take(AggregateResult *result, const int64 *values, const int64 *counts,
 					  size_t nruns)
 {
-	if (result->labels &&
-		(result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG))
+	int64		labels[RUN_BATCH];
+	size_t		done;
+
+	/* A function that returns some of the values gets the labels of their ranks. */
+	if (result->labels == NULL ||
+		!(result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG))
 	{
-		take_labels(result, values, counts, nruns);
+		take_values(result, values, counts, nruns);
 		return;
 	}
-	switch (result->answer.function)
+	for (done = 0; done < nruns; done += RUN_BATCH)
 	{
-		case AGGREGATE_FUNCTION_COUNT_ROWS:
-			break;
-		case AGGREGATE_FUNCTION_PERCENTILE_DISC:
-		case AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY:
-		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
-		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
-			percentiles_take(result->percentiles, values, counts, nruns);
-			break;
-		case AGGREGATE_FUNCTION_MODE:
-			take_mode(result, values, counts, nruns);
-			break;
-		case AGGREGATE_FUNCTION_RANK:
-		case AGGREGATE_FUNCTION_DENSE_RANK:
-		case AGGREGATE_FUNCTION_PERCENT_RANK:
-		case AGGREGATE_FUNCTION_CUME_DIST:
-			take_ranks(result, values, counts, nruns);
-			break;
-		case AGGREGATE_FUNCTION_ARRAY_AGG:
-			value_array_take(&result->array, values, counts, nruns);
-			break;
-		case AGGREGATE_FUNCTION_HPSORT_AGG:
-		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
-			take_state(result, values, counts, nruns);
-			break;
-		case AGGREGATE_FUNCTION_MULTISET_AGG:
-			take_multiset(result, values, counts, nruns);
-			break;
-		default:
-			take_summary(result, values, counts, nruns);
+		size_t		n = Min(nruns - done, RUN_BATCH);
+		size_t		i;
+
+		for (i = 0; i < n; i++)
+			labels[i] = enum_label_at(result->labels, (int) values[done + i]);
+		take_values(result, labels, counts + done, n);
 	}
 }
 
@@ -656,21 +598,18 @@ aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *
 	return result->percentiles != NULL && percentiles_want_rows(result->percentiles, first, last);
 }
 
-bool
-aggregate_result_has_rows(const AggregateResult *result)
-{
-	return result->percentiles != NULL;
-}
-
 int
 aggregate_result_most_rows(const AggregateResult *result)
 {
-	return percentiles_most_rows(result->percentiles);
+	return result->percentiles ? percentiles_most_rows(result->percentiles) : 0;
 }
 
 int
-aggregate_result_list_rows(const AggregateResult *result, int64 *rows)
+aggregate_result_list_rows(AggregateResult *result, const GroupCounts *counts, int64 *rows)
 {
+	if (result->percentiles == NULL)
+		return 0;
+	aggregate_result_begin(result, counts);
 	return percentiles_list_rows(result->percentiles, rows);
 }
 
@@ -690,32 +629,26 @@ aggregate_result_skip(AggregateResult *result, int64 rows)
 Datum
 aggregate_result_end(AggregateResult *result, bool *isnull)
 {
+	int64		rows = result->counts.values + result->counts.nulls;
+
 	*isnull = false;
+	if (result->percentiles)
+		return percentiles_end(result->percentiles, isnull);
+	if (is_hypothetical(result))
+		return hypothetical_value(result);
+	if (is_hpsort(result))
+		return end_state(result, isnull);
 	switch (result->answer.function)
 	{
-		case AGGREGATE_FUNCTION_PERCENTILE_DISC:
-		case AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY:
-		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
-		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
-			return percentiles_end(result->percentiles, isnull);
 		case AGGREGATE_FUNCTION_MODE:
 			*isnull = result->mode_count == 0;
 			return *isnull ? (Datum) 0 : value_datum(result, result->mode);
-		case AGGREGATE_FUNCTION_RANK:
-		case AGGREGATE_FUNCTION_DENSE_RANK:
-		case AGGREGATE_FUNCTION_PERCENT_RANK:
-		case AGGREGATE_FUNCTION_CUME_DIST:
-			return hypothetical_value(result);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			return value_array_end(&result->array, isnull);
-		case AGGREGATE_FUNCTION_HPSORT_AGG:
-		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
-			return end_state(result, isnull);
 		case AGGREGATE_FUNCTION_MULTISET_AGG:
-			return end_multiset(result, isnull);
+			*isnull = rows == 0;
+			return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));
 		default:
-			return aggregate_result_from_summary(result, &result->summary,
-												 result->counts.values + result->counts.nulls,
-												 isnull);
+			return aggregate_result_from_summary(result, &result->summary, rows, isnull);
 	}
 }

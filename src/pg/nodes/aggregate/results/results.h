@@ -93,7 +93,7 @@ extern Datum aggregate_result_from_summary(AggregateResult *result, const ValueS
  * number of calls, then end.  What must live until end, and the result, is in the
  * memory context that is current in each of these calls, which must be the same.  Runs
  * are read during the call only.  A group of an ungrouped query may have no values and
- * no NULLs.  Aggregates that could do with a summary may be given runs as well.
+ * no NULLs.  Only for aggregates whose needs are AGGREGATE_NEEDS_RUNS.
  */
 extern void aggregate_result_begin(AggregateResult *result, const GroupCounts *counts);
 extern void aggregate_result_take(AggregateResult *result, const int64 *values,
@@ -101,22 +101,27 @@ extern void aggregate_result_take(AggregateResult *result, const int64 *values,
 extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
 
 /*
- * Between begin and the first runs: whether the value depends only on those of some of the
- * group's rows, by number in ascending order; widens first ... last so that they are in it.
- * Then runs before and behind these rows need not be given, if the number of
- * rows in the runs left out before the first one is given instead.
+ * Between begin and the first runs: whether only the values of some of the group's rows are
+ * wanted, which are numbered in ascending order.  Widens first ... last so that they are in it.
+ * Runs before first and behind last may then be left out; aggregate_result_skip is given the number
+ * of rows that were left out before the first run.
  */
 extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
 /*
- * Whether that is so of any group; how many rows it are at most in this execution; and between
- * begin and the first runs these rows, ascending: returns how many.  Then runs may be given that
- * end at these rows alone, with the counts of all rows.
+ * Returns how many rows of a group are wanted at most in this execution; 0 if the value depends on
+ * all of them.
  */
-extern bool aggregate_result_has_rows(const AggregateResult *result);
 extern int	aggregate_result_most_rows(const AggregateResult *result);
-extern int	aggregate_result_list_rows(const AggregateResult *result, int64 *rows);
+
+/*
+ * Begins a group of which only some rows are wanted: writes these rows in ascending order, and
+ * returns how many they are.  Runs may then be given that end at these rows alone, with the counts
+ * of all rows.  Returns 0, and begins nothing, where aggregate_result_most_rows is 0.
+ */
+extern int	aggregate_result_list_rows(AggregateResult *result, const GroupCounts *counts,
+									   int64 *rows);
 
 /* In the place of runs, of count(DISTINCT): how many different values there are. */
 extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);

@@ -114,56 +114,61 @@ reserve(ValueArray *array, size_t n)
 	array->elements = (char *) repalloc(array->elements, array->capacity * size);
 }
 
-/*
- * Fills elements of a C type with the runs: forward from the n-th, or backward from
- * the n-th last if the array is descending.
- */
+/* Does something for the C type of the elements.  Signed or not, an element has the same bits. */
+#define FOR_ELEMENT_TYPE(DO) \
+	do { \
+		switch (element_size(array->kind)) \
+		{ \
+			case sizeof(uint8): \
+				DO(uint8); \
+				break; \
+			case sizeof(int16): \
+				DO(int16); \
+				break; \
+			case sizeof(int32): \
+				DO(uint32); \
+				break; \
+			default: \
+				DO(int64); \
+		} \
+	} while (0)
+
+/* Fills elements with runs from a place on, in the direction of step. */
+#define FILL_FROM(TYPE, PLACE, STEP) \
+	do { \
+		TYPE	   *at = (TYPE *) array->elements + (PLACE); \
+		int64		left = array->capacity - array->n; \
+		for (i = 0; i < nruns; i++) \
+		{ \
+			TYPE		value = (TYPE) values[i]; \
+			int64		k = 0; \
+			if (likely(left >= FILL_AHEAD)) \
+				for (; k < FILL_AHEAD; k++) \
+					at[(STEP) * k] = value; \
+			for (; k < counts[i]; k++) \
+				at[(STEP) * k] = value; \
+			at += (STEP) * counts[i]; \
+			left -= counts[i]; \
+		} \
+		array->n = array->capacity - left; \
+	} while (0)
+
+/* Fills elements with the runs: forward, or backward from the last one if it is descending. */
 #define FILL(TYPE) \
 	do { \
-		TYPE	   *first = (TYPE *) array->elements; \
 		if (array->distinct) \
 		{ \
-			first += array->n; \
+			TYPE	   *first = (TYPE *) array->elements + array->n; \
 			for (i = 0; i < nruns; i++) \
 				first[i] = (TYPE) values[i]; \
 			array->n += (int64) nruns; \
 		} \
 		else if (!array->descending) \
-		{ \
-			const TYPE *end = first + array->capacity; \
-			first += array->n; \
-			for (i = 0; i < nruns; i++) \
-			{ \
-				TYPE		value = (TYPE) values[i]; \
-				int64		k = 0; \
-				if (likely(end - first >= FILL_AHEAD)) \
-					for (; k < FILL_AHEAD; k++) \
-						first[k] = value; \
-				for (; k < counts[i]; k++) \
-					first[k] = value; \
-				first += counts[i]; \
-			} \
-			array->n = first - (TYPE *) array->elements; \
-		} \
+			FILL_FROM(TYPE, array->n, 1); \
 		else \
-		{ \
-			TYPE	   *last = first + array->capacity - array->n; \
-			for (i = 0; i < nruns; i++) \
-			{ \
-				TYPE		value = (TYPE) values[i]; \
-				int64		k = 0; \
-				if (likely(last - first >= FILL_AHEAD)) \
-					for (; k < FILL_AHEAD; k++) \
-						last[-1 - k] = value; \
-				for (; k < counts[i]; k++) \
-					last[-1 - k] = value; \
-				last -= counts[i]; \
-			} \
-			array->n = array->capacity - (last - first); \
-		} \
+			FILL_FROM(TYPE, array->capacity - array->n - 1, -1); \
 	} while (0)
 
-/* Signed or not, a value that fits an element has the same low bits. */
 void
 value_array_take(ValueArray *array, const int64 *values, const int64 *counts, size_t nruns)
 {
@@ -171,20 +176,7 @@ value_array_take(ValueArray *array, const int64 *values, const int64 *counts, si
 
 	if (array->distinct)
 		reserve(array, nruns);
-	switch (element_size(array->kind))
-	{
-		case sizeof(uint8):
-			FILL(uint8);
-			break;
-		case sizeof(int16):
-			FILL(int16);
-			break;
-		case sizeof(int32):
-			FILL(uint32);
-			break;
-		default:
-			FILL(int64);
-	}
+	FOR_ELEMENT_TYPE(FILL);
 }
 
 /* Copies elements to the array's, in the other direction if it is descending. */
@@ -215,20 +207,7 @@ value_array_end(ValueArray *array, bool *isnull)
 		return PointerGetDatum(array->array);
 	}
 	array->array = make_array(array, array->n, array->nulls, &elements);
-	switch (element_size(array->kind))
-	{
-		case sizeof(uint8):
-			COPY(uint8);
-			break;
-		case sizeof(int16):
-			COPY(int16);
-			break;
-		case sizeof(int32):
-			COPY(uint32);
-			break;
-		default:
-			COPY(int64);
-	}
+	FOR_ELEMENT_TYPE(COPY);
 	pfree(array->elements);
 	return PointerGetDatum(array->array);
 }

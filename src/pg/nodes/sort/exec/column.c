@@ -75,7 +75,7 @@ typedef struct ColumnKeys
 static void
 put_batch(const ColumnKeys *column, const ColumnBatch *batch)
 {
-	int32	   *keys = column_batch_rows(batch).keys;
+	int32	   *keys = column_batch_arrays(batch, 0).keys;
 	size_t		n = batch->n;
 	BatchPosition position = {0};
 	ColumnBatch rows;
