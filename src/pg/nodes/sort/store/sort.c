@@ -386,7 +386,7 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		store->elsewhere->forget(store->elsewhere->arg);
 }
 
-/* Frees the group's memory: a store may be sorted many times, once for each partition. */
+/* Frees the group's memory: a store may be sorted many times. */
 static void
 free_group(GroupSort *sort)
 {
@@ -588,9 +588,12 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	free_group(&sort);
 }
 
-/* nrest: 0 if keys left to core are not compared. */
+/*
+ * nrest: 0 if keys left to core are not compared.  numbers: the order is that of the rows' numbers,
+ * instead of their references.
+ */
 static void
-sort_wide(RowStore *store, int nrest, const SortContext *context)
+sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 {
 	GroupSort	sort = {.store = store,.nrest = nrest};
 	Combination c;
@@ -612,7 +615,8 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 		/* References grow with the rows, so the order of equal codes is the rows', too. */
 		for (i = 0; i < store->n; i++)
 		{
-			pairs[i] = ROWS_PAIR(row_code(store, &c, i), groups ? (uint32) i : store->refs[i]);
+			pairs[i] = ROWS_PAIR(row_code(store, &c, i),
+								 groups || numbers ? (uint32) i : store->refs[i]);
 			if (i % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
 		}
@@ -642,7 +646,7 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 		if (c.bytes)
 			pfree(c.bytes);
 	}
-	for (i = 0; i < store->n; i++)
+	for (i = 0; i < store->n && !numbers; i++)
 	{
 		store->order[i] = store->refs[store->order[i]];
 		if (i % CHECK_EVERY == 0)
@@ -718,7 +722,23 @@ row_store_sort_mapped(RowStore *store, const SortContext *context)
 	Assert(store->elsewhere && !store->narrow);
 	memset(&store->stats, 0, sizeof(store->stats));
 	if (store->n > 0)
-		sort_wide(store, 0, context);
+		sort_wide(store, 0, false, context);
+	store->peak = Max(store->peak, store->used);
+}
+
+void
+row_store_sort_with_keys(RowStore *store, const SortContext *context)
+{
+	Assert(store->elsewhere);
+	memset(&store->stats, 0, sizeof(store->stats));
+	store->nulls_before = store->narrow && store->keys->keys[0].nulls_first ? store->nnull : 0;
+	rows_plan(context, store->n, 0, PG_UINT32_MAX, false, &store->stats.plan);
+	if (store->narrow && store->keys->nrest > 0)
+		sort_narrow(store, context);
+	else if (store->narrow)
+		row_store_sort_keys(store, context);
+	else if (store->n > 0)
+		sort_wide(store, store->keys->nrest, true, context);
 	store->peak = Max(store->peak, store->used);
 }
 
@@ -744,7 +764,7 @@ row_store_sort(RowStore *store, const SortContext *context)
 	else if (!store->tuples)
 		sort_images(store, store->images[0], context);
 	else if (store->n > 0)
-		sort_wide(store, store->keys->nrest, context);
+		sort_wide(store, store->keys->nrest, false, context);
 	else
 		rows_plan(context, 0, 0, 0, false, &store->stats.plan);
 	if (nulls_apart && store->nnull > 0)
