@@ -13,21 +13,21 @@ MODULE_big = hpsort
 DATA = $(sort $(wildcard sql/hpsort--*.sql))
 PGFILEDESC = "hpsort - fast percentiles, value counts and sorting of integer columns"
 
-SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c src/sort/published/*.c)))
+SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c src/sort/*/*.c)))
 # The client of the GPU service; the service itself is a program, see src/gpud/gpud.mk.
 GPU_CLIENT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/gpu/*.c)))
 PG_ROOMS = src/pg src/pg/* src/pg/*/* src/pg/*/*/*
 OBJS = $(SORT_OBJS) $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard $(PG_ROOMS:%=%/*.c))))
-ALL_HEADERS = $(wildcard src/sort/*.h src/sort/published/*.h src/gpu/*.h src/gpud/*.h $(PG_ROOMS:%=%/*.h))
+ALL_HEADERS = $(wildcard src/sort/*.h src/sort/*/*.h src/gpu/*.h src/gpud/*.h $(PG_ROOMS:%=%/*.h))
 
 # C++ is kept out of OBJS: PGXS wants clang bitcode of whatever is in there.
-CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*.cpp)))
+CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*/*.cpp)))
 # -fmerge-all-constants: without it gcc 12 copies Highway's tables for Compress, 2 KiB, to
 # the stack at each use; kernel_partition_pairs of 1e7 took 86 ms instead of 4.5 (Zen 4)
 HPSORT_CXXFLAGS = -fmerge-all-constants -std=c++17 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden -fvisibility-inlines-hidden
 CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
 
-# Every #include names its room: "sort/sorter.h".
+# Every #include names its room: "sort/sorter/sorter.h".
 PG_CPPFLAGS = -I$(srcdir)/src -DHPSORT_VERSION='"$(HPSORT_VERSION)"' $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
 # Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
 SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic

@@ -9,10 +9,10 @@
 #include <functional>
 
 #include "harness.h"
-#include "sort/histogram.h"
-#include "sort/kernels.h"
-#include "sort/permutation.h"
+#include "sort/kernels/kernels.h"
+#include "sort/kernels/permutation.h"
 #include "sort/plan.h"
+#include "sort/runs/histogram.h"
 
 namespace bench
 {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 namespace bench
 {

@@ -15,7 +15,7 @@
 #include <hwy/highway.h>
 
 #include "harness.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 using namespace bench;
 

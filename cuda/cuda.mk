@@ -132,7 +132,7 @@ PUBLISHED_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/t
 PAPERS_OBJECTS := $(patsubst $(CUDA_ROOT)/bench/papers/%.cu,$(CUDA_BUILD)/papers/%.o,\
 	$(wildcard $(CUDA_ROOT)/bench/papers/*.cu))
 PAPERS_CPU_OBJECTS := $(patsubst %,$(CUDA_BUILD)/papers/sort_%.o,\
-	algorithms error kernels partition vqsort wide \
+	algorithms error kernels/kernels kernels/partition kernels/vqsort kernels/wide \
 	$(patsubst $(CUDA_ROOT)/src/sort/%.c,%,$(wildcard $(CUDA_ROOT)/src/sort/published/*.c)))
 
 .PHONY: publishedtest papersbench published-tools

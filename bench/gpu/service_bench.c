@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "gpu/client.h"
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 #define ROUNDS 5
 

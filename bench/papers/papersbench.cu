@@ -29,7 +29,7 @@
 #include "generate.cuh"
 #include "papers.cuh"
 #include "common/bounds.cuh"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 #include "sort_now.cuh"
 
 HpsortCuda *context;

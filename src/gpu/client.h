@@ -18,7 +18,7 @@
 #define HPSORT_GPU_CLIENT_H
 
 #include "gpu/gpu_types.h"
-#include "sort/device.h"
+#include "sort/device/device.h"
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 

@@ -1,7 +1,7 @@
 /*
  * client_job.h
  *		The client's side of a job: its state, the service's messages for it, and the verbs of
- *		SortDevice (sort/device.h) by file.
+ *		SortDevice (sort/device/device.h) by file.
  *
  * For the files of the client, client*.c, alone.  A job that the service ended
  * with an ERROR leaves the connection usable; anything unexpected closes it
@@ -11,7 +11,7 @@
 #define HPSORT_GPU_CLIENT_JOB_H
 
 #include "gpu/client_connection.h"
-#include "sort/device.h"
+#include "sort/device/device.h"
 
 /*
  * Extents that the service shall keep.  They gather in memory of the job's own until they fill a

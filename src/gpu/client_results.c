@@ -13,7 +13,7 @@
 #include "gpu/client_job.h"
 #include "gpu/copy.h"
 #include "sort/error.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 

@@ -34,13 +34,13 @@
  * rows that WANT announces.  So a client that has added what it announced, and pauses
  * until it has more, holds no chunk.
  *
- * Extents (sort/extent.h) stay with the service beyond the job that brings them
+ * Extents (sort/extents/extent.h) stay with the service beyond the job that brings them
  * (KEEP), under a number, the generation.  Any job adds rows of them by that number
  * (ADD_ROWS) instead of keys.  Numbers mean something within an epoch, which HELLO
  * names: the life of the memory that the extents were copied from.
  *
  * A row has a value in one extent of each of some columns.  Its key is made by a layout
- * (sort/rows_layout.h) that LAYOUT brings.  Without a layout there is one column, whose
+ * (sort/extents/rows_layout.h) that LAYOUT brings.  Without a layout there is one column, whose
  * value is the key; a NULL has none.  How many keys a job has whose layout has conditions
  * is only known when it is FINISHED.
  *
@@ -59,7 +59,7 @@
 #include <stdint.h>
 
 #include "gpu/gpu_types.h"
-#include "sort/device.h"
+#include "sort/device/device.h"
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 

@@ -27,8 +27,8 @@
 #include "gpud/costs.h"
 #include "gpud/log.h"
 #include "sort/clock.h"
-#include "sort/job.h"
-#include "sort/sorter.h"
+#include "sort/device/job.h"
+#include "sort/sorter/sorter.h"
 
 /*
  * Keys of a medium job: 8 MiB each way are more than the GPU's caches hold, and all

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "hpsort_cuda.h"
-#include "sort/extent.h"
+#include "sort/extents/extent.h"
 
 /*
  * An extent that a device holds.  What a job looks at of each of thousands is in its first 64

@@ -9,7 +9,7 @@ GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c
 # Both ends compare this: the version, and a checksum of the sources that say what
 # goes over the socket.
 HPSORT_BUILD := $(HPSORT_VERSION)-$(shell \
-	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/gpu_types.h src/sort/extent.h src/sort/rows_layout.h src/sort/device.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
+	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/gpu_types.h src/sort/extents/extent.h src/sort/extents/rows_layout.h src/sort/device/device.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
 GPU_CPPFLAGS = -DHPSORT_BUILD='"$(HPSORT_BUILD)"'
 
 GPUD_CUDA =

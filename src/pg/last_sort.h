@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 /* What the last sort did. */
 typedef struct LastSort

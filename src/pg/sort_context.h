@@ -10,7 +10,7 @@
 
 #include "pg/compat.h"
 #include "pg/interrupts.h"
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 /*
  * Sets the way to a GPU that pg_sort_context() gives to every later sort; *gpu must live as

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/multiset_combine.h"
+#include "sort/multiset/multiset_combine.h"
 #include "plain_allocator.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

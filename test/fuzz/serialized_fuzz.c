@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,10 +19,10 @@
 #include "hpsort_cuda.h"
 #include "published/published.h"
 #include "sort/algorithms.h"
-#include "sort/kernels.h"
+#include "sort/extents/rows_layout.h"
+#include "sort/kernels/kernels.h"
 #include "sort/plan.h"
-#include "sort/rows_layout.h"
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 struct HpsortCuda
 {

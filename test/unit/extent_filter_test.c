@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/extent_filter.h"
+#include "sort/extents/extent_filter.h"
 
 #define MOST_VALUES 100
 #define MOST_ROWS 3000

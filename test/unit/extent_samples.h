@@ -7,7 +7,7 @@
 #define HPSORT_EXTENT_SAMPLES_H
 
 #include "gpu_support.h"
-#include "sort/extent.h"
+#include "sort/extents/extent.h"
 
 #define MOST_BLOCKS 128
 #define EPOCH UINT64_C(0x1234567890ABCDEF)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/extent.h"
-#include "sort/histogram.h"
-#include "sort/sorter.h"
+#include "sort/extents/extent.h"
+#include "sort/runs/histogram.h"
+#include "sort/sorter/sorter.h"
 
 #define BLOCKS 128
 #define MOST_ROWS 40

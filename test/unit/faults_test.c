@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/histogram.h"
+#include "sort/runs/histogram.h"
 
 #define N 40000
 

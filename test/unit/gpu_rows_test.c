@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "gpu/client_job.h"
-#include "sort/rows_job.h"
+#include "sort/rows/rows_job.h"
 
 #define COLUMNS 4
 #define EXTENTS 12

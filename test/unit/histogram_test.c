@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/histogram.h"
+#include "sort/runs/histogram.h"
 
 static const uint64_t ranges[] = {1, 2, 3, 4, 5, 17, 256, 2047, 2048, 2049, 5000};
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 #define MAX_SIZE 200
 #define ALIGNMENTS 5

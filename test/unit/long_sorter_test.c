@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/long_sorter.h"
+#include "sort/sorter/long_sorter.h"
 
 /* What should be in a sorter: (key, count), sorted and summed up by long_bag_normalize. */
 typedef struct LongItem

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plain_runs.h"
-#include "sort/multiset_combine.h"
+#include "sort/multiset/multiset_combine.h"
 
 /* A value of its own in memory, with the runs that it was made of. */
 typedef struct Value

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "sort/multiset.h"
+#include "sort/multiset/multiset.h"
 
 /* Runs, as the reference has them. */
 typedef struct Plain

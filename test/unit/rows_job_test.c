@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "sort/error.h"
-#include "sort/extent.h"
+#include "sort/extents/extent.h"
 #include "sort/plan.h"
-#include "sort/rows_job.h"
+#include "sort/rows/rows_job.h"
 
 #define EXTENTS 200
 #define KEYS 50					/* of each */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/device.h"
+#include "sort/device/device.h"
 #include "sort/error.h"
-#include "sort/rows.h"
-#include "sort/wide.h"
+#include "sort/kernels/wide.h"
+#include "sort/rows/rows.h"
 
 /* A device that copies what it is given, and breaks where it is told to. */
 typedef struct FakeJob

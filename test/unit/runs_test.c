@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/runs.h"
+#include "sort/runs/runs.h"
 
 /* Keys of the random tests are 0 .. KEYS - 1, shifted by one of these. */
 #define KEYS 300

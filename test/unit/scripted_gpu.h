@@ -6,7 +6,7 @@
 #ifndef HPSORT_SCRIPTED_GPU_H
 #define HPSORT_SCRIPTED_GPU_H
 
-#include "sort/device.h"
+#include "sort/device/device.h"
 #include "unit.h"
 
 /* Where the device fails; each step is reached once a job. */

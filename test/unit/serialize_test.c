@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/sorter_parts.h"
+#include "sort/sorter/sorter_parts.h"
 
 /* The layout as documented in sorter_serialize.c, written down once more. */
 #define MAGIC UINT32_C(0x31735048)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/sorter_parts.h"
+#include "sort/sorter/sorter_parts.h"
 
 static void
 test_size(void **state)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "sort/sort_types.h"
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 

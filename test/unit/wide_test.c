@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/permutation.h"
+#include "sort/kernels/permutation.h"
+#include "sort/kernels/wide.h"
 #include "sort/published/parts.h"
 #include "sort/published/published.h"
-#include "sort/wide.h"
 
 /* The most keys that wide.c hands to VQSort at once. */
 #define SPLIT ((size_t) 8 << 20)

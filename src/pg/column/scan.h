@@ -14,7 +14,7 @@
 #include "nodes/execnodes.h"
 
 #include "pg/column/reader.h"
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 /*
  * The batches of a scan (column_scan_nbatches), with their arrays, for those who call

@@ -23,7 +23,7 @@
 #include "pg/interrupts.h"
 #include "pg/last_sort.h"
 #include "sort/algorithms.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
 PG_FUNCTION_INFO_V1(hpsort_devices);

@@ -23,7 +23,7 @@
 #include "pg/guc.h"
 #include "pg/interrupts.h"
 #include "pg/sort_context.h"
-#include "sort/device.h"
+#include "sort/device/device.h"
 #include "sort/error.h"
 
 /*

@@ -34,7 +34,7 @@
 #include "pg/guc.h"
 #include "pg/sort_context.h"
 #include "sort/clock.h"
-#include "sort/job.h"
+#include "sort/device/job.h"
 
 /* How long a service may take to start: several GPUs without persistence mode take long. */
 #define START_MS 60000

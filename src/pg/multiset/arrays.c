@@ -16,7 +16,7 @@
 #include "pg/multiset/expanded.h"
 #include "pg/multiset/run_levels.h"
 #include "pg/multiset/value.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_keys);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_keys);

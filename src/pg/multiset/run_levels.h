@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "sort/runs.h"
+#include "sort/runs/runs.h"
 
 /* A run that waits to be part of a list. */
 typedef struct WaitingRun

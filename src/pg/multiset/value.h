@@ -2,7 +2,7 @@
  * value.h
  *		int4multiset as a datum: how its bytes are found, and how a datum is made.
  *
- * The bytes behind the varlena's header are those of sort/multiset.h.
+ * The bytes behind the varlena's header are those of sort/multiset/multiset.h.
  */
 #ifndef HPSORT_PG_MULTISET_VALUE_H
 #define HPSORT_PG_MULTISET_VALUE_H
@@ -12,7 +12,7 @@
 #include "fmgr.h"
 
 #include "pg/sort_context.h"
-#include "sort/multiset_combine.h"
+#include "sort/multiset/multiset_combine.h"
 
 /*
  * Opens a datum all of whose bytes are wanted.  It is read where it lies, or else in the
@@ -70,7 +70,7 @@ extern void multiset_builder_add(MultisetBuilder *builder, const int32 *keys,
 extern bytea *multiset_builder_end(MultisetBuilder *builder);
 
 /*
- * Raises the error of a status other than SORT_OK that a function of sort/multiset_combine.h
+ * Raises the error of a status other than SORT_OK that a function of multiset_combine.h
  * returned when it added to the builder's writer: more than a bigint can count, or than a value
  * can hold.
  */

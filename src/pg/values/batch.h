@@ -17,8 +17,8 @@
 #include "storage/off.h"
 
 #include "pg/compat.h"
-#include "sort/extent.h"
-#include "sort/runs.h"
+#include "sort/extents/extent.h"
+#include "sort/runs/runs.h"
 
 /*
  * Keys of one column in a batch, at most: 32 kB, which stay in the first- or second-level

@@ -10,7 +10,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "sort/value_ranges.h"
+#include "sort/extents/value_ranges.h"
 
 /* Of one column: which rows a filter does not refuse because of it. */
 typedef struct FilterCondition

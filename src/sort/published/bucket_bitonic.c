@@ -22,8 +22,8 @@
 #include <string.h>
 
 #include "sort/float_image.h"
-#include "sort/permutation.h"
-#include "sort/row_pairs.h"
+#include "sort/kernels/permutation.h"
+#include "sort/kernels/row_pairs.h"
 
 #define SLICE_KEYS_DEFAULT 80
 #define BUCKET_KEYS_DEFAULT 512

@@ -8,9 +8,9 @@
 
 #include "sort/algorithms.h"
 #include "sort/clock.h"
+#include "sort/kernels/wide.h"
 #include "sort/plan.h"
 #include "sort/published/parts.h"
-#include "sort/wide.h"
 
 /* Returns whether all keys are inside the bounds; otherwise p->err names one that is not. */
 static bool

@@ -98,7 +98,7 @@ same_columns(Relation rel, HeapTuple core)
 	if (heap_format_has_all(row, HeapTupleHeaderGetNatts(row) + 1))
 		return false;
 	/* The first column lies where the data begins: it is an int4. */
-	return natts == 0 || heap_format_is_null(row, 1) * heap_format_has_nulls(row) ||
+	return natts == 0 || (heap_format_has_nulls(row) && heap_format_is_null(row, 1)) ||
 		*(const int32 *) heap_format_data(row) == DatumGetInt32(fastgetattr(core, 1, RelationGetDescr(rel), &isnull));
 }
 

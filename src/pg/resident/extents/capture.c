@@ -9,7 +9,7 @@
 
 #include "pg/pages/pages.h"
 #include "pg/resident/extents/capture.h"
-#include "sort/extent.h"
+#include "sort/extents/extent.h"
 
 /* Rows of an extent, at most. */
 #define MAX_ROWS ((Size) RESIDENT_EXTENT_BLOCKS * MaxHeapTuplesPerPage)

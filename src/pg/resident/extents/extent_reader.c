@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "pg/resident/extents/extent_reader.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 void
 extent_reader_look(ExtentReader *reader, uint32 first)

@@ -14,7 +14,7 @@
 #include "pg/resident/extents/visibility.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/values/values.h"
-#include "sort/extent.h"
+#include "sort/extents/extent.h"
 
 /* The largest start of an extent, up to its values. */
 #define EXTENT_START_BYTES \

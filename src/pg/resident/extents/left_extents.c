@@ -9,8 +9,8 @@
 #include "pg/resident/extents/list_room.h"
 #include "pg/sort_context.h"
 #include "sort/error.h"
-#include "sort/row_pairs.h"
-#include "sort/wide.h"
+#include "sort/kernels/row_pairs.h"
+#include "sort/kernels/wide.h"
 
 /* Moves an array of n elements to *at, and *at behind its room; NULL if elements have no size. */
 static void *

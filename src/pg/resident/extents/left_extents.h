@@ -12,7 +12,7 @@
 
 #include "pg/resident/extents/resident_valid.h"
 #include "pg/values/values.h"
-#include "sort/device.h"
+#include "sort/device/device.h"
 
 /* Why extents are left. */
 typedef enum LeftPurpose

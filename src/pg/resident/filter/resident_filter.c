@@ -11,7 +11,7 @@
 #include "pg/compat.h"
 #include "pg/resident/filter/resident_filter.h"
 #include "pg/values/values.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 /* A condition of one column. */
 typedef struct ColumnFilter

@@ -12,7 +12,7 @@
 
 #include "pg/resident/extents/extents.h"
 #include "pg/values/values.h"
-#include "sort/extent_filter.h"
+#include "sort/extents/extent_filter.h"
 
 typedef struct ResidentFilter ResidentFilter;
 

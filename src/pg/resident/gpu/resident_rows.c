@@ -10,7 +10,7 @@
 #include "pg/interrupts.h"
 #include "pg/resident/gpu/resident_rows.h"
 #include "pg/sort_context.h"
-#include "sort/job.h"
+#include "sort/device/job.h"
 
 struct ResidentRows
 {

@@ -18,7 +18,7 @@
 
 #include "pg/resident/extents/extents.h"
 #include "pg/resident/filter/resident_filter.h"
-#include "sort/rows_job.h"
+#include "sort/rows/rows_job.h"
 
 typedef struct ResidentRows ResidentRows;
 

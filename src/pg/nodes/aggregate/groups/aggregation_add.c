@@ -11,7 +11,7 @@
 #include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
-#include "sort/kernels.h"
+#include "sort/kernels/kernels.h"
 
 static void *
 allocate_zero(Aggregation *aggregation, size_t size)

@@ -17,7 +17,7 @@
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/sort_context.h"
-#include "sort/long_sorter.h"
+#include "sort/sorter/long_sorter.h"
 
 typedef struct PairSorter PairSorter;
 

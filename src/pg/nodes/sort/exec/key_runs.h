@@ -17,7 +17,7 @@
 #include "executor/tuptable.h"
 
 #include "pg/nodes/sort/store/store.h"
-#include "sort/sorter.h"
+#include "sort/sorter/sorter.h"
 
 /* Keys expanded from runs at once. */
 #define KEY_RUNS_BATCH 1024

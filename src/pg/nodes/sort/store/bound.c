@@ -17,7 +17,7 @@
 #include "pg/nodes/sort/store/bound.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
-#include "sort/wide.h"
+#include "sort/kernels/wide.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096

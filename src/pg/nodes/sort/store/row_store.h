@@ -7,7 +7,7 @@
  * grow from row to row.  Keys are kept in one of two layouts:
  *
  *	narrow	one mapped key of at most 32 bits: (image, reference) pairs,
- *			ready to be sorted (src/sort/rows.h), and apart from them the
+ *			ready to be sorted (src/sort/rows/rows.h), and apart from them the
  *			references of rows whose key is NULL
  *	wide	one array of images for each mapped key, a mask of NULLs, and the
  *			references; sort.c combines the images of a row into one integer when

@@ -22,8 +22,8 @@
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
 #include "sort/error.h"
+#include "sort/kernels/wide.h"
 #include "sort/key_code.h"
-#include "sort/wide.h"
 
 /* Rows handled between two looks at interrupts; a row costs a cache miss or two. */
 #define CHECK_EVERY ((uint64) 1 << 15)

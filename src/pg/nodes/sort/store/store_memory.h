@@ -14,7 +14,7 @@
 
 #include "pg/nodes/sort/store/row.h"
 #include "sort/key_code.h"
-#include "sort/rows.h"
+#include "sort/rows/rows.h"
 
 /*
  * A row of a group, of the same mapped keys, while its rows are compared by the keys left to core.

@@ -1,0 +1,100 @@
+/*
+ * extent_filter.c
+ *		Which values of an extent are in a set (see extent_filter.h).
+ */
+#include "sort/extents/extent_filter.h"
+
+#include <string.h>
+
+#include "sort/kernels/kernels.h"
+
+/* Sets the bits of the distances in the ranges. */
+static void
+fill_table(ExtentFilter *filter)
+{
+	size_t		r;
+	uint32_t	v;
+
+	memset(filter->table, 0, EXTENT_FILTER_TABLE_WORDS * sizeof(uint64_t));
+	for (r = 0; r < filter->ndistances; r++)
+		for (v = filter->distances[r].lo; v <= filter->distances[r].hi; v++)
+			filter->table[v / 64] |= UINT64_C(1) << v % 64;
+}
+
+ExtentMatch
+extent_filter_begin(ExtentFilter *filter, const Extent *extent)
+{
+	int64_t		base = extent->base;
+	int64_t		last = base + extent->top;
+	size_t		r;
+
+	filter->ndistances = 0;
+	for (r = 0; r < filter->nranges; r++)
+	{
+		const ValueRange *range = &filter->ranges[r];
+		DistanceRange *distance = &filter->distances[filter->ndistances];
+
+		if (range->hi < base)
+			continue;
+		if (range->lo > last)
+			break;
+		distance->lo = range->lo > base ? (uint32_t) (range->lo - base) : 0;
+		distance->hi = range->hi < last ? (uint32_t) (range->hi - base) : extent->top;
+		filter->ndistances++;
+	}
+	filter->use_table = filter->ndistances > EXTENT_FILTER_FEW && extent->width <= 2;
+	if (filter->ndistances == 0)
+		return EXTENT_NONE;
+	if (filter->distances[0].lo == 0 && filter->distances[0].hi == extent->top)
+		return EXTENT_ALL;
+	if (filter->use_table)
+		fill_table(filter);
+	return EXTENT_SOME;
+}
+
+/* Whether a distance is in one of the ranges. */
+static bool
+is_in_ranges(const ExtentFilter *filter, uint32_t distance)
+{
+	size_t		from = 0;
+	size_t		to = filter->ndistances;
+
+	/* The first range that does not end before it. */
+	while (from < to)
+	{
+		size_t		middle = (from + to) / 2;
+
+		if (filter->distances[middle].hi < distance)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < filter->ndistances && filter->distances[from].lo <= distance;
+}
+
+void
+extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
+{
+	size_t		i;
+
+	if (filter->use_table)
+	{
+		for (i = 0; i < values->n; i++)
+		{
+			uint32_t	distance = packed_keys_distance(values, i);
+
+			marks[i] = filter->table[distance / 64] >> distance % 64 & 1;
+		}
+		return;
+	}
+	if (filter->ndistances > EXTENT_FILTER_FEW)
+	{
+		for (i = 0; i < values->n; i++)
+			marks[i] = is_in_ranges(filter, packed_keys_distance(values, i));
+		return;
+	}
+	memset(marks, 0, values->n);
+	for (i = 0; i < filter->ndistances; i++)
+		kernel_mark_range(values->values, values->width, values->n, filter->distances[i].lo,
+						  filter->distances[i].hi, marks);
+}

@@ -1,0 +1,41 @@
+/*
+ * rows_layout.c
+ *		One key for each row of several columns (see rows_layout.h).
+ */
+#include "sort/extents/rows_layout.h"
+
+_Static_assert(sizeof(RowsColumn) == 32 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 32,
+			   "no padding");
+
+static bool
+column_is_sound(const RowsColumn *column, const ValueRange *ranges, uint32_t nranges)
+{
+	uint32_t	r;
+
+	if (column->flags > 15 || column->zero != 0 || column->first_range > nranges ||
+		column->nranges > nranges - column->first_range)
+		return false;
+	for (r = column->first_range; r < column->first_range + column->nranges; r++)
+		if (ranges[r].lo > ranges[r].hi || (r > column->first_range &&
+											ranges[r].lo <= ranges[r - 1].hi))
+			return false;
+	return true;
+}
+
+bool
+rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges)
+{
+	bool		filtered = false;
+	uint32_t	c;
+
+	if (layout->ncolumns == 0 || layout->ncolumns > ROWS_MAX_COLUMNS ||
+		layout->nranges > ROWS_MAX_RANGES)
+		return false;
+	for (c = 0; c < layout->ncolumns; c++)
+	{
+		if (!column_is_sound(&layout->columns[c], ranges, layout->nranges))
+			return false;
+		filtered = filtered || (layout->columns[c].flags & ROWS_FILTERED);
+	}
+	return layout->filtered == (uint32_t) filtered;
+}

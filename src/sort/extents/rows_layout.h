@@ -1,0 +1,70 @@
+/*
+ * rows_layout.h
+ *		RowsLayout: one key for each row of several columns, and which rows have one.
+ *
+ * A row's key is a sum over the columns: of each value's distance from the column's smallest one,
+ * times the column's stride, or of what a NULL of the column adds.  So keys may be places of
+ * groups above places of values.  A condition of a column is a set of values; rows pass that meet
+ * all conditions, and others have no key.
+ *
+ * Plain structs without padding: a client sends them to the GPU service as they are.
+ */
+#ifndef HPSORT_ROWS_LAYOUT_H
+#define HPSORT_ROWS_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sort/extents/extent.h"
+#include "sort/extents/value_ranges.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/*
+ * The most columns of a layout, and ranges of all conditions: a layout fits into the smallest
+ * chunk.
+ */
+#define ROWS_MAX_COLUMNS 8
+#define ROWS_MAX_RANGES 256
+
+/* RowsColumn.flags */
+#define ROWS_IN_KEY 1			/* the column adds to the key */
+#define ROWS_NULL_IN_KEY 2		/* ... and so do its NULLs; without this flag there are none */
+#define ROWS_FILTERED 4			/* only rows pass whose value is in the ranges */
+#define ROWS_NULLS_PASS 8		/* ... or NULL */
+
+typedef struct RowsColumn
+{
+	int32_t		lo;				/* of values of rows that pass: the smallest, ... */
+	uint32_t	last;			/* ... and the largest one's distance from it */
+	uint32_t	stride;			/* modulo 2^32, so that a distance may subtract */
+	uint32_t	null_adds;
+	uint32_t	flags;
+	uint32_t	first_range;	/* of the condition: its ranges among those of the layout */
+	uint32_t	nranges;
+	uint32_t	zero;
+} RowsColumn;
+
+typedef struct RowsLayout
+{
+	uint32_t	ncolumns;
+	uint32_t	nranges;
+	uint32_t	base;			/* modulo 2^32: the key of a row whose columns add nothing */
+	uint32_t	filtered;		/* 1: there is a condition, 0: all rows pass */
+	RowsColumn	columns[ROWS_MAX_COLUMNS];
+} RowsLayout;
+
+/*
+ * Whether numbers of columns, ranges and flags are possible, and the ranges of each column ascend.
+ */
+extern bool rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_ROWS_LAYOUT_H */

@@ -1,0 +1,145 @@
+/*
+ * filter_kernels.cpp
+ *		The inner loops of filters, vectorised with Highway (see kernels.h).
+ */
+#include "sort/kernels/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sort/kernels/filter_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "sort/kernels/kernel_export.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hpsort
+{
+namespace HWY_NAMESPACE
+{
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+void
+MarkRangeOf(const T *values, size_t n, T lo, T span, uint8_t *marks)
+{
+	const hn::ScalableTag<T> d;
+	const hn::RebindToSigned<decltype(d)> ds;
+	const hn::Rebind<int8_t, decltype(d)> d8;
+	const hn::RebindToUnsigned<decltype(d8)> du8;
+	const size_t lanes = hn::Lanes(d);
+	const auto	vlo = hn::Set(d, lo);
+	const auto	vspan = hn::Set(d, span);
+	const auto	one = hn::Set(du8, (uint8_t) 1);
+	size_t		i = 0;
+
+	for (; i + lanes <= n; i += lanes)
+	{
+		const auto	distance = hn::Sub(hn::LoadU(d, values + i), vlo);
+		/* Highway 1.0 compares unsigned numbers for equality only. */
+		const auto	inside = hn::VecFromMask(d, hn::Eq(hn::Min(distance, vspan), distance));
+		const auto	before = hn::LoadU(du8, marks + i);
+
+		if constexpr(sizeof(T) == 1)
+			hn::StoreU(hn::Or(before, hn::And(inside, one)), du8, marks + i);
+		else
+		{
+			/* All bits are set or none, as a signed number: -1 or 0 in any width. */
+			const auto	bytes = hn::BitCast(du8, hn::DemoteTo(d8, hn::BitCast(ds, inside)));
+
+			hn::StoreU(hn::Or(before, hn::And(bytes, one)), du8, marks + i);
+		}
+	}
+	for (; i < n; i++)
+		marks[i] |= (T) (values[i] - lo) <= span;
+}
+
+void
+MarkRange(const void *values, int width, size_t n, uint32_t lo, uint32_t hi, uint8_t *marks)
+{
+	if (width == 1)
+		MarkRangeOf<uint8_t>((const uint8_t *) values, n, (uint8_t) lo, (uint8_t) (hi - lo), marks);
+	else if (width == 2)
+		MarkRangeOf<uint16_t>((const uint16_t *) values, n, (uint16_t) lo, (uint16_t) (hi - lo),
+							  marks);
+	else
+		MarkRangeOf<uint32_t>((const uint32_t *) values, n, lo, hi - lo, marks);
+}
+
+size_t
+CountMarks(const uint8_t *marks, size_t n)
+{
+	const hn::ScalableTag<uint8_t> d;
+	const hn::Repartition<uint64_t, decltype(d)> d64;
+	const size_t lanes = hn::Lanes(d);
+	auto		sums = hn::Zero(d64);
+	size_t		count;
+	size_t		i = 0;
+
+	for (; i + lanes <= n; i += lanes)
+		sums = hn::Add(sums, hn::SumsOf8(hn::LoadU(d, marks + i)));
+	count = (size_t) hn::GetLane(hn::SumOfLanes(d64, sums));
+	for (; i < n; i++)
+		count += marks[i];
+	return count;
+}
+
+template <typename T>
+size_t
+SelectOf(const T *values, size_t n, int32_t base, const uint8_t *marks, int32_t *out)
+{
+	const hn::ScalableTag<uint32_t> d;
+	const hn::Rebind<T, decltype(d)> narrow;
+	const hn::Rebind<uint8_t, decltype(d)> d8;
+	const size_t lanes = hn::Lanes(d);
+	const auto	vbase = hn::Set(d, (uint32_t) base);
+	const auto	zero = hn::Zero(d);
+	size_t		count = 0;
+	size_t		i = 0;
+
+	/* A store may write a whole vector, which is never behind the keys that are being read. */
+	for (; i + lanes <= n; i += lanes)
+	{
+		const auto	marked = hn::Ne(hn::PromoteTo(d, hn::LoadU(d8, marks + i)), zero);
+
+		if constexpr(sizeof(T) == sizeof(uint32_t))
+			count += hn::CompressStore(hn::Add(hn::LoadU(d, values + i), vbase), marked, d,
+									   (uint32_t *) out + count);
+		else
+			count += hn::CompressStore(hn::Add(hn::PromoteTo(d, hn::LoadU(narrow, values + i)),
+											   vbase),
+									   marked, d, (uint32_t *) out + count);
+	}
+	for (; i < n; i++)
+		if (marks[i])
+			out[count++] = (int32_t) ((uint32_t) base + values[i]);
+	return count;
+}
+
+size_t
+Select(const void *values, int width, size_t n, int32_t base, const uint8_t *marks, int32_t *out)
+{
+	if (width == 1)
+		return SelectOf<uint8_t>((const uint8_t *) values, n, base, marks, out);
+	if (width == 2)
+		return SelectOf<uint16_t>((const uint16_t *) values, n, base, marks, out);
+	return SelectOf<uint32_t>((const uint32_t *) values, n, base, marks, out);
+}
+
+}								/* namespace HWY_NAMESPACE */
+}								/* namespace hpsort */
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hpsort
+{
+KERNEL(void, kernel_mark_range, MarkRange,
+	   (const void *values, int width, size_t n, uint32_t lo, uint32_t hi, uint8_t *marks),
+	   (values, width, n, lo, hi, marks))
+KERNEL(size_t, kernel_count_marks, CountMarks,
+	   (const uint8_t *marks, size_t n),
+	   (marks, n))
+KERNEL(size_t, kernel_select, Select,
+	   (const void *values, int width, size_t n, int32_t base, const uint8_t *marks, int32_t *out),
+	   (values, width, n, base, marks, out))
+}								/* namespace hpsort */
+#endif
