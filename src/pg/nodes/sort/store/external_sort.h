@@ -52,8 +52,9 @@ extern TupleTableSlot *external_sort_next(ExternalSort *sort, TupleTableSlot *sl
 extern uint64 external_sort_next_refs(ExternalSort *sort, const uint32 **refs);
 
 /*
- * The same of all rows that have been flushed, before external_sort_finish: they come in an
- * order in which only rows of equal keys are as they came, and only once.
+ * Before external_sort_finish: sets *refs to the references of the next n rows that have been
+ * flushed, and returns n; 0 at the end.  The rows come in an order in which only rows of equal
+ * keys are as they came, and only once.
  */
 extern uint64 external_sort_take_back(ExternalSort *sort, const uint32 **refs);
 

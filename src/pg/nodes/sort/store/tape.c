@@ -139,6 +139,18 @@ length_at(Tape *tape, uint64 at)
 	return len;
 }
 
+/* The length of the row that begins here, read together with that of the row before. */
+static uint32
+length_after(Tape *tape, uint64 at)
+{
+	uint32		both[2];
+
+	if (at == 0)
+		return length_at(tape, at);
+	tape_get_items(tape, at - sizeof(both[0]), both, sizeof(both));
+	return both[1];
+}
+
 uint32
 tape_next(Tape *tape, bool forward)
 {
@@ -152,7 +164,7 @@ tape_next(Tape *tape, bool forward)
 			position->at_end = true;
 			return 0;
 		}
-		len = length_at(tape, position->at);
+		len = length_after(tape, position->at);
 		tape->row = position->at + sizeof(len);
 		position->at = tape->row + len + sizeof(len);
 		return len;
