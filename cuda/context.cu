@@ -15,15 +15,39 @@
 namespace hpsort
 {
 
+static Failure
+make_failure(HpsortCudaCode code, int32_t key, const char *format, va_list args)
+{
+	Failure		failure = {};
+
+	failure.error.code = code;
+	failure.error.key = key;
+	vsnprintf(failure.error.text, sizeof(failure.error.text), format, args);
+	return failure;
+}
+
 void
 fail(HpsortCudaCode code, const char *format, ...)
 {
-	Failure		failure = {};
 	va_list		args;
 
-	failure.error.code = code;
 	va_start(args, format);
-	vsnprintf(failure.error.text, sizeof(failure.error.text), format, args);
+
+	const Failure failure = make_failure(code, 0, format, args);
+
+	va_end(args);
+	throw failure;
+}
+
+void
+fail_key(HpsortCudaCode code, int32_t key, const char *format, ...)
+{
+	va_list		args;
+
+	va_start(args, format);
+
+	const Failure failure = make_failure(code, key, format, args);
+
 	va_end(args);
 	throw failure;
 }
@@ -31,13 +55,7 @@ fail(HpsortCudaCode code, const char *format, ...)
 void
 fail_outside(int32_t key, int32_t lo, int32_t hi)
 {
-	Failure		failure = {};
-
-	failure.error.code = HPSORT_CUDA_OUT_OF_BOUNDS;
-	failure.error.key = key;
-	snprintf(failure.error.text, sizeof(failure.error.text),
-			 "key %d is outside the bounds %d to %d", key, lo, hi);
-	throw failure;
+	fail_key(HPSORT_CUDA_OUT_OF_BOUNDS, key, "key %d is outside the bounds %d to %d", key, lo, hi);
 }
 
 /* Returns the public code of an error of CUDA.  The codes differ in what a caller can do: ask for
@@ -79,7 +97,6 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 		failure.error.sticky = cudaFree(probe) != cudaSuccess;
 		(void) cudaGetLastError();
 	}
-	failure.error.cuda_error = static_cast<int>(cuda_error);
 	snprintf(failure.error.text, sizeof(failure.error.text),
 			 "could not %s: %s", what, cudaGetErrorString(cuda_error));
 	throw failure;
@@ -130,15 +147,9 @@ static void
 check_driver(CUresult result, int ordinal)
 {
 	const cudaError_t rc = static_cast<cudaError_t>(result);
-	Failure		failure = {};
 
-	if (result == CUDA_SUCCESS)
-		return;
-	failure.error.code = code_of(rc);
-	failure.error.cuda_error = static_cast<int>(rc);
-	snprintf(failure.error.text, sizeof(failure.error.text),
-			 "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
-	throw failure;
+	if (result != CUDA_SUCCESS)
+		fail(code_of(rc), "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
 }
 
 /* Returns the driver's functions, looked up at the first call.  If the look-up throws, the next
@@ -185,11 +196,32 @@ pop_device()
 	(void) driver().pop(&ours);
 }
 
-void
-fill_error(HpsortCudaError *err, const HpsortCudaError &from)
+HpsortCudaCode
+caught(HpsortCudaError *err) noexcept
 {
+	HpsortCudaError error = {};
+
+	try
+	{
+		throw;
+	}
+	catch (const Failure &failure)
+	{
+		error = failure.error;
+	}
+	catch (const std::bad_alloc &)
+	{
+		error.code = HPSORT_CUDA_NO_MEMORY;
+		snprintf(error.text, sizeof(error.text), "out of host memory");
+	}
+	catch (...)
+	{
+		error.code = HPSORT_CUDA_FAILED;
+		snprintf(error.text, sizeof(error.text), "unexpected failure");
+	}
 	if (err)
-		*err = from;
+		*err = error;
+	return error.code;
 }
 
 /* The bytes are counted as used before the driver is asked for them, so that two threads together
@@ -211,18 +243,10 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 		std::lock_guard<std::mutex> guard(context->lock);
 
 		if (context->used + bytes > limit || context->used + bytes < bytes)
-		{
-			Failure		failure = {};
-
-			failure.error.code = HPSORT_CUDA_NO_MEMORY;
-			failure.error.need = bytes;
-			snprintf(failure.error.text, sizeof(failure.error.text),
-					 "%s needs %llu bytes of gpu memory, %llu of %llu are in use",
-					 what, (unsigned long long) bytes,
-					 (unsigned long long) context->used,
-					 (unsigned long long) limit);
-			throw failure;
-		}
+			fail(HPSORT_CUDA_NO_MEMORY,
+				 "%s needs %llu bytes of gpu memory, %llu of %llu are in use",
+				 what, (unsigned long long) bytes, (unsigned long long) context->used,
+				 (unsigned long long) limit);
 		context->used += bytes;
 		if (context->used > context->peak)
 			context->peak = context->used;
@@ -235,20 +259,11 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 
 		context->used -= bytes;
 		memory_ = nullptr;
-		if (rc == cudaErrorMemoryAllocation)
-		{
-			Failure		failure = {};
-
-			(void) cudaGetLastError();
-			failure.error.code = HPSORT_CUDA_NO_MEMORY;
-			failure.error.cuda_error = static_cast<int>(rc);
-			failure.error.need = bytes;
-			snprintf(failure.error.text, sizeof(failure.error.text),
-					 "%s needs %llu bytes of gpu memory: %s", what,
-					 (unsigned long long) bytes, cudaGetErrorString(rc));
-			throw failure;
-		}
-		fail_cuda(rc, what);
+		if (rc != cudaErrorMemoryAllocation)
+			fail_cuda(rc, what);
+		(void) cudaGetLastError();
+		fail(HPSORT_CUDA_NO_MEMORY, "%s needs %llu bytes of gpu memory: %s", what,
+			 (unsigned long long) bytes, cudaGetErrorString(rc));
 	}
 	bytes_ = bytes;
 }

@@ -29,6 +29,18 @@
 #include "hpsort_cuda.h"
 #include "regime.h"
 
+/*
+ * Where kernels report keys outside the bounds: pinned memory, valid once the stream has come past
+ * the kernels.  If n_outside is not 0, key is one of the keys outside, and the output is undefined
+ * (but nothing outside the output is written).
+ */
+struct HpsortCudaVerdict
+{
+	uint32_t	n_outside;		/* 0: all keys within bounds; else >= 1 */
+	int32_t		key;
+	uint64_t	distinct;		/* runs written */
+};
+
 namespace hpsort
 {
 
@@ -36,12 +48,21 @@ namespace hpsort
 struct Failure
 {
 	HpsortCudaError error;
+
+	/* returns whether other devices, or less work on this one, may do what failed */
+	bool		out_of_memory() const
+	{
+		return error.code == HPSORT_CUDA_NO_MEMORY && !error.sticky;
+	}
 };
 
-/* fail() throws an error that is not CUDA's; fail_cuda() throws CUDA's error while doing `what`;
- * fail_outside() throws OUT_OF_BOUNDS for a key outside lo to hi. */
+/* fail() throws an error that is not CUDA's, and fail_key() one that names a key; fail_cuda()
+ * throws CUDA's error while doing `what`; fail_outside() throws OUT_OF_BOUNDS for a key outside lo
+ * to hi. */
 [[noreturn]] void fail(HpsortCudaCode code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+[[noreturn]] void fail_key(HpsortCudaCode code, int32_t key, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 [[noreturn]] void fail_cuda(cudaError_t cuda_error, const char *what);
 [[noreturn]] void fail_outside(int32_t key, int32_t lo, int32_t hi);
 
@@ -272,8 +293,15 @@ launch_behind(const HpsortCuda *context, cudaStream_t stream,
 		  what);
 }
 
-/* Copies an error to *err; err may be null. */
-void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
+/* Lets a kernel have this many bytes of dynamic shared memory on the current device. */
+template <typename Kernel>
+void
+allow_shared(Kernel kernel, uint64_t bytes)
+{
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+							   cudaFuncAttributeMaxDynamicSharedMemorySize,
+							   static_cast<int>(bytes)), "set up a kernel");
+}
 
 /* An event without timing, owned. */
 class Event
@@ -341,6 +369,9 @@ private:
 	cudaStream_t stream_ = nullptr;
 };
 
+/* Returns the code of the exception that is being handled, and fills *err, which may be null. */
+HpsortCudaCode caught(HpsortCudaError *err) noexcept;
+
 /* Runs body.  Returns HPSORT_CUDA_OK, or the code of what body throws, and fills *err, which may
  * be null. */
 template <typename Body>
@@ -354,28 +385,9 @@ guarded(HpsortCudaError *err, Body body) noexcept
 		body();
 		return HPSORT_CUDA_OK;
 	}
-	catch (const Failure &failure)
-	{
-		fill_error(err, failure.error);
-		return failure.error.code;
-	}
-	catch (const std::bad_alloc &)
-	{
-		HpsortCudaError error = {};
-
-		error.code = HPSORT_CUDA_NO_MEMORY;
-		snprintf(error.text, sizeof(error.text), "out of host memory");
-		fill_error(err, error);
-		return error.code;
-	}
 	catch (...)
 	{
-		HpsortCudaError error = {};
-
-		error.code = HPSORT_CUDA_FAILED;
-		snprintf(error.text, sizeof(error.text), "unexpected failure");
-		fill_error(err, error);
-		return error.code;
+		return caught(err);
 	}
 }
 

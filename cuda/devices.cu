@@ -13,8 +13,6 @@
 #include "passes/radix.cuh"
 #include "sort.cuh"
 
-#include <cub/version.cuh>
-
 namespace hpsort
 {
 
@@ -113,18 +111,10 @@ hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 
 		info->ordinal = ordinal;
 		snprintf(info->name, sizeof(info->name), "%s", properties.name);
-		info->major = properties.major;
-		info->minor = properties.minor;
-		check(cudaDriverGetVersion(&info->driver_version),
-			  "read the driver's version");
-		check(cudaRuntimeGetVersion(&info->runtime_version),
-			  "read the runtime's version");
-		info->cub_version = CUB_VERSION;
 		check(cudaMemGetInfo(&memory_free, &memory_total),
 			  "read the device's memory");
 		info->memory_total = memory_total;
 		info->memory_free = memory_free;
-		read_limits(ordinal, &info->limits);
 	});
 }
 
@@ -163,7 +153,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 			/* where this holds, the device reads unpinned memory in place: is_read_in_place() */
 			context->reads_pageable =
 				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
-			hpsort_cuda_set_memory_limit(context, memory_limit);
+			context->limit = memory_limit > 0 ? memory_limit : context->limits.memory_bytes;
 			/* Not the device's default pool, which other code of this process may use: its
 			 * settings and hpsort_cuda_trim() would apply to that code's memory. */
 			properties.allocType = cudaMemAllocationTypePinned;
@@ -202,20 +192,12 @@ hpsort_cuda_close(HpsortCuda *context)
 		DeviceScope scope(context->ordinal);
 
 		ignore(cudaDeviceSynchronize());
-		packed_close(context);
+		delete context->packed;
 		for (void *page : context->verdict_pages)
 			ignore(cudaFreeHost(page));
 		ignore(cudaMemPoolDestroy(context->pool));
 	});
 	delete context;
-}
-
-/* bytes is the limit of all buffers together; 0 is the whole device.  Buffers that exceed a lower
- * limit stay until their jobs release them. */
-extern "C" void
-hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
-{
-	context->limit.store(bytes == 0 ? context->limits.memory_bytes : bytes);
 }
 
 /* Counts what buffers hold, not what the pool keeps for reuse. */
@@ -245,40 +227,6 @@ hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 	});
 }
 
-extern "C" const HpsortCudaLimits *
-hpsort_cuda_limits(const HpsortCuda *context)
-{
-	return &context->limits;
-}
-
-/*
- * The memory is portable, that is, pinned for every device, since any context's jobs may read it.
- * Without the scope of this device CUDA would create a context on the thread's current device,
- * which is device 0 if the thread has chosen none.
- */
-extern "C" HpsortCudaCode
-hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
-						 HpsortCudaError *err)
-{
-	*memory = nullptr;
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable),
-			  "allocate pinned memory");
-	});
-}
-
-extern "C" void
-hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
-{
-	(void) guarded(nullptr, [&] {
-		DeviceScope scope(context->ordinal);
-
-		ignore(cudaFreeHost(memory));
-	});
-}
-
 /* For memory that several processes map (a memfd), of which one pins it.  Pinning is faster if
  * the pages have been touched before. */
 extern "C" HpsortCudaCode
@@ -290,15 +238,5 @@ hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
 
 		check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable),
 			  "pin memory");
-	});
-}
-
-extern "C" HpsortCudaCode
-hpsort_cuda_unpin(HpsortCuda *context, void *memory, HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaHostUnregister(memory), "unpin memory");
 	});
 }

@@ -46,7 +46,7 @@ typedef enum HpsortCudaCode
 	HPSORT_CUDA_NO_MEMORY,		/* the pool's limit or the device is full */
 	HPSORT_CUDA_NO_DEVICE,		/* no driver, no such ordinal, too old */
 	HPSORT_CUDA_CANCELLED,		/* hpsort_cuda_job_cancel() was called */
-	HPSORT_CUDA_FAILED,			/* a CUDA call failed; see cuda_error */
+	HPSORT_CUDA_FAILED,			/* a CUDA call failed */
 	HPSORT_CUDA_DUPLICATE		/* a key occurs twice where none may */
 } HpsortCudaCode;
 
@@ -59,10 +59,8 @@ typedef enum HpsortCudaCode
 typedef struct HpsortCudaError
 {
 	HpsortCudaCode code;
-	int			cuda_error;		/* cudaError_t, 0 if CUDA was not involved */
 	int			sticky;
 	int32_t		key;			/* OUT_OF_BOUNDS, DUPLICATE: a key with the fault */
-	uint64_t	need;			/* NO_MEMORY: bytes asked for */
 	char		text[256];
 } HpsortCudaError;
 
@@ -79,25 +77,18 @@ typedef struct HpsortCudaError
  *
  * - n_hint: the expected number of keys (0: unknown).  Exceeding it costs a device-to-device
  *   copy, never an error.
- * - distinct_hint: an estimate of the number of distinct keys (0: unknown).  It saves a sample; a
- *   wrong one costs time only.
  * - bounds_known: lo and hi (inclusive) are a promise of the caller.  A key outside is an error
  *   that names the key.  Without bounds_known, lo and hi are ignored and found on the device.
  * - wanted: a set of the HPSORT_CUDA_* bits above.
- * - algorithm: for jobs; 0 leaves the choice to the engine (see HPSORT_PUBLISHED_JOB() in
- *   published.h).
- * - counted: for jobs; keys are counted if their bins fit, though passes over their bits may be
- *   faster.
- * - without: a set of HPSORT_CUDA_WITHOUT bits, for tests and to measure what a regime is worth;
- *   0 leaves the engine every choice.
- * - float_images: the keys stand for float4 (HPSORT_PUBLISHED_FLOAT4_IMAGE in published.h).  An
- *   algorithm that uses distances between keys then uses distances between the numbers; all
- *   others sort the integers.
+ * - algorithm: HPSORT_PUBLISHED_JOB() of published.h; 0 leaves the choice to the engine.
+ * - counted: keys are counted if their bins fit, though passes over their bits may be faster.
+ * - float_images: the keys stand for float4, one to one and in the same order
+ *   (src/sort/float_image.h).  An algorithm that uses distances between keys then uses distances
+ *   between the numbers; all others sort the integers.
  */
 typedef struct HpsortCudaSpec
 {
 	uint64_t	n_hint;
-	uint64_t	distinct_hint;
 	int32_t		lo;
 	int32_t		hi;
 	int			bounds_known;
@@ -105,7 +96,6 @@ typedef struct HpsortCudaSpec
 	uint32_t	wanted;
 	int			algorithm;
 	int			counted;
-	uint32_t	without;
 	int			float_images;
 } HpsortCudaSpec;
 
@@ -122,43 +112,12 @@ typedef enum HpsortCudaRegime
 												 * name */
 } HpsortCudaRegime;
 
-/* RADIX: the kernels that make its passes. */
-typedef enum HpsortCudaKernels
-{
-	HPSORT_CUDA_LIBRARY = 0,	/* CUB's: positions of more than 32 bits */
-	HPSORT_CUDA_ONE_LAUNCH,		/* all passes in one launch of several blocks */
-	HPSORT_CUDA_BIN_ROWS,		/* rows alone, by bins of at most 16 bits */
-	HPSORT_CUDA_MANY_KEYS		/* whole keys, or whole keys and rows, in each pass */
-} HpsortCudaKernels;
-
-/* For HpsortCudaSpec.without: a regime, or kernels of RADIX, that must not be chosen.  RADIX
- * itself, LIBRARY and MANY_KEYS cannot be left out: they take what no other can. */
-#define HPSORT_CUDA_WITHOUT(regime)				(1u << (regime))
-#define HPSORT_CUDA_WITHOUT_KERNELS(kernels)	(1u << (16 + (kernels)))
-
-/* What the choice and the size arithmetic need to know about a device. */
-typedef struct HpsortCudaLimits
-{
-	uint32_t	sms;			/* multiprocessors */
-	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
-	uint64_t	memory_bytes;	/* device memory */
-} HpsortCudaLimits;
-
 /*
- * Returns an upper bound of the device memory, in bytes, that a job of n keys has allocated at
- * any moment, whatever its keys are.  n overrides spec->n_hint.  Pure, in regime_memory.c.
- *
- * - If the hint given to hpsort_cuda_job_open() is smaller than the real n, buffers grow by
- *   doubling, and the bound does not hold.
- * - If the job only counts (bounds given, narrow range, no permutation), chunks given from host
- *   memory add their size until they are consumed.  The bound includes
- *   HPSORT_CUDA_CHUNKS_IN_FLIGHT chunks of HPSORT_CUDA_CHUNK_MAX bytes for this.
- * - The bound is for the engine's own regimes; published.h has one for spec->algorithm.
+ * A job that only counts (bounds given, narrow range, no permutation) takes chunks from host memory
+ * through this many buffers of at most this many bytes.
  */
 #define HPSORT_CUDA_CHUNK_MAX			((uint64_t) 16 << 20)
 #define HPSORT_CUDA_CHUNKS_IN_FLIGHT	4
-extern uint64_t hpsort_cuda_job_need(const HpsortCudaLimits *limits,
-									 const HpsortCudaSpec *spec, uint64_t n);
 
 /* ------------------------------------------------------------------------
  * Devices and contexts
@@ -171,14 +130,8 @@ typedef struct HpsortCudaDeviceInfo
 {
 	int			ordinal;
 	char		name[256];
-	int			major;			/* compute capability */
-	int			minor;
-	int			driver_version;	/* as in cudaDriverGetVersion: 13000 = 13.0 */
-	int			runtime_version;
-	int			cub_version;	/* as CUB_VERSION: 300001 = 3.0.1 */
 	uint64_t	memory_total;
 	uint64_t	memory_free;	/* at the time of the call */
-	HpsortCudaLimits limits;
 } HpsortCudaDeviceInfo;
 
 /* Sets *count to the number of usable devices: 0, with HPSORT_CUDA_OK, if there is no driver. */
@@ -199,10 +152,6 @@ extern HpsortCudaCode hpsort_cuda_open(int ordinal, uint64_t memory_limit,
 									   HpsortCudaError *err);
 extern void hpsort_cuda_close(HpsortCuda *context);
 
-/* Sets the memory limit in bytes (0: the device's).  A limit lower than what is in use lets
- * running jobs go on. */
-extern void hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes);
-
 /* Return the bytes in use, and the most since open or since the last call with reset_peak.  used
  * and peak may be NULL. */
 extern void hpsort_cuda_memory(HpsortCuda *context, uint64_t *used,
@@ -211,34 +160,10 @@ extern void hpsort_cuda_memory(HpsortCuda *context, uint64_t *used,
 /* Gives memory that the pool keeps for reuse back to the device. */
 extern HpsortCudaCode hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err);
 
-/* Returns the limits of the context's device; they belong to the context. */
-extern const HpsortCudaLimits *hpsort_cuda_limits(const HpsortCuda *context);
-
-/*
- * Host memory that the device reads at full speed, for chunks and results.  alloc and free are
- * cudaMallocHost() and its counterpart; pin and unpin register memory of the caller, for shared
- * memory areas.
- */
-extern HpsortCudaCode hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes,
-											   void **memory,
-											   HpsortCudaError *err);
-extern void hpsort_cuda_pinned_free(HpsortCuda *context, void *memory);
+/* Registers host memory of the caller, such as a shared memory area, so that the device reads and
+ * writes it at full speed.  It stays registered until the process ends. */
 extern HpsortCudaCode hpsort_cuda_pin(HpsortCuda *context, void *memory,
 									  size_t bytes, HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_unpin(HpsortCuda *context, void *memory,
-										HpsortCudaError *err);
-
-/*
- * Where kernels report keys outside the bounds: pinned memory, written by kernels, valid once the
- * stream has come past them.  If n_outside is not 0, key is one of the keys outside, and the
- * output is undefined (but nothing outside the output is written).
- */
-typedef struct HpsortCudaVerdict
-{
-	uint32_t	n_outside;		/* 0: all keys within bounds; else >= 1 */
-	int32_t		key;
-	uint64_t	distinct;		/* runs written */
-} HpsortCudaVerdict;
 
 /* ------------------------------------------------------------------------
  * Jobs: keys arrive in chunks, the result is read in parts
@@ -251,8 +176,6 @@ typedef struct HpsortCudaResult
 {
 	uint64_t	n;				/* keys added */
 	uint64_t	distinct;		/* number of runs; 0 when not known yet */
-	int32_t		lo;				/* smallest and largest key present (n > 0) */
-	int32_t		hi;
 	HpsortCudaRegime regime;
 	char		reason[160];
 } HpsortCudaResult;
@@ -328,15 +251,17 @@ extern HpsortCudaCode hpsort_cuda_job_keep(HpsortCudaJob *job, const void *value
  */
 extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
 
-/* Returns the device memory that packed values take, in bytes. */
-extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
-
 /*
- * A layout makes one key of each row of several columns of packed values: base, and for each
- * column the distance of its value from lo, times stride, or what a NULL adds; all modulo 2^32.
- * Only rows pass, and have a key, whose value of each column with a condition is in one of its
- * ranges, which ascend, or NULL if NULLs pass.  A value of a column in the key that is farther
- * from lo than last, and a NULL without NULL_IN_KEY, is out of bounds in a row that passes.
+ * A layout makes one key of each row of several columns of packed values.  The key is the sum of
+ * base and of what each column with IN_KEY adds, modulo 2^32:
+ *
+ * - A value adds its distance from lo, times stride.  A distance of more than last is out of
+ *   bounds.
+ * - A NULL adds null_adds.  Without NULL_IN_KEY it is out of bounds.
+ *
+ * A row passes if each column with FILTERED passes.  A column passes if its value lies in one of
+ * its ranges, which ascend, or if it is NULL and NULLS_PASS is set.  Rows that do not pass have no
+ * key, and no bounds are checked in them.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
@@ -344,6 +269,7 @@ extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
 #define HPSORT_CUDA_ROWS_FILTERED		4u
 #define HPSORT_CUDA_ROWS_NULLS_PASS		8u
 
+/* Values of a condition, both inclusive. */
 typedef struct HpsortCudaRange
 {
 	int32_t		lo;
@@ -356,10 +282,10 @@ typedef struct HpsortCudaRowsColumn
 	uint32_t	last;
 	uint32_t	stride;
 	uint32_t	null_adds;
-	uint32_t	flags;
-	uint32_t	first_range;	/* of its condition, among all */
+	uint32_t	flags;			/* HPSORT_CUDA_ROWS bits */
+	uint32_t	first_range;	/* of its condition, among the ranges of all columns */
 	uint32_t	nranges;
-	uint32_t	zero;
+	uint32_t	zero;			/* unused: src/sort/rows_layout.h has the same struct */
 } HpsortCudaRowsColumn;
 
 typedef struct HpsortCudaRows
@@ -372,29 +298,33 @@ typedef struct HpsortCudaRows
 } HpsortCudaRows;
 
 /*
- * Give rows a layout, once, when all other keys have been added: hpsort_cuda_job_add() is refused
- * from then on.  For jobs that are sorted in the engine's own way, without a permutation.
+ * Sets the layout of a job's rows and the ranges of its conditions, both of which are copied.  To
+ * be called once, behind the job's other keys: hpsort_cuda_job_add() is refused afterwards.  A job
+ * that wants a permutation or names an algorithm is refused with BAD_ARGUMENT.
  */
 extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 										   const HpsortCudaRange *ranges, HpsortCudaError *err);
 
 /*
- * Add the keys of rows: pieces has one piece of each column of the layout, of the same length,
- * nparts times.  Without a layout there is one column, whose values are the keys, in the order of
- * the pieces and of their values, NULLs left out.  Pieces may overlap.  *nkeys (may be NULL) are
- * the keys that have been added; of a layout with conditions, the most that there can be:
- * hpsort_cuda_job_finish() knows how many there are, and reports values out of the layout's bounds.
+ * Adds the keys of nparts parts of rows.  With a layout, a part is one piece of each of its
+ * columns, all of the same number of rows; pieces has the parts one after the other.  Without a
+ * layout, a part is one piece, and its values but NULLs are the keys, in their order.  Pieces may
+ * overlap.
  *
- * Returns before the values are read, which nothing but hpsort_cuda_job_finish() waits for; pieces
- * may be changed on return.  Errors are as those of hpsort_cuda_job_add(), except that
- * the same may be tried again after NO_MEMORY: unless the job is refused then, it is as before.
+ * Sets *nkeys to the number of keys added (nkeys may be NULL).  If the layout has conditions, this
+ * is the most that there can be; hpsort_cuda_job_finish() returns the real number, and fails if a
+ * value was out of the layout's bounds.
+ *
+ * Returns before the values are read; pieces may be changed then, and packed values freed.  After
+ * NO_MEMORY the call may be repeated, unless some of the keys have been added and the job is
+ * refused.  Other errors are as those of hpsort_cuda_job_add().
  */
 extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 											   uint32_t nparts, uint64_t *nkeys,
 											   HpsortCudaError *err);
 
-/* Sets *number to the highest number whose keys are no longer needed.  wait != 0: waits for all
- * calls. */
+/* Sets *number to the highest number of a call whose memory the caller may reuse (0: none yet;
+ * number may be NULL).  With wait, waits until this is the last call's. */
 extern HpsortCudaCode hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait,
 											   uint64_t *number,
 											   HpsortCudaError *err);
@@ -406,18 +336,18 @@ extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
 											 HpsortCudaError *err);
 
 /*
- * Read count elements from position first on into host or device memory.  They return when the
- * destination is complete, may be called repeatedly and in any order, and need the matching bit
- * of spec->wanted.
+ * Read results: count elements from position first on, or answers to count questions.  Each call
+ * returns when the destination is complete.  Calls may be repeated and come in any order; each
+ * needs the matching bit of spec->wanted.  Runs, keys and permutations may be read into host or
+ * device memory.
  *
  * - runs: keys ascending and their counts; either destination may be NULL.  Positions are run
  *   numbers, 0 to distinct - 1.  After a job that ended with sorted keys (PARTITION, RADIX), the
  *   first call makes the runs, and so does hpsort_cuda_job_distinct().
  * - keys: in the direction asked for here, whatever spec->descending says.
- * - at: the keys at count positions of the ascending order.  Positions may be in any order and
- *   repeated.  Positions and keys are in host memory.  Either runs or keys must be wanted.
- * - below: for each of count keys, in any order, how many keys of the job are smaller.  Both
- *   arrays are in host memory.  Either runs or keys must be wanted.
+ * - at: the keys at count positions of the ascending order, in any order and repeated.
+ * - below: for each of count keys, in any order, how many keys of the job are smaller.  Arrays of
+ *   at and below are in host memory.  Runs or keys must be wanted.
  * - permutation: row indexes, counted from 0 in the order of adding; equal keys keep their order.
  *   Rows are numbered in 32 bits: a permutation of more than 2^32 - 1 rows is refused with
  *   BAD_ARGUMENT.

@@ -135,26 +135,14 @@ finish_counting(HpsortCudaJob *job)
 					   range < job->n ? range : job->n);
 	job->counted.bins.compact(job->compute, job->runs, job->verdict.get());
 	check(cudaStreamSynchronize(job->compute), "count the keys");
-	check_verdict(job->verdict.get(), shape_of(job->spec, job->n));
+	if (job->verdict->n_outside != 0)
+		fail_outside(job->verdict->key, job->spec.lo, job->spec.hi);
 	job->runs.distinct = job->verdict->distinct;
 	job->have_runs = true;
 	/* released here and not with the job: reading needs the runs alone */
 	for (RingSlot &slot : job->counted.ring)
 		slot.memory.release_on(job->compute);
 	job->counted.bins.memory.release();
-}
-
-/* Sets the result's bounds, the keys of the first and the last run; waits for two words. */
-void
-read_ends(HpsortCudaJob *job)
-{
-	check(cudaMemcpyAsync(&job->result.lo, job->runs.keys, sizeof(int32_t),
-						  cudaMemcpyDeviceToHost, job->compute), "read a run");
-	check(cudaMemcpyAsync(&job->result.hi,
-						  job->runs.keys + job->runs.distinct - 1,
-						  sizeof(int32_t), cudaMemcpyDeviceToHost, job->compute),
-		  "read a run");
-	check(cudaStreamSynchronize(job->compute), "read a run");
 }
 
 /* The end of keeping mode if spec.algorithm names a published algorithm. */
@@ -182,7 +170,7 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 	choice->regime = HPSORT_CUDA_PUBLISHED;
 	length = snprintf(choice->reason, sizeof(choice->reason),
 					  "%s as published, range %lld",
-					  hpsort_published_algorithms(nullptr)[algorithm].name,
+					  published::algorithms[algorithm].name,
 					  static_cast<long long>(found.hi) - found.lo + 1);
 	if (cut.parts > 1)
 		length += snprintf(choice->reason + length, sizeof(choice->reason) - length,
@@ -276,8 +264,6 @@ finish_keeping(HpsortCudaJob *job, RegimeChoice *choice)
 
 	const Bounds found = read_bounds(job);
 
-	job->result.lo = found.lo;
-	job->result.hi = found.hi;
 	check_cancelled(job);
 	if (job->spec.algorithm != 0)
 		sort_as_published(job, found, choice);
@@ -309,25 +295,16 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		check_spec(spec);
 		if (spec->algorithm != 0)
 			published::published_check_job(context, spec);
-		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
+		need = regime_job_need(&context->limits, spec, spec->n_hint);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		/* no sum of used and need, which could wrap around */
 		if (spec->algorithm == 0 && spec->n_hint > 0 &&
 			(need > limit || used > limit - need))
-		{
-			Failure		failure = {};
-
-			failure.error.code = HPSORT_CUDA_NO_MEMORY;
-			failure.error.need = need;
-			snprintf(failure.error.text, sizeof(failure.error.text),
-					 "a job of %llu keys needs up to %llu bytes of gpu memory, "
-					 "%llu of %llu are in use",
-					 (unsigned long long) spec->n_hint,
-					 (unsigned long long) need,
-					 (unsigned long long) used,
-					 (unsigned long long) limit);
-			throw failure;
-		}
+			fail(HPSORT_CUDA_NO_MEMORY,
+				 "a job of %llu keys needs up to %llu bytes of gpu memory, "
+				 "%llu of %llu are in use", (unsigned long long) spec->n_hint,
+				 (unsigned long long) need, (unsigned long long) used,
+				 (unsigned long long) limit);
 
 		DeviceScope scope(context->ordinal);
 		std::unique_ptr<HpsortCudaJob> job(new HpsortCudaJob(context, *spec));
@@ -356,9 +333,7 @@ extern "C" HpsortCudaCode
 hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 					uint64_t *number, HpsortCudaError *err)
 {
-	return job_change(job, err, [&] {
-		if (job->finished)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+	return job_change(job, err, false, [&] {
 		if (job->row_keys)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys behind those of rows");
 		if (n > 0 && (keys == nullptr || reinterpret_cast<uintptr_t>(keys) & 3))
@@ -442,9 +417,7 @@ extern "C" HpsortCudaCode
 hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 					   HpsortCudaError *err)
 {
-	return job_change(job, err, [&] {
-		if (job->finished)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+	return job_change(job, err, false, [&] {
 		if (job->row_keys)
 			settle_rows(job);
 
@@ -466,17 +439,15 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 			finish_counting(job);
 		else
 			finish_keeping(job, &choice);
-		if (job->have_runs && job->runs.distinct > 0)
-			read_ends(job);
 		check_cancelled(job);
-		job->result.n = job->n;
-		job->result.distinct = job->have_runs ? job->runs.distinct : 0;
-		job->result.regime = choice.regime;
-		snprintf(job->result.reason, sizeof(job->result.reason), "%s",
-				 choice.reason);
 		job->finished = true;
 		if (result)
-			*result = job->result;
+		{
+			result->n = job->n;
+			result->distinct = job->have_runs ? job->runs.distinct : 0;
+			result->regime = choice.regime;
+			snprintf(result->reason, sizeof(result->reason), "%s", choice.reason);
+		}
 	});
 }
 

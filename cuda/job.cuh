@@ -121,7 +121,6 @@ struct HpsortCudaJob
 	hpsort::published::Shares shares;
 
 	/* the result */
-	HpsortCudaResult result = {};
 	bool		have_runs = false;
 	hpsort::Runs		runs;
 	hpsort::DeviceBuffer sorted;		/* keys in order, if there are no runs */
@@ -156,21 +155,26 @@ job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 }
 
 /*
- * Does what job_call() does, for add and finish, which change a job.  After an error half-way,
- * the bins may hold other keys than n says and buffers may be gone, so later changes are refused.
- * BAD_ARGUMENT is the exception: it is found before anything has changed.
+ * Does what job_call() does, for calls that change a job.  A job that is finished or has failed is
+ * refused.  After an error half-way, the bins may hold other keys than n says and buffers may be
+ * gone, so the job has failed.  BAD_ARGUMENT is the exception: it is found before anything has
+ * changed.  With retry, NO_MEMORY is the other one: body sets job->failed itself if it has changed
+ * the job.
  */
 template <typename Body>
 HpsortCudaCode
-job_change(HpsortCudaJob *job, HpsortCudaError *err, Body body)
+job_change(HpsortCudaJob *job, HpsortCudaError *err, bool retry, Body body)
 {
 	const HpsortCudaCode code = job_call(job, err, [&] {
 		if (job->failed)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job has failed");
+		if (job->finished)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
 		body();
 	});
 
-	if (code != HPSORT_CUDA_OK && code != HPSORT_CUDA_BAD_ARGUMENT)
+	if (code != HPSORT_CUDA_OK && code != HPSORT_CUDA_BAD_ARGUMENT &&
+		!(retry && code == HPSORT_CUDA_NO_MEMORY))
 		job->failed = true;
 	return code;
 }

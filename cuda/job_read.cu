@@ -44,7 +44,6 @@ need_runs(HpsortCudaJob *job)
 	/* from here on keys are expanded from the runs */
 	job->sorted.release();
 	job->have_runs = true;
-	job->result.distinct = job->runs.distinct;
 }
 
 /* Fails unless the job is finished, `what` (a bit of spec.wanted) was wanted, and count of `most`

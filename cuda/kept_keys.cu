@@ -74,20 +74,17 @@ KeptKeys::reserve(uint64_t keys)
 void
 KeptKeys::add(const int32_t *keys, uint64_t n, uint64_t first, Event *copied)
 {
-	int32_t    *to;
-
 	reserve(n_ + n);
+
+	int32_t    *to = keys_.as<int32_t>() + n_;
+
 	/* before anything is on a stream, because it may fail for want of memory */
-	if (pieces_.empty() || pieces_.back().first + pieces_.back().n != first)
-		pieces_.push_back({first, 0});
-	to = keys_.as<int32_t>() + n_;
+	note(n, first);
 	check(cudaMemcpyAsync(to, keys, n * sizeof(int32_t), cudaMemcpyDefault, copy_),
 		  "copy a chunk");
 	copied->record(copy_);
 	copied->make_wait(compute_);
 	bounds_add(context_, compute_, to, n, bounds_.as<Bounds>());
-	pieces_.back().n += n;
-	n_ += n;
 }
 
 void

@@ -3,10 +3,10 @@
  * packed.cu
  *	  Packed values that stay on the device: kept, freed, and added to jobs as keys.
  *
- * A job is given packed values by tables of parts, which the host makes in pinned memory.  In
- * counting mode the values of a table are counted in place; in keeping mode they are unpacked
- * behind the keys added before.  The host knows where keys go, because it counts NULLs by words
- * of bits, so that nothing waits for the device.
+ * The host makes tables of parts in pinned memory, and the device works on one table while the host
+ * makes the next.  In counting mode the values of a table are counted in place.  In keeping mode
+ * they are unpacked behind the job's other keys.  The host knows where keys go, because it counts
+ * NULLs by words of bits, so that nothing waits for the device.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,13 +70,6 @@ PackedUse::~PackedUse()
 			/* without room in the list the table is freed */
 		}
 	}
-}
-
-void
-packed_close(HpsortCuda *context)
-{
-	delete context->packed;
-	context->packed = nullptr;
 }
 
 } /* namespace hpsort */
@@ -253,28 +246,30 @@ count_keys(const HpsortCudaPiece &piece)
 					  nulls_before(piece.packed, piece.first));
 }
 
-/* How many pieces ahead of its work the host prefetches packed values. */
-constexpr uint32_t pieces_ahead = 16;
-
-/* Of npieces pieces, what will be wanted some pieces behind the one at a place. */
+/* Prefetches the packed values of the piece that the host will come to 16 pieces behind piece
+ * `at`: packed values are all over the host's memory. */
 inline void
 prefetch_behind(const HpsortCudaPiece *pieces, uint32_t npieces, uint32_t at)
 {
-	if (npieces - at > pieces_ahead)
-		__builtin_prefetch(pieces[at + pieces_ahead].packed);
+	constexpr uint32_t ahead = 16;
+
+	if (npieces - at > ahead)
+		__builtin_prefetch(pieces[at + ahead].packed);
 }
 
-/* What parts have: keys, or with a layout rows, and how many of the parts have some. */
+/* What the parts of a call have. */
 struct Found
 {
-	uint64_t	keys;
-	uint32_t	parts;
+	uint64_t	keys;			/* with a layout: rows */
+	uint32_t	parts;			/* parts that have keys or rows */
 };
 
 /*
- * All parts, before anything is done with the first: whether their pieces, one of each column, are
- * the job's to read and equally long, what they have, and which other jobs' copies have to be
- * waited for.  The job's own are behind it on stream copy, as its tables are.
+ * Counts what all parts have, before anything is done with the first.  Fails if a piece is not of
+ * the job's context, reaches beyond its packed values, or is longer or shorter than the other
+ * columns' pieces of its part.  Makes stream compute wait for other jobs' copies that are not
+ * known to be done.  The job's own copies need no wait: its tables come behind them on stream
+ * copy.
  */
 Found
 look_through(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts)
@@ -337,6 +332,18 @@ tiles_of(const PackedPart &part, bool counting)
 		(part.n - 1) / packed_tile_values + 1;
 }
 
+/* Returns the part of a table that a piece is.  place and start are the part's; nulls says whether
+ * the kernel has to look for NULLs. */
+PackedPart
+part_of(const HpsortCudaPiece &piece, int64_t place, bool nulls, uint32_t start)
+{
+	const HpsortCudaPacked *packed = piece.packed;
+
+	return {packed->values + (static_cast<uint64_t>(piece.first) << packed->width_bits),
+		place * 8 + (nulls ? 4 : 0) + packed->width_bits, start, piece.first, piece.n,
+		packed->base};
+}
+
 /*
  * Makes the next table, of pieces from *at on, whose keys go to *position on; advances both.  The
  * table ends where it is full, or where a bin of 32 bits could overflow.  Pieces without keys are
@@ -355,7 +362,6 @@ make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint3
 		const uint32_t keys = count_keys(piece);
 		const bool	nulls = keys < piece.n;
 		int64_t		place = static_cast<int64_t>(*position);
-		PackedPart &part = parts[table.count];
 
 		prefetch_behind(pieces, npieces, *at);
 		if (keys == 0)
@@ -364,15 +370,9 @@ make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint3
 			break;
 		if (nulls)
 			place -= piece.first - nulls_before(packed, piece.first);
-		part.values = packed->values +
-			(static_cast<uint64_t>(piece.first) << packed->width_bits);
-		part.place = place * 8 + (nulls ? 4 : 0) + packed->width_bits;
-		part.start = table.tiles;
-		part.first = piece.first;
-		part.n = piece.n;
-		part.base = packed->base;
+		parts[table.count] = part_of(piece, place, nulls, table.tiles);
+		table.tiles += tiles_of(parts[table.count], counting);
 		table.count++;
-		table.tiles += tiles_of(part, counting);
 		table.n += piece.n;
 		*position += keys;
 	}
@@ -410,7 +410,7 @@ next_staging(PackedUse *use)
 	return use->tables.back().get();
 }
 
-/* Counts or writes the keys of a table of rows. */
+/* Puts the kernel on stream compute that counts or writes the keys of a table of rows. */
 void
 use_rows(HpsortCudaJob *job, const PackedTable &parts)
 {
@@ -422,11 +422,12 @@ use_rows(HpsortCudaJob *job, const PackedTable &parts)
 	else
 		rows_add(job->context, job->compute, table, layout,
 				 job->kept.keys() + (layout.filtered ? job->row_keys->first : 0),
-					 job->kept.bounds());
+				 job->kept.bounds());
 }
 
-/* Brings a table to its place on the device, when the table before it there has been read.  Then
- * counts or unpacks its values, or makes keys of its rows. */
+/* Puts work on the job's streams that copies a table to its place on the device, once the table
+ * before it there has been read, and then counts or unpacks its values, or makes keys of its
+ * rows.  read is recorded behind this work. */
 void
 add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedPart *place,
 		  Event *read)
@@ -451,8 +452,11 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 	read->record(job->compute);
 }
 
-/* Makes the next table of rows, from part *at on, as make_table() does; the rows have their
- * places from *position on.  The columns lie behind the sentinel (RowTable). */
+/*
+ * Makes the next table of rows, of parts from *at on, whose rows have the places from *position on;
+ * advances both.  Ends and leaves out parts as make_table() does.  The columns lie behind the
+ * sentinel (RowTable), so the parts are counted first.
+ */
 PackedTable
 make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns, uint32_t *at,
 			   uint64_t *position, PackedPart *parts)
@@ -480,14 +484,8 @@ make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns
 		parts[table.count] = PackedPart{nullptr, static_cast<int64_t>(*position) * 8, table.tiles,
 			table.count, columns->n, 0};
 		for (uint32_t c = 0; c < ncolumns; c++)
-		{
-			const HpsortCudaPacked *packed = columns[c].packed;
-
-			parts[count + 1 + static_cast<size_t>(table.count) * ncolumns + c] = PackedPart{
-				packed->values + (static_cast<uint64_t>(columns[c].first) << packed->width_bits),
-				(packed->nulls != nullptr ? 4 : 0) + packed->width_bits, 0, columns[c].first,
-				columns->n, packed->base};
-		}
+			parts[count + 1 + static_cast<size_t>(table.count) * ncolumns + c] =
+				part_of(columns[c], 0, columns[c].packed->nulls != nullptr, 0);
 		*position += columns->n;
 		table.tiles += (columns->n - 1) / packed_tile_values + 1;
 		table.count++;
@@ -497,9 +495,9 @@ make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns
 }
 
 /*
- * Adds the pieces table by table, so that the device begins while the host makes the next table.
- * The device memory is allocated before the job changes.  At the end, and after an error, whoever
- * frees packed values waits for what has been launched.
+ * Adds parts table by table, so that the device begins while the host makes the next table.  The
+ * device memory is allocated before the job changes.  Later frees of packed values come behind
+ * what has been launched: by use->read, or after an error because this function waits.
  */
 void
 add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
@@ -551,26 +549,6 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 	memory.release_on(job->compute);
 }
 
-/* Runs body for a call that takes packed values.  Running out of memory is no reason to give the
- * job up, as it is in job_change(): the job is unchanged, unless body says that it has failed. */
-template <typename Body>
-HpsortCudaCode
-packed_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
-{
-	const HpsortCudaCode code = job_call(job, err, [&] {
-		if (job->failed)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job has failed");
-		if (job->finished)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
-		body();
-	});
-
-	if (code != HPSORT_CUDA_OK && code != HPSORT_CUDA_BAD_ARGUMENT &&
-		code != HPSORT_CUDA_NO_MEMORY)
-		job->failed = true;
-	return code;
-}
-
 } /* namespace */
 
 extern "C" HpsortCudaCode
@@ -579,7 +557,7 @@ hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values, const uint8_t *null
 					 uint64_t *number, HpsortCudaError *err)
 {
 	*packed = nullptr;
-	return packed_call(job, err, [&] {
+	return job_change(job, err, true, [&] {
 		if (width != 1 && width != 2 && width != 4)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "packed values of %d bytes", width);
 		if (n > 0 && (values == nullptr ||
@@ -623,17 +601,12 @@ hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 	delete packed;
 }
 
-extern "C" uint64_t
-hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed)
-{
-	return packed->memory.bytes();
-}
-
 /* --- rows */
 
 namespace
 {
 
+/* Returns whether kernels can use a layout without reading beyond its ranges. */
 bool
 layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
 {
@@ -661,11 +634,11 @@ hpsort::settle_rows(HpsortCudaJob *job)
 	if (counts.n_outside != 0)
 		fail_outside(counts.value, job->spec.lo, job->spec.hi);
 
-	/* in counting mode, all rows that pass are counted; otherwise, the rows that conditions have
-	 * let pass */
-	if (job->row_keys->layout.filtered)
-		job->n = job->row_keys->first + counts.kept;
-	if (job->row_keys->layout.filtered && !job->counting)
+	/* without conditions all rows have passed, and the host has counted them */
+	if (!job->row_keys->layout.filtered)
+		return;
+	job->n = job->row_keys->first + counts.kept;
+	if (!job->counting)
 		job->kept.end_at(job->n);
 }
 
@@ -673,7 +646,7 @@ extern "C" HpsortCudaCode
 hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 					 const HpsortCudaRange *ranges, HpsortCudaError *err)
 {
-	return packed_call(job, err, [&] {
+	return job_change(job, err, true, [&] {
 		if (job->row_keys || job->spec.algorithm != 0 ||
 			(job->spec.wanted & HPSORT_CUDA_PERMUTATION))
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "rows in a job that has some, or that is not for rows");
@@ -702,7 +675,7 @@ extern "C" HpsortCudaCode
 hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts,
 						 uint64_t *nkeys, HpsortCudaError *err)
 {
-	return packed_call(job, err, [&] {
+	return job_change(job, err, true, [&] {
 		if (nparts > 0 && pieces == nullptr)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "no pieces");
 

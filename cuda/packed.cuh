@@ -78,9 +78,6 @@ struct PackedShared
 	std::vector<std::unique_ptr<PackedStaging>> idle;
 };
 
-/* Frees what is shared, when the context is closed. */
-void		packed_close(HpsortCuda *context);
-
 } /* namespace hpsort */
 
 /* The public, opaque packed values.  Everything that adding them to a job reads is in one cache

@@ -15,43 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const RegimeTuning regime_tuning = {
-	.few_distinct_min_n = (uint64_t) 1 << 20,
-	/* 1e4 values, n 4,194,304 / 6e6: hashing 0.152 / 0.149 ms, CUB on 24 bits 0.117 / 0.142 */
-	.few_distinct_keys_per_value = 1024,
-	/*
-	 * H200, bounds known, hashing and PARTITION:
-	 *	100 values in equal steps, range 1e6, n 1e7 / 2e7	0.102 and 0.089 / 0.128 and 0.133
-	 *	8,192 values, n 2e7, range 1e6 / 2e7	0.202 and 0.138 / 0.197 and 0.179
-	 *	8,192 values, n 3e7, range 1e6 / 3e7	0.227 and 0.184 / 0.227 and 0.25
-	 */
-	.few_beside_partition_n = (uint64_t) 1 << 24,
-	.few_beside_partition_keys = 3000,
-	/* rows, range 1e6, 8,192 values, n 1e7 / 2e7: hashing 0.298 / 0.424, passes 0.222 / 0.379 */
-	.few_beside_passes_keys = 4096,
-	/*
-	 * nothing known, 1,000 values / 1e7 values / all different, in ms:
-	 *	n 2e6	with a sample 0.093 / 0.132 / 0.129, CUB on 32 bits 0.089 / 0.096 / 0.103
-	 *	n 5e6	with a sample 0.098 / 0.145 / 0.174, CUB on 32 bits 0.152 / 0.167 / 0.184
-	 */
-	.sample_min_n = (uint64_t) 1 << 22,
-	.partition_min_n = (uint64_t) 1 << 19,
-	.partition_max_buckets = 4096,
-	.partition_bins_per_key = 4,
-	.sparse_max_n = (uint64_t) 1 << 22,
-	.partition_buckets = 512,
-	.partition_shift = 14,
-	.partition_max_shift = 15,
-	.extents_max_n = 1000000000,
-	.extents_more = (uint64_t) 1 << 22,
-	.few_distinct_capacity = 16384,
-	.ranks_min_n = (uint64_t) 1 << 22,
-	/* one launch and separate passes: n 600,000, 32 bits 0.0530 and 0.0508, range 1,000 0.0292
-	 * and 0.0327; n 1e6, 32 bits 0.0654 and 0.0595 */
-	.one_launch_most = (uint64_t) 1 << 19,
-	.wide_keys_n = 50000000,
-};
-
 /* Bytes of shared memory that the kernels use beside the bins or slots. */
 #define SHARED_RESERVED		2048
 
@@ -109,16 +72,16 @@ regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 	/* beyond 5/8 full, probes grow long; the free slots also absorb late inserts */
 	uint32_t	capacity = regime_few_distinct_slots(limits) / 8 * 5;
 
-	return capacity < regime_tuning.few_distinct_capacity ? capacity :
-		regime_tuning.few_distinct_capacity;
+	return capacity < FEW_DISTINCT_CAPACITY ? capacity :
+		FEW_DISTINCT_CAPACITY;
 }
 
 /* Returns how many bins for each key a range may have that PARTITION takes. */
 static uint32_t
 bins_per_key(uint64_t n)
 {
-	return n < regime_tuning.sparse_max_n ? regime_tuning.partition_bins_per_key :
-		regime_tuning.partition_bins_per_key / 2;
+	return n < SPARSE_MAX_N ? PARTITION_BINS_PER_KEY :
+		PARTITION_BINS_PER_KEY / 2;
 }
 
 /* Returns whether PARTITION may be chosen if the device has room for its buckets. */
@@ -128,7 +91,7 @@ may_be_partitioned(const HpsortCudaLimits *limits, const RegimeShape *shape)
 	uint64_t	range = regime_range(shape);
 	uint64_t	n = shape->n;
 
-	return n >= regime_tuning.partition_min_n &&
+	return n >= PARTITION_MIN_N &&
 		n <= REGIME_POSITIONS_MAX && range > regime_shared_bins(limits) &&
 		range / bins_per_key(n) <= n && !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 		!is_without(shape, HPSORT_CUDA_PARTITION);
@@ -139,21 +102,21 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, const RegimeShape *shap
 {
 	/* the estimate may be too low by 3/8 of the table before the table overflows */
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
-	uint64_t	keys_per_value = regime_tuning.few_distinct_keys_per_value;
+	uint64_t	keys_per_value = FEW_DISTINCT_KEYS_PER_VALUE;
 
-	if (shape->n < regime_tuning.few_distinct_min_n ||
+	if (shape->n < FEW_DISTINCT_MIN_N ||
 		is_without(shape, HPSORT_CUDA_FEW_DISTINCT) ||
 		regime_range(shape) <= regime_shared_bins(limits))
 		return 0;
 	if (may_be_partitioned(limits, shape))
 	{
-		if (shape->n < regime_tuning.few_beside_partition_n)
+		if (shape->n < FEW_BESIDE_PARTITION_N)
 			return 0;
-		keys_per_value = regime_tuning.few_beside_partition_keys;
+		keys_per_value = FEW_BESIDE_PARTITION_KEYS;
 	}
 	else if (shape->wanted & HPSORT_CUDA_PERMUTATION &&
 			 regime_range(shape) <= (uint64_t) 1 << REGIME_FEWER_PASSES_BITS)
-		keys_per_value = regime_tuning.few_beside_passes_keys;
+		keys_per_value = FEW_BESIDE_PASSES_KEYS;
 	return min64(shape->n / keys_per_value, most);
 }
 
@@ -165,8 +128,8 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
 		(words - REGIME_PARTITION_SMALL_TILE) / 2;
 
-	return room < regime_tuning.partition_max_buckets ?
-		room : regime_tuning.partition_max_buckets;
+	return room < PARTITION_MAX_BUCKETS ?
+		room : PARTITION_MAX_BUCKETS;
 }
 
 uint32_t
@@ -200,7 +163,7 @@ regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buc
 
 	if (extent < regime_partition_tile(n))
 		extent = regime_partition_tile(n);
-	if (n > regime_tuning.extents_max_n || buckets * extent > 2 * n + regime_tuning.extents_more ||
+	if (n > EXTENTS_MAX_N || buckets * extent > 2 * n + EXTENTS_MORE ||
 		regime_partition_words(n, buckets) > regime_shared_bins(limits))
 		return 0;
 	return extent;
@@ -261,38 +224,17 @@ regime_partition_crowded(uint64_t n, uint32_t buckets)
 	return crowded < buckets ? crowded : buckets;
 }
 
-const char *
-regime_name(HpsortCudaRegime regime)
-{
-	switch (regime)
-	{
-		case HPSORT_CUDA_NOTHING:
-			return "nothing";
-		case HPSORT_CUDA_SHARED_HISTOGRAM:
-			return "shared_histogram";
-		case HPSORT_CUDA_PARTITION:
-			return "partition";
-		case HPSORT_CUDA_FEW_DISTINCT:
-			return "few_distinct";
-		case HPSORT_CUDA_RADIX:
-			return "radix";
-		case HPSORT_CUDA_PUBLISHED:
-			return "published";
-	}
-	return "unknown";
-}
-
 /* Keys that are counted in bins and keys that are too few for a table of values are not sampled. */
 int
 regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
-	return shape->n >= regime_tuning.sample_min_n && shape->distinct == 0 &&
+	return shape->n >= SAMPLE_MIN_N && shape->distinct == 0 &&
 		regime_few_distinct_most(limits, shape) > 0;
 }
 
 /*
  * Sets shift and buckets of *choice.  Buckets have equal widths, a power of two.  There are about
- * regime_tuning.partition_buckets of them: enough that the blocks of a large GPU are evenly
+ * PARTITION_BUCKETS of them: enough that the blocks of a large GPU are evenly
  * loaded, few enough that a tile writes a sector per bucket.  Wider ranges take more bins per
  * bucket, then more buckets, as far as shared memory goes.  Returns 0 if the range is too wide
  * for one pass on this device.
@@ -305,10 +247,10 @@ choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
 	uint32_t	most = regime_partition_max_buckets(limits);
 	uint32_t	shift = 0;
 
-	while (shift < regime_tuning.partition_max_shift && (2u << shift) <= room &&
-		   (range >> shift) > (shift < regime_tuning.partition_shift ?
-							   regime_tuning.partition_buckets :
-							   4 * regime_tuning.partition_buckets))
+	while (shift < PARTITION_MAX_SHIFT && (2u << shift) <= room &&
+		   (range >> shift) > (shift < PARTITION_SHIFT ?
+							   PARTITION_BUCKETS :
+							   4 * PARTITION_BUCKETS))
 		shift++;
 	if (((range - 1) >> shift) >= most)
 		return 0;
@@ -326,13 +268,13 @@ static int
 passes_beat_bins(const RegimeShape *shape, uint64_t range)
 {
 	return shape->wanted == HPSORT_CUDA_PERMUTATION && !shape->counted &&
-		(shape->n < regime_tuning.ranks_min_n || range <= 256);
+		(shape->n < RANKS_MIN_N || range <= 256);
 }
 
 uint64_t
 regime_one_launch_most(const HpsortCudaLimits *limits)
 {
-	return min64((uint64_t) limits->sms * REGIME_ONE_LAUNCH_TILE, regime_tuning.one_launch_most);
+	return min64((uint64_t) limits->sms * REGIME_ONE_LAUNCH_TILE, ONE_LAUNCH_MOST);
 }
 
 void
@@ -363,7 +305,7 @@ regime_choose_kernels(const HpsortCudaLimits *limits, const RegimeShape *shape,
 	else
 	{
 		choice->kernels = HPSORT_CUDA_MANY_KEYS;
-		choice->items = !permute && n >= regime_tuning.wide_keys_n &&
+		choice->items = !permute && n >= WIDE_KEYS_N &&
 			limits->shared_bytes >= REGIME_WIDE_SHARED ?
 			REGIME_WIDE_ITEMS : REGIME_MANY_KEYS_ITEMS;
 	}
@@ -378,10 +320,10 @@ why_radix(const HpsortCudaLimits *limits, const RegimeShape *shape)
 	if (regime_range(shape) <= regime_shared_bins(limits))
 		return "passes are faster for rows alone";
 	if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-		return n < regime_tuning.few_distinct_min_n ? "too few keys for dense ranks" :
+		return n < FEW_DISTINCT_MIN_N ? "too few keys for dense ranks" :
 			shape->distinct == 0 ? "distinct values not known" :
 			"too many distinct values for dense ranks";
-	if (n < regime_tuning.partition_min_n)
+	if (n < PARTITION_MIN_N)
 		return "too few keys to partition";
 	if (n > REGIME_POSITIONS_MAX)
 		return "too many keys to partition";

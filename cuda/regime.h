@@ -4,7 +4,7 @@
  *	  Size arithmetic and the choice of a regime.
  *
  * For regime.c and regime_memory.c, which implement it, and for all code that allocates and
- * launches.  Plain C without CUDA, so that tests run without a GPU.  hpsort_cuda_job_need() and
+ * launches.  Plain C without CUDA, so that tests run without a GPU.  regime_job_need() and
  * the engine's allocations use the same functions, so that they cannot differ.
  *
  *-------------------------------------------------------------------------
@@ -68,6 +68,28 @@ extern "C" {
  * all parts, there are two, which take turns. */
 extern uint64_t regime_packed_bytes(uint64_t parts);
 
+/* What the choice and the size arithmetic need to know about a device. */
+typedef struct HpsortCudaLimits
+{
+	uint32_t	sms;			/* multiprocessors */
+	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
+	uint64_t	memory_bytes;	/* device memory */
+} HpsortCudaLimits;
+
+/* RADIX: the kernels that make its passes. */
+typedef enum HpsortCudaKernels
+{
+	HPSORT_CUDA_LIBRARY = 0,	/* CUB's: positions of more than 32 bits */
+	HPSORT_CUDA_ONE_LAUNCH,		/* all passes in one launch of several blocks */
+	HPSORT_CUDA_BIN_ROWS,		/* rows alone, by bins of at most 16 bits */
+	HPSORT_CUDA_MANY_KEYS		/* whole keys, or whole keys and rows, in each pass */
+} HpsortCudaKernels;
+
+/* For RegimeShape.without: a regime, or kernels of RADIX, that must not be chosen.  RADIX itself,
+ * LIBRARY and MANY_KEYS cannot be left out: they take what no other can. */
+#define HPSORT_CUDA_WITHOUT(regime)				(1u << (regime))
+#define HPSORT_CUDA_WITHOUT_KERNELS(kernels)	(1u << (16 + (kernels)))
+
 /* The shape of one input, so far as it is known. */
 typedef struct RegimeShape
 {
@@ -77,8 +99,8 @@ typedef struct RegimeShape
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;
 	int			counted;		/* HpsortCudaSpec.counted: bins where they fit */
-	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: of the specification, and of regimes
-								 * that have given up */
+	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: of regimes that have given up; tests
+								 * and benches set others */
 } RegimeShape;
 
 /* The answer of regime_choose(): a regime, its parameters, and why. */
@@ -102,9 +124,6 @@ extern void regime_choose(const HpsortCudaLimits *limits, const RegimeShape *sha
 
 /* Returns whether a sample of the keys can change the choice and is worth the wait. */
 extern int	regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape);
-
-/* Returns the name of a regime, a constant in lower case ("shared_histogram"). */
-extern const char *regime_name(HpsortCudaRegime regime);
 
 /* Returns hi - lo + 1 in 64 bits. */
 extern uint64_t regime_range(const RegimeShape *shape);
@@ -258,6 +277,15 @@ extern uint64_t regime_partition_crowded(uint64_t n, uint32_t buckets);
 
 /* Returns the bits that x needs: 0 for 0, 32 for 2^32 - 1, 33 for 2^32. */
 extern uint32_t regime_bits(uint64_t x);
+
+/*
+ * Returns an upper bound of the device memory, in bytes, that a job of n keys has allocated at any
+ * moment, whatever its keys are, unless a published algorithm sorts them.  n overrides
+ * spec->n_hint; if the hint is smaller than the real n, buffers grow by doubling, and the bound
+ * does not hold.
+ */
+extern uint64_t regime_job_need(const HpsortCudaLimits *limits,
+								const HpsortCudaSpec *spec, uint64_t n);
 
 /* Return bytes of device memory, one function for each kind of buffer. */
 extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);

@@ -3,7 +3,7 @@
  * regime_memory.c
  *	  How much device memory each kind of buffer takes, and a sort or a job at most.
  *
- * For the code that allocates, and for callers of hpsort_cuda_job_need().  Compiles without CUDA.
+ * For the code that allocates, and for callers of regime_job_need().  Compiles without CUDA.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,7 +119,6 @@ static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
 	return spec->bounds_known && spec->hi >= spec->lo &&
-		!(spec->without & HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM)) &&
 		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
 		regime_shared_bins(limits);
 }
@@ -128,13 +127,13 @@ is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 static uint64_t
 most_residues_bytes(uint64_t n)
 {
-	uint64_t	buckets = regime_tuning.partition_max_buckets;
+	uint64_t	buckets = PARTITION_MAX_BUCKETS;
 	uint64_t	own = max64(n + n / 16 + 128 * buckets,
 							buckets * regime_partition_tile(n));
 
-	if (n > regime_tuning.extents_max_n)
+	if (n > EXTENTS_MAX_N)
 		return round_up(n * sizeof(uint16_t), 256);
-	return (min64(own, 2 * n + regime_tuning.extents_more) + n) * sizeof(uint16_t) +
+	return (min64(own, 2 * n + EXTENTS_MORE) + n) * sizeof(uint16_t) +
 		4 * buckets * sizeof(uint64_t) + 512;
 }
 
@@ -145,14 +144,14 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	uint64_t	most;
 
 	most = regime_radix_bytes(n, 0);
-	if (n >= regime_tuning.partition_min_n && n <= REGIME_POSITIONS_MAX)
+	if (n >= PARTITION_MIN_N && n <= REGIME_POSITIONS_MAX)
 	{
-		uint32_t	shift = regime_tuning.partition_max_shift;
+		uint32_t	shift = PARTITION_MAX_SHIFT;
 
 		/* the bins of crowded buckets grow with the bins of a bucket, everything else with the
 		 * buckets */
 		most = max64(most, most_residues_bytes(n) +
-					 max64(partition_rest_bytes(n, shift, regime_tuning.partition_max_buckets),
+					 max64(partition_rest_bytes(n, shift, PARTITION_MAX_BUCKETS),
 						   partition_rest_bytes(n, shift, 1)));
 	}
 	return most + regime_few_distinct_bytes(limits);
@@ -164,8 +163,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
  * making runs, whichever is larger.
  */
 uint64_t
-hpsort_cuda_job_need(const HpsortCudaLimits *limits,
-					 const HpsortCudaSpec *spec, uint64_t n)
+regime_job_need(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec, uint64_t n)
 {
 	uint64_t	bins = regime_shared_bins(limits);
 	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +

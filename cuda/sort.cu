@@ -31,13 +31,6 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_permutation(limits);
 }
 
-void
-check_verdict(const HpsortCudaVerdict *verdict, const RegimeShape &shape)
-{
-	if (verdict->n_outside != 0)
-		fail_outside(verdict->key, shape.lo, shape.hi);
-}
-
 RegimeShape
 shape_of(const HpsortCudaSpec &spec, uint64_t n)
 {
@@ -46,8 +39,6 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	shape.n = n;
 	shape.wanted = spec.wanted;
 	shape.counted = spec.counted;
-	shape.distinct = spec.distinct_hint;
-	shape.without = spec.without;
 	shape.lo = spec.bounds_known ? spec.lo : INT_MIN;
 	shape.hi = spec.bounds_known ? spec.hi : INT_MAX;
 	return shape;
@@ -235,10 +226,6 @@ sort_run(SortTask *task, SortOutput *output)
 {
 	if (output->rows == nullptr)
 		sort_keys(task, output);
-	else if (task->shape.n > UINT32_MAX)
-		fail(HPSORT_CUDA_BAD_ARGUMENT,
-			 "a permutation numbers at most 4294967295 rows, not %llu",
-			 (unsigned long long) task->shape.n);
 	else
 		permute(task, output);
 }

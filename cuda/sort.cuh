@@ -24,11 +24,6 @@ namespace hpsort
  * per device, with the device current. */
 void		configure_kernels(const HpsortCudaLimits &limits);
 
-/* Fails with OUT_OF_BOUNDS if a kernel has reported a key outside the bounds of shape.  The
- * stream must have come past the kernels that were given the verdict. */
-void		check_verdict(const HpsortCudaVerdict *verdict,
-						  const RegimeShape &shape);
-
 /* Returns the shape of n keys of a specification.  Bounds that it does not state are the
  * bounds of int32. */
 RegimeShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
@@ -72,9 +67,10 @@ void		sort_prepare(SortTask *task);
 
 /*
  * Sorts by the task's choice.  If output->rows is null, output->keys may be null only if the
- * choice is SHARED_HISTOGRAM, which then gives runs.  The keys of a permutation are in the task's
- * direction.  If keys are outside the bounds, the verdict reports one of them and the result is
- * undefined.  Does not wait for the end; waits on the way where the choice depends on the keys.
+ * choice is SHARED_HISTOGRAM, which then gives runs.  A permutation has less than 2^32 rows; its
+ * keys are in the task's direction.  If keys are outside the bounds, the verdict reports one of
+ * them and the result is undefined.  Does not wait for the end; waits on the way where the choice
+ * depends on the keys.
  */
 void		sort_run(SortTask *task, SortOutput *output);
 

@@ -119,12 +119,15 @@ struct SmallTuning
  *	1024 x 10	2.655
  * Three blocks an SM spill (384 x 20, pairs: 5.43 instead of 3.39).
  */
-struct KeysTuning
+template <int ITEMS>
+struct SweepTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 22;
+	static constexpr int items = ITEMS;
 	static constexpr int blocks = 2;
 };
+
+using KeysTuning = SweepTuning<22>;
 
 /*
  * Largest tiles of keys, where an SM has more than 100 kB of shared memory for two blocks.  Keys
@@ -134,47 +137,21 @@ struct KeysTuning
  *	n 1e7	0.257 / 0.255 / 0.272
  * 26 items spill four registers, more items spill many.
  */
-struct WideKeysTuning
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 26;
-	static constexpr int blocks = 2;
-};
+using WideKeysTuning = SweepTuning<26>;
 
 /* Keys and rows.  More than 22 items spill.  16 items are a multiple of 8 for each digit, so keys
  * in order have up to 32 lanes in one bank of shared memory: ascending keys of range n took
  * 4.385, and 3.276 with every 33rd word of the tile left out. */
-struct PairsTuning
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 22;
-	static constexpr int blocks = 2;
-};
+using PairsTuning = SweepTuning<22>;
 
 /* The two passes of a permutation.  Range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 /
  * 1.136; but 20 are a multiple of 8 for each digit, and keys in a cycle meet in one bank. */
-struct FirstRowsTuning
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 20;
-	static constexpr int blocks = 2;
-};
-
-struct SecondRowsTuning
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 18;
-	static constexpr int blocks = 2;
-};
+using FirstRowsTuning = SweepTuning<20>;
+using SecondRowsTuning = SweepTuning<18>;
 
 /* A pass with a table of ranks beside its tile.  256 values anywhere, 512 x 16 / 18: 0.793 /
  * 0.770. */
-struct SmallRowsTuning
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 18;
-	static constexpr int blocks = 2;
-};
+using SmallRowsTuning = SweepTuning<18>;
 
 /* Keys to ranks (permutation.cu). */
 struct RankTuning

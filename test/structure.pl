@@ -24,7 +24,7 @@ my $root = shift // '.';
 
 # Lines of src and cuda together.  Lower it with what a change removes; what raises it says why in
 # the message of its commit.
-my $budget = 86_230;
+my $budget = 84_100;
 
 # Folders that still have more files of code than 20, and how many each may have at most; and files
 # that still call each other's functions.  Both lists only get shorter.
@@ -49,7 +49,7 @@ my %may = (
 	'sort/rows' => ['sort', 'sort/device', 'sort/kernels'],
 	'gpu' => [@sort],
 	'gpud' => ['gpu', @sort],
-	'pg' => [@sort, 'gpu', 'pg/gpu', 'pg/nodes', 'pg/resident/memory'],
+	'pg' => [@sort, 'gpu', 'pg/functions', 'pg/gpu', 'pg/nodes', 'pg/resident/memory'],
 	'pg/gpu' => ['pg', 'pg/resident/memory', 'gpu', @sort],
 	'pg/values' => ['pg', @sort],
 	'pg/pages' => ['pg', 'pg/values'],
@@ -147,7 +147,7 @@ find(
 			}
 			$includes{$unit} //= {};
 			my $made = () = $text =~ /\bCreateTemplateTupleDesc\(/g;
-			my $finalized = () = $text =~ /\bcompat_finalize_tupdesc\([^)]*\);/g;
+			my $finalized = () = $text =~ /\bTupleDescFinalize\([^)]*\);/g;
 			push @failures, "$path makes $made tuple descriptors and finalizes $finalized" if $made != $finalized;
 
 			# What the unit calls, and what its source file defines for others.  A function that is only

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "published/published.h"
+#include "published/spec.h"
 
 struct Arguments
 {
@@ -28,19 +28,22 @@ struct Arguments
 
 typedef uint32_t HpsortPublishedOptions::*OptionField;
 
-/* Options that are counts, by name; disorder_limit is none. */
+/* Options that are counts, by name, and their ranges (spec.h); disorder_limit is none. */
 static const struct
 {
 	const char *name;
 	OptionField field;
+	uint32_t	least;
+	uint32_t	most;
+	bool		any;			/* else a power of two */
 }			option_names[] = {
-	{"block_threads", &HpsortPublishedOptions::block_threads},
-	{"blocks", &HpsortPublishedOptions::blocks},
-	{"row_threads", &HpsortPublishedOptions::row_threads},
-	{"radix_bits", &HpsortPublishedOptions::radix_bits},
-	{"rows", &HpsortPublishedOptions::rows},
-	{"bucket_most", &HpsortPublishedOptions::bucket_most},
-	{"slice_expected", &HpsortPublishedOptions::slice_expected},
+	{"block_threads", &HpsortPublishedOptions::block_threads, 32, 1024, false},
+	{"blocks", &HpsortPublishedOptions::blocks, 1, 65536, false},
+	{"row_threads", &HpsortPublishedOptions::row_threads, 1, 32, false},
+	{"radix_bits", &HpsortPublishedOptions::radix_bits, 8, 16, true},
+	{"rows", &HpsortPublishedOptions::rows, 32, 65536, false},
+	{"bucket_most", &HpsortPublishedOptions::bucket_most, 128, 2048, false},
+	{"slice_expected", &HpsortPublishedOptions::slice_expected, 1, 128, true},
 };
 
 /* Takes "name=number"; what is wrong with it, or nothing. */
@@ -60,7 +63,14 @@ take_option(const std::string &arg, HpsortPublishedOptions *options)
 			/* 0 stands for the authors' choice, which is what goes without saying */
 			if (!digits || std::stoul(value) == 0)
 				return "\"" + arg + "\": not a whole number above 0";
-			options->*option.field = (uint32_t) std::stoul(value);
+
+			const uint32_t count = (uint32_t) std::stoul(value);
+
+			if (count < option.least || count > option.most ||
+				(!option.any && (count & (count - 1)) != 0))
+				return "\"" + arg + "\": not " + (option.any ? "" : "a power of two ") + "from " +
+					std::to_string(option.least) + " to " + std::to_string(option.most);
+			options->*option.field = count;
 			return "";
 		}
 	if (name != "disorder_limit")

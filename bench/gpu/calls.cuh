@@ -34,4 +34,14 @@
 		} \
 	} while (0)
 
+/* Returns the driver's version, as 13000 for 13.0. */
+inline int
+driver_version(void)
+{
+	int			version = 0;
+
+	CUDA(cudaDriverGetVersion(&version));
+	return version;
+}
+
 #endif							/* HPSORT_BENCH_CALLS_CUH */

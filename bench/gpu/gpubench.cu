@@ -190,12 +190,10 @@ spec_of(const Recipe &recipe)
 }
 
 static double
-engine_keys(const Recipe &recipe, uint64_t distinct_hint, RegimeChoice *choice,
-			const char *what)
+engine_keys(const Recipe &recipe, RegimeChoice *choice, const char *what)
 {
-	HpsortCudaSpec spec = spec_of(recipe);
+	const HpsortCudaSpec spec = spec_of(recipe);
 
-	spec.distinct_hint = distinct_hint;
 	CUDA(cudaMemsetAsync(out, 0xa5, recipe.n * 4, stream));
 
 	double		ms = measure([&] {
@@ -247,20 +245,18 @@ skip(const std::string &row)
 /*
  * One row: keys uniform over `distinct` values, starting at 0 or anywhere.
  * ratio: against CUB with restricted bits where the bounds are known, else
- * against CUB with 32 bits.  told: the engine is given the number of distinct keys and
- * takes no sample.
+ * against CUB with 32 bits.
  */
 static void
-row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio, bool told = false)
+row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 {
 	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 12345};
 	RegimeChoice choice;
 	char		row[128];
 	char		target[64] = "";
 
-	snprintf(row, sizeof(row), "keys n %.0e %s %llu%s", (double) n,
-			 anywhere ? "range 2^32 distinct" : "range",
-			 (unsigned long long) distinct, told ? " told" : "");
+	snprintf(row, sizeof(row), "keys n %.0e %s %llu", (double) n,
+			 anywhere ? "range 2^32 distinct" : "range", (unsigned long long) distinct);
 	if (skip(row))
 		return;
 	generate(recipe, keys, stream);
@@ -268,12 +264,12 @@ row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio, bool told =
 	double		copy = copy_time(n);
 	double		restricted = anywhere ? 0 : cub_keys(n, bits_of(distinct));
 	double		full = cub_keys(n, 32);
-	double		ms = engine_keys(recipe, told ? distinct : 0, &choice, row);
+	double		ms = engine_keys(recipe, &choice, row);
 	double		peer = anywhere ? full : restricted;
 
 	if (ratio > 0)
 		snprintf(target, sizeof(target), ">=%.1fx", ratio);
-	emit(row, target, ms, full, restricted, copy, regime_name(choice.regime),
+	emit(row, target, ms, full, restricted, copy, regime_names[choice.regime],
 		 ratio == 0 ? "-" : peer / ms >= ratio ? "met" : "MISSED");
 }
 
@@ -342,7 +338,7 @@ row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 	if (ratio > 0)
 		snprintf(target, sizeof(target), ">=%.1fx pairs 32", ratio);
 	emit(row, target, ms, full, restricted, 0,
-		 regime_name(choice.regime),
+		 regime_names[choice.regime],
 		 ratio == 0 ? "-" : full / ms >= ratio ? "met" : "MISSED");
 }
 
@@ -368,11 +364,11 @@ row_spread(uint64_t n, uint64_t range, double most)
 
 		double		full = cub_keys(n, 32);
 		double		restricted = cub_keys(n, bits_of(range));
-		double		ms = engine_keys(recipe, 0, &choice, row);
+		double		ms = engine_keys(recipe, &choice, row);
 		std::string name = std::string(row) + " " + distribution_names[d];
 
 		emit(name, "", ms, full, restricted, 0,
-			 regime_name(choice.regime), "-");
+			 regime_names[choice.regime], "-");
 		slowest = std::max(slowest, ms);
 		fastest = std::min(fastest, ms);
 		if (d == UNIFORM)
@@ -412,7 +408,7 @@ row_job(uint64_t n, uint64_t distinct, bool anywhere, uint32_t wanted)
 			 wanted == HPSORT_CUDA_RUNS ? "runs" : "keys");
 	if (skip(row))
 		return;
-	ENGINE(hpsort_cuda_pinned_alloc(context, n * 4, (void **) &host, &err));
+	CUDA(cudaMallocHost((void **) &host, n * 4));
 	spec.n_hint = n;
 	spec.bounds_known = !anywhere;
 	spec.hi = (int32_t) (distinct - 1);
@@ -454,12 +450,12 @@ row_job(uint64_t n, uint64_t distinct, bool anywhere, uint32_t wanted)
 			exit(1);
 		}
 	}
-	hpsort_cuda_pinned_free(context, host);
+	CUDA(cudaFreeHost(host));
 	std::sort(adding.begin(), adding.end());
 	std::sort(reading.begin(), reading.end());
 	snprintf(target, sizeof(target), "in %.1f GB/s, read %.2f ms",
 			 n * 4 / adding[2] / 1e6, reading[2]);
-	emit(row, target, adding[2], 0, 0, 0, regime_name(result.regime),
+	emit(row, target, adding[2], 0, 0, 0, regime_names[result.regime],
 		 "-");
 }
 
@@ -481,7 +477,6 @@ rows_with_targets(void)
 	row_keys(100000000, 100, true, 4.0);
 	row_keys(100000000, 8192, true, 4.0);
 	row_keys(100000000, (uint64_t) 1 << 32, true, 1.0);
-	row_keys(100000000, (uint64_t) 1 << 32, true, 1.0, true);
 	row_keys(10000000, (uint64_t) 1 << 32, true, 0);
 	row_keys(1000000, (uint64_t) 1 << 32, true, 0);
 	row_keys(100000, (uint64_t) 1 << 32, true, 0);
@@ -544,8 +539,7 @@ open_device(int device, HpsortCudaDeviceInfo *info)
 	CUDA(cudaSetDevice(device));
 	ENGINE(hpsort_cuda_open(device, 0, &context, &err));
 	ENGINE(hpsort_cuda_device_info(device, info, &err));
-	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
-									&err));
+	CUDA(cudaMallocHost((void **) &verdict, sizeof(*verdict)));
 	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	CUDA(cudaMalloc(&flush, flush_bytes));
 	CUDA(cudaMemset(flush, 1, flush_bytes));
@@ -572,9 +566,9 @@ print_head(const HpsortCudaDeviceInfo &info, const Mode &mode)
 			 "# gpu: %s, %u SMs, driver %d.%d, cuda runtime %d.%d, cub %d.%d.%d\n"
 			 "# command: %s\n"
 			 "# ms, median of %d (grid from 2e7 keys on: 5), cold L2%s\n",
-			 info.name, info.limits.sms, info.driver_version / 1000,
-			 info.driver_version % 1000 / 10, info.runtime_version / 1000,
-			 info.runtime_version % 1000 / 10, CUB_VERSION / 100000,
+			 info.name, context->limits.sms, driver_version() / 1000,
+			 driver_version() % 1000 / 10, CUDART_VERSION / 1000,
+			 CUDART_VERSION % 1000 / 10, CUB_VERSION / 100000,
 			 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, command.c_str(), repetitions,
 			 mode.families ? ", the better of two medians" : mode.packed ?
 			 "; jobs: median of 9, by the clock on the wall; keep and free: us for one" :
@@ -658,11 +652,11 @@ main(int argc, char **argv)
 		packed_row_keys();
 	}
 	else
-		good = beside_cub(mode, info.limits.sms);
+		good = beside_cub(mode, context->limits.sms);
 
 	if (csv)
 		fclose(csv);
-	hpsort_cuda_pinned_free(context, verdict);
+	CUDA(cudaFreeHost(verdict));
 	hpsort_cuda_close(context);
 	return good ? 0 : 1;
 }

@@ -16,7 +16,7 @@
  * one disturbed median among thousands is likely.
  *
  * The same cases say what a kernel family is worth: a case that takes it is sorted once
- * more without it (HpsortCudaSpec.without), by what the engine chooses then.
+ * more without it (RegimeShape.without), by what the engine chooses then.
  *
  *-------------------------------------------------------------------------
  */
@@ -104,7 +104,7 @@ make_case_kernel(Case c, int32_t *to)
 	}
 }
 
-/* without: HpsortCudaSpec's. */
+/* without: RegimeShape's. */
 static double
 time_engine(const Case &c, const char *name, uint32_t without, RegimeChoice *choice)
 {
@@ -112,14 +112,14 @@ time_engine(const Case &c, const char *name, uint32_t without, RegimeChoice *cho
 	HpsortCudaSpec spec = {};
 	double		ms;
 
-	spec.without = without;
 	spec.bounds_known = 1;
 	spec.lo = c.range >> 32 != 0 ? INT32_MIN : 0;
 	spec.hi = c.range >> 31 != 0 ? INT32_MAX : (int32_t) (c.range - 1);
 	CUDA(cudaMemsetAsync(permute ? (void *) rows_out : out, 0xa5, c.n * 4, stream));
 	ms = measure([&] {
 		ENGINE(sort_now(context, spec, keys, c.n, permute ? nullptr : out,
-						permute ? rows_out : nullptr, stream, verdict, choice, &err));
+						permute ? rows_out : nullptr, stream, verdict, choice, &err,
+						without));
 	});
 	if (permute)
 		check_rows(c.n, name);
@@ -224,7 +224,7 @@ try_case(const Case &c, Tally *tally)
 	tally->all.add(ratio);
 	tally->kinds[kind_of(c)].add(ratio);
 	snprintf(line, sizeof(line), "%-66s %9.4f %9.4f %6.2f  %s", name, o.engine, o.cub,
-			 ratio, regime_name(o.choice.regime));
+			 ratio, regime_names[o.choice.regime]);
 	if (!good)
 	{
 		tally->slow.push_back(line);
@@ -233,7 +233,7 @@ try_case(const Case &c, Tally *tally)
 	}
 	if (csv)
 		fprintf(csv, "\"%s\",%.4f,%.4f,,,%.2f,,%s,\">=%.2fx\",%s\n", name, o.engine, o.cub,
-				ratio, regime_name(o.choice.regime), enough,
+				ratio, regime_names[o.choice.regime], enough,
 				good ? "met" : "MISSED");
 }
 
@@ -326,7 +326,7 @@ static const Family families[] = {
 	{"few keys", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ONE_LAUNCH), false},
 };
 
-/* The bit of HpsortCudaSpec.without that would have forbidden this choice. */
+/* The bit of RegimeShape.without that would have forbidden this choice. */
 static uint32_t
 bit_of(const RegimeChoice &choice)
 {
@@ -383,7 +383,7 @@ grid_without_families(void)
 			}
 			if (csv)
 				fprintf(csv, "\"%s\",%s,%.4f,%.4f,%.3f,%s\n", name.c_str(), family.name,
-						with, without, without / with, regime_name(other.regime));
+						with, without, without / with, regime_names[other.regime]);
 		}
 	});
 	for (const Family &family : families)

@@ -28,7 +28,7 @@
 #include "arguments.h"
 #include "calls.cuh"
 #include "generate.cuh"
-#include "published/published.h"
+#include "published_now.cuh"
 #include "sort_now.cuh"
 
 static const int repetitions = 5;
@@ -139,29 +139,6 @@ own_way(const Recipe &recipe)
 	return ms;
 }
 
-/* Those that the algorithm has; what is out of its range is left to be refused. */
-static HpsortPublishedOptions
-options_of(HpsortPublished algorithm)
-{
-	const std::string none = std::string(hpsort_published_algorithms(nullptr)[algorithm].name) +
-		" has no option";
-	HpsortPublishedSpec spec = {};
-
-	spec.algorithm = algorithm;
-	for (const auto &option : option_names)
-	{
-		const uint32_t value = wanted.*option.field;
-
-		spec.options.*option.field = value;
-		if (value > 0 && hpsort_published_can(&spec, 0, 0, &err) != HPSORT_CUDA_OK &&
-			std::string(err.text).find(none) == 0)
-			spec.options.*option.field = 0;
-	}
-	if (algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC)
-		spec.options.disorder_limit = wanted.disorder_limit;
-	return spec.options;
-}
-
 /* < 0 when it cannot; err says why. */
 static double
 by_name(HpsortPublished algorithm, const Recipe &recipe)
@@ -169,24 +146,34 @@ by_name(HpsortPublished algorithm, const Recipe &recipe)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = algorithm;
-	spec.options = options_of(algorithm);
+	spec.options = wanted;
 	spec.bounds_known = 1;
 	spec.lo = (int32_t) recipe.lo;
 	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
-	if (hpsort_published_can(&spec, recipe.n, most_workspace, &err) != HPSORT_CUDA_OK)
+	if (algorithm == HPSORT_PUBLISHED_BUCKET_RADIX && wanted.radix_bits > 0 &&
+		(recipe.distinct - 1) >> 2 * wanted.radix_bits != 0)
+	{
+		snprintf(err.text, sizeof(err.text), "the range takes more than two passes");
 		return -1;
+	}
+	if (algorithms[algorithm].need(spec, recipe.n) > most_workspace)
+	{
+		snprintf(err.text, sizeof(err.text), "%s needs more than %llu bytes",
+				 algorithms[algorithm].name, (unsigned long long) most_workspace);
+		return -1;
+	}
 	/* for what it finds: keys that occur twice */
-	if (hpsort_published_sort(context, &spec, keys, nullptr, recipe.n, out, nullptr,
-							  stream, nullptr, nullptr, &err) != HPSORT_CUDA_OK)
+	if (published_now(context, spec, keys, nullptr, recipe.n, out, nullptr, stream, nullptr,
+					  nullptr, &err) != HPSORT_CUDA_OK)
 		return -1;
 	CUDA(cudaMemsetAsync(out, 0xa5, recipe.n * 4, stream));
 
 	double		ms = measure([&] {
-		ENGINE(hpsort_published_sort(context, &spec, keys, nullptr, recipe.n, out,
-									 nullptr, stream, verdict, nullptr, &err));
+		ENGINE(published_now(context, spec, keys, nullptr, recipe.n, out, nullptr, stream,
+							 verdict, nullptr, &err));
 	});
 
-	check_sorted(recipe.n, hpsort_published_algorithms(nullptr)[algorithm].name);
+	check_sorted(recipe.n, algorithms[algorithm].name);
 	return ms;
 }
 
@@ -209,7 +196,7 @@ usage(const char *program, const std::string &wrong)
 		fprintf(to, "%s: %s\n", program, wrong.c_str());
 	fprintf(to, "usage: %s [csv file] [algorithm ...] [option=number ...]\nalgorithms:", program);
 	for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
-		fprintf(to, " %s", hpsort_published_algorithms(nullptr)[a].name);
+		fprintf(to, " %s", algorithms[a].name);
 	fprintf(to, "\noptions:");
 	for (const auto &option : option_names)
 		fprintf(to, " %s", option.name);
@@ -248,7 +235,7 @@ main(int argc, char **argv)
 	CUDA(cudaMalloc(&out, sizes[3] * 4));
 	CUDA(cudaMalloc(&flush, flush_bytes));
 	CUDA(cudaMemset(flush, 1, flush_bytes));
-	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict, &err));
+	CUDA(cudaMallocHost((void **) &verdict, sizeof(*verdict)));
 	if (csv)
 		fprintf(csv, "algorithm,n,range,keys,ms,hpsort_ms,radix_ms,why_not\n");
 	for (uint64_t n : sizes)
@@ -268,7 +255,7 @@ main(int argc, char **argv)
 				const bool	permutation = algorithm == HPSORT_PUBLISHED_ONE_HP && shape == 1;
 				const char *what = permutation ? "permutation" :
 					distribution_names[recipe.distribution];
-				const char *name = hpsort_published_algorithms(nullptr)[algorithm].name;
+				const char *name = algorithms[algorithm].name;
 				double		ms;
 
 				make(recipe, permutation);
@@ -292,7 +279,7 @@ main(int argc, char **argv)
 		}
 	if (csv)
 		fclose(csv);
-	hpsort_cuda_pinned_free(context, verdict);
+	CUDA(cudaFreeHost(verdict));
 	hpsort_cuda_close(context);
 	return 0;
 }

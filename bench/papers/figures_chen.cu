@@ -16,9 +16,26 @@ bitonic_spec(bool floats, bool payload)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
-	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
+	spec.float_images = floats;
 	spec.payload = payload;
 	return spec;
+}
+
+/* Makes the floats in keys their images, in the same order (spec.h). */
+static __global__ void
+images_kernel(uint32_t *what, uint64_t n)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		what[i] = (what[i] >> 31 ? what[i] ^ 0x7fffffffu : what[i]) - 0x7fffffu;
+}
+
+static void
+make_images(uint64_t n)
+{
+	images_kernel<<<2048, 256, 0, stream>>>(keys, n);
+	CUDA(cudaStreamSynchronize(stream));
 }
 
 /* Contexts of the devices of these numbers: the bench's own for the first, which is 0. */
@@ -39,55 +56,26 @@ close_devices(const std::vector<HpsortCuda *> &contexts)
 		hpsort_cuda_close(contexts[d]);
 }
 
-/* Their Figs. 2 and 5: from host memory to host memory; payloads are row numbers. */
-static double
-many(uint64_t n, bool floats, const std::vector<int> &devices, bool payload = false)
-{
-	static const uint64_t most_many = 64000000;
-	static uint32_t *host_rows = nullptr;
-	static uint32_t *host_rows_out = nullptr;
-
-	const std::vector<HpsortCuda *> contexts = open_devices(devices);
-	HpsortPublishedSpec spec = {};
-
-	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
-	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
-	spec.payload = payload;
-	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
-	if (payload && host_rows == nullptr)
-	{
-		CUDA(cudaMallocHost((void **) &host_rows, most_many * 4));
-		CUDA(cudaMallocHost((void **) &host_rows_out, most_many * 4));
-		for (uint64_t i = 0; i < most_many; i++)
-			host_rows[i] = (uint32_t) i;
-	}
-
-	double		ms = time_host([&] {
-		ENGINE(hpsort_published_sort_many(contexts.data(), (int) contexts.size(), &spec, host_in,
-										  payload ? host_rows : nullptr, n, host_out,
-										  payload ? host_rows_out : nullptr, &err));
-	});
-
-	check_host(host_out, n, floats, "several gpus");
-	close_devices(contexts);
-	return ms;
-}
-
 /*
- * The same by a job, as the GPU service runs it: keys come in chunks, of which all
- * devices get their part, and the result is read.  told: how many will come is known.
+ * Their Fig. 5: a job that all devices have a part of, as the GPU service runs it.  Keys come in
+ * calls of `chunk`, and the result is read.  told: how many will come is known.  permute: row
+ * numbers travel with the keys, and are read, too.
  */
 static double
-by_job(uint64_t n, const std::vector<int> &devices, bool told)
+by_job(uint64_t n, const std::vector<int> &devices, uint64_t chunk, bool told, bool floats = false,
+	   bool permute = false)
 {
-	static const uint64_t chunk = 1u << 20;
 	const std::vector<HpsortCuda *> contexts = open_devices(devices);
 	HpsortCudaSpec spec = {};
+	uint32_t   *host_rows = nullptr;
 
 	spec.algorithm = HPSORT_PUBLISHED_JOB(HPSORT_PUBLISHED_BUCKET_BITONIC);
-	spec.wanted = HPSORT_CUDA_KEYS;
+	spec.wanted = HPSORT_CUDA_KEYS | (permute ? HPSORT_CUDA_PERMUTATION : 0);
 	spec.n_hint = told ? n : 0;
+	spec.float_images = floats;
 	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+	if (permute)
+		CUDA(cudaMallocHost((void **) &host_rows, n * 4));
 
 	double		ms = time_host([&] {
 		HpsortCudaJob *job;
@@ -99,11 +87,15 @@ by_job(uint64_t n, const std::vector<int> &devices, bool told)
 									   std::min(chunk, n - at), nullptr, &err));
 		ENGINE(hpsort_cuda_job_finish(job, nullptr, &err));
 		ENGINE(hpsort_cuda_job_read_keys(job, 0, n, 0, (int32_t *) host_out, &err));
+		if (permute)
+			ENGINE(hpsort_cuda_job_read_permutation(job, 0, n, host_rows, &err));
 		hpsort_cuda_job_close(job);
 	});
 
 	check_host(host_out, n, false, "a job on several gpus");
 	close_devices(contexts);
+	if (permute)
+		CUDA(cudaFreeHost(host_rows));
 	return ms;
 }
 
@@ -122,6 +114,49 @@ structures_kernel(const uint32_t *from, uint64_t n, uint4 *to)
 
 	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 		to[i] = make_uint4(from[i], (uint32_t) i, (uint32_t) i * 3u, from[i] ^ (uint32_t) i);
+}
+
+/* Takes the image of each structure's key out, and numbers the structures. */
+static __global__ void
+take_keys_kernel(const uint4 *structures, uint64_t n, uint32_t *to, uint32_t *numbers)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	{
+		const uint32_t bits = structures[i].x;
+
+		to[i] = (bits >> 31 ? bits ^ 0x7fffffffu : bits) - 0x7fffffu;
+		numbers[i] = (uint32_t) i;
+	}
+}
+
+static __global__ void
+move_structures_kernel(const uint4 *structures, uint64_t n, const uint32_t *numbers, uint4 *to)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		to[i] = structures[numbers[i]];
+}
+
+/*
+ * Sorts the structures of rows into rows_out.  The authors move a structure in each step, to its
+ * slice, to shared memory and back.  Here its key and its number move so, and every structure
+ * moves once.  Bytes moved per structure: 16 + 8 to take the keys out, 92 for the sort of pairs,
+ * 4 + 32 + 16 to move it.
+ */
+static void
+sort_structures(uint64_t n)
+{
+	const uint4 *from = (const uint4 *) rows;
+	hpsort::DeviceBuffer memory(context, stream, n * 16, "keys of structures");
+	uint32_t   *part = memory.as<uint32_t>();
+
+	take_keys_kernel<<<2048, 256, 0, stream>>>(from, n, part, part + n);
+	ENGINE(published_now(context, bitonic_spec(true, true), part, part + n, n, part + 2 * n,
+						 part + 3 * n, stream, nullptr, nullptr, &err));
+	move_structures_kernel<<<2048, 256, 0, stream>>>(from, n, part + 3 * n, (uint4 *) rows_out);
 }
 
 /* The keys, for the usual check; a structure that was torn spoils its key. */
@@ -149,21 +184,16 @@ check_structures(uint64_t n, const char *what)
 static void
 structures_point(const std::string &data, uint64_t n)
 {
-	const HpsortPublishedSpec spec = bitonic_spec(true, false);
 	const size_t bytes = n * sizeof(Structure);
-	auto		once = [&] {
-		ENGINE(hpsort_published_sort_structures(context, &spec, rows, 4, 0, n, rows_out,
-												stream, &err));
-	};
 
 	structures_kernel<<<2048, 256, 0, stream>>>(keys, n, (uint4 *) rows);
 	CUDA(cudaStreamSynchronize(stream));
-	emit("chen", "3b", data, n, "bucket_bitonic", time_gpu(once));
+	emit("chen", "3b", data, n, "bucket_bitonic", time_gpu([&] { sort_structures(n); }));
 	check_structures(n, "structures");
 	CUDA(cudaMemcpy(host_in, rows, bytes, cudaMemcpyDeviceToHost));
 	emit("chen", "3b", data, n, "bucket_bitonic with transfers", time_host([&] {
 		CUDA(cudaMemcpyAsync(rows, host_in, bytes, cudaMemcpyHostToDevice, stream));
-		once();
+		sort_structures(n);
 		CUDA(cudaMemcpyAsync(host_out, rows_out, bytes, cudaMemcpyDeviceToHost, stream));
 		CUDA(cudaStreamSynchronize(stream));
 	}));
@@ -219,10 +249,19 @@ list_point(const std::string &name, uint64_t n, bool floats)
 	HpsortPublishedSpec spec = bitonic_spec(floats, false);
 	HpsortPublishedReport report;
 
+	/* the peers sort floats, bucket_bitonic their images */
+	emit("chen", figure, name, n, "cub", floats ? cub_floats(n) : cub_keys(n, 32));
+	emit("chen", figure, name, n, "cub with transfers", cub_from_host(n, floats));
+	if (n % 12000000 == 0)
+		emit("chen", figure, name, n, "std_sort", std_sort(n, floats));
+	emit("chen", "payload", name, n, "cub", cub_pairs(n, 32, floats));
+	if (floats && n % 8000000 == 0)
+		structures_point(name, n);
+	if (floats)
+		make_images(n);
 	emit("chen", figure, name, n, "bucket_bitonic", published(spec, n, &report));
 	emit_phases("chen", "4", name, n, report);
 	disorder_point(name, n, nearly, report);
-	emit("chen", figure, name, n, "cub", floats ? cub_floats(n) : cub_keys(n, 32));
 	for (int told : {-1, 1})
 	{
 		spec.nearly_sorted = told;
@@ -230,14 +269,9 @@ list_point(const std::string &name, uint64_t n, bool floats)
 			emit("chen", figure, name, n, told > 0 ? "strided" : "not strided",
 				 published(spec, n));
 	}
-	emit("chen", figure, name, n, "bucket_bitonic with transfers", many(n, floats, {0}));
-	emit("chen", figure, name, n, "cub with transfers", cub_from_host(n, floats));
-	if (n % 12000000 == 0)
-		emit("chen", figure, name, n, "std_sort", std_sort(n, floats));
+	spec.nearly_sorted = 0;
+	emit("chen", figure, name, n, "bucket_bitonic with transfers", published_from_host(spec, n));
 	emit("chen", "payload", name, n, "bucket_bitonic", published(bitonic_spec(floats, true), n));
-	emit("chen", "payload", name, n, "cub", cub_pairs(n, 32, floats));
-	if (floats && n % 8000000 == 0)
-		structures_point(name, n);
 }
 
 /* E, M and C that they did not choose, on the list of 24 million that they name. */
@@ -258,16 +292,7 @@ option_points(void)
 		}
 }
 
-/* Uniform floats as SQL sends them, cut into slices by value and as integers. */
-static __global__ void
-images_kernel(uint32_t *what, uint64_t n)
-{
-	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-		what[i] = (what[i] >> 31 ? what[i] ^ 0x7fffffffu : what[i]) - 0x7fffffu;
-}
-
+/* Floats as SQL sends them, cut into slices as integers and by value. */
 static void
 image_points(void)
 {
@@ -280,11 +305,10 @@ image_points(void)
 		if (!list.floats)
 			continue;
 		make({list.shape, n, (uint64_t) 1 << 31, n, 0});
-		images_kernel<<<2048, 256, 0, stream>>>(keys, n);
-		CUDA(cudaStreamSynchronize(stream));
+		make_images(n);
 		emit("chen", "images", list.name, n, "as integers", published(spec, n, &report));
 		emit("chen", "images", list.name, n, "levels as integers", report.rounds);
-		spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
+		spec.float_images = true;
 		emit("chen", "images", list.name, n, "by value", published(spec, n, &report));
 		emit("chen", "images", list.name, n, "levels by value", report.rounds);
 	}
@@ -318,10 +342,12 @@ chen_figures(void)
 	image_points();
 }
 
-/* Fig. 5, and what it leaves out: other lists than uniform integers, and jobs. */
+/* Fig. 5, whose list is there from the beginning, and what it leaves out: other lists than
+ * uniform integers, and keys that come in chunks. */
 void
 gpus_figures(void)
 {
+	const uint64_t chunk = 1u << 20;
 	std::vector<std::pair<std::string, std::vector<int>>> ways = {
 		{"one gpu", {0}}, {"the same gpu twice", {0, 0}},
 	};
@@ -336,9 +362,10 @@ gpus_figures(void)
 		emit("chen", "5", "int uniform", n, "cub with transfers", cub_from_host(n, false));
 		for (const auto &[name, devices] : ways)
 		{
-			emit("chen", "5", "int uniform", n, name, many(n, false, devices));
-			emit("chen", "5 jobs", "int uniform", n, name, by_job(n, devices, true));
-			emit("chen", "5 jobs", "int uniform streamed", n, name, by_job(n, devices, false));
+			emit("chen", "5", "int uniform", n, name, by_job(n, devices, n, true));
+			emit("chen", "5 jobs", "int uniform", n, name, by_job(n, devices, chunk, true));
+			emit("chen", "5 jobs", "int uniform streamed", n, name,
+				 by_job(n, devices, chunk, false));
 		}
 	}
 	for (uint64_t n : {24000000, 64000000})
@@ -348,13 +375,16 @@ gpus_figures(void)
 			if (list.shape != FULL_RANGE)
 				emit("chen", "5", list.name, n, "cub with transfers",
 					 cub_from_host(n, list.floats));
+			if (list.floats)
+				make_images(n);
 			for (const auto &[name, devices] : ways)
 			{
 				if (list.shape != FULL_RANGE)
-					emit("chen", "5", list.name, n, name, many(n, list.floats, devices));
+					emit("chen", "5", list.name, n, name,
+						 by_job(n, devices, n, true, list.floats));
 				if (!list.floats)
 					emit("chen", "5 structures", list.name, n, name,
-						 many(n, false, devices, true));
+						 by_job(n, devices, n, true, false, true));
 			}
 		}
 }

@@ -25,7 +25,7 @@ hp_point(const std::string &figure, const std::string &name, const Data &data)
 	emit("hp", figure, name, n, "cub_bits", cub_keys(n, bits_of(bounds)));
 	for (HpsortPublished a : hp_names)
 		if (a != HPSORT_PUBLISHED_ONE_HP || data.shape == PERMUTATION)
-			emit("hp", figure, name, n, hpsort_published_algorithms(nullptr)[a].name,
+			emit("hp", figure, name, n, algorithms[a].name,
 				 published(published_spec(a, bounds), n));
 	emit("hp", figure, name, n, "hpsort", engine(n, bounds));
 }

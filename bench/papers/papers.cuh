@@ -17,7 +17,7 @@
 
 #include "../gpu/calls.cuh"
 #include "data.h"
-#include "published/published.h"
+#include "published_now.cuh"
 
 using namespace papers;
 

@@ -274,9 +274,8 @@ static void
 sort_once(const HpsortPublishedSpec &spec, uint64_t n, HpsortPublishedVerdict *verdict_,
 		  HpsortPublishedReport *report)
 {
-	ENGINE(hpsort_published_sort(context, &spec, keys, spec.payload ? rows : nullptr, n, out,
-								 spec.payload ? rows_out : nullptr, stream, verdict_, report,
-								 &err));
+	ENGINE(published_now(context, spec, keys, rows, n, out, rows_out, stream, verdict_, report,
+						 &err));
 }
 
 static void
@@ -299,8 +298,7 @@ published(const HpsortPublishedSpec &spec, uint64_t n, HpsortPublishedReport *re
 
 	hpsort_cuda_memory(context, nullptr, peak, 1);
 	check_verdict();
-	check_result(n, spec.type == HPSORT_PUBLISHED_FLOAT4,
-				 hpsort_published_algorithms(nullptr)[spec.algorithm].name);
+	check_result(n, false, algorithms[spec.algorithm].name);
 	if (report)
 		sort_once(spec, n, nullptr, report);
 	return ms;
@@ -319,7 +317,7 @@ published_from_host(const HpsortPublishedSpec &spec, uint64_t n)
 	});
 
 	check_verdict();
-	check_host(host_out, n, spec.type == HPSORT_PUBLISHED_FLOAT4, "with transfers");
+	check_host(host_out, n, false, "with transfers");
 	return ms;
 }
 
@@ -671,12 +669,12 @@ main(int argc, char **argv)
 	}
 	ENGINE(hpsort_cuda_open(0, 0, &context, &err));
 	ENGINE(hpsort_cuda_device_info(0, &info, &err));
-	printf("%s, driver %d, runtime %d, cub %d\n", info.name, info.driver_version,
-		   info.runtime_version, info.cub_version);
+	printf("%s, driver %d, runtime %d, cub %d\n", info.name, driver_version(),
+		   CUDART_VERSION, CUB_VERSION);
 	/* a run that is cut short leaves what it has measured */
 	setvbuf(csv, nullptr, _IOLBF, 1 << 12);
-	fprintf(csv, "# %s, driver %d, runtime %d, cub %d\n", info.name, info.driver_version,
-			info.runtime_version, info.cub_version);
+	fprintf(csv, "# %s, driver %d, runtime %d, cub %d\n", info.name, driver_version(),
+			CUDART_VERSION, CUB_VERSION);
 	fprintf(csv, "# papersbench");
 	for (int i = 2; i < argc; i++)
 		fprintf(csv, " %s", argv[i]);
@@ -691,14 +689,12 @@ main(int argc, char **argv)
 	number_rows();
 	CUDA(cudaMallocHost(&host_in, most_host * 4));
 	CUDA(cudaMallocHost(&host_out, most_host * 4));
-	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
-									&err));
-	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*published_verdict),
-									(void **) &published_verdict, &err));
+	CUDA(cudaMallocHost((void **) &verdict, sizeof(*verdict)));
+	CUDA(cudaMallocHost((void **) &published_verdict, sizeof(*published_verdict)));
 	measure_groups(argc, argv);
 	fclose(csv);
-	hpsort_cuda_pinned_free(context, verdict);
-	hpsort_cuda_pinned_free(context, published_verdict);
+	CUDA(cudaFreeHost(verdict));
+	CUDA(cudaFreeHost(published_verdict));
 	hpsort_cuda_close(context);
 	return n_wrong > 0;
 }

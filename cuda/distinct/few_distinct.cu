@@ -463,12 +463,8 @@ configure_few_distinct(const HpsortCudaLimits &limits)
 {
 	int			bytes = (regime_few_distinct_slots(&limits) & ~3u) * 2 * sizeof(uint32_t);
 
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sample_kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-		  "set up a kernel");
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(count_distinct_kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-		  "set up a kernel");
+	allow_shared(sample_kernel, bytes);
+	allow_shared(count_distinct_kernel, bytes);
 }
 
 /*
@@ -503,22 +499,7 @@ Sampling::Sampling(const SortInput &input, uint64_t few_most)
 	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
 		(collected_.as<int32_t>(), slots / 2, sampled, n, few_most, report, skip_.as<uint32_t>());
 	check_launch("sample the keys");
-	check(cudaEventCreateWithFlags(&taken_, cudaEventDisableTiming),
-		  "create an event");
-
-	const cudaError_t rc = cudaEventRecord(taken_, stream);
-
-	/* no destructor runs for an object that was not constructed */
-	if (rc != cudaSuccess)
-	{
-		ignore(cudaEventDestroy(taken_));
-		fail_cuda(rc, "record an event");
-	}
-}
-
-Sampling::~Sampling()
-{
-	ignore(cudaEventDestroy(taken_));
+	taken_.record(stream);
 }
 
 Sample
@@ -527,8 +508,7 @@ Sampling::result()
 	const SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
 	Sample		sample;
 
-	check(cudaEventSynchronize(taken_), "sample the keys");
-
+	taken_.wait("sample the keys");
 	sample.distinct = static_cast<uint64_t>(regime_distinct(&report->values, n_) + 0.5);
 	sample.skipped = report->skip != 0;
 	return sample;

@@ -39,9 +39,6 @@ class Sampling
 {
 public:
 	Sampling(const SortInput &input, uint64_t few_most);
-	~Sampling();
-	Sampling(const Sampling &) = delete;
-	Sampling &operator=(const Sampling &) = delete;
 
 	const uint32_t *skip() const { return skip_.as<uint32_t>(); }
 	Sample		result();
@@ -51,7 +48,7 @@ private:
 	VerdictSlot report_;
 	DeviceBuffer collected_;
 	DeviceBuffer skip_;
-	cudaEvent_t taken_ = nullptr;
+	Event		taken_;
 };
 
 /*

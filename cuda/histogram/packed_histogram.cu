@@ -170,7 +170,7 @@ count_packed_kernel(PackedTable table, KeyMap map, Count64 *all_bins,
 void
 configure_packed_histogram(const HpsortCudaLimits &limits)
 {
-	allow_shared(count_packed_kernel, limits);
+	allow_shared(count_packed_kernel, bins_allowance(limits));
 }
 
 /*

@@ -298,7 +298,7 @@ count_rows_kernel(const __grid_constant__ RowTable table,
 void
 configure_packed_rows(const HpsortCudaLimits &limits)
 {
-	allow_shared(count_rows_kernel, limits);
+	allow_shared(count_rows_kernel, bins_allowance(limits));
 }
 
 /* Has the number of blocks that unpack_add() has. */

@@ -296,16 +296,12 @@ histogram_blocks(const HpsortCuda *context, uint64_t n, uint32_t bins)
 	return grid_blocks(context, n, histogram_threads * 4 + bins / 8, 1);
 }
 
-/* Lets a kernel use as much dynamic shared memory as the device's bins may take. */
-template <typename Kernel>
-void
-allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
+/* Returns the bytes that kernels may have for their bins: not all that the device has, because
+ * static shared memory takes part of it. */
+inline uint64_t
+bins_allowance(const HpsortCudaLimits &limits)
 {
-	/* not all that the device has: static shared memory takes part of it */
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize,
-							   regime_shared_bins(&limits) * sizeof(uint32_t) + 1024),
-		  "set up a kernel");
+	return regime_shared_bins(&limits) * sizeof(uint32_t) + 1024;
 }
 
 } /* namespace hpsort */

@@ -156,10 +156,10 @@ configure_shared_histogram(const HpsortCudaLimits &limits)
 {
 	if (sizeof(OutputState) > regime_shared_bins(&limits) * sizeof(uint32_t))
 		fail(HPSORT_CUDA_NO_DEVICE, "the device has too little shared memory");
-	allow_shared(shared_kernel<uint32_t>, limits);
-	allow_shared(shared_kernel<Count64>, limits);
-	allow_shared(count_kernel, limits);
-	allow_shared(compact_kernel, limits);
+	allow_shared(shared_kernel<uint32_t>, bins_allowance(limits));
+	allow_shared(shared_kernel<Count64>, bins_allowance(limits));
+	allow_shared(count_kernel, bins_allowance(limits));
+	allow_shared(compact_kernel, bins_allowance(limits));
 }
 
 /* Launches shared_kernel with common bins of type Count. */

@@ -313,8 +313,8 @@ template <int THREADS>
 static void
 configure(const HpsortCudaLimits &limits)
 {
-	allow_shared(bucket_kernel<false, false, THREADS>, limits);
-	allow_shared(bucket_kernel<false, true, THREADS>, limits);
+	allow_shared(bucket_kernel<false, false, THREADS>, partition_allowance(limits));
+	allow_shared(bucket_kernel<false, true, THREADS>, partition_allowance(limits));
 }
 
 void
@@ -322,7 +322,8 @@ configure_buckets(const HpsortCudaLimits &limits)
 {
 	configure<PartitionTuning::bucket_threads>(limits);
 	configure<PartitionTuning::wide_threads>(limits);
-	allow_shared(bucket_kernel<true, false, PartitionTuning::wide_threads>, limits);
+	allow_shared(bucket_kernel<true, false, PartitionTuning::wide_threads>,
+				 partition_allowance(limits));
 }
 
 /* Launches the first kernel, and the second if some bucket may be crowded.  Blocks without an

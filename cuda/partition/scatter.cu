@@ -618,11 +618,13 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 void
 configure_scatter(const HpsortCudaLimits &limits)
 {
-	allow_shared(count_buckets_kernel, limits);
-	allow_shared(scatter_counted_kernel<PartitionTuning::items>, limits);
-	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, limits);
-	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, limits);
-	allow_shared(scatter_at_once_kernel<PartitionTuning::few_keys_items>, limits);
+	const uint64_t bytes = partition_allowance(limits);
+
+	allow_shared(count_buckets_kernel, bytes);
+	allow_shared(scatter_counted_kernel<PartitionTuning::items>, bytes);
+	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, bytes);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, bytes);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::few_keys_items>, bytes);
 }
 
 void

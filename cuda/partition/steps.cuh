@@ -115,15 +115,11 @@ struct PartitionArrays
 					const Division &division, uint64_t n);
 };
 
-/* Lets a kernel use as much dynamic shared memory as the device's bins may take. */
-template <typename Kernel>
-static inline void
-allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
+/* Returns the bytes of dynamic shared memory that kernels may have. */
+inline uint64_t
+partition_allowance(const HpsortCudaLimits &limits)
 {
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize,
-							   regime_shared_bins(&limits) * sizeof(uint32_t)),
-		  "set up a kernel");
+	return regime_shared_bins(&limits) * sizeof(uint32_t);
 }
 
 /* ---- scatter.cu ---- */

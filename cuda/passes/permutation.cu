@@ -567,12 +567,8 @@ void
 configure_permutation(const HpsortCudaLimits &limits)
 {
 	/* a slot and its rank; there are half as many slots as bins */
-	int			bytes = regime_few_distinct_slots(&limits) *
-		(sizeof(uint32_t) + sizeof(uint16_t));
-
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(rank_rows_kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-		  "set up a kernel");
+	allow_shared(rank_rows_kernel, regime_few_distinct_slots(&limits) *
+				 (sizeof(uint32_t) + sizeof(uint16_t)));
 }
 
 /* Two passes over words of 16 bits that source loads.  *sweeps must have the starts of both
@@ -618,7 +614,7 @@ binned_passes(const SortInput &input, uint32_t passes, uint32_t bits, Sweeps *sw
  * key without a run has no rank. */
 void
 ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32_t *rows,
-				   Sweeps *ready)
+				   Sweeps *sweeps)
 {
 	HpsortCuda *context = input.context;
 	const cudaStream_t stream = input.stream;
@@ -635,11 +631,7 @@ ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32
 	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
 	const RunDigits digits = {runs.keys, runs.starts, distinct, binned, input.descending,
 		map};
-	Sweeps		mine;
-	Sweeps	   *sweeps = ready != nullptr ? ready : &mine;
 
-	if (ready == nullptr)
-		sweeps->allocate(context, stream, n, passes);
 	/* one launch makes ranks and starts: the counts of ranks are the runs' counts */
 	if (!binned && passes == 1)
 	{

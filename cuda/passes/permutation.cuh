@@ -29,10 +29,10 @@ void		binned_passes(const SortInput &input, uint32_t passes, uint32_t bits,
 /*
  * Writes the stable permutation by bins, or by dense ranks among the runs, to rows.  runs are
  * these keys' runs, at most 65,536.  narrow says that the bins fit in shared memory, and so in
- * 16 bits.  ready is null, or workspace for two passes.
+ * 16 bits.  *sweeps is workspace for two passes.
  */
 void		ranked_permutation(const SortInput &input, bool narrow, const Runs &runs,
-							   uint32_t *rows, Sweeps *ready = nullptr);
+							   uint32_t *rows, Sweeps *sweeps);
 
 } /* namespace hpsort */
 

@@ -393,7 +393,7 @@ pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 }
 
 /* If sorted_keys is null and the number of passes is not two, an array of this call stands in for
- * it.  sort.cu has refused more keys than 32 bits number. */
+ * it.  hpsort_cuda_job_finish() has refused more keys than 32 bits number. */
 void
 radix_permutation(const SortInput &input, const RegimeChoice &choice,
 				  int32_t *sorted_keys, uint32_t *rows, RadixStart *start)

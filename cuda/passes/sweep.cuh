@@ -677,9 +677,7 @@ struct Sweeps
 
 		/* with the kernel's own shared memory this is more than a kernel gets without asking */
 		if (bytes + sizeof(typename Pass::Shared) > 46 * 1024)
-			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
-									   cudaFuncAttributeMaxDynamicSharedMemorySize,
-									   static_cast<int>(bytes)), "set up a kernel");
+			allow_shared(sweep_kernel<Pass>, bytes);
 		for (uint64_t first = 0, p = 0; first < n; first += most, p++)
 		{
 			Sweep		sweep;

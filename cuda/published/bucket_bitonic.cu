@@ -287,7 +287,7 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 		list.slices = std::max(2u, list.n / pass->shape.slice_expected);
 		list.first_slice = static_cast<uint32_t>(slices);
 		slices += list.slices;
-		if (pass->order.numbers && level < by_value_levels && !list.by_payload &&
+		if (pass->order.floats && level < by_value_levels && !list.by_payload &&
 			list.finite_lo < list.finite_hi)
 			slice_by_value(pass->order, &list);
 		else

@@ -100,9 +100,6 @@ void		merge_output(const Task &task, const Elements &other,
 size_t		sort_shared(const Task &task, const HpsortPublishedSpec *spec,
 						uint64_t own, const std::vector<Share *> &others);
 
-/* Returns the device memory in bytes that a share of n keys takes at most. */
-uint64_t	share_need(const HpsortPublishedSpec &spec, uint64_t n);
-
 } /* namespace published */
 } /* namespace hpsort */
 

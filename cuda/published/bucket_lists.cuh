@@ -93,16 +93,16 @@ value_of(const Order &order, uint32_t ordered)
 	double		value;
 
 #ifdef __CUDA_ARCH__
-	value = order.numbers ? static_cast<double>(__uint_as_float(bits)) :
+	value = order.floats ? static_cast<double>(__uint_as_float(bits)) :
 		static_cast<double>(static_cast<int32_t>(bits));
 #else
 	float		f;
 
 	memcpy(&f, &bits, sizeof(f));
-	value = order.numbers ? static_cast<double>(f) :
+	value = order.floats ? static_cast<double>(f) :
 		static_cast<double>(static_cast<int32_t>(bits));
 #endif
-	return order.flip ? -value : value;
+	return order.descending ? -value : value;
 }
 
 /* Returns the number by which a list orders its i-th element. */

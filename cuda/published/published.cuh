@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * published.cuh
- *	  What the published algorithms share: the task that they are given, their subroutines, and
- *	  the clock that times their phases.
+ *	  What the published algorithms share: their table, the task that they are given, their
+ *	  subroutines, and the clock that times their phases.
  *
  * For the files of cuda/published.  An algorithm is one function in a file of its own.  It puts
  * its work on the task's stream, takes memory by DeviceBuffer, throws Failure, and reports keys
@@ -15,7 +15,30 @@
 #define HPSORT_PUBLISHED_CUH
 
 #include "common/keys.cuh"
-#include "published/published.h"
+#include "published/spec.h"
+
+/* Where kernels of a published algorithm report what they find, in pinned memory. */
+struct HpsortPublishedVerdict
+{
+	HpsortCudaVerdict keys;		/* n_outside and key */
+	uint32_t	n_duplicate;	/* one_hp, distinct: > 0 if a key occurs twice */
+	int32_t		duplicate;		/* one of the keys that occur twice */
+};
+
+/* Times of the phases that the papers' figures show, and which way a sort took. */
+#define HPSORT_PUBLISHED_PHASES 8
+struct HpsortPublishedReport
+{
+	uint32_t	phases;
+	const char *phase[HPSORT_PUBLISHED_PHASES];
+	double		phase_ms[HPSORT_PUBLISHED_PHASES];
+	uint32_t	rounds;			/* bucket_radix: choices of pivots in all passes; bucket_bitonic:
+								 * levels of recursion */
+	uint32_t	repaired;		/* bucket_radix: groups too disordered for insertion */
+	bool		nearly_sorted;	/* bucket_bitonic: taken as nearly sorted, and so divided by the
+								 * strided way */
+	double		disorder;		/* bucket_bitonic: the disorder degree, if it was measured */
+};
 
 namespace hpsort
 {
@@ -26,6 +49,22 @@ namespace published
 {
 
 class Shares;
+
+/* One row of the table of algorithms. */
+struct Info
+{
+	const char *name;			/* as in SQL */
+	const char *no_rows;		/* why it gives no permutation; null: it moves a payload, which may
+								 * be row numbers */
+	uint64_t	max_n;			/* most keys */
+
+	/* Returns an upper bound of the device memory in bytes besides keys and result.  Without
+	 * bounds the range counts as 2^32. */
+	uint64_t	(*need) (const HpsortPublishedSpec &spec, uint64_t n);
+};
+
+/* The table of all algorithms, in the order of the enum. */
+extern const Info algorithms[HPSORT_PUBLISHED_ALGORITHMS];
 
 /* Times phases by events if there is a report.  phase() ends one phase and begins the next.  A
  * name may come again; its times are added up. */
@@ -202,16 +241,14 @@ blocks_for_each(uint64_t things, unsigned threads)
 	return static_cast<unsigned>((things + threads - 1) / threads);
 }
 
-/* ---- published.cu, for published_job.cu ---- */
+/* ---- published.cu, for published_job.cu and many_gpus.cu ---- */
 
-/* Throws what hpsort_published_can() would return.  in_use is what memory_limit (0: not checked)
- * must hold besides the need. */
-void		refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
-				   uint64_t memory_limit);
+/* Throws if the algorithm can never sort n keys. */
+void		refuse(const HpsortPublishedSpec &spec, uint64_t n);
 
-/* Throws NO_MEMORY; one text, wherever the want of memory is found. */
-[[noreturn]] void refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need,
-								uint64_t in_use, uint64_t memory_limit);
+/* Throws NO_MEMORY if need, besides what is in use, exceeds the context's limit. */
+void		refuse_memory(HpsortCuda *context, HpsortPublished algorithm, uint64_t n,
+						  uint64_t need);
 
 /*
  * Sorts: finds bounds that are missing, checks the memory, calls the algorithm.  Does not wait at
@@ -219,6 +256,20 @@ void		refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
  * are added to spec.
  */
 void		sort_on(Task task, HpsortPublishedSpec *spec);
+
+/* A task, and what it needs while it is sorted: keys of a job, which lie on a device, and their
+ * numbers as the payload. */
+struct KeptTask
+{
+	/* out, and rows unless it is null, have room for n elements; kept has the first keys of n */
+	KeptTask(HpsortCuda *context, cudaStream_t stream, const KeptKeys &kept, uint64_t n,
+			 uint32_t *out, uint32_t *rows);
+
+	VerdictSlot slot;
+	Clock		clock;
+	DeviceBuffer numbers;
+	Task		task = {};
+};
 
 /* Throws what the verdict reports, if anything. */
 void		check_verdict(const HpsortPublishedVerdict &verdict,
@@ -228,6 +279,17 @@ void		check_verdict(const HpsortPublishedVerdict &verdict,
 
 /* Throws if spec->algorithm cannot do the job, with the reason. */
 void		published_check_job(HpsortCuda *context, const HpsortCudaSpec *spec);
+
+/*
+ * Return device memory in bytes of a job of n keys with spec.algorithm.
+ *
+ * need is the upper bound that regime_job_need() is for all other jobs.  If the bounds are
+ * not known, the range counts as 1: finish checks what the sort really takes before anything is
+ * sorted.  least is what the job cannot do without: a job of bucket_bitonic that gets less than
+ * its need cuts its list, sorts the parts one by one and merges them.
+ */
+uint64_t	job_need(const HpsortCudaSpec &spec, uint64_t n);
+uint64_t	job_least(const HpsortCudaSpec &spec, uint64_t n);
 
 /* Lets further devices have a part of the keys of a job that is about to get them.  Does nothing
  * unless bucket_bitonic sorts the job. */

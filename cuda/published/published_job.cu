@@ -4,7 +4,8 @@
  *	  Jobs that sort with a published algorithm: what they need, what they cannot do, and the sort
  *	  itself.
  *
- * For job.cu.  A job differs from a call of hpsort_published_sort() in three ways:
+ * For job.cu.  A job differs from a sort of keys that others own (test/cuda/published_now.cuh) in
+ * three ways:
  *
  * - Somebody may cancel it.
  * - Its keys are its own, so that bucket_bitonic may use them as its second list.
@@ -23,6 +24,9 @@ namespace hpsort
 {
 namespace published
 {
+
+static_assert(sizeof(HpsortPublishedVerdict) <= VerdictSlot::bytes,
+			  "a verdict fits its slot");
 
 namespace
 {
@@ -45,18 +49,16 @@ spec_of_job(const HpsortCudaSpec &job)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
-	/* to other algorithms, images are the integers that they are */
-	if (job.float_images && is_bitonic(spec))
-		spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
+	spec.float_images = job.float_images != 0;
 	/* a range of one if the bounds are not known: a need for 2^32 would refuse what may fit */
 	spec.lo = job.bounds_known ? job.lo : 0;
 	spec.hi = job.bounds_known ? job.hi : 0;
-	spec.bounds_known = 1;
+	spec.bounds_known = true;
 	if (job.wanted & HPSORT_CUDA_PERMUTATION)
 	{
 		spec.descending = job.descending != 0;
-		spec.payload = 1;
-		spec.stable = 1;
+		spec.payload = true;
+		spec.stable = true;
 	}
 	return spec;
 }
@@ -69,7 +71,7 @@ sorting_need(const HpsortPublishedSpec &spec, uint64_t n, uint64_t available)
 	const uint64_t lists = array_bytes(n, 4) * (spec.payload ? 4 : 2);
 
 	if (!is_bitonic(spec))
-		return lists + hpsort_published_algorithms(nullptr)[spec.algorithm].need(&spec, n);
+		return lists + algorithms[spec.algorithm].need(spec, n);
 	HpsortPublishedSpec passes = spec;
 
 	passes.pass_keys = bucket_bitonic_pass_keys(spec, n, available);
@@ -88,28 +90,38 @@ constexpr uint64_t reading_need = 2 * REGIME_READ_SLICE * 3 + 65536;
 
 } /* namespace */
 
+uint64_t
+job_need(const HpsortCudaSpec &job, uint64_t n)
+{
+	return std::max(sorting_need(spec_of_job(job), n, UINT64_MAX), runs_need(n)) +
+		reading_need;
+}
+
+/* The job wants keys beside the runs, so runs are made only if there is room.  Only
+ * bucket_bitonic has a choice: with no memory available, it takes its shortest passes. */
+uint64_t
+job_least(const HpsortCudaSpec &job, uint64_t n)
+{
+	const HpsortPublishedSpec spec = spec_of_job(job);
+	const uint64_t keys = array_bytes(n, 4);
+	const uint64_t slices = 2 * std::min<uint64_t>(keys, REGIME_READ_SLICE);
+
+	if (!is_bitonic(spec) || job.wanted == HPSORT_CUDA_RUNS)
+		return job_need(job, n);
+	return std::max(sorting_need(spec, n, 0), keys * (spec.payload ? 2 : 1) + slices) +
+		65536;
+}
+
 /* At open: fails if the job can never be done, or does not fit even in the shortest passes. */
 void
 published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 {
 	const HpsortPublishedSpec spec = spec_of_job(*job);
-	const HpsortPublishedInfo *table = hpsort_published_algorithms(nullptr);
-	const uint64_t limit = context->limit.load();
-	const uint64_t n = job->n_hint;
-	uint64_t	used;
-	uint64_t	least;
 
-	if (spec.algorithm >= 0 && spec.algorithm < HPSORT_PUBLISHED_ALGORITHMS &&
-		spec.payload && table[spec.algorithm].no_rows != nullptr)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s cannot return a permutation: %s",
-			 table[spec.algorithm].name, table[spec.algorithm].no_rows);
-	refuse(&spec, n, 0, 0);
-	if (n == 0)
-		return;					/* the number is not known: finish checks */
-	hpsort_cuda_memory(context, &used, nullptr, 0);
-	least = hpsort_published_job_least(job, n);
-	if (least > limit || used > limit - least)
-		refuse_memory(spec.algorithm, n, least, used, limit);
+	refuse(spec, job->n_hint);
+	/* finish checks a number of keys that is not known here */
+	if (job->n_hint > 0)
+		refuse_memory(context, spec.algorithm, job->n_hint, job_least(*job, job->n_hint));
 }
 
 void
@@ -122,27 +134,15 @@ published_share(const HpsortCudaSpec &job, HpsortCuda *const *contexts, int coun
 		shares->open(contexts, count, spec, job.n_hint);
 }
 
-Cut
-published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
-			   const Bounds &bounds, const KeptKeys &kept, uint64_t n, int32_t *out,
-			   uint32_t *rows, StopWord stop, const Shares &shares)
+KeptTask::KeptTask(HpsortCuda *context, cudaStream_t stream, const KeptKeys &kept, uint64_t n,
+				   uint32_t *out, uint32_t *rows)
+	: slot(context, stream), clock(stream, nullptr)
 {
-	const std::vector<Share *> others = shares.used();
-	HpsortPublishedSpec spec = spec_of_job(job);
-	VerdictSlot slot(context, stream);
-	Clock		clock(stream, nullptr);
-	DeviceBuffer numbers;
-	Task		task = {};
-	Cut			cut = {1, 1};
-
-	/* The keys' own bounds: a job has read all keys, and promised bounds may be wider. */
-	spec.lo = bounds.lo;
-	spec.hi = bounds.hi;
 	task.context = context;
 	task.stream = stream;
 	task.keys = reinterpret_cast<uint32_t *>(kept.keys());
 	task.n = n;
-	task.out = reinterpret_cast<uint32_t *>(out);
+	task.out = out;
 	if (rows != nullptr)
 	{
 		numbers = DeviceBuffer(context, stream, n * sizeof(uint32_t), "row numbers");
@@ -153,6 +153,22 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	task.verdict = reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
 	memset(task.verdict, 0, sizeof(*task.verdict));
 	task.clock = &clock;
+}
+
+Cut
+published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
+			   const Bounds &bounds, const KeptKeys &kept, uint64_t n, int32_t *out,
+			   uint32_t *rows, StopWord stop, const Shares &shares)
+{
+	const std::vector<Share *> others = shares.used();
+	HpsortPublishedSpec spec = spec_of_job(job);
+	KeptTask	keys(context, stream, kept, n, reinterpret_cast<uint32_t *>(out), rows);
+	Task	   &task = keys.task;
+	Cut			cut = {1, 1};
+
+	/* The keys' own bounds: a job has read all keys, and promised bounds may be wider. */
+	spec.lo = bounds.lo;
+	spec.hi = bounds.hi;
 	task.stop = stop;
 	if (is_bitonic(spec))
 	{
@@ -189,31 +205,3 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 
 } /* namespace published */
 } /* namespace hpsort */
-
-using namespace hpsort;
-using namespace hpsort::published;
-
-static_assert(sizeof(HpsortPublishedVerdict) <= VerdictSlot::bytes,
-			  "a verdict fits its slot");
-
-extern "C" uint64_t
-hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
-{
-	return std::max(sorting_need(spec_of_job(*job), n, UINT64_MAX), runs_need(n)) +
-		reading_need;
-}
-
-/* The job wants keys beside the runs, so runs are made only if there is room.  Only
- * bucket_bitonic has a choice: with no memory available, it takes its shortest passes. */
-extern "C" uint64_t
-hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
-{
-	const HpsortPublishedSpec spec = spec_of_job(*job);
-	const uint64_t keys = array_bytes(n, 4);
-	const uint64_t slices = 2 * std::min<uint64_t>(keys, REGIME_READ_SLICE);
-
-	if (!is_bitonic(spec) || job->wanted == HPSORT_CUDA_RUNS)
-		return hpsort_published_job_need(job, n);
-	return std::max(sorting_need(spec, n, 0), keys * (spec.payload ? 2 : 1) + slices) +
-		65536;
-}

@@ -7,7 +7,7 @@
  */
 #include "published/shares.cuh"
 
-#include "published/bucket_bitonic.cuh"
+#include "published/published.cuh"
 
 #include <algorithm>
 
@@ -22,23 +22,6 @@ namespace
 /* With fewer keys for each device, one device has sorted them before a thread has started. */
 constexpr uint64_t shared_least = 1u << 20;
 
-/* Calls body() with the share's device current. */
-template <typename Body>
-void
-on_device_of(const Share &share, Body body)
-{
-	DeviceScope scope(share.context->ordinal);
-
-	body();
-}
-
-/* Returns whether a device only lacks room, so that other devices can go on. */
-bool
-is_out_of_memory(const Failure &failure)
-{
-	return failure.error.code == HPSORT_CUDA_NO_MEMORY && !failure.error.sticky;
-}
-
 } /* namespace */
 
 void
@@ -47,7 +30,9 @@ Shares::close()
 	settle();
 	for (std::unique_ptr<Share> &share : shares_)
 		(void) guarded(nullptr, [&] {
-			on_device_of(*share, [&] { share.reset(); });
+			DeviceScope scope(share->context->ordinal);
+
+			share.reset();
 		});
 	shares_.clear();
 }
@@ -64,6 +49,9 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 	const uint64_t least = shared_least * (static_cast<uint64_t>(count) + 1);
 	/* the last piece may go to any device */
 	const uint64_t each = expected / (static_cast<uint64_t>(count) + 1) + piece;
+	/* the keys as they came and in order, both twice with row numbers, and what sorting takes */
+	const uint64_t need = array_bytes(each, 4) * (spec.payload ? 4 : 2) +
+		bucket_bitonic_need(spec, each);
 
 	close();
 	from_ = expected >= least ? 0 : least;
@@ -74,7 +62,7 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 		uint64_t	used;
 
 		hpsort_cuda_memory(context, &used, nullptr, 0);
-		if (from_ == 0 && (used > limit || share_need(spec, each) > limit - used))
+		if (from_ == 0 && (used > limit || need > limit - used))
 			continue;
 
 		DeviceScope scope(context->ordinal);
@@ -88,7 +76,7 @@ Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &
 		}
 		catch (const Failure &failure)
 		{
-			if (!is_out_of_memory(failure))
+			if (!failure.out_of_memory())
 				throw;
 		}
 	}
@@ -124,7 +112,7 @@ Shares::take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
 	}
 	catch (const Failure &failure)
 	{
-		if (!is_out_of_memory(failure))
+		if (!failure.out_of_memory())
 			throw;
 		chosen->full = true;
 		return false;
@@ -139,10 +127,10 @@ Shares::settle()
 {
 	for (const std::unique_ptr<Share> &share : shares_)
 		(void) guarded(nullptr, [&] {
-			on_device_of(*share, [&] {
-				ignore(cudaStreamSynchronize(share->copy));
-				ignore(cudaStreamSynchronize(share->compute));
-			});
+			DeviceScope scope(share->context->ordinal);
+
+			ignore(cudaStreamSynchronize(share->copy));
+			ignore(cudaStreamSynchronize(share->compute));
 		});
 }
 
@@ -150,12 +138,13 @@ void
 Shares::widen(Bounds *bounds)
 {
 	for (Share *share : used())
-		on_device_of(*share, [&] {
-			const Bounds found = share->kept.read_bounds();
+	{
+		DeviceScope scope(share->context->ordinal);
+		const Bounds found = share->kept.read_bounds();
 
-			bounds->lo = std::min(bounds->lo, found.lo);
-			bounds->hi = std::max(bounds->hi, found.hi);
-		});
+		bounds->lo = std::min(bounds->lo, found.lo);
+		bounds->hi = std::max(bounds->hi, found.hi);
+	}
 }
 
 bool

@@ -19,7 +19,7 @@
 #include <memory>
 
 #include "kept_keys.cuh"
-#include "published/published.h"
+#include "published/spec.h"
 
 namespace hpsort
 {

@@ -22,12 +22,16 @@
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 typedef struct GpuClient GpuClient;
+
+/* What a job has moved, for the statistics. */
+typedef struct GpuCounters
+{
+	uint64_t	jobs;			/* 1: it ended with its result in hand, else 0 */
+	uint64_t	keys;			/* of that result */
+	uint64_t	bytes_sent;		/* written to chunks */
+	uint64_t	bytes_received; /* results copied out of chunks */
+} GpuCounters;
 
 /*
  * What a client is lent by its caller; arg is passed to all of it.
@@ -37,29 +41,21 @@ typedef struct GpuClient GpuClient;
  * caller wants to stop (cancel, termination): the call in progress then returns SORT_CANCELLED
  * and the connection is closed, which frees the job.  NULL: poll(2).
  *
- * failed hears of every failure of a connection that was made, and of its jobs, but for those of
- * a caller that wants to stop; text is a phrase.  closed hears of the end of every job.  Neither
- * calls the client's functions but for those that return what is known.  NULL: nobody hears.
+ * failed is called for every failure of a connection that was made, and of its jobs, but for those
+ * of a caller that wants to stop; text is a phrase.  closed is called at the end of every job, with
+ * what the job has moved.  Both may call only those of the client's functions that return what is
+ * known.  NULL: not called.
  */
 typedef struct GpuClientHooks
 {
 	int			(*wait) (void *arg, int fd, int events, int timeout_ms);
 	void		(*failed) (void *arg, GpuFailure failure, const char *text);
-	void		(*closed) (void *arg);
+	void		(*closed) (void *arg, const GpuCounters *counters);
 	void	   *arg;
 } GpuClientHooks;
 
 /* GpuClientHooks.wait by poll(2), for which a signal is a timeout. */
 extern int	gpu_client_poll(void *arg, int fd, int events, int timeout_ms);
-
-/* What a connection has moved since it was made; for the statistics. */
-typedef struct GpuClientCounters
-{
-	uint64_t	jobs;			/* finished with their result in hand */
-	uint64_t	keys;			/* of those jobs */
-	uint64_t	bytes_sent;		/* keys written to chunks, aborted jobs too */
-	uint64_t	bytes_received; /* results copied out of chunks */
-} GpuClientCounters;
 
 typedef struct GpuClientOptions
 {
@@ -99,8 +95,6 @@ extern int	gpu_client_service_pid(const GpuClient *client);
 /* Why the last call that failed did. */
 extern GpuFailure gpu_client_failure(const GpuClient *client);
 
-extern void gpu_client_counters(const GpuClient *client, GpuClientCounters *counters);
-
 /* Fills in the first *count of the service's devices, at most max. */
 extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices, int max,
 									 int *count, SortError *err);
@@ -117,7 +111,7 @@ extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices
  * itself.  add() copies keys into chunks and returns when the last key is copied: the
  * service works on earlier chunks meanwhile.  spec->n is how many keys follow at
  * once, in one add() or several.  All further keys are announced to the service
- * when add() is called with them, which costs a round trip for each such call; in
+ * when add() is called with them, which costs a round trip for each of these calls; in
  * return, a job that may pause between two calls holds none of the memory that all
  * jobs share.  A read must follow finish() at once, because results lie in that
  * memory, too.  read_keys and read_permutation write results as they come: when
@@ -135,9 +129,5 @@ extern SortStatus gpu_client_open(GpuClient *client, const SortContext *context,
  * All further calls on the job fail but its close(), which frees its memory.
  */
 extern void gpu_client_end_job(GpuClient *client);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_GPU_CLIENT_H */

@@ -589,9 +589,3 @@ gpu_client_failure(const GpuClient *c)
 {
 	return c->failure;
 }
-
-void
-gpu_client_counters(const GpuClient *c, GpuClientCounters *counters)
-{
-	*counters = c->counters;
-}

@@ -43,8 +43,7 @@ struct GpuClient
 	GpuFailure	failure;		/* the last one */
 	int			service_pid;
 	SortDeviceCosts costs;
-	bool		keeps_extents;	/* the service does, those of this client */
-	GpuClientCounters counters;
+	bool		keeps_extents;	/* the service keeps this client's */
 	SharedArea	area;
 	uint64_t	job_number;		/* of the current or last job; 0: none yet */
 	struct GpuJob *job;			/* the current one, or NULL */

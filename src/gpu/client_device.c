@@ -19,6 +19,7 @@ gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spe
 				SortJob **result, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
+	uint32_t	capacity;
 	GpuJob	   *job;
 	GpuMessage	message;
 	SortStatus	status;
@@ -37,10 +38,10 @@ gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spe
 	memset(job, 0, sizeof(GpuJob));
 	sort_job_init(&job->base, &gpu_client_device, context, spec);
 	job->client = c;
-	job->announced = spec->n;
+	capacity = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
+	job->announced = spec->n / capacity + (spec->n % capacity > 0);
 	job->filling = -1;
 	job->rows.ncolumns = 1;
-	job->reading.kept = -1;
 	c->failure = GPU_OK;
 	c->job = job;
 	c->job_number++;
@@ -53,6 +54,7 @@ gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spe
 	message.body.open.descending = spec->descending;
 	message.body.open.algorithm = context->algorithm;
 	message.body.open.floats = context->floats;
+	message.body.open.look_up = spec->look_up;
 
 	/*
 	 * The service shall say that there is no chunk before the wait timeout is over, after which
@@ -76,38 +78,38 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	return gpu_client_open(context->gpu->arg, context, spec, result, err);
 }
 
-/* Announces the next n keys to the service, as far as it does not know of them. */
-static SortStatus
-announce(GpuJob *job, size_t n, SortError *err)
+/* Copies keys into the chunk that is being filled, or into one that it begins; returns how many. */
+static uint32_t
+fill_chunk(GpuJob *job, const int32_t *keys, size_t n, SortStatus *status, SortError *err)
 {
-	GpuMessage	message;
+	GpuClient  *c = job->client;
+	uint32_t	room = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
+	uint32_t	chunk;
 
-	if (n <= job->announced - job->crossed)
-		return SORT_OK;
-	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
-	message.body.want.keys = n - (job->announced - job->crossed);
-	job->announced += message.body.want.keys;
-	return client_send(job->client, &message, err);
+	if (job->filling < 0)
+	{
+		*status = client_begin_chunk(job, &chunk, err);
+		if (*status != SORT_OK)
+			return 0;
+		job->filling = chunk;
+		job->filled = 0;
+	}
+	room -= job->filled;
+	if (n > room)
+		n = room;
+	copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) +
+				   job->filled * sizeof(int32_t), keys, n * sizeof(int32_t));
+	job->filled += (uint32_t) n;
+	job->n += n;
+	if (n == room)
+		*status = client_submit_keys(job, err);
+	return (uint32_t) n;
 }
 
 /*
- * The end of an add.  Unless more keys are announced, the next add may be far away:
- * the last chunk is handed over as it is, so that the job holds none.
+ * Unless the spec says that more keys follow, the next add may be far away: the last chunk is
+ * handed over as it is, so that the job holds none.
  */
-static SortStatus
-pause_adding(GpuJob *job, SortError *err)
-{
-	SortStatus	status;
-	bool		came;
-
-	do
-		status = client_job_handle(job, &came, err);
-	while (status == SORT_OK && came);
-	if (status == SORT_OK && job->filling >= 0 && job->crossed == job->announced)
-		status = client_submit_keys(job, err);
-	return status;
-}
-
 static SortStatus
 gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
@@ -121,36 +123,22 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 	if (job->rows.layout)
 		return client_refuse(c, err, GPU_UNSUPPORTED, "keys cannot follow those of rows");
 	capacity = gpu_chunk_items(GPU_FORM_KEYS, c->area.chunk_bytes);
-	status = announce(job, n, err);
-	if (status != SORT_OK)
-		return status;
-	while (n > 0)
+	status = client_announce(job, ((job->filling >= 0 ? job->filled : 0) + n + capacity - 1) /
+							 capacity, err);
+	while (n > 0 && status == SORT_OK)
 	{
-		uint32_t	part;
+		uint32_t	part = fill_chunk(job, keys, n, &status, err);
 
-		if (job->filling < 0)
-			status = client_begin_chunk(job, err);
-		if (status != SORT_OK)
-			return status;
-		part = capacity - job->filled;
-		if (part > n)
-			part = (uint32_t) n;
-		copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) +
-					   job->filled * sizeof(int32_t),
-					   keys, part * sizeof(int32_t));
-		job->filled += part;
-		job->crossed += part;
-		job->n += part;
 		keys += part;
 		n -= part;
-		if (job->filled == capacity)
-			status = client_submit_keys(job, err);
-		if (status != SORT_OK)
-			return status;
-		if (sort_interrupted(job->base.context))
+		if (status == SORT_OK && sort_interrupted(job->base.context))
 			return client_cancelled(c, err);
 	}
-	return pause_adding(job, err);
+	if (status == SORT_OK)
+		status = client_job_handle_all(job, err);
+	if (status == SORT_OK && job->n >= base->spec.n)
+		status = client_submit_keys(job, err);
+	return status;
 }
 
 static SortStatus
@@ -163,34 +151,21 @@ gpu_finish(SortJob *base, SortError *err)
 
 	if (job->failed)
 		return client_job_failed(job, err);
-	status = client_send_gathered(job, err);
-	if (status == SORT_OK && job->filling >= 0 && job->filled > 0)
-		status = client_submit_keys(job, err);
+	status = client_submit_keys(job, err);
+	if (status == SORT_OK)
+		status = client_send_gathered(job, err);
 	if (status != SORT_OK)
 		return status;
-
-	/* FINISH asks for the first result, too: no round trip of its own. */
 	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);
-	message.body.read.form = job->base.spec.look_up ? GPU_FORM_NONE :
-		job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
-		job->base.spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
-	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
-	job->reading.number = job->base.spec.look_up ? 0 : 1;
-	job->ahead = 0;				/* FINISH ends what was announced before */
+	job->announced = 0;			/* FINISH ends what was announced before */
 	status = client_send(c, &message, err);
-
-	/*
-	 * FINISH has given back the chunk that was begun, and those that were granted too late for
-	 * keys.
-	 */
-	if (job->filling >= 0)
-		c->area.held[job->filling] = CHUNK_NOT_HELD;
-	job->filling = -1;
 	if (status == SORT_OK && job->base.spec.look_up)
-		status = client_announce_chunks(job, 0, 1, err);	/* for the first questions */
+		status = client_announce(job, 1, err);	/* for the first questions */
 	while (status == SORT_OK && !job->finished)
 		status = client_job_handle(job, NULL, err);
+
+	/* FINISH has given back the chunks that were granted for what has not come. */
 	while (c->area.ngranted > 0)
 		c->area.held[c->area.granted[--c->area.ngranted]] = CHUNK_NOT_HELD;
 	if (status == SORT_OK && job->base.spec.look_up)
@@ -228,7 +203,7 @@ gpu_client_end_job(GpuClient *c)
 	job->failed = true;
 	sort_fail(&job->error, SORT_DEVICE_UNAVAILABLE, "job has ended");
 	if (c->hooks.closed)
-		c->hooks.closed(c->hooks.arg);
+		c->hooks.closed(c->hooks.arg, &job->counters);
 }
 
 static void

@@ -14,11 +14,8 @@
 void
 client_count_job(GpuJob *job)
 {
-	if (job->counted)
-		return;
-	job->counted = true;
-	job->client->counters.jobs++;
-	job->client->counters.keys += job->n;
+	job->counters.jobs = 1;
+	job->counters.keys = job->n;
 }
 
 SortStatus
@@ -52,7 +49,6 @@ take_error(GpuJob *job, const GpuError *e)
 	}
 	job->failed = true;
 	job->filling = -1;
-	job->reading.kept = -1;
 	client_drop_chunks(c);
 }
 
@@ -72,6 +68,26 @@ take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 	return SORT_OK;
 }
 
+/* Whether a result of that form and size is what the job was opened for. */
+static bool
+result_fits(const GpuJob *job, const GpuFinished *finished)
+{
+	const SortJobSpec *spec = &job->base.spec;
+
+	switch (finished->form)
+	{
+		case GPU_FORM_NONE:
+			return spec->look_up && finished->items == 0;
+		case GPU_FORM_RUNS:
+			return !spec->look_up && spec->want != SORT_WANT_PERMUTATION &&
+				finished->items <= finished->n;
+		default:
+			return !spec->look_up && finished->items == finished->n &&
+				spec->want == (finished->form == GPU_FORM_KEYS ? SORT_WANT_KEYS :
+							   SORT_WANT_PERMUTATION);
+	}
+}
+
 static SortStatus
 take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 {
@@ -79,32 +95,14 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 		return client_violation(job->client, err, "result that was not asked for");
 	if (job->rows.filtered ? finished->n > job->n : finished->n != job->n)
 		return client_violation(job->client, err, "wrong number of keys");
+	if (!result_fits(job, finished))
+		return client_violation(job->client, err, "result of another form");
 	job->n = job->base.keys = finished->n;
 	job->finished = true;
+	job->result.form = (GpuForm) finished->form;
+	job->result.items = finished->items;
 	job->algorithm = (SortAlgorithm) finished->algorithm;
 	memcpy(job->reason, finished->reason, sizeof(job->reason));
-	return SORT_OK;
-}
-
-static SortStatus
-take_result(GpuJob *job, const GpuResult *result, SortError *err)
-{
-	ResultReading *reading = &job->reading;
-
-	if (!job->finished || result->read > reading->number)
-		return client_violation(job->client, err, "result that was not asked for");
-
-	/* The result of an earlier reading, which was given up. */
-	if (result->read < reading->number)
-		return SORT_OK;
-	if (reading->come)
-		return client_violation(job->client, err, "second result");
-	if (result->form == GPU_FORM_RUNS ? result->items > job->n : result->items != job->n)
-		return client_violation(job->client, err, "wrong number of results");
-	reading->result = *result;
-	reading->come = true;
-	reading->begun = false;
-	reading->at = 0;
 	return SORT_OK;
 }
 
@@ -116,23 +114,6 @@ take_loan(GpuClient *c, uint32_t chunk, SortError *err)
 		return client_violation(c, err, "chunk lent twice");
 	c->area.held[chunk] = CHUNK_LENT;
 	return SORT_OK;
-}
-
-/* A part of a result that no read waits for. */
-static SortStatus
-take_data(GpuJob *job, const GpuData *data, SortError *err)
-{
-	GpuClient  *c = job->client;
-
-	if (job->failed)
-		return SORT_OK;
-	if (!job->finished || data->read > job->reading.number)
-		return client_violation(c, err, "result that was not asked for");
-	if (take_loan(c, data->chunk, err) != SORT_OK)
-		return err->status;
-	if (data->read < job->reading.number)
-		return client_release_chunk(c, data->chunk, err);
-	return client_violation(c, err, "result out of turn");
 }
 
 static SortStatus
@@ -151,17 +132,14 @@ take_found(GpuJob *job, const GpuLook *found, SortError *err)
 
 /* Takes the answer to the next list of rows, which is a copy; false if it cannot be one. */
 static bool
-take_answer(AskedRows *asked, const GpuRows *answer)
+take_answer(AskedRows *asked, const SortRows *answer)
 {
 	SortRows   *rows = &asked->list[asked->answered++];
+	bool		same = memcmp(answer->blocks, rows->blocks, sizeof(rows->blocks)) == 0;
 
-	rows->missing = answer->missing;
-	rows->rows = answer->rows;
-	rows->nulls = answer->nulls;
-	rows->added = rows->missing == 0;
-	return memcmp(answer->blocks, rows->blocks, sizeof(rows->blocks)) == 0 &&
-		(rows->added || rows->rows == 0) && rows->nulls <= rows->rows &&
-		!(asked->layout && rows->nulls > 0);
+	*rows = *answer;
+	return same && rows->added == (rows->missing == 0) && (rows->added || rows->rows == 0) &&
+		rows->nulls <= rows->rows && !(asked->layout && rows->nulls > 0);
 }
 
 /*
@@ -169,12 +147,11 @@ take_answer(AskedRows *asked, const GpuRows *answer)
  * time: each answer is copied before it is looked at.
  */
 static SortStatus
-take_added(GpuJob *job, const GpuAdded *added, SortError *err)
+take_added(GpuJob *job, const GpuChunk *added, SortError *err)
 {
 	GpuClient  *c = job->client;
 	AskedRows  *asked = &job->rows;
 	const char *at;
-	uint64_t	keys = 0;
 	uint32_t	i;
 
 	if (job->failed)
@@ -187,17 +164,14 @@ take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 	at = client_chunk_memory(c, added->chunk);
 	for (i = 0; i < added->count; i++)
 	{
-		GpuRows		answer;
+		SortRows	answer;
 
 		memcpy(&answer, at, sizeof(answer));
 		at += sizeof(answer) + asked->ncolumns * sizeof(uint64_t);
 		if (!take_answer(asked, &answer))
 			return client_violation(c, err, "impossible rows");
-		keys += answer.rows - answer.nulls;
+		job->n += answer.rows - answer.nulls;
 	}
-	if (keys != added->keys)
-		return client_violation(c, err, "wrong number of keys");
-	job->n += keys;
 	return client_release_chunk(c, added->chunk, err);
 }
 
@@ -212,12 +186,8 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 			return take_grant(job, message->body.chunk.chunk, err);
 		case GPU_MSG_FINISHED:
 			return take_finished(job, &message->body.finished, err);
-		case GPU_MSG_RESULT:
-			return take_result(job, &message->body.result, err);
-		case GPU_MSG_DATA:
-			return take_data(job, &message->body.data, err);
 		case GPU_MSG_ADDED:
-			return take_added(job, &message->body.added, err);
+			return take_added(job, &message->body.chunk, err);
 		case GPU_MSG_FULL:
 			job->gathered.full = true;
 			return SORT_OK;
@@ -249,7 +219,31 @@ client_job_handle(GpuJob *job, bool *came, SortError *err)
 }
 
 SortStatus
-client_begin_chunk(GpuJob *job, SortError *err)
+client_job_handle_all(GpuJob *job, SortError *err)
+{
+	bool		came = true;
+	SortStatus	status = SORT_OK;
+
+	while (status == SORT_OK && came)
+		status = client_job_handle(job, &came, err);
+	return status;
+}
+
+SortStatus
+client_announce(GpuJob *job, uint64_t chunks, SortError *err)
+{
+	GpuMessage	message;
+
+	if (chunks <= job->announced)
+		return SORT_OK;
+	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
+	message.body.want.chunks = (uint32_t) (chunks - job->announced);
+	job->announced = chunks;
+	return client_send(job->client, &message, err);
+}
+
+SortStatus
+client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *err)
 {
 	GpuClient  *c = job->client;
 
@@ -260,14 +254,14 @@ client_begin_chunk(GpuJob *job, SortError *err)
 		if (status != SORT_OK)
 			return status;
 	}
-	job->filling = c->area.granted[--c->area.ngranted];
-	job->filled = 0;
-	client_populate(c, (uint32_t) job->filling);
+	*chunk = c->area.granted[--c->area.ngranted];
+	client_populate(c, *chunk);
 	return SORT_OK;
 }
 
 SortStatus
-client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size, uint32_t count, SortError *err)
+client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk, size_t size,
+					uint32_t count, SortError *err)
 {
 	GpuClient  *c = job->client;
 	GpuMessage	message;
@@ -275,52 +269,36 @@ client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size, uint32_t coun
 	gpu_message_init(&message, type, c->job_number);
 	if (type == GPU_MSG_LOOK)
 		message.body.look = job->look;
-	message.body.chunk.chunk = (uint32_t) job->filling;
+	message.body.chunk.chunk = chunk;
 	message.body.chunk.count = count;
-	c->area.held[job->filling] = CHUNK_NOT_HELD;
-	c->counters.bytes_sent += size;
-	job->filling = -1;
+	c->area.held[chunk] = CHUNK_NOT_HELD;
+	job->counters.bytes_sent += size;
+	job->announced--;
 	return client_send(c, &message, err);
 }
 
 SortStatus
 client_submit_keys(GpuJob *job, SortError *err)
 {
-	return client_submit_chunk(job, GPU_MSG_ADD, job->filled * sizeof(int32_t), job->filled, err);
-}
+	int64_t		chunk = job->filling;
 
-SortStatus
-client_announce_chunks(GpuJob *job, uint32_t chunks, uint32_t ahead, SortError *err)
-{
-	GpuMessage	message;
-	uint32_t	known = job->ahead < chunks ? job->ahead : chunks;
-
-	/* A client that waits for a chunk must hold none, or clients could wait for each other. */
-	if (job->filling >= 0)
-	{
-		SortStatus	status = client_submit_keys(job, err);
-
-		if (status != SORT_OK)
-			return status;
-	}
-	job->ahead += ahead - known;
-	if (chunks + ahead == known)
-		return SORT_OK;
-	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
-	message.body.want.chunks = chunks + ahead - known;
-	return client_send(job->client, &message, err);
+	job->filling = -1;
+	return chunk < 0 ? SORT_OK :
+		client_submit_chunk(job, GPU_MSG_ADD, (uint32_t) chunk, job->filled * sizeof(int32_t),
+							job->filled, err);
 }
 
 SortStatus
 client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
 				  SortError *err)
 {
-	SortStatus	status = client_begin_chunk(job, err);
+	uint32_t	chunk;
+	SortStatus	status = client_begin_chunk(job, &chunk, err);
 
 	if (status != SORT_OK)
 		return status;
-	copy_to_shared(client_chunk_memory(job->client, (uint32_t) job->filling), bytes, size);
-	return client_submit_chunk(job, type, size, count, err);
+	copy_to_shared(client_chunk_memory(job->client, chunk), bytes, size);
+	return client_submit_chunk(job, type, chunk, size, count, err);
 }
 
 SortStatus

@@ -25,7 +25,7 @@ typedef struct GatheredExtents
 	bool		full;			/* the service has no room for more */
 } GatheredExtents;
 
-/* Rows that are being added: asked for, those with an answer. */
+/* Rows that are being added. */
 typedef struct AskedRows
 {
 	bool		layout;			/* one was sent; without it, the values of one column are keys */
@@ -38,27 +38,22 @@ typedef struct AskedRows
 	size_t		answered;
 } AskedRows;
 
-/* The reading of a result. */
-typedef struct ResultReading
+/* The result of a finished job. */
+typedef struct JobResult
 {
-	uint32_t	number;			/* of the last one that was asked for, from 1 */
-	bool		come;			/* its RESULT has come */
-	bool		begun;			/* a read uses it */
-	GpuResult	result;
-	uint64_t	at;				/* next item of result */
-	int64_t		kept;			/* its last chunk, not given back yet, -1: none */
-} ResultReading;
+	GpuForm		form;			/* as it comes */
+	uint64_t	items;			/* in all */
+	uint64_t	at;				/* next item */
+	bool		begun;			/* a read uses it, the only one */
+} JobResult;
 
 typedef struct GpuJob
 {
 	SortJob		base;
 	GpuClient  *client;			/* NULL: the job has been ended, and has failed */
-	uint64_t	n;				/* keys added, those of rows included */
-	uint64_t	crossed;		/* keys copied to chunks */
-	uint64_t	announced;		/* keys that the service has heard of, at least crossed */
-	uint32_t	ahead;			/* chunks without keys that have been announced for what comes
-								 * next */
-	int64_t		filling;		/* the chunk that is being filled, -1: none */
+	uint64_t	n;				/* keys added, keys of rows included */
+	uint64_t	announced;		/* chunks that have not been handed over yet */
+	int64_t		filling;		/* the chunk that is being filled with keys, -1: none */
 	uint32_t	filled;			/* keys in it */
 	GatheredExtents gathered;
 	AskedRows	rows;
@@ -68,8 +63,8 @@ typedef struct GpuJob
 	bool		finished;		/* FINISH is answered */
 	bool		failed;
 	SortError	error;			/* if failed */
-	bool		counted;		/* in the counters */
-	ResultReading reading;
+	JobResult	result;			/* if finished */
+	GpuCounters counters;
 	SortAlgorithm algorithm;	/* what the service used, after finish */
 	char		reason[GPU_TEXT_SIZE];
 } GpuJob;
@@ -85,32 +80,33 @@ extern SortStatus client_job_handle(GpuJob *job, bool *came, SortError *err);
 /* Takes note of a message for the current job. */
 extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);
 
-/*
- * Announces so many chunks that bring no keys, when the chunk of keys that is being filled has
- * been handed over; and `ahead` of those that follow soon, which then need no round trip of their
- * own.
- */
-extern SortStatus client_announce_chunks(GpuJob *job, uint32_t chunks, uint32_t ahead,
-										 SortError *err);
+/* Handles the messages that have come.  Fails if the job has failed. */
+extern SortStatus client_job_handle_all(GpuJob *job, SortError *err);
 
 /*
- * Begins to fill a granted chunk (job->filling); waits for one if there is none.  What is going
- * to fill it must have been announced.
+ * Announces that this many chunks are going to be filled, as far as that has not been announced
+ * yet.  What follows soon may be announced at once, and then needs no round trip of its own.
  */
-extern SortStatus client_begin_chunk(GpuJob *job, SortError *err);
+extern SortStatus client_announce(GpuJob *job, uint64_t chunks, SortError *err);
 
-/* Hands over the chunk that is being filled, with size bytes, as type with count elements. */
-extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size,
-									  uint32_t count, SortError *err);
+/*
+ * Begins to fill a granted chunk, which has been announced; waits for one if there is none.  The
+ * caller holds no other one, or clients could wait for each other.
+ */
+extern SortStatus client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *err);
 
-/* client_submit_chunk as ADD, of the keys in the chunk. */
+/* Hands over a chunk filled with size bytes, as type with count elements. */
+extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk,
+									  size_t size, uint32_t count, SortError *err);
+
+/* Hands over the chunk that is being filled with keys, if there is one. */
 extern SortStatus client_submit_keys(GpuJob *job, SortError *err);
 
 /* Begins a chunk, fills it with size bytes, and hands it over. */
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes,
 									size_t size, uint32_t count, SortError *err);
 
-/* Adds the job, whose result is known, to the connection's counters, once. */
+/* Counts the job, whose result is in hand. */
 extern void client_count_job(GpuJob *job);
 
 /* Fills err with what the job has failed of. */

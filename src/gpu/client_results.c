@@ -17,60 +17,24 @@
 
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 
-/* Whether there is a result that no read has used, of that form. */
-static bool
-result_serves(const GpuJob *job, GpuForm form)
-{
-	const ResultReading *reading = &job->reading;
-
-	if (!reading->come || reading->begun)
-		return false;
-	return form == GPU_FORM_BEST
-		? reading->result.form == GPU_FORM_KEYS || reading->result.form == GPU_FORM_RUNS
-		: reading->result.form == form;
-}
-
-/* Has the job read a result of that form, asking for it if need be. */
+/* Begins the reading of the result, which must be of that kind; nothing is read twice. */
 static SortStatus
-need_result(GpuJob *job, GpuForm form, bool descending, SortError *err)
+begin_reading(GpuJob *job, SortWant want, SortError *err)
 {
-	ResultReading *reading = &job->reading;
-	GpuClient  *c = job->client;
-	SortStatus	status = SORT_OK;
-
 	if (job->failed)
 		return client_job_failed(job, err);
-	while (status == SORT_OK && reading->number == 1 && !reading->come)
-		status = client_job_handle(job, NULL, err);
-	if (status == SORT_OK && !result_serves(job, form))
-	{
-		GpuMessage	message;
-
-		if (reading->kept >= 0)
-			status = client_release_chunk(c, (uint32_t) reading->kept, err);
-		reading->kept = -1;
-		if (status != SORT_OK)
-			return status;
-		gpu_message_init(&message, GPU_MSG_READ, c->job_number);
-		message.body.read.form = form;
-		message.body.read.descending = descending;
-		reading->number++;
-		reading->come = false;
-		status = client_send(c, &message, err);
-		while (status == SORT_OK && !reading->come)
-			status = client_job_handle(job, NULL, err);
-		if (status == SORT_OK && !result_serves(job, form))
-			return client_violation(c, err, "result of another form");
-	}
-	reading->begun = true;
-	return status;
+	if (!job->finished || job->base.spec.look_up || job->base.spec.want != want ||
+		job->result.begun)
+		return client_refuse(job->client, err, GPU_UNSUPPORTED, "job has no such result");
+	job->result.begun = true;
+	return SORT_OK;
 }
 
 /* Waits for the next part of the result, which lies in chunk data->chunk. */
 static SortStatus
 next_data(GpuJob *job, GpuData *data, SortError *err)
 {
-	const ResultReading *reading = &job->reading;
+	const JobResult *result = &job->result;
 	GpuClient  *c = job->client;
 
 	for (;;)
@@ -84,7 +48,7 @@ next_data(GpuJob *job, GpuData *data, SortError *err)
 		status = client_receive(c, true, &message, &got, err);
 		if (status != SORT_OK)
 			return status;
-		if (message.header.type != GPU_MSG_DATA || message.body.data.read != job->reading.number)
+		if (message.header.type != GPU_MSG_DATA)
 		{
 			status = client_job_message(c, &message, err);
 			if (status != SORT_OK)
@@ -96,8 +60,8 @@ next_data(GpuJob *job, GpuData *data, SortError *err)
 		*data = message.body.data;
 		if (c->area.held[data->chunk] != CHUNK_NOT_HELD)
 			return client_violation(c, err, "chunk lent twice");
-		if (data->first != reading->at || data->count > reading->result.items - reading->at ||
-			data->count > gpu_chunk_items(reading->result.form, c->area.chunk_bytes))
+		if (data->first != result->at || data->count > result->items - result->at ||
+			data->count > gpu_chunk_items(result->form, c->area.chunk_bytes))
 			return client_violation(c, err, "result out of turn");
 		c->area.held[data->chunk] = CHUNK_LENT;
 		client_populate(c, data->chunk);
@@ -109,18 +73,16 @@ next_data(GpuJob *job, GpuData *data, SortError *err)
 static SortStatus
 done_with_data(GpuJob *job, const GpuData *data, SortError *err)
 {
-	ResultReading *reading = &job->reading;
+	JobResult  *result = &job->result;
 	GpuClient  *c = job->client;
 
-	reading->at += data->count;
-	c->counters.bytes_received += (uint64_t) data->count *
-		(reading->result.form == GPU_FORM_RUNS ? sizeof(uint64_t) + sizeof(int32_t) :
-		 sizeof(int32_t));
-	if (reading->at < reading->result.items)
+	result->at += data->count;
+	job->counters.bytes_received += (uint64_t) data->count *
+		(result->form == GPU_FORM_RUNS ? sizeof(uint64_t) + sizeof(int32_t) : sizeof(int32_t));
+	if (result->at < result->items)
 		return client_release_chunk(c, data->chunk, err);
 
-	/* The last one: mostly CLOSE follows, which gives it back. */
-	reading->kept = data->chunk;
+	/* CLOSE, which follows, gives the last one back. */
 	client_count_job(job);
 	return SORT_OK;
 }
@@ -144,7 +106,7 @@ expand_runs(GpuJob *job, bool descending, int32_t *out, SortError *err)
 	GpuClient  *c = job->client;
 	uint64_t	done = 0;
 
-	while (job->reading.at < job->reading.result.items)
+	while (job->result.at < job->result.items)
 	{
 		GpuData		data;
 		const uint64_t *counts;
@@ -191,9 +153,9 @@ static SortStatus
 copy_keys(GpuJob *job, bool descending, int32_t *out, SortError *err)
 {
 	GpuClient  *c = job->client;
-	bool		turn = descending != (job->reading.result.descending != 0);
+	bool		turn = descending != job->base.spec.descending;
 
-	while (job->reading.at < job->reading.result.items)
+	while (job->result.at < job->result.items)
 	{
 		GpuData		data;
 		const int32_t *keys;
@@ -204,14 +166,14 @@ copy_keys(GpuJob *job, bool descending, int32_t *out, SortError *err)
 		keys = (const int32_t *) client_chunk_memory(c, data.chunk);
 		if (turn)
 		{
-			int32_t    *to = out + (job->n - job->reading.at - data.count);
+			int32_t    *to = out + (job->n - job->result.at - data.count);
 			uint32_t	i;
 
 			for (i = 0; i < data.count; i++)
 				to[i] = keys[data.count - 1 - i];
 		}
 		else
-			memcpy(out + job->reading.at, keys, data.count * sizeof(int32_t));
+			memcpy(out + job->result.at, keys, data.count * sizeof(int32_t));
 		status = done_with_data(job, &data, err);
 		if (status != SORT_OK)
 			return status;
@@ -223,12 +185,12 @@ SortStatus
 client_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	SortStatus	status = need_result(job, GPU_FORM_BEST, descending, err);
+	SortStatus	status = begin_reading(job, SORT_WANT_KEYS, err);
 
 	if (status != SORT_OK)
 		return status;
 	expect_results(out, job->n * sizeof(int32_t));
-	return job->reading.result.form == GPU_FORM_RUNS ? expand_runs(job, descending, out, err)
+	return job->result.form == GPU_FORM_RUNS ? expand_runs(job, descending, out, err)
 		: copy_keys(job, descending, out, err);
 }
 
@@ -238,15 +200,15 @@ client_read_runs(SortJob *base, Runs *runs, SortError *err)
 	GpuJob	   *job = (GpuJob *) base;
 	const SortAllocator *a = &job->base.context->allocator;
 	GpuClient  *c = job->client;
-	SortStatus	status = need_result(job, GPU_FORM_RUNS, false, err);
+	SortStatus	status = begin_reading(job, SORT_WANT_RUNS, err);
 	Runs		mine = {0};
 	uint64_t	n = 0;
 
-	if (status != SORT_OK || job->reading.result.items == 0)
+	if (status != SORT_OK || job->result.items == 0)
 		return status;
-	if (!runs_reserve(&mine, (size_t) job->reading.result.items, a))
+	if (!runs_reserve(&mine, (size_t) job->result.items, a))
 		status = client_no_memory(c, err);
-	while (status == SORT_OK && job->reading.at < job->reading.result.items)
+	while (status == SORT_OK && job->result.at < job->result.items)
 	{
 		GpuData		data;
 		const uint64_t *counts;
@@ -293,16 +255,13 @@ client_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t
 {
 	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
-	SortStatus	status;
+	SortStatus	status = begin_reading(job, SORT_WANT_PERMUTATION, err);
 
-	if (job->failed)
-		return client_job_failed(job, err);
-	if (job->base.spec.want != SORT_WANT_PERMUTATION || descending != job->base.spec.descending)
+	if (status == SORT_OK && descending != job->base.spec.descending)
 		return client_refuse(c, err, GPU_UNSUPPORTED,
 							 "job was not opened for a permutation in this direction");
-	status = need_result(job, GPU_FORM_PERMUTATION, descending, err);
 	expect_results(out, job->n * sizeof(uint32_t));
-	while (status == SORT_OK && job->reading.at < job->reading.result.items)
+	while (status == SORT_OK && job->result.at < job->result.items)
 	{
 		GpuData		data;
 		const uint32_t *rows;
@@ -311,7 +270,7 @@ client_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t
 		if (status != SORT_OK)
 			break;
 		rows = (const uint32_t *) client_chunk_memory(c, data.chunk);
-		if (!copy_rows_from_shared(out + job->reading.at, rows, data.count, job->n, first))
+		if (!copy_rows_from_shared(out + job->result.at, rows, data.count, job->n, first))
 			return client_violation(c, err, "wrong rows");
 		status = done_with_data(job, &data, err);
 	}

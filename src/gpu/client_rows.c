@@ -30,7 +30,9 @@ client_send_gathered(GpuJob *job, SortError *err)
 		return SORT_OK;
 	if (!gathered->full)
 	{
-		status = client_announce_chunks(job, 1, 0, err);
+		status = client_submit_keys(job, err);
+		if (status == SORT_OK)
+			status = client_announce(job, 1, err);
 		if (status == SORT_OK)
 			status = client_send_chunk(job, GPU_MSG_KEEP, gathered->bytes, gathered->used,
 									   gathered->count, err);
@@ -50,14 +52,13 @@ client_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_
 	GatheredExtents *gathered = &job->gathered;
 	GpuClient  *c = job->client;
 	GpuKept		kept = {.generation = generation,.size = (uint32_t) size};
-	SortStatus	status = SORT_OK;
-	bool		came = true;
+	SortStatus	status;
 
-	/* FULL may have come meanwhile. */
-	while (status == SORT_OK && came && !job->failed)
-		status = client_job_handle(job, &came, err);
 	if (job->failed)
 		return client_job_failed(job, err);
+
+	/* FULL may have come meanwhile. */
+	status = client_job_handle_all(job, err);
 	if (status != SORT_OK || gathered->full || !c->keeps_extents ||
 		c->area.chunk_bytes < sizeof(kept) || size > c->area.chunk_bytes - sizeof(kept))
 		return status;
@@ -106,8 +107,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 								   rows_layout_is_sound(layout, ranges), err);
 
 	if (status == SORT_OK)
-		status = client_announce_chunks(job, 1, 1, err);	/* for the layout, and the first list
-															 * of rows */
+		status = client_announce(job, 2, err);	/* for the layout, and the first list of rows */
 	if (status != SORT_OK)
 		return status;
 	memcpy(bytes, layout, sizeof(*layout));
@@ -119,7 +119,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 	return client_send_chunk(job, GPU_MSG_LAYOUT, bytes, sizeof(*layout) + nranges, 1, err);
 }
 
-/* Writes the lists of rows and sends them, at most so many in a chunk. */
+/* Writes the lists of rows and sends them, at most `most` in a chunk. */
 static SortStatus
 send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
@@ -132,24 +132,26 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 		size_t		left = n - asked->asked;
 		uint32_t	count = left < most ? (uint32_t) left : most;
 		size_t		end = asked->asked + count;
+		uint32_t	chunk;
 		char	   *list;
 		char	   *at;
 
-		status = client_begin_chunk(job, err);
+		status = client_begin_chunk(job, &chunk, err);
 		if (status != SORT_OK)
 			break;
-		list = at = client_chunk_memory(job->client, (uint32_t) job->filling);
+		list = at = client_chunk_memory(job->client, chunk);
 		for (; asked->asked < end; asked->asked++)
 		{
 			const uint64_t *blocks = asked->list[asked->asked].blocks;
-			const GpuRows entry = {.blocks = {blocks[0], blocks[1]}};
+			const SortRows entry = {.blocks = {blocks[0], blocks[1]}};
 
 			memcpy(at, &entry, sizeof(entry));
 			memcpy(at + sizeof(entry), asked->generations + asked->asked * asked->ncolumns,
 				   ngenerations);
 			at += sizeof(entry) + ngenerations;
 		}
-		status = client_submit_chunk(job, GPU_MSG_ADD_ROWS, (size_t) (at - list), count, err);
+		status = client_submit_chunk(job, GPU_MSG_ADD_ROWS, chunk, (size_t) (at - list), count,
+									 err);
 	}
 	return status;
 }
@@ -180,7 +182,7 @@ client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 	asked->list = rows;
 	asked->generations = generations;
 	asked->asked = asked->answered = 0;
-	status = client_announce_chunks(job, (uint32_t) ((n + most - 1) / most), 0, err);
+	status = client_announce(job, (n + most - 1) / most, err);
 	if (status == SORT_OK)
 		status = send_lists(job, n, most, err);
 	while (status == SORT_OK && asked->answered < n)
@@ -202,26 +204,23 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	size_t answer_bytes, SortError *err)
 {
 	GpuClient  *c = job->client;
-	SortStatus	status = client_announce_chunks(job, 1, 0, err);
+	SortStatus	status = client_announce(job, 1, err);
 
-	if (status == SORT_OK)
-		status = client_begin_chunk(job, err);
-	if (status != SORT_OK)
-		return status;
-	memcpy(client_chunk_memory(c, (uint32_t) job->filling), questions, count * question_bytes);
 	job->look = (GpuLook)
 	{
 		.count = count,.look = look
 	};
 	job->looking = true;
-	status = client_submit_chunk(job, GPU_MSG_LOOK, count * question_bytes, count, err);
+	if (status == SORT_OK)
+		status = client_send_chunk(job, GPU_MSG_LOOK, questions, count * question_bytes, count,
+								   err);
 	while (status == SORT_OK && job->looking)
 		status = client_job_handle(job, NULL, err);
 	job->looking = false;
 	if (status != SORT_OK)
 		return status;
 	memcpy(answers, client_chunk_memory(c, job->look.chunk), count * answer_bytes);
-	c->counters.bytes_received += count * answer_bytes;
+	job->counters.bytes_received += count * answer_bytes;
 	return client_release_chunk(c, job->look.chunk, err);
 }
 

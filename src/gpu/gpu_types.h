@@ -8,11 +8,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
  * Why the GPU was not used or gave up; hpsort_stat_gpu counts by these.  Travels
  * in messages (GpuError), as GpuDeviceStatus does.
@@ -35,9 +30,6 @@ typedef enum GpuFailure
 	GPU_FAILURES				/* number of the above */
 } GpuFailure;
 
-/* Short names for the statistics view ("timeout", "no_memory"); never NULL. */
-extern const char *gpu_failure_name(GpuFailure failure);
-
 /* What the service says of one of its devices. */
 typedef struct GpuDeviceStatus
 {
@@ -53,9 +45,5 @@ typedef struct GpuDeviceStatus
 	char		state[24];		/* "ready", "failed" */
 	char		last_error[160];	/* empty: none */
 } GpuDeviceStatus;
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_GPU_TYPES_H */

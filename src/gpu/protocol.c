@@ -25,17 +25,15 @@ _Static_assert(sizeof(GpuHello) == 64, "hello");
 _Static_assert(sizeof(GpuWelcome) == 80 + sizeof(SortDeviceCosts), "welcome");
 _Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
 _Static_assert(sizeof(GpuOpen) == 40, "open");
-_Static_assert(sizeof(GpuWant) == 16, "want");
+_Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
-_Static_assert(sizeof(GpuRows) == 32, "rows of extents");
+_Static_assert(sizeof(SortRows) == 32, "rows of extents");
 _Static_assert(sizeof(GpuLook) == 16, "look");
 _Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
 			   "layout in a chunk");
-_Static_assert(sizeof(GpuAdded) == 16, "added");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
-_Static_assert(sizeof(GpuResult) == 24, "result");
-_Static_assert(sizeof(GpuData) == 24, "data");
+_Static_assert(sizeof(GpuData) == 16, "data");
 _Static_assert(sizeof(GpuError) == 8 + GPU_TEXT_SIZE, "error");
 _Static_assert(sizeof(GpuMessage) * 2 <= GPU_INPUT_SIZE, "input buffer");
 
@@ -81,19 +79,6 @@ costs_are_sane(const SortDeviceCosts *costs)
 	return true;
 }
 
-static bool
-device_is_sane(const GpuDevice *device)
-{
-	const GpuDeviceStatus *status = &device->status;
-
-	if (device->count == 0)
-		return device->index == 0;
-	return device->index < device->count && device->count <= 1024 && status->ordinal >= 0 &&
-		is_text(status->name, sizeof(status->name)) &&
-		is_text(status->state, sizeof(status->state)) &&
-		is_text(status->last_error, sizeof(status->last_error));
-}
-
 /*
  * The complaints about what only one type of message has, or NULL: what the table of
  * types below says is checked already.
@@ -116,7 +101,7 @@ complaint_of_open(const GpuMessage *m)
 		return "bounds in the wrong order";
 	if (open->want > SORT_WANT_PERMUTATION)
 		return "unknown kind of result";
-	if (open->descending > 1 || open->floats > 1)
+	if (open->descending > 1 || open->floats > 1 || open->look_up > 1)
 		return "unknown flag";
 	return open->algorithm < SORT_ALGORITHM_COUNT ? NULL : "unknown algorithm";
 }
@@ -124,24 +109,13 @@ complaint_of_open(const GpuMessage *m)
 static const char *
 complaint_of_want(const GpuMessage *m)
 {
-	return m->body.want.keys > 0 || m->body.want.chunks > 0 ? NULL : "announcement of nothing";
+	return m->body.want.chunks > 0 ? NULL : "announcement of nothing";
 }
 
 static const char *
 complaint_of_layout(const GpuMessage *m)
 {
 	return m->body.chunk.count == 1 ? NULL : "wrong number of layouts in a chunk";
-}
-
-/* The form may be NONE, in FINISH. */
-static const char *
-complaint_of_read(const GpuMessage *m)
-{
-	if (m->body.read.form > GPU_FORM_LAST)
-		return "unknown form of result";
-	if (m->header.type == GPU_MSG_READ && m->body.read.form == GPU_FORM_NONE)
-		return "reading of nothing";
-	return m->body.read.descending <= 1 ? NULL : "unknown flag";
 }
 
 static const char *
@@ -181,25 +155,26 @@ complaint_of_finished(const GpuMessage *m)
 {
 	const GpuFinished *finished = &m->body.finished;
 
-	if (finished->distinct > finished->n)
-		return "more distinct keys than keys";
+	if (finished->form > GPU_FORM_LAST)
+		return "unknown form of result";
 	if (finished->algorithm >= SORT_ALGORITHM_COUNT)
 		return "unknown algorithm";
 	return is_text(finished->reason, GPU_TEXT_SIZE) ? NULL : "text without an end";
 }
 
 static const char *
-complaint_of_result(const GpuMessage *m)
-{
-	if (m->body.result.form < GPU_FORM_KEYS || m->body.result.form > GPU_FORM_LAST)
-		return "unknown form of result";
-	return m->body.result.descending <= 1 ? NULL : "unknown flag";
-}
-
-static const char *
 complaint_of_device(const GpuMessage *m)
 {
-	return device_is_sane(&m->body.device) ? NULL : "impossible device";
+	const GpuDevice *device = &m->body.device;
+	const GpuDeviceStatus *status = &device->status;
+
+	if (device->count == 0 ? device->index == 0 :
+		device->index < device->count && device->count <= 1024 && status->ordinal >= 0 &&
+		is_text(status->name, sizeof(status->name)) &&
+		is_text(status->state, sizeof(status->state)) &&
+		is_text(status->last_error, sizeof(status->last_error)))
+		return NULL;
+	return "impossible device";
 }
 
 static const char *
@@ -234,16 +209,15 @@ typedef struct MessageKind
  * Rows of one column are the smallest that are named and answered; how many columns there are, the
  * layout says.
  */
-#define ROWS_BYTES		(sizeof(GpuRows) + sizeof(uint64_t))
+#define ROWS_BYTES		(sizeof(SortRows) + sizeof(uint64_t))
 
 static const MessageKind kinds[] = {
 	/* from the client */
 	[GPU_MSG_HELLO] = {BODY(hello),.complaint = complaint_of_hello},
-	[GPU_MSG_OPEN] = {BODY(open),.for_job = true, ZERO(open.zero),.complaint = complaint_of_open},
+	[GPU_MSG_OPEN] = {BODY(open),.for_job = true,.complaint = complaint_of_open},
 	[GPU_MSG_ADD] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(int32_t))},
 	[GPU_MSG_WANT] = {BODY(want),.for_job = true, ZERO(want.zero),.complaint = complaint_of_want},
-	[GPU_MSG_FINISH] = {BODY(read),.for_job = true,.complaint = complaint_of_read},
-	[GPU_MSG_READ] = {BODY(read),.for_job = true,.complaint = complaint_of_read},
+	[GPU_MSG_FINISH] = {EMPTY,.for_job = true},
 	[GPU_MSG_RELEASE] = {BODY(chunk),.for_job = true, CHUNK(chunk, 0)},
 	[GPU_MSG_CLOSE] = {EMPTY,.for_job = true},
 	[GPU_MSG_ASK_DEVICES] = {EMPTY},
@@ -258,15 +232,11 @@ static const MessageKind kinds[] = {
 	/* from the service */
 	[GPU_MSG_WELCOME] = {BODY(welcome),.complaint = complaint_of_welcome},
 	[GPU_MSG_GRANT] = {BODY(chunk),.for_job = true, CHUNK(chunk, 0)},
-	[GPU_MSG_FINISHED] = {BODY(finished),.for_job = true, ZERO(finished.zero),
-	.complaint = complaint_of_finished},
-	[GPU_MSG_RESULT] = {BODY(result),.for_job = true, ZERO(result.zero),
-	.complaint = complaint_of_result},
-	[GPU_MSG_DATA] = {BODY(data),.for_job = true, CHUNK(data.chunk, sizeof(int32_t)),
-	ZERO(data.zero)},
+	[GPU_MSG_FINISHED] = {BODY(finished),.for_job = true,.complaint = complaint_of_finished},
+	[GPU_MSG_DATA] = {BODY(data),.for_job = true, CHUNK(data.chunk, sizeof(int32_t))},
 	[GPU_MSG_DEVICE] = {BODY(device),.complaint = complaint_of_device},
 	[GPU_MSG_ERROR] = {BODY(error),.complaint = complaint_of_error},
-	[GPU_MSG_ADDED] = {BODY(added),.for_job = true, CHUNK(added.chunk, ROWS_BYTES)},
+	[GPU_MSG_ADDED] = {BODY(chunk),.for_job = true, CHUNK(chunk, ROWS_BYTES)},
 	[GPU_MSG_FULL] = {EMPTY,.for_job = true},
 	[GPU_MSG_FOUND] = {BODY(look),.for_job = true, CHUNK(look.chunk, sizeof(uint64_t)),
 		ZERO(look.zero),
@@ -281,14 +251,6 @@ kind_of(uint32_t type, GpuSide side)
 		(type < GPU_MSG_WELCOME) != (side == GPU_FROM_CLIENT))
 		return NULL;
 	return &kinds[type];
-}
-
-int
-gpu_body_length(uint32_t type, GpuSide side)
-{
-	const MessageKind *kind = kind_of(type, side);
-
-	return kind ? kind->length : -1;
 }
 
 /* A number in a message. */
@@ -310,11 +272,9 @@ gpu_message_chunk(const GpuMessage *message)
 void
 gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job)
 {
-	GpuSide		side = type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
-
 	memset(message, 0, sizeof(*message));
 	message->header.type = type;
-	message->header.length = (uint32_t) gpu_body_length(type, side);
+	message->header.length = kinds[type].length;
 	message->header.job = job;
 }
 
@@ -334,10 +294,10 @@ gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
 static const char *
 complaint_of_header(const GpuHeader *header, GpuSide side)
 {
-	int			length = gpu_body_length(header->type, side);
+	const MessageKind *kind = kind_of(header->type, side);
 
-	return length < 0 ? "unknown type of message" :
-		header->length != (uint32_t) length ? "wrong length of message" : NULL;
+	return kind == NULL ? "unknown type of message" :
+		header->length != kind->length ? "wrong length of message" : NULL;
 }
 
 /* The complaint about the body of a message, or NULL. */
@@ -360,16 +320,6 @@ complaint_of_body(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 	if (kind->zero_at > 0 && field_at(m, kind->zero_at) != 0)
 		return "unknown flag";
 	return kind->complaint ? kind->complaint(m) : NULL;
-}
-
-bool
-gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
-				  const char **why)
-{
-	*why = complaint_of_header(&message->header, side);
-	if (*why == NULL)
-		*why = complaint_of_body(message, chunks, chunk_bytes);
-	return *why == NULL;
 }
 
 unsigned char *
@@ -409,28 +359,4 @@ gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes
 		return GPU_PARSE_BAD;
 	in->at += size;
 	return GPU_PARSE_MESSAGE;
-}
-
-static const char *const failure_names[GPU_FAILURES] = {
-	[GPU_OK] = "ok",
-	[GPU_DISABLED] = "disabled",
-	[GPU_NOT_RUNNING] = "not_running",
-	[GPU_NO_DEVICE] = "no_device",
-	[GPU_CONNECT] = "connect",
-	[GPU_PROTOCOL] = "protocol",
-	[GPU_TIMEOUT] = "timeout",
-	[GPU_LOST] = "lost",
-	[GPU_NO_MEMORY] = "no_memory",
-	[GPU_NO_CHUNKS] = "no_chunks",
-	[GPU_RESOURCES] = "resources",
-	[GPU_DEVICE_ERROR] = "device_error",
-	[GPU_UNSUPPORTED] = "unsupported",
-};
-
-const char *
-gpu_failure_name(GpuFailure failure)
-{
-	if ((unsigned) failure >= GPU_FAILURES)
-		return "unknown";
-	return failure_names[failure];
 }

@@ -17,9 +17,8 @@
  *		KEEP						GRANT ..., FULL if an extent found no room
  *		LAYOUT						nothing
  *		ADD_ROWS					GRANT ..., ADDED, which lends the chunk for reading
- *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
+ *		FINISH						FINISHED, DATA, DATA, ...
  *		RELEASE ...					DATA ...
- *		READ						RESULT, DATA ...
  *		LOOK						FOUND, which lends the chunk for reading
  *		CLOSE						nothing: the next OPEN may follow at once
  *		ASK_DEVICES					DEVICE, one for each
@@ -29,10 +28,10 @@
  * client for filling, ADD gives it back; DATA lends it to the client for
  * reading, RELEASE gives it back; CLOSE and hanging up give back all.
  *
- * Chunks are granted for what the client has in hand, and for nothing else: the
- * keys that OPEN and WANT announce, and the chunks with extents, a layout or lists of
- * rows that WANT announces.  So a client that has added what it announced, and pauses
- * until it has more, holds no chunk.
+ * Chunks are granted for what the client has in hand, and for nothing else: as many as the
+ * keys of OPEN fill, and as many as WANT announces for keys, extents, a layout, lists of rows
+ * or questions.  So a client that has handed over what it announced, and pauses until it has
+ * more, holds no chunk.
  *
  * Extents (sort/extents/extent.h) stay with the service beyond the job that brings them
  * (KEEP), under a number, the generation.  Any job adds rows of them by that number
@@ -44,8 +43,8 @@
  * value is the key; a NULL has none.  How many keys a job has whose layout has conditions
  * is only known when it is FINISHED.
  *
- * After FINISH a client may have questions about the keys, which lie in chunks that WANT has
- * announced (LOOK).
+ * What a job gives OPEN says: a result, which FINISHED describes and DATA brings, once; or
+ * answers to questions about the keys, which lie in chunks that WANT has announced (LOOK).
  *
  * An ERROR with a job's number ends that job: the service ignores later messages
  * for it, and takes its chunks back at CLOSE.  An ERROR without a job's number
@@ -63,15 +62,10 @@
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 7
+#define GPU_PROTOCOL_VERSION 8
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -89,7 +83,6 @@ typedef enum GpuMessageType
 	GPU_MSG_ADD,
 	GPU_MSG_WANT,
 	GPU_MSG_FINISH,
-	GPU_MSG_READ,
 	GPU_MSG_RELEASE,
 	GPU_MSG_CLOSE,
 	GPU_MSG_ASK_DEVICES,
@@ -102,7 +95,6 @@ typedef enum GpuMessageType
 	GPU_MSG_WELCOME = 33,
 	GPU_MSG_GRANT,
 	GPU_MSG_FINISHED,
-	GPU_MSG_RESULT,
 	GPU_MSG_DATA,
 	GPU_MSG_DEVICE,
 	GPU_MSG_ERROR,
@@ -120,10 +112,9 @@ typedef enum GpuSide
 /* How a result travels. */
 typedef enum GpuForm
 {
-	GPU_FORM_NONE = 0,			/* in FINISH: do not send anything yet */
-	GPU_FORM_BEST,				/* runs if they are smaller, else keys */
-	GPU_FORM_KEYS,
-	GPU_FORM_RUNS,
+	GPU_FORM_NONE = 0,			/* nothing is sent: there are questions */
+	GPU_FORM_KEYS,				/* in the direction that OPEN says */
+	GPU_FORM_RUNS,				/* ascending; of keys, too, where they are smaller */
 	GPU_FORM_PERMUTATION
 } GpuForm;
 
@@ -158,25 +149,21 @@ typedef struct GpuWelcome
 
 typedef struct GpuOpen
 {
-	uint64_t	n;				/* keys that follow at once, 0: unknown, WANT tells */
+	uint64_t	n;				/* keys that follow at once, 0: unknown */
 	int32_t		lo;				/* inclusive; all of int4: nothing promised */
 	int32_t		hi;
-	uint32_t	want;			/* SortWant */
-	uint32_t	descending;		/* 0 or 1 */
+	uint32_t	want;			/* SortWant: the result */
+	uint32_t	descending;		/* 0 or 1; of keys and the permutation */
 	uint32_t	wait_ms;		/* longest wait for a chunk, 0: no limit */
 	uint32_t	algorithm;		/* SortAlgorithm: this one or none; AUTO: any */
 	uint32_t	floats;			/* 0 or 1: keys are images of float4 (sort/float_image.h) */
-	uint32_t	zero;
+	uint32_t	look_up;		/* 0 or 1: no result is sent, there are questions */
 } GpuOpen;
 
-/*
- * What follows at once, besides what was announced before: keys, or chunks of KEEP, LAYOUT and
- * ADD_ROWS, and after FINISH of LOOK alone.
- */
+/* Chunks that follow at once, besides the chunks that were announced before. */
 typedef struct GpuWant
 {
-	uint64_t	keys;
-	uint32_t	chunks;
+	uint32_t	chunks;			/* > 0; after FINISH, of LOOK alone */
 	uint32_t	zero;
 } GpuWant;
 
@@ -186,8 +173,8 @@ typedef struct GpuWant
  * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
  * bytes, whose number is a multiple of 8.
  * LAYOUT: a RowsLayout and its ranges; count is 1.
- * ADD_ROWS: GpuRows, each with its generations behind it, which ADDED gives back with the answers
- * filled in.
+ * ADD_ROWS: SortRows, each with the generations of its columns' extents (uint64_t, not 0) behind
+ * it, which ADDED gives back with the answers filled in and the same count.
  */
 typedef struct GpuChunk
 {
@@ -202,29 +189,8 @@ typedef struct GpuKept
 	uint32_t	zero;
 } GpuKept;
 
-/*
- * Some blocks of one extent of each column, whose generations (uint64_t, not 0) follow.
- */
-typedef struct GpuRows
-{
-	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
-	uint32_t	missing;		/* the answer: bit c is set if the service has not the extent of
-								 * column c; all bits, if the columns do not have the same rows;
-								 * 0: they are added, ... */
-	uint32_t	rows;			/* ... so many rows, ... */
-	uint32_t	nulls;			/* ... without a layout: of which so many have no key */
-	uint32_t	zero;
-} GpuRows;
-
-/* The most blocks that an extent can have: those that GpuRows can name. */
+/* The most blocks that an extent can have: as many as SortRows can name. */
 #define GPU_EXTENT_BLOCKS 128
-
-/* READ, and FINISH, which may ask for the first result, too. */
-typedef struct GpuRead
-{
-	uint32_t	form;			/* GpuForm */
-	uint32_t	descending;		/* 0 or 1 */
-} GpuRead;
 
 /*
  * LOOK: questions of one kind lie in a chunk, one behind the other; FOUND gives it back with the
@@ -238,31 +204,14 @@ typedef struct GpuLook
 	uint32_t	zero;
 } GpuLook;
 
-typedef struct GpuAdded
-{
-	uint64_t	keys;			/* of all rows that were added; with conditions, the most that
-								 * there can be */
-	uint32_t	chunk;
-	uint32_t	count;			/* as in ADD_ROWS */
-} GpuAdded;
-
 typedef struct GpuFinished
 {
-	uint64_t	n;
-	uint64_t	distinct;		/* 0: not known */
+	uint64_t	n;				/* keys */
+	uint64_t	items;			/* keys, runs or rows that follow, in all */
+	uint32_t	form;			/* GpuForm of them */
 	uint32_t	algorithm;		/* SortAlgorithm, as it really was; AUTO: none */
-	uint32_t	zero;
 	char		reason[GPU_TEXT_SIZE];
 } GpuFinished;
-
-typedef struct GpuResult
-{
-	uint64_t	items;			/* keys, runs or rows in all */
-	uint32_t	form;			/* GpuForm, never NONE or BEST */
-	uint32_t	descending;
-	uint32_t	read;			/* number of the reading in its job, from 1 */
-	uint32_t	zero;
-} GpuResult;
 
 /* Runs lie in a chunk as count counts (8 bytes), then count keys (4 bytes). */
 typedef struct GpuData
@@ -270,8 +219,6 @@ typedef struct GpuData
 	uint64_t	first;			/* position of the first item */
 	uint32_t	chunk;
 	uint32_t	count;			/* items, > 0 */
-	uint32_t	read;			/* of the RESULT that they belong to */
-	uint32_t	zero;
 } GpuData;
 
 typedef struct GpuDevice
@@ -296,13 +243,10 @@ typedef struct GpuMessage
 		GpuHello	hello;
 		GpuOpen		open;
 		GpuWant		want;
-		GpuChunk	chunk;		/* ADD, KEEP, LAYOUT, ADD_ROWS, GRANT, RELEASE */
+		GpuChunk	chunk;		/* ADD, KEEP, LAYOUT, ADD_ROWS, RELEASE, GRANT, ADDED */
 		GpuLook		look;		/* LOOK, FOUND */
-		GpuRead		read;		/* FINISH, READ */
 		GpuWelcome	welcome;
-		GpuAdded	added;
 		GpuFinished finished;
-		GpuResult	result;
 		GpuData		data;
 		GpuDevice	device;
 		GpuError	error;
@@ -311,9 +255,6 @@ typedef struct GpuMessage
 
 /* Version of hpsort, stamp of the sources that define the messages, and protocol. */
 extern const char *gpu_build_id(void);
-
-/* Bytes of a type's body, or -1 if that side sends no such type. */
-extern int	gpu_body_length(uint32_t type, GpuSide side);
 
 /* A message of that type, all zero but for its header. */
 extern void gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job);
@@ -324,23 +265,14 @@ extern size_t gpu_message_size(const GpuMessage *message);
 /* The chunk that a message of a type with one names. */
 extern uint32_t gpu_message_chunk(const GpuMessage *message);
 
-/*
- * Whether a message is one that side may send, as far as the message alone and
- * the size of the shared area tell.  chunks is 0 while that size is not known,
- * and no message that names a chunk is valid then.  If the message is not valid,
- * *why is a phrase.  Text fields are checked to end within their size.
- */
-extern bool gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks,
-							  uint64_t chunk_bytes, const char **why);
-
 /* The most items of a form that a chunk holds. */
 extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
 
-/* The most lists of rows of so many columns of an ADD_ROWS. */
+/* The most lists of rows of ncolumns columns of an ADD_ROWS. */
 static inline uint32_t
 gpu_chunk_rows(uint64_t chunk_bytes, uint32_t ncolumns)
 {
-	return (uint32_t) (chunk_bytes / (sizeof(GpuRows) + ncolumns * sizeof(uint64_t)));
+	return (uint32_t) (chunk_bytes / (sizeof(SortRows) + ncolumns * sizeof(uint64_t)));
 }
 
 /* The most questions of a LOOK: what is asked and answered is at most 8 bytes each. */
@@ -352,7 +284,7 @@ gpu_chunk_looks(uint64_t chunk_bytes)
 
 /*
  * Bytes received and not yet taken.  There is room for many messages, so that
- * those that arrive together are received by one call.
+ * all that arrive together are received by one call.
  */
 #define GPU_INPUT_SIZE 8192
 
@@ -373,12 +305,13 @@ typedef enum GpuParse
 /* Where to receive to, and how much; never 0 after GPU_PARSE_MORE. */
 extern unsigned char *gpu_input_room(GpuInput *in, size_t *size);
 
-/* Takes the next message, checked by gpu_message_check. */
+/*
+ * Takes the next message, if it is one that side may send, as far as the message alone and
+ * the size of the shared area tell.  chunks is 0 while that size is not known,
+ * and no message that names a chunk is valid then.  If the message is not valid,
+ * *why is a phrase.  Text fields are checked to end within their size.
+ */
 extern GpuParse gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
 							   GpuMessage *message, const char **why);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_GPU_PROTOCOL_H */

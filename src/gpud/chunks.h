@@ -46,7 +46,7 @@ typedef struct Chunks
 } Chunks;
 
 /*
- * Makes total bytes of shared memory into chunks of so many bytes.  On failure
+ * Makes total bytes of shared memory into chunks of `bytes` bytes.  On failure
  * text (GPU_TEXT_SIZE) is a phrase.
  */
 extern bool chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text);

@@ -23,7 +23,7 @@ typedef struct Service
 	pthread_mutex_t lock;		/* of what follows */
 	pthread_cond_t ended;		/* a connection did; on the monotonic clock */
 	struct Connection *connections;
-	uint32_t	nconnections;	/* those whose thread has not ended */
+	uint32_t	nconnections;	/* whose thread has not ended */
 	uint64_t	last_id;
 	int			epoll;			/* tells the main thread of a peer's end */
 } Service;

@@ -115,7 +115,7 @@ sort_on_cpu(const Bench *b, const SortJobSpec *spec, const int32_t *keys, SortEr
 
 /*
  * Nanoseconds of a job of n keys in 2^bits values, on the CPU if device is NULL: the median
- * of so many rounds, at most SMALL_ROUNDS, because a client meets the usual case, not the
+ * of at most SMALL_ROUNDS rounds, because a client meets the usual case, not the
  * best one.
  */
 static double
@@ -177,7 +177,7 @@ not_negative(double ns)
 	return ns > 0 ? ns : 0;
 }
 
-/* The size of the result of n keys in 2^bits values, in keys: runs where those are smaller. */
+/* The size of the result of n keys in 2^bits values, in keys: runs where they are smaller. */
 static double
 back_keys(double n, int bits)
 {
@@ -392,9 +392,9 @@ costs_measure(Service *service)
 	free(b.keys);
 	free(b.out);
 	(void) connections_end(service, CONNECTION_STOP, 10000);
-	pthread_mutex_lock(&service->devices.list[0].lock);
+	pthread_mutex_lock(&service->devices.lock);
 	service->devices.list[0].jobs_done = 0;
-	pthread_mutex_unlock(&service->devices.list[0].lock);
+	pthread_mutex_unlock(&service->devices.lock);
 
 	/* A device that cannot be measured must not be chosen: a second a key. */
 	if (b.failed)

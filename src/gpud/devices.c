@@ -40,7 +40,6 @@ add_device(Devices *devices, int ordinal, char *text)
 	HpsortCudaError err;
 
 	memset(d, 0, sizeof(*d));
-	pthread_mutex_init(&d->lock, NULL);
 	if (hpsort_cuda_device_info(ordinal, &d->info, &err) != HPSORT_CUDA_OK ||
 		hpsort_cuda_open(ordinal, devices->memory.limit, &d->cuda, &err) != HPSORT_CUDA_OK)
 	{
@@ -55,7 +54,7 @@ add_device(Devices *devices, int ordinal, char *text)
 
 /*
  * Reads a list of ordinals such as "0,2", none of which may occur twice, into
- * ordinals, which has room for most.  False if it is no such list.
+ * ordinals, which has room for most.  False if it is none.
  */
 static bool
 parse_ordinals(const char *list, int *ordinals, int *n, int most)
@@ -216,9 +215,7 @@ devices_take(Devices *devices, bool extents)
 	}
 	if (best)
 	{
-		pthread_mutex_lock(&best->lock);
 		best->jobs_running++;
-		pthread_mutex_unlock(&best->lock);
 		devices->jobs++;
 	}
 	pthread_mutex_unlock(&devices->lock);
@@ -252,7 +249,6 @@ void
 devices_put(Devices *devices, Device *device, bool done, const char *error, bool lost)
 {
 	pthread_mutex_lock(&devices->lock);
-	pthread_mutex_lock(&device->lock);
 	device->jobs_running--;
 	if (done)
 		device->jobs_done++;
@@ -264,11 +260,9 @@ devices_put(Devices *devices, Device *device, bool done, const char *error, bool
 		ssize_t		rc;
 
 		device->failed = true;
-		atomic_store(&devices->lost, 1);
 		rc = write(devices->wake, &one, sizeof(one));
 		(void) rc;
 	}
-	pthread_mutex_unlock(&device->lock);
 	if (--devices->jobs == 0)
 		devices->idle_since = sort_clock_ms();
 	pthread_mutex_unlock(&devices->lock);
@@ -282,9 +276,9 @@ devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 	uint64_t	peak;
 	bool		failed;
 
-	pthread_mutex_lock(&d->lock);
+	pthread_mutex_lock(&devices->lock);
 	failed = d->failed;
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&devices->lock);
 	memset(status, 0, sizeof(*status));
 	status->ordinal = d->info.ordinal;
 	snprintf(status->name, sizeof(status->name), "%.127s", d->info.name);
@@ -294,12 +288,12 @@ devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 		status->memory_free = info.memory_free;
 	hpsort_cuda_memory(d->cuda, &status->memory_used, &peak, 0);
 	extents_status(&d->extents, &status->extents, &status->extent_bytes);
-	pthread_mutex_lock(&d->lock);
+	pthread_mutex_lock(&devices->lock);
 	status->jobs_running = d->jobs_running;
 	status->jobs_done = d->jobs_done;
 	snprintf(status->state, sizeof(status->state), "%s", d->failed ? "failed" : "ready");
 	snprintf(status->last_error, sizeof(status->last_error), "%s", d->last_error);
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&devices->lock);
 }
 
 int64_t

@@ -7,7 +7,6 @@
 #define HPSORT_GPUD_DEVICES_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "gpu/protocol.h"
 #include "gpud/extents.h"
@@ -21,7 +20,8 @@ typedef struct Device
 	HpsortCuda *cuda;
 	HpsortCudaDeviceInfo info;
 	Extents		extents;		/* kept for jobs to come */
-	pthread_mutex_t lock;		/* of what follows */
+
+	/* under the lock of Devices */
 	uint32_t	jobs_running;
 	uint64_t	jobs_done;
 	bool		failed;			/* by a sticky error */
@@ -42,11 +42,10 @@ typedef struct Devices
 	int			count;
 	DeviceMemory memory;		/* of each device */
 	SortDeviceCosts costs;		/* measured by costs.c */
-	pthread_mutex_t lock;		/* of what follows; taken before that of a device */
+	pthread_mutex_t lock;		/* of what follows, and of parts of each device */
 	uint32_t	jobs;			/* running on all */
 	int64_t		idle_since;		/* ms; when the last one ended */
-	atomic_int	lost;			/* a device needs a new process */
-	int			wake;			/* eventfd that tells so */
+	int			wake;			/* eventfd: a device needs a new process */
 } Devices;
 
 /*
@@ -69,7 +68,7 @@ extern void devices_close(Devices *devices);
  */
 extern Device *devices_take(Devices *devices, bool extents);
 
-/* A client has named the epoch of its extents: all devices forget those of others. */
+/* A client has named the epoch of its extents: all devices forget extents of others. */
 extern void devices_hear(Devices *devices, uint64_t epoch);
 
 /*

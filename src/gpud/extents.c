@@ -18,7 +18,7 @@
 /* Buckets of the first table; it doubles when there are more extents than buckets. */
 #define FIRST_BUCKETS 1024
 
-/* Extents that the cache is asked for ahead of those that are looked at. */
+/* How many extents ahead of the one that is looked at the cache is asked for. */
 #define EXTENTS_AHEAD 12
 
 #define CACHE_LINE 64
@@ -91,7 +91,7 @@ hold(Extents *extents, HeldExtent *e)
 	e->used = true;
 }
 
-/* Adds an extent that nobody can find and no job holds to those that dispose() frees. */
+/* Adds an extent that nobody can find and no job holds to the extents that dispose() frees. */
 static void
 condemn(Extents *extents, HeldExtent *e, HeldExtent **doomed)
 {

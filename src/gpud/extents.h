@@ -5,7 +5,7 @@
  *
  * Each device has one Extents.  All extents in it are of one epoch, the last one that a client
  * has named: generations of another one mean other bytes.  A job that uses an extent holds
- * it; such an extent is never given up, and if it is forgotten, it is freed when the last
+ * it: a held extent is never given up, and if it is forgotten, it is freed when the last
  * job lets it go.  All functions may be called by several threads at once.
  */
 #ifndef HPSORT_GPUD_EXTENTS_H
@@ -49,7 +49,7 @@ typedef struct Extents
 	uint64_t	epoch;			/* 0: none yet */
 	uint64_t	count;			/* that can be found */
 	uint64_t	bytes;			/* of all, forgotten ones that jobs hold included */
-	uint64_t	bytes_in_jobs;	/* of those that jobs hold */
+	uint64_t	bytes_in_jobs;	/* of the extents that jobs hold */
 	HeldExtent **buckets;		/* NULL: no extent was kept so far */
 	uint64_t	nbuckets;		/* a power of two */
 	uint64_t	shapes;			/* that have been given out */

@@ -15,7 +15,7 @@
 
 typedef struct Greetings
 {
-	Service    *service;		/* serves those that have greeted */
+	Service    *service;		/* serves connections that have greeted */
 	struct Silent *first;		/* the oldest */
 	struct Silent **end;
 	uint32_t	count;
@@ -31,7 +31,7 @@ extern void greeting_await(Greetings *g, int fd);
 /* epoll has reported the silent connection with that number. */
 extern void greeting_look(Greetings *g, uint64_t id);
 
-/* Closes those whose time is over; milliseconds until that of the next, -1: none. */
+/* Closes connections whose time is over; milliseconds until the next one's is, -1: none. */
 extern int64_t greetings_expire(Greetings *g);
 
 #endif							/* HPSORT_GPUD_GREETING_H */

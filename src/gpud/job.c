@@ -122,7 +122,6 @@ job_end(Job *job)
 	free_chunks(job);
 	chunks_activate(job->chunks.all, &job->chunks.holder, false);
 	job->open = false;
-	job->reading.form = GPU_FORM_NONE;
 }
 
 /* Fails the job; lost: the device does not recover from the error. */
@@ -136,7 +135,6 @@ fail(Job *job, const GpuError *error, bool lost)
 	gpu_message_init(&message, GPU_MSG_ERROR, job->number);
 	message.body.error = *error;
 	job->failed = true;
-	job->reading.form = GPU_FORM_NONE;
 	chunks_leave(job->chunks.all, &job->chunks.holder);
 	close_on_device(job, error, lost);
 	return peer_send(job->peer, &message);

@@ -58,15 +58,13 @@ typedef struct JobExtents
 	bool		full;			/* the client was told that there is no room for more */
 } JobExtents;
 
-/* The reading of a result. */
-typedef struct JobReading
+/* The sending of a finished job's result. */
+typedef struct JobResult
 {
-	uint32_t	number;			/* of the current or last one, from 1 */
-	GpuForm		form;			/* NONE: there is none in progress */
-	bool		descending;
+	GpuForm		form;			/* NONE: there is none, or not yet */
 	uint64_t	at;				/* next item to be sent */
 	uint64_t	items;			/* in all */
-} JobReading;
+} JobResult;
 
 /*
  * A job is in one of five states:
@@ -74,12 +72,12 @@ typedef struct JobReading
  *		closed		!open: only OPEN is taken
  *		filling		open, !finished: chunks are granted for what was announced
  *					(job_chunks.c); ADD, KEEP, LAYOUT and ADD_ROWS hand them over
- *		finished	finished, reading.form NONE: the result is the engine's; READ and LOOK ask
- *					for it, and chunks are granted for questions that were announced
- *		reading		finished, reading.form set: chunks with results go out (job_chunks.c)
+ *		sending		finished, result.form set: chunks with results go out (job_chunks.c)
+ *		asked		finished, result.form NONE: chunks are granted for questions that were
+ *					announced, and LOOK hands them over
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
  *
- * open -> filling -> finished <-> reading, failed from each of them, and CLOSE from
+ * open -> filling -> sending or asked, failed from each of them, and CLOSE from
  * everywhere to closed.  When there is no chunk the job waits in a queue for one
  * (chunks.holder.queued), whichever of the two directions needs it.
  */
@@ -98,16 +96,13 @@ typedef struct Job
 	Device	   *device;			/* NULL: none */
 	pthread_mutex_t lock;		/* of cuda, against cancelling */
 	HpsortCudaJob *cuda;		/* NULL: none */
-	uint64_t	announced;		/* keys to come in chunks, as far as is known; at least crossed */
-	uint64_t	crossed;		/* keys that have come in chunks */
-	uint32_t	wanted;			/* chunks announced for all else that have not come yet */
+	uint64_t	wanted;			/* chunks that were announced and have not come yet */
 	uint64_t	n;				/* keys added; with conditions, the most that there can be, until
 								 * the job is finished */
 	bool		layout;			/* rows have one; if not, the values of one column are keys */
 	uint32_t	ncolumns;		/* of rows */
-	uint64_t	distinct;		/* of the keys of a finished job; 0: not known, or there are none */
 	JobExtents	extents;
-	JobReading	reading;
+	JobResult	result;
 } Job;
 
 /* --- job.c: the beginning and the end */
@@ -151,13 +146,12 @@ extern void job_take_back(Job *job, uint32_t chunk);
 extern bool job_supply(Job *job);
 
 /*
- * A chunk that the client has filled is the device's now; then job_chunk_is_read_by tells
- * with which call of the engine it will have been read, 0: already.
+ * With which call of the engine a chunk that the client has filled will have been read; 0:
+ * already.
  */
-extern void job_chunk_is_busy(Job *job, uint32_t chunk);
 extern void job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number);
 
-/* A chunk that the client has filled is the client's for reading. */
+/* A chunk that the client has filled has been read, and is the client's for reading. */
 extern void job_chunk_is_lent(Job *job, uint32_t chunk);
 
 /* If the client has handed over all that it has announced, it has no share of the chunks. */

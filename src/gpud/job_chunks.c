@@ -52,13 +52,6 @@ job_collect_busy(Job *job, bool wait)
 }
 
 void
-job_chunk_is_busy(Job *job, uint32_t chunk)
-{
-	job->chunks.state[chunk] = CHUNK_BUSY;
-	job->chunks.filling--;
-}
-
-void
 job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number)
 {
 	JobChunks  *chunks = &job->chunks;
@@ -79,30 +72,19 @@ void
 job_chunk_is_lent(Job *job, uint32_t chunk)
 {
 	job->chunks.state[chunk] = CHUNK_READING;
-	job->chunks.filling--;
 	job->chunks.reading++;
 }
 
 void
 job_may_pause(Job *job)
 {
-	if (job->crossed == job->announced && job->wanted == 0)
+	if (job->wanted == 0)
 		chunks_activate(job->chunks.all, &job->chunks.holder, false);
 }
 
-/* Whether more was announced than fits into the chunks that the client has. */
-static bool
-wants_more_chunks(const Job *job)
-{
-	uint64_t	keys = job->announced - job->crossed;
-	uint32_t	most = gpu_chunk_items(GPU_FORM_KEYS, job->chunks.all->bytes);
-
-	return keys / most + (keys % most > 0) + job->wanted > job->chunks.filling;
-}
-
 /*
- * Chunks are granted only for keys that the client has in hand.  A client that
- * pauses has none, so it gets none: however many streams pause, the chunks are
+ * Chunks are granted only for what the client has in hand.  A client that
+ * pauses has nothing, so it gets none: however many streams pause, the chunks are
  * there for the jobs that are at work.  While chunks are scarce a client gets
  * them one by one.
  */
@@ -111,7 +93,7 @@ job_supply(Job *job)
 {
 	JobChunks  *chunks = &job->chunks;
 
-	while (wants_more_chunks(job) && !(chunks->filling > 0 && chunks_scarce(chunks->all)))
+	while (job->wanted > chunks->filling && !(chunks->filling > 0 && chunks_scarce(chunks->all)))
 	{
 		int64_t		chunk;
 
@@ -144,33 +126,32 @@ job_supply(Job *job)
 static HpsortCudaCode
 read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 {
-	const JobReading *reading = &job->reading;
+	const JobResult *result = &job->result;
 
-	switch (reading->form)
+	switch (result->form)
 	{
 		case GPU_FORM_RUNS:
-			return hpsort_cuda_job_read_runs(job->cuda, reading->at, count,
+			return hpsort_cuda_job_read_runs(job->cuda, result->at, count,
 											 (int32_t *) ((uint64_t *) chunk + count), chunk, err);
 		case GPU_FORM_PERMUTATION:
-			return hpsort_cuda_job_read_permutation(job->cuda, reading->at, count, chunk, err);
+			return hpsort_cuda_job_read_permutation(job->cuda, result->at, count, chunk, err);
 		default:
-			return hpsort_cuda_job_read_keys(job->cuda, reading->at, count, reading->descending,
-											 chunk, err);
+			return hpsort_cuda_job_read_keys(job->cuda, result->at, count,
+											 job->spec.descending != 0, chunk, err);
 	}
 }
 
-/* Sends the parts of the result that is being read, as far as chunks are free. */
+/* Sends the parts of the result, as far as chunks are free. */
 static bool
 deliver(Job *job)
 {
 	JobChunks  *chunks = &job->chunks;
-	JobReading *reading = &job->reading;
+	JobResult  *result = &job->result;
 
-	while (reading->form != GPU_FORM_NONE && reading->at < reading->items &&
-		   !peer_has_input(job->peer))
+	while (result->at < result->items && !peer_has_input(job->peer))
 	{
-		uint32_t	most = gpu_chunk_items(reading->form, chunks->all->bytes);
-		uint64_t	left = reading->items - reading->at;
+		uint32_t	most = gpu_chunk_items(result->form, chunks->all->bytes);
+		uint64_t	left = result->items - result->at;
 		uint32_t	count = left < most ? (uint32_t) left : most;
 		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, READ_WINDOW,
 										chunks->reading == 0);
@@ -185,11 +166,10 @@ deliver(Job *job)
 					   &err) != HPSORT_CUDA_OK)
 			return job_fail_by(job, &err);
 		gpu_message_init(&message, GPU_MSG_DATA, job->number);
-		message.body.data.first = reading->at;
+		message.body.data.first = result->at;
 		message.body.data.chunk = (uint32_t) chunk;
 		message.body.data.count = count;
-		message.body.data.read = reading->number;
-		reading->at += count;
+		result->at += count;
 		if (!peer_send(job->peer, &message))
 			return false;
 

@@ -12,7 +12,7 @@
 
 #include "gpud/job.h"
 
-/* An extent of so many blocks up to its values; each part is aligned to 8 bytes. */
+/* An extent of the most blocks, up to its values; each part is aligned to 8 bytes. */
 typedef union ExtentFront
 {
 	Extent		extent;
@@ -132,7 +132,6 @@ job_keep_extents(Job *job, const GpuMessage *m)
 	uint32_t	i;
 	HpsortCudaError err;
 
-	job_chunk_is_busy(job, message->chunk);
 	for (i = 0; i < message->count; i++)
 	{
 		GpuKept		kept;

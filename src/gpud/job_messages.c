@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <string.h>
 
 #include "gpud/job.h"
 #include "published/published.h"
@@ -42,7 +43,7 @@ open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 	HpsortCuda *others[DEVICES_MAX];
 	HpsortCudaCode code;
 
-	/* A job for keys can be read as runs, too, and is when those are smaller. */
+	/* A job for keys can be read as runs, too, and is when runs are smaller. */
 	spec.wanted = open->want == SORT_WANT_PERMUTATION ? HPSORT_CUDA_PERMUTATION :
 		open->want == SORT_WANT_RUNS ? HPSORT_CUDA_RUNS : HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
 	code = hpsort_cuda_job_open(job->device->cuda, &spec, cuda, err);
@@ -61,6 +62,7 @@ open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 static bool
 on_open(Job *job, const GpuMessage *m)
 {
+	const uint32_t most = gpu_chunk_items(GPU_FORM_KEYS, job->chunks.all->bytes);
 	HpsortCudaError err;
 	HpsortCudaJob *cuda;
 
@@ -72,16 +74,12 @@ on_open(Job *job, const GpuMessage *m)
 	job->open = true;
 	job->failed = job->finished = job->layout = job->extents.full = false;
 	job->spec = m->body.open;
-	job->announced = m->body.open.n;
-	job->crossed = 0;
-	job->wanted = 0;
+	job->wanted = job->spec.n / most + (job->spec.n % most > 0);
 	job->n = 0;
-	job->distinct = 0;
 	job->ncolumns = 1;
-	job->reading.number = 0;
-	job->reading.form = GPU_FORM_NONE;
-	chunks_activate(job->chunks.all, &job->chunks.holder, job->announced > 0);
-	job->device = devices_take(job->devices, job->announced == 0 && job->epoch != 0);
+	memset(&job->result, 0, sizeof(job->result));
+	chunks_activate(job->chunks.all, &job->chunks.holder, job->wanted > 0);
+	job->device = devices_take(job->devices, job->spec.n == 0 && job->epoch != 0);
 	if (job->device == NULL)
 		return job_fail(job, GPU_DEVICE_ERROR, "all devices have failed");
 
@@ -128,13 +126,9 @@ on_add(Job *job, const GpuMessage *m)
 
 	if (job->layout)
 		return peer_bad_message(job->peer, "keys behind those of rows");
-	if (add->count > job->announced - job->crossed)
-		return peer_bad_message(job->peer, "more keys than were announced");
-	job_chunk_is_busy(job, add->chunk);
 	if (!add_keys(job, add, &number, &err))
 		return job_fail_by(job, &err);
 	job_chunk_is_read_by(job, add->chunk, number);
-	job->crossed += add->count;
 	job->n += add->count;
 	return true;
 }
@@ -142,55 +136,23 @@ on_add(Job *job, const GpuMessage *m)
 static bool
 on_want(Job *job, const GpuMessage *m)
 {
-	const GpuWant *want = &m->body.want;
-
-	if (job->finished && (want->keys > 0 || job->reading.form != GPU_FORM_NONE))
-		return peer_bad_message(job->peer, "keys after the last");
-	if (want->keys > UINT64_MAX - job->announced || want->chunks > UINT32_MAX - job->wanted)
-		return peer_bad_message(job->peer, "more keys than can be counted");
-	job->announced += want->keys;
-	job->wanted += want->chunks;
+	if (job->finished && !job->spec.look_up)
+		return peer_bad_message(job->peer, "announcement after the last key");
+	job->wanted += m->body.want.chunks;
 	chunks_activate(job->chunks.all, &job->chunks.holder, true);
 	return job_supply(job);
 }
 
-/* Starts a reading: tells the client how many items it has, and in which form. */
-static bool
-start_reading(Job *job, GpuForm form, bool descending)
+/* The form of the result.  Keys come as runs where that is smaller: 12 bytes a run, 4 a key. */
+static GpuForm
+form_of_result(const Job *job, uint64_t distinct)
 {
-	GpuMessage	message;
-	HpsortCudaError err;
-	uint64_t	distinct = job->distinct;
-	bool		permutation = job->spec.want == SORT_WANT_PERMUTATION;
-
-	job->reading.number++;
-	if (form == GPU_FORM_BEST)
-	{
-		/* 12 bytes a run, 4 a key */
-		form = permutation ? GPU_FORM_PERMUTATION :
-			job->spec.want == SORT_WANT_RUNS || (distinct > 0 && distinct < job->n / 3)
-			? GPU_FORM_RUNS : GPU_FORM_KEYS;
-	}
-	if ((form == GPU_FORM_PERMUTATION) != permutation ||
-		(form == GPU_FORM_KEYS && job->spec.want == SORT_WANT_RUNS) ||
-		(permutation && descending != (job->spec.descending != 0)))
-		return job_fail(job, GPU_UNSUPPORTED,
-						"this result was not asked for when the job was opened");
-	if (form == GPU_FORM_RUNS && job->n > 0 &&
-		hpsort_cuda_job_distinct(job->cuda, &distinct, &err) != HPSORT_CUDA_OK)
-		return job_fail_by(job, &err);
-	job->reading.form = form;
-
-	/* Runs always come ascending. */
-	job->reading.descending = descending && form != GPU_FORM_RUNS;
-	job->reading.at = 0;
-	job->reading.items = form == GPU_FORM_RUNS ? distinct : job->n;
-	gpu_message_init(&message, GPU_MSG_RESULT, job->number);
-	message.body.result.items = job->reading.items;
-	message.body.result.form = form;
-	message.body.result.descending = job->reading.descending;
-	message.body.result.read = job->reading.number;
-	return peer_send(job->peer, &message);
+	if (job->spec.look_up)
+		return GPU_FORM_NONE;
+	if (job->spec.want == SORT_WANT_PERMUTATION)
+		return GPU_FORM_PERMUTATION;
+	return job->spec.want == SORT_WANT_RUNS || (distinct > 0 && distinct < job->n / 3)
+		? GPU_FORM_RUNS : GPU_FORM_KEYS;
 }
 
 /*
@@ -216,12 +178,14 @@ algorithm_used(const Job *job, HpsortCudaRegime regime)
 static bool
 on_finish(Job *job, const GpuMessage *m)
 {
-	const GpuRead *read = &m->body.read;
 	JobChunks  *chunks = &job->chunks;
-	HpsortCudaResult result;
+	HpsortCudaResult done;
+	uint64_t	runs;
 	HpsortCudaError err;
 	GpuMessage	message;
 	uint32_t	i;
+
+	(void) m;
 
 	/* With FINISH the client has given back the chunks that it did not fill. */
 	chunks_leave(chunks->all, &chunks->holder);
@@ -231,36 +195,28 @@ on_finish(Job *job, const GpuMessage *m)
 			chunks->filling--;
 			job_take_back(job, i);
 		}
-	job->announced = job->crossed;
 	job->wanted = 0;
 	chunks_activate(chunks->all, &chunks->holder, true);
-	if (hpsort_cuda_job_finish(job->cuda, &result, &err) != HPSORT_CUDA_OK)
+	if (hpsort_cuda_job_finish(job->cuda, &done, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
 	job->finished = true;
-	job->n = result.n;
-	job->distinct = result.n > 0 ? result.distinct : 0;
+	job->n = runs = done.n;
 	if (!job_collect_busy(job, true))
 		return false;
 	if (job->failed)
 		return true;
+	job->result.form = form_of_result(job, done.distinct);
+	if (job->result.form == GPU_FORM_RUNS && job->n > 0 &&
+		hpsort_cuda_job_distinct(job->cuda, &runs, &err) != HPSORT_CUDA_OK)
+		return job_fail_by(job, &err);
+	job->result.items = job->result.form == GPU_FORM_NONE ? 0 : runs;
 	gpu_message_init(&message, GPU_MSG_FINISHED, job->number);
 	message.body.finished.n = job->n;
-	message.body.finished.distinct = job->distinct;
-	message.body.finished.algorithm = algorithm_used(job, result.regime);
-	snprintf(message.body.finished.reason, GPU_TEXT_SIZE, "%.159s", result.reason);
-	if (!peer_send(job->peer, &message))
-		return false;
-	return read->form == GPU_FORM_NONE ||
-		start_reading(job, (GpuForm) read->form, read->descending != 0);
-}
-
-static bool
-on_read(Job *job, const GpuMessage *m)
-{
-	if (job->wanted > 0)
-		return peer_bad_message(job->peer, "reading where questions were announced");
-	chunks_leave(job->chunks.all, &job->chunks.holder);
-	return start_reading(job, (GpuForm) m->body.read.form, m->body.read.descending != 0);
+	message.body.finished.items = job->result.items;
+	message.body.finished.form = job->result.form;
+	message.body.finished.algorithm = algorithm_used(job, done.regime);
+	snprintf(message.body.finished.reason, GPU_TEXT_SIZE, "%.159s", done.reason);
+	return peer_send(job->peer, &message);
 }
 
 static bool
@@ -284,7 +240,6 @@ typedef struct Handler
 {
 	bool		(*handle) (Job *job, const GpuMessage *m);
 	ChunkState	chunk;			/* of the chunk that it names; ELSEWHERE: it names none */
-	bool		announced;		/* its chunk, by WANT */
 	bool		filling;		/* before FINISH only */
 	bool		finished;		/* after FINISH only */
 	bool		failed;			/* for a job that has failed, too */
@@ -293,12 +248,11 @@ typedef struct Handler
 static const Handler handlers[] = {
 	[GPU_MSG_ADD] = {on_add, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_WANT] = {on_want},
-	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.announced = true,.filling = true},
-	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.announced = true,.filling = true},
-	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.filling = true},
+	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.filling = true},
+	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_FINISH] = {on_finish,.filling = true},
-	[GPU_MSG_READ] = {on_read,.finished = true},
-	[GPU_MSG_LOOK] = {job_look_up, CHUNK_FILLING,.announced = true,.finished = true},
+	[GPU_MSG_LOOK] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_RELEASE] = {on_release, CHUNK_READING,.failed = true},
 	[GPU_MSG_CLOSE] = {on_close,.failed = true},
 };
@@ -321,10 +275,17 @@ job_message(Job *job, const GpuMessage *m)
 		return peer_bad_message(job->peer, "keys after the last");
 	if (h->finished && !job->finished)
 		return peer_bad_message(job->peer, "question before the end of the keys");
-	if (h->announced && job->wanted == 0)
-		return peer_bad_message(job->peer, "chunk that was not announced");
-	if (h->announced)
+
+	/*
+	 * Chunks are granted only for what was announced.  From here on the chunk is the device's,
+	 * until the handler says what becomes of it.
+	 */
+	if (h->chunk == CHUNK_FILLING)
+	{
+		job->chunks.state[gpu_message_chunk(m)] = CHUNK_BUSY;
+		job->chunks.filling--;
 		job->wanted--;
+	}
 	alive = h->handle(job, m);
 	if (alive && !job->failed && h->filling && h->chunk == CHUNK_FILLING)
 		job_may_pause(job);

@@ -45,7 +45,6 @@ job_set_layout(Job *job, const GpuMessage *m)
 	if (layout.nranges > ROWS_MAX_RANGES)
 		return peer_bad_message(job->peer, "impossible layout");
 	memcpy(ranges, chunk + sizeof(layout), layout.nranges * sizeof(ValueRange));
-	job_chunk_is_busy(job, m->body.chunk.chunk);
 	job_take_back(job, m->body.chunk.chunk);
 	if (!rows_layout_is_sound(&layout, ranges))
 		return peer_bad_message(job->peer, "impossible layout");
@@ -67,17 +66,17 @@ typedef struct RowsList
 	size_t		size;			/* of an entry */
 	char	   *entries;		/* copied */
 	uint64_t   *generations;	/* of all columns of the first entry, then of the second, ... */
-	HeldExtent **found;			/* likewise */
+	HeldExtent **found;			/* in the same order */
 	HpsortCudaPiece *pieces;	/* room for ROWS_AT_ONCE of each column */
 	uint32_t	npieces;		/* of each column */
 	uint64_t	expected;		/* keys that the rows added so far should have */
 	uint64_t	keys;			/* that the engine has found */
 } RowsList;
 
-static GpuRows *
+static SortRows *
 entry_at(const RowsList *list, uint32_t i)
 {
-	return (GpuRows *) (list->entries + i * list->size);
+	return (SortRows *) (list->entries + i * list->size);
 }
 
 /* Gives the engine the pieces that have gathered; false if it fails. */
@@ -100,7 +99,7 @@ flush_pieces(Job *job, RowsList *list, HpsortCudaError * err)
 }
 
 static bool
-has_block(const GpuRows *entry, uint32_t block)
+has_block(const SortRows *entry, uint32_t block)
 {
 	return entry->blocks[block / 64] >> block % 64 & 1;
 }
@@ -120,7 +119,7 @@ all_blocks(const HeldExtent *extent, uint32_t i)
  * may have not.
  */
 static bool
-blocks_are_aligned(const GpuRows *entry, const HeldExtent *extent, const HeldExtent *other)
+blocks_are_aligned(const SortRows *entry, const HeldExtent *extent, const HeldExtent *other)
 {
 	uint32_t	b;
 
@@ -134,7 +133,7 @@ blocks_are_aligned(const GpuRows *entry, const HeldExtent *extent, const HeldExt
 
 /* Whether the blocks that an entry names have as many rows in each column. */
 static bool
-rows_are_aligned(const RowsList *list, const GpuRows *entry, HeldExtent *const *found)
+rows_are_aligned(const RowsList *list, const SortRows *entry, HeldExtent *const *found)
 {
 	uint32_t	c;
 
@@ -169,7 +168,8 @@ add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *fi
  * neighbours at once.
  */
 static bool
-add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, HpsortCudaError * err)
+add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
+		  HpsortCudaError * err)
 {
 	uint32_t	first[ROWS_MAX_COLUMNS] = {0};
 	uint32_t	nblocks = found[0]->nblocks;
@@ -214,7 +214,7 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 
 	for (i = 0; i < list->n; i++)
 	{
-		GpuRows    *entry = entry_at(list, i);
+		SortRows   *entry = entry_at(list, i);
 		HeldExtent *const *found = list->found + (size_t) i * list->ncolumns;
 
 		for (c = 0; c < list->ncolumns; c++)
@@ -222,7 +222,8 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 				entry->missing |= UINT32_C(1) << c;
 		if (entry->missing == 0 && !rows_are_aligned(list, entry, found))
 			entry->missing = ALL_MISSING;
-		if (entry->missing == 0 && !add_entry(job, list, entry, found, err))
+		entry->added = entry->missing == 0;
+		if (entry->added && !add_entry(job, list, entry, found, err))
 			return false;
 	}
 	if (!flush_pieces(job, list, err))
@@ -248,9 +249,9 @@ list_is_sound(const RowsList *list)
 
 	for (i = 0; i < list->n; i++)
 	{
-		const GpuRows *entry = entry_at(list, i);
+		const SortRows *entry = entry_at(list, i);
 
-		if (entry->missing != 0 || entry->rows != 0 || entry->nulls != 0 || entry->zero != 0)
+		if (entry->missing != 0 || entry->rows != 0 || entry->nulls != 0 || entry->added != 0)
 			return false;
 		for (c = 0; c < list->ncolumns; c++)
 		{
@@ -293,9 +294,7 @@ answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 	job->n += list->keys;
 	job_chunk_is_lent(job, message->chunk);
 	gpu_message_init(&added, GPU_MSG_ADDED, job->number);
-	added.body.added.keys = list->keys;
-	added.body.added.chunk = message->chunk;
-	added.body.added.count = message->count;
+	added.body.chunk = *message;
 	return peer_send(job->peer, &added);
 }
 
@@ -311,7 +310,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 	if (job->spec.n != 0 || list.n > gpu_chunk_rows(job->chunks.all->bytes, list.ncolumns))
 		return peer_bad_message(job->peer, "rows in a job whose keys were counted, or beyond the "
 								"chunk");
-	list.size = sizeof(GpuRows) + list.ncolumns * sizeof(uint64_t);
+	list.size = sizeof(SortRows) + list.ncolumns * sizeof(uint64_t);
 	list.entries = malloc(list.n * list.size);
 	list.generations = malloc(nfound * sizeof(uint64_t));
 	list.found = malloc(nfound * sizeof(*list.found));
@@ -338,7 +337,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 
 /* --- LOOK */
 
-/* Whether all positions are those of keys. */
+/* Whether there is a key at each position. */
 static bool
 positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 {

@@ -42,7 +42,7 @@
 /* How long the service waits for the threads of its connections when it ends. */
 #define END_TIMEOUT_MS 1000
 
-/* So many connections are accepted before the main loop looks for other events. */
+/* The most connections that are accepted before the main loop looks for other events. */
 #define ACCEPT_AT_ONCE 64
 
 /*

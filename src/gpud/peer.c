@@ -17,19 +17,19 @@
 /* A message cannot be sent at once only if the peer does not read. */
 #define SEND_TIMEOUT_MS 10000
 
-/* Sends size bytes, and fd with the first of them unless it is -1. */
-static bool
-send_bytes(Peer *peer, const void *bytes, size_t size, int fd)
+bool
+peer_send_with(Peer *peer, const GpuMessage *m, int fd)
 {
 	union
 	{
 		char		bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	}			control;
-	struct iovec part = {.iov_base = (void *) bytes,.iov_len = size};
+	struct iovec part = {.iov_base = (void *) m,.iov_len = gpu_message_size(m)};
 	struct msghdr message = {.msg_iov = &part,.msg_iovlen = 1};
 	int64_t		deadline = sort_clock_ms() + SEND_TIMEOUT_MS;
 
+	/* The descriptor goes with the first of the bytes. */
 	if (fd >= 0)
 	{
 		struct cmsghdr *header;
@@ -73,12 +73,6 @@ bool
 peer_send(Peer *peer, const GpuMessage *message)
 {
 	return peer_send_with(peer, message, -1);
-}
-
-bool
-peer_send_with(Peer *peer, const GpuMessage *message, int fd)
-{
-	return send_bytes(peer, message, gpu_message_size(message), fd);
 }
 
 bool

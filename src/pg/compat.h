@@ -2,9 +2,10 @@
  * compat.h
  *		Differences between PostgreSQL 15 and 19.
  *
- * This is the only file with PG_VERSION_NUM in it.  Where a name is new in some version, older
- * versions get it here; where a call differs, a function compat_...() makes it.  "PG 17 has"
- * means from version 17 on.
+ * This is the only file with PG_VERSION_NUM in it.  Where a name or an argument is new in some
+ * version, older versions get it here, and code is written for the new version.  What cannot be
+ * written so for all versions has a name that begins with compat_.  "PG 17 has" means from
+ * version 17 on.
  */
 #ifndef HPSORT_PG_COMPAT_H
 #define HPSORT_PG_COMPAT_H
@@ -57,6 +58,130 @@
 #error "hpsort needs PostgreSQL 15 or later"
 #endif
 
+/*
+ * --- names and arguments that are new
+ */
+
+#if PG_VERSION_NUM < 160000
+#define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
+#define object_aclcheck(class, object, role, mode) pg_proc_aclcheck(object, role, mode)
+#define adjust_appendrel_attrs_multilevel(root, node, child, parent) \
+	adjust_appendrel_attrs_multilevel(root, node, (child)->relids, (parent)->relids)
+
+/* A table's file. */
+#define rd_locator rd_node
+#define spcOid spcNode
+#define dbOid dbNode
+#define relNumber relNode
+#define rd_newRelfilelocatorSubid rd_newRelfilenodeSubid
+#define rd_firstRelfilelocatorSubid rd_firstRelfilenodeSubid
+
+/* Soft errors, which a caller may catch without a subtransaction: here they are hard. */
+#define ereturn(context, dummy_value, ...) \
+	do { \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+		return dummy_value; \
+	} while (0)
+
+/* Reads size bytes of a file.  Fewer are an error. */
+static inline void
+BufFileReadExact(BufFile *file, void *ptr, size_t size)
+{
+	if (BufFileRead(file, ptr, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: read less than %zu bytes", size)));
+}
+#endif
+
+#if PG_VERSION_NUM < 170000
+#define TransactionTimeoutPending false
+#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
+#define estimate_array_length(root, expression) estimate_array_length(expression)
+#endif
+
+#if PG_VERSION_NUM < 180000
+#define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
+#define ATTRIBUTE_GENERATED_VIRTUAL 'v'
+#define compute_gather_rows(path) ((path)->rows * (path)->parallel_workers)
+#define initial_cost_mergejoin(root, workspace, jointype, clauses, outer, inner, outersortkeys, \
+							   innersortkeys, presorted, extra) \
+	initial_cost_mergejoin(root, workspace, jointype, clauses, outer, inner, outersortkeys, \
+						   innersortkeys, extra)
+#define create_mergejoin_path(root, joinrel, jointype, workspace, extra, outer, inner, \
+							  restrictions, pathkeys, required, clauses, outersortkeys, \
+							  innersortkeys, presorted) \
+	create_mergejoin_path(root, joinrel, jointype, workspace, extra, outer, inner, \
+						  restrictions, pathkeys, required, clauses, outersortkeys, innersortkeys)
+#endif
+
+/* Written before a declaration; older versions have an attribute behind. */
+#ifndef pg_noreturn
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
+#if PG_VERSION_NUM < 190000
+typedef Instrumentation NodeInstrumentation;
+typedef int SysCacheIdentifier;
+#define TupleDescFinalize(desc) ((void) 0)
+#define ScanRelIsReadOnly(node) true
+#define LWLockNewTrancheId(name) LWLockNewTrancheId()
+#endif
+
+/*
+ * --- names that are gone
+ */
+
+/* PG 17 has no old_snapshot_threshold. */
+#if PG_VERSION_NUM >= 170000
+#define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
+#define old_snapshot_threshold (-1)
+#endif
+
+/* PG 19 keeps the name of a tranche in shared memory, where LWLockNewTrancheId() puts it. */
+#if PG_VERSION_NUM >= 190000
+#define LWLockRegisterTranche(tranche, name) ((void) 0)
+#endif
+
+/*
+ * --- fields that have moved, or that only some versions have
+ */
+
+/* PG 16 has lists without redundant clauses of GROUP BY and DISTINCT. */
+#if PG_VERSION_NUM >= 160000
+#define compat_group_clause(root) ((root)->processed_groupClause)
+#define compat_distinct_clause(root) ((root)->processed_distinctClause)
+#else
+#define compat_group_clause(root) ((root)->parse->groupClause)
+#define compat_distinct_clause(root) ((root)->parse->distinctClause)
+#endif
+
+/* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
+#if PG_VERSION_NUM >= 170000
+#define compat_window_run_condition(path) ((path)->runCondition)
+#else
+#define compat_window_run_condition(path) ((path)->winclause->runCondition)
+#endif
+
+/*
+ * By how many keys a merge join's outer input is sorted already, and how many nodes of a path
+ * enable_... = off has disabled.  Before PG 18 the former is not used, and the latter cost much.
+ */
+#if PG_VERSION_NUM >= 180000
+#define compat_outer_presorted_keys(path) ((path)->outer_presorted_keys)
+#define compat_disabled_nodes(path) ((path)->disabled_nodes)
+#define compat_add_disabled_nodes(path, n) ((void) ((path)->disabled_nodes += (n)))
+#else
+#define compat_outer_presorted_keys(path) ((void) (path), 0)
+#define compat_disabled_nodes(path) ((void) (path), 0)
+#define compat_add_disabled_nodes(path, n) ((void) (path), (void) (n))
+#endif
+
+/*
+ * --- the planner and the executor
+ */
+
 /* PG 19's tuplesort sorts integers, abbreviated keys among them, by radix. */
 #if PG_VERSION_NUM >= 190000
 #define COMPAT_RADIX_TUPLESORT true
@@ -71,32 +196,7 @@
 #define compat_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
 
-/* PG 18 shows a module's name and version in pg_get_loaded_modules(). */
-#if PG_VERSION_NUM < 180000
-#define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
-#endif
-
-/* PG 18 writes pg_noreturn before a declaration, where older versions have an attribute behind. */
-#ifndef pg_noreturn
-#define pg_noreturn __attribute__((noreturn))
-#endif
-
-/* PG 16 has errors that a caller may catch without a subtransaction: soft errors. */
-#if PG_VERSION_NUM < 160000
-#define ereturn(context, dummy_value, ...) \
-	do { \
-		(void) (context); \
-		ereport(ERROR, __VA_ARGS__); \
-		return dummy_value; \
-	} while (0)
-#endif
-
-/* PG 17 has transaction_timeout. */
-#if PG_VERSION_NUM < 170000
-#define TransactionTimeoutPending false
-#endif
-
-/* PG 19 tells the planner and its hooks which EXPLAIN, if any, they plan for. */
+/* PG 19 passes to the planner and its hooks the EXPLAIN, if any, that they plan for. */
 #if PG_VERSION_NUM >= 190000
 #define COMPAT_PLANNER_EXPLAIN_PARAMETER , ExplainState *es
 #define COMPAT_PLANNER_EXPLAIN_ARGUMENT , es
@@ -131,90 +231,12 @@ compat_in_genetic_join_search(PlannerInfo *root)
 #endif
 }
 
-/* PG 19 keeps counts of rows for plan nodes only, in a larger struct. */
-#if PG_VERSION_NUM < 190000
-typedef Instrumentation NodeInstrumentation;
-#endif
-
 /* The order that a set operation wants of one of its queries; before PG 17 it wants none. */
 #if PG_VERSION_NUM >= 170000
 #define compat_setop_pathkeys(root) ((root)->setop_pathkeys)
 #else
 #define compat_setop_pathkeys(root) NIL
 #endif
-
-/* Returns the wait event of an extension, of that name from PG 17 on. */
-static inline uint32
-compat_wait_event_extension(const char *name)
-{
-#if PG_VERSION_NUM >= 170000
-	return WaitEventExtensionNew(name);
-#else
-	(void) name;
-	return PG_WAIT_EXTENSION;
-#endif
-}
-
-/* Returns a new tranche of locks.  PG 19 takes its name here, and keeps it in shared memory. */
-static inline int
-compat_new_tranche(const char *name)
-{
-#if PG_VERSION_NUM >= 190000
-	return LWLockNewTrancheId(name);
-#else
-	(void) name;
-	return LWLockNewTrancheId();
-#endif
-}
-
-/* Gives a tranche its name in this process, before PG 19. */
-static inline void
-compat_register_tranche(int tranche, const char *name)
-{
-#if PG_VERSION_NUM < 190000
-	LWLockRegisterTranche(tranche, name);
-#else
-	(void) tranche;
-	(void) name;
-#endif
-}
-
-/* Estimates the length of an array.  PG 17 wants the planner's state, and returns a double. */
-static inline double
-compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)
-{
-#if PG_VERSION_NUM >= 170000
-	return estimate_array_length(root, arrayexpr);
-#else
-	(void) root;
-	return (double) estimate_array_length(arrayexpr);
-#endif
-}
-
-/* Called when all columns of a tuple descriptor have been set, which PG 19 wants to know. */
-static inline void
-compat_finalize_tupdesc(TupleDesc desc)
-{
-#if PG_VERSION_NUM >= 190000
-	TupleDescFinalize(desc);
-#else
-	(void) desc;
-#endif
-}
-
-/* Reads size bytes of a file.  Fewer are an error, for which PG 16 has a function. */
-static inline void
-compat_buffile_read(BufFile *file, void *ptr, size_t size)
-{
-#if PG_VERSION_NUM >= 160000
-	BufFileReadExact(file, ptr, size);
-#else
-	if (BufFileRead(file, ptr, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from temporary file: read less than %zu bytes", size)));
-#endif
-}
 
 /*
  * Enlarges a chunk of old_size bytes.  Returns NULL if there is no memory, and the chunk stays.
@@ -256,13 +278,6 @@ compat_ordering_op(Oid sortop, Oid *opfamily, Oid *opcintype, bool *descending)
 	return found;
 }
 
-/* PG 19 has an enum for the numbers of system caches. */
-#if PG_VERSION_NUM >= 190000
-typedef SysCacheIdentifier CompatSyscacheId;
-#else
-typedef int CompatSyscacheId;
-#endif
-
 /* Returns the operator by which a path key sorts values of a type, or InvalidOid. */
 static inline Oid
 compat_pathkey_sortop(const PathKey *pathkey, Oid type)
@@ -271,49 +286,6 @@ compat_pathkey_sortop(const PathKey *pathkey, Oid type)
 	return get_opfamily_member_for_cmptype(pathkey->pk_opfamily, type, type, pathkey->pk_cmptype);
 #else
 	return get_opfamily_member(pathkey->pk_opfamily, type, type, pathkey->pk_strategy);
-#endif
-}
-
-/* By how many keys a merge join's outer input is sorted already, which PG 18 may use. */
-static inline int
-compat_outer_presorted_keys(const MergePath *path)
-{
-#if PG_VERSION_NUM >= 180000
-	return path->outer_presorted_keys;
-#else
-	(void) path;
-	return 0;
-#endif
-}
-
-/* Makes the first estimate of a merge join's cost. */
-static inline void
-compat_initial_cost_mergejoin(PlannerInfo *root, JoinCostWorkspace *workspace, JoinType jointype,
-							  List *mergeclauses, Path *outer, Path *inner, List *outersortkeys,
-							  List *innersortkeys, int presorted, JoinPathExtraData *extra)
-{
-#if PG_VERSION_NUM >= 180000
-	initial_cost_mergejoin(root, workspace, jointype, mergeclauses, outer, inner, outersortkeys,
-						   innersortkeys, presorted, extra);
-#else
-	initial_cost_mergejoin(root, workspace, jointype, mergeclauses, outer, inner, outersortkeys,
-						   innersortkeys, extra);
-#endif
-}
-
-/* Makes the path of a merge join that has no parameters. */
-static inline MergePath *
-compat_create_mergejoin_path(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype,
-							 JoinCostWorkspace *workspace, JoinPathExtraData *extra, Path *outer,
-							 Path *inner, List *restrictions, List *pathkeys, List *mergeclauses,
-							 List *outersortkeys, List *innersortkeys, int presorted)
-{
-	return create_mergejoin_path(root, joinrel, jointype, workspace, extra, outer, inner,
-								 restrictions, pathkeys, NULL, mergeclauses, outersortkeys,
-#if PG_VERSION_NUM >= 180000
-								 innersortkeys, presorted);
-#else
-								 innersortkeys);
 #endif
 }
 
@@ -333,61 +305,6 @@ compat_disable_sort(Path *path, const Path *child)
 #endif
 }
 
-/* Returns the clauses of GROUP BY; PG 16 has a list without redundant ones. */
-static inline List *
-compat_group_clause(PlannerInfo *root)
-{
-#if PG_VERSION_NUM >= 160000
-	return root->processed_groupClause;
-#else
-	return root->parse->groupClause;
-#endif
-}
-
-/* Returns the clauses of DISTINCT; PG 16 has a list without redundant ones. */
-static inline List *
-compat_distinct_clause(PlannerInfo *root)
-{
-#if PG_VERSION_NUM >= 160000
-	return root->processed_distinctClause;
-#else
-	return root->parse->distinctClause;
-#endif
-}
-
-/* Translates an expression to a child's.  PG 16 wants relations in place of their relids. */
-static inline Node *
-compat_translate_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelOptInfo *parent)
-{
-#if PG_VERSION_NUM >= 160000
-	return adjust_appendrel_attrs_multilevel(root, node, child, parent);
-#else
-	return adjust_appendrel_attrs_multilevel(root, node, child->relids, parent->relids);
-#endif
-}
-
-/* Estimates how many rows a Gather Merge over a path returns. */
-static inline double
-compat_gather_rows(Path *path)
-{
-#if PG_VERSION_NUM >= 180000
-	return compute_gather_rows(path);
-#else
-	return path->rows * path->parallel_workers;
-#endif
-}
-
-/* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
-static inline List *
-compat_window_run_condition(const WindowAggPath *path)
-{
-#if PG_VERSION_NUM >= 170000
-	return path->runCondition;
-#else
-	return path->winclause->runCondition;
-#endif
-}
-
 /* Returns what core's tuplesort of rows costs, as if Sort nodes were not disabled. */
 static inline Cost
 compat_cost_tuplesort(PlannerInfo *root, double rows, int width, int kilobytes)
@@ -404,18 +321,6 @@ compat_cost_tuplesort(PlannerInfo *root, double rows, int width, int kilobytes)
 #endif
 }
 
-/* Adds the disabled nodes of a child to a path.  Before PG 18 they are in the cost already. */
-static inline void
-compat_add_disabled_nodes(Path *path, const Path *child)
-{
-#if PG_VERSION_NUM >= 180000
-	path->disabled_nodes += child->disabled_nodes;
-#else
-	(void) path;
-	(void) child;
-#endif
-}
-
 /* Whether enable_... = off has disabled a path of core's that has none below it: a scan. */
 static inline bool
 compat_path_is_disabled(const Path *path)
@@ -424,19 +329,6 @@ compat_path_is_disabled(const Path *path)
 	return path->disabled_nodes > 0;
 #else
 	return path->startup_cost >= disable_cost;
-#endif
-}
-
-/* Corrects the disabled nodes of a path's copy, which has another child than the path. */
-static inline void
-compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *child)
-{
-#if PG_VERSION_NUM >= 180000
-	path->disabled_nodes += child->disabled_nodes - old_child->disabled_nodes;
-#else
-	(void) path;
-	(void) old_child;
-	(void) child;
 #endif
 }
 
@@ -476,33 +368,11 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
  * --- rights ---
  */
 
-/* PG 18 has generated columns that are computed when they are read. */
-#if PG_VERSION_NUM >= 180000
-#define COMPAT_ATTRIBUTE_GENERATED_VIRTUAL ATTRIBUTE_GENERATED_VIRTUAL
-#else
-#define COMPAT_ATTRIBUTE_GENERATED_VIRTUAL 'v'
-#endif
-
-/* Whether the user owns a relation. */
-static inline bool
-compat_owns_relation(Oid relid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(RelationRelationId, relid, GetUserId());
-#else
-	return pg_class_ownercheck(relid, GetUserId());
-#endif
-}
-
 /* Whether a role may execute a function. */
 static inline bool
 compat_role_may_execute(Oid function, Oid role)
 {
-#if PG_VERSION_NUM >= 160000
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
-#else
-	return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
-#endif
 }
 
 /* Whether the user may execute a function. */
@@ -542,18 +412,6 @@ compat_check_as_users(const PlannedStmt *stmt)
  * Before, heapam.c does that in functions of its own, repeated here.
  */
 
-/* Whether the query changes or locks rows of the node's table, as far as PG 19 asks. */
-static inline bool
-compat_scan_is_for_change(ScanState *node)
-{
-#if PG_VERSION_NUM >= 190000
-	return !ScanRelIsReadOnly(node);
-#else
-	(void) node;
-	return false;
-#endif
-}
-
 /*
  * Begins a sequential scan, or with parallel this process's share of one.  In PG 19 reading
  * makes pages all-visible, unless the query is about to change them (for_change).
@@ -583,33 +441,6 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 						(scan->rs_base.rs_flags & SO_HINT_REL_READ_ONLY) != 0);
 #else
 	heap_page_prune_opt(scan->rs_base.rs_rd, buffer);
-#endif
-}
-
-/* PG 17 has no old_snapshot_threshold. */
-#if PG_VERSION_NUM >= 170000
-#define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
-#endif
-
-/* Whether snapshots may get too old for rows that they see; not from PG 17 on. */
-static inline bool
-compat_snapshots_get_old(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return false;
-#else
-	return old_snapshot_threshold >= 0;
-#endif
-}
-
-/* Pins the page of a block if it is still in the buffer that it was in.  Returns whether it is. */
-static inline bool
-compat_read_recent_buffer(Relation rel, BlockNumber block, Buffer recent)
-{
-#if PG_VERSION_NUM >= 160000
-	return ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, recent);
-#else
-	return ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, recent);
 #endif
 }
 
@@ -737,36 +568,6 @@ compat_block_stream_end(CompatBlockStream *blocks)
 	read_stream_end(blocks->stream);
 #else
 	(void) blocks;
-#endif
-}
-
-/* Sets file to what identifies a table's file: tablespace, database, number. */
-static inline void
-compat_relation_file(Relation rel, uint32 file[3])
-{
-#if PG_VERSION_NUM >= 160000
-	file[0] = rel->rd_locator.spcOid;
-	file[1] = rel->rd_locator.dbOid;
-	file[2] = rel->rd_locator.relNumber;
-#else
-	file[0] = rel->rd_node.spcNode;
-	file[1] = rel->rd_node.dbNode;
-	file[2] = rel->rd_node.relNode;
-#endif
-}
-
-/* Whether this transaction has, as this process knows, made a table or given it a new file. */
-static inline bool
-compat_relation_is_new(Relation rel)
-{
-#if PG_VERSION_NUM >= 160000
-	return rel->rd_createSubid != InvalidSubTransactionId ||
-		rel->rd_newRelfilelocatorSubid != InvalidSubTransactionId ||
-		rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
-#else
-	return rel->rd_createSubid != InvalidSubTransactionId ||
-		rel->rd_newRelfilenodeSubid != InvalidSubTransactionId ||
-		rel->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
 #endif
 }
 

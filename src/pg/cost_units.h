@@ -3,9 +3,10 @@
  *		How what hpsort does becomes costs of the planner.
  *
  * PostgreSQL's costs are no times: a unit is what a page costs that is read in sequence, and
- * cpu_operator_cost and cpu_tuple_cost are parts of it.  A plan of hpsort's competes with plans of
- * PostgreSQL's whose cost is such parts.  So a time that hpsort takes becomes the cost that
- * PostgreSQL says for what takes PostgreSQL as long, on the machine where both were measured:
+ * cpu_operator_cost and cpu_tuple_cost are parts of it.  A plan of hpsort's competes with plans
+ * of PostgreSQL's whose cost is made of these parts.  So a time that hpsort takes becomes the
+ * cost that PostgreSQL says for what takes PostgreSQL as long, on the machine where both were
+ * measured:
  *
  *		sorts	core's sort of int4 takes 4 ns for a cpu_operator_cost: of 1e4 rows 105 ns a row for
  *				a cost of 0.069, of 1e7 rows 180 ns for 0.119 (AMD EPYC, Zen 5, PostgreSQL 17)
@@ -39,21 +40,21 @@
  */
 #define NS_PER_OPERATOR 4.0
 
-/* The cost of sorting that takes so many nanoseconds. */
+/* Returns the cost of sorting that takes ns nanoseconds. */
 static inline Cost
 cost_of_ns(double ns)
 {
 	return ns * (cpu_operator_cost / NS_PER_OPERATOR) * hpsort_cost_factor;
 }
 
-/* The cost of so many comparisons of rows, or of a part of each. */
+/* Returns the cost of a number of comparisons of rows, or of a part of each. */
 static inline Cost
 cost_of_comparisons(double comparisons)
 {
 	return comparisons * 2.0 * cpu_operator_cost * hpsort_cost_factor;
 }
 
-/* The cost of what takes as long as PostgreSQL's handling of so many rows. */
+/* Returns the cost of what takes as long as PostgreSQL's handling of a number of rows. */
 static inline Cost
 cost_of_rows(double rows)
 {

@@ -7,11 +7,11 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "pg/compat.h"
+#include "pg/functions/functions.h"
 #include "pg/gpu/gpu.h"
 #include "pg/guc.h"
 #include "pg/last_sort.h"
 #include "pg/nodes/hooks.h"
-#include "pg/preload.h"
 #include "pg/resident/memory/memory.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort",.version = HPSORT_VERSION);

@@ -32,13 +32,7 @@ array_arg(Datum arg)
 }
 
 const int32 *
-int4_array_keys(ArrayType *array, int *n, int *nulls)
-{
-	return array_keys(array, INT4OID, n, nulls);
-}
-
-const int32 *
-array_keys(ArrayType *array, Oid type, int *n, int *nulls)
+array_keys(ArrayType *array, int *n, int *nulls)
 {
 	int			items;
 
@@ -47,7 +41,7 @@ array_keys(ArrayType *array, Oid type, int *n, int *nulls)
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("array of keys must be one-dimensional"),
 				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
-	Assert(ARR_ELEMTYPE(array) == type);
+	Assert(ARR_ELEMTYPE(array) == INT4OID || ARR_ELEMTYPE(array) == FLOAT4OID);
 
 	items = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	*nulls = 0;

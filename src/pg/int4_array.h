@@ -16,14 +16,11 @@
 extern ArrayType *array_arg(Datum arg);
 
 /*
- * Returns the elements of a one-dimensional array that are not NULL, where they lie, and sets
- * *n to their number and *nulls to the number of NULLs. type is the array's element type, one
- * of four bytes that is passed by value.  An array of more dimensions is an error.
+ * Returns the elements of a one-dimensional int4[] or float4[] that are not NULL, where they lie,
+ * and sets *n to their number and *nulls to the number of NULLs.  An array of more dimensions is
+ * an error.
  */
-extern const int32 *array_keys(ArrayType *array, Oid type, int *n, int *nulls);
-
-/* Does what array_keys() does, for an int4[]. */
-extern const int32 *int4_array_keys(ArrayType *array, int *n, int *nulls);
+extern const int32 *array_keys(ArrayType *array, int *n, int *nulls);
 
 /*
  * Returns a new one-dimensional int4[], in the current memory context, for n keys and nulls

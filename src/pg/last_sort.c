@@ -18,8 +18,8 @@ static ProcessUtility_hook_type prev_utility_hook = NULL;
 
 /*
  * Forgets the last sort at DISCARD ALL, by which poolers give a session to another client.
- * There is no other sign of it: DISCARD ALL resets settings, but calls the hooks of only those
- * that the session has set.
+ * There is no other sign of it: DISCARD ALL resets settings, but calls hooks only of settings
+ * that the session has changed.
  */
 static void
 utility_hook(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,
@@ -53,14 +53,9 @@ last_sort_record(const char *function, Sorter *sorter, const int32 *out, int64 n
 	last_sort.function = function;
 	last_sort.user = GetUserId();
 	last_sort.nulls = nulls;
-	last_sort.bounds = true;
+	/* Images of floats are no values of the user's. */
+	last_sort.bounds = !sorter->context->floats;
 	pg_sort_stats(sorter, out, &last_sort.stats);
-}
-
-void
-last_sort_forget_bounds(void)
-{
-	last_sort.bounds = false;
 }
 
 const LastSort *

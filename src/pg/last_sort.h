@@ -28,12 +28,6 @@ extern void last_sort_init(void);
  */
 extern void last_sort_record(const char *function, Sorter *sorter, const int32 *out, int64 nulls);
 
-/*
- * Says that the keys of the sort just recorded were images of other values, floats for
- * instance, so that hpsort_last() must not show the images' bounds.
- */
-extern void last_sort_forget_bounds(void);
-
 /* Returns what the last sort did; its function is NULL if there was none. */
 extern const LastSort *last_sort_get(void);
 

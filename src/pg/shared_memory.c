@@ -5,11 +5,36 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 
 #include "pg/guarded_call.h"
 #include "pg/shared_memory.h"
+
+/* The bytes that have been asked for, and the hook that was there before request(), or NULL. */
+static Size requested = 0;
+static shmem_request_hook_type previous_hook;
+
+/* A shmem_request_hook: the only place where PostgreSQL lets a library ask. */
+static void
+request(void)
+{
+	if (previous_hook)
+		previous_hook();
+	RequestAddinShmemSpace(requested);
+}
+
+void
+shared_memory_request(Size size)
+{
+	if (requested == 0)
+	{
+		previous_hook = shmem_request_hook;
+		shmem_request_hook = request;
+	}
+	requested += MAXALIGN(size);
+}
 
 /* The arguments and the result of shared_memory_attach. */
 typedef struct Attachment

@@ -7,6 +7,9 @@
 
 #include "postgres.h"
 
+/* Asks for memory for a struct of size bytes, while the server starts with hpsort preloaded. */
+extern void shared_memory_request(Size size);
+
 /*
  * Returns the struct of that name and of size bytes.  The first process to ask for it makes it,
  * with init.

@@ -130,69 +130,59 @@ pg_sort_context_lenient(SortContext *context, MemoryContext memory, bool use_gpu
 		context->device = SORT_DEVICE_CPU;
 }
 
+/* How errors are raised that have their message, and perhaps a detail, from src/sort. */
+typedef struct ErrorKind
+{
+	int			code;
+	const char *hint;			/* or NULL */
+} ErrorKind;
+
+static const ErrorKind error_kinds[] = {
+	[SORT_UNSUPPORTED] = {
+		ERRCODE_FEATURE_NOT_SUPPORTED,
+		"Set hpsort.algorithm to \"auto\", or see hpsort_algorithms()."
+	},
+	[SORT_MEMORY_LIMIT] = {
+		ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+		"Increase work_mem, or set hpsort.algorithm to \"auto\"."
+	},
+	[SORT_DEVICE_UNAVAILABLE] = {
+		ERRCODE_FEATURE_NOT_SUPPORTED,
+		"Set hpsort.device to \"auto\", or see hpsort_devices()."
+	},
+	/* The cancel's flag has been reset meanwhile, but the sort is not finished. */
+	[SORT_CANCELLED] = {ERRCODE_QUERY_CANCELED},
+	[SORT_CORRUPT] = {ERRCODE_DATA_CORRUPTED},
+	[SORT_LIMIT_EXCEEDED] = {ERRCODE_PROGRAM_LIMIT_EXCEEDED},
+};
+
 void
 pg_sort_error(const SortError *err)
 {
+	const ErrorKind *kind;
+
 	/*
 	 * A wait that was interrupted can have ended with any status; the interrupt is what is
 	 * raised.
 	 */
 	pg_check_interrupts();
-	switch (err->status)
-	{
-		case SORT_OUT_OF_MEMORY:
-			ereport(ERROR,
-					(errcode(ERRCODE_OUT_OF_MEMORY),
-					 errmsg("out of memory"),
-					 errdetail("hpsort could not get memory for its keys.")));
-			break;
-		case SORT_KEY_OUT_OF_BOUNDS:
-			/* No key is named, since it depends on the plan which of several keys is found. */
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("key is out of bounds"),
-					 errdetail("Keys were promised to be between %d and %d.", err->lo, err->hi)));
-			break;
-		case SORT_UNSUPPORTED:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s", err->message),
-					 err->detail[0] ? errdetail("%s", err->detail) : 0,
-					 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
-			break;
-		case SORT_MEMORY_LIMIT:
-			ereport(ERROR,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("%s", err->message),
-					 errdetail("%s", err->detail),
-					 errhint("Increase work_mem, or set hpsort.algorithm to \"auto\".")));
-			break;
-		case SORT_DEVICE_UNAVAILABLE:
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s", err->message),
-					 err->detail[0] ? errdetail("%s", err->detail) : 0,
-					 errhint("Set hpsort.device to \"auto\", or see hpsort_devices().")));
-			break;
-		case SORT_CANCELLED:
-			/* The cancel's flag has been reset meanwhile, but the sort is not finished. */
-			ereport(ERROR,
-					(errcode(ERRCODE_QUERY_CANCELED),
-					 errmsg("%s", err->message)));
-			break;
-		case SORT_CORRUPT:
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("%s", err->message)));
-			break;
-		case SORT_LIMIT_EXCEEDED:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("%s", err->message)));
-			break;
-		case SORT_OK:
-			break;
-	}
-	elog(ERROR, "unexpected sort status %d", (int) err->status);
-	pg_unreachable();
+	if (err->status == SORT_OUT_OF_MEMORY)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("hpsort could not get memory for its keys.")));
+	/* No key is named, since it depends on the plan which of several keys is found. */
+	if (err->status == SORT_KEY_OUT_OF_BOUNDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("key is out of bounds"),
+				 errdetail("Keys were promised to be between %d and %d.", err->lo, err->hi)));
+	kind = (size_t) err->status < lengthof(error_kinds) ? &error_kinds[err->status] : NULL;
+	if (kind == NULL || kind->code == 0)
+		elog(ERROR, "unexpected sort status %d", (int) err->status);
+	ereport(ERROR,
+			(errcode(kind->code),
+			 errmsg("%s", err->message),
+			 err->detail[0] ? errdetail("%s", err->detail) : 0,
+			 kind->hint ? errhint("%s", kind->hint) : 0));
 }

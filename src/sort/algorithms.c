@@ -8,7 +8,7 @@
 
 /*
  * A GPU's algorithm that is forced by name is the published one: the limits are
- * those of the table in cuda/published/published.cu, which checks them.  The
+ * in the table of cuda/published/published.cu, which checks them.  The
  * exception is zero_compressed, which is the engine's own way of counting.
  */
 static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {

@@ -8,11 +8,6 @@
 
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 typedef struct AlgorithmInfo
 {
 	const char *name;			/* as in SQL */
@@ -40,15 +35,11 @@ extern bool algorithm_gives(SortAlgorithm algorithm, SortWant want);
 extern bool algorithm_is_published(SortAlgorithm algorithm);
 
 /*
- * The most bytes that a published algorithm needs on the CPU for n > 0 keys of so many values
+ * The most bytes that a published algorithm needs on the CPU for n > 0 keys of range values
  * besides themselves and the result, whatever they are, with the default options; UINT64_MAX for
  * more.  0 of other algorithms.
  */
 extern uint64_t algorithm_cpu_need(SortAlgorithm algorithm, uint64_t n, uint64_t range,
 								   SortWant want);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ALGORITHMS_H */

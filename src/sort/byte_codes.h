@@ -36,8 +36,8 @@ extern void byte_codes_see(ByteCodes *codes, const uint64_t *keys, size_t n);
 extern void byte_codes_number(ByteCodes *codes);
 
 /*
- * How many different keys the bytes seen make if the keys' last so many bits, of 64, do not count;
- * at most.  Before byte_codes_number.
+ * How many different keys the bytes seen make, at most, if the last bits of the keys' 64, `bits` of
+ * them, do not count.  Before byte_codes_number.
  */
 extern double byte_codes_leading(const ByteCodes *codes, int bits);
 

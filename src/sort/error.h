@@ -8,11 +8,6 @@
 
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Fills err and returns status; format as of printf, for the message only. */
 extern SortStatus sort_fail(SortError *err, SortStatus status, const char *format,...)
 			__attribute__((format(printf, 3, 4)));
@@ -33,9 +28,5 @@ sort_interrupted(const SortContext *context)
 {
 	return context->interrupted && context->interrupted(context->interrupted_arg);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ERROR_H */

@@ -109,7 +109,7 @@ extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortEr
 extern bool plan_asks_gpu(const SortPlanInput *in);
 
 /*
- * Whether a GPU that has n rows of so many packed columns in its own memory makes their keys, of
+ * Whether a GPU that has n rows of ncolumns packed columns in its own memory makes their keys, of
  * which there are range different ones, in less time than the CPU needs for the columns in the
  * server's memory.  Keys are counted, and their runs come to the CPU, or they stay on the GPU in
  * order, while some of them are looked up.  gpu has its costs; NULL: as far as any GPU might, so
@@ -119,8 +119,8 @@ extern bool plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, 
 						  bool counted);
 
 /*
- * Whether a sorter that has n keys, and more to come, had better count them into
- * a histogram of range bins now than keep them as keys.
+ * Whether a sorter that has n keys, and more to come, should count them into
+ * a histogram of range bins now, and not keep them as keys.
  */
 extern bool plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm);
 

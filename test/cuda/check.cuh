@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "context.cuh"
 #include "generate.cuh"
-#include "hpsort_cuda.h"
 
 #define CUDA(call) \
 	do { \
@@ -30,6 +30,7 @@
 	} while (0)
 
 extern HpsortCuda *context;
+extern const HpsortCudaLimits *device_limits;	/* of context's device */
 extern HpsortCudaError err;
 extern uint64_t checks;
 extern uint64_t failures;
@@ -56,6 +57,23 @@ check_that(bool holds, const char *text, const char *file, int line)
 
 #define CHECK(condition) check_that((condition), #condition, __FILE__, __LINE__)
 #define ENGINE(call) CHECK((call) == HPSORT_CUDA_OK)
+
+/* As 13000 for 13.0. */
+inline int
+driver_version(void)
+{
+	int			version = 0;
+
+	CUDA(cudaDriverGetVersion(&version));
+	return version;
+}
+
+/* Limits the memory of jobs that are opened from here on, in bytes; 0: the device's. */
+inline void
+set_memory_limit(HpsortCuda *on, uint64_t bytes)
+{
+	on->limit.store(bytes > 0 ? bytes : on->limits.memory_bytes);
+}
 
 /*
  * One job, of n keys in device memory.  The result goes to device memory: the keys to out,

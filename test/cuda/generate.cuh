@@ -36,6 +36,10 @@ static const char *const distribution_names[] = {
 	"uniform", "zipf", "constant", "clustered", "sorted", "reversed", "zipf 1.05",
 	"zipf 1.2", "zipf 2", "one in 50 %", "one in 95 %", "series", "two humps"};
 
+/* By HpsortCudaRegime. */
+static const char *const regime_names[] = {
+	"nothing", "shared_histogram", "partition", "few_distinct", "radix", "published"};
+
 /*
  * distinct values: lo, lo + 1, ... when anywhere is false; else that many
  * values spread over all of 2^32 by a bijection (lo is not used then).

@@ -90,10 +90,8 @@ main(int argc, char **argv)
 	if (!CHECK(hpsort_cuda_open(device, 0, &context, &err) == HPSORT_CUDA_OK))
 		return 1;
 	ENGINE(hpsort_cuda_device_info(device, &info, &err));
-	printf("%s, sm_%d%d, %u SMs, %u B shared, driver %d, runtime %d, cub %d\n",
-		   info.name, info.major, info.minor, info.limits.sms,
-		   info.limits.shared_bytes, info.driver_version, info.runtime_version,
-		   info.cub_version);
+	printf("%s, %u SMs, %u B shared, driver %d, runtime %d\n", info.name, context->limits.sms,
+		   context->limits.shared_bytes, driver_version(), CUDART_VERSION);
 
 	timed("regimes", [&] { test_regimes(quick, tiny); });
 	timed("packed", [&] { test_packed(quick, tiny); });

@@ -14,12 +14,12 @@
 /*
  * Sorts n keys, which are within the bounds of spec, on the stream: into out, or their
  * stable permutation into rows; the other one is null.  *verdict is pinned memory, *choice
- * gets what was done.  Does not wait for the end.
+ * gets what was done.  `without` is RegimeShape's.  Does not wait for the end.
  */
 inline HpsortCudaCode
 sort_now(HpsortCuda *context, const HpsortCudaSpec &spec, const int32_t *keys, uint64_t n,
 		 int32_t *out, uint32_t *rows, cudaStream_t stream, HpsortCudaVerdict *verdict,
-		 RegimeChoice *choice, HpsortCudaError *err)
+		 RegimeChoice *choice, HpsortCudaError *err, uint32_t without = 0)
 {
 	using namespace hpsort;
 
@@ -29,6 +29,7 @@ sort_now(HpsortCuda *context, const HpsortCudaSpec &spec, const int32_t *keys, u
 		SortOutput	output;
 
 		task.shape.wanted = rows != nullptr ? HPSORT_CUDA_PERMUTATION : HPSORT_CUDA_KEYS;
+		task.shape.without = without;
 		clear_verdict(verdict);
 		sort_prepare(&task);
 		/* this regime gives runs, as no others do for certain */

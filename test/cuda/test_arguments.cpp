@@ -59,8 +59,9 @@ main()
 	CHECK(take({"hp", "disorder_limit=2.5"}, &a).empty() && a.options.disorder_limit == 2.5);
 	for (const auto &option : option_names)
 	{
-		CHECK(take({std::string(option.name) + "=7"}, &a).empty());
-		CHECK(a.options.*option.field == 7);
+		CHECK(take({option.name + ("=" + std::to_string(option.most))}, &a).empty());
+		CHECK(a.options.*option.field == option.most);
+		CHECK(!take({option.name + ("=" + std::to_string(option.most + 1))}, &a).empty());
 	}
 
 	/* nothing that is mistyped may pass for a file's name, or for the authors' choice */
@@ -76,6 +77,8 @@ main()
 	for (const char *value : {"", "0", "-1", "x", "5x", "nan", "inf"})
 		CHECK(take({std::string("disorder_limit=") + value}, &a) ==
 			  std::string("\"disorder_limit=") + value + "\": not a number above 0");
+	CHECK(take({"rows=48"}, &a) == "\"rows=48\": not a power of two from 32 to 65536");
+	CHECK(take({"radix_bits=7"}, &a) == "\"radix_bits=7\": not from 8 to 16");
 	printf("arguments: %d failures\n", failures);
 	return failures > 0;
 }

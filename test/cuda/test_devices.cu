@@ -84,7 +84,6 @@ test_stranger(int device)
 		HpsortCudaJob *job;
 		HpsortCudaSpec spec = {};
 		std::vector<int32_t> got(keys.size());
-		void	   *pinned;
 
 		check_untouched("nothing");
 		ENGINE(hpsort_cuda_device_info(device, &info, &err));
@@ -92,8 +91,6 @@ test_stranger(int device)
 		ENGINE(hpsort_cuda_open(device, 0, &own, &err));
 		check_untouched("opening a device");
 		ENGINE(hpsort_cuda_pin(own, got.data(), got.size() * 4, &err));
-		ENGINE(hpsort_cuda_unpin(own, got.data(), &err));
-		ENGINE(hpsort_cuda_pinned_alloc(own, 64, &pinned, &err));
 		check_untouched("pinning");
 
 		/* bounds not known, known, wrong; few values */
@@ -108,7 +105,6 @@ test_stranger(int device)
 		CHECK(sort_by_job(own, spec, input.get(), keys.size(), outputs[2]->get(), nullptr,
 						  nullptr) == HPSORT_CUDA_OUT_OF_BOUNDS);
 		spec.bounds_known = 0;
-		spec.distinct_hint = 2000;
 		ENGINE(sort_by_job(own, spec, few_input.get(), keys.size(), outputs[3]->get(), nullptr,
 						   nullptr));
 		check_untouched("sorting");
@@ -122,10 +118,10 @@ test_stranger(int device)
 		CHECK(got == reference.keys);
 		hpsort_cuda_job_close(job);
 		check_untouched("a job");
-		hpsort_cuda_pinned_free(own, pinned);
 		ENGINE(hpsort_cuda_trim(own, &err));
 		hpsort_cuda_close(own);
 		check_untouched("closing");
+		CUDA(cudaHostUnregister(got.data()));
 	});
 
 	stranger.join();

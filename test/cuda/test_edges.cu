@@ -46,11 +46,11 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	hpsort_cuda_memory(context, &used, &peak, 1);
 	ENGINE(sort_by_job(context, spec, input.get(), keys.size(), output.get(), nullptr, &result));
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	current += std::string(" -> ") + regime_name(result.regime);
+	current += std::string(" -> ") + regime_names[result.regime];
 	seen[result.regime]++;
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
-	CHECK(peak - used <= hpsort_cuda_job_need(hpsort_cuda_limits(context), &spec, keys.size()));
+	CHECK(peak - used <= regime_job_need(&context->limits, &spec, keys.size()));
 	if (!permute)
 		return;
 
@@ -60,10 +60,10 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	spec.wanted = HPSORT_CUDA_PERMUTATION;
 	ENGINE(sort_by_job(context, spec, input.get(), keys.size(), nullptr, rows.get(), &result));
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	current += std::string(" -> ") + regime_name(result.regime);
+	current += std::string(" -> ") + regime_names[result.regime];
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
-	CHECK(peak - used <= hpsort_cuda_job_need(hpsort_cuda_limits(context), &spec, keys.size()));
+	CHECK(peak - used <= regime_job_need(&context->limits, &spec, keys.size()));
 }
 
 static void
@@ -212,7 +212,7 @@ rows_wrong(const int32_t *keys, const uint32_t *rows, uint64_t n, bool descendin
 void
 test_edges(bool quick)
 {
-	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	const HpsortCudaLimits *limits = &context->limits;
 	const uint64_t bins = regime_shared_bins(limits);
 	const uint64_t million = (uint64_t) 1 << 20;
 	std::vector<uint64_t> sizes = {0, 1, 2, 3, 4, 5, 127, 4097};
@@ -424,7 +424,7 @@ try_huge(const Recipe &recipe, bool bounds_known)
 	CHECK(sums[1].disorder == 0);
 	CHECK(sums[0].sum == sums[1].sum);
 	printf("%s -> %s: %llu out of order, sums %s\n", current.c_str(),
-		   regime_name(result.regime), sums[1].disorder,
+		   regime_names[result.regime], sums[1].disorder,
 		   sums[0].sum == sums[1].sum ? "equal" : "differ");
 	fflush(stdout);
 	CUDA(cudaFree(out));
@@ -456,7 +456,7 @@ try_huge_permutation(const Recipe &recipe)
 	ENGINE(sort_by_job(context, spec, keys, recipe.n, nullptr, rows, &result));
 	wrong = rows_wrong(keys, rows, recipe.n, false);
 	CHECK(wrong == 0);
-	printf("%s -> %s: %llu out of order\n", current.c_str(), regime_name(result.regime), wrong);
+	printf("%s -> %s: %llu out of order\n", current.c_str(), regime_names[result.regime], wrong);
 	fflush(stdout);
 	CUDA(cudaFree(keys));
 	CUDA(cudaFree(rows));

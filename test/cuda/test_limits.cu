@@ -16,11 +16,10 @@
 static constexpr uint64_t guard = 1024;
 
 /*
- * hint: distinct_hint, with which keys that are all the same go to PARTITION,
- * into one bucket.  offset: of the output from a 16-byte boundary, in keys.
+ * Keys that are all the same go to PARTITION, into one bucket.  offset: of the output from a 16-byte boundary, in keys.
  */
 static void
-try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
+try_limit(const Recipe &recipe, uint32_t offset,
 		  HpsortCudaRegime expected)
 {
 	const std::vector<int32_t> poison(guard, 0x5a5a5a5a);
@@ -37,8 +36,7 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 	spec.bounds_known = 1;
 	spec.lo = (int32_t) recipe.lo;
 	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
-	spec.distinct_hint = hint;
-	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict, &err));
+	CUDA(cudaMallocHost((void **) &verdict, sizeof(*verdict)));
 	CUDA(cudaMalloc(&keys, recipe.n * 4));
 	CUDA(cudaMalloc(&memory, (offset + recipe.n + guard) * 4));
 	CUDA(cudaMalloc(&audits, sizeof(result)));
@@ -52,7 +50,7 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 		distribution_names[recipe.distribution] + " offset " +
 		std::to_string(offset);
 	ENGINE(sort_now(context, spec, keys, recipe.n, out, nullptr, nullptr, verdict, &choice,
-					&err));
+					&err, HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT)));
 	CHECK(choice.regime == expected);
 	audit_kernel<<<4096, 256>>>(keys, recipe.n, false, audits);
 	audit_kernel<<<4096, 256>>>(out, recipe.n, false, audits + 1);
@@ -63,11 +61,11 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 	CHECK(result[0].sum == result[1].sum);
 	CHECK(behind == poison);
 	printf("%s -> %s: %llu out of order, sums %s, %s behind\n", current.c_str(),
-		   regime_name(choice.regime), result[1].disorder,
+		   regime_names[choice.regime], result[1].disorder,
 		   result[0].sum == result[1].sum ? "equal" : "differ",
 		   behind == poison ? "nothing" : "something");
 	fflush(stdout);
-	hpsort_cuda_pinned_free(context, verdict);
+	CUDA(cudaFreeHost(verdict));
 	CUDA(cudaFree(keys));
 	CUDA(cudaFree(memory));
 	CUDA(cudaFree(audits));
@@ -83,19 +81,14 @@ test_limits(void)
 	const uint64_t wide = 1000000;
 
 	/* the last size with 32-bit bins, and sizes that would need their last tile */
-	try_limit({UNIFORM, most, narrow, -500, false, 1}, 0, 3,
-			  HPSORT_CUDA_SHARED_HISTOGRAM);
+	try_limit({UNIFORM, most, narrow, -500, false, 1}, 3, HPSORT_CUDA_SHARED_HISTOGRAM);
 	for (uint64_t n : {most + 1, (uint64_t) UINT32_MAX - 511, (uint64_t) UINT32_MAX - 8})
-		try_limit({UNIFORM, n, narrow, -500, false, 2}, 0, 3,
-				  HPSORT_CUDA_SHARED_HISTOGRAM);
+		try_limit({UNIFORM, n, narrow, -500, false, 2}, 3, HPSORT_CUDA_SHARED_HISTOGRAM);
 
 	/* one bucket with all keys, its segments' ends next to 2^32 */
-	try_limit({CONSTANT, 4294000000, wide, 0, false, 3}, 4294000000, 0,
-			  HPSORT_CUDA_PARTITION);
-	try_limit({CONSTANT, most, wide, 0, false, 4}, most, 3, HPSORT_CUDA_PARTITION);
-	try_limit({UNIFORM, most, wide, 0, false, 5}, most, 1, HPSORT_CUDA_PARTITION);
-	try_limit({CONSTANT, most + 1, wide, 0, false, 6}, most + 1, 3,
-			  HPSORT_CUDA_RADIX);
-	try_limit({UNIFORM, UINT32_MAX, wide, 0, false, 7}, UINT32_MAX, 1,
-			  HPSORT_CUDA_RADIX);
+	try_limit({CONSTANT, 4294000000, wide, 0, false, 3}, 0, HPSORT_CUDA_PARTITION);
+	try_limit({CONSTANT, most, wide, 0, false, 4}, 3, HPSORT_CUDA_PARTITION);
+	try_limit({UNIFORM, most, wide, 0, false, 5}, 1, HPSORT_CUDA_PARTITION);
+	try_limit({CONSTANT, most + 1, wide, 0, false, 6}, 3, HPSORT_CUDA_RADIX);
+	try_limit({UNIFORM, UINT32_MAX, wide, 0, false, 7}, 1, HPSORT_CUDA_RADIX);
 }

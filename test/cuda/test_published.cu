@@ -87,7 +87,7 @@ try_keys(const HpsortPublishedSpec &spec, const std::vector<int32_t> &keys,
 
 	input.put(keys);
 	hpsort_cuda_memory(context, nullptr, nullptr, 1);
-	ENGINE(hpsort_published_sort(context, &spec, input.get(), nullptr, keys.size(),
+	ENGINE(published_now(context, spec, input.get(), nullptr, keys.size(),
 								 output.get(), nullptr, nullptr, nullptr,
 								 keys.size() % 2 ? &report : nullptr, &err));
 	hpsort_cuda_memory(context, &used, &peak, 1);
@@ -102,8 +102,7 @@ try_keys(const HpsortPublishedSpec &spec, const std::vector<int32_t> &keys,
 		known.lo = *std::min_element(keys.begin(), keys.end());
 		known.hi = *std::max_element(keys.begin(), keys.end());
 	}
-	CHECK(peak <= hpsort_published_algorithms(nullptr)[spec.algorithm].need(
-			  &known, keys.size()));
+	CHECK(peak <= algorithms[spec.algorithm].need(known, keys.size()));
 	if (keys.size() % 2)
 	{
 		CHECK(report.phases > 0);
@@ -244,7 +243,7 @@ test_one_hp(bool quick)
 				if (n == 2)
 					keys[1] = keys[0];
 				input.put(keys);
-				CHECK(hpsort_published_sort(context, &spec, input.get(), nullptr, n,
+				CHECK(published_now(context, spec, input.get(), nullptr, n,
 											output.get(), nullptr, nullptr, nullptr,
 											nullptr, &err) ==
 					  HPSORT_CUDA_DUPLICATE);
@@ -280,7 +279,7 @@ test_outside(void)
 				spec.descending = stranger % 2 != 0;
 				current = std::string(name_of(spec.algorithm)) + " outside " +
 					std::to_string(stranger);
-				CHECK(hpsort_published_sort(context, &spec, input.get(), nullptr, n,
+				CHECK(published_now(context, spec, input.get(), nullptr, n,
 											output.get(), nullptr, nullptr, nullptr,
 											nullptr, &err) ==
 					  HPSORT_CUDA_OUT_OF_BOUNDS);
@@ -290,96 +289,55 @@ test_outside(void)
 }
 
 static bool
-refused(const HpsortPublishedSpec &spec, uint64_t n, uint64_t limit,
-		HpsortCudaCode code, const char *words)
+refused(const HpsortPublishedSpec &spec, uint64_t n, const char *words)
 {
-	return hpsort_published_can(&spec, n, limit, &err) == code &&
-		strstr(err.text, words) != nullptr;
+	return hpsort::guarded(&err, [&] { hpsort::published::refuse(spec, n); }) ==
+		HPSORT_CUDA_BAD_ARGUMENT && strstr(err.text, words) != nullptr;
 }
 
 static void
 test_table(void)
 {
-	int			count;
-	const HpsortPublishedInfo *all = hpsort_published_algorithms(&count);
 	std::set<std::string> names;
 	HpsortPublished found;
 	HpsortPublishedSpec spec = {};
 
 	current = "table";
-	CHECK(count == HPSORT_PUBLISHED_ALGORITHMS);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < HPSORT_PUBLISHED_ALGORITHMS; i++)
 	{
-		names.insert(all[i].name);
-		CHECK(all[i].paper[0] && all[i].algorithm[0] && all[i].limits[0]);
-		CHECK(hpsort_published_by_name(all[i].name, &found) && found == i);
+		names.insert(algorithms[i].name);
+		CHECK(hpsort_published_by_name(algorithms[i].name, &found) && found == i);
 		spec.algorithm = (HpsortPublished) i;
-		CHECK(hpsort_published_can(&spec, 0, 1, &err) == HPSORT_CUDA_OK);
-		CHECK(hpsort_published_can(&spec, 1000, 0, &err) == HPSORT_CUDA_OK);
-		CHECK(refused(spec, all[i].max_n + 1, 0, HPSORT_CUDA_BAD_ARGUMENT,
-					  all[i].name));
-		CHECK(refused(spec, 1000, 100, HPSORT_CUDA_NO_MEMORY, all[i].name));
-		CHECK(err.need > 100);
-		spec.type = HPSORT_PUBLISHED_FLOAT4;
-		CHECK((hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK) ==
-			  (all[i].floats != 0));
-		spec.type = HPSORT_PUBLISHED_INT4;
-		spec.payload = 1;
-		CHECK((hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK) ==
-			  (all[i].payload != 0));
-		spec.payload = 0;
-		spec.pass_keys = 1000;
-		CHECK((hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK) ==
-			  (i == HPSORT_PUBLISHED_BUCKET_BITONIC));
-		spec.pass_keys = 0;
+		spec.payload = false;
+		CHECK(!refused(spec, algorithms[i].max_n, ""));
+		CHECK(refused(spec, algorithms[i].max_n + 1, algorithms[i].name));
+		spec.payload = true;
+		CHECK(refused(spec, 10, "cannot return a permutation") ==
+			  (algorithms[i].no_rows != nullptr));
 	}
-	CHECK(names.size() == (size_t) count);
+	CHECK(names.size() == HPSORT_PUBLISHED_ALGORITHMS);
 	CHECK(!hpsort_published_by_name("bogosort", &found));
 
 	current = "refusals";
 	spec.algorithm = (HpsortPublished) 99;
-	CHECK(refused(spec, 1, 0, HPSORT_CUDA_BAD_ARGUMENT, "no such algorithm"));
-	CHECK(hpsort_published_can(nullptr, 1, 0, &err) == HPSORT_CUDA_BAD_ARGUMENT);
-	spec.algorithm = HPSORT_PUBLISHED_HP;
-	spec.bounds_known = 1;
-	spec.lo = 5;
-	spec.hi = 4;
-	CHECK(refused(spec, 1, 0, HPSORT_CUDA_BAD_ARGUMENT, "above upper bound"));
-	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
-	spec.hi = 6;
-	spec.type = HPSORT_PUBLISHED_FLOAT4;
-	CHECK(refused(spec, 1, 0, HPSORT_CUDA_BAD_ARGUMENT, "integers only"));
-	spec.type = HPSORT_PUBLISHED_INT4;
-	spec.pass_keys = HPSORT_PUBLISHED_PASS_KEYS + 1;
-	CHECK(refused(spec, 1, 0, HPSORT_CUDA_BAD_ARGUMENT, "a pass sorts at most"));
-	spec.pass_keys = 0;
+	CHECK(refused(spec, 1, "no such algorithm"));
+	spec.payload = false;
 
 	/* a one-hot matrix of 2^20 keys and values is a terabyte */
 	spec.algorithm = HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT;
-	spec.lo = 0;
+	spec.bounds_known = true;
 	spec.hi = (1 << 20) - 1;
-	CHECK(refused(spec, 1 << 20, hpsort_cuda_limits(context)->memory_bytes,
-				  HPSORT_CUDA_NO_MEMORY, "comparison_free_onehot needs"));
-	CHECK(err.need > (uint64_t) 1 << 40);
 	{
 		Guarded<int32_t> memory(1 << 20, 0);
 		Guarded<int32_t> out(1 << 20, 0);
 		uint64_t	used;
 
 		CUDA(cudaMemset(memory.get(), 0, 4 << 20));
-		CHECK(hpsort_published_sort(context, &spec, memory.get(), nullptr, 1 << 20,
-									out.get(), nullptr, nullptr, nullptr, nullptr,
-									&err) == HPSORT_CUDA_NO_MEMORY);
-		CHECK(err.need > (uint64_t) 1 << 40);
+		CHECK(published_now(context, spec, memory.get(), nullptr, 1 << 20, out.get(), nullptr,
+							nullptr, nullptr, nullptr, &err) == HPSORT_CUDA_NO_MEMORY);
+		CHECK(strstr(err.text, "comparison_free_onehot needs") != nullptr);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		CHECK(used == 0);
-		CHECK(hpsort_published_sort(context, &spec, (char *) memory.get() + 1,
-									nullptr, 10, out.get(), nullptr, nullptr,
-									nullptr, nullptr, &err) ==
-			  HPSORT_CUDA_BAD_ARGUMENT);
-		CHECK(hpsort_published_sort(context, &spec, nullptr, nullptr, 10, out.get(),
-									nullptr, nullptr, nullptr, nullptr, &err) ==
-			  HPSORT_CUDA_BAD_ARGUMENT);
 	}
 }
 
@@ -413,7 +371,7 @@ test_memory(void)
 		const Reference reference = refer(keys, false);
 		HpsortPublishedSpec known = spec_of(spec.algorithm, keys, TIGHT, false);
 		const uint64_t need =
-			hpsort_published_algorithms(nullptr)[a].need(&known, n);
+			algorithms[a].need(known, n);
 
 		current = std::string("memory ") + name_of(spec.algorithm);
 		for (int k = 0; k <= 64; k++)
@@ -422,15 +380,15 @@ test_memory(void)
 			uint64_t	used;
 			HpsortCudaCode code;
 
-			hpsort_cuda_set_memory_limit(context, need + 512);
+			set_memory_limit(context, need + 512);
 			{
 				hpsort::DeviceBuffer others(context, nullptr, held, "others");
 
-				code = hpsort_published_sort(context, &spec, input.get(), nullptr, n,
+				code = published_now(context, spec, input.get(), nullptr, n,
 											 output.get(), nullptr, nullptr, nullptr,
 											 nullptr, &err);
 			}
-			hpsort_cuda_set_memory_limit(context, 0);
+			set_memory_limit(context, 0);
 			hpsort_cuda_memory(context, &used, nullptr, 0);
 			CHECK(used == 0);
 			CHECK(code == HPSORT_CUDA_OK || code == HPSORT_CUDA_NO_MEMORY);
@@ -460,8 +418,7 @@ test_streams(void)
 	HpsortPublishedVerdict *verdicts;
 
 	current = "streams";
-	ENGINE(hpsort_cuda_pinned_alloc(context, at_once * sizeof(*verdicts),
-									(void **) &verdicts, &err));
+	CUDA(cudaMallocHost((void **) &verdicts, at_once * sizeof(*verdicts)));
 	for (int i = 0; i < at_once; i++)
 	{
 		const HpsortPublished algorithm = (HpsortPublished[]) {
@@ -479,7 +436,7 @@ test_streams(void)
 		in[i]->put(keys[i]);
 		CUDA(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
 		CUDA(cudaDeviceSynchronize());
-		ENGINE(hpsort_published_sort(context, &spec, in[i]->get(), nullptr, n,
+		ENGINE(published_now(context, spec, in[i]->get(), nullptr, n,
 									 out[i]->get(), nullptr, streams[i],
 									 &verdicts[i], nullptr, &err));
 	}
@@ -497,7 +454,7 @@ test_streams(void)
 		CHECK(verdicts[i].keys.n_outside == 0);
 		CHECK(out[i]->take(n) == refer(keys[i], i % 2).keys);
 	}
-	hpsort_cuda_pinned_free(context, verdicts);
+	CUDA(cudaFreeHost(verdicts));
 }
 
 static uint64_t
@@ -557,7 +514,7 @@ try_large(HpsortPublished algorithm, const Recipe &recipe, bool whole_type)
 	CUDA(cudaMemset(out, 0xa5, recipe.n * 4));
 	generate(recipe, keys);
 	CUDA(cudaDeviceSynchronize());
-	ENGINE(hpsort_published_sort(context, &spec, keys, nullptr, recipe.n, out,
+	ENGINE(published_now(context, spec, keys, nullptr, recipe.n, out,
 								 nullptr, nullptr, nullptr, nullptr, &err));
 	audit_kernel<<<4096, 256>>>(keys, recipe.n, false, audits);
 	audit_kernel<<<4096, 256>>>(out, recipe.n, false, audits + 1);

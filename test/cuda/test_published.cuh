@@ -9,12 +9,15 @@
 #define HPSORT_TEST_PUBLISHED_CUH
 
 #include "check.cuh"
-#include "published/published.h"
+#include "published_now.cuh"
+
+using hpsort::published::job_least;
+using hpsort::published::job_need;
 
 inline const char *
 name_of(HpsortPublished algorithm)
 {
-	return hpsort_published_algorithms(nullptr)[algorithm].name;
+	return algorithms[algorithm].name;
 }
 
 /* The tests, by file; quick and tiny: for compute-sanitizer. */

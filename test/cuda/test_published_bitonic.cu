@@ -2,7 +2,7 @@
  *
  * test_published_bitonic.cu
  *	  What bucket_bitonic alone can do: floats in PostgreSQL's order, payloads,
- *	  nearly sorted and crowded lists, several passes, merging, several GPUs.
+ *	  nearly sorted and crowded lists, several passes, merging.
  *
  * Results are compared with std::stable_sort under a comparison written from
  * PostgreSQL's documentation, which shares nothing with what is tested.
@@ -13,6 +13,7 @@
 #include <functional>
 #include <limits>
 
+#include "published/bucket_bitonic.cuh"
 #include "test_published.cuh"
 
 typedef std::vector<uint32_t> Words;
@@ -47,28 +48,36 @@ float_bits(float f)
 	return bits;
 }
 
-static float
-to_float(uint32_t bits)
+/* The image of a float (spec.h), and its inverse. */
+static uint32_t
+image_of(uint32_t bits)
 {
+	return (bits >> 31 ? bits ^ 0x7fffffffu : bits) - 0x7fffffu;
+}
+
+static float
+to_float(uint32_t image)
+{
+	uint32_t	bits = image + 0x7fffffu;
 	float		f;
 
+	bits = bits >> 31 ? bits ^ 0x7fffffffu : bits;
 	memcpy(&f, &bits, 4);
 	return f;
 }
 
-/* All NaNs equal and larger than any number; -0 equals 0. */
+/* Keys in their order.  Of two floats that are not equal, images are in the floats' order, in
+ * which all NaNs are larger than any number. */
 static int
 compare(bool floats, uint32_t a, uint32_t b)
 {
-	if (!floats)
-		return (int32_t) a < (int32_t) b ? -1 : (int32_t) a > (int32_t) b;
-
+	const int	c = (int32_t) a < (int32_t) b ? -1 : (int32_t) a > (int32_t) b;
 	const float x = to_float(a);
 	const float y = to_float(b);
 
-	if (std::isnan(x) || std::isnan(y))
+	if (floats && std::isnan(x) != std::isnan(y))
 		return (int) std::isnan(x) - (int) std::isnan(y);
-	return x < y ? -1 : x > y;
+	return floats && x != y && !std::isnan(x) ? (x < y ? -1 : 1) : c;
 }
 
 static HpsortPublishedSpec
@@ -77,7 +86,7 @@ spec_of(bool floats, bool descending, bool payload)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
-	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
+	spec.float_images = floats;
 	spec.descending = descending;
 	spec.payload = payload;
 	return spec;
@@ -91,7 +100,7 @@ static void
 check_result(const HpsortPublishedSpec &spec, const Words &keys, const Words &out,
 			 const Words &rows)
 {
-	const bool	floats = spec.type == HPSORT_PUBLISHED_FLOAT4;
+	const bool	floats = spec.float_images;
 	const uint64_t n = keys.size();
 	uint64_t	disorder = 0;
 
@@ -156,22 +165,21 @@ try_list(const HpsortPublishedSpec &spec, const Words &keys, const char *what)
 	uint64_t	peak;
 
 	current = std::string("bucket_bitonic ") + what + " n " + std::to_string(n) +
-		(spec.type ? " float4" : " int4") + (spec.descending ? " descending" : "") +
+		(spec.float_images ? " float4" : " int4") + (spec.descending ? " descending" : "") +
 		(spec.payload ? " payload" : "") + (spec.stable ? " stable" : "") + " pass " +
 		std::to_string(spec.pass_keys) + " nearly " +
 		std::to_string(spec.nearly_sorted) + " seed " + std::to_string(seed);
 	input.put(keys);
 	payload.put(rows);
 	hpsort_cuda_memory(context, nullptr, nullptr, 1);
-	ENGINE(hpsort_published_sort(context, &spec, input.get(),
+	ENGINE(published_now(context, spec, input.get(),
 								 spec.payload ? payload.get() : nullptr, n,
 								 output.get(),
 								 spec.payload ? payload_out.get() : nullptr, nullptr,
 								 nullptr, &report, &err));
 	hpsort_cuda_memory(context, &used, &peak, 1);
 	CHECK(used == 0);
-	CHECK(n == 0 || peak <= hpsort_published_algorithms(nullptr)
-		  [HPSORT_PUBLISHED_BUCKET_BITONIC].need(&spec, n));
+	CHECK(n == 0 || peak <= algorithms[HPSORT_PUBLISHED_BUCKET_BITONIC].need(spec, n));
 	check_result(spec, keys, output.take(n), payload_out.take(n));
 	CHECK(output.intact() && payload_out.intact());
 	CHECK(input.take(n) == keys);
@@ -239,7 +247,7 @@ make(const Kind &kind, uint64_t n)
 	Words		keys(n);
 
 	for (uint64_t i = 0; i < n; i++)
-		keys[i] = kind.element(i, n);
+		keys[i] = kind.floats ? image_of(kind.element(i, n)) : kind.element(i, n);
 	return keys;
 }
 
@@ -316,14 +324,6 @@ test_stable(bool quick, bool tiny)
 	for (uint32_t &key : keys)
 		key = (uint32_t) (draw() % 3) * 1000000007u;
 	try_list(spec, keys, "three values");
-
-	current = "stable without rows, or of floats";
-	spec.payload = 0;
-	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_BAD_ARGUMENT);
-	spec.payload = 1;
-	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK);
-	spec.type = HPSORT_PUBLISHED_FLOAT4;
-	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_BAD_ARGUMENT);
 }
 
 /* What counts as nearly sorted, and that either strategy sorts either list. */
@@ -338,7 +338,7 @@ test_nearly(bool quick)
 		Words		keys(n);
 
 		for (uint64_t i = 0; i < n; i++)
-			keys[i] = floats ? float_bits((float) i / 7) : (uint32_t) (i * 11);
+			keys[i] = floats ? image_of(float_bits((float) i / 7)) : (uint32_t) (i * 11);
 		CHECK(try_list(spec, keys, "in order").nearly_sorted == 1);
 		std::swap(keys[n / 4], keys[n / 2]);
 		std::swap(keys[n / 3], keys[n - 1]);
@@ -360,11 +360,11 @@ test_nearly(bool quick)
 static Words
 sorted_list(const HpsortPublishedSpec &spec, uint64_t n, uint64_t distinct)
 {
-	const bool	floats = spec.type == HPSORT_PUBLISHED_FLOAT4;
+	const bool	floats = spec.float_images;
 	Words		keys(n);
 
 	for (uint32_t &key : keys)
-		key = floats ? float_bits((float) (draw() % distinct) - 50) :
+		key = floats ? image_of(float_bits((float) (draw() % distinct) - 50)) :
 			(uint32_t) (draw() % distinct) - 50u;
 	std::stable_sort(keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) {
 		const int	c = compare(floats, a, b);
@@ -378,7 +378,7 @@ sorted_list(const HpsortPublishedSpec &spec, uint64_t n, uint64_t distinct)
 static void
 try_merge(const HpsortPublishedSpec &spec, const Words &a, const Words &b)
 {
-	const bool	floats = spec.type == HPSORT_PUBLISHED_FLOAT4;
+	const bool	floats = spec.float_images;
 	const uint64_t n = a.size() + b.size();
 	const Words rows = rows_for(n);
 	Words		expected(n);
@@ -400,10 +400,12 @@ try_merge(const HpsortPublishedSpec &spec, const Words &a, const Words &b)
 	});
 	current = "merge " + std::to_string(a.size()) + " and " +
 		std::to_string(b.size());
-	ENGINE(hpsort_published_merge(context, &spec, in.get(), in_rows.get(), a.size(),
-								  in.get() + a.size(), in_rows.get() + a.size(),
-								  b.size(), out.get(), out_rows.get(), nullptr,
-								  &err));
+	ENGINE(hpsort::guarded(&err, [&] {
+		hpsort::published::merge_lists(context, nullptr, hpsort::published::order_of(spec),
+									   {in.get(), in_rows.get()}, a.size(),
+									   {in.get() + a.size(), in_rows.get() + a.size()},
+									   b.size(), {out.get(), out_rows.get()});
+	}));
 	CUDA(cudaDeviceSynchronize());
 
 	const Words keys = out.take(n);
@@ -446,88 +448,6 @@ test_merge(bool quick)
 	try_merge(spec, low, low);
 }
 
-/* The same device as often as wanted, and all devices that there are. */
-static void
-try_many(const std::vector<HpsortCuda *> &contexts, const HpsortPublishedSpec &spec,
-		 const Words &keys, const char *what)
-{
-	const uint64_t n = keys.size();
-	const Words rows = rows_for(n);
-	Words		out(n);
-	Words		out_rows(n);
-	uint64_t	used;
-
-	current = std::string("many gpus ") + std::to_string(contexts.size()) + " " +
-		what + " n " + std::to_string(n);
-	ENGINE(hpsort_published_sort_many(contexts.data(), (int) contexts.size(), &spec,
-									  keys.data(), spec.payload ? rows.data() : nullptr,
-									  n, out.data(),
-									  spec.payload ? out_rows.data() : nullptr, &err));
-	check_result(spec, keys, out, out_rows);
-	for (HpsortCuda *one : contexts)
-	{
-		hpsort_cuda_memory(one, &used, nullptr, 0);
-		CHECK(used == 0);
-	}
-}
-
-static void
-test_many(bool quick)
-{
-	std::vector<std::vector<HpsortCuda *>> sets = {{context}, {context, context}};
-	std::vector<HpsortCuda *> all;
-	HpsortCuda *second;
-	HpsortPublishedSpec spec = spec_of(false, false, false);
-	Words		keys = make(kinds()[0], 5000);
-	Words		out(keys.size());
-	int			devices = 0;
-
-	current = "many gpus";
-	ENGINE(hpsort_cuda_open(0, 0, &second, &err));
-	sets.push_back({context, second, context});
-	ENGINE(hpsort_cuda_device_count(&devices, &err));
-	for (int d = 0; d < devices && devices > 1; d++)
-	{
-		HpsortCuda *one;
-
-		ENGINE(hpsort_cuda_open(d, 0, &one, &err));
-		all.push_back(one);
-	}
-	if (!all.empty())
-		sets.push_back(all);
-	for (const std::vector<HpsortCuda *> &contexts : sets)
-		for (const Kind &kind : kinds())
-			for (uint64_t n : {(uint64_t) 0, (uint64_t) 1, (uint64_t) 2,
-				 (uint64_t) (quick ? 3000 : 150001)})
-				try_many(contexts, spec_of(kind.floats, n % 2, n % 3 != 0),
-						 make(kind, n), kind.name);
-	printf("several gpus: %d devices\n", devices);
-
-	/* one of them has no memory: an error, nothing left behind anywhere */
-	std::vector<HpsortCuda *> pair = {context, second};
-	uint64_t	used;
-
-	current = "many gpus, no memory";
-	hpsort_cuda_set_memory_limit(second, 1000);
-	CHECK(hpsort_published_sort_many(pair.data(), 2, &spec, keys.data(), nullptr,
-									 keys.size(), out.data(), nullptr, &err) ==
-		  HPSORT_CUDA_NO_MEMORY);
-	hpsort_cuda_memory(context, &used, nullptr, 0);
-	CHECK(used == 0);
-	hpsort_cuda_memory(second, &used, nullptr, 0);
-	CHECK(used == 0);
-	spec.algorithm = HPSORT_PUBLISHED_HP;
-	CHECK(hpsort_published_sort_many(pair.data(), 2, &spec, keys.data(), nullptr,
-									 keys.size(), out.data(), nullptr, &err) ==
-		  HPSORT_CUDA_BAD_ARGUMENT);
-	CHECK(hpsort_published_sort_many(pair.data(), 0, &spec, keys.data(), nullptr,
-									 keys.size(), out.data(), nullptr, &err) ==
-		  HPSORT_CUDA_BAD_ARGUMENT);
-	hpsort_cuda_close(second);
-	for (HpsortCuda *one : all)
-		hpsort_cuda_close(one);
-}
-
 void
 test_published_bitonic(bool quick, bool tiny, uint64_t given)
 {
@@ -552,5 +472,4 @@ test_published_bitonic(bool quick, bool tiny, uint64_t given)
 	test_stable(quick, false);
 	test_nearly(quick);
 	test_merge(quick);
-	test_many(quick);
 }

@@ -97,7 +97,7 @@ test_moments(bool quick, uint64_t seed)
 	printf("cancel: --seed %llu\n", (unsigned long long) seed);
 	for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
 		for (int permute = 0; permute <=
-			 (hpsort_published_algorithms(nullptr)[a].no_rows == nullptr); permute++)
+			 (algorithms[a].no_rows == nullptr); permute++)
 		{
 			const uint64_t m = a == HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT && n > 50000 ?
 				50000 : n;

@@ -98,7 +98,7 @@ try_job(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds
 	}
 	hpsort_cuda_memory(context, nullptr, &peak, 0);
 	if (spec.bounds_known)
-		CHECK(peak - before <= hpsort_published_job_need(&spec, n));
+		CHECK(peak - before <= job_need(spec, n));
 	hpsort_cuda_job_close(job);
 	hpsort_cuda_memory(context, &after, nullptr, 0);
 	CHECK(after == before);
@@ -141,7 +141,7 @@ try_rows(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bound
 	}
 	hpsort_cuda_memory(context, nullptr, &peak, 0);
 	if (spec.bounds_known)
-		CHECK(peak - before <= hpsort_published_job_need(&spec, n));
+		CHECK(peak - before <= job_need(spec, n));
 	hpsort_cuda_job_close(job);
 	hpsort_cuda_memory(context, &after, nullptr, 0);
 	CHECK(after == before);
@@ -167,10 +167,10 @@ test_little_memory(void)
 		current = "job of bucket_bitonic with little memory";
 		if (permute)
 			spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
-		least = hpsort_published_job_least(&spec, keys.size());
-		CHECK(least < hpsort_published_job_need(&spec, keys.size()));
+		least = job_least(spec, keys.size());
+		CHECK(least < job_need(spec, keys.size()));
 		hpsort_cuda_memory(context, nullptr, nullptr, 1);
-		hpsort_cuda_set_memory_limit(context, least);
+		set_memory_limit(context, least);
 		if (ENGINE(run_job(spec, keys, &job, &result)))
 		{
 			CHECK(strstr(result.reason, "parts that were merged") != nullptr);
@@ -186,9 +186,9 @@ test_little_memory(void)
 			CHECK(peak <= least);
 		}
 		hpsort_cuda_job_close(job);
-		hpsort_cuda_set_memory_limit(context, least - 1);
+		set_memory_limit(context, least - 1);
 		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) == HPSORT_CUDA_NO_MEMORY);
-		hpsort_cuda_set_memory_limit(context, 0);
+		set_memory_limit(context, 0);
 	}
 }
 
@@ -209,8 +209,7 @@ add_all(HpsortCudaJob *job, const std::vector<int32_t> &keys, const Asked &asked
 	int32_t    *pinned = nullptr;
 
 	if (asked.pinned)
-		ENGINE(hpsort_cuda_pinned_alloc(context, asked.added * sizeof(int32_t),
-										(void **) &pinned, &err));
+		CUDA(cudaMallocHost((void **) &pinned, asked.added * sizeof(int32_t)));
 	for (uint64_t at = 0; at < keys.size(); at += asked.added)
 	{
 		const uint64_t n = std::min<uint64_t>(asked.added, keys.size() - at);
@@ -229,7 +228,7 @@ add_all(HpsortCudaJob *job, const std::vector<int32_t> &keys, const Asked &asked
 		memset(pinned, 0x5a, asked.added * sizeof(int32_t));
 	}
 	if (pinned != nullptr)
-		hpsort_cuda_pinned_free(context, pinned);
+		CUDA(cudaFreeHost(pinned));
 }
 
 /*
@@ -263,7 +262,6 @@ try_shared(const std::vector<int32_t> &keys, const Reference &expected,
 		  HPSORT_CUDA_BAD_ARGUMENT);
 	if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
 	{
-		CHECK(result.lo == spec.lo && result.hi == spec.hi);
 		/* what others had is given back before the result is read */
 		hpsort_cuda_memory(others[0], &used, nullptr, 0);
 		CHECK(used == 0);
@@ -276,7 +274,7 @@ try_shared(const std::vector<int32_t> &keys, const Reference &expected,
 		CHECK(!asked.permute || rows == expected.rows);
 		hpsort_cuda_memory(context, nullptr, &peak, 0);
 		CHECK(asked.hint < keys.size() ||
-			  peak - before <= hpsort_published_job_need(&spec, keys.size()));
+			  peak - before <= job_need(spec, keys.size()));
 	}
 	hpsort_cuda_job_close(job);
 	hpsort_cuda_memory(context, &used, nullptr, 0);
@@ -378,7 +376,7 @@ test_shared_little_memory(HpsortCuda *second)
 				uint64_t	theirs;
 				uint64_t	peak;
 
-				hpsort_cuda_set_memory_limit(second, megabytes * 1000000);
+				set_memory_limit(second, megabytes * 1000000);
 				hpsort_cuda_memory(second, nullptr, nullptr, 1);
 
 				const std::string reason = try_shared(keys, expected, others,
@@ -392,7 +390,7 @@ test_shared_little_memory(HpsortCuda *second)
 				if (theirs > 1000000)
 					(reason.find("gpus") != std::string::npos ? shared : alone)++;
 			}
-	hpsort_cuda_set_memory_limit(second, 0);
+	set_memory_limit(second, 0);
 	/* both ends have been met: parts sorted there, and parts brought back unsorted */
 	CHECK(shared > 0 && alone > 0);
 }
@@ -419,17 +417,17 @@ test_shared_least(HpsortCuda *second)
 			if (permute)
 				spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
 			hpsort_cuda_memory(context, &used, nullptr, 0);
-			hpsort_cuda_set_memory_limit(context, used + hpsort_published_job_least(&spec, n));
-			hpsort_cuda_set_memory_limit(second, room ? 0 : 1000000);
+			set_memory_limit(context, used + job_least(spec, n));
+			set_memory_limit(second, room ? 0 : 1000000);
 			reason = try_shared(keys, expected, others, {permute != 0, false, n, 400000, false},
 								&theirs);
 			CHECK(reason.find("parts that were merged") != std::string::npos);
 			CHECK((reason.find("on 3 gpus") != std::string::npos) == room);
 			hpsort_cuda_memory(context, nullptr, &peak, 0);
-			CHECK(peak - used <= hpsort_published_job_least(&spec, n));
-			hpsort_cuda_set_memory_limit(context, 0);
+			CHECK(peak - used <= job_least(spec, n));
+			set_memory_limit(context, 0);
 		}
-	hpsort_cuda_set_memory_limit(second, 0);
+	set_memory_limit(second, 0);
 }
 
 /* A job that is cancelled, or just closed, while its keys are on several devices. */
@@ -498,7 +496,7 @@ test_refusals(void)
 		HpsortCudaSpec spec = job_spec((HpsortPublished) a, keys, true);
 
 		current = std::string("job refused ") + name_of((HpsortPublished) a);
-		if (hpsort_published_algorithms(nullptr)[a].no_rows != nullptr)
+		if (algorithms[a].no_rows != nullptr)
 		{
 			spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
 			CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
@@ -508,15 +506,15 @@ test_refusals(void)
 		}
 
 		/* memory: at once when the bounds are given ... */
-		hpsort_cuda_set_memory_limit(context,
-									 hpsort_published_job_least(&spec, 5000) - 1);
+		const uint64_t least = job_least(spec, 5000);
+
+		set_memory_limit(context, least - 1);
 		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
-			  HPSORT_CUDA_NO_MEMORY && job == nullptr && err.need > 0);
+			  HPSORT_CUDA_NO_MEMORY && job == nullptr);
 		CHECK(err.text == std::string(name_of((HpsortPublished) a)) + " needs " +
-			  std::to_string(err.need) + " bytes of gpu memory for 5000 keys, " +
-			  std::to_string(before) + " of " + std::to_string(err.need - 1) +
-			  " are in use");
-		hpsort_cuda_set_memory_limit(context, 0);
+			  std::to_string(least) + " bytes of gpu memory for 5000 keys, " +
+			  std::to_string(before) + " of " + std::to_string(least - 1) + " are in use");
+		set_memory_limit(context, 0);
 
 		/* a key outside is named, before anything is sorted */
 		spec.hi = keys[0] - 1;
@@ -531,7 +529,7 @@ test_refusals(void)
 	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT, wide, false);
 
 	CHECK(run_job(spec, wide, &job, &result) == HPSORT_CUDA_NO_MEMORY);
-	CHECK(err.need > (uint64_t) 900000 * 1000000 && !err.sticky);
+	CHECK(!err.sticky);
 	CHECK(strstr(err.text, "comparison_free_onehot needs") != nullptr);
 	hpsort_cuda_job_close(job);
 	spec = job_spec(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT, wide, true);
@@ -594,7 +592,7 @@ test_published_jobs(bool quick, bool tiny)
 					std::to_string(n) + " range " + std::to_string(range) + " seed " +
 					std::to_string(seed);
 				try_job((HpsortPublished) a, keys, known, seed / 2 % 2);
-				if (hpsort_published_algorithms(nullptr)[a].no_rows == nullptr)
+				if (algorithms[a].no_rows == nullptr)
 				{
 					current += " permutation";
 					try_rows((HpsortPublished) a, keys, known, seed / 2 % 2, seed / 4 % 2);

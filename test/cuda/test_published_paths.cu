@@ -3,7 +3,7 @@
  * test_published_paths.cu
  *	  Which way a published algorithm went, and ways of their own: options,
  *	  equations 10 and 11, choices of pivots, repairs, levels of recursion, the
- *	  strided way, floats by value, structures.
+ *	  strided way, floats by value.
  *
  *-------------------------------------------------------------------------
  */
@@ -71,7 +71,7 @@ sort_reported(const HpsortPublishedSpec &spec, const Keys &keys)
 	input.put(keys);
 	rows.put(numbers);
 	hpsort_cuda_memory(context, nullptr, nullptr, 1);
-	ENGINE(hpsort_published_sort(context, &spec, input.get(),
+	ENGINE(published_now(context, spec, input.get(),
 								 spec.payload ? rows.get() : nullptr, n, output.get(),
 								 spec.payload ? rows_out.get() : nullptr, nullptr,
 								 nullptr, &report, &err));
@@ -81,10 +81,10 @@ sort_reported(const HpsortPublishedSpec &spec, const Keys &keys)
 		CHECK(rows_out.take(n) == expected.rows);
 	CHECK(output.intact() && rows_out.intact());
 	CHECK(used == 0);
-	if (!known.bounds_known && n > 0 && spec.type == HPSORT_PUBLISHED_INT4)
+	if (!known.bounds_known && n > 0 && !spec.float_images)
 		give_bounds(&known, keys, 0);
 	CHECK(n == 0 ||
-		  peak <= hpsort_published_algorithms(nullptr)[spec.algorithm].need(&known, n));
+		  peak <= algorithms[spec.algorithm].need(known, n));
 	return report;
 }
 
@@ -142,7 +142,7 @@ try_refusals(HpsortPublishedSpec spec, Keys keys)
 	Guarded<uint32_t> rows_out(n, 0);
 	auto		code = [&] {
 		input.put(keys);
-		return hpsort_published_sort(context, &spec, input.get(), rows.get(), n,
+		return published_now(context, spec, input.get(), rows.get(), n,
 									 output.get(), rows_out.get(), nullptr, nullptr,
 									 nullptr, &err);
 	};
@@ -288,75 +288,6 @@ test_options(bool quick)
 			}
 }
 
-static void
-check_refused(const HpsortPublishedSpec &spec, const char *words)
-{
-	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_BAD_ARGUMENT &&
-		  strstr(err.text, words) != nullptr);
-}
-
-static void
-test_refused_options(void)
-{
-	HpsortPublishedSpec spec;
-
-	current = "refused options";
-	for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
-	{
-		const HpsortPublished algorithm = (HpsortPublished) a;
-		const bool	hp = a <= HPSORT_PUBLISHED_ZERO_COMPRESSED;
-		const bool	free = a == HPSORT_PUBLISHED_COMPARISON_FREE;
-
-#define TRY(option, value, takes, words) \
-		do { \
-			spec = spec_of(algorithm); \
-			spec.options.option = (value); \
-			if (takes) \
-				CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK); \
-			else \
-				check_refused(spec, words); \
-		} while (0)
-		TRY(block_threads, 64, hp || free, "option block_threads");
-		TRY(block_threads, 48, false, "option block_threads");
-		TRY(block_threads, 2048, false, "option block_threads");
-		TRY(block_threads, 1, free, "option block_threads");
-		TRY(blocks, 64, free, "option blocks");
-		TRY(blocks, 1u << 17, false, "option blocks");
-		TRY(row_threads, 32, a == HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT, "option row_threads");
-		TRY(row_threads, 16, false, "option row_threads");
-		TRY(rows, 65536, a == HPSORT_PUBLISHED_BUCKET_RADIX, "option rows");
-		TRY(rows, 16, false, "option rows");
-		TRY(radix_bits, 9, a == HPSORT_PUBLISHED_BUCKET_RADIX, "option radix_bits");
-		TRY(radix_bits, 17, false, "option radix_bits");
-		TRY(bucket_most, 1024, a == HPSORT_PUBLISHED_BUCKET_BITONIC, "option bucket_most");
-		TRY(bucket_most, 500, false, "option bucket_most");
-		TRY(slice_expected, 500, a == HPSORT_PUBLISHED_BUCKET_BITONIC, "option slice_expected");
-		TRY(slice_expected, 513, false, "option slice_expected");
-		TRY(disorder_limit, 3, a == HPSORT_PUBLISHED_BUCKET_BITONIC, "option disorder_limit");
-		TRY(disorder_limit, -1, false, "option disorder_limit");
-		TRY(disorder_limit, NAN, false, "option disorder_limit");
-#undef TRY
-		spec = spec_of(algorithm);
-		spec.distinct = 1;
-		if (a != HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT)
-			check_refused(spec, "no way of its own for distinct keys");
-	}
-	spec = spec_of(HPSORT_PUBLISHED_COMPARISON_FREE);
-	spec.options.block_threads = 1;
-	spec.options.blocks = 1;
-	check_refused(spec, "works with 2 to");
-	spec.options.block_threads = 1024;
-	spec.options.blocks = 65536;
-	check_refused(spec, "works with 2 to");
-	spec = spec_of(HPSORT_PUBLISHED_BUCKET_RADIX);
-	spec.options.radix_bits = 8;
-	spec.bounds_known = 1;
-	spec.hi = 65535;
-	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK);
-	spec.hi = 65536;
-	check_refused(spec, "sorts ranges of 16 bits");
-}
-
 /* ---- which way it went ---- */
 
 static void
@@ -459,14 +390,14 @@ test_images(bool quick)
 
 	/* half of them are in [0.5, 1), a 127th of the positive images */
 	current = "images of uniform floats by value";
-	spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
+	spec.float_images = true;
 	CHECK(sort_reported(spec, even).rounds == 0);
 	current = "images of uniform floats as integers";
-	spec.type = HPSORT_PUBLISHED_INT4;
+	spec.float_images = false;
 	/* of a few thousand floats the crowded slices may all be small enough */
 	CHECK(sort_reported(spec, even).rounds > 0 || quick);
 
-	spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
+	spec.float_images = true;
 	for (uint64_t m : {(uint64_t) 2, (uint64_t) 600, n})
 		for (int kind = 0; kind < 5; kind++)
 			for (int form = 0; form < 4; form++)
@@ -503,103 +434,6 @@ test_images(bool quick)
 			}
 }
 
-/* ---- structures ---- */
-
-static void
-try_structures(uint64_t n, uint32_t words, uint32_t key_word, bool floats,
-			   bool descending, uint32_t offset)
-{
-	HpsortPublishedSpec spec = spec_of(HPSORT_PUBLISHED_BUCKET_BITONIC);
-	const uint32_t number_word = (key_word + 1) % words;
-	std::vector<uint32_t> in(n * words);
-	std::vector<uint32_t> out;
-	std::vector<bool> seen(n);
-	Guarded<uint32_t> input(n * words, offset);
-	Guarded<uint32_t> output(n * words, offset);
-	uint64_t	wrong = 0;
-	uint64_t	used;
-
-	for (uint64_t i = 0; i < n; i++)
-		for (uint32_t w = 0; w < words; w++)
-		{
-			const float f = (float) ((double) (draw() % 200001) / 16 - 3000);
-			uint32_t	bits;
-
-			memcpy(&bits, &f, 4);
-			in[i * words + w] = w == key_word ? (floats ? bits : (uint32_t) draw() % 50000) :
-				w == number_word ? (uint32_t) i : (uint32_t) mix64(i * 8 + w);
-		}
-	input.put(in);
-	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
-	spec.descending = descending;
-	current = "structures of " + std::to_string(words) + " words, key in " +
-		std::to_string(key_word) + ", n " + std::to_string(n) + " seed " +
-		std::to_string(seed);
-	ENGINE(hpsort_published_sort_structures(context, &spec, input.get(), words, key_word, n,
-											output.get(), nullptr, &err));
-	out = output.take(n * words);
-	for (uint64_t i = 0; i < n; i++)
-	{
-		const uint64_t row = words > 1 ? out[i * words + number_word] : 0;
-
-		if (words > 1 && (row >= n || seen[row] ||
-						  memcmp(&in[row * words], &out[i * words], words * 4) != 0))
-			wrong++;
-		else if (words > 1)
-			seen[row] = true;
-		if (i > 0)
-		{
-			float		a;
-			float		b;
-			const uint32_t x = out[(i - 1) * words + key_word];
-			const uint32_t y = out[i * words + key_word];
-
-			memcpy(&a, &x, 4);
-			memcpy(&b, &y, 4);
-			wrong += floats ? (descending ? a < b : a > b) :
-				(descending ? (int32_t) x < (int32_t) y : (int32_t) x > (int32_t) y);
-		}
-	}
-	CHECK(wrong == 0);
-	if (words == 1)
-	{
-		std::sort(in.begin(), in.end());
-		std::sort(out.begin(), out.end());
-		CHECK(in == out);
-	}
-	CHECK(output.intact());
-	hpsort_cuda_memory(context, &used, nullptr, 0);
-	CHECK(used == 0);
-}
-
-static void
-test_structures(bool quick)
-{
-	HpsortPublishedSpec spec = spec_of(HPSORT_PUBLISHED_BUCKET_BITONIC);
-	uint32_t	word[4];
-
-	for (uint64_t n : {(uint64_t) 0, (uint64_t) 1, (uint64_t) 513, (uint64_t) 70001})
-		for (uint32_t words : {1, 2, 3, 4, 7})
-		{
-			if (quick && n > 1000)
-				continue;
-			for (int form = 0; form < 4; form++)
-				try_structures(n, words, (uint32_t) (draw() % words), form & 1, form & 2,
-							   (uint32_t) (draw() % 4));
-			try_structures(n, words, 0, true, false, 0);
-		}
-	current = "structures refused";
-	CHECK(hpsort_published_sort_structures(context, &spec, word, 4, 4, 1, word, nullptr,
-										   &err) == HPSORT_CUDA_BAD_ARGUMENT);
-	CHECK(hpsort_published_sort_structures(context, &spec, nullptr, 4, 0, 1, word, nullptr,
-										   &err) == HPSORT_CUDA_BAD_ARGUMENT);
-	CHECK(hpsort_published_sort_structures(context, &spec, (char *) word + 1, 4, 0, 1, word,
-										   nullptr, &err) == HPSORT_CUDA_BAD_ARGUMENT);
-	spec.algorithm = HPSORT_PUBLISHED_RADIX;
-	CHECK(hpsort_published_sort_structures(context, &spec, word, 4, 0, 1, word, nullptr,
-										   &err) == HPSORT_CUDA_BAD_ARGUMENT);
-}
-
 void
 test_published_paths(bool quick, bool tiny, uint64_t given)
 {
@@ -620,7 +454,6 @@ test_published_paths(bool quick, bool tiny, uint64_t given)
 		options.block_threads = 64;
 		try_options(HPSORT_PUBLISHED_COMPARISON_FREE, options, 1000, false, "T");
 		try_options(HPSORT_PUBLISHED_HP, options, 1000, false, "threads of a block");
-		try_structures(1300, 4, 1, true, false, 0);
 		return;
 	}
 	printf("paths: equations 10 and 11 done\n");
@@ -628,9 +461,7 @@ test_published_paths(bool quick, bool tiny, uint64_t given)
 	test_options(quick);
 	printf("paths: options done\n");
 	fflush(stdout);
-	test_refused_options();
 	test_bucket_radix_paths();
 	test_bitonic_paths();
 	test_images(quick);
-	test_structures(quick);
 }

@@ -140,9 +140,8 @@ test_table(void **state)
 										 c->distinct, c->wanted);
 
 		if (choice.regime != c->regime)
-			fail_msg("case %zu: %s (%s), expected %s", i,
-					 regime_name(choice.regime), choice.reason,
-					 regime_name(c->regime));
+			fail_msg("case %zu: regime %d (%s), expected %d", i, choice.regime,
+					 choice.reason, c->regime);
 		assert_true(choice.reason[0] != '\0');
 		assert_true(strlen(choice.reason) < sizeof(choice.reason));
 	}
@@ -482,7 +481,7 @@ test_need(void **state)
 		spec.wanted = wanted[w];
 		for (uint64_t n = 1; n < (uint64_t) 1 << 40; n *= 2)
 		{
-			uint64_t	need = hpsort_cuda_job_need(&h100, &spec, n);
+			uint64_t	need = regime_job_need(&h100, &spec, n);
 
 			assert_true(need >= n * 4);
 			assert_true(need < n * 64 + ((uint64_t) 1 << 30));
@@ -492,11 +491,11 @@ test_need(void **state)
 			before = need;
 		}
 		/* few keys need little, so that a small limit does not refuse them */
-		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
+		assert_true(regime_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
 		spec.bounds_known = 1;
 		spec.hi = 999;
-		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
-		narrow = hpsort_cuda_job_need(&h100, &spec, (uint64_t) 1 << 40);
+		assert_true(regime_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
+		narrow = regime_job_need(&h100, &spec, (uint64_t) 1 << 40);
 		if (wanted[w] & P)
 			assert_true(narrow > (uint64_t) 1 << 42);
 		else
@@ -516,7 +515,7 @@ test_partition_need(void **state)
 	for (size_t d = 0; d < LENGTH(all); d++)
 		for (uint64_t n = (uint64_t) 1 << 19; n <= REGIME_POSITIONS_MAX; n += n / 23)
 		{
-			uint64_t	job_need = hpsort_cuda_job_need(all[d], &spec, n);
+			uint64_t	job_need = regime_job_need(all[d], &spec, n);
 
 			for (uint64_t range = 2; range <= (uint64_t) 1 << 28; range += range / 23 + 1)
 			{
@@ -575,19 +574,6 @@ test_sweep_need(void **state)
 					regime_radix_bytes(n, 0));
 }
 
-static void
-test_names(void **state)
-{
-	(void) state;
-	assert_string_equal(regime_name(HPSORT_CUDA_SHARED_HISTOGRAM),
-						"shared_histogram");
-	assert_string_equal(regime_name(HPSORT_CUDA_PARTITION), "partition");
-	assert_string_equal(regime_name(HPSORT_CUDA_FEW_DISTINCT),
-						"few_distinct");
-	assert_string_equal(regime_name(HPSORT_CUDA_RADIX), "radix");
-	assert_string_equal(regime_name((HpsortCudaRegime) 99), "unknown");
-}
-
 int
 main(void)
 {
@@ -608,7 +594,6 @@ main(void)
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_partition_need),
 		cmocka_unit_test(test_sweep_need),
-		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,7 +214,7 @@ try_partition_begun(const Recipe &recipe, uint32_t shift)
 static void
 test_extents(bool quick, uint64_t seed)
 {
-	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	const HpsortCudaLimits *limits = &context->limits;
 	std::vector<uint64_t> sizes = {65536, 65537, 600000, REGIME_PARTITION_FEW_KEYS + 1};
 	uint64_t	found = 0;
 
@@ -282,7 +282,10 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
 
-	ranked_permutation(sorted, false, runs, rows.get());
+	Sweeps		sweeps;
+
+	sweeps.allocate(context, nullptr, keys.size(), 2);
+	ranked_permutation(sorted, false, runs, rows.get(), &sweeps);
 	CUDA(cudaDeviceSynchronize());
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
@@ -325,7 +328,7 @@ try_radix_without(const Recipe &recipe, bool descending, uint32_t in, uint32_t t
 		shape.hi = b.hi;
 		shape.wanted = wanted;
 		shape.without = without;
-		regime_choose_kernels(hpsort_cuda_limits(context), &shape, &choice);
+		regime_choose_kernels(&context->limits, &shape, &choice);
 		return choice;
 	};
 
@@ -427,7 +430,7 @@ test_skewed(bool quick, bool tiny, uint64_t seed)
 				}
 			for (uint64_t range : {(uint64_t) 4097, (uint64_t) 14000, (uint64_t) 50000})
 			{
-				if (range > regime_shared_bins(hpsort_cuda_limits(context)) ||
+				if (range > regime_shared_bins(&context->limits) ||
 					(tiny && range != 14000))
 					continue;
 				try_shared({distribution, n, range, -77, false, seed}, seed % 2, seed / 2 % 4,
@@ -455,7 +458,7 @@ test_skewed(bool quick, bool tiny, uint64_t seed)
 void
 test_regimes(bool quick, bool tiny)
 {
-	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	const HpsortCudaLimits *limits = &context->limits;
 	const uint64_t bins = regime_shared_bins(limits);
 	const uint64_t few = regime_few_distinct_capacity(limits);
 	std::vector<uint64_t> sizes = {1, 3, 7680, 7681, 16383, 16385, 70001};

@@ -42,7 +42,7 @@ make_area(void)
 {
 	struct
 	{
-		GpuRows		rows;
+		SortRows	rows;
 		uint64_t	generation;
 	}			rows[2] = {{{.rows = 5}, 1}, {{.rows = 5}, 2}},
 				answers[2] = {{{.rows = 5,.nulls = 1}, 1}, {{.rows = 5,.nulls = 1}, 2}};
@@ -202,8 +202,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 															(uint32_t *) out, &err);
 			else if (status == SORT_OK && spec.want == SORT_WANT_KEYS)
 				status = gpu_client_device.read_keys(job, data[0] & 64, out, &err);
-			if (status == SORT_OK && spec.want != SORT_WANT_PERMUTATION &&
-				(again || spec.want == SORT_WANT_RUNS))
+			else if (status == SORT_OK)
 				status = gpu_client_device.read_runs(job, &runs, &err);
 			runs_release(&runs, &context.allocator);
 			gpu_client_device.close(job);

@@ -25,9 +25,13 @@ say(const GpuMessage *m)
 {
 	GpuSide		side = m->header.type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
 	size_t		size = gpu_message_size(m);
-	const char *why;
+	GpuInput	in = {.len = size};
+	GpuMessage	taken;
+	const char *why = NULL;
 
-	if (!gpu_message_check(m, side, CHUNKS, CHUNK_BYTES, &why) || used + size > sizeof(seed))
+	memcpy(in.bytes, m, size);
+	if (gpu_input_next(&in, side, CHUNKS, CHUNK_BYTES, &taken, &why) != GPU_PARSE_MESSAGE ||
+		used + size > sizeof(seed))
 	{
 		fprintf(stderr, "message of type %u: %s\n", m->header.type, why ? why : "no room");
 		exit(1);
@@ -84,16 +88,6 @@ say_open(uint64_t n, SortWant want, int descending, SortAlgorithm algorithm)
 }
 
 static void
-say_want(uint64_t keys)
-{
-	GpuMessage	m;
-
-	gpu_message_init(&m, GPU_MSG_WANT, 1);
-	m.body.want.keys = keys;
-	say(&m);
-}
-
-static void
 say_add(uint32_t chunk, uint32_t count)
 {
 	GpuMessage	m;
@@ -117,17 +111,6 @@ say_extents(GpuMessageType type, uint32_t chunk, uint32_t count)
 		m.body.chunk.chunk = chunk;
 		m.body.chunk.count = count;
 	}
-	say(&m);
-}
-
-static void
-say_read(GpuMessageType type, GpuForm form, int descending)
-{
-	GpuMessage	m;
-
-	gpu_message_init(&m, type, 1);
-	m.body.read.form = form;
-	m.body.read.descending = (uint32_t) descending;
 	say(&m);
 }
 
@@ -179,7 +162,7 @@ say_grant(uint32_t chunk)
 
 /* The service's answer to a whole job: n keys, sent in one form. */
 static void
-say_answer(uint64_t n, uint64_t items, GpuForm form, int descending)
+say_answer(uint64_t n, uint64_t items, GpuForm form)
 {
 	GpuMessage	m;
 	uint64_t	first;
@@ -187,14 +170,10 @@ say_answer(uint64_t n, uint64_t items, GpuForm form, int descending)
 
 	gpu_message_init(&m, GPU_MSG_FINISHED, 1);
 	m.body.finished.n = n;
+	m.body.finished.items = items;
+	m.body.finished.form = form;
 	m.body.finished.algorithm = SORT_ALGORITHM_COMPARISON_FREE;
 	strcpy(m.body.finished.reason, "seed");
-	say(&m);
-	gpu_message_init(&m, GPU_MSG_RESULT, 1);
-	m.body.result.items = items;
-	m.body.result.form = form;
-	m.body.result.descending = (uint32_t) descending;
-	m.body.result.read = 1;
 	say(&m);
 	for (first = 0; first < items; first += m.body.data.count)
 	{
@@ -204,20 +183,18 @@ say_answer(uint64_t n, uint64_t items, GpuForm form, int descending)
 		m.body.data.first = first;
 		m.body.data.chunk = chunk++;
 		m.body.data.count = (uint32_t) (items - first < most ? items - first : most);
-		m.body.data.read = 1;
 		say(&m);
 	}
 }
 
 static void
-say_added(uint32_t chunk, uint32_t count, uint64_t keys)
+say_added(uint32_t chunk, uint32_t count)
 {
 	GpuMessage	m;
 
 	gpu_message_init(&m, GPU_MSG_ADDED, 1);
-	m.body.added.chunk = chunk;
-	m.body.added.count = count;
-	m.body.added.keys = keys;
+	m.body.chunk.chunk = chunk;
+	m.body.chunk.count = count;
 	say(&m);
 }
 
@@ -245,15 +222,13 @@ say_error(uint64_t job, GpuFailure failure)
 
 /* What a client says about one job, for a service of few chunks. */
 static void
-say_job(SortWant want, GpuForm form, int descending, SortAlgorithm algorithm)
+say_job(SortWant want, int descending, SortAlgorithm algorithm)
 {
 	say_open(1000, want, descending, algorithm);
 	say_add(0, 1000);
-	say_want(100);
+	say_extents(GPU_MSG_WANT, 0, 1);
 	say_add(1, 100);
-	say_read(GPU_MSG_FINISH, form, descending);
-	if (form == GPU_FORM_NONE)
-		say_read(GPU_MSG_READ, GPU_FORM_BEST, !descending);
+	say_plain(GPU_MSG_FINISH, 1);
 	say_release(0);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
@@ -271,7 +246,7 @@ say_extents_job(void)
 	say_extents(GPU_MSG_WANT, 0, 2);
 	say_extents(GPU_MSG_KEEP, 0, 1);
 	say_extents(GPU_MSG_ADD_ROWS, 1, 1);
-	say_read(GPU_MSG_FINISH, GPU_FORM_KEYS, 0);
+	say_plain(GPU_MSG_FINISH, 1);
 	say_release(1);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
@@ -286,12 +261,13 @@ say_rows_job(void)
 	m.body.open.lo = -5;
 	m.body.open.hi = 101;
 	m.body.open.want = SORT_WANT_RUNS;
+	m.body.open.look_up = 1;
 	say(&m);
 	say_extents(GPU_MSG_WANT, 0, 4);
 	say_extents(GPU_MSG_KEEP, 0, 1);
 	say_extents(GPU_MSG_LAYOUT, 2, 1);
 	say_extents(GPU_MSG_ADD_ROWS, 3, 1);
-	say_read(GPU_MSG_FINISH, GPU_FORM_NONE, 0);
+	say_plain(GPU_MSG_FINISH, 1);
 	say_release(3);
 	say_extents(GPU_MSG_WANT, 0, 3);
 	gpu_message_init(&m, GPU_MSG_LOOK, 1);
@@ -316,27 +292,25 @@ service_seeds(void)
 	{
 		const char *name;
 		SortWant	want;
-		GpuForm		form;
 		int			descending;
 		SortAlgorithm algorithm;
 	}			jobs[] = {
-		{"job-keys", SORT_WANT_KEYS, GPU_FORM_KEYS, 0, SORT_ALGORITHM_AUTO},
-		{"job-runs", SORT_WANT_RUNS, GPU_FORM_RUNS, 0, SORT_ALGORITHM_AUTO},
-		{"job-rows", SORT_WANT_PERMUTATION, GPU_FORM_PERMUTATION, 1, SORT_ALGORITHM_AUTO},
-		{"job-read-later", SORT_WANT_KEYS, GPU_FORM_NONE, 0, SORT_ALGORITHM_AUTO},
-		{"job-by-name", SORT_WANT_KEYS, GPU_FORM_BEST, 1, SORT_ALGORITHM_COMPARISON_FREE},
+		{"job-keys", SORT_WANT_KEYS, 0, SORT_ALGORITHM_AUTO},
+		{"job-runs", SORT_WANT_RUNS, 0, SORT_ALGORITHM_AUTO},
+		{"job-rows", SORT_WANT_PERMUTATION, 1, SORT_ALGORITHM_AUTO},
+		{"job-by-name", SORT_WANT_KEYS, 1, SORT_ALGORITHM_COMPARISON_FREE},
 	};
 	size_t		i;
 
 	for (i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
 	{
 		begin(0, 0, 0);
-		say_job(jobs[i].want, jobs[i].form, jobs[i].descending, jobs[i].algorithm);
+		say_job(jobs[i].want, jobs[i].descending, jobs[i].algorithm);
 		end("service", jobs[i].name);
 
 		/* the parser's: of the client, with chunks known, in pieces of 64 bytes */
 		begin(2, 3, 63);
-		say_job(jobs[i].want, jobs[i].form, jobs[i].descending, jobs[i].algorithm);
+		say_job(jobs[i].want, jobs[i].descending, jobs[i].algorithm);
 		end("messages", jobs[i].name);
 	}
 	begin(0, 0, 0);
@@ -366,27 +340,27 @@ client_seeds(void)
 	/* second byte: a sixth of the keys; first: see client_fuzz.c */
 	begin(2, SORT_WANT_KEYS, 10);
 	say_grant(0);
-	say_answer(60, 60, GPU_FORM_KEYS, 0);
+	say_answer(60, 60, GPU_FORM_KEYS);
 	end("client", "keys");
 	begin(2, SORT_WANT_KEYS, 250);
 	say_grant(0);
 	say_grant(1);
-	say_answer(1500, 1500, GPU_FORM_KEYS, 0);
+	say_answer(1500, 1500, GPU_FORM_KEYS);
 	end("client", "keys-two-chunks");
 	begin(2, SORT_WANT_RUNS, 10);
 	say_grant(0);
-	say_answer(60, 1, GPU_FORM_RUNS, 0);
+	say_answer(60, 1, GPU_FORM_RUNS);
 	end("client", "runs");
 	begin(2, SORT_WANT_PERMUTATION | 4, 10);
 	say_grant(0);
-	say_answer(60, 60, GPU_FORM_PERMUTATION, 1);
+	say_answer(60, 60, GPU_FORM_PERMUTATION);
 	end("client", "rows");
 	/* client_fuzz.c asks for two extents, which have 4 keys each */
 	begin(2, SORT_WANT_KEYS | 16 | 128, 0);
 	say_grant(0);
 	say_plain(GPU_MSG_FULL, 1);
-	say_added(CHUNKS - 1, 2, 8);
-	say_answer(8, 8, GPU_FORM_KEYS, 0);
+	say_added(CHUNKS - 1, 2);
+	say_answer(8, 8, GPU_FORM_KEYS);
 	end("client", "extents");
 	begin(2, SORT_WANT_KEYS | 32, 10);
 	say_device(0, 2);
@@ -397,7 +371,7 @@ client_seeds(void)
 
 	begin(2, 2, 63);
 	say_grant(0);
-	say_answer(60, 60, GPU_FORM_KEYS, 0);
+	say_answer(60, 60, GPU_FORM_KEYS);
 	say_error(1, GPU_OK);
 	end("messages", "answer");
 	begin(2, 0, 255);

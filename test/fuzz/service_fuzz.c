@@ -45,7 +45,7 @@ fill_chunks(const uint8_t *data, size_t size)
 	ExtentRows	rows = {
 		.nblocks = 3,.stamps = stamps,.counts = counts,.values = values,.nulls = nulls
 	};
-	GpuRows		list = {.blocks = {5, 0}};
+	SortRows	list = {.blocks = {5, 0}};
 	RowsLayout	layout = {
 		.ncolumns = 1,.nranges = 1,.filtered = 1,
 		.columns[0] = {.lo = -5,.last = 105,.stride = 1,.null_adds = 106,.flags = 15,.nranges = 1}

@@ -277,7 +277,7 @@ write_kept(char *chunk, const ExtentSample *sample, Crime crime)
 static void
 write_list(char *chunk, Crime crime)
 {
-	GpuRows		entry = {.blocks = {7, 0}};
+	SortRows	entry = {.blocks = {7, 0}};
 	uint64_t	generation = crime == LIST_GENERATION_0 ? 0 : 9;
 
 	if (crime == LIST_ANSWERED)
@@ -325,9 +325,7 @@ check_crime(const GpuService *s, const ExtentSample *sample, Crime crime)
 		extents_keep(job, 9, sample);
 	assert_sort_ok(client_send_gathered((GpuJob *) job, &err), err);
 	say(c, GPU_MSG_WANT, 0, 1);
-	assert_sort_ok(client_begin_chunk((GpuJob *) job, &err), err);
-	chunk = (uint32_t) ((GpuJob *) job)->filling;
-	((GpuJob *) job)->filling = -1;
+	assert_sort_ok(client_begin_chunk((GpuJob *) job, &chunk, &err), err);
 	if (list)
 		write_list(client_chunk_memory(c, chunk), crime);
 	else

@@ -248,7 +248,6 @@ test_device_of_extents(void **state)
 	second = &devices->list[1];
 	*second = *first;
 	assert_int_equal(hpsort_cuda_open(0, 0, &second->cuda, NULL), HPSORT_CUDA_OK);
-	pthread_mutex_init(&second->lock, NULL);
 	extents_init(&second->extents, 10000);
 	devices->count = 2;
 	devices_hear(devices, 1);

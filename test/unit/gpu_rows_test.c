@@ -721,8 +721,7 @@ typedef enum Crime
 	LOOK_NOT_ANNOUNCED,
 	LOOK_NOT_GRANTED,
 	LOOK_BEYOND,
-	READ_ANNOUNCED,
-	WANT_KEYS_LATE,
+	KEYS_LATE,
 	CRIMES
 } Crime;
 
@@ -737,8 +736,6 @@ say(GpuClient *c, GpuMessageType type, uint32_t chunk, uint32_t count, uint32_t 
 		m.body.want.chunks = count;
 	else if (type == GPU_MSG_LOOK)
 		m.body.look = (GpuLook) {chunk, count, look, 0};
-	else if (type == GPU_MSG_READ)
-		m.body.read.form = GPU_FORM_RUNS;
 	else
 		m.body.chunk = (GpuChunk) {chunk, count};
 	assert_sort_ok(client_send(c, &m, &err), err);
@@ -753,9 +750,7 @@ take_chunk(GpuClient *c, SortJob *job, bool announce)
 
 	if (announce)
 		say(c, GPU_MSG_WANT, 0, 1, 0);
-	assert_sort_ok(client_begin_chunk((GpuJob *) job, &err), err);
-	chunk = (uint32_t) ((GpuJob *) job)->filling;
-	((GpuJob *) job)->filling = -1;
+	assert_sort_ok(client_begin_chunk((GpuJob *) job, &chunk, &err), err);
 	c->area.held[chunk] = CHUNK_NOT_HELD;
 	return chunk;
 }
@@ -790,7 +785,7 @@ commit_with_rows(GpuClient *c, SortJob *job, Crime crime)
 {
 	uint32_t	chunk = take_chunk(c, job, true);
 	char	   *memory = client_chunk_memory(c, chunk);
-	GpuRows		rows = {.blocks = {crime == BLOCK_BEYOND ? 15 : 7, 0},.rows = crime == ANSWERED};
+	SortRows	rows = {.blocks = {crime == BLOCK_BEYOND ? 15 : 7, 0},.rows = crime == ANSWERED};
 	uint64_t	generations[2] = {crime == GENERATION_0 ? 0 : 1000, 1001};
 
 	memcpy(memory, &rows, sizeof(rows));
@@ -816,7 +811,6 @@ static void
 commit(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 {
 	const SortDevice *d = &gpu_client_device;
-	GpuMessage	m;
 	SortError	err;
 
 	if (crime >= LAYOUT_TWICE && crime <= LAYOUT_ORDER)
@@ -828,17 +822,8 @@ commit(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 	if (crime < LOOK_EARLY || crime == LOOK_EARLY)
 		return;
 	assert_sort_ok(d->finish(job, &err), err);
-	if (crime == READ_ANNOUNCED)
-	{
-		say(c, GPU_MSG_WANT, 0, 1, 0);
-		say(c, GPU_MSG_READ, 0, 0, 0);
-	}
-	else if (crime == WANT_KEYS_LATE)
-	{
-		gpu_message_init(&m, GPU_MSG_WANT, c->job_number);
-		m.body.want.keys = 1;
-		assert_sort_ok(client_send(c, &m, &err), err);
-	}
+	if (crime == KEYS_LATE)
+		say(c, GPU_MSG_ADD, take_chunk(c, job, false), 1, 0);
 	else
 		commit_with_look(c, job, crime);
 }

@@ -234,11 +234,24 @@ gpu_unit_init(GpuUnit *u)
 {
 	unit_init(&u->unit);
 	u->client = NULL;
+	memset(&u->counters, 0, sizeof(u->counters));
 	u->gpu = (SortGpu)
 	{
 		.device = &gpu_client_device,
 	};
 	u->unit.context.gpu = &u->gpu;
+}
+
+/* The hook that hears of the end of a job. */
+static void
+count_job(void *arg, const GpuCounters *counters)
+{
+	GpuUnit    *u = arg;
+
+	u->counters.jobs += counters->jobs;
+	u->counters.keys += counters->keys;
+	u->counters.bytes_sent += counters->bytes_sent;
+	u->counters.bytes_received += counters->bytes_received;
 }
 
 GpuFailure
@@ -248,6 +261,7 @@ gpu_unit_connect(GpuUnit *u, const char *socket, int wait_timeout_ms, char *text
 		.socket_path = socket,
 		.connect_timeout_ms = wait_timeout_ms,
 		.wait_timeout_ms = wait_timeout_ms,
+		.hooks = {.closed = count_job,.arg = u}
 	};
 	GpuFailure	failure;
 	SortStatus	status = gpu_client_connect(&options, &u->client, &failure, text, 200);
@@ -367,14 +381,14 @@ gpu_unit_sort(GpuUnit *u, const int32_t *keys, size_t n, int32_t lo, int32_t hi,
 	else if (status == SORT_OK)
 	{
 		unit_sort(sorted, n, false);
-		if (want == SORT_WANT_RUNS || unit_below(2) == 0)
+		if (want == SORT_WANT_RUNS)
 		{
 			status = d->read_runs(job, &runs, err);
 			if (status == SORT_OK)
 				check_runs(&runs, sorted, n);
 			runs_release(&runs, &context->allocator);
 		}
-		if (status == SORT_OK && want == SORT_WANT_KEYS)
+		else
 		{
 			status = d->read_keys(job, descending, out, err);
 			if (status == SORT_OK)

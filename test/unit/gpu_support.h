@@ -62,6 +62,7 @@ typedef struct GpuUnit
 	Unit		unit;
 	SortGpu		gpu;
 	GpuClient  *client;			/* what gpu.arg is, too */
+	GpuCounters counters;		/* of its jobs that have ended, added up */
 } GpuUnit;
 
 extern void gpu_unit_init(GpuUnit *u);

@@ -1,10 +1,10 @@
 /*
  * reader.c
- *		Integer columns of a table, read a page at a time (see reader.h).
+ *		Integer columns of a table, read a page at a time (see column.h).
  *
- * A page's visible rows are found in one go under its share lock, as heapam.c's
- * page mode finds them, and noted.  Filters are evaluated and columns are read
- * (row.c) after the lock has been given back, under the pin alone.
+ * Under a page's share lock the visible rows are found in one go and noted, as heapam.c's page
+ * mode does it.  After the lock has been given back, under the pin alone, the filters are
+ * evaluated and the columns are read (row.c).
  *
  * Of 10,000,000 rows of 60 bytes, in ms, each line the minimum of 16 (AMD EPYC, Zen 4, two
  * cores of a virtual machine, PostgreSQL 18):
@@ -25,7 +25,7 @@
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 
-#include "pg/column/reader.h"
+#include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/pages/pages.h"
 #include "pg/resident/memory/memory.h"
@@ -41,6 +41,45 @@ typedef enum PageNotes
 	NOTE_LINES					/* their line numbers, for filters */
 } PageNotes;
 
+/* Pages that are read one after the other. */
+typedef struct PageReading
+{
+	PageNotes	notes;			/* what the scan needs of a page */
+	bool		all_visible_counts; /* PD_ALL_VISIBLE can be trusted */
+	bool		ended;			/* the last page has been read */
+	Buffer		current;		/* the page being read, pinned */
+	Buffer		next;			/* the page after it, pinned */
+	BlockNumber next_block;		/* for compat_heap_next_buffer */
+
+	/* the visible rows of the current page */
+	OffsetNumber lines[MaxHeapTuplesPerPage];
+	NotedRows	rows;
+	bool		from_slot;		/* columns are read of the slot that filters have taken apart */
+} PageReading;
+
+/* Resident columns, beside the pages of the blocks that are not resident. */
+typedef struct ResidentReading
+{
+	ResidentSource *source;		/* NULL: all blocks are read from pages */
+	PageList   *list;			/* the blocks that are read from pages ... */
+	CompatBlockStream stream;	/* ... and the stream of their pages */
+	bool		in_pages;		/* these are being read */
+	BlockNumber unread;			/* by_page: the batch's page, if it has not been read */
+	Buffer		late;			/* the unread page, once somebody wants it, pinned */
+	ColumnBlocks *blocks;		/* as in ColumnScan */
+} ResidentReading;
+
+/* The filters of a scan, as in ColumnScan. */
+typedef struct RowFilters
+{
+	ExprState  *qual;
+	ExprContext *econtext;
+	TupleTableSlot *slot;		/* the reader's own unless the table is a heap */
+	int			n;
+	ExprState **states;
+	uint64		refused;		/* rows, by the qual */
+} RowFilters;
+
 struct ColumnReader
 {
 	MemoryContext memory;		/* of the reader, and of what it has made */
@@ -48,65 +87,40 @@ struct ColumnReader
 	Snapshot	snapshot;
 	TableScanDesc scan;
 	bool		heap;			/* else another access method, through its slots */
-	PageNotes	notes;			/* what the scan needs */
-	bool		all_visible_counts; /* PD_ALL_VISIBLE can be trusted */
-	bool		ended;
-	bool		by_page;		/* a batch is a page */
-	bool		tids;			/* as in ColumnScan */
 	RowLayout	layout;			/* of the columns */
+	ColumnBatch *batches;
 	int			nbatches;		/* column_scan_nbatches */
 	size_t		room;			/* rows that a batch has room for */
+	bool		tids;			/* as in ColumnScan */
+	bool		by_page;		/* a batch is a page */
 	BatchPages	pages;			/* of the batch, if tids */
-
-	/* the page being read, and the one after it, both pinned */
-	Buffer		current;
-	Buffer		next;
-	BlockNumber next_block;		/* for compat_heap_next_buffer */
-
-	/* resident columns, if there are any, and the blocks that are not */
-	ResidentSource *resident;
-	CompatBlockStream others;
-	bool		in_pages;		/* these are being read */
-	BlockNumber unread;			/* by_page: the page of the batch, if it has not been read */
-	Buffer		late;			/* ... but is now, pinned */
-	ColumnBlocks *blocks;		/* as in ColumnScan */
-
-	/* filters, as in ColumnScan */
-	ExprState  *qual;
-	ExprContext *econtext;
-	TupleTableSlot *slot;		/* the reader's own unless heap */
-	int			nfilters;
-	ExprState **filters;
-	uint64		filtered;
-	bool		reads_slot;		/* columns are read of the slot that filters have taken apart */
-
-	/* the page's visible rows */
-	OffsetNumber lines[MaxHeapTuplesPerPage];
-	NotedRows	rows;
+	PageReading page;
+	ResidentReading resident;
+	RowFilters	filters;
 };
 
-/* --- filters of the row in reader->slot */
+/* --- filters of the row in the slot */
 
 static inline bool
-qual_is_true(ColumnReader *reader)
+qual_is_true(RowFilters *filters)
 {
-	ResetExprContext(reader->econtext);
-	reader->econtext->ecxt_scantuple = reader->slot;
-	if (ExecQual(reader->qual, reader->econtext))
+	ResetExprContext(filters->econtext);
+	filters->econtext->ecxt_scantuple = filters->slot;
+	if (ExecQual(filters->qual, filters->econtext))
 		return true;
-	reader->filtered++;
+	filters->refused++;
 	return false;
 }
 
 /* Appends to the batches of the other filters whether they are true. */
 static inline void
-evaluate_filters(ColumnReader *reader, ColumnBatch *batches)
+evaluate_filters(const RowFilters *filters, ColumnBatch *batches)
 {
 	int			f;
 
-	for (f = 0; f < reader->nfilters; f++)
+	for (f = 0; f < filters->n; f++)
 	{
-		bool		refused = !ExecQual(reader->filters[f], reader->econtext);
+		bool		refused = !ExecQual(filters->states[f], filters->econtext);
 
 		column_batch_put(&batches[f], 0, refused);
 	}
@@ -117,12 +131,10 @@ evaluate_filters(ColumnReader *reader, ColumnBatch *batches)
  * over the row's columns once more.
  */
 static inline bool
-has_taken_apart(const ColumnReader *reader)
+has_taken_apart(const RowLayout *layout, const TupleTableSlot *slot)
 {
-	const RowLayout *layout = &reader->layout;
-
 	return layout->nfixed < layout->ncolumns &&
-		2 * reader->slot->tts_nvalid >= layout->columns[layout->ncolumns - 1].attnum;
+		2 * slot->tts_nvalid >= layout->columns[layout->ncolumns - 1].attnum;
 }
 
 /* --- the visible rows of a page */
@@ -147,17 +159,16 @@ has_taken_apart(const ColumnReader *reader)
 #define FILTERED_ROWS_AHEAD 8
 
 /*
- * Goes through a page's rows and returns how many are visible.  What notes says is
- * noted of them, in reader->rows or reader->lines; keys is for NOTE_KEYS.  ahead is the
- * next page, or NULL.  Callers pass constants for the last three arguments, so that
- * each usual kind of page gets a loop of its own.
+ * Goes through a page's rows and returns how many are visible.  Notes of them what notes says, in
+ * reader->page; their keys, for NOTE_KEYS, in keys. ahead is the next page, or NULL.  Callers pass
+ * constants for the last three arguments, so that each usual kind of page gets a loop of its own.
  */
 static pg_attribute_always_inline int
 scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *keys,
 		  PageNotes notes, bool all_visible, bool serializable)
 {
 	const RowLayout *layout = &reader->layout;
-	NotedRows  *rows = &reader->rows;
+	NotedRows  *rows = &reader->page.rows;
 	TransactionId xmin = reader->snapshot->xmin;
 	int			lines = heap_format_lines(page);
 	int			distance = Min(lines, ROWS_AHEAD);
@@ -189,7 +200,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		else if (notes == NOTE_ROWS || notes == NOTE_TIDS)
 			row_note(layout, rows, n, row);
 		if (notes == NOTE_LINES || notes == NOTE_TIDS)
-			reader->lines[n] = line;
+			reader->page.lines[n] = line;
 		n++;
 	}
 	rows->n = n;
@@ -197,60 +208,62 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 }
 
 /*
- * Keeps of reader->lines those rows for which qual is true, notes them in reader->rows,
- * and evaluates the scan's other filters of them.
+ * Evaluates the qual for the rows of nlines lines that have been noted of a page.  Keeps the lines
+ * whose rows pass, notes these rows, and evaluates the scan's other filters for them.
  */
 static void
-filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines,
-			ColumnBatch *batches)
+filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines)
 {
+	PageReading *reading = &reader->page;
+	RowFilters *filters = &reader->filters;
 	HeapTupleData tuple;
 	BlockNumber block = BufferGetBlockNumber(buffer);
+	int			n = 0;
 	int			i;
 
-	reader->rows.n = 0;
 	for (i = 0; i < nlines; i++)
 	{
-		OffsetNumber line = reader->lines[i];
+		OffsetNumber line = reading->lines[i];
 
 		if (i + FILTERED_ROWS_AHEAD < nlines)
-			heap_format_prefetch_row(page, reader->lines[i + FILTERED_ROWS_AHEAD]);
+			heap_format_prefetch_row(page, reading->lines[i + FILTERED_ROWS_AHEAD]);
 		else if (ahead)
 			heap_format_prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nlines);
 
 		heap_format_tuple(&tuple, reader->rel, page, block, line);
-		ExecStoreBufferHeapTuple(&tuple, reader->slot, buffer);
-		if (!qual_is_true(reader))
+		ExecStoreBufferHeapTuple(&tuple, filters->slot, buffer);
+		if (!qual_is_true(filters))
 			continue;
-		evaluate_filters(reader, batches + reader->layout.ncolumns);
-		reader->lines[reader->rows.n] = line;
-		if (reader->rows.n == 0)
-			reader->reads_slot = has_taken_apart(reader);
-		if (reader->reads_slot)
-		{
-			row_read_slot(&reader->layout, reader->slot, batches);
-			reader->rows.n++;
-			continue;
-		}
-		row_note(&reader->layout, &reader->rows, reader->rows.n++, tuple.t_data);
+		evaluate_filters(filters, reader->batches + reader->layout.ncolumns);
+		reading->lines[n] = line;
+		if (n == 0)
+			reading->from_slot = has_taken_apart(&reader->layout, filters->slot);
+		if (reading->from_slot)
+			row_read_slot(&reader->layout, filters->slot, reader->batches);
+		else
+			row_note(&reader->layout, &reading->rows, n, tuple.t_data);
+		n++;
 	}
-	ExecClearTuple(reader->slot);
+	reading->rows.n = n;
+	ExecClearTuple(filters->slot);
 }
 
 /* Appends the TIDs of the rows noted, and their page. */
 static void
-put_tids(ColumnReader *reader, Buffer buffer, ColumnBatch *batch)
+put_tids(ColumnReader *reader, Buffer buffer)
 {
+	ColumnBatch *batch = &reader->batches[reader->nbatches - 1];
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	int64	   *tids = column_batch_space(batch, reader->rows.n).wide;
+	int			n = reader->page.rows.n;
+	int64	   *tids = column_batch_space(batch, n).wide;
 	int			i;
 
-	if (reader->rows.n == 0)
+	if (n == 0)
 		return;
 	batch_pages_add(&reader->pages, block, buffer);
-	for (i = 0; i < reader->rows.n; i++)
-		tids[i] = COLUMN_TID(block, reader->lines[i]);
-	column_batch_add(batch, reader->rows.n, 0);
+	for (i = 0; i < n; i++)
+		tids[i] = COLUMN_TID(block, reader->page.lines[i]);
+	column_batch_add(batch, n, 0);
 }
 
 /* scan_page with a loop for each kind of page; only for read_page. */
@@ -258,13 +271,16 @@ put_tids(ColumnReader *reader, Buffer buffer, ColumnBatch *batch)
 	(all_visible ? scan_page(reader, buffer, page, ahead, keys, notes, true, false) \
 	 : scan_page(reader, buffer, page, ahead, keys, notes, false, false))
 
-/* Reads the page in buffer, which is pinned. */
+/* Reads the current page. */
 static void
-read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
+read_page(ColumnReader *reader)
 {
+	PageReading *reading = &reader->page;
+	Buffer		buffer = reading->current;
 	Page		page = BufferGetPage(buffer);
-	Page		ahead = BufferIsValid(reader->next) ? BufferGetPage(reader->next) : NULL;
-	PageNotes	notes = reader->notes;
+	Page		ahead = BufferIsValid(reading->next) ? BufferGetPage(reading->next) : NULL;
+	PageNotes	notes = reading->notes;
+	const RowLayout *layout = &reader->layout;
 	int32	   *keys = NULL;
 	bool		all_visible;
 	bool		serializable;
@@ -272,15 +288,15 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
-	reader->rows.nwalked = 0;
-	reader->reads_slot = false;
-	reader->rows.early_read = notes == NOTE_KEYS;
+	reading->rows.nwalked = 0;
+	reading->from_slot = false;
+	reading->rows.early_read = notes == NOTE_KEYS;
 	if (notes == NOTE_KEYS)
-		keys = column_batch_space(&batches[reader->layout.columns[reader->layout.early].batch],
+		keys = column_batch_space(&reader->batches[layout->columns[layout->early].batch],
 								  MaxHeapTuplesPerPage).keys;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	TestForOldSnapshot(reader->snapshot, reader->rel, page);
-	all_visible = reader->all_visible_counts && PageIsAllVisible(page);
+	all_visible = reading->all_visible_counts && PageIsAllVisible(page);
 	serializable = CheckForSerializableConflictOutNeeded(reader->rel, reader->snapshot);
 	if (serializable)
 		n = scan_page(reader, buffer, page, ahead, keys, notes, all_visible, true);
@@ -298,53 +314,55 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 
 	pgstat_count_index_tuples(reader->rel, n);
 	if (notes == NOTE_LINES)
-		filter_rows(reader, buffer, page, ahead, n, batches);
+		filter_rows(reader, buffer, page, ahead, n);
 	if (reader->tids)
-		put_tids(reader, buffer, &batches[reader->nbatches - 1]);
-	else if (reader->layout.ncolumns + reader->nfilters == 0)
-		column_batch_add(&batches[0], notes == NOTE_COUNT ? n : reader->rows.n, 0);
-	if (reader->layout.ncolumns > 0 && !reader->reads_slot)
-		rows_read(&reader->layout, &reader->rows, batches);
+		put_tids(reader, buffer);
+	else if (layout->ncolumns + reader->filters.n == 0)
+		column_batch_add(&reader->batches[0], reading->rows.n, 0);
+	if (layout->ncolumns > 0 && !reading->from_slot)
+		rows_read(&reader->layout, &reading->rows, reader->batches);
 }
 
-/* Reads the next block of the table, or of those that are not resident. */
+/* Reads the next block of the table; or the next block that is not resident. */
 static inline Buffer
 next_buffer(ColumnReader *reader)
 {
-	if (reader->resident)
-		return compat_block_stream_read(&reader->others);
-	return compat_heap_next_buffer((HeapScanDesc) reader->scan, &reader->next_block);
+	if (reader->resident.source)
+		return compat_block_stream_read(&reader->resident.stream);
+	return compat_heap_next_buffer((HeapScanDesc) reader->scan, &reader->page.next_block);
 }
 
 /*
- * Moves on to the next page, and pins the one after it, whose rows are fetched
- * ahead while this one is read.  False at the end of the table, or of a list of blocks.
+ * Moves on to the next page, and pins the page after it, so that the rows of that one are fetched
+ * into the cache meanwhile.  Returns false at the end of the table, or of a list of blocks.
  */
 static bool
 next_page(ColumnReader *reader)
 {
+	PageReading *reading = &reader->page;
+
 	CHECK_FOR_INTERRUPTS();
-	if (BufferIsValid(reader->current))
-		ReleaseBuffer(reader->current);
-	else if (!reader->ended)
-		reader->next = next_buffer(reader);
-	reader->current = reader->next;
-	if (!BufferIsValid(reader->current))
+	if (BufferIsValid(reading->current))
+		ReleaseBuffer(reading->current);
+	else if (!reading->ended)
+		reading->next = next_buffer(reader);
+	reading->current = reading->next;
+	if (!BufferIsValid(reading->current))
 	{
-		reader->ended = true;
+		reading->ended = true;
 		return false;
 	}
-	reader->next = next_buffer(reader);
-	if (BufferIsValid(reader->next))
-		heap_format_prefetch_lines(BufferGetPage(reader->next));
+	reading->next = next_buffer(reader);
+	if (BufferIsValid(reading->next))
+		heap_format_prefetch_lines(BufferGetPage(reading->next));
 	return true;
 }
 
 /* Whether the rows of another page fit into the batches in any case. */
 static inline bool
-batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
+batches_have_room(const ColumnReader *reader)
 {
-	return batches[0].n <= reader->room - MaxHeapTuplesPerPage;
+	return reader->batches[0].n <= reader->room - MaxHeapTuplesPerPage;
 }
 
 /* --- resident columns */
@@ -353,81 +371,70 @@ batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
 static void
 open_resident(ColumnReader *reader, const ColumnScan *scan)
 {
+	ResidentReading *reading = &reader->resident;
 	ColumnScan	resident = *scan;
 
+	reading->late = InvalidBuffer;
+	reading->unread = InvalidBlockNumber;
+	reading->blocks = scan->blocks;
 	if (!resident_enabled() || !reader->heap || (scan->tids && !scan->unread) || scan->images)
 		return;
 	resident.snapshot = reader->snapshot;
-	reader->resident = resident_source_open(&resident, heap_format_scan_blocks(reader->scan),
-											&reader->pages);
-	if (reader->resident)
-		compat_block_stream_begin(&reader->others, (HeapScanDesc) reader->scan, page_list_next,
-								  resident_source_pages(reader->resident));
+	reading->source = resident_source_open(&resident, heap_format_scan_blocks(reader->scan),
+										   &reader->pages, &reading->list);
+	if (reading->source)
+		compat_block_stream_begin(&reading->stream, (HeapScanDesc) reader->scan, page_list_next,
+								  reading->list);
 }
 
-static void
-close_resident(ColumnReader *reader)
+/* Closes the source, and returns how many of its rows the qual has refused. */
+static uint64
+close_resident(ResidentReading *reading)
 {
-	const ColumnBlocks *blocks;
-
-	if (reader->resident == NULL)
-		return;
-	if (reader->blocks)
-	{
-		blocks = resident_source_blocks(reader->resident);
-		reader->blocks->resident += blocks->resident;
-		reader->blocks->gpu += blocks->gpu;
-		reader->blocks->all += blocks->all;
-	}
-	compat_block_stream_end(&reader->others);
-	resident_source_close(reader->resident);
-}
-
-/* Adds resident rows to batches; by_page, those of one block, whose page is left unread. */
-static ResidentStep
-fill_resident(ColumnReader *reader, ColumnBatch *batches)
-{
-	BlockNumber block;
-	ResidentStep step = resident_source_fill(reader->resident, batches,
-											 reader->by_page ? &block : NULL);
-
-	if (step == RESIDENT_ROWS && reader->by_page)
-		reader->unread = block;
-	return step;
+	if (reading->source == NULL)
+		return 0;
+	compat_block_stream_end(&reading->stream);
+	return resident_source_close(reading->source, reading->blocks);
 }
 
 /* Reads a batch from resident extents, and from the pages of other blocks. */
 static bool
-next_from_resident(ColumnReader *reader, ColumnBatch *batches)
+next_from_resident(ColumnReader *reader)
 {
+	ResidentReading *reading = &reader->resident;
+	ColumnBatch *batches = reader->batches;
+	BlockNumber block;
+
 	for (;;)
 	{
-		if (reader->in_pages)
+		if (reading->in_pages)
 		{
-			if (!batches_have_room(reader, batches))
+			if (!batches_have_room(reader))
 				return true;
 			if (next_page(reader))
 			{
-				read_page(reader, reader->current, batches);
-				page_list_show(resident_source_pages(reader->resident), reader->current);
+				read_page(reader);
+				page_list_show(reading->list, reader->page.current);
 				if (reader->by_page)
 					return true;
 				continue;
 			}
-			reader->in_pages = false;
-			page_list_end(resident_source_pages(reader->resident));
+			reading->in_pages = false;
+			page_list_end(reading->list);
 		}
-		switch (fill_resident(reader, batches))
+		switch (resident_source_fill(reading->source, batches, reader->by_page ? &block : NULL))
 		{
 			case RESIDENT_ROWS:
+				if (reader->by_page)
+					reading->unread = block;
 				if (batches[0].packed.n > 0 || batches[0].runs || reader->by_page)
 					return true;
 				break;
 			case RESIDENT_FULL:
 				return true;
 			case RESIDENT_PAGES:
-				reader->in_pages = true;
-				reader->ended = false;
+				reading->in_pages = true;
+				reader->page.ended = false;
 				break;
 			case RESIDENT_END:
 				return false;
@@ -438,7 +445,8 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 /* --- the reader */
 
 /*
- * Room for all rows of so many pages of a table, as far as is known, and for the rows of two more.
+ * Returns how many rows batches have room for: all rows that nblocks pages have by statistics of
+ * the table, and the rows of two more pages.
  */
 static size_t
 batch_room(Relation rel, BlockNumber nblocks)
@@ -450,32 +458,67 @@ batch_room(Relation rel, BlockNumber nblocks)
 	return (size_t) Min(rows + 2 * MaxHeapTuplesPerPage, COLUMN_BATCH_KEYS);
 }
 
+/* Makes the batches: of columns, of filters, of TIDs. */
+static void
+make_batches(ColumnReader *reader, const ColumnScan *scan)
+{
+	int			b;
+
+	reader->nbatches = column_scan_nbatches(scan);
+	reader->batches = palloc_array(ColumnBatch, reader->nbatches);
+	reader->room = reader->heap ? batch_room(scan->rel, heap_format_scan_blocks(reader->scan)) :
+		COLUMN_BATCH_KEYS;
+	Assert(reader->room <= COLUMN_BATCH_KEYS);
+	for (b = 0; b < reader->nbatches; b++)
+	{
+		int			arrays = BATCH_NULLS;
+
+		if (b < scan->ncolumns)
+		{
+			AttrNumber	attnum = scan->attnums[b];
+			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
+			bool		wide = (scan->images && scan->images[b].make) ||
+			column_kind_is_wide(column_read_kind(type));
+
+			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
+		}
+		else if (b >= scan->ncolumns + scan->nfilters)
+			arrays = scan->tids ? BATCH_WIDE : 0;
+		column_batch_make(&reader->batches[b], arrays, reader->room);
+	}
+	if (scan->tids)
+		batch_pages_make(&reader->pages, reader->room);
+}
+
+/* What a scan needs of a page. */
+static PageNotes
+notes_of(const ColumnScan *scan, const RowLayout *layout)
+{
+	if (scan->qual != NULL || scan->nfilters > 0)
+		return NOTE_LINES;
+	if (scan->tids)
+		return NOTE_TIDS;
+	if (scan->ncolumns == 0)
+		return NOTE_COUNT;
+	return layout->early >= 0 ? NOTE_KEYS : NOTE_ROWS;
+}
+
 ColumnReader *
-column_reader_open(const ColumnScan *scan)
+column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 {
 	/* A node that is run again for each row of another opens a reader each time. */
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Column Reader",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	ColumnReader *reader = palloc0_object(ColumnReader);
-	bool		filtered = scan->qual != NULL || scan->nfilters > 0;
 
 	reader->memory = memory;
 	reader->rel = scan->rel;
 	reader->heap = heap_format_is_heap(scan->rel);
+	reader->tids = scan->tids;
 	Assert(reader->heap || !scan->tids);
 	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
 					scan->images, scan->keys);
-	reader->nbatches = column_scan_nbatches(scan);
-	reader->tids = scan->tids;
-	if (filtered)
-		reader->notes = NOTE_LINES;
-	else if (scan->tids)
-		reader->notes = NOTE_TIDS;
-	else if (scan->ncolumns == 0)
-		reader->notes = NOTE_COUNT;
-	else
-		reader->notes = reader->layout.early >= 0 ? NOTE_KEYS : NOTE_ROWS;
 
 	/* Core's scan: predicate lock on the table, block order, ring of buffers, statistics. */
 	reader->scan = compat_table_beginscan(scan->rel, scan->snapshot, scan->parallel,
@@ -483,87 +526,82 @@ column_reader_open(const ColumnScan *scan)
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");
-	reader->room = reader->heap ? batch_room(scan->rel, heap_format_scan_blocks(reader->scan)) :
-		COLUMN_BATCH_KEYS;
-	if (scan->tids)
-		batch_pages_make(&reader->pages, reader->room);
-	reader->all_visible_counts = heap_format_trusts_pages(reader->snapshot);
-	reader->current = reader->next = reader->late = InvalidBuffer;
-	reader->unread = InvalidBlockNumber;
-	reader->next_block = InvalidBlockNumber;
+	make_batches(reader, scan);
 
-	reader->qual = scan->qual;
-	reader->econtext = scan->econtext;
-	reader->slot = reader->heap ? scan->slot : table_slot_create(scan->rel, NULL);
-	reader->nfilters = scan->nfilters;
-	reader->filters = scan->filters;
-	reader->blocks = scan->blocks;
+	reader->page.notes = notes_of(scan, &reader->layout);
+	reader->page.all_visible_counts = heap_format_trusts_pages(reader->snapshot);
+	reader->page.current = reader->page.next = InvalidBuffer;
+	reader->page.next_block = InvalidBlockNumber;
+	reader->filters = (RowFilters)
+	{
+		.qual = scan->qual,
+			.econtext = scan->econtext,
+			.slot = reader->heap ? scan->slot : table_slot_create(scan->rel, NULL),
+			.n = scan->nfilters,
+			.states = scan->filters
+	};
 	open_resident(reader, scan);
 	MemoryContextSwitchTo(old);
+	*batches = reader->batches;
 	return reader;
 }
 
 /* Reads a batch of a table that is no heap, whose rows come through slots. */
 static bool
-next_from_slots(ColumnReader *reader, ColumnBatch *batches)
+next_from_slots(ColumnReader *reader)
 {
+	RowFilters *filters = &reader->filters;
+	ColumnBatch *batches = reader->batches;
 	size_t		rows;
 
 	for (rows = 0; rows < reader->room;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, reader->slot))
+		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, filters->slot))
 			return false;
-		if (reader->notes == NOTE_LINES)
+		if (reader->page.notes == NOTE_LINES)
 		{
-			if (!qual_is_true(reader))
+			if (!qual_is_true(filters))
 				continue;
-			evaluate_filters(reader, batches + reader->layout.ncolumns);
+			evaluate_filters(filters, batches + reader->layout.ncolumns);
 		}
-		row_read_slot(&reader->layout, reader->slot, batches);
+		row_read_slot(&reader->layout, filters->slot, batches);
 		rows++;
-		if (reader->layout.ncolumns == 0 && reader->nfilters == 0)
+		if (reader->layout.ncolumns == 0 && filters->n == 0)
 			column_batch_add(&batches[0], 1, 0);
 	}
 	return true;
 }
 
-/* Unpins the page of the last batch that was not read, if column_reader_buffer has. */
+/* Unpins the page of the last batch that was not read, if column_reader_buffer has pinned it. */
 static void
-release_late(ColumnReader *reader)
+release_late(ResidentReading *reading)
 {
-	if (BufferIsValid(reader->late))
-		ReleaseBuffer(reader->late);
-	reader->late = InvalidBuffer;
-	reader->unread = InvalidBlockNumber;
-}
-
-size_t
-column_reader_room(const ColumnReader *reader)
-{
-	return reader->room;
+	if (BufferIsValid(reading->late))
+		ReleaseBuffer(reading->late);
+	reading->late = InvalidBuffer;
+	reading->unread = InvalidBlockNumber;
 }
 
 bool
-column_reader_next(ColumnReader *reader, ColumnBatch *batches)
+column_reader_next(ColumnReader *reader)
 {
-	int			c;
+	int			b;
 
 	reader->pages.n = 0;
-	release_late(reader);
-	for (c = 0; c < reader->nbatches; c++)
-		column_batch_clear(&batches[c]);
+	release_late(&reader->resident);
+	for (b = 0; b < reader->nbatches; b++)
+		column_batch_clear(&reader->batches[b]);
 	if (!reader->heap)
-		return next_from_slots(reader, batches);
+		return next_from_slots(reader);
+	if (reader->resident.source)
+		return next_from_resident(reader);
 
-	if (reader->resident)
-		return next_from_resident(reader, batches);
-
-	while (batches_have_room(reader, batches))
+	while (batches_have_room(reader))
 	{
 		if (!next_page(reader))
 			return false;
-		read_page(reader, reader->current, batches);
+		read_page(reader);
 		if (reader->by_page)
 			return true;
 	}
@@ -586,39 +624,40 @@ column_reader_by_page(ColumnReader *reader)
 Buffer
 column_reader_buffer(ColumnReader *reader)
 {
-	if (!BlockNumberIsValid(reader->unread))
-		return reader->current;
-	if (!BufferIsValid(reader->late))
+	ResidentReading *reading = &reader->resident;
+
+	if (!BlockNumberIsValid(reading->unread))
+		return reader->page.current;
+	if (!BufferIsValid(reading->late))
 	{
-		reader->late = ReadBuffer(reader->rel, reader->unread);
-		heap_format_settle(reader->late);
+		reading->late = ReadBuffer(reader->rel, reading->unread);
+		heap_format_settle(reading->late);
 	}
-	return reader->late;
+	return reading->late;
 }
 
 int64
 column_reader_resident(const ColumnReader *reader)
 {
-	return reader->resident ? resident_source_blocks(reader->resident)->resident : 0;
+	const ResidentSource *source = reader->resident.source;
+
+	return source ? resident_source_hits(source) : 0;
 }
 
 uint64
-column_reader_filtered(const ColumnReader *reader)
-{
-	return reader->filtered + (reader->resident ? resident_source_filtered(reader->resident) : 0);
-}
-
-void
 column_reader_close(ColumnReader *reader)
 {
-	if (BufferIsValid(reader->current))
-		ReleaseBuffer(reader->current);
-	if (BufferIsValid(reader->next))
-		ReleaseBuffer(reader->next);
-	release_late(reader);
+	uint64		refused = reader->filters.refused;
+
+	if (BufferIsValid(reader->page.current))
+		ReleaseBuffer(reader->page.current);
+	if (BufferIsValid(reader->page.next))
+		ReleaseBuffer(reader->page.next);
+	release_late(&reader->resident);
 	if (!reader->heap)
-		ExecDropSingleTupleTableSlot(reader->slot);
-	close_resident(reader);
+		ExecDropSingleTupleTableSlot(reader->filters.slot);
+	refused += close_resident(&reader->resident);
 	table_endscan(reader->scan);
 	MemoryContextDelete(reader->memory);
+	return refused;
 }

@@ -1,70 +1,29 @@
 /*
  * scan.c
- *		The one loop around a ColumnReader (see scan.h).
+ *		The one loop around a ColumnReader (see column.h).
  */
 #include "postgres.h"
 
 #include "executor/instrument.h"
 
-#include "pg/column/scan.h"
+#include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/sort_context.h"
-
-ColumnBatch *
-column_batches_make(const ColumnScan *scan, const ColumnReader *reader)
-{
-	ColumnBatch *batches = palloc0_array(ColumnBatch, column_scan_nbatches(scan));
-	size_t		room = column_reader_room(reader);
-	int			b;
-
-	Assert(room <= COLUMN_BATCH_KEYS);
-	for (b = 0; b < column_scan_nbatches(scan); b++)
-	{
-		int			arrays = 0;
-
-		if (b < scan->ncolumns)
-		{
-			AttrNumber	attnum = scan->attnums[b];
-			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
-			bool		wide = (scan->images && scan->images[b].make) ||
-			column_kind_is_wide(column_read_kind(type));
-
-			arrays = wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
-		}
-		if (b >= scan->ncolumns + scan->nfilters)
-			arrays = scan->tids ? BATCH_WIDE : 0;
-		else
-			arrays |= BATCH_NULLS;
-		column_batch_make(&batches[b], arrays, room);
-	}
-	return batches;
-}
-
-void
-column_batches_free(const ColumnScan *scan, ColumnBatch *batches)
-{
-	int			b;
-
-	for (b = 0; b < column_scan_nbatches(scan); b++)
-		column_batch_free(&batches[b]);
-	pfree(batches);
-}
 
 uint64
 column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume consume, void *arg)
 {
-	ColumnReader *reader = column_reader_open(scan);
-	ColumnBatch *batches = column_batches_make(scan, reader);
+	ColumnBatch *batches;
+	ColumnReader *reader = column_reader_open(scan, &batches);
 	bool		instrument = instrumented && instrumented->instrument;
 	uint64		skipped = 0;
-	uint64		filtered;
 	bool		more;
 
 	do
 	{
 		if (instrument)
 			InstrStartNode(instrumented->instrument);
-		more = column_reader_next(reader, batches);
+		more = column_reader_next(reader);
 		if (scan->cutoff)
 			skipped = scan->cutoff->skipped - skipped;
 		if (instrument)
@@ -75,11 +34,7 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 			skipped = scan->cutoff->skipped;
 		consume(arg, batches);
 	} while (more);
-
-	filtered = column_reader_filtered(reader);
-	column_reader_close(reader);
-	column_batches_free(scan, batches);
-	return filtered;
+	return column_reader_close(reader);
 }
 
 void
@@ -90,7 +45,7 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 	scan->qual = node->ps.qual;
 	scan->econtext = node->ps.ps_ExprContext;
 	scan->slot = node->ss_ScanTupleSlot;
-	scan->for_change = compat_scan_is_for_change(node);
+	scan->for_change = !ScanRelIsReadOnly(node);
 }
 
 void

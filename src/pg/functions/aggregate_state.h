@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
+#include "fmgr.h"
 #include "utils/dsa.h"
 
 #include "pg/sort_context.h"
@@ -89,5 +90,45 @@ extern Oid	aggregate_array_type(Oid result_type);
  * that of hpsort_run; run_array_type() finds it from the result type of the aggregate function.
  */
 extern Datum aggregate_state_runs(AggregateState *state, TupleDesc tupdesc);
+
+/*
+ * --- a state as an SQL value: what hpsort_support_keys_agg() returns
+ *
+ * The column functions and hpsort_query() run a query that returns this value, and
+ * make arrays, sets or multisets of its keys when the query has ended.  The value is
+ * an expanded object in a memory context of its own, which the function takes over
+ * from the query: keys are neither copied nor limited to the size of an SQL value.
+ * Where PostgreSQL copies the value instead, the copy is the serialized state.
+ */
+
+/*
+ * Returns a new state without rows, for keys between lo and hi, in a new memory context below
+ * parent.
+ */
+extern AggregateState *state_object_make(MemoryContext parent, int32 lo, int32 hi);
+
+/*
+ * Returns the value of a state that state_object_make() has made, in the current memory
+ * context.
+ */
+extern Datum state_object_datum(AggregateState *state);
+
+/*
+ * Takes over the state of a value of hpsort_support_keys_agg(), which nothing else may use.
+ * From then on the state's memory is below parent.
+ */
+extern AggregateState *state_object_take(Datum value, MemoryContext parent);
+
+/*
+ * --- the aggregates' support functions, by whose addresses the planner half of Custom Scan
+ * (HpSort Aggregate) recognises the aggregates
+ */
+
+extern Datum hpsort_support_agg_transfn(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_agg_transfn_int2(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_agg_transfn_int8(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_agg_finalfn(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS);
 
 #endif							/* HPSORT_PG_FUNCTIONS_AGGREGATE_STATE_H */

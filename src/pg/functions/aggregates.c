@@ -28,10 +28,8 @@
 
 #include "pg/column/column.h"
 #include "pg/functions/aggregate_state.h"
-#include "pg/functions/aggregates.h"
 #include "pg/functions/arguments.h"
 #include "pg/functions/run_array.h"
-#include "pg/functions/state_object.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn);
@@ -55,6 +53,17 @@ typedef struct GroupContext
 	bool		ordered;		/* the call has an ORDER BY, which is order */
 	SortOrder	order;
 } GroupContext;
+
+/* Returns the memory context of an aggregate's states.  An error if no aggregate calls. */
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
 
 /*
  * Returns whether the call has an ORDER BY, and sets *order to its direction.
@@ -188,15 +197,13 @@ row_options(FunctionCallInfo fcinfo, bool ordered, int32 *lo, int32 *hi, bool *d
 static AggregateState *
 first_row(FunctionCallInfo fcinfo)
 {
-	MemoryContext aggcontext;
+	MemoryContext aggcontext = aggregate_context(fcinfo);
 	const GroupContext *group;
 	AggregateState *state;
 	int32		lo;
 	int32		hi;
 	bool		descending;
 
-	if (!AggCheckCallContext(fcinfo, &aggcontext))
-		elog(ERROR, "aggregate function called in non-aggregate context");
 	group = group_context(fcinfo, aggcontext);
 	descending = group->order.descending;
 	row_options(fcinfo, group->ordered, &lo, &hi, &descending);
@@ -310,10 +317,8 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 {
 	AggregateState *state;
 	AggregateState *other;
-	MemoryContext aggcontext;
+	MemoryContext aggcontext = aggregate_context(fcinfo);
 
-	if (!AggCheckCallContext(fcinfo, &aggcontext))
-		elog(ERROR, "aggregate function called in non-aggregate context");
 	state = PG_ARGISNULL(0) ? NULL : (AggregateState *) PG_GETARG_POINTER(0);
 	other = PG_ARGISNULL(1) ? NULL : (AggregateState *) PG_GETARG_POINTER(1);
 	if (other == NULL)
@@ -340,8 +345,7 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 Datum
 hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 {
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+	(void) aggregate_context(fcinfo);
 	return aggregate_state_serialize((AggregateState *) PG_GETARG_POINTER(0));
 }
 
@@ -374,8 +378,7 @@ hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *data;
 
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+	(void) aggregate_context(fcinfo);
 	data = PG_GETARG_BYTEA_PP(0);
 	PG_RETURN_POINTER(aggregate_state_receive(VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data),
 											  gathered_area(fcinfo)));
@@ -387,8 +390,7 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+	(void) aggregate_context(fcinfo);
 	/* Without rows the result is NULL, as that of array_agg. */
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -412,8 +414,7 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 Datum
 hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 {
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+	(void) aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (fcinfo->flinfo->fn_extra == NULL)
@@ -427,14 +428,13 @@ hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 								(TupleDesc) fcinfo->flinfo->fn_extra);
 }
 
-/* (internal) returns bytea, which is the state itself (see state_object.h) */
+/* (internal) returns bytea, which is the state itself (see aggregate_state.h) */
 Datum
 hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	AggregateState *state;
 
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+	(void) aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (AggregateState *) PG_GETARG_POINTER(0);

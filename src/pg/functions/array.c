@@ -26,96 +26,57 @@ PG_FUNCTION_INFO_V1(hpsort_order_float4);
 /* Elements handled between two checks for interrupts. */
 #define CHECK_EVERY (1 << 20)
 
-/*
- * Returns a sorted copy of an array of int4, in the current memory context.  A key that is not
- * between lo and hi is an error.
- */
-static ArrayType *
-sort_array(ArrayType *array, int32 lo, int32 hi, SortOrder order)
+/* What a function is called with. */
+typedef struct ArrayArgument
 {
-	int			n;
+	ArrayType  *array;
+	SortOrder	order;
+	int			n;				/* elements that are not NULL */
 	int			nulls;
-	const int32 *keys = int4_array_keys(array, &n, &nulls);
+	const int32 *keys;			/* these elements; of a float4[] their images */
 	SortContext context;
-	SortError	err;
-	Sorter		sorter;
-	ArrayType  *result;
-	int32	   *out;
+} ArrayArgument;
 
-	/* Nothing is to be ordered or checked: the argument is the result. */
-	if (n + nulls < 2 && lo == PG_INT32_MIN && hi == PG_INT32_MAX)
-		return array;
-
-	pg_sort_context(&context, CurrentMemoryContext);
-	sorter_init(&sorter, &context, lo, hi);
-	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
-	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
-	if (n + nulls == 0)
-		result = array;
-	else
-	{
-		result = int4_array_make(n, nulls, ARR_LBOUND(array)[0], order.nulls_first, &out);
-		pg_sort_check(sorter_read_keys(&sorter, order.descending, out, &err), &err);
-		last_sort_record("hpsort", &sorter, out, nulls);
-	}
-	sorter_reset(&sorter);
-	return result;
-}
-
-/* hpsort(keys int4[], descending bool, nulls_first bool) returns int4[] */
-Datum
-hpsort(PG_FUNCTION_ARGS)
+/*
+ * Takes the array, the first argument, and the order, the arguments from number order on.  Returns
+ * false if one of them is NULL that must not be: the result is NULL.
+ */
+static bool
+get_argument(FunctionCallInfo fcinfo, int order, ArrayArgument *arg)
 {
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(sort_array(array_arg(PG_GETARG_DATUM(0)), PG_INT32_MIN, PG_INT32_MAX,
-									 sort_order_from_args(fcinfo, 1)));
-}
-
-/* hpsort(keys int4[], lo int4, hi int4, descending bool, nulls_first bool) returns int4[] */
-Datum
-hpsort_bounds(PG_FUNCTION_ARGS)
-{
-	int32		lo;
-	int32		hi;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(3))
-		PG_RETURN_NULL();
-	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
-	PG_RETURN_ARRAYTYPE_P(sort_array(array_arg(PG_GETARG_DATUM(0)), lo, hi,
-									 sort_order_from_args(fcinfo, 3)));
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(order))
+		return false;
+	arg->array = array_arg(PG_GETARG_DATUM(0));
+	arg->order = sort_order_from_args(fcinfo, order);
+	arg->keys = array_keys(arg->array, &arg->n, &arg->nulls);
+	pg_sort_context(&arg->context, CurrentMemoryContext);
+	return true;
 }
 
 /*
- * Makes *context one for keys that are images of numbers (float_image.h).  An error if the
- * algorithm in force sorts integers only.
+ * Puts images (float_image.h) in the place of a float4[]'s numbers, in new memory.  With of_equals
+ * all numbers that PostgreSQL takes for equal have one image, so that the numbers cannot be made
+ * of the images again.  An error if the algorithm in force sorts integers only.
  */
 static void
-float4_context(SortContext *context)
+take_images(ArrayArgument *arg, bool of_equals)
 {
-	pg_sort_context(context, CurrentMemoryContext);
-	context->floats = true;
-	if (context->algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(context->algorithm)->floats)
+	const uint32 *numbers = (const uint32 *) arg->keys;
+	SortAlgorithm algorithm = arg->context.algorithm;
+	int32	   *images;
+	int			i;
+
+	arg->context.floats = true;
+	if (algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(algorithm)->floats)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("algorithm \"%s\" sorts integers only",
-						sort_algorithm_name(context->algorithm)),
+						sort_algorithm_name(algorithm)),
 				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
-}
-
-/*
- * Returns the images of n numbers in a new block.  With of_equals all numbers that PostgreSQL
- * takes for equal have one image, so that the numbers cannot be made of the images again.
- */
-static int32 *
-float4_images(const uint32 *numbers, int n, bool of_equals)
-{
-	int32	   *images = palloc(Max(n, 1) * sizeof(int32));
-	int			i;
-
-	for (i = 0; i < n;)
+	images = palloc(Max(arg->n, 1) * sizeof(int32));
+	for (i = 0; i < arg->n;)
 	{
-		int			end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+		int			end = arg->n - i < CHECK_EVERY ? arg->n : i + CHECK_EVERY;
 
 		CHECK_FOR_INTERRUPTS();
 		if (of_equals)
@@ -125,7 +86,64 @@ float4_images(const uint32 *numbers, int n, bool of_equals)
 			for (; i < end; i++)
 				images[i] = float4_key(numbers[i]);
 	}
-	return images;
+	arg->keys = images;
+}
+
+/* --- in order */
+
+/*
+ * Returns the keys in order, as a new int4[], or the array itself.  A key that is not between lo
+ * and hi is an error. function is a literal, for hpsort_last().
+ */
+static ArrayType *
+sort_array(const ArrayArgument *arg, const char *function, int32 lo, int32 hi)
+{
+	SortError	err;
+	Sorter		sorter;
+	ArrayType  *result = arg->array;
+	int32	   *out;
+
+	/* Nothing is to be ordered or checked: the argument is the result. */
+	if (arg->n + arg->nulls < 2 && lo == PG_INT32_MIN && hi == PG_INT32_MAX)
+		return result;
+
+	sorter_init(&sorter, &arg->context, lo, hi);
+	pg_sort_check(sorter_add_array(&sorter, arg->keys, arg->n, &err), &err);
+	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
+	if (arg->n + arg->nulls > 0)
+	{
+		result = int4_array_make(arg->n, arg->nulls, ARR_LBOUND(arg->array)[0],
+								 arg->order.nulls_first, &out);
+		pg_sort_check(sorter_read_keys(&sorter, arg->order.descending, out, &err), &err);
+		last_sort_record(function, &sorter, out, arg->nulls);
+	}
+	sorter_reset(&sorter);
+	return result;
+}
+
+/* hpsort(keys int4[], descending bool, nulls_first bool) returns int4[] */
+Datum
+hpsort(PG_FUNCTION_ARGS)
+{
+	ArrayArgument arg;
+
+	if (!get_argument(fcinfo, 1, &arg))
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(sort_array(&arg, "hpsort", PG_INT32_MIN, PG_INT32_MAX));
+}
+
+/* hpsort(keys int4[], lo int4, hi int4, descending bool, nulls_first bool) returns int4[] */
+Datum
+hpsort_bounds(PG_FUNCTION_ARGS)
+{
+	ArrayArgument arg;
+	int32		lo;
+	int32		hi;
+
+	if (!get_argument(fcinfo, 3, &arg))
+		PG_RETURN_NULL();
+	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
+	PG_RETURN_ARRAYTYPE_P(sort_array(&arg, "hpsort", lo, hi));
 }
 
 /*
@@ -136,42 +154,23 @@ float4_images(const uint32 *numbers, int n, bool of_equals)
 Datum
 hpsort_float4(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array;
-	SortOrder	order;
-	int			n;
-	int			nulls;
-	int			i;
-	const uint32 *numbers;
-	int32	   *images;
-	int32	   *out;
-	SortContext context;
-	SortError	err;
-	Sorter		sorter;
+	ArrayArgument arg;
 	ArrayType  *result;
+	int32	   *out;
+	int			i;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (!get_argument(fcinfo, 1, &arg))
 		PG_RETURN_NULL();
-	array = array_arg(PG_GETARG_DATUM(0));
-	order = sort_order_from_args(fcinfo, 1);
-	numbers = (const uint32 *) array_keys(array, FLOAT4OID, &n, &nulls);
-	if (n + nulls < 2)
-		PG_RETURN_ARRAYTYPE_P(array);
-
-	float4_context(&context);
-	images = float4_images(numbers, n, false);
-	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
-	pg_sort_check(sorter_add_array(&sorter, images, n, &err), &err);
-	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
-	result = int4_array_make(n, nulls, ARR_LBOUND(array)[0], order.nulls_first, &out);
+	if (arg.n + arg.nulls < 2)
+		PG_RETURN_ARRAYTYPE_P(arg.array);
+	take_images(&arg, false);
+	result = sort_array(&arg, "hpsort_float4", PG_INT32_MIN, PG_INT32_MAX);
 	result->elemtype = FLOAT4OID;
-	pg_sort_check(sorter_read_keys(&sorter, order.descending, out, &err), &err);
-	last_sort_record("hpsort_float4", &sorter, out, nulls);
-	last_sort_forget_bounds();
-	sorter_reset(&sorter);
-	pfree(images);
-	for (i = 0; i < n;)
+	pfree((void *) arg.keys);
+	out = (int32 *) ARR_DATA_PTR(result);
+	for (i = 0; i < arg.n;)
 	{
-		int			end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+		int			end = arg.n - i < CHECK_EVERY ? arg.n : i + CHECK_EVERY;
 
 		CHECK_FOR_INTERRUPTS();
 		for (; i < end; i++)
@@ -179,6 +178,8 @@ hpsort_float4(PG_FUNCTION_ARGS)
 	}
 	PG_RETURN_ARRAYTYPE_P(result);
 }
+
+/* --- positions in order */
 
 /*
  * Turns positions among the keys, which out has, into positions in the array.  Positions of
@@ -214,14 +215,14 @@ order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *o
 }
 
 /*
- * Returns the stable sorting permutation of an array, as a new array. keys are its n keys, or
- * their images; nulls is how many NULLs it has besides.
+ * Returns the stable sorting permutation of the array, as a new array: positions count from 1
+ * whatever the array's lower bound. function is a literal, for hpsort_last().
  */
 static ArrayType *
-order_array(const char *function, ArrayType *array, const int32 *keys, int n, int nulls,
-			SortOrder order,
-			const SortContext *context)
+order_array(const ArrayArgument *arg, const char *function)
 {
+	int			n = arg->n;
+	int			nulls = arg->nulls;
 	SortError	err;
 	Sorter		sorter;
 	int32	   *out;
@@ -229,41 +230,29 @@ order_array(const char *function, ArrayType *array, const int32 *keys, int n, in
 
 	if (n + nulls == 0)
 		return result;
-	sorter_init(&sorter, context, PG_INT32_MIN, PG_INT32_MAX);
-	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
+	sorter_init(&sorter, &arg->context, PG_INT32_MIN, PG_INT32_MAX);
+	pg_sort_check(sorter_add_array(&sorter, arg->keys, n, &err), &err);
 	pg_sort_check(sorter_finish(&sorter, SORT_WANT_PERMUTATION, &err), &err);
-	pg_sort_check(sorter_read_permutation(&sorter, order.descending, 1,
-										  (uint32 *) out + (order.nulls_first ? nulls : 0), &err),
+	pg_sort_check(sorter_read_permutation(&sorter, arg->order.descending, 1,
+										  (uint32 *) out + (arg->order.nulls_first ? nulls : 0),
+										  &err),
 				  &err);
 	last_sort_record(function, &sorter, NULL, nulls);
 	sorter_reset(&sorter);
 	if (nulls > 0)
-		order_among_nulls(array, n, nulls, order.nulls_first, out);
+		order_among_nulls(arg->array, n, nulls, arg->order.nulls_first, out);
 	return result;
 }
 
-/*
- * hpsort_order(keys int4[], descending bool, nulls_first bool) returns int4[]
- *
- * Positions count from 1 whatever the array's lower bound.
- */
+/* hpsort_order(keys int4[], descending bool, nulls_first bool) returns int4[] */
 Datum
 hpsort_order(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array;
-	SortOrder	order;
-	int			n;
-	int			nulls;
-	const int32 *keys;
-	SortContext context;
+	ArrayArgument arg;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (!get_argument(fcinfo, 1, &arg))
 		PG_RETURN_NULL();
-	array = array_arg(PG_GETARG_DATUM(0));
-	order = sort_order_from_args(fcinfo, 1);
-	keys = int4_array_keys(array, &n, &nulls);
-	pg_sort_context(&context, CurrentMemoryContext);
-	PG_RETURN_ARRAYTYPE_P(order_array("hpsort_order", array, keys, n, nulls, order, &context));
+	PG_RETURN_ARRAYTYPE_P(order_array(&arg, "hpsort_order"));
 }
 
 /*
@@ -274,25 +263,13 @@ hpsort_order(PG_FUNCTION_ARGS)
 Datum
 hpsort_order_float4(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array;
+	ArrayArgument arg;
 	ArrayType  *result;
-	SortOrder	order;
-	int			n;
-	int			nulls;
-	const uint32 *numbers;
-	int32	   *images;
-	SortContext context;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (!get_argument(fcinfo, 1, &arg))
 		PG_RETURN_NULL();
-	array = array_arg(PG_GETARG_DATUM(0));
-	order = sort_order_from_args(fcinfo, 1);
-	numbers = (const uint32 *) array_keys(array, FLOAT4OID, &n, &nulls);
-	float4_context(&context);
-	images = float4_images(numbers, n, true);
-	result = order_array("hpsort_order_float4", array, images, n, nulls, order, &context);
-	if (n + nulls > 0)
-		last_sort_forget_bounds();
-	pfree(images);
+	take_images(&arg, true);
+	result = order_array(&arg, "hpsort_order_float4");
+	pfree((void *) arg.keys);
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -133,7 +133,7 @@ hpsort_devices(PG_FUNCTION_ARGS)
  *
  * The sort of a SECURITY DEFINER function is shown only to users who have its owner's rights.
  *
- * Bounds, and what follows from them, tell something about the values of keys.  The caller may
+ * Bounds, and what follows from them, say something about the values of keys.  The caller may
  * lack the right to read these values: a view lets its users read with its owner's rights, and
  * may sort what it does not show.  It is not known which query a sort was part of, since an
  * array comes from wherever functions got it.  So bounds are shown only to those who may see

@@ -4,8 +4,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
-#include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -21,7 +21,6 @@
 
 #include "pg/compat.h"
 #include "pg/functions/keys_query.h"
-#include "pg/functions/state_object.h"
 #include "pg/values/values.h"
 
 /* --- running */
@@ -72,22 +71,28 @@ receiver_end(DestReceiver *self)
 #define AGGREGATE "hpsort_support_keys_agg"
 
 /*
- * Whether the extension that a function belongs to has the aggregate, for a key and bounds of
- * these types, in that schema.  Version 1.0 has none, and somebody else's function of that name
- * must not be called.
+ * Whether the function's schema has the aggregate, for a key and bounds of these types.  Version
+ * 1.0 has none, and somebody else's function of that name must not be called: the aggregate and
+ * the function have the same owner.
  */
 static bool
 has_aggregate(Oid function, Oid schema, Oid key, Oid bound)
 {
 	Oid			arguments[] = {key, bound, bound};
-	Oid			extension = getExtensionOfObject(ProcedureRelationId, function);
-	Oid			aggregate;
+	HeapTuple	ours = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	HeapTuple	aggregate = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(AGGREGATE),
+											PointerGetDatum(buildoidvector(arguments,
+																		   lengthof(arguments))),
+											ObjectIdGetDatum(schema));
+	bool		found = HeapTupleIsValid(ours) && HeapTupleIsValid(aggregate) &&
+	((Form_pg_proc) GETSTRUCT(ours))->proowner ==
+	((Form_pg_proc) GETSTRUCT(aggregate))->proowner;
 
-	aggregate = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(AGGREGATE),
-								PointerGetDatum(buildoidvector(arguments, lengthof(arguments))),
-								ObjectIdGetDatum(schema));
-	return OidIsValid(aggregate) && OidIsValid(extension) &&
-		getExtensionOfObject(ProcedureRelationId, aggregate) == extension;
+	if (HeapTupleIsValid(ours))
+		ReleaseSysCache(ours);
+	if (HeapTupleIsValid(aggregate))
+		ReleaseSysCache(aggregate);
+	return found;
 }
 
 /*

@@ -33,6 +33,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -57,7 +58,7 @@ PG_FUNCTION_INFO_V1(hpsort_resident_check);
 static void
 check_owner(Oid relid)
 {
-	if (!compat_owns_relation(relid))
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
 }
@@ -112,7 +113,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep system column \"%s\"", attribute)));
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	if (att->attgenerated == COMPAT_ATTRIBUTE_GENERATED_VIRTUAL)
+	if (att->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
@@ -361,34 +362,17 @@ hpsort_support_kept_insert(PG_FUNCTION_ARGS)
 /*
  * hpsort_support_kept_changed() returns trigger
  *
- * Called after each statement that changes hpsort_kept, the restore of a dump among them:
- * sessions have to read the table again.
+ * Called after each statement that changes hpsort_kept, the restore of a dump among them.  When
+ * this transaction has committed, all sessions read the table again (kept.h).
  */
 Datum
 hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 {
 	const TriggerData *trigger = trigger_data(fcinfo, "hpsort_support_kept_changed");
 
-	resident_kept_changed(RelationGetRelid(trigger->tg_relation));
+	CacheInvalidateRelcache(trigger->tg_relation);
 	PG_RETURN_POINTER(NULL);
 }
-
-/* The columns of hpsort_resident. */
-enum
-{
-	SHOWN_RELATION,
-	SHOWN_ATTRIBUTE,
-	SHOWN_ROWS,
-	SHOWN_BLOCKS,
-	SHOWN_BLOCKS_VALID,
-	SHOWN_BYTES,
-	SHOWN_HITS,
-	SHOWN_GPU_HITS,
-	SHOWN_REFRESHES,
-	SHOWN_EVICTIONS,
-	SHOWN_REASON,
-	SHOWN_COUNT
-};
 
 /* Whether the user may know of a column: may read it, or see everybody's statistics. */
 static bool
@@ -408,7 +392,7 @@ may_know(Oid relid, AttrNumber attnum)
 static const char *
 reason_unknown(Form_pg_class form, AttrNumber attnum)
 {
-	const char *reason;
+	ResidentReason failure;
 
 	if (attnum == InvalidAttrNumber)
 		return "no such column";
@@ -425,8 +409,8 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	/* relpages is as of the last VACUUM or ANALYZE. */
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";
-	reason = resident_failure();
-	return reason ? reason : "not read yet";
+	failure = resident_failure();
+	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
 }
 
 /* Returns the status of a column, or NULL if there is none. */
@@ -445,6 +429,8 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 	return NULL;
 }
 
+#define SHOWN_COLUMNS 11
+
 /* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
 static void
 show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
@@ -453,29 +439,34 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	AttrNumber	attnum = get_attnum(relid, NameStr(*attribute));
 	const ResidentStatus *status = find_status(statuses, relid, attnum);
 	ResidentStatus none = {0};
-	Datum		values[SHOWN_COUNT];
-	bool		isnull[SHOWN_COUNT] = {0};
+	const char *reason;
+	Datum		values[SHOWN_COLUMNS];
+	bool		isnull[SHOWN_COLUMNS] = {0};
+	int			n = 0;
 
 	if (!HeapTupleIsValid(tuple))
 		return;
-	if (status == NULL)
+	if (status)
+		reason = resident_reason_text(status->reason);
+	else
 	{
-		none.reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
+		reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
 		status = &none;
 	}
 	ReleaseSysCache(tuple);
-	values[SHOWN_RELATION] = ObjectIdGetDatum(relid);
-	values[SHOWN_ATTRIBUTE] = NameGetDatum(attribute);
-	values[SHOWN_ROWS] = Int64GetDatum(status->rows);
-	values[SHOWN_BLOCKS] = Int64GetDatum(status->blocks);
-	values[SHOWN_BLOCKS_VALID] = Int64GetDatum(status->blocks_valid);
-	values[SHOWN_BYTES] = Int64GetDatum(status->bytes);
-	values[SHOWN_HITS] = Int64GetDatum(status->hits);
-	values[SHOWN_GPU_HITS] = Int64GetDatum(status->gpu_hits);
-	values[SHOWN_REFRESHES] = Int64GetDatum(status->refreshes);
-	values[SHOWN_EVICTIONS] = Int64GetDatum(status->evictions);
-	isnull[SHOWN_REASON] = status->reason == NULL;
-	values[SHOWN_REASON] = status->reason ? CStringGetTextDatum(status->reason) : (Datum) 0;
+	values[n++] = ObjectIdGetDatum(relid);
+	values[n++] = NameGetDatum(attribute);
+	values[n++] = Int64GetDatum(status->rows);
+	values[n++] = Int64GetDatum(status->blocks);
+	values[n++] = Int64GetDatum(status->blocks_valid);
+	values[n++] = Int64GetDatum(status->bytes);
+	values[n++] = Int64GetDatum(status->hits);
+	values[n++] = Int64GetDatum(status->gpu_hits);
+	values[n++] = Int64GetDatum(status->refreshes);
+	values[n++] = Int64GetDatum(status->evictions);
+	isnull[n] = reason == NULL;
+	values[n++] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
+	Assert(n == SHOWN_COLUMNS);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
@@ -545,17 +536,7 @@ hpsort_resident(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The columns of hpsort_resident_check. */
-enum
-{
-	CHECKED_RELATION,
-	CHECKED_ATTRIBUTE,
-	CHECKED_BLOCKS,
-	CHECKED_ROWS,
-	CHECKED_DIFFERING,
-	CHECKED_FIRST_DIFFERING,
-	CHECKED_COUNT
-};
+#define CHECKED_COLUMNS 6
 
 /* Adds a row for each declared column of a relation that has storage. */
 static void
@@ -567,20 +548,22 @@ check_columns(ReturnSetInfo *rsinfo, Relation rel)
 	for (attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-		Datum		values[CHECKED_COUNT];
-		bool		isnull[CHECKED_COUNT] = {0};
+		Datum		values[CHECKED_COLUMNS];
+		bool		isnull[CHECKED_COLUMNS] = {0};
 		ResidentCheck check;
+		int			n = 0;
 
 		if (att->attisdropped || !resident_is_kept(RelationGetRelid(rel), attnum))
 			continue;
 		resident_check_column(rel, attnum, &check);
-		values[CHECKED_RELATION] = ObjectIdGetDatum(RelationGetRelid(rel));
-		values[CHECKED_ATTRIBUTE] = NameGetDatum(&att->attname);
-		values[CHECKED_BLOCKS] = Int64GetDatum(check.blocks);
-		values[CHECKED_ROWS] = Int64GetDatum(check.rows);
-		values[CHECKED_DIFFERING] = Int64GetDatum(check.differing);
-		values[CHECKED_FIRST_DIFFERING] = Int64GetDatum(check.first_differing);
-		isnull[CHECKED_FIRST_DIFFERING] = check.differing == 0;
+		values[n++] = ObjectIdGetDatum(RelationGetRelid(rel));
+		values[n++] = NameGetDatum(&att->attname);
+		values[n++] = Int64GetDatum(check.blocks);
+		values[n++] = Int64GetDatum(check.rows);
+		values[n++] = Int64GetDatum(check.differing);
+		isnull[n] = check.differing == 0;
+		values[n++] = Int64GetDatum(check.first_differing);
+		Assert(n == CHECKED_COLUMNS);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
 }

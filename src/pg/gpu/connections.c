@@ -57,7 +57,7 @@ wait_event(void)
 	static uint32 event = 0;
 
 	if (event == 0)
-		event = compat_wait_event_extension("HpsortGpu");
+		event = WaitEventExtensionNew("HpsortGpu");
 	return event;
 }
 
@@ -139,22 +139,18 @@ connection_failed(void *arg, GpuFailure failure, const char *text)
 }
 
 /*
- * The hook (GpuClientHooks) that hears of the end of a job: the connection is free, and what it has
- * done since the job before goes to the statistics.
+ * The hook (GpuClientHooks) that hears of the end of a job: the connection is free, and what the
+ * job has moved goes to the statistics.
  */
 static void
-job_closed(void *arg)
+job_closed(void *arg, const GpuCounters *counters)
 {
 	Connection *connection = (Connection *) arg;
-	GpuClientCounters now;
-	GpuClientCounters *then = &connection->counted;
 
-	gpu_client_counters(connection->client, &now);
-	service_count(SERVICE_JOBS, now.jobs - then->jobs);
-	service_count(SERVICE_KEYS, now.keys - then->keys);
-	service_count(SERVICE_BYTES_SENT, now.bytes_sent - then->bytes_sent);
-	service_count(SERVICE_BYTES_RECEIVED, now.bytes_received - then->bytes_received);
-	*then = now;
+	service_count(SERVICE_JOBS, counters->jobs);
+	service_count(SERVICE_KEYS, counters->keys);
+	service_count(SERVICE_BYTES_SENT, counters->bytes_sent);
+	service_count(SERVICE_BYTES_RECEIVED, counters->bytes_received);
 	connection->memory = NULL;
 }
 
@@ -177,17 +173,16 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	GpuClient  *client;
 	GpuFailure	failure;
 	SortStatus	status;
+	int			descriptors = 0;
 	char text[	160];
 
 	/* One descriptor for the socket and, until it is mapped, one for the shared memory. */
-	if (!AcquireExternalFD())
+	while (descriptors < 2 && AcquireExternalFD())
+		descriptors++;
+	if (descriptors < 2)
 	{
-		connections_note(GPU_RESOURCES, "too many files are open to connect to the GPU service");
-		return false;
-	}
-	if (!AcquireExternalFD())
-	{
-		ReleaseExternalFD();
+		if (descriptors > 0)
+			ReleaseExternalFD();
 		connections_note(GPU_RESOURCES, "too many files are open to connect to the GPU service");
 		return false;
 	}

@@ -24,7 +24,6 @@
 typedef struct Connection
 {
 	GpuClient  *client;			/* NULL: there is none */
-	GpuClientCounters counted;	/* of the client, already in the statistics */
 	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
 	uint64		epoch;			/* of resident_epoch() when it was made */
 

@@ -9,7 +9,6 @@
 #include "storage/condition_variable.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
@@ -34,21 +33,11 @@ typedef struct ServiceShared
 } ServiceShared;
 
 static ServiceShared *shared;
-static shmem_request_hook_type previous_request_hook;
-
-static void
-request_shmem(void)
-{
-	if (previous_request_hook)
-		previous_request_hook();
-	RequestAddinShmemSpace(MAXALIGN(sizeof(ServiceShared)));
-}
 
 void
 service_state_preload(void)
 {
-	previous_request_hook = shmem_request_hook;
-	shmem_request_hook = request_shmem;
+	shared_memory_request(sizeof(ServiceShared));
 }
 
 static void

@@ -13,7 +13,6 @@
 
 #include "fmgr.h"
 
-#include "pg/multiset/aggregates.h"
 #include "pg/multiset/expanded.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_transfn);
@@ -33,7 +32,7 @@ begin_state(FunctionCallInfo fcinfo, bool moving)
 	ExpandedMultiset *state = multiset_expanded_make(fcinfo);
 
 	if (!PG_ARGISNULL(0) && moving)
-		multiset_expanded_add_moving(state, PG_GETARG_DATUM(0));
+		multiset_expanded_move(state, PG_GETARG_DATUM(0), false);
 	else if (!PG_ARGISNULL(0))
 		multiset_expanded_add(state, PG_GETARG_DATUM(0));
 	return state;
@@ -95,7 +94,7 @@ hpsort_support_multiset_moving_transfn(PG_FUNCTION_ARGS)
 {
 	ExpandedMultiset *state = state_arg(fcinfo, true);
 
-	multiset_expanded_add_moving(state, PG_GETARG_DATUM(1));
+	multiset_expanded_move(state, PG_GETARG_DATUM(1), false);
 	return multiset_expanded_datum(state);
 }
 
@@ -105,7 +104,7 @@ hpsort_support_multiset_moving_invtransfn(PG_FUNCTION_ARGS)
 {
 	ExpandedMultiset *state = state_arg(fcinfo, true);
 
-	multiset_expanded_subtract(state, PG_GETARG_DATUM(1));
+	multiset_expanded_move(state, PG_GETARG_DATUM(1), true);
 	return multiset_expanded_datum(state);
 }
 

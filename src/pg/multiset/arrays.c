@@ -1,6 +1,7 @@
 /*
  * arrays.c
- *		Casts between int4multiset and arrays: int4[] and hpsort_run[].
+ *		Casts between int4multiset and arrays, int4[] and hpsort_run[]; and
+ *		hpsort_column_multiset(), a table's column as a multiset.
  */
 #include "postgres.h"
 
@@ -13,6 +14,7 @@
 
 #include "pg/functions/functions.h"
 #include "pg/int4_array.h"
+#include "pg/last_sort.h"
 #include "pg/multiset/expanded.h"
 #include "pg/multiset/run_levels.h"
 #include "pg/multiset/value.h"
@@ -22,6 +24,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_keys);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_keys);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_runs);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_runs);
+PG_FUNCTION_INFO_V1(hpsort_column_multiset);
 
 /* Raises an error if an array has a NULL. */
 static void
@@ -80,27 +83,22 @@ hpsort_support_multiset_from_keys(PG_FUNCTION_ARGS)
 Datum
 hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
 {
-	Multiset	m;
-	MultisetBlock block;
+	MultisetReader reader;
 	ArrayType  *array;
 	int32	   *out;
-	uint32		number;
 	uint32		i;
 
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	if (m.total > MaxArraySize)
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
+	if (reader.m.total > MaxArraySize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("array of %llu elements exceeds the maximum of %d",
-						(unsigned long long) m.total, (int) MaxArraySize),
+						(unsigned long long) reader.m.total, (int) MaxArraySize),
 				 errhint("Use runs(), which returns keys and their counts.")));
-	array = int4_array_make((int64) m.total, 0, 1, false, &out);
-	for (number = 0; number < m.nblocks; number++)
-	{
-		multiset_value_read(&m, number, &block);
-		for (i = 0; i < block.n; i++)
-			out = fill(out, block.keys[i], block.counts[i]);
-	}
+	array = int4_array_make((int64) reader.m.total, 0, 1, false, &out);
+	while (multiset_reader_next(&reader))
+		for (i = 0; i < reader.block.n; i++)
+			out = fill(out, reader.block.keys[i], reader.block.counts[i]);
 	PG_RETURN_ARRAYTYPE_P(array);
 }
 
@@ -152,17 +150,38 @@ hpsort_support_multiset_from_runs(PG_FUNCTION_ARGS)
 Datum
 hpsort_support_multiset_to_runs(PG_FUNCTION_ARGS)
 {
-	Multiset	m;
-	MultisetBlock block;
+	MultisetReader reader;
 	RunArray	array;
-	uint32		number;
 
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	run_array_begin(&array, run_array_type(get_func_rettype(fcinfo->flinfo->fn_oid)), m.len);
-	for (number = 0; number < m.nblocks; number++)
-	{
-		multiset_value_read(&m, number, &block);
-		run_array_add(&array, block.keys, block.counts, block.n);
-	}
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
+	run_array_begin(&array, run_array_type(get_func_rettype(fcinfo->flinfo->fn_oid)),
+					reader.m.len);
+	while (multiset_reader_next(&reader))
+		run_array_add(&array, reader.block.keys, reader.block.counts, reader.block.n);
 	return run_array_end(&array);
+}
+
+/*
+ * (rel regclass, attribute name, lo int4, hi int4) returns int4multiset: NULL for no rows, as
+ * int4multiset_agg
+ */
+Datum
+hpsort_column_multiset(PG_FUNCTION_ARGS)
+{
+	AggregateState *keys;
+	bytea	   *value;
+	int32		lo;
+	int32		hi;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	sort_bounds_from_args(fcinfo, 2, &lo, &hi);
+	keys = keys_of_column(fcinfo, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)), lo, hi,
+						  CurrentMemoryContext);
+	value = multiset_sorter_flat(&keys->sorter);
+	last_sort_record("hpsort_column_multiset", &keys->sorter, NULL, keys->nulls);
+	if (sorter_count(&keys->sorter) + keys->nulls == 0)
+		PG_RETURN_NULL();
+	sorter_reset(&keys->sorter);
+	PG_RETURN_BYTEA_P(value);
 }

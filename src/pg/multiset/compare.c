@@ -47,28 +47,22 @@ are_equal(Datum a, Datum b)
 	return equal;
 }
 
-/* Moves on to the next run, which is then at c->at - 1 of the block.  Returns false at the end. */
+/* Moves on to the next run, which is then at r->at - 1 of the block.  Returns false at the end. */
 static bool
-next_run(MultisetCursor *c)
+next_run(MultisetReader *r)
 {
-	SortError	err;
-
-	if (c->at == c->block.n)
-	{
-		pg_sort_check(multiset_cursor_next(c, &err), &err);
-		if (c->block.n == 0)
-			return false;
-	}
-	c->at++;
+	if (r->at == r->block.n && !multiset_reader_next(r))
+		return false;
+	r->at++;
 	return true;
 }
 
 /*
- * Compares the keys that are left in two cursors.  Returns less than, equal to or greater than
+ * Compares the keys that are left in two readers.  Returns less than, equal to or greater than
  * 0, as a is to b.
  */
 static int
-compare_runs(MultisetCursor *a, MultisetCursor *b)
+compare_runs(MultisetReader *a, MultisetReader *b)
 {
 	for (;;)
 	{
@@ -103,21 +97,15 @@ compare_runs(MultisetCursor *a, MultisetCursor *b)
 static int
 compare(Datum a, Datum b)
 {
-	SortContext context;
-	Multiset	ma;
-	Multiset	mb;
-	MultisetCursor cursor_a;
-	MultisetCursor cursor_b;
-	const bytea *value_a = multiset_value_open(a, &ma);
-	const bytea *value_b = multiset_value_open(b, &mb);
+	MultisetReader reader_a;
+	MultisetReader reader_b;
 	int			result;
 
-	pg_sort_context(&context, CurrentMemoryContext);
-	multiset_cursor_open(&cursor_a, &ma, &context);
-	multiset_cursor_open(&cursor_b, &mb, &context);
-	result = compare_runs(&cursor_a, &cursor_b);
-	multiset_value_close(a, value_a);
-	multiset_value_close(b, value_b);
+	multiset_reader_open(&reader_a, a);
+	multiset_reader_open(&reader_b, b);
+	result = compare_runs(&reader_a, &reader_b);
+	multiset_reader_close(&reader_a);
+	multiset_reader_close(&reader_b);
 	return result;
 }
 

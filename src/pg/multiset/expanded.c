@@ -124,6 +124,15 @@ multiset_expanded_make(FunctionCallInfo fcinfo)
 	return expanded;
 }
 
+/* Frees the flat value, if there is one. */
+static void
+forget_flat(ExpandedMultiset *expanded)
+{
+	if (expanded->flat != NULL)
+		pfree(expanded->flat);
+	expanded->flat = NULL;
+}
+
 /* --- adding */
 
 void
@@ -170,14 +179,22 @@ multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count)
 	run_levels_put(levels_of(expanded), key, count);
 }
 
-/* Decodes the runs of a multiset into memory that free_runs() frees. */
+/* Decodes the runs of a multiset into memory that free_runs() frees, and closes it. */
 static void
-decode_runs(const Multiset *m, Runs *runs)
+decode_runs(MultisetReader *reader, Runs *runs)
 {
-	runs->len = m->len;
-	runs->keys = (int32 *) MemoryContextAllocHuge(CurrentMemoryContext, m->len * sizeof(int32));
-	runs->counts = (uint64 *) MemoryContextAllocHuge(CurrentMemoryContext, m->len * sizeof(uint64));
-	multiset_value_decode(m, runs->keys, runs->counts);
+	Size		len = reader->m.len;
+	Size		at = 0;
+
+	runs->len = len;
+	runs->keys = (int32 *) MemoryContextAllocHuge(CurrentMemoryContext, len * sizeof(int32));
+	runs->counts = (uint64 *) MemoryContextAllocHuge(CurrentMemoryContext, len * sizeof(uint64));
+	for (; multiset_reader_next(reader); at += reader->block.n)
+	{
+		memcpy(runs->keys + at, reader->block.keys, reader->block.n * sizeof(int32));
+		memcpy(runs->counts + at, reader->block.counts, reader->block.n * sizeof(uint64));
+	}
+	multiset_reader_close(reader);
 }
 
 /* Frees what decode_runs() has allocated. */
@@ -188,22 +205,18 @@ free_runs(Runs *runs)
 	pfree(runs->counts);
 }
 
-/* Puts the keys of a small multiset into the sorter. */
+/* Puts the keys of a small multiset into the sorter, and closes it. */
 static void
-add_few(ExpandedMultiset *expanded, const Multiset *m)
+add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 {
-	MultisetBlock block;
-	uint32		number;
 	uint32		i;
 	uint64		n;
 
-	for (number = 0; number < m->nblocks; number++)
-	{
-		multiset_value_read(m, number, &block);
-		for (i = 0; i < block.n; i++)
-			for (n = 0; n < block.counts[i]; n++)
-				multiset_expanded_put(expanded, block.keys[i]);
-	}
+	while (multiset_reader_next(reader))
+		for (i = 0; i < reader->block.n; i++)
+			for (n = 0; n < reader->block.counts[i]; n++)
+				multiset_expanded_put(expanded, reader->block.keys[i]);
+	multiset_reader_close(reader);
 }
 
 /* Whether a histogram over these runs pays, so that the sorter takes them. */
@@ -218,90 +231,58 @@ suits_histogram(const Runs *runs)
 void
 multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 {
-	Multiset	m;
+	MultisetReader reader;
 	Runs		runs;
 	SortError	err;
-	const bytea *value = multiset_value_open(datum, &m);
 
-	check_total(expanded, m.total);
-	if (m.total <= FEW_KEYS)
-		add_few(expanded, &m);
-	else
+	multiset_reader_open(&reader, datum);
+	check_total(expanded, reader.m.total);
+	if (reader.m.total <= FEW_KEYS)
 	{
-		decode_runs(&m, &runs);
-		if (suits_histogram(&runs))
-			pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len,
-										  &err),
-						  &err);
-		else
-			run_levels_add(levels_of(expanded), runs.keys, runs.counts, runs.len);
-		free_runs(&runs);
+		add_few(expanded, &reader);
+		return;
 	}
-	multiset_value_close(datum, value);
-}
-
-/* Adds the runs of a datum to levels. */
-static void
-add_to_levels(RunLevels *levels, Datum datum)
-{
-	Multiset	m;
-	Runs		runs;
-	const bytea *value = multiset_value_open(datum, &m);
-
-	decode_runs(&m, &runs);
-	run_levels_add(levels, runs.keys, runs.counts, runs.len);
+	decode_runs(&reader, &runs);
+	if (suits_histogram(&runs))
+		pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len, &err),
+					  &err);
+	else
+		run_levels_add(levels_of(expanded), runs.keys, runs.counts, runs.len);
 	free_runs(&runs);
-	multiset_value_close(datum, value);
 }
 
-/*
- * Moves all keys to the levels, since keys can be taken away from runs only.  Returns the
- * levels.
- */
-static RunLevels *
-all_in_levels(ExpandedMultiset *expanded)
+/* Adds the runs of a datum to levels, or takes them away. */
+static void
+change_levels(RunLevels *levels, Datum datum, bool subtract)
+{
+	MultisetReader reader;
+	Runs		runs;
+
+	multiset_reader_open(&reader, datum);
+	decode_runs(&reader, &runs);
+	if (subtract)
+		run_levels_subtract(levels, runs.keys, runs.counts, runs.len);
+	else
+		run_levels_add(levels, runs.keys, runs.counts, runs.len);
+	free_runs(&runs);
+}
+
+void
+multiset_expanded_move(ExpandedMultiset *expanded, Datum datum, bool subtract)
 {
 	RunLevels  *levels = levels_of(expanded);
 
+	/* Keys can be taken away from runs only. */
 	if (sorter_count(&expanded->sorter) > 0)
 	{
 		bytea	   *value = multiset_sorter_flat(&expanded->sorter);
 
 		sorter_reset(&expanded->sorter);
-		add_to_levels(levels, PointerGetDatum(value));
+		change_levels(levels, PointerGetDatum(value), false);
 		pfree(value);
 	}
-	return levels;
-}
-
-/* Frees the flat value, which is taken for current while the total stays the same. */
-static void
-forget_flat(ExpandedMultiset *expanded)
-{
-	if (expanded->flat != NULL)
-		pfree(expanded->flat);
-	expanded->flat = NULL;
-}
-
-void
-multiset_expanded_add_moving(ExpandedMultiset *expanded, Datum datum)
-{
-	add_to_levels(all_in_levels(expanded), datum);
-	forget_flat(expanded);
-}
-
-void
-multiset_expanded_subtract(ExpandedMultiset *expanded, Datum datum)
-{
-	RunLevels  *levels = all_in_levels(expanded);
-	Multiset	m;
-	Runs		runs;
-	const bytea *value = multiset_value_open(datum, &m);
-
-	decode_runs(&m, &runs);
-	run_levels_subtract(levels, runs.keys, runs.counts, runs.len);
-	free_runs(&runs);
-	multiset_value_close(datum, value);
+	change_levels(levels, datum, subtract);
+	/* The flat value is taken for current while the total stays the same. */
 	forget_flat(expanded);
 }
 
@@ -354,9 +335,7 @@ get_flat_size(ExpandedObjectHeader *header)
 	{
 		MemoryContext old;
 
-		if (expanded->flat != NULL)
-			pfree(expanded->flat);
-		expanded->flat = NULL;
+		forget_flat(expanded);
 		old = MemoryContextSwitchTo(header->eoh_context);
 		expanded->flat = multiset_expanded_flat(expanded);
 		MemoryContextSwitchTo(old);
@@ -374,8 +353,7 @@ flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_size)
 	Assert(expanded->flat != NULL && allocated_size == VARSIZE(expanded->flat));
 	memcpy(result, expanded->flat, allocated_size);
 	/* A worker returns each of its groups once, so that the flat value is not wanted again. */
-	pfree(expanded->flat);
-	expanded->flat = NULL;
+	forget_flat(expanded);
 }
 
 const ExpandedObjectMethods multiset_expanded_methods = {get_flat_size, flatten_into};

@@ -23,7 +23,7 @@
 #include "pg/multiset/value.h"
 #include "pg/sort_context.h"
 
-/* The state of a group: its keys are those of the sorter and those of the levels. */
+/* The state of a group.  Its keys are in the sorter and in the levels. */
 typedef struct ExpandedMultiset
 {
 	ExpandedObjectHeader header;
@@ -93,15 +93,14 @@ multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 /* Adds a key count times. */
 extern void multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count);
 
-/*
- * Adds the keys of another datum, or takes them away.  Taking away more of a key than there are
- * is an error.
- */
+/* Adds the keys of another datum. */
 extern void multiset_expanded_add(ExpandedMultiset *expanded, Datum datum);
-extern void multiset_expanded_subtract(ExpandedMultiset *expanded, Datum datum);
 
-/* Does what multiset_expanded_add() does, for a multiset from which keys will be taken away. */
-extern void multiset_expanded_add_moving(ExpandedMultiset *expanded, Datum datum);
+/*
+ * Adds the keys of another datum, or with subtract takes them away, in a multiset whose keys come
+ * and go.  Taking away more of a key than there are is an error.
+ */
+extern void multiset_expanded_move(ExpandedMultiset *expanded, Datum datum, bool subtract);
 
 /*
  * Returns the flat value in the current memory context.  Keys may be added to the multiset
@@ -111,5 +110,12 @@ extern bytea *multiset_expanded_flat(ExpandedMultiset *expanded);
 
 /* Returns the value of all keys of a sorter, in the current memory context. */
 extern bytea *multiset_sorter_flat(Sorter *sorter);
+
+/*
+ * Support functions of int4multiset_agg(), by whose addresses the planner half of Custom Scan
+ * (HpSort Aggregate) recognises the aggregate.
+ */
+extern Datum hpsort_support_multiset_transfn(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_multiset_finalfn(PG_FUNCTION_ARGS);
 
 #endif							/* HPSORT_PG_MULTISET_EXPANDED_H */

@@ -195,35 +195,33 @@ hpsort_support_multiset_in(PG_FUNCTION_ARGS)
 Datum
 hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 {
-	Multiset	m;
-	MultisetBlock block;
+	MultisetReader reader;
 	StringInfoData text;
-	uint32		number;
 	uint32		i;
 
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
 	initStringInfo(&text);
 	appendStringInfoChar(&text, '{');
-	for (number = 0; number < m.nblocks; number++)
+	while (multiset_reader_next(&reader))
 	{
+		const MultisetBlock *block = &reader.block;
 		char	   *end;
 
-		multiset_value_read(&m, number, &block);
-		enlargeStringInfo(&text, block.n * RUN_TEXT_MAX);
+		enlargeStringInfo(&text, block->n * RUN_TEXT_MAX);
 		end = text. data + text.len;
 
-		for (i = 0; i < block.n; i++)
+		for (i = 0; i < block->n; i++)
 		{
-			if (number > 0 || i > 0)
+			if (block->number > 0 || i > 0)
 			{
 				*end++ = ',';
 				*end++ = ' ';
 			}
-			end += pg_ltoa(block.keys[i], end);
-			if (block.counts[i] > 1)
+			end += pg_ltoa(block->keys[i], end);
+			if (block->counts[i] > 1)
 			{
 				*end++ = ':';
-				end += pg_lltoa((int64) block.counts[i], end);
+				end += pg_lltoa((int64) block->counts[i], end);
 			}
 		}
 		text.		len = (int) (end - text.data);

@@ -4,8 +4,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
- *	aggregates.h            the C functions of the aggregates, by which the planner knows them
- *	expanded.h              multisets as expanded objects
+ *	expanded.h              multisets as expanded objects, and the functions of their aggregate
  *	value.h                 which types are read as integers, and how
  */
 #ifndef HPSORT_PG_MULTISET_MULTISET_H
@@ -13,7 +12,6 @@
 
 #include "postgres.h"
 
-#include "pg/multiset/aggregates.h"
 #include "pg/multiset/expanded.h"
 #include "pg/multiset/value.h"
 

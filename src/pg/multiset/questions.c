@@ -1,12 +1,18 @@
 /*
  * questions.c
  *		Questions about a multiset that few of its bytes answer: how many keys, the
- *		nth, how many are below one.  A stored value is read by slices.
+ *		nth, how many are below one, and percentile_disc(), percentile_cont() and
+ *		median().  A stored value is read by slices.
+ *
+ * Percentiles have the results, NULLs and errors of PostgreSQL's aggregates over the keys.
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/array.h"
 
+#include "pg/fraction.h"
 #include "pg/multiset/value.h"
 
 PG_FUNCTION_INFO_V1(int4multiset_cardinality);
@@ -19,6 +25,11 @@ PG_FUNCTION_INFO_V1(int4multiset_cume_dist);
 PG_FUNCTION_INFO_V1(int4multiset_count_of);
 PG_FUNCTION_INFO_V1(int4multiset_count_between);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_contains);
+PG_FUNCTION_INFO_V1(int4multiset_percentile_disc);
+PG_FUNCTION_INFO_V1(int4multiset_percentile_disc_array);
+PG_FUNCTION_INFO_V1(int4multiset_percentile_cont);
+PG_FUNCTION_INFO_V1(int4multiset_percentile_cont_array);
+PG_FUNCTION_INFO_V1(int4multiset_median);
 
 /* Returns how many keys are below a key, and sets *equal to how many equal it. */
 static uint64
@@ -33,15 +44,26 @@ rank_of(const Multiset *m, int32 key, uint64 *equal)
 	return below;
 }
 
-/* Returns the key at a position in order, from 0 on. */
-static int32
-key_at(const Multiset *m, uint64 position)
+/*
+ * Returns the key of argument 0 at a position in order, from 0 on; NULL where there is none.
+ * LAST_POSITION is the last one's.
+ */
+#define LAST_POSITION (-1)
+
+static Datum
+key_at(FunctionCallInfo fcinfo, int64 position)
 {
+	MultisetSlices slices;
 	SortError	err;
 	int32		key;
 
-	pg_sort_check(multiset_nth(m, position, &key, &err), &err);
-	return key;
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (position == LAST_POSITION)
+		position = (int64) slices.m.total - 1;
+	if (position < 0 || (uint64) position >= slices.m.total)
+		PG_RETURN_NULL();
+	pg_sort_check(multiset_nth(&slices.m, (uint64) position, &key, &err), &err);
+	PG_RETURN_INT32(key);
 }
 
 /* (int4multiset) returns int8 */
@@ -68,24 +90,14 @@ int4multiset_distinct_count(PG_FUNCTION_ARGS)
 Datum
 int4multiset_min(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (slices.m.total == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(key_at(&slices.m, 0));
+	return key_at(fcinfo, 0);
 }
 
 /* (int4multiset) returns int4; NULL of an empty one */
 Datum
 int4multiset_max(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (slices.m.total == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(key_at(&slices.m, slices.m.total - 1));
+	return key_at(fcinfo, LAST_POSITION);
 }
 
 /* (int4multiset, n int8) returns int4; NULL where there is none */
@@ -93,12 +105,10 @@ Datum
 int4multiset_nth(PG_FUNCTION_ARGS)
 {
 	int64		n = PG_GETARG_INT64(1);
-	MultisetSlices slices;
 
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (n < 1 || (uint64) n > slices.m.total)
+	if (n < 1)
 		PG_RETURN_NULL();
-	PG_RETURN_INT32(key_at(&slices.m, (uint64) n - 1));
+	return key_at(fcinfo, n - 1);
 }
 
 /* (int4multiset, x int4) returns int8: the rank that x would have */
@@ -173,4 +183,146 @@ hpsort_support_multiset_contains(PG_FUNCTION_ARGS)
 	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
 	rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
 	PG_RETURN_BOOL(equal > 0);
+}
+
+/* --- percentiles */
+
+/* The percentile_disc of a multiset that is not empty. */
+static int32
+percentile_disc(const Multiset *m, double fraction)
+{
+	SortError	err;
+	int32		key;
+
+	pg_sort_check(multiset_nth(m, (uint64) fraction_row(fraction, (int64) m->total), &key, &err),
+				  &err);
+	return key;
+}
+
+/* The percentile_cont of a multiset that is not empty. */
+static float8
+percentile_cont(const Multiset *m, double fraction)
+{
+	MultisetBlock block;
+	SortError	err;
+	int64		first;
+	int64		second;
+	double		proportion = fraction_rows(fraction, (int64) m->total, &first, &second);
+	uint64		seen;
+	uint32		run;
+	int32		key;
+	int32		next;
+
+	pg_sort_check(multiset_find_position(m, (uint64) first, &block, &err), &err);
+	seen = block.before + block.counts[0];
+	for (run = 0; seen <= (uint64) first; seen += block.counts[run])
+		run++;
+	key = next = block.keys[run];
+	/* The next row has the same key, or the next run's, which may be in the next block. */
+	if (second != first && seen <= (uint64) second)
+	{
+		if (++run == block.n)
+		{
+			pg_sort_check(multiset_read_block(m, block.number + 1, &block, &err), &err);
+			run = 0;
+		}
+		next = block.keys[run];
+	}
+	return fraction_between(key, next, proportion);
+}
+
+/* (int4multiset, fraction float8) returns int4 */
+Datum
+int4multiset_percentile_disc(PG_FUNCTION_ARGS)
+{
+	double		fraction = PG_GETARG_FLOAT8(1);
+	MultisetSlices slices;
+
+	fraction_check(fraction);
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (slices.m.total == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(percentile_disc(&slices.m, fraction));
+}
+
+/* Returns the percentile_cont of argument 0; NULL if it is empty. */
+static Datum
+continuous(FunctionCallInfo fcinfo, double fraction)
+{
+	MultisetSlices slices;
+
+	fraction_check(fraction);
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (slices.m.total == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(percentile_cont(&slices.m, fraction));
+}
+
+/* (int4multiset, fraction float8) returns float8 */
+Datum
+int4multiset_percentile_cont(PG_FUNCTION_ARGS)
+{
+	return continuous(fcinfo, PG_GETARG_FLOAT8(1));
+}
+
+/* (int4multiset) returns float8 */
+Datum
+int4multiset_median(PG_FUNCTION_ARGS)
+{
+	return continuous(fcinfo, 0.5);
+}
+
+/*
+ * Returns the percentiles of argument 0, in an array of the shape of that of the fractions,
+ * argument 1.  Fractions are looked at only if there are keys, as in PostgreSQL's aggregates.
+ */
+static Datum
+fractions(FunctionCallInfo fcinfo, bool is_continuous)
+{
+	Oid			type = is_continuous ? FLOAT8OID : INT4OID;
+	MultisetSlices slices;
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int			i;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (slices.m.total == 0)
+		PG_RETURN_NULL();
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements,
+					  &nulls, &n);
+	if (n == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(type));
+	for (i = 0; i < n; i++)
+		if (!nulls[i])
+			fraction_check(DatumGetFloat8(elements[i]));
+	for (i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			continue;
+		elements[i] = is_continuous
+			? Float8GetDatum(percentile_cont(&slices.m, DatumGetFloat8(elements[i])))
+			: Int32GetDatum(percentile_disc(&slices.m, DatumGetFloat8(elements[i])));
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(elements, nulls, ARR_NDIM(array), ARR_DIMS(array),
+											 ARR_LBOUND(array), type,
+											 is_continuous ? sizeof(float8) : sizeof(int32),
+											 is_continuous ? FLOAT8PASSBYVAL : true,
+											 is_continuous ? TYPALIGN_DOUBLE : TYPALIGN_INT));
+}
+
+/* (int4multiset, fractions float8[]) returns int4[] */
+Datum
+int4multiset_percentile_disc_array(PG_FUNCTION_ARGS)
+{
+	return fractions(fcinfo, false);
+}
+
+/* (int4multiset, fractions float8[]) returns float8[] */
+Datum
+int4multiset_percentile_cont_array(PG_FUNCTION_ARGS)
+{
+	return fractions(fcinfo, true);
 }

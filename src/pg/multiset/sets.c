@@ -48,18 +48,13 @@ Datum
 int4multiset_runs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
-	Multiset	m;
-	MultisetBlock block;
-	uint32		number;
+	MultisetReader reader;
 	uint32		i;
 
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	for (number = 0; number < m.nblocks; number++)
-	{
-		multiset_value_read(&m, number, &block);
-		for (i = 0; i < block.n; i++)
-			put_row(rsinfo, block.keys[i], block.counts[i]);
-	}
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
+	while (multiset_reader_next(&reader))
+		for (i = 0; i < reader.block.n; i++)
+			put_row(rsinfo, reader.block.keys[i], reader.block.counts[i]);
 	return (Datum) 0;
 }
 
@@ -67,9 +62,9 @@ int4multiset_runs(PG_FUNCTION_ARGS)
 static int64
 bucket_of(int32 key, int32 width)
 {
-	int64		rest = (int64) key % width;
+	int64		remainder = (int64) key % width;
 
-	return key - (rest < 0 ? rest + width : rest);
+	return key - (remainder < 0 ? remainder + width : remainder);
 }
 
 /* Adds a bucket to the result.  A lower bound that is no int4 is an error. */
@@ -89,24 +84,20 @@ int4multiset_buckets(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
 	int32		width = PG_GETARG_INT32(1);
-	Multiset	m;
-	MultisetBlock block;
+	MultisetReader reader;
 	int64		bucket = 0;
 	uint64		count = 0;
-	uint32		number;
 	uint32		i;
 
 	if (width <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("width must be greater than zero")));
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	for (number = 0; number < m.nblocks; number++)
-	{
-		multiset_value_read(&m, number, &block);
-		for (i = 0; i < block.n; i++)
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
+	while (multiset_reader_next(&reader))
+		for (i = 0; i < reader.block.n; i++)
 		{
-			int64		next = bucket_of(block.keys[i], width);
+			int64		next = bucket_of(reader.block.keys[i], width);
 
 			if (count > 0 && next != bucket)
 			{
@@ -114,9 +105,8 @@ int4multiset_buckets(PG_FUNCTION_ARGS)
 				count = 0;
 			}
 			bucket = next;
-			count += block.counts[i];
+			count += reader.block.counts[i];
 		}
-	}
 	if (count > 0)
 		put_bucket(rsinfo, bucket, count);
 	return (Datum) 0;
@@ -152,37 +142,37 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 #define HEAP_BEFORE(a, b) comes_before((b), (a))
 #include "sort/heap_template.h"
 
+/* Makes a heap of n runs. */
+static void
+make_heap(FrequentRun *heap, Size n)
+{
+	Size		at;
+
+	for (at = n / 2; at-- > 0;)
+	{
+		if (at % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		sift_frequent_down(heap, n, at);
+	}
+}
+
 /* Finds the first n runs in order, and puts them into heap, which has room for them. */
 static void
-find_frequent(const Multiset *m, FrequentRun *heap, Size n)
+find_frequent(MultisetReader *reader, FrequentRun *heap, Size n)
 {
-	MultisetBlock block;
-	FrequentRun run;
 	Size		filled = 0;
-	uint32		number;
 	uint32		i;
 
-	for (number = 0; number < m->nblocks; number++)
-	{
-		multiset_value_read(m, number, &block);
-		for (i = 0; i < block.n; i++)
+	while (multiset_reader_next(reader))
+		for (i = 0; i < reader->block.n; i++)
 		{
-			run.key = block.keys[i];
-			run.count = block.counts[i];
+			FrequentRun run = {reader->block.keys[i], reader->block.counts[i]};
+
 			if (filled < n)
 			{
 				heap[filled++] = run;
 				if (filled == n)
-				{
-					Size		at;
-
-					for (at = n / 2; at-- > 0;)
-					{
-						if (at % CHECK_EVERY == 0)
-							CHECK_FOR_INTERRUPTS();
-						sift_frequent_down(heap, n, at);
-					}
-				}
+					make_heap(heap, n);
 			}
 			else if (comes_before(&run, &heap[0]))
 			{
@@ -190,7 +180,6 @@ find_frequent(const Multiset *m, FrequentRun *heap, Size n)
 				sift_frequent_down(heap, n, 0);
 			}
 		}
-	}
 	sort_frequent(heap, n);
 }
 
@@ -203,7 +192,7 @@ int4multiset_most_frequent(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
 	int32		wanted = PG_GETARG_INT32(1);
-	Multiset	m;
+	MultisetReader reader;
 	FrequentRun *heap;
 	Size		n;
 	Size		i;
@@ -212,12 +201,12 @@ int4multiset_most_frequent(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of runs must not be negative")));
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	n = Min((Size) wanted, m.len);
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
+	n = Min((Size) wanted, reader.m.len);
 	if (n == 0)
 		return (Datum) 0;
 	heap = (FrequentRun *) MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(FrequentRun));
-	find_frequent(&m, heap, n);
+	find_frequent(&reader, heap, n);
 	for (i = 0; i < n; i++)
 	{
 		if (i % CHECK_EVERY == 0)

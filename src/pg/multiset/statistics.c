@@ -36,25 +36,21 @@ typedef struct Sums
 static void
 add_up(Datum datum, Sums *sums)
 {
-	Multiset	m;
-	MultisetBlock block;
-	uint32		number;
+	MultisetReader reader;
 	uint32		i;
 
-	multiset_value_open(datum, &m);
+	multiset_reader_open(&reader, datum);
 	memset(sums, 0, sizeof(*sums));
-	sums->n = m.total;
-	for (number = 0; number < m.nblocks; number++)
-	{
-		multiset_value_read(&m, number, &block);
-		for (i = 0; i < block.n; i++)
+	sums->n = reader.m.total;
+	while (multiset_reader_next(&reader))
+		for (i = 0; i < reader.block.n; i++)
 		{
-			int64		key = block.keys[i];
+			int64		key = reader.block.keys[i];
+			int64		count = (int64) reader.block.counts[i];
 
-			sums->sum += (__int128) key * (int64) block.counts[i];
-			sums->squares += (__int128) (key * key) * (int64) block.counts[i];
+			sums->sum += (__int128) key * count;
+			sums->squares += (__int128) (key * key) * count;
 		}
-	}
 }
 
 /* (int4multiset) returns int8; NULL of an empty one */
@@ -167,27 +163,20 @@ int4multiset_stddev(PG_FUNCTION_ARGS)
 Datum
 int4multiset_mode(PG_FUNCTION_ARGS)
 {
-	Multiset	m;
-	MultisetBlock block;
+	MultisetReader reader;
 	uint64		most = 0;
 	int32		mode = 0;
-	uint32		number;
 	uint32		i;
 
-	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	if (m.total == 0)
+	multiset_reader_open(&reader, PG_GETARG_DATUM(0));
+	if (reader.m.total == 0)
 		PG_RETURN_NULL();
-	for (number = 0; number < m.nblocks; number++)
-	{
-		multiset_value_read(&m, number, &block);
-		for (i = 0; i < block.n; i++)
-		{
-			if (block.counts[i] > most)
+	while (multiset_reader_next(&reader))
+		for (i = 0; i < reader.block.n; i++)
+			if (reader.block.counts[i] > most)
 			{
-				most = block.counts[i];
-				mode = block.keys[i];
+				most = reader.block.counts[i];
+				mode = reader.block.keys[i];
 			}
-		}
-	}
 	PG_RETURN_INT32(mode);
 }

@@ -39,6 +39,36 @@ multiset_value_open(Datum datum, Multiset *m)
 	return value;
 }
 
+void
+multiset_reader_open(MultisetReader *reader, Datum datum)
+{
+	reader->datum = datum;
+	reader->value = multiset_value_open(datum, &reader->m);
+	reader->next = reader->at = reader->block.n = 0;
+}
+
+void
+multiset_reader_close(MultisetReader *reader)
+{
+	multiset_value_close(reader->datum, reader->value);
+}
+
+bool
+multiset_reader_next(MultisetReader *reader)
+{
+	SortError	err;
+
+	CHECK_FOR_INTERRUPTS();
+	reader->at = 0;
+	if (reader->next == reader->m.nblocks)
+	{
+		reader->block.n = 0;
+		return false;
+	}
+	pg_sort_check(multiset_read_block(&reader->m, reader->next++, &reader->block, &err), &err);
+	return true;
+}
+
 /*
  * MultisetBytes.slice: returns n bytes of the value from an offset on, valid until the next
  * call.
@@ -92,31 +122,6 @@ multiset_value_open_sliced(Datum datum, MultisetSlices *slices)
 		}
 	}
 	multiset_value_open(datum, &slices->m);
-}
-
-void
-multiset_value_read(const Multiset *m, uint32 number, MultisetBlock *block)
-{
-	SortError	err;
-
-	CHECK_FOR_INTERRUPTS();
-	pg_sort_check(multiset_read_block(m, number, block, &err), &err);
-}
-
-void
-multiset_value_decode(const Multiset *m, int32 *keys, uint64 *counts)
-{
-	MultisetBlock block;
-	Size		at = 0;
-	uint32		i;
-
-	for (i = 0; i < m->nblocks; i++)
-	{
-		multiset_value_read(m, i, &block);
-		memcpy(keys + at, block.keys, block.n * sizeof(int32));
-		memcpy(counts + at, block.counts, block.n * sizeof(uint64));
-		at += block.n;
-	}
 }
 
 void

@@ -2,7 +2,7 @@
  * value.h
  *		int4multiset as a datum: how its bytes are found, and how a datum is made.
  *
- * The bytes behind the varlena's header are those of sort/multiset/multiset.h.
+ * The bytes behind the varlena's header have the format of sort/multiset/multiset.h.
  */
 #ifndef HPSORT_PG_MULTISET_VALUE_H
 #define HPSORT_PG_MULTISET_VALUE_H
@@ -30,6 +30,27 @@ multiset_value_close(Datum datum, const bytea *value)
 		pfree((void *) value);
 }
 
+/* The runs of a datum in order, a block at a time. */
+typedef struct MultisetReader
+{
+	Multiset	m;
+	Datum		datum;
+	const bytea *value;			/* its bytes */
+	uint32		next;			/* number of the next block */
+	uint32		at;				/* for the caller: how far it has come in the block */
+	MultisetBlock block;
+} MultisetReader;
+
+/* Opens a datum as multiset_value_open() does, before its first block, and closes it. */
+extern void multiset_reader_open(MultisetReader *reader, Datum datum);
+extern void multiset_reader_close(MultisetReader *reader);
+
+/*
+ * Decodes the next block, and sets at to 0.  Looks for interrupts.  Returns false, with a block of
+ * no runs, behind the last one.
+ */
+extern bool multiset_reader_next(MultisetReader *reader);
+
 /*
  * A datum of which few bytes are wanted.  A large value that is stored out of line and
  * uncompressed is read a slice at a time: a slice is whole chunks of the TOAST table, and the
@@ -46,12 +67,6 @@ typedef struct MultisetSlices
 
 /* Opens a datum for reading few of its bytes. *slices must live as long as they are read. */
 extern void multiset_value_open_sliced(Datum datum, MultisetSlices *slices);
-
-/* Decodes block number of an open value.  Looks for interrupts. */
-extern void multiset_value_read(const Multiset *m, uint32 number, MultisetBlock *block);
-
-/* Decodes all runs into keys and counts, which have room for m->len each. */
-extern void multiset_value_decode(const Multiset *m, int32 *keys, uint64 *counts);
 
 /* What makes a datum of runs in ascending order. */
 typedef struct MultisetBuilder

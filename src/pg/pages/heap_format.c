@@ -115,7 +115,7 @@ heap_format_take_blocks(ParallelTableScanDesc scan, BlockNumber nblocks,
 	uint64		taken;
 	uint64		n;
 
-	/* A process that takes block by block may have begun elsewhere (synchronized scans). */
+	/* A process that takes block by block may have begun at another block: synchronized scans. */
 	SpinLockAcquire(&parallel->phs_mutex);
 	if (parallel->phs_startblock == InvalidBlockNumber)
 		parallel->phs_startblock = 0;

@@ -97,7 +97,10 @@ heap_format_item_tuple(HeapTuple tuple, Page page, uint32 item)
 	tuple->t_len = item & 0xFFFF;
 }
 
-/* The same, by the line number; false if there is no row. */
+/*
+ * Sets where a tuple's row is and how long it is, by the line number.  Returns false if there is
+ * no row.
+ */
 static inline bool
 heap_format_line_tuple(HeapTuple tuple, Page page, int line)
 {
@@ -263,9 +266,9 @@ heap_format_scan_blocks(TableScanDesc scan)
 }
 
 /*
- * Takes blocks of a table of nblocks blocks out of a parallel scan for this process: those from
- * *first on up to end(*first), or the last block if that is nearer.  Returns how many; 0 if all
- * have been taken.  *last: the scan has no more of them.
+ * Takes blocks of a table of nblocks blocks out of a parallel scan for this process: from *first on
+ * up to end(*first), or up to the table's end if that is nearer.  Returns how many; 0 if all have
+ * been taken.  Sets *last to whether these are the scan's last blocks.
  */
 extern int	heap_format_take_blocks(ParallelTableScanDesc scan, BlockNumber nblocks,
 									BlockNumber (*end) (BlockNumber block), BlockNumber *first,

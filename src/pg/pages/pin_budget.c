@@ -20,7 +20,7 @@
 #include "pg/pages/pin_budget.h"
 #include "pg/shared_memory.h"
 
-/* The part of the buffers that may be pinned: one of so many. */
+/* One in this many of the buffers may be pinned. */
 #define BUDGET_PART 4
 
 typedef struct PinBudget

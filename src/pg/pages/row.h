@@ -48,8 +48,8 @@ typedef struct RowLayout
 	int			ncolumns;
 	RowColumn  *columns;		/* ascending by attnum */
 	int			nfixed;			/* the first nfixed of them are at fixed offsets */
-	AttrNumber	last_fixed;		/* attnum of the last of those; 0 if none */
-	int			early;			/* one of those that has 4 bytes; -1 if none */
+	AttrNumber	last_fixed;		/* attnum of the last fixed column; 0 if none */
+	int			early;			/* a fixed column of 4 bytes; -1 if none */
 	uint32		early_flip;		/* its values XOR this are its keys */
 	WalkStep   *steps;			/* of columns 1 .. the last one read */
 	AttrNumber	known_attnum;	/* last column at a fixed offset, read or not ... */
@@ -73,8 +73,8 @@ typedef struct NotedRows
 } NotedRows;
 
 /*
- * Describes columns, of which column_kind knows the types, but of those that images, which may be
- * NULL, has functions for.  keys: as in ColumnScan.  Its memory is the current memory context's.
+ * Makes *layout the layout of columns, in the current memory context.  images and keys are as in
+ * ColumnScan.  column_kind knows the types of columns without an image.
  */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
 							const AttrNumber *attnums, const ColumnImage *images, bool keys);

@@ -125,7 +125,7 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 
 	unpin_single(fetch);
 	if (fetch->share.local || !BufferIsValid(buffer) ||
-		!compat_read_recent_buffer(fetch->rel, page->block, buffer))
+		!ReadRecentBuffer(fetch->rel->rd_locator, MAIN_FORKNUM, page->block, buffer))
 		buffer = ReadBuffer(fetch->rel, page->block);
 
 	heap_format_settle(buffer);

@@ -1,6 +1,6 @@
 /*
  * row_fetch.h
- *		Rows of a heap by their places, in any order: those that a ColumnReader has
+ *		Rows of a heap by their places, in any order: rows that a ColumnReader has
  *		read, fetched again under the same snapshot.
  *
  * A place is 32 bits: the number of the row's page, in the order in which pages are
@@ -9,9 +9,9 @@
  *
  * Rows are not checked for visibility again.  A row that an MVCC snapshot has seen is
  * removed by nobody as long as the snapshot is registered, and a row that is not removed
- * keeps its line pointer: pruning moves the row within the page, and points the
- * line pointers of a chain's dead rows elsewhere, but not this one.  (Old snapshots,
- * which PostgreSQL before 17 may take no heed of, are the caller's to refuse.)
+ * keeps its line pointer: pruning moves the row within the page, and redirects the line
+ * pointers of a chain's dead rows only.  (PostgreSQL before 17 may remove rows that an old
+ * snapshot sees: the caller refuses old snapshots.)
  *
  * A page is looked at under a pin alone, as heapam.c looks at the rows of a page whose
  * visibility it has determined: rows are moved under a cleanup lock only, which nobody
@@ -65,9 +65,9 @@ typedef struct RowFetch
 	uint32		npages;
 	uint32		room;
 	RowFetchPage *pages;		/* by number */
-	uint32		npinned;		/* of those that stay pinned */
-	PinShare	share;			/* so many may stay pinned */
-	bool		exhausted;		/* which has no more */
+	uint32		npinned;		/* pages that stay pinned */
+	PinShare	share;			/* how many may stay pinned */
+	bool		exhausted;		/* the budget has no more for the share */
 	bool		by_row;			/* no page stays pinned from now on */
 	TimestampTz looked;			/* when row_fetch_is_waited_for last looked at the pages */
 	bool		has_single;		/* page single is pinned for the row fetched last */
@@ -78,9 +78,9 @@ typedef struct RowFetch
 extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
 
 /*
- * Takes the pins of so many pages out of the budget, or as many as are left, so that nobody else
- * gets them before the pages are pinned.  row_fetch_unpin gives them back; pages that are pinned
- * after it take theirs one by one.
+ * Takes the pins of a number of pages out of the budget, or what is left of them, so that nobody
+ * else gets them before the pages are pinned.  row_fetch_unpin gives them back; pages that are
+ * pinned after it take theirs one by one.
  */
 extern void row_fetch_reserve(RowFetch *fetch, uint32 pages);
 
@@ -163,7 +163,10 @@ row_fetch(RowFetch *fetch, uint32 place)
 	return &fetch->tuple;
 }
 
-/* The same of a row in a page that row_fetch_keep has pinned, with its line pointer. */
+/*
+ * Does what row_fetch() does, for a row in a page that row_fetch_keep has pinned. item is its
+ * line pointer.
+ */
 static inline HeapTuple
 row_fetch_item(RowFetch *fetch, uint32 place, uint32 item)
 {
@@ -182,11 +185,12 @@ row_fetch_stays(const RowFetch *fetch, uint32 place)
 }
 
 /*
- * The rest has rows in the processor's cache before they are fetched: line pointers first.  So many
- * are prefetched at once, in loops that do nothing else: a prefetch holds the processor up while
- * the page's address is translated, and only loops as short as these have several of these
- * translations under way at a time.  1e7 rows of 117 bytes by a uuid, three of their columns: 3.8
- * s with a prefetch in front of each row, 2.4 s with these (two cores of a virtual machine).
+ * The functions below have rows in the processor's cache before they are fetched: line pointers
+ * first.  ROW_FETCH_AT_ONCE of them are prefetched at once, in loops that do nothing else: a
+ * prefetch holds the processor up while the page's address is translated, and only loops as short
+ * as these have several of these translations under way at a time.  1e7 rows of 117 bytes by a
+ * uuid, three of their columns: 3.8 s with a prefetch in front of each row, 2.4 s with these (two
+ * cores of a virtual machine).
  *
  * Unless they are inlined always, gcc takes functions that only prefetch for ones without an
  * effect, and leaves the calls out.

@@ -147,22 +147,40 @@ empty_batch(const ColumnBatch *batch)
 	return part;
 }
 
+void
+batch_space_unpack(const BatchSpace *space, const PackedKeys *values)
+{
+	int32		keys[1024];
+	PackedKeys	part = *values;
+	size_t		at;
+	size_t		i;
+
+	if (space->keys)
+	{
+		packed_keys_unpack(values, space->keys);
+		return;
+	}
+	for (at = 0; at < values->n; at += part.n)
+	{
+		part.values = (const char *) values->values + at * values->width;
+		part.n = Min(values->n - at, lengthof(keys));
+		packed_keys_unpack(&part, keys);
+		for (i = 0; i < part.n; i++)
+			space->wide[at + i] = keys[i];
+	}
+}
+
 /* Appends packed values from *at on, as many as there is room for. */
 static void
 append_unpacked(ColumnBatch *rows, const PackedKeys *values, size_t *at)
 {
 	PackedKeys	packed = *values;
 	BatchSpace	space;
-	size_t		i;
 
 	packed.values = (const char *) packed.values + *at * packed.width;
 	packed.n = Min(packed.n - *at, rows->room);
 	space = column_batch_space(rows, packed.n);
-	if (space.keys)
-		packed_keys_unpack(&packed, space.keys);
-	else
-		for (i = 0; i < packed.n; i++)
-			space.wide[i] = (int64) packed.base + packed_keys_distance(&packed, i);
+	batch_space_unpack(&space, &packed);
 	column_batch_add(rows, packed.n, 0);
 	*at += packed.n;
 }

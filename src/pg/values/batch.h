@@ -52,8 +52,7 @@ typedef struct BatchPages
 } BatchPages;
 
 /*
- * Some rows of one column, or of one filter.  The caller of column_reader_next
- * provides the arrays, with room for column_reader_room.
+ * Some rows of one column, or of one filter.
  *
  * Row i of a batch is element i of all its columns and filters, n is the number of rows, and
  * the key of a NULL is 0.  Where the scan wants the rows' TIDs, they are one more element, of
@@ -104,8 +103,8 @@ typedef struct BatchSpace
 extern void column_batch_make(ColumnBatch *batch, int arrays, size_t room);
 
 /*
- * Makes room for so many rows, more than there was; the arrays stay in the memory context that
- * they are in.
+ * Enlarges the arrays to room rows, more than they have room for.  They stay in their memory
+ * context.
  */
 extern void column_batch_enlarge(ColumnBatch *batch, size_t room);
 
@@ -180,11 +179,15 @@ extern void column_batch_take_back(ColumnBatch *batch, const ColumnBatch *before
 extern size_t column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, uint64 n);
 
 /*
- * Appends the rows of a batch to one of keys; false, with nothing appended, if a value is no int4.
+ * Appends the rows of a batch to a batch of keys.  Returns false, and appends nothing, if a value
+ * is no int4.
  */
 extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows);
 
-/* Appends packed values to a packed batch, whose memory has room for so many bytes. */
+/* Writes packed values to keys, or to wide if there are no keys. */
+extern void batch_space_unpack(const BatchSpace *space, const PackedKeys *values);
+
+/* Appends packed values to a packed batch, whose values are in memory, of that many bytes. */
 extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory,
 									   size_t bytes);
 
@@ -196,9 +199,8 @@ typedef struct BatchPosition
 } BatchPosition;
 
 /*
- * Writes the next values of a packed batch, or of a batch of runs, to rows, a batch that has
- * rows.  These are as many as the batch's arrays have room for, and in them.  Returns false
- * after the last value.
+ * Sets *rows to the next values of a packed batch, or of a batch of runs, as rows in that batch's
+ * arrays: as many as fit there.  Returns false after the last value.
  */
 extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *position,
 								   ColumnBatch *rows);
@@ -210,8 +212,8 @@ extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *posi
 extern size_t column_batch_copy_keys(const ColumnBatch *batch, int32 *out);
 
 /*
- * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a
- * batch; *at is moved on.
+ * Returns the keys of a batch of runs, each once, as rows in the batch's arrays: from run *at on,
+ * as many as fit there.  *at is moved on.
  */
 extern ColumnBatch column_batch_of_runs(const ColumnBatch *batch, size_t *at);
 
@@ -222,9 +224,9 @@ extern void batch_pages_make(BatchPages *pages, size_t room);
 extern void batch_pages_add(BatchPages *pages, BlockNumber block, Buffer buffer);
 
 /*
- * Which rows the consumer of batches still wants: those whose key of the first column is in lo ..
- * hi, or NULL.  Others may be left out of batches, and are counted.  It may get narrower from one
- * batch to the next.
+ * Which rows the consumer of batches still wants: a wanted row's key of the first column is in lo
+ * .. hi, or NULL.  Other rows may be left out of batches, and are counted.  The range may get
+ * narrower from one batch to the next.
  */
 typedef struct ColumnCutoff
 {

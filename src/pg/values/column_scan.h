@@ -1,6 +1,6 @@
 /*
  * column_scan.h
- *		ColumnScan: what is read of a table, from its pages (reader.h) and from resident extents
+ *		ColumnScan: what is read of a table, from its pages (column.h) and from resident extents
  *		(resident_source.h).
  */
 #ifndef HPSORT_PG_VALUES_COLUMN_SCAN_H
@@ -15,8 +15,22 @@
 #include "utils/snapshot.h"
 
 #include "pg/values/batch.h"
-#include "pg/values/rows_handler.h"
 #include "pg/values/value.h"
+
+struct ResidentRows;
+
+/*
+ * A query may answer resident rows without reading them.  The scan sets has_rows before its
+ * first row if the table has resident rows.  After the last row that it reads, it calls
+ * handle() once with the resident rows (resident_rows.h).  If handle() returns true, they are
+ * answered and the scan ends; otherwise the scan reads them.
+ */
+typedef struct ResidentRowsHandler
+{
+	bool		(*handle) (void *arg, struct ResidentRows *rows);
+	void	   *arg;
+	bool		has_rows;
+} ResidentRowsHandler;
 
 /* Blocks that a scan has read. */
 typedef struct ColumnBlocks
@@ -32,8 +46,7 @@ typedef struct ColumnScan
 	Relation	rel;
 	int			ncolumns;
 	const AttrNumber *attnums;	/* ncolumns, of types that column_kind knows */
-	const ColumnImage *images;	/* ncolumns, of which those that have a function are of any type;
-								 * or NULL */
+	const ColumnImage *images;	/* ncolumns, or NULL; a column with a function is of any type */
 	bool		keys;			/* columns are of types that column_type_is_key accepts, and wide
 								 * values are read as keys of a sort (column_narrow) */
 	Snapshot	snapshot;
@@ -50,15 +63,15 @@ typedef struct ColumnScan
 	TupleTableSlot *slot;
 
 	/*
-	 * Conditions that are evaluated of the rows read, in the same way, and returned beside their
-	 * columns: states that ExecInitQual made.
+	 * Other conditions, states that ExecInitQual made.  They are evaluated like the qual for each
+	 * row that passes the qual, and their results are returned beside the row's columns.
 	 */
 	int			nfilters;
 	ExprState **filters;
 
 	/*
-	 * Of a heap: the rows' TIDs are returned, too.  unread: pages whose columns are resident may
-	 * be left unread, since few of their rows will be looked at.
+	 * tids: the rows' TIDs are returned, too; the table is a heap.  unread: few of the rows will
+	 * be looked at, so that pages may be left unread if their columns are resident.
 	 */
 	bool		tids;
 	bool		unread;
@@ -69,7 +82,7 @@ typedef struct ColumnScan
 	/* In a scan of one column: batches may be packed. */
 	bool		packed;
 
-	/* In such a scan: runs of the values may come in place of rows. */
+	/* In a scan of one column: runs of the values may come in place of rows. */
 	bool		runs;
 
 	/* In a scan of one process, without filters beside the qual: answers resident rows; or NULL. */
@@ -80,7 +93,7 @@ typedef struct ColumnScan
 } ColumnScan;
 
 /*
- * How many batches column_reader_next (reader.h) fills: one for each column, then one for each
+ * How many batches column_reader_next (column.h) fills: one for each column, then one for each
  * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the
  * number of rows even if it has neither columns nor filters.
  */

@@ -2,21 +2,22 @@
  * expression_blocks.c
  *		Blocks of values that are the same to an expression (see expression_blocks.h).
  *
- * An expression is the same for all values of a block if each of its columns is within a call of
- * a function that is: steps are these calls.  A step's result is not looked at; it depends on
- * nothing but the block, by the arithmetic of its function:
- * - a timestamp is split into a date and the microseconds of the day, these into hours, minutes
- *   and seconds, with a remainder that is
- *	 never negative.  Blocks of an hour, a minute or a day begin with the epoch, a midnight.
- *	 Infinite timestamps are so far from others that they are in blocks of their own.
- * - a timestamptz is split in the same way after the offset of the time zone has been added.
- *   The offset is not another one within a block if the
- *	 zone has no transition there, and hours of the zone begin with the block if the offset is a
- *	 whole number of blocks.
- * - a number divided by a positive one is truncated toward 0, and date_bin counts from its
- *   origin: below 0 and before the origin
- *	 nothing is claimed.  The bins of date_bin can be so wide that infinity is in the same one as
- *	 the last times before it: nothing is claimed of those that reach beyond the last time.
+ * An expression is the same for all values of a block if each of its columns is an argument of a
+ * function that is.  A call of such a function is a step.  A step's result is not looked at; it
+ * depends on nothing but the block, by the arithmetic of its function:
+ *
+ * - A timestamp is split into a date and the microseconds of the day, and these into hours,
+ *	 minutes and seconds, with a remainder that is never negative.  Blocks of an hour, a minute or a
+ *	 day begin with the epoch, a midnight.  Infinite timestamps are so far from others that they are
+ *	 in blocks of their own.
+ * - A timestamptz is split in the same way after the offset of the time zone has been added.  The
+ *	 offset is the same within a block if the zone has no transition there.  Hours of the zone begin
+ *	 with the block if the offset is a whole number of blocks.
+ * - A number divided by a positive one is truncated toward 0: nothing is claimed below 0.
+ * - date_bin counts from its origin: nothing is claimed before the origin.  Bins can be so wide
+ * that
+ *	 infinity is in one bin with the last times before it: nothing is claimed of bins that reach
+ *	 beyond the last time.
  */
 #include "postgres.h"
 
@@ -94,7 +95,7 @@ constant_of(List *args, int n)
 	return IsA(constant, Const) && !constant->constisnull ? constant : NULL;
 }
 
-/* The field that an argument names; NULL if it is none of those above. */
+/* Returns the field that an argument names; NULL if time_fields has none of that name. */
 static const TimeField *
 field_of(List *args)
 {
@@ -112,8 +113,8 @@ field_of(List *args)
 }
 
 /*
- * The longest blocks of the session's time zone: by its offsets in a winter and a summer, which
- * are those of most others.
+ * The longest blocks of the session's time zone, by its offsets in one winter and one summer: most
+ * other years have the same offsets.
  */
 static int64
 zone_width(void)
@@ -207,8 +208,8 @@ note_division(Step *step, List *args, bool modulo)
 }
 
 /*
- * Notes what the call of a function takes for the same of its argument *column; false if that is
- * nothing.
+ * Sets *column to the argument of which a function takes neighbouring values for the same, and
+ * notes which.  Returns false if there is none.
  */
 static bool
 note_call(Step *step, Oid function, List *args, int *column)
@@ -304,8 +305,8 @@ find_step(Node *node, Step *step)
 		return false;
 
 	/*
-	 * The bits of another type, such as an oid taken for an integer, are another number than the
-	 * column's value.
+	 * The bits of another type are another number than the column's value: of an oid taken for an
+	 * integer, for instance.
 	 */
 	step->column = (const Var *) node;
 	return getBaseType(step->column->vartype) == getBaseType(exprType(argument));
@@ -313,7 +314,7 @@ find_step(Node *node, Step *step)
 
 /* --- blocks */
 
-/* Has blocks be those of another step, too; false if they cannot. */
+/* Narrows blocks to what they have in common with a step's.  Returns false if there is nothing. */
 static bool
 combine_blocks(ExpressionBlocks *blocks, const ExpressionBlocks *more)
 {

@@ -22,8 +22,8 @@ typedef enum BlocksKind
 {
 	BLOCKS_NONE,				/* none: each value of the column is a block */
 	BLOCKS_OF_CALENDAR,			/* all: times of no time zone */
-	BLOCKS_OF_ZONE,				/* those within which the session's time zone keeps its offset */
-	BLOCKS_FROM_ORIGIN			/* those from the origin on, up to the end */
+	BLOCKS_OF_ZONE,				/* in which the session's time zone keeps its offset */
+	BLOCKS_FROM_ORIGIN			/* from the origin on, up to the end */
 } BlocksKind;
 
 /* Blocks of width values, one of which begins at the origin. */
@@ -65,16 +65,16 @@ extern void expression_blocks_find(const ExpressionBlocks *blocks, const ColumnB
 								   int64 *result);
 
 /*
- * For how many of so many rows an expression is evaluated at most that is remembered by blocks:
- * once for each block that the column's values are in by the column's statistics, and for each row
- * in a block of which nothing is known.  Infinity if that cannot be said.
+ * Returns for how many of a number of rows an expression is evaluated at most, if its values are
+ * remembered by blocks: once for each block that has values by the column's statistics, and once
+ * for each row in a block of which nothing is known.  Infinity if there are no statistics.
  */
 extern double expression_blocks_most(PlannerInfo *root, Node *expression, double rows);
 
 /*
- * An estimate of how many different rows of these expressions there are in so many rows: core's
- * estimate, which takes an expression to have as many values as its column, unless the range of
- * the column, or what the expression can be, says that there are fewer.
+ * Estimates how many groups a number of rows has by these expressions.  Core's estimate takes an
+ * expression to have as many values as its column; the result is lower if the range of the column,
+ * or of the expression's function, has fewer.
  */
 extern double expression_groups(PlannerInfo *root, List *expressions, double rows);
 

@@ -42,7 +42,7 @@ static const ValueRange everything = {PG_INT32_MIN, PG_INT32_MAX};
 
 /* --- conditions */
 
-/* Adds a condition to those of its column. */
+/* ANDs a condition with the one that its column has already. */
 static void
 add_condition(Finding *finding, const Var *column, const ValueRange *ranges, size_t nranges,
 			  bool nulls)
@@ -198,8 +198,8 @@ find_sides(Oid op, List *args, Comparison *comparison, const Expr **other)
 /* --- clauses */
 
 /*
- * The value of a Datum of the other side, as far as that matters: just outside of all keys at
- * most.
+ * Returns the key of a Datum of the other side.  A value beyond the keys becomes the integer next
+ * to them, which compares alike.
  */
 static int64
 compared_value(const Comparison *comparison, Datum datum)

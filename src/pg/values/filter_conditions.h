@@ -18,15 +18,19 @@ typedef struct FilterCondition
 	AttrNumber	attnum;
 	ValueRange *ranges;			/* of keys, as in ColumnBatch: values less column_kind_bias */
 	size_t		nranges;
-	bool		nulls;			/* those in which the column is NULL, too */
+	bool		nulls;			/* rows in which the column is NULL, too */
 } FilterCondition;
 
 /*
- * The conditions that together are a filter (ExecInitQual), one for each column, in the current
- * memory context: false if the filter is anything else.  Known are comparisons by the operators of
- * the column's default btree operator class, and <>, with constants and with parameters that
- * have a value already; = ANY and <> ALL of an array of these; IS [NOT] NULL, and the tests
- * of booleans; and all of these ANDed.  Nothing is evaluated that could fail or call a function.
+ * Sets *conditions to the conditions that together are a filter (ExecInitQual), one for each
+ * column, in the current memory context.  Returns false if the filter has anything but
+ *
+ * - comparisons by <> and the operators of the column's default btree operator class, with
+ *	 constants and with parameters that have a value already;
+ * - = ANY and <> ALL of an array of these;
+ * - IS [NOT] NULL, and the tests of booleans;
+ *
+ * ANDed.  Nothing is evaluated that could fail or call a function.
  *
  * Conditions hold for keys within the range of int4, as resident columns have them.
  */

@@ -7,8 +7,8 @@
  * enum's value is its label's OID, and a float's value is its bit pattern.
  *
  * A batch holds narrow values in 32 bits, less column_kind_bias(), and others in 64.
- * The image of such an integer is the unsigned one in the same order: its sign bit is
- * flipped.
+ * The image of a value is the integer of a batch with its sign bit flipped: an unsigned integer in
+ * the same order.
  */
 #ifndef HPSORT_PG_VALUES_VALUE_H
 #define HPSORT_PG_VALUES_VALUE_H

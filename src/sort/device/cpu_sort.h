@@ -10,11 +10,6 @@
 
 #include "sort/device/job.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
  * Sorts spec->n keys by spec->algorithm: keys by any but zero_compressed, positions by any that
  * has a permutation.  output->runs must be NULL; output->keys may be the keys' own array.  Sets
@@ -23,9 +18,5 @@ extern "C"
 extern SortStatus cpu_sort(const SortContext *context, const SortJobSpec *spec,
 						   const int32_t *keys, const SortOutput *output, int *threads,
 						   SortError *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_CPU_SORT_H */

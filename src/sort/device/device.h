@@ -6,8 +6,8 @@
  * The implementations are the client of the GPU service (src/gpu/client_device.c) and a
  * backend's connections to that service (src/pg/gpu/backend.c).  Jobs are run by job.c.
  *
- * Calls come in the order open, add ..., finish, read ..., close.  Each
- * returns SORT_OK or fills err; after an error only close may follow.  A job is
+ * Calls come in the order open, add ..., finish, the read that spec->want says or look_up ...,
+ * close.  Each returns SORT_OK or fills err; after an error only close may follow.  A job is
  * cancelled by close, at any point.  One thread uses a job.
  */
 #ifndef HPSORT_DEVICE_H
@@ -19,11 +19,6 @@
 #include "sort/extents/rows_layout.h"
 #include "sort/runs/runs.h"
 #include "sort/sort_types.h"
-
-#ifdef __cplusplus
-extern "C"
-{
-#endif
 
 typedef struct SortJobSpec
 {
@@ -39,16 +34,17 @@ typedef struct SortJobSpec
 /*
  * The rows of some blocks of one extent (extent.h) each of several columns, whose rows are the
  * same.  A device may have a copy of the extents' bytes, by their generations: numbers that no
- * other bytes have in the life of the server's shared memory.
+ * other bytes have in the life of the server's shared memory.  Travels to the device and back
+ * (gpu/protocol.h).
  */
 typedef struct SortRows
 {
 	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
-	bool		added;			/* add_rows: the keys of its rows are added ... */
-	uint32_t	missing;		/* ... or not: bit c is set if the device lacks the extent of
-								 * column c ... */
-	uint32_t	rows;			/* ... so many rows, with those that have no key ... */
-	uint32_t	nulls;			/* ... without set_rows: of which so many are NULL, and have none */
+	uint32_t	added;			/* the answer: 1 if the keys of its rows are added, or 0: ... */
+	uint32_t	missing;		/* ... bit c is set if the device lacks the extent of column c;
+								 * all bits, if the columns do not have the same rows */
+	uint32_t	rows;			/* how many rows are added, with rows that have no key, ... */
+	uint32_t	nulls;			/* ... without set_rows: how many of them are NULL, and have none */
 } SortRows;
 
 /* What look_up finds of a finished job's keys in ascending order. */
@@ -148,9 +144,5 @@ sort_job_init(SortJob *job, const SortDevice *device, const SortContext *context
 	job->spec = *spec;
 	job->keys = 0;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_DEVICE_H */

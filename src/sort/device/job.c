@@ -52,9 +52,9 @@ sort_job_complete(SortJob *job, const SortOutput *output, SortPlan *plan, SortEr
 		status = take_description(job, output->as_planned, plan, err);
 	if (status == SORT_OK && output->runs)
 		status = device->read_runs(job, output->runs, err);
-	if (status == SORT_OK && output->keys)
+	else if (status == SORT_OK && output->keys)
 		status = device->read_keys(job, output->descending, output->keys, err);
-	if (status == SORT_OK && output->positions)
+	else if (status == SORT_OK && output->positions)
 		status = device->read_permutation(job, output->descending, output->first,
 										  output->positions, err);
 	device->close(job);

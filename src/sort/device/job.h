@@ -12,16 +12,10 @@
 #include "sort/device/device.h"
 #include "sort/plan.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
- * What to read of a job, and where to: each pointer that is not NULL.  positions
- * go with no other output; runs and keys go together, for runs are read first.
+ * What to read of a job, and where to: the one pointer that is not NULL.
  * keys and positions have room for all keys; runs are of the job's allocator.
- * All of it is the caller's, and its contents are undefined on failure.
+ * It is the caller's, and its contents are undefined on failure.
  */
 typedef struct SortOutput
 {
@@ -76,9 +70,5 @@ extern void sort_job_ask_gpu(const SortContext *context, bool required, SortPlan
 
 /* Tells the lender of context's GPU that the CPU takes over, and why. */
 extern void sort_job_gpu_failed(const SortContext *context, const SortError *failure);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_JOB_H */

@@ -16,11 +16,6 @@
 #include "sort/extents/extent.h"
 #include "sort/extents/value_ranges.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Which of an extent's values, or rows, are wanted. */
 typedef enum ExtentMatch
 {
@@ -37,9 +32,9 @@ typedef struct DistanceRange
 } DistanceRange;
 
 /*
- * So many ranges are compared one after the other.  Of 1e7 random distances of one, two and four
- * bytes, in ms, a range takes 0.9, 0.9 and 2.6, a look-up in the table 20 and 65, a binary search
- * 400 (Intel Xeon, two cores of a busy virtual machine).
+ * The most ranges that are compared one after the other.  Of 1e7 random distances of one, two and
+ * four bytes, in ms, a range takes 0.9, 0.9 and 2.6, a look-up in the table 20 and 65, a binary
+ * search 400 (Intel Xeon, two cores of a busy virtual machine).
  */
 #define EXTENT_FILTER_FEW 16
 
@@ -72,9 +67,5 @@ extern ExtentMatch extent_filter_begin(ExtentFilter *filter, const Extent *exten
  */
 extern void extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values,
 							   uint8_t *marks);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_EXTENT_FILTER_H */

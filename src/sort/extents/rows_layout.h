@@ -19,11 +19,6 @@
 #include "sort/extents/extent.h"
 #include "sort/extents/value_ranges.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
  * The most columns of a layout, and ranges of all conditions: a layout fits into the smallest
  * chunk.
@@ -62,9 +57,5 @@ typedef struct RowsLayout
  * Whether numbers of columns, ranges and flags are possible, and the ranges of each column ascend.
  */
 extern bool rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ROWS_LAYOUT_H */

@@ -12,11 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* lo .. hi, both inclusive. */
 typedef struct ValueRange
 {
@@ -35,9 +30,5 @@ extern size_t value_ranges_complement(const ValueRange *ranges, size_t n, ValueR
 /* What is in both sets; out has room for na + nb ranges, and may be neither. */
 extern size_t value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size_t nb,
 									 ValueRange *out);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_VALUE_RANGES_H */

@@ -104,7 +104,7 @@ MinMax(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
 	*hi = high;
 }
 
-/* A few keys one by one, sorting out those outside the range. */
+/* A few keys one by one, sorting out keys outside the range. */
 static HWY_INLINE size_t
 CountFew(const int32_t *keys, size_t n, uint32_t lo, uint32_t last, uint32_t *bins,
 		 int32_t *outside)
@@ -220,7 +220,7 @@ CountTiny(const int32_t *keys, size_t n, uint32_t lo, uint32_t *bins, int32_t *o
 			ones = hn::Add(ones, hn::Add(hn::Add(a, b), hn::Add(c, e)));
 		if (kBins > 2)
 		{
-			/* No list of vectors: those of Arm's SVE have no size to be in one. */
+			/* No list of vectors: Arm's SVE has vectors without a size, which fit in none. */
 			const auto	add = [&](auto v) HWY_ATTR {
 				ones = hn::Sub(ones, hn::VecFromMask(d, hn::Eq(v, one)));
 				twos = hn::Sub(twos, hn::VecFromMask(d, hn::Eq(v, two)));
@@ -356,7 +356,7 @@ Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
 
 	while (left > 0)
 	{
-		/* Going down, this is the last bin of those left, not the first. */
+		/* Going down, this is the last of the bins left, not the first. */
 		const uint64_t v = kDown ? v0 + left - 1 : v1 - left;
 		const int32_t key = (int32_t) ((uint32_t) lo + (uint32_t) v);
 		size_t		some = 1;

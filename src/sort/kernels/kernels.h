@@ -102,7 +102,7 @@ extern size_t kernel_ordered_prefix(const int32_t *keys, size_t n);
 extern uint64_t kernel_count_changes(const int32_t *keys, size_t n);
 
 /*
- * Moves the keys <= pivot (descending: those > pivot) to the front; *nleft is
+ * Moves the keys <= pivot (descending: the keys > pivot) to the front; *nleft is
  * how many there are.  interrupted (may be NULL) is called with arg every 2^20
  * keys; once it returns true, so that the sort is to end, the result is false
  * and the keys are all there, in any order.

@@ -25,7 +25,7 @@ namespace HWY_NAMESPACE
 {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/* Vectors in a block: one mispredicted choice of side for so many. */
+/* Vectors in a block: one mispredicted choice of side for all of them. */
 constexpr size_t kBlock = 4;
 
 /* Most lanes of a vector, so that the buffers have a fixed size. */

@@ -1,7 +1,7 @@
 /*
  * row_pairs.h
  *		A key and a reference to its row as one integer, the key above: sorting
- *		such integers is a stable sort of rows whose references ascend.
+ *		these integers is a stable sort of rows whose references ascend.
  */
 #ifndef HPSORT_ROW_PAIRS_H
 #define HPSORT_ROW_PAIRS_H

@@ -79,7 +79,7 @@ namespace hpsort
 HWY_EXPORT(SortKeys);
 
 /*
- * Up to so many keys VQSort is a sorting network, which compresses nothing:
+ * Up to this many keys VQSort is a sorting network, which compresses nothing:
  * 256 keys take 0.64 us with AVX-512 and 1.02 with AVX2, 257 keys 1.81 and
  * 0.97, 1,000 keys 9.4 and 3.6 (Zen 4).
  */

@@ -4,6 +4,8 @@
  */
 #include "sort/kernels/wide.h"
 
+#include <string.h>
+
 #include "sort/error.h"
 #include "sort/kernels/kernels.h"
 
@@ -18,13 +20,28 @@
 #define CHECK_EVERY ((size_t) 1 << 20)
 
 /*
- * Up to so many elements, plain insertion beats the set-up of a vectorised sort:
+ * Up to this many elements, plain insertion beats the set-up of a vectorised sort:
  * 8 keys 49 and 284 ns, 32 keys 279 and 301, 48 keys 468 and 330 (AMD EPYC, Zen 5).
  */
 #define WIDE_INSERTION_MAX 32
 
 /* Elements whose median splits a part. */
 #define WIDE_SAMPLE 1024
+
+bool
+wide_copy_keys(const int32_t *keys, size_t n, int32_t *out, const SortContext *context)
+{
+	size_t		at;
+
+	for (at = 0; keys != out && at < n; at += CHECK_EVERY)
+	{
+		memcpy(out + at, keys + at,
+			   (n - at < CHECK_EVERY ? n - at : CHECK_EVERY) * sizeof(int32_t));
+		if (n > CHECK_EVERY && sort_interrupted(context))
+			return false;
+	}
+	return true;
+}
 
 bool
 wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi, const SortContext *context)

@@ -12,11 +12,6 @@
 #include "sort/kernels/row_pairs.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Sorts n keys in place; false if interrupted, in any order then. */
 extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortContext *context);
 
@@ -26,12 +21,12 @@ extern bool wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *contex
 /* Sorts n long pairs upwards in place; false as above. */
 extern bool wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContext *context);
 
+/* Copies any number of keys to out, unless they are there; false if interrupted. */
+extern bool wide_copy_keys(const int32_t *keys, size_t n, int32_t *out,
+						   const SortContext *context);
+
 /* The bounds of any number of keys, at least one; false if interrupted. */
 extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,
 						 const SortContext *context);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_WIDE_H */

@@ -42,7 +42,7 @@
 #define SLOW_RANGE ((uint64_t) 1 << 24)
 
 /*
- * t threads pay from t * t times so many keys on: a thread is started for each
+ * t threads pay from t * t times this many keys on: a thread is started for each
  * of three phases, which costs 50 us one after the other, and has n / t keys to
  * work on.
  * Sixteen idle virtual cores of an Intel Xeon (AVX-512), random keys of range

@@ -28,7 +28,7 @@ typedef enum ComparisonFreeForm
 typedef struct PublishedOptions
 {
 	/* comparison_free */
-	int			threads;		/* T: exactly so many; 0: as many as are allowed and pay */
+	int			threads;		/* T: exactly this many; 0: as many as are allowed and pay */
 	ComparisonFreeForm counters;	/* private to each thread (0), or shared */
 
 	/* comparison_free_onehot: by Eq. 10, for distinct keys, instead of Eq. 11 */

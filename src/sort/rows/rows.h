@@ -14,11 +14,6 @@
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Rows to be sorted, and after rows_sort the result. */
 typedef struct RowsSort
 {
@@ -51,9 +46,5 @@ extern void rows_plan(const SortContext *context, uint64_t n, uint64_t lo, uint6
  */
 extern SortStatus rows_sort(RowsSort *rows, SortPlan *plan, const SortContext *context,
 							SortError *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ROWS_H */

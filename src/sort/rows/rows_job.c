@@ -40,7 +40,7 @@ columns_of(const RowsJob *rows)
 }
 
 /*
- * Adds those of rows from .. to - 1 that have not been added, neighbours by one call; *left is
+ * Adds the rows from .. to - 1 that have not been added, neighbours by one call; *left is
  * how many are not.
  */
 static SortStatus

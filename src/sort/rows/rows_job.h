@@ -11,11 +11,6 @@
 
 #include "sort/device/device.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /*
  * Finds the bytes of extent i, which stay as they are until the next call; returns false if
  * there are none any more.
@@ -28,7 +23,7 @@ typedef struct RowsJob
 	const ValueRange *ranges;
 	int32_t		lo;				/* inclusive bounds of all keys */
 	int32_t		hi;
-	const int32_t *keys;		/* nkeys of them, besides those of rows */
+	const int32_t *keys;		/* nkeys of them, besides the keys of rows */
 	size_t		nkeys;
 	SortRows   *rows;			/* n of them, of which added says afterwards which were counted */
 	const uint64_t *generations;	/* as of SortDevice.add_rows */
@@ -38,7 +33,7 @@ typedef struct RowsJob
 } RowsJob;
 
 /*
- * Returns whether context's GPU sorts or counts keys of n rows of so many columns, of which there
+ * Returns whether context's GPU sorts or counts keys of n rows of ncolumns columns, of which there
  * are range different ones, of its own copies in less time than the CPU takes for them, as far as
  * is known; always and never as context's device says.  May connect to the GPU's service.
  */
@@ -58,9 +53,5 @@ extern SortStatus rows_job_sort(const SortContext *context, const RowsJob *rows,
  */
 extern SortStatus rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs,
 								 SortError *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_ROWS_JOB_H */

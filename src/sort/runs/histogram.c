@@ -153,17 +153,21 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context
 	return SORT_OK;
 }
 
+/* The counters, for the kernels. */
+static KernelBins
+bins_of(const Histogram *h)
+{
+	return (KernelBins)
+	{
+		h->bins, h->stride, h->tables, h->lo, h->range
+	};
+}
+
 bool
 histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 			  size_t *noutside, const SortAllocator *a)
 {
-	const KernelBins to = {
-		.bins = h->bins,
-		.stride = h->stride,
-		.tables = h->tables,
-		.lo = h->lo,
-		.range = h->range
-	};
+	const KernelBins to = bins_of(h);
 
 	*noutside = 0;
 	while (n > 0)
@@ -215,13 +219,7 @@ histogram_add_all(Histogram *h, const int32_t *keys, size_t n, const SortContext
 bool
 histogram_add_packed(Histogram *h, const PackedKeys *packed)
 {
-	const KernelBins to = {
-		.bins = h->bins,
-		.stride = h->stride,
-		.tables = h->tables,
-		.lo = h->lo,
-		.range = h->range
-	};
+	const KernelBins to = bins_of(h);
 	uint64_t	bin = histogram_bin(h, packed->base);
 
 	if (bin >= h->range || packed->top >= h->range - bin || h->unfolded + packed->n > h->fold_at)

@@ -2,7 +2,7 @@
  * run_lengths_template.h
  *		Runs of keys in ascending order, for one type of keys.
  *
- * Included by sorter_cursor.c and long_sorter_cursor.c, after defining
+ * Included by sorter_cursor.c and long_sorter.c, after defining
  *	LENGTHS_TYPE		key
  *	LENGTHS_EQUAL		name of the function that finds one run's length
  *	LENGTHS_TAKE		name of the function that finds many runs
@@ -52,7 +52,7 @@ LENGTHS_TAKE(const LENGTHS_TYPE * ordered, size_t *at, size_t end, LENGTHS_TYPE 
 
 	while (got < max && i < end)
 	{
-		/* So many keys are no more runs than there are places for. */
+		/* As many keys as there are places have no more runs than that. */
 		size_t		room = max - got < LENGTHS_STRIDE ? max - got : LENGTHS_STRIDE;
 		size_t		stop = end - i < room ? end : i + room;
 		size_t		last = stop == end ? end - 1 : stop;

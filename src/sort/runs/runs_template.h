@@ -112,9 +112,10 @@ RUNS_NAME(count_fresh) (const RUNS_TYPE * runs, const RUNS_KEY * keys, size_t le
 }
 
 /*
- * Adds len > 0 ascending keys, with their counts or, if counts is NULL, each once, to the list,
- * in which so many are fresh and have room.  From the end, in place: the list's tail moves up
- * past the fresh keys.  Returns the number of steps, 0 if interrupted; context may be NULL.
+ * Adds len > 0 ascending keys, with their counts or, if counts is NULL, each once, to the list.
+ * fresh of them have no run in it yet, for which there is room.  From the end, in place: the
+ * list's tail moves up past the fresh keys.  Returns the number of steps, 0 if interrupted;
+ * context may be NULL.
  */
 static inline size_t
 RUNS_NAME(merge_fresh) (RUNS_TYPE * runs, const RUNS_KEY * keys, const uint64_t *counts,

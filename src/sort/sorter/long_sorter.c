@@ -41,7 +41,7 @@
 /* What turns an unsigned key into the Sorter's key in the same order. */
 #define SIGN_BIT (UINT32_C(1) << 31)
 
-/* Whether keys of so many bits are the Sorter's. */
+/* Whether keys of this many bits are the Sorter's. */
 static inline bool
 is_narrow(int bits)
 {
@@ -286,7 +286,8 @@ count_fresh(const LongSorter *s, const uint64_t *keys, size_t len, size_t *fresh
 
 /*
  * Adds len ascending keys, with their counts or, if counts is NULL, each once, to
- * the runs, of which so many are fresh.  The runs get some more room than needed, within the limit.
+ * the runs; fresh of them have no run yet.  The runs get some more room than needed, within the
+ * limit.
  */
 static SortStatus
 merge_into_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,

@@ -18,11 +18,6 @@
 
 #include "sort/sorter/sorter.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Runs as in runs.h, of wider keys. */
 typedef struct LongRuns
 {
@@ -40,13 +35,13 @@ typedef struct LongSorter
 	Sorter		narrow;			/* of keys with at most 32 bits: key - 2^31 */
 	SortContext narrow_context; /* narrow's: context, with the limit in it, if there is one */
 
-	/* Wider keys: those that are not in the runs ... */
+	/* Wider keys: the ones that are not in the runs ... */
 	uint64_t   *buf;
 	size_t		nbuf;
 	size_t		capacity;
 	bool		ordered;		/* buf is in ascending order */
 	size_t		failed_at;		/* keys in buf when compressing them did not pay; 0: never */
-	LongRuns	runs;			/* ... and those that are */
+	LongRuns	runs;			/* ... and the ones that are */
 	uint64_t	n;				/* keys in all */
 
 	uint64_t	bytes_moved;	/* as in SorterStats, like the next two */
@@ -69,7 +64,7 @@ extern void long_sorter_limit_memory(LongSorter *s, size_t memory_limit);
 extern void long_sorter_reset(LongSorter *s);
 
 /*
- * Forgets all keys, as long_sorter_reset does, but keeps the memory of those that were
+ * Forgets all keys, as long_sorter_reset does, but keeps the memory of keys that were
  * not runs for the next ones, if it is not too much for the new limit.
  */
 extern void long_sorter_empty(LongSorter *s, size_t memory_limit);
@@ -148,9 +143,5 @@ extern SortStatus long_sorter_cursor_runs(LongSorterCursor *cursor, uint64_t *ke
  * What was done; call after finish.  lo and hi of the statistics are not set.
  */
 extern void long_sorter_stats(LongSorter *s, SorterStats *stats);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* HPSORT_LONG_SORTER_H */

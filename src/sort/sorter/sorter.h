@@ -221,7 +221,7 @@ extern size_t sorter_memory(const Sorter *s);
 
 /*
  * Bytes that adding up to n more keys, or finishing and reading the sorter's runs, cannot
- * do without besides those held now, when no algorithm is forced and no array was given.  What
+ * do without besides the bytes held now, when no algorithm is forced and no array was given.  What
  * is a choice, a histogram or runs instead of keys, is only made where the context's
  * memory_limit allows it.  Not counted: what a GPU returns, and the second counters of a
  * histogram of more than 2^32 keys.

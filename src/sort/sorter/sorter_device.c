@@ -41,7 +41,7 @@ sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32
 		plan->device == SORT_DEVICE_GPU;
 }
 
-/* Runs that were added need no algorithm, but have to be such as a forced one sorts. */
+/* Runs that were added need no algorithm, but a forced algorithm must be able to sort them. */
 static SortStatus
 check_runs(const Sorter *s, SortError *err)
 {
@@ -92,8 +92,8 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	big->want = want;
 
 	/*
-	 * Keys that are counted already need no device.  With device "gpu" forced the only such keys
-	 * are those of runs that were added.
+	 * Keys that are counted already need no device.  With device "gpu" forced only the keys of
+	 * runs that were added are counted.
 	 */
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
@@ -140,7 +140,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 			status = count_all(s, lo, hi, err);
 		else
 		{
-			/* No memory for so many bins: the other algorithm, whatever it costs. */
+			/* No memory for the bins: the other algorithm, whatever it costs. */
 			big->plan.algorithm = SORT_ALGORITHM_RADIX;
 			big->plan.cost_ns = big->plan.other_ns;
 			big->plan.other_ns = -1.0;
@@ -281,23 +281,6 @@ run_job(Sorter *s, const SortOutput *output, SortError *err)
 						&big->plan, err);
 }
 
-/* Copies over the keys themselves, so that a cancel in the middle ends the sort. */
-static SortStatus
-copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortError *err)
-{
-	size_t		i;
-
-	for (i = 0; i < n; i += SORTER_CHECK_EVERY)
-	{
-		size_t		part = n - i < SORTER_CHECK_EVERY ? n - i : SORTER_CHECK_EVERY;
-
-		memcpy(to + i, from + i, part * sizeof(int32_t));
-		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
-			return sort_cancelled(err);
-	}
-	return SORT_OK;
-}
-
 SortStatus
 sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 {
@@ -306,6 +289,7 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 	SortOutput	aside = *output;
 	SortStatus	status;
 	bool		in_place;
+	bool		own;			/* they are in buf, which the result becomes */
 	size_t		n;
 
 	*done = true;
@@ -317,18 +301,26 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 
 	/* No device may write over the only copy of the keys but the CPU. */
 	in_place = output->keys && output->keys == kept_keys(s, &n);
+	own = in_place && output->keys == s->buf && s->buf != s->inline_keys;
 	if (in_place)
-		aside.keys = a->alloc(a->arena, (n | 1) * sizeof(int32_t));
+		aside.keys = a->alloc(a->arena, (own ? sorter_room(s) : n | 1) * sizeof(int32_t));
 	if (in_place && aside.keys == NULL)
 		status = sort_no_memory(err);
 	else
 		status = run_job(s, &aside, err);
-	if (in_place && aside.keys)
+	if (status == SORT_OK && own)
 	{
-		if (status == SORT_OK)
-			status = copy_result(s, output->keys, aside.keys, n, err);
-		a->release(a->arena, aside.keys);
+		int32_t    *unordered = s->buf;
+
+		s->buf = aside.keys;
+		aside.keys = unordered;
 	}
+	/* A cancel while keys are written over themselves ends the sort. */
+	else if (status == SORT_OK && in_place &&
+			 !wide_copy_keys(aside.keys, n, output->keys, s->context))
+		status = sort_cancelled(err);
+	if (in_place && aside.keys)
+		a->release(a->arena, aside.keys);
 	if (status == SORT_OK)
 		return SORT_OK;
 
@@ -379,46 +371,5 @@ sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err)
 	big->ordered = true;
 	big->sort_ns += sort_clock() - since;
 	big->bytes_moved += n * sizeof(int32_t) + runs.len * (sizeof(int32_t) + sizeof(uint64_t));
-	return SORT_OK;
-}
-
-SortStatus
-sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
-{
-	SorterBig  *big = s->big;
-	const SortAllocator *a = sorter_allocator(s);
-	size_t		room = sorter_room(s);
-	int32_t    *ordered = a->alloc(a->arena, room * sizeof(int32_t));
-	SortOutput	output = {.keys = ordered};
-	uint64_t	since = sort_clock();
-	SortStatus	status;
-
-	if (ordered == NULL)
-	{
-		/* The CPU needs no second block. */
-		*done = false;
-		sort_no_memory(err);
-		status = give_up_gpu(s, err);
-		return status == SORT_OK ? sorter_plan(s, big->want, err) : status;
-	}
-	status = sorter_run_job(s, &output, done, err);
-	if (status != SORT_OK || !*done)
-	{
-		a->release(a->arena, ordered);
-		return status;
-	}
-	if (s->buf != s->inline_keys)
-	{
-		a->release(a->arena, s->buf);
-		s->buf = ordered;
-	}
-	else
-	{
-		memcpy(s->buf, ordered, s->nbuf * sizeof(int32_t));
-		a->release(a->arena, ordered);
-	}
-	big->ordered = true;
-	big->sort_ns += sort_clock() - since;
-	big->bytes_moved += 2 * s->nbuf * sizeof(int32_t);
 	return SORT_OK;
 }

@@ -28,13 +28,13 @@
 #define SAMPLE_OUTLIERS 8
 
 /*
- * Widening a histogram without slack has to bring in a key for so many bins,
+ * Widening a histogram without slack has to bring in a key for this many bins,
  * or keys that arrive in order would copy it every few thousand of them: at
  * 8e6 ascending keys that made 420 ns a key of 5.
  */
 #define WIDEN_BINS_PER_KEY 8
 
-/* Whether the plan would rather count n keys into so many bins, and they are allowed. */
+/* Whether the plan would rather count n keys into range bins, and these are allowed. */
 static bool
 fills_dense(const Sorter *s, uint64_t n, uint64_t range)
 {
@@ -487,7 +487,7 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	if (status != SORT_OK)
 		return status;
 
-	/* Runs inside dense are counted, those on either side of it stay runs. */
+	/* Runs inside dense are counted, runs on either side of it stay runs. */
 	if (big->dense.range > 0)
 	{
 		hi = histogram_key(&big->dense, big->dense.range - 1);

@@ -71,7 +71,7 @@ sorter_allocator(const Sorter *s)
 	return &s->context->allocator;
 }
 
-/* Whether the caller's limit allows so many bytes besides those that are held. */
+/* Whether the caller's limit allows this many bytes besides the bytes that are held. */
 static inline bool
 sorter_allows(const Sorter *s, uint64_t bytes)
 {
@@ -132,7 +132,7 @@ extern SortStatus sorter_check_bounds(const Sorter *s, const int32_t *keys, size
 extern bool sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi);
 
 /*
- * Counts n keys from anywhere into dense, which must exist, and leaves those
+ * Counts n keys from anywhere into dense, which must exist, and leaves keys
  * outside its bounds, checked against the promise, at the end of buf, which
  * must have room for n.
  */
@@ -147,7 +147,7 @@ extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError
 /* Turns buf into runs and adds them to sparse. */
 extern SortStatus sorter_compress(Sorter *s, SortError *err);
 
-/* Bytes that sorter_compress needs, if so many of the keys in buf are different. */
+/* Bytes that sorter_compress needs, if buf has this many different keys. */
 extern size_t sorter_compress_memory(const Sorter *s, size_t distinct);
 
 /* Whether all keys are in buf, and nobody else has a copy of them. */
@@ -162,7 +162,7 @@ extern void sorter_empty(Sorter *s);
  */
 extern SortStatus sorter_squeeze(Sorter *s, SortError *err);
 
-/* Whether n keys are in ascending order: one read of such keys, and of most others a few. */
+/* Whether n keys are in ascending order: reads all keys that are, and of most others a few. */
 extern SortStatus sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered,
 									SortError *err);
 
@@ -196,7 +196,8 @@ extern SortStatus sorter_stream(Sorter *s, SortError *err);
 extern void sorter_limit_buffer(Sorter *s);
 
 /*
- * Sorts the keys that are still keys on the planned device.  *done is false
+ * Sorts the keys that are still keys on the planned device; if output->keys is buf, buf may be
+ * another block afterwards, which has the result.  *done is false
  * when the GPU failed and another plan was made, for the CPU: the caller looks
  * again where the keys are.
  */
@@ -205,9 +206,8 @@ extern SortStatus sorter_run_job(Sorter *s, const SortOutput *output, bool *done
 /* Whether the keys that are still keys make fewer bytes as runs; a guess, by a sample. */
 extern bool sorter_runs_are_smaller(const Sorter *s);
 
-/* The GPU turns the keys into runs, or puts buf in order; *done as in sorter_run_job. */
+/* The GPU turns the keys into runs; *done as in sorter_run_job. */
 extern SortStatus sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err);
-extern SortStatus sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err);
 
 /*
  * sorter_cursor.c: in order, a sorter's keys are what lies below dense, dense, what lies above

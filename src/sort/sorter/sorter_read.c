@@ -178,7 +178,10 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 		if (big->want == SORT_WANT_RUNS && big->stream == NULL && sorter_runs_are_smaller(s))
 			status = sorter_gpu_to_runs(s, &done, err);
 		else if (big->narray == 0)
-			status = sorter_gpu_order_buffer(s, &done, err);
+		{
+			status = sort_kept(s, false, s->buf, &done, err);
+			big->ordered = status == SORT_OK && done;
+		}
 		if (status != SORT_OK)
 			return status;
 	}

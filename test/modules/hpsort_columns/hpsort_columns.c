@@ -23,7 +23,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "pg/column/scan.h"
+#include "pg/column/column.h"
 
 PG_MODULE_MAGIC;
 

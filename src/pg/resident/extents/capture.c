@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "storage/bufmgr.h"
-#include "utils/memutils.h"
 
 #include "pg/pages/pages.h"
 #include "pg/resident/extents/capture.h"
@@ -24,7 +23,6 @@ typedef struct CapturedValues
 
 struct Capture
 {
-	MemoryContext memory;
 	Relation	rel;
 	int			ncolumns;
 	CaptureColumn *columns;
@@ -42,14 +40,10 @@ struct Capture
 Capture *
 capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 {
-	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Capture",
-												 ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(memory);
 	Capture    *capture = palloc0_object(Capture);
 	AttrNumber *attnums = palloc_array(AttrNumber, ncolumns);
 	int			c;
 
-	capture->memory = memory;
 	capture->rel = rel;
 	capture->ncolumns = ncolumns;
 	capture->columns = columns;
@@ -68,14 +62,7 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, false);
-	MemoryContextSwitchTo(old);
 	return capture;
-}
-
-void
-capture_free(Capture *capture)
-{
-	MemoryContextDelete(capture->memory);
 }
 
 BlockNumber
@@ -105,10 +92,10 @@ capture_begin(Capture *capture, const CaptureExtent *extent, uint32 nextents)
 }
 
 /*
- * Notes the rows of an all-visible page, under its lock: all that there are.  *lsn is the page's,
- * which may be 0 where the table was filled without WAL.  *numbered tells whether row i, from 0 on,
- * has line number i + 1.  That stays so as long as the page is all-visible: line pointers are used
- * again only for new rows.  False if the page is not all-visible.
+ * Notes all rows of an all-visible page, under its lock.  Sets *lsn to the page's LSN, which may
+ * be 0 where the table was filled without WAL, and *numbered to whether row i, from 0 on, has
+ * line number i + 1.  That stays so as long as the page is all-visible: line pointers are used
+ * again only for new rows.  Returns false if the page is not all-visible.
  */
 static bool
 note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)

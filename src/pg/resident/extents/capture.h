@@ -2,10 +2,10 @@
  * capture.h
  *		Making resident extents of the pages that a scan reads.
  *
- * A scan that reads all blocks of an extent, in order, from pages shows each of them to a
- * Capture, which takes the rows of those that are all-visible, and in the end makes an extent of
- * each column.  Nothing that a capture has is shared before that, so that an error needs no
- * clean-up, and two sessions that do the same do no harm.
+ * A scan that reads all blocks of an extent, in order, from pages shows each page to a Capture.
+ * The Capture takes the rows of all-visible pages, and in the end makes an extent of each column.
+ * Nothing that a capture has is shared before that, so that an error needs no clean-up, and two
+ * sessions that do the same do no harm.
  */
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_CAPTURE_H
 #define HPSORT_PG_RESIDENT_EXTENTS_CAPTURE_H
@@ -42,9 +42,11 @@ typedef struct CaptureExtent
 	Bitmapset  *wanted;			/* columns to be captured; NULL: none */
 } CaptureExtent;
 
-/* In the current memory context; columns belong to the caller. */
+/*
+ * Makes a capture in the current memory context, by whose end it is freed; columns belong to the
+ * caller.
+ */
 extern Capture *capture_make(Relation rel, int ncolumns, CaptureColumn *columns);
-extern void capture_free(Capture *capture);
 
 /*
  * Begins an extent.  nextents: how many of each column may follow, this one included, for their

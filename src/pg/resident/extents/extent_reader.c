@@ -63,141 +63,98 @@ has_nulls(const ExtentReader *reader, int from, int to)
 	return n > 0;
 }
 
-/* The values of blocks from .. to - 1, in shared memory; *row is the first one's. */
-static PackedKeys
-block_values(const ExtentReader *reader, int from, int to, uint32 *row)
+PackedKeys
+extent_reader_values(const ExtentReader *reader, int from, int to)
 {
 	const Extent *extent = &reader->header.extent;
 	const uint32 *starts = extent_starts(extent);
 
-	*row = starts[from];
-	return extent_values(extent, reader->bytes, *row, starts[to] - *row);
-}
-
-static const uint8 *
-null_bits(const ExtentReader *reader)
-{
-	return (const uint8 *) reader->bytes + reader->header.extent.nulls_at;
-}
-
-/* Writes values as 64-bit integers. */
-static void
-unpack_wide(const PackedKeys *values, int64 *out)
-{
-	int32		keys[1024];
-	PackedKeys	part = *values;
-	size_t		at;
-	size_t		i;
-
-	for (at = 0; at < values->n; at += part.n)
-	{
-		part.values = (const char *) values->values + at * values->width;
-		part.n = Min(values->n - at, lengthof(keys));
-		packed_keys_unpack(&part, keys);
-		for (i = 0; i < part.n; i++)
-			out[at + i] = keys[i];
-	}
-}
-
-void
-extent_reader_add(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
-{
-	uint32		row;
-	PackedKeys	values = block_values(reader, from, to, &row);
-	BatchSpace	space = column_batch_space(batch, values.n);
-	size_t		nnulls = 0;
-	size_t		i;
-
-	if (has_nulls(reader, from, to))
-		nnulls = extent_read_nulls(null_bits(reader), row, values.n, space.nulls);
-	if (reader->wide)
-		unpack_wide(&values, space.wide);
-	else
-		packed_keys_unpack(&values, space.keys);
-
-	/* The key of a NULL is 0. */
-	for (i = 0; nnulls > 0 && i < values.n; i++)
-	{
-		if (!space.nulls[i])
-			continue;
-		if (reader->wide)
-			space.wide[i] = 0;
-		else
-			space.keys[i] = 0;
-	}
-	column_batch_add(batch, values.n, nnulls);
-}
-
-/* --- some of the rows */
-
-PackedKeys
-extent_reader_values(const ExtentReader *reader, int from, int to)
-{
-	uint32		row;
-
-	return block_values(reader, from, to, &row);
+	return extent_values(extent, reader->bytes, starts[from], starts[to] - starts[from]);
 }
 
 size_t
 extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls)
 {
-	const uint32 *starts = extent_starts(&reader->header.extent);
+	const Extent *extent = &reader->header.extent;
+	const uint32 *starts = extent_starts(extent);
 
 	if (!has_nulls(reader, from, to))
 		return 0;
-	return extent_read_nulls(null_bits(reader), starts[from], starts[to] - starts[from], nulls);
+	return extent_read_nulls((const uint8 *) reader->bytes + extent->nulls_at, starts[from],
+							 starts[to] - starts[from], nulls);
 }
 
-/* Writes the values that have a mark as 64-bit integers; returns how many. */
+/* Writes the values that have a mark to space; returns how many. */
 static size_t
-select_wide(const PackedKeys *values, const uint8 *marks, int64 *out)
+select_values(const PackedKeys *values, const uint8 *marks, const BatchSpace *space)
 {
 	int32		keys[COLUMN_BATCH_KEYS];
 	size_t		n = kernel_select(values->values, values->width, values->n, values->base, marks,
-								  keys);
+								  space->keys ? space->keys : keys);
 	size_t		i;
 
-	for (i = 0; i < n; i++)
-		out[i] = keys[i];
+	if (space->keys == NULL)
+		for (i = 0; i < n; i++)
+			space->wide[i] = keys[i];
 	return n;
 }
 
-void
-extent_reader_select(const ExtentReader *reader, int from, int to, const uint8 *marks,
-					 ColumnBatch *batch)
+/* Does what extent_reader_nulls() does, for the rows, of n, that have a mark. */
+static size_t
+select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8 *marks,
+			 uint8 *nulls)
 {
-	PackedKeys	values = extent_reader_values(reader, from, to);
-	uint8		nulls[COLUMN_BATCH_KEYS];
-	bool		any = extent_reader_nulls(reader, from, to, nulls) > 0;
-	BatchSpace	space = column_batch_space(batch, values.n);
+	uint8		all[COLUMN_BATCH_KEYS];
 	size_t		nnulls = 0;
 	size_t		at = 0;
-	size_t		n;
 	size_t		i;
 
-	if (reader->wide)
-		n = select_wide(&values, marks, space.wide);
-	else
-		n = kernel_select(values.values, values.width, values.n, values.base, marks, space.keys);
-	if (!any)
-		memset(space.nulls, 0, n);
-	for (i = 0; any && i < values.n; i++)
+	if (extent_reader_nulls(reader, from, to, all) == 0)
+		return 0;
+	for (i = 0; i < n; i++)
+		if (marks[i])
+		{
+			nulls[at++] = all[i];
+			nnulls += all[i];
+		}
+	return nnulls;
+}
+
+void
+extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *marks,
+				  ColumnBatch *batch)
+{
+	PackedKeys	values = extent_reader_values(reader, from, to);
+	BatchSpace	space = column_batch_space(batch, values.n);
+	size_t		n = values.n;
+	size_t		nnulls;
+	size_t		i;
+
+	if (marks)
 	{
-		if (!marks[i])
+		n = select_values(&values, marks, &space);
+		nnulls = select_nulls(reader, from, to, values.n, marks, space.nulls);
+	}
+	else
+	{
+		batch_space_unpack(&space, &values);
+		nnulls = extent_reader_nulls(reader, from, to, space.nulls);
+	}
+
+	/* The key of a NULL is 0. */
+	for (i = 0; nnulls > 0 && i < n; i++)
+	{
+		if (!space.nulls[i])
 			continue;
-		space.nulls[at] = nulls[i];
-		nnulls += nulls[i];
-		/* The key of a NULL is 0. */
-		if (nulls[i] && reader->wide)
-			space.wide[at] = 0;
-		else if (nulls[i])
-			space.keys[at] = 0;
-		at++;
+		if (space.wide)
+			space.wide[i] = 0;
+		else
+			space.keys[i] = 0;
 	}
 	column_batch_add(batch, n, nnulls);
 }
 
-/* Writes the TIDs of n rows of a block, or of those that have a mark, to out; returns how many. */
+/* Writes the TIDs of n rows of a block, or of its marked rows, to out; returns how many. */
 static size_t
 number_rows(BlockNumber block, size_t n, const uint8 *marks, int64 *out)
 {
@@ -246,8 +203,7 @@ void
 extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory, size_t bytes,
 						 ColumnBatch *batch)
 {
-	uint32		row;
-	PackedKeys	values = block_values(reader, from, to, &row);
+	PackedKeys	values = extent_reader_values(reader, from, to);
 
 	Assert(!has_nulls(reader, from, to));
 	column_batch_append_packed(batch, &values, memory, bytes);

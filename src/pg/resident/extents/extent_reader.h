@@ -24,7 +24,6 @@
 typedef struct ExtentReader
 {
 	ResidentKey key;
-	bool		wide;			/* values go to ColumnBatch.wide */
 	ResidentExtent extents[VISIBILITY_EXTENTS]; /* of a page of the visibility map */
 	uint64		seen;			/* of resident_look */
 
@@ -69,20 +68,14 @@ extern bool extent_reader_reaches(const ExtentReader *reader);
 /* Whether all that has been read of the extent was its bytes. */
 extern bool extent_reader_holds(const ExtentReader *reader);
 
-/* Adds the rows of blocks from .. to - 1 to a batch. */
-extern void extent_reader_add(const ExtentReader *reader, int from, int to, ColumnBatch *batch);
-
 /*
- * Adds those of the rows that have a mark; marks is of all rows of the blocks, at most
- * COLUMN_BATCH_KEYS.
+ * Adds the rows of blocks from .. to - 1 to a batch.  If marks is not NULL it has a mark, 0 or 1,
+ * of each of these rows, at most COLUMN_BATCH_KEYS, and only rows with a mark of 1 are added.
  */
-extern void extent_reader_select(const ExtentReader *reader, int from, int to, const uint8 *marks,
-								 ColumnBatch *batch);
+extern void extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *marks,
+							  ColumnBatch *batch);
 
-/*
- * The rows of the blocks, where their values lie, and which are NULL: 1, else 0; how many that
- * are.
- */
+/* Returns how many rows the blocks have. */
 static inline size_t
 extent_reader_rows(const ExtentReader *reader, int from, int to)
 {
@@ -91,22 +84,25 @@ extent_reader_rows(const ExtentReader *reader, int from, int to)
 	return starts[to] - starts[from];
 }
 
+/* Returns the rows' values, which stay in shared memory; that of a NULL is any. */
 extern PackedKeys extent_reader_values(const ExtentReader *reader, int from, int to);
 
-/* Without any NULL, nothing is written to nulls. */
+/*
+ * Writes to nulls which rows are NULL, 1 or else 0, and returns how many.  If there are none,
+ * nothing is written.
+ */
 extern size_t extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls);
 
 /*
- * Adds the TIDs of these rows, or of those that have a mark, to a batch, and their pages to pages,
- * as not read; first is the extent's first block, and marks may be NULL.  For blocks whose rows
- * have line numbers 1, 2, 3 ...
+ * Adds the TIDs of the rows that extent_reader_add() adds to a batch, and their pages to pages, as
+ * not read. first is the extent's first block.  The rows of each block must have line numbers 1, 2,
+ * 3 ...
  */
 extern void extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, int to,
 								   const uint8 *marks, ColumnBatch *batch, BatchPages *pages);
 
 /* Appends them, without NULLs among them, to a packed batch (column_batch_append_packed). */
 extern void extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
-									 size_t bytes,
-									 ColumnBatch *batch);
+									 size_t bytes, ColumnBatch *batch);
 
 #endif							/* HPSORT_PG_RESIDENT_EXTENTS_EXTENT_READER_H */

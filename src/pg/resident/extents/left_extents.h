@@ -62,13 +62,13 @@ typedef struct LeftExtents
 } LeftExtents;
 
 /*
- * Makes an empty list of extents of ncolumns columns, with room for so many at first, in the
+ * Makes an empty list of extents of ncolumns columns, with room for room extents at first, in the
  * current memory context.
  */
 extern LeftExtents *left_extents_make(LeftPurpose purpose, int ncolumns, bool descending,
 									  size_t room);
 
-/* Adds an extent, as the columns' readers know it, and those of its blocks that are valid. */
+/* Adds an extent, as the columns' readers know it, with its valid blocks. */
 extern void left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 							 const ResidentBlocks *valid);
 

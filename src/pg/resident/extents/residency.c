@@ -43,7 +43,7 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 /*
  * Whether this transaction has made the table, or given it a new file: then COPY FREEZE adds
  * rows to all-visible pages.  A parallel worker's relation cache does not know of it, but
- * pg_class does: such a transaction has made the table's row there.
+ * pg_class does: the transaction has made the table's row there.
  */
 static bool
 is_new(Relation rel)
@@ -51,7 +51,9 @@ is_new(Relation rel)
 	HeapTuple	tuple;
 	bool		mine;
 
-	if (compat_relation_is_new(rel))
+	if (rel->rd_createSubid != InvalidSubTransactionId ||
+		rel->rd_newRelfilelocatorSubid != InvalidSubTransactionId ||
+		rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId)
 		return true;
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(rel)));
 	if (!HeapTupleIsValid(tuple))
@@ -69,7 +71,7 @@ residency_is_allowed(Relation rel, Snapshot snapshot)
 	/* Writers check for conflicts before they clear a bit, and rely on the page's lock. */
 		!CheckForSerializableConflictOutNeeded(rel, snapshot) &&
 	/* A bit may be set while an old snapshot does not see all of the page. */
-		!compat_snapshots_get_old();
+		old_snapshot_threshold < 0;
 }
 
 void
@@ -85,7 +87,9 @@ residency_key(Relation rel, AttrNumber attnum, ResidentKey *key)
 	key->relid = RelationGetRelid(rel);
 	key->attnum = (uint32) attnum;
 	key->type = type;
-	compat_relation_file(rel, key->file);
+	key->file[0] = rel->rd_locator.spcOid;
+	key->file[1] = rel->rd_locator.dbOid;
+	key->file[2] = rel->rd_locator.relNumber;
 	if (!isnull)
 	{
 		key->missing = 1;

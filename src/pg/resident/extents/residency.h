@@ -24,8 +24,8 @@
 extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
 
 /*
- * Whether resident columns of such a table may be used, and filled, by this transaction with that
- * snapshot.
+ * Whether this transaction may use and fill resident columns of a table, which residency_refusal
+ * has not refused, with that snapshot.
  */
 extern bool residency_is_allowed(Relation rel, Snapshot snapshot);
 

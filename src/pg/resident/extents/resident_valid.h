@@ -37,9 +37,10 @@ typedef struct ResidentLook
 } ResidentLook;
 
 /*
- * The blocks of a column's extent that are valid, of those from extent_first on that are visible
- * in the copy of the map.  Where the map's page has changed, the heap pages are looked at, unless
- * it has changed before each of the last uses.  *known is false if that has not been found out.
+ * Returns the valid blocks of a column's extent, whose first block is extent_first, among the
+ * blocks that are visible in the copy of the map.  Where the map's page has changed, the heap pages
+ * are looked at, unless it had changed at each of the last uses as well.  Then no block is valid,
+ * and *known is false.
  */
 extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn *column,
 										  uint32 number,
@@ -53,18 +54,18 @@ extern bool resident_valid_wants_capture(const ResidentLook *look, SourceColumn 
 										 bool known);
 
 /*
- * Leaves those blocks that have as many rows in all columns, whose extents' starts have been read.
- * Blocks that are valid have; nothing depends on it that a mistake elsewhere could not break, so
- * it is looked at.
+ * Takes out of valid the blocks that have different numbers of rows in different columns.  The
+ * starts of all columns' extents have been read.  There are no such blocks unless other code has a
+ * mistake, which would mix up rows: hence this check.
  */
 extern void resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns,
 										ResidentBlocks *valid);
 
-/* Leaves those blocks whose rows' line numbers are known. */
+/* Takes out of valid the blocks whose rows' line numbers are not known. */
 extern void resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
 										 ResidentBlocks *valid);
 
-/* Why the column is not resident, after what a read of so many blocks has seen. */
+/* Returns why the column is not resident, after a read of that many blocks. */
 extern ResidentReason resident_valid_reason(const SourceColumn *column,
 											const CaptureColumn *capture, int64 blocks);
 

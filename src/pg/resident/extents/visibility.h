@@ -42,9 +42,9 @@ visibility_extent(BlockNumber block)
 }
 
 /*
- * How many extents a list for so many columns has room for at first, of a table of so many blocks,
- * which are not 0: as a rule all of them, since a list that grows copies what it has, and touches
- * more memory than it needs.
+ * Returns how many extents of a table of nblocks blocks, at least one, a list for ncolumns columns
+ * has room for at first.  As a rule these are all, since a list that grows copies what it has, and
+ * touches more memory than it needs.
  */
 static inline size_t
 visibility_first_room(BlockNumber nblocks, int ncolumns)

@@ -16,7 +16,7 @@
 /* A condition of one column. */
 typedef struct ColumnFilter
 {
-	int			column;			/* of those that are read */
+	int			column;			/* number among the columns read */
 	bool		nulls;			/* NULLs are accepted */
 	ExtentFilter values;
 	ExtentMatch values_match;	/* values that are not NULL, of the extent begun */
@@ -44,7 +44,7 @@ struct ResidentFilter
 	const ExtentReader **readers;
 	FilterColumns qual;
 	int			nfilters;
-	FilterColumns *filters;		/* those besides the qual */
+	FilterColumns *filters;		/* besides the qual */
 
 	/* of the rows that are being added */
 	uint8		accepted[COLUMN_BATCH_KEYS];
@@ -54,7 +54,7 @@ struct ResidentFilter
 
 /* --- making one */
 
-/* The number of a column among those that are read; another one is added. */
+/* Returns the number of a column among the columns read, to which it is added if it is new. */
 static int
 find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 {
@@ -248,8 +248,9 @@ mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to
 }
 
 /*
- * Leaves those of the rows that the qual accepts, all or the ones marked as accepted, that are not
- * beyond the cutoff; returns how many.
+ * Takes out of the rows that the qual accepts, all n or the ones marked as accepted, the rows
+ * beyond the cutoff.  Returns how many are left, which are marked as accepted unless they are all
+ * n.
  */
 static size_t
 cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
@@ -312,19 +313,6 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 	column_batch_add(batch, naccepted, nrefused);
 }
 
-/* Appends the values of the accepted rows to the batch of a column. */
-static void
-add_column(ResidentFilter *filter, int c, int from, int to, const uint8 *accepted,
-		   ColumnBatch *batch)
-{
-	const ExtentReader *reader = filter->readers[c];
-
-	if (accepted == NULL)
-		extent_reader_add(reader, from, to, batch);
-	else
-		extent_reader_select(reader, from, to, accepted, batch);
-}
-
 size_t
 resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 					ColumnBatch *batches)
@@ -346,7 +334,7 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 	if (nadded < n)
 		accepted = filter->accepted;
 	for (i = 0; i < filter->nreturned; i++)
-		add_column(filter, i, from, to, accepted, &batches[i]);
+		extent_reader_add(filter->readers[i], from, to, accepted, &batches[i]);
 	for (i = 0; i < filter->nfilters; i++)
 		add_filter(filter, &filter->filters[i], from, to, n, nadded, accepted,
 				   &batches[filter->nreturned + i]);

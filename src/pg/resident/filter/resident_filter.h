@@ -2,8 +2,8 @@
  * resident_filter.h
  *		ResidentFilter: the filters of a scan, evaluated on resident extents.
  *
- * The same rows are accepted as by the executor's evaluation of the filters (ColumnScan's qual and
- * filters), which decides of all blocks that are read from pages.
+ * The filters are ColumnScan's qual and filters.  They accept the rows that the executor's
+ * evaluation accepts, which decides of rows that are read from pages.
  */
 #ifndef HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
 #define HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
@@ -24,7 +24,8 @@ typedef struct ResidentFilter ResidentFilter;
 extern ResidentFilter *resident_filter_make(const ColumnScan *scan, BatchPages *pages);
 
 /*
- * The columns that are read: those of the scan, then others that filters want.  Returns how many.
+ * Sets *attnums to the columns that are read: the scan's, then others that filters want.  Returns
+ * how many there are.
  */
 extern int	resident_filter_columns(const ResidentFilter *filter, const AttrNumber **attnums);
 
@@ -48,10 +49,10 @@ extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
 extern bool resident_filter_only_cuts(const ResidentFilter *filter);
 
 /*
- * Adds those rows of blocks from .. to - 1 of an extent that begins with block first that the
- * qual accepts to the batches of the scan, which have room for all of them, if
- * resident_filter_begin did not say EXTENT_NONE; they are no more than COLUMN_BATCH_KEYS.  Returns
- * how many it accepts; of these, the cutoff leaves out some.
+ * Adds the rows of blocks from .. to - 1 that pass the qual and the cutoff to the scan's batches,
+ * which have room for all rows of these blocks, at most COLUMN_BATCH_KEYS. first is the first block
+ * of the extent, for which resident_filter_begin has not returned EXTENT_NONE.  Returns how many
+ * rows pass the qual.
  */
 extern size_t resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 								  ColumnBatch *batches);

@@ -55,11 +55,11 @@ count_keys(const ResidentSummary *columns, int nkeys)
 }
 
 /*
- * Rows of one column, of which there are so many for each different value, are counted, and the
- * counts come to the CPU: that reads values alone, where rows are written as keys and put in
- * order.  Percentiles of 1e9 rows take 8 ms counted and 30 in order, count(DISTINCT) of 1e7
- * rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been
- * measured.
+ * With this many rows of one column for each different value, or more, the GPU counts the rows,
+ * and the counts come to the CPU.  Counting only reads values; sorting writes rows as keys, and
+ * puts these in order.  Percentiles of 1e9 rows take 8 ms counted and 30 in order,
+ * count(DISTINCT) of 1e7 rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops
+ * paying has not been measured.
  */
 #define ROWS_OF_COUNTED 2500
 
@@ -387,20 +387,15 @@ resident_rows_end(ResidentRows *rows)
 }
 
 int64
-resident_rows_blocks(const ResidentRows *rows)
+resident_rows_answered(const ResidentRows *rows, uint64 *refused)
 {
 	int64		blocks = 0;
 	size_t		i;
 
 	for (i = 0; i < rows->left->n; i++)
 		blocks += resident_blocks_count(&rows->left->valid[i]);
+	*refused += (uint64) rows->refused;
 	return blocks;
-}
-
-int64
-resident_rows_refused(const ResidentRows *rows)
-{
-	return rows->refused;
 }
 
 void

@@ -2,7 +2,7 @@
  * resident_rows.h
  *		ResidentRows: a query of the GPU about rows in the valid blocks of a scan's extents.
  *
- * The GPU keeps copies of extents by their generation, and is given those that it lacks.  There
+ * The GPU keeps copies of extents by their generation, and is given extents that it lacks.  There
  * are two queries:
  *
  * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys
@@ -49,9 +49,9 @@ extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int 
 							  bool counted);
 
 /*
- * Adds an extent, as the columns' readers know it, and those of its blocks that are valid.  False
- * if it is not needed: all blocks are valid, and bounds say that no row passes the filter; then
- * their number is added to *refused.
+ * Adds an extent, as the columns' readers know it, with its valid blocks.  Returns false if the
+ * extent is not needed, and adds its rows to *refused: all its blocks are valid, and bounds say
+ * that no row passes the filter.
  */
 extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
 							  const ResidentBlocks *valid, uint64 *refused);
@@ -66,8 +66,8 @@ extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int
 								 bool *nulls);
 
 /*
- * Has the GPU put keys in order: those of rows, by a layout whose first columns have been filled
- * in but for conditions, and n other keys.  False if it could not.
+ * Has the GPU put keys in order: keys of rows, and n other keys. layout says how rows become keys;
+ * its first columns have been filled in but for conditions.  Returns false if the GPU could not.
  */
 extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi,
 							   const int32 *keys,
@@ -85,9 +85,11 @@ extern void resident_rows_end(ResidentRows *rows);
 
 /* --- for the scan again */
 
-/* Blocks, and rows of them that did not pass, if the handler has answered. */
-extern int64 resident_rows_blocks(const ResidentRows *rows);
-extern int64 resident_rows_refused(const ResidentRows *rows);
+/*
+ * If the handler has answered: returns the blocks that it has answered for, and adds their rows
+ * that did not pass the filter to *refused.
+ */
+extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
 
 typedef struct ResidentCounts
 {

@@ -33,14 +33,8 @@ typedef struct ResidentColumn
 	uint32		capacity;
 	uint32		nextents;		/* that are resident */
 	uint32		usage;			/* as an extent's */
-	uint32		reason;			/* ResidentReason of the last read */
 	ResidentSummary summary;
-	int64		blocks;			/* of the table, when it was last read */
-	uint64		bytes;
-	int64		hits;
-	int64		gpu_hits;
-	int64		refreshes;
-	int64		evictions;
+	ResidentStatus status;		/* but for relid, attnum, rows and blocks_valid */
 } ResidentColumn;
 
 bool
@@ -128,7 +122,7 @@ find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint6
 	return extent && extent->generation == generation ? extent : NULL;
 }
 
-/* Makes the bounds of a column's values those of no values. */
+/* Makes the bounds of a column's values the bounds of no values. */
 static void
 forget_bounds(ResidentColumn *column)
 {
@@ -142,7 +136,7 @@ drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 {
 	if (extent->generation == 0)
 		return;
-	column->bytes -= extent->size;
+	column->status.bytes -= extent->size;
 	column->summary.rows -= extent->rows;
 	column->nextents--;
 	if (column->nextents == 0)
@@ -187,7 +181,7 @@ make_column(ResidentRoot *root, const ResidentKey *key)
 	column->place = place;
 	column->key = *key;
 	column->next = *bucket;
-	column->reason = RESIDENT_READ_ONCE;
+	column->status.reason = RESIDENT_READ_ONCE;
 	forget_bounds(column);
 	*bucket = place;
 	return column;
@@ -258,8 +252,8 @@ sweep_chunk(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep, bo
 			return 0;
 		}
 		drop_extent(root, column, extent);
-		column->evictions++;
-		column->reason = RESIDENT_NO_ROOM;
+		column->status.evictions++;
+		column->status.reason = RESIDENT_NO_ROOM;
 		return size;
 	}
 	if (chunk->kind == RESIDENT_CHUNK_COLUMN && column->nextents == 0)
@@ -290,23 +284,41 @@ sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *
 	return !end;
 }
 
+/*
+ * Gets memory for a chunk of size bytes, of a column of that key: first more of it from the
+ * worker, which is asked for that many bytes, then that of other columns.  The lock is held on
+ * entry, and not afterwards.  Returns whether the caller is to allocate again, with the lock.
+ * Free chunks need not lie side by side, so that more may have to be given up then.
+ */
+static bool
+get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask, ResidentSweep *sweep)
+{
+	bool		more = true;
+
+	if (sweep->full)
+		more = sweep_for(root, key, size, sweep);
+	resident_unlock(root);
+	if (!sweep->full)
+		sweep->full = !resident_worker_ask(root, ask, &sweep->reason);
+	else if (!more && sweep->reason == RESIDENT_OK)
+		sweep->reason = RESIDENT_NO_ROOM;
+	return more;
+}
+
 /* --- reading */
 
 bool
 resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary)
 {
 	ResidentRoot *root = resident_root();
-	ResidentReason reason;
+	Size		size = map_size(nextents);
 	ResidentSweep sweep = {0};
 	ResidentColumn *column;
-	bool		asked = false;
 
 	if (root == NULL)
 		return false;
 	for (;;)
 	{
-		bool		more;
-
 		if (!resident_lock(root, LW_EXCLUSIVE))
 			return false;
 		column = find_attribute(root, key);
@@ -319,14 +331,8 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 			column = make_column(root, key);
 		if (column && grow_map(root, column, nextents))
 			break;
-		/* More memory is asked for first; then other columns give up theirs. */
-		more = asked && sweep_for(root, key, map_size(nextents) + RESIDENT_UNIT, &sweep);
-		resident_unlock(root);
-		if (!asked)
-			(void) resident_worker_ask(root, map_size(nextents) + RESIDENT_MB, &reason);
-		else if (!more)
+		if (!get_room(root, key, size + RESIDENT_UNIT, size + RESIDENT_MB, &sweep))
 			return false;
-		asked = true;
 	}
 	column->usage = MAX_USAGE;
 	*summary = column->summary;
@@ -360,12 +366,12 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 	column = find_column(root, key);
 	if (column)
 	{
-		column->blocks = use->blocks;
-		column->hits += use->hits;
-		column->gpu_hits += use->gpu_hits;
-		column->refreshes += use->refreshes;
+		column->status.blocks = use->blocks;
+		column->status.hits += use->hits;
+		column->status.gpu_hits += use->gpu_hits;
+		column->status.refreshes += use->refreshes;
+		column->status.reason = use->reason;
 		column->summary.reads += use->complete;
-		column->reason = use->reason;
 	}
 	resident_unlock(root);
 }
@@ -464,14 +470,12 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 /* --- filling */
 
 /*
- * Returns a place for an extent of size bytes, and sets *chunk to it.  Memory that there is
- * comes first, then more from the worker, then that of other columns.  The lock is held
- * afterwards.  Returns 0, without the lock, if there is no room.
+ * Returns a place for an extent of size bytes, sets *chunk to it, and holds the lock.  Returns 0,
+ * without the lock, if there is no room.
  */
 static ResidentPlace
 find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
-		  ResidentSweep *sweep,
-		  ResidentChunk **chunk)
+		  ResidentSweep *sweep, ResidentChunk **chunk)
 {
 	for (;;)
 	{
@@ -485,22 +489,8 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
 		place = resident_allocate(root, size, RESIDENT_CHUNK_EXTENT, chunk);
 		if (place != 0)
 			return place;
-		if (!sweep->full)
-		{
-			resident_unlock(root);
-			sweep->full = !resident_worker_ask(root, expected + expected / 16 + 2 * RESIDENT_UNIT,
-											   &sweep->reason);
-			continue;
-		}
-		/* Free chunks need not lie side by side; then more are given up. */
-		if (!sweep_for(root, key, size, sweep))
-		{
-			resident_unlock(root);
-			if (sweep->reason == RESIDENT_OK)
-				sweep->reason = RESIDENT_NO_ROOM;
+		if (!get_room(root, key, size, expected + expected / 16 + 2 * RESIDENT_UNIT, sweep))
 			return 0;
-		}
-		resident_unlock(root);
 	}
 }
 
@@ -539,7 +529,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known->size = (uint32) size;
 	known->usage = Min(extent->usage, MAX_USAGE);
 	known->moves = moves;
-	column->bytes += size;
+	column->status.bytes += (int64) size;
 	column->summary.rows += extent->rows;
 	column->summary.lo = Min(column->summary.lo, extent->base);
 	column->summary.hi = Max(column->summary.hi, (int32) (extent->base + (int64) extent->top));
@@ -583,9 +573,8 @@ resident_forget(Oid relid, AttrNumber attnum)
 
 /* --- looking at it */
 
-/* Returns how hpsort_resident shows a reason; NULL for RESIDENT_OK. */
-static const char *
-reason_text(ResidentReason reason)
+const char *
+resident_reason_text(ResidentReason reason)
 {
 	switch (reason)
 	{
@@ -609,47 +598,39 @@ reason_text(ResidentReason reason)
 	pg_unreachable();
 }
 
-const char *
+ResidentReason
 resident_failure(void)
 {
 	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
 	ResidentReason failure;
 
 	if (root == NULL)
-		return NULL;
+		return RESIDENT_OK;
 	LWLockAcquire(&root->lock, LW_SHARED);
 	failure = root->failure;
 	LWLockRelease(&root->lock);
-	return reason_text(failure);
+	return failure;
 }
 
-/* Makes *status what hpsort_resident shows of a column. */
-static void
-fill_status(ResidentRoot *root, const ResidentColumn *column, ResidentStatus *status)
+/* Returns what hpsort_resident shows of a column. */
+static ResidentStatus
+column_status(ResidentRoot *root, const ResidentColumn *column)
 {
+	ResidentStatus status = column->status;
 	uint32		i;
 	int			w;
 
-	memset(status, 0, sizeof(*status));
-	status->relid = column->key.relid;
-	status->attnum = (AttrNumber) column->key.attnum;
-	status->blocks = column->blocks;
-	status->bytes = (int64) column->bytes;
-	status->hits = column->hits;
-	status->gpu_hits = column->gpu_hits;
-	status->refreshes = column->refreshes;
-	status->evictions = column->evictions;
-	status->reason = reason_text(column->reason);
+	status.relid = column->key.relid;
+	status.attnum = (AttrNumber) column->key.attnum;
+	status.rows = column->summary.rows;
 	for (i = 0; i < column->capacity; i++)
 	{
 		const ResidentExtent *extent = find_extent(root, column, i);
 
-		if (extent->generation == 0)
-			continue;
-		status->rows += extent->rows;
 		for (w = 0; w < (int) lengthof(extent->blocks.words); w++)
-			status->blocks_valid += pg_popcount64(extent->blocks.words[w]);
+			status.blocks_valid += pg_popcount64(extent->blocks.words[w]);
 	}
+	return status;
 }
 
 List *
@@ -689,7 +670,7 @@ resident_status(void)
 				if (column->key.database != MyDatabaseId)
 					continue;
 				if (n < room)
-					fill_status(root, column, &all[n]);
+					all[n] = column_status(root, column);
 				n++;
 			}
 		}

@@ -187,7 +187,7 @@ read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 	 * Rows that are committed at this moment are read, whatever the transaction's snapshot sees,
 	 * and in parallel workers as well.  A catalog snapshot would do that, too, but hpsort_kept is
 	 * no catalog, and a serializable transaction that reads it under an MVCC snapshot conflicts
-	 * with those that declare columns.
+	 * with transactions that declare columns.
 	 *
 	 * If a change is committed while rows are read, any of them may be missed.  The change's
 	 * message comes after that, and has all rows read again.
@@ -358,10 +358,4 @@ resident_declarations(void)
 		result = lappend(result, declaration);
 	}
 	return result;
-}
-
-void
-resident_kept_changed(Oid table)
-{
-	CacheInvalidateRelcacheByRelid(table);
 }

@@ -45,10 +45,4 @@ extern Oid	resident_kept_table(void);
  */
 extern List *resident_declarations(void);
 
-/*
- * Makes all sessions read hpsort_kept, which table is, again when this transaction has
- * committed.
- */
-extern void resident_kept_changed(Oid table);
-
 #endif							/* HPSORT_PG_RESIDENT_MEMORY_KEPT_H */

@@ -49,8 +49,8 @@ typedef struct ResidentExtent
 	uint64		place;			/* of the bytes: for resident_address */
 	uint64		stamp;			/* the caller's */
 	uint64		last;			/* stamp that was compared at the last use */
-	ResidentBlocks blocks;		/* those that the extent may still be used for */
-	ResidentBlocks numbered;	/* those whose rows have line numbers 1, 2, 3 ... */
+	ResidentBlocks blocks;		/* that the extent may still be used for */
+	ResidentBlocks numbered;	/* whose rows have line numbers 1, 2, 3 ... */
 	uint32		size;			/* bytes */
 	uint32		rows;
 	uint32		nulls;			/* of these */
@@ -145,8 +145,8 @@ extern void resident_start_copying(void);
 extern void resident_stop_copying(void);
 
 /*
- * Whether bytes that have just been copied were those of the extent all the time since the call
- * of resident_look() that returned seen.
+ * Whether bytes that have just been copied were the extent's all the time since the call of
+ * resident_look() that returned seen.
  */
 extern bool resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 						   uint64 seen);
@@ -189,6 +189,7 @@ typedef struct ResidentStatus
 {
 	Oid			relid;
 	AttrNumber	attnum;
+	ResidentReason reason;		/* why (some of) it is not resident, as of the last read */
 	int64		rows;			/* in extents */
 	int64		blocks;			/* of the table, when it was last read */
 	int64		blocks_valid;	/* in extents, and not known to have changed */
@@ -197,14 +198,16 @@ typedef struct ResidentStatus
 	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	int64		evictions;		/* extents */
-	const char *reason;			/* why (some of) it is not resident; NULL: it is */
 } ResidentStatus;
+
+/* Returns how hpsort_resident shows a reason, a literal; NULL for RESIDENT_OK. */
+extern const char *resident_reason_text(ResidentReason reason);
 
 /*
  * Returns why there is no memory for columns without an entry, as found at the last attempt;
- * NULL if none has failed.
+ * RESIDENT_OK if none has failed.
  */
-extern const char *resident_failure(void);
+extern ResidentReason resident_failure(void);
 
 /*
  * Returns a palloc'd list of a ResidentStatus for each column of this database that has an

@@ -55,7 +55,7 @@ init(void *data)
 	ResidentRoot *root = (ResidentRoot *) data;
 
 	memset(root, 0, sizeof(*root));
-	root->tranche = compat_new_tranche("HpsortResident");
+	root->tranche = LWLockNewTrancheId("HpsortResident");
 	LWLockInitialize(&root->lock, root->tranche);
 	if (!pg_strong_random(&root->epoch, sizeof(root->epoch)))
 		root->epoch = 0;
@@ -74,7 +74,7 @@ resident_root(void)
 		the_root = (ResidentRoot *) shared_memory_attach("hpsort resident columns",
 														 sizeof(ResidentRoot), init);
 		if (the_root)
-			compat_register_tranche(the_root->tranche, "HpsortResident");
+			LWLockRegisterTranche(the_root->tranche, "HpsortResident");
 	}
 	return the_root;
 }
@@ -148,7 +148,7 @@ retire_slab(MappedSlab *slab)
 		retired[nretired++] = slab->segment;
 }
 
-/* Maps the slabs that are not mapped yet, and retires those that are gone. */
+/* Maps the slabs that are not mapped yet, and retires slabs that are gone. */
 static void
 map_slabs(ResidentRoot *root)
 {
@@ -457,7 +457,7 @@ wait_for_copying(ResidentRoot *root)
 {
 	uint32		last = pg_atomic_read_u32(&root->phase);
 	TimestampTz start = GetCurrentTimestamp();
-	uint32		wait_event = compat_wait_event_extension("HpSortResidentDrop");
+	uint32		wait_event = WaitEventExtensionNew("HpSortResidentDrop");
 
 	(void) pg_atomic_exchange_u32(&root->phase, 1 - last);
 	while (pg_atomic_read_u32(&root->copying[last]) > 0 && !ShutdownRequestPending &&

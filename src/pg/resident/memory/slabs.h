@@ -70,7 +70,7 @@ typedef struct ResidentRoot
 	pg_atomic_uint32 phase;		/* 0 or 1 */
 	pg_atomic_uint32 copying[2];
 
-	/* The rest is protected by lock. */
+	/* All below is protected by lock. */
 	uint64		generations;	/* given to extents */
 	uint64		allocated;		/* bytes of all slabs */
 	uint32		serials;		/* given to slabs */

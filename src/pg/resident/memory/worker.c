@@ -9,7 +9,6 @@
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/shmem.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
@@ -18,6 +17,7 @@
 #include "pg/guarded_call.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/worker.h"
+#include "pg/shared_memory.h"
 
 /* How long a query waits for the worker, which may have to be started. */
 #define WAIT_MS 1000
@@ -39,9 +39,6 @@
 /* How much dynamic shared memory must be left for others: the tables of some parallel queries. */
 #define RESERVED_BYTES (16 * RESIDENT_MB)
 
-/* The hook that was there before request_shmem(), or NULL. */
-static shmem_request_hook_type previous_request_hook;
-
 /* Describes the worker for registering it. */
 static void
 fill_worker(BackgroundWorker *worker)
@@ -56,22 +53,12 @@ fill_worker(BackgroundWorker *worker)
 	strlcpy(worker->bgw_function_name, "hpsort_resident_main", sizeof(worker->bgw_function_name));
 }
 
-/* A shmem_request_hook: asks for the memory of the root. */
-static void
-request_shmem(void)
-{
-	if (previous_request_hook)
-		previous_request_hook();
-	RequestAddinShmemSpace(MAXALIGN(sizeof(ResidentRoot)));
-}
-
 void
 resident_worker_preload(void)
 {
 	BackgroundWorker worker;
 
-	previous_request_hook = shmem_request_hook;
-	shmem_request_hook = request_shmem;
+	shared_memory_request(sizeof(ResidentRoot));
 	if (hpsort_resident_memory <= 0)
 		return;
 	fill_worker(&worker);
@@ -122,7 +109,7 @@ static bool
 wait_for_answer(ResidentRoot *root)
 {
 	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), WAIT_MS);
-	uint32		event = compat_wait_event_extension("HpsortResidentMemory");
+	uint32		event = WaitEventExtensionNew("HpsortResidentMemory");
 	bool		answered = false;
 
 	ConditionVariablePrepareToSleep(&root->changed);
@@ -248,7 +235,7 @@ create(void *arg)
 }
 
 /*
- * Makes a segment of so many bytes.  Returns NULL if there is no memory for it, and *error, of
+ * Makes a segment of size bytes.  Returns NULL if there is no memory for it, and *error, of
  * this context, says why; or if there are too many segments.
  */
 static dsm_segment *

@@ -55,16 +55,6 @@ page_list_make(Relation rel, BlockNumber nblocks, int ncolumns, CaptureColumn *c
 }
 
 void
-page_list_free(PageList *list)
-{
-	if (list->capture)
-		capture_free(list->capture);
-	MemoryContextDelete(list->item_memory);
-	pfree(list->extents);
-	pfree(list);
-}
-
-void
 page_list_add_others(PageList *list, const CaptureExtent *extent, const ResidentBlocks *blocks,
 					 const ResidentBlocks *valid)
 {

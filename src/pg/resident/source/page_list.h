@@ -13,12 +13,11 @@
 typedef struct PageList PageList;
 
 /*
- * Makes an empty list in the current memory context; it is full with most blocks.  columns belong
- * to the caller.
+ * Makes an empty list in the current memory context, by whose end it is freed; it is full with most
+ * blocks.  columns belong to the caller.
  */
 extern PageList *page_list_make(Relation rel, BlockNumber nblocks, int ncolumns,
 								CaptureColumn *columns, int most);
-extern void page_list_free(PageList *list);
 
 /* Lists blocks of an extent, all but the valid ones, and what is to be captured of them. */
 extern void page_list_add_others(PageList *list, const CaptureExtent *extent,

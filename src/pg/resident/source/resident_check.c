@@ -65,7 +65,7 @@ is_same(const TableRows *table, const ColumnBatch *batch, size_t i)
 	return isnull || column_value(table->kind, datum) == column_batch_value(batch, i) + bias;
 }
 
-/* Whether a batch has the rows of a block, behind those of all blocks before. */
+/* Whether a batch has the rows of a block.  All blocks before it have been compared. */
 static bool
 block_is_same(TableRows *table, BlockNumber block, const ColumnBatch *batch)
 {
@@ -87,7 +87,7 @@ block_is_same(TableRows *table, BlockNumber block, const ColumnBatch *batch)
 
 /* Compares all blocks that the source has. */
 static void
-check_blocks(ResidentSource *source, TableRows *table, ResidentCheck *check)
+check_blocks(ResidentSource *source, PageList *list, TableRows *table, ResidentCheck *check)
 {
 	ColumnBatch batch;
 	BlockNumber block;
@@ -102,7 +102,7 @@ check_blocks(ResidentSource *source, TableRows *table, ResidentCheck *check)
 		if (step == RESIDENT_PAGES)
 		{
 			/* These blocks are not in memory. */
-			page_list_end(resident_source_pages(source));
+			page_list_end(list);
 			continue;
 		}
 		check->blocks++;
@@ -130,6 +130,7 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 		.attnums = &attnum
 	};
 	ResidentSource *source = NULL;
+	PageList   *list;
 	ResidentSummary summary;
 	ResidentKey key;
 
@@ -140,12 +141,13 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 	{
 		residency_key(rel, attnum, &key);
 		if (resident_summarize(&key, &summary))
-			source = resident_source_open(&scan, RelationGetNumberOfBlocks(rel), NULL);
+			source = resident_source_open(&scan, RelationGetNumberOfBlocks(rel), NULL,
+										  &list);
 	}
 	if (source)
 	{
 		open_table(&table, rel, scan.snapshot);
-		check_blocks(source, &table, check);
+		check_blocks(source, list, &table, check);
 		close_table(&table);
 	}
 	MemoryContextSwitchTo(old);

@@ -16,7 +16,7 @@ typedef struct ResidentCheck
 {
 	int64		blocks;			/* that a query would read from memory; these are compared */
 	int64		rows;			/* of these blocks, in memory */
-	int64		differing;		/* blocks whose rows in memory are not those of the table */
+	int64		differing;		/* blocks whose rows in memory differ from the table's */
 	BlockNumber first_differing;	/* InvalidBlockNumber: none */
 } ResidentCheck;
 

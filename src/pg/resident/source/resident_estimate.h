@@ -21,8 +21,8 @@
 /*
  * Workers take 10 to 25 ms from their start to the first row, for which parallel_setup_cost has 3
  * ms in units that are measured by core's sum(x).  A scan of pages seldom ends before that, so
- * that it hardly matters there.  Where all rows are resident, parallel_setup_cost counts so many
- * times more.
+ * that the difference hardly matters there.  Where all rows are resident, parallel_setup_cost is
+ * multiplied by this factor.
  */
 #define RESIDENT_SETUP_FACTOR 4.0
 
@@ -49,7 +49,7 @@ typedef struct ResidentEstimate
 typedef struct ResidentQuestion
 {
 	List	   *columns;		/* attribute numbers */
-	int			nkeys;			/* columns that are returned; others, behind them, are those of
+	int			nkeys;			/* columns that are returned; the columns behind them are of
 								 * filters */
 	bool		filtered;		/* not all rows are wanted */
 	bool		looked_up;		/* all that is wanted are positions in the order of keys

@@ -17,7 +17,7 @@
 
 /*
  * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
- * all of those that are not resident.
+ * all blocks that are not resident.
  */
 #define LIST_BLOCKS 4096
 #define LIST_BLOCKS_PARALLEL 512
@@ -51,7 +51,7 @@ struct ResidentSource
 	int			nbatches;		/* column_scan_nbatches */
 	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
-	int			ncolumns;		/* with those that only the filter wants, behind the others */
+	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
 	CaptureColumn *capture_columns;
 	VisibilityCopy map;
@@ -126,10 +126,8 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 	{
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
-		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnums[c] - 1)->atttypid;
 
 		residency_key(scan->rel, attnums[c], key);
-		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
@@ -177,7 +175,8 @@ open_source(ResidentSource *source, BatchPages *pages)
 }
 
 ResidentSource *
-resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages)
+resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pages,
+					 PageList **list)
 {
 	MemoryContext memory;
 	MemoryContext old;
@@ -199,13 +198,18 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 		source = NULL;
 	MemoryContextSwitchTo(old);
 	if (source == NULL)
+	{
 		MemoryContextDelete(memory);
+		return NULL;
+	}
+	*list = source->pages;
 	return source;
 }
 
-void
-resident_source_close(ResidentSource *source)
+uint64
+resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 {
+	uint64		filtered = source->filtered;
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -217,26 +221,20 @@ resident_source_close(ResidentSource *source)
 												   source->blocks.all);
 		resident_end(&column->reader.key, &column->use);
 	}
-	page_list_free(source->pages);
+	if (blocks)
+	{
+		blocks->resident += source->blocks.resident;
+		blocks->gpu += source->blocks.gpu;
+		blocks->all += source->blocks.all;
+	}
 	MemoryContextDelete(source->memory);
+	return filtered;
 }
 
-const ColumnBlocks *
-resident_source_blocks(const ResidentSource *source)
+int64
+resident_source_hits(const ResidentSource *source)
 {
-	return &source->blocks;
-}
-
-PageList *
-resident_source_pages(const ResidentSource *source)
-{
-	return source->pages;
-}
-
-uint64
-resident_source_filtered(const ResidentSource *source)
-{
-	return source->filtered;
+	return source->blocks.resident;
 }
 
 /* --- taking extents */
@@ -262,7 +260,8 @@ take_blocks(ResidentSource *source)
 }
 
 /*
- * Copies the page of the map that has the blocks taken, and what is known of its extents, before.
+ * Copies the page of the map that has the blocks taken.  What is known of its extents is copied
+ * before, so that it is no newer.
  */
 static void
 look_at_map(ResidentSource *source)
@@ -279,7 +278,7 @@ look_at_map(ResidentSource *source)
 
 /* --- which blocks are valid */
 
-/* Notes that so many blocks have been read from extents. */
+/* Counts blocks that have been read from extents. */
 static void
 note_hits(ResidentSource *source, int64 nblocks)
 {
@@ -291,8 +290,9 @@ note_hits(ResidentSource *source, int64 nblocks)
 }
 
 /*
- * Finds the blocks that are valid in all columns, of those that are visible in an extent.  There
- * are none if a column's extent is to be made anew; returns the columns of which that is so.
+ * Sets source->valid to the blocks of an extent, among the visible ones, that are valid in all
+ * columns.  Returns the columns whose extents are to be made anew; if there are any, no block is
+ * valid.
  */
 static Bitmapset *
 find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
@@ -322,7 +322,7 @@ find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
 	return wanted;
 }
 
-/* Decides of the blocks taken which are read how. */
+/* Decides which of the blocks taken are read from the extent, from pages, or later. */
 static void
 begin_extent(ResidentSource *source)
 {
@@ -372,26 +372,14 @@ begin_extent(ResidentSource *source)
 
 /* --- reading valid blocks */
 
-/* Whether the extent has memory that can be copied. */
+/* Whether something is true of the extent in all columns. */
 static bool
-extent_reaches(const ResidentSource *source)
+all_columns(const ResidentSource *source, bool (*is_true) (const ExtentReader *reader))
 {
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_reaches(&source->columns[c].reader))
-			return false;
-	return true;
-}
-
-/* Whether what has been copied of the extent was its bytes. */
-static bool
-extent_holds(ResidentSource *source)
-{
-	int			c;
-
-	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_holds(&source->columns[c].reader))
+		if (!is_true(&source->columns[c].reader))
 			return false;
 	return true;
 }
@@ -412,7 +400,7 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
-		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
+		extent_reader_add(&source->columns[c].reader, from, to, NULL, &batches[c]);
 	if (source->tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
 							   &batches[source->nbatches - 1], source->tids);
@@ -439,7 +427,7 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 	return true;
 }
 
-/* Has those of the blocks read from their pages that are not valid. */
+/* Has the blocks that are not valid read from their pages. */
 static void
 read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
 {
@@ -448,16 +436,16 @@ read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
 	page_list_add_others(source->pages, &extent, blocks, &source->valid);
 }
 
-/* The extent has been given up: the rest of it is read from pages. */
+/* The extent has been given up: its blocks from from on are read from pages. */
 static void
 abandon_extent(ResidentSource *source, int from)
 {
-	ResidentBlocks rest = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
+	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
 
-	rest = resident_blocks_and(&rest, &source->valid);
+	unread = resident_blocks_and(&unread, &source->valid);
 	memset(&source->valid, 0, sizeof(source->valid));
 	source->at = source->nblocks;
-	read_from_pages(source, &rest);
+	read_from_pages(source, &unread);
 }
 
 /* Whether the extent's rows go to packed batches. */
@@ -525,7 +513,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		return RESIDENT_FULL;
 	save_rows(source, batches);
 	resident_start_copying();
-	reaches = extent_reaches(source);
+	reaches = all_columns(source, extent_reader_reaches);
 	while (reaches && next_run(source, &from, &to, room, single) && to > from)
 	{
 		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
@@ -544,7 +532,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	resident_stop_copying();
 	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
-	else if (!reaches || !extent_holds(source))
+	else if (!reaches || !all_columns(source, extent_reader_holds))
 	{
 		take_back_rows(source, batches);
 		abandon_extent(source, start);
@@ -588,9 +576,10 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 }
 
 /*
- * Returns whether the cutoff says that no row of an extent is wanted, which is then counted.
- * How many rows another condition would have refused is not counted.  Of an extent in which
- * some blocks are not valid, only its bytes tell how many rows there are.
+ * Returns whether the cutoff says that no row of an extent is wanted, and counts the rows then.
+ * How many rows another condition would have refused is not counted.  Where some blocks of an
+ * extent are not valid, the number of the other blocks' rows is known from its bytes only, so that
+ * it is not skipped if it must be counted.
  */
 static bool
 skip_beyond(ResidentSource *source, const LeftExtent *left)
@@ -647,15 +636,15 @@ ask_handler(ResidentSource *source)
 
 	if (!handler->handle(handler->arg, source->left.rows))
 		return false;
-	source->filtered += resident_rows_refused(source->left.rows);
-	note_gpu_hits(source, resident_rows_blocks(source->left.rows));
+	note_gpu_hits(source, resident_rows_answered(source->left.rows, &source->filtered));
 	return true;
 }
 
 /*
- * When all other blocks have been read: first the GPU is asked, with empty batches; NULLs that
- * it has counted are added; extents that it has not answered for become the present one, and
- * are read as others are (RESIDENT_PAGES).  RESIDENT_END after all.
+ * Reads the extents that have been left, when all other blocks have been read.  First the GPU, or
+ * the handler, is asked, with empty batches.  Then NULLs that the GPU has counted are added.  Then
+ * each extent that has not been answered for becomes the present one, which is read like others
+ * (RESIDENT_PAGES).  RESIDENT_END at the end.
  */
 static ResidentStep
 fill_from_left(ResidentSource *source, ColumnBatch *batches)

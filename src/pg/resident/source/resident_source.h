@@ -23,40 +23,38 @@ typedef struct ResidentSource ResidentSource;
 
 /*
  * Opens the source of a scan of a heap without images, whose snapshot is set, in the current memory
- * context.  Returns NULL unless all columns, those of the filters among them, are declared
- * resident, the filters can be evaluated in memory, and the table and the snapshot allow it.
+ * context.  Returns NULL unless all columns, also of the filters, are declared resident, the
+ * filters can be evaluated in memory, and the table and the snapshot allow it.
  * Needs the table's blocks, as found after the snapshot was taken.  pages gets the pages of rows,
- * if the scan wants TIDs.
+ * if the scan wants TIDs. *list, the source's, will have the blocks that are to be read from pages.
  */
 extern ResidentSource *resident_source_open(const ColumnScan *scan, BlockNumber nblocks,
-											BatchPages *pages);
+											BatchPages *pages, PageList **list);
 
 typedef enum ResidentStep
 {
 	RESIDENT_ROWS,				/* rows have been added to the batches */
 	RESIDENT_FULL,				/* there are rows that want empty batches, or packed ones */
-	RESIDENT_PAGES,				/* the blocks of resident_source_pages are to be read */
+	RESIDENT_PAGES,				/* the blocks of the list are to be read */
 	RESIDENT_END
 } ResidentStep;
 
 /*
- * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, which is
- * for scans without runs and without a taker, the rows of a single block, never packed, and *one
- * is its number.
+ * Adds rows of valid blocks to batches, whole blocks only, if some more fit.  If one is not NULL,
+ * adds the rows of a single block, never packed, and sets *one to its number; that is for scans
+ * without runs and without a handler.
  */
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
 
-/* The blocks that are to be read from pages. */
-extern PageList *resident_source_pages(const ResidentSource *source);
+/* Returns how many blocks this process has read from extents so far. */
+extern int64 resident_source_hits(const ResidentSource *source);
 
-/* Blocks that this process has read so far. */
-extern const ColumnBlocks *resident_source_blocks(const ResidentSource *source);
-
-/* Rows of extents that the filter has refused so far. */
-extern uint64 resident_source_filtered(const ResidentSource *source);
-
-/* The directory learns what was read.  After an error this is not called, which does no harm. */
-extern void resident_source_close(ResidentSource *source);
+/*
+ * Notes in the directory what was read, adds the blocks read to *blocks unless that is NULL, and
+ * frees the source.  Returns how many rows of extents the filter has refused.  After an error this
+ * is not called, which does no harm.
+ */
+extern uint64 resident_source_close(ResidentSource *source, ColumnBlocks *blocks);
 
 #endif							/* HPSORT_PG_RESIDENT_SOURCE_RESIDENT_SOURCE_H */

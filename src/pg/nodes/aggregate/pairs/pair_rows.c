@@ -64,7 +64,7 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 
 	for (c = 0; c <= nkeys; c++)
 		TupleDescInitEntry(desc, c + 1, NULL, INT8OID, -1, 0);
-	compat_finalize_tupdesc(desc);
+	TupleDescFinalize(desc);
 	for (c = 0; c < nkeys; c++)
 	{
 		attnos[c] = c + 1;

@@ -170,7 +170,7 @@ block_store_get(BlockStore *store, BlockPlace *place)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not seek in temporary file of HpSort Aggregate")));
-	compat_buffile_read(store->file, &size, sizeof(size));
+	BufFileReadExact(store->file, &size, sizeof(size));
 	if (size > store->buffer_size)
 	{
 		if (store->buffer)
@@ -178,7 +178,7 @@ block_store_get(BlockStore *store, BlockPlace *place)
 		store->buffer = MemoryContextAlloc(store->memory, size);
 		store->buffer_size = size;
 	}
-	compat_buffile_read(store->file, store->buffer, size);
+	BufFileReadExact(store->file, store->buffer, size);
 	BufFileTell(store->file, &place->fileno, &place->offset);
 	return store->buffer;
 }

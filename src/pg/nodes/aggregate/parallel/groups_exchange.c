@@ -161,7 +161,7 @@ finish_phase(GroupsExchange *exchange, ExchangePhase phase)
 	Barrier    *barrier = &exchange->shared->barrier;
 
 	if (BarrierPhase(barrier) == (int) phase)
-		BarrierArriveAndWait(barrier, compat_wait_event_extension("HpSortAggregate"));
+		BarrierArriveAndWait(barrier, WaitEventExtensionNew("HpSortAggregate"));
 }
 
 bool

@@ -273,7 +273,7 @@ target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *ta
 		Node	   *filter = (Node *) lfirst(lc);
 
 		if (table != input->rel)
-			filter = compat_translate_to_child(root, filter, table, input->rel);
+			filter = adjust_appendrel_attrs_multilevel(root, filter, table, input->rel);
 		add_column_to_pathtarget(target, (Expr *) filter, 0);
 	}
 	return target;
@@ -355,7 +355,7 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		if (input->filters != NIL)
 			scan->pathtarget = target_of_filters(input, root, table);
 		path->custom_paths = lappend(path->custom_paths, scan);
-		compat_add_disabled_nodes(&path->path, scan);
+		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(scan));
 		/* A worker's share of the rows, by core's estimate. */
 		if (workers > 0 && table->rows > 0)
 			rows *= scan->rows / table->rows;

@@ -177,7 +177,7 @@ prepare_expression(DerivedColumn *derived, PlanState *parent, const Var *column)
 
 	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
 	TupleDescInitEntryCollation(desc, 1, column->varcollid);
-	compat_finalize_tupdesc(desc);
+	TupleDescFinalize(desc);
 	derived->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	derived->econtext = CreateExprContext(parent->state);
 	derived->econtext->ecxt_innertuple = derived->slot;

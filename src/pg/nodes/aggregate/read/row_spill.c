@@ -263,7 +263,7 @@ row_spill_read(RowSpill *spill)
 		const char *at = spill->row;
 		int			b;
 
-		compat_buffile_read(spill->reading.file, spill->row, spill->row_size);
+		BufFileReadExact(spill->reading.file, spill->row, spill->row_size);
 		for (b = 0; b < spill->nbatches; b++)
 		{
 			ColumnBatch *batch = &spill->batches[b];

@@ -274,6 +274,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	uint16		rows[MaxHeapTuplesPerPage];
+	uint64		refused;
 	bool		more;
 
 	if (!scan_is_readable(outer) ||
@@ -283,9 +284,8 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 	scan.ncolumns = page.nkeys;
 	scan.attnums = page.attnums;
 	describe_scan(&scan, outer);
-	reader = column_reader_open(&scan);
+	reader = column_reader_open(&scan, &batches);
 	column_reader_by_page(reader);
-	batches = column_batches_make(&scan, reader);
 	do
 	{
 		int			n;
@@ -293,7 +293,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 
 		if (outer->instrument)
 			InstrStartNode(outer->instrument);
-		more = column_reader_next(reader, batches);
+		more = column_reader_next(reader);
 		if (outer->instrument)
 			InstrStopNode(outer->instrument, (double) batches[0].n);
 		take_images(sort, &page, batches, &page.keys);
@@ -301,9 +301,8 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 		for (i = 0; i < n; i++)
 			put_row(sort, node, column_reader_buffer(reader), batches[page.nkeys].wide[rows[i]]);
 	} while (more);
-	if (column_reader_filtered(reader) > 0)
-		InstrCountFiltered1(outer, column_reader_filtered(reader));
-	column_reader_close(reader);
-	column_batches_free(&scan, batches);
+	refused = column_reader_close(reader);
+	if (refused > 0)
+		InstrCountFiltered1(outer, refused);
 	return true;
 }

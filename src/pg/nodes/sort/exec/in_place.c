@@ -554,7 +554,7 @@ read_table(Reading *reading)
 		if (child->instrument)
 			InstrStartNode(child->instrument);
 		skipped = reading->cutoff.skipped;
-		more = column_reader_next(reading->reader, reading->batches);
+		more = column_reader_next(reading->reader);
 		skipped = reading->cutoff.skipped - skipped;
 		if (child->instrument)
 			InstrStopNode(child->instrument, (double) (reading->batches[0].n + skipped));
@@ -684,17 +684,14 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	init_keys(reading, spec, child->plan);
 	if (sort_cutoff_init(&reading->cutoff, &spec->keys->keys[0]) && bound > 0)
 		reading->scan.cutoff = &reading->cutoff;
-	reading->reader = column_reader_open(&reading->scan);
-	reading->batches = column_batches_make(&reading->scan, reading->reader);
+	reading->reader = column_reader_open(&reading->scan, &reading->batches);
 	reading->tids = reading->batches[reading->scan.ncolumns].wide;
 	MemoryContextSwitchTo(old);
 
 	stay = read_table(reading);
-	filtered = column_reader_filtered(reading->reader);
+	filtered = column_reader_close(reading->reader);
 	if (filtered > 0)
 		InstrCountFiltered1(child, filtered);
-	column_reader_close(reading->reader);
-	column_batches_free(&reading->scan, reading->batches);
 	pfree(reading->images);
 	pfree(reading->places);
 	pfree(reading->items);

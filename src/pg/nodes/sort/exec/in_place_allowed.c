@@ -91,7 +91,7 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 
 	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
 	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC ||
-		compat_snapshots_get_old())
+		old_snapshot_threshold >= 0)
 		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	blocks = RelationGetNumberOfBlocks(rel);

@@ -106,7 +106,7 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 	Path	   *inner = sort_input(root, join->innerjoinpath, path->innersortkeys, false);
 	List	   *outersortkeys = outer ? NIL : path->outersortkeys;
 	List	   *innersortkeys = inner ? NIL : path->innersortkeys;
-	int			presorted = outer ? 0 : compat_outer_presorted_keys(path);
+	int			presorted pg_attribute_unused() = outer ? 0 : compat_outer_presorted_keys(path);
 	JoinPathExtraData own = *extra;
 	JoinCostWorkspace workspace;
 
@@ -120,12 +120,12 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 
 	/* Core tries a semijoin in several ways: the path may be from an earlier call. */
 	own.inner_unique = join->inner_unique;
-	compat_initial_cost_mergejoin(root, &workspace, join->jointype, path->path_mergeclauses,
-								  outer, inner, outersortkeys, innersortkeys, presorted, &own);
-	return (Path *) compat_create_mergejoin_path(root, joinrel, join->jointype, &workspace, &own,
-												 outer, inner, join->joinrestrictinfo,
-												 join->path.pathkeys, path->path_mergeclauses,
-												 outersortkeys, innersortkeys, presorted);
+	initial_cost_mergejoin(root, &workspace, join->jointype, path->path_mergeclauses, outer, inner,
+						   outersortkeys, innersortkeys, presorted, &own);
+	return (Path *) create_mergejoin_path(root, joinrel, join->jointype, &workspace, &own, outer,
+										  inner, join->joinrestrictinfo, join->path.pathkeys, NULL,
+										  path->path_mergeclauses, outersortkeys, innersortkeys,
+										  presorted);
 }
 
 /* Returns copies, with inputs sorted by HpSort, of the merge joins of two relations in paths. */

@@ -88,7 +88,7 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 		return;
 	path = sort_path_make(root, ordered_rel, partial, &columns,
 						  sort_path_workers_know(&bound) ? &bound : NULL, true);
-	rows = compat_gather_rows(path);
+	rows = compute_gather_rows(path);
 	path = (Path *) create_gather_merge_path(root, ordered_rel, path, path->pathtarget,
 											 root->sort_pathkeys, NULL, &rows);
 	add_ordered_path(root, ordered_rel, path, target);

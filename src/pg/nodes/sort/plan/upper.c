@@ -84,7 +84,7 @@ copy_over(const Path *path, Path *sub)
 		own *= sub->rows / old->rows;
 	((ChainPath *) copy)->subpath = sub;
 	copy->parallel_safe = path->parallel_safe && sub->parallel_safe;
-	compat_exchange_disabled_nodes(copy, old, sub);
+	compat_add_disabled_nodes(copy, compat_disabled_nodes(sub) - compat_disabled_nodes(old));
 	copy->total_cost = sub->total_cost + own;
 	copy->startup_cost += reads_all(path) ? sub->total_cost - old->total_cost
 		: sub->startup_cost - old->startup_cost;
@@ -213,7 +213,7 @@ sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *ta
 	path = sort_groups(root, input_rel, path, pathkeys, *bound, true);
 	if (path == NULL)
 		return NULL;
-	rows = compat_gather_rows(path);
+	rows = compute_gather_rows(path);
 	return (Path *) create_gather_merge_path(root, input_rel, path, path->pathtarget, pathkeys,
 											 NULL, &rows);
 }

@@ -205,7 +205,7 @@ abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n)
 
 /* Operator classes or collations have changed. */
 static void
-forget_known(Datum arg, CompatSyscacheId cacheid, uint32 hashvalue)
+forget_known(Datum arg, SysCacheIdentifier cacheid, uint32 hashvalue)
 {
 	HASH_SEQ_STATUS status;
 	Known	   *entry;
