@@ -27,6 +27,8 @@ typedef struct MergeHead
 {
 	RowSegment	segment;
 	SegmentRow	row;
+	Datum		value;			/* of a tuple: of the first key left to core, in the tuple */
+	bool		isnull;
 	RowBuffer	buffer;
 	bool		at_end;
 } MergeHead;
@@ -43,10 +45,12 @@ struct RowMerge
 
 /* The order of two rows of equal mapped keys by those left to core. */
 static int
-compare_rest(const RowStore *store, const SegmentRow *a, const SegmentRow *b)
+compare_rest(const RowStore *store, const MergeHead *left, const MergeHead *right)
 {
 	const KeyColumns *keys = store->keys;
 	const RowElsewhere *elsewhere = store->elsewhere;
+	const SegmentRow *a = &left->row;
+	const SegmentRow *b = &right->row;
 	int			last = keys->nmapped - 1;
 	int			result = 0;
 	int			i;
@@ -54,7 +58,12 @@ compare_rest(const RowStore *store, const SegmentRow *a, const SegmentRow *b)
 	if (key_columns_are_known_equal(keys, (a->key.nulls >> last) & 1, a->key.images[last]))
 		return 0;
 	if (elsewhere == NULL)
-		return row_tuple_compare(keys, store->tupdesc, a->tuple, b->tuple);
+	{
+		result = ApplySortComparator(left->value, left->isnull, right->value, right->isnull,
+									 &keys->rest[0]);
+		return result != 0 || keys->nrest == 1 ? result :
+			row_tuple_compare(keys, store->tupdesc, a->tuple, b->tuple);
+	}
 	for (i = 0; result == 0 && i < keys->nrest; i++)
 	{
 		bool		a_isnull;
@@ -75,13 +84,16 @@ equal_code_is_before(const RowMerge *merge, int64 a, int64 b)
 	const RowStore *store = merge->store;
 	const MergeHead *left = &merge->heads[a];
 	const MergeHead *right = &merge->heads[b];
-	int			result;
+	int			result = 0;
 
 	if (left->at_end || right->at_end)
 		return right->at_end && !left->at_end;
-	result = row_key_compare(store->keys, &left->row.key, &right->row.key);
+
+	/* Of a single key, equal codes say all but which of the rows is NULL. */
+	if (store->keys->nmapped > 1 || left->row.key.nulls != right->row.key.nulls)
+		result = row_key_compare(store->keys, &left->row.key, &right->row.key);
 	if (result == 0 && store->keys->nrest > 0)
-		result = compare_rest(store, &left->row, &right->row);
+		result = compare_rest(store, left, right);
 	return result == 0 ? a < b : result < 0;
 }
 
@@ -96,6 +108,9 @@ advance(const RowMerge *merge, int64 number)
 		head->at_end = true;
 		return CODE_AT_END;
 	}
+	if (head->row.tuple && merge->store->keys->nrest > 0)
+		head->value = row_tuple_value(head->row.tuple, merge->store->tupdesc,
+									  merge->store->keys->rest[0].ssup_attno, &head->isnull);
 	if (unlikely(head->row.key.nulls & 1))
 		return merge->store->keys->keys[0].nulls_first ? 0 : CODE_AT_END;
 	return head->row.key.images[0];
@@ -165,8 +180,11 @@ wins_again(const RowMerge *merge, const MergeHead *head, uint64 code, uint8 null
 {
 	const KeyColumns *keys = merge->store->keys;
 
-	return code == merge->winner.code && keys->nmapped == 1 && !head->at_end &&
-		nulls == head->row.key.nulls &&
+	if (head->at_end)
+		return false;
+	if (head->row.repeats)
+		return true;
+	return code == merge->winner.code && keys->nmapped == 1 && nulls == head->row.key.nulls &&
 		(keys->nrest == 0 || key_columns_are_known_equal(keys, nulls != 0,
 														 head->row.key.images[0]));
 }

@@ -3,14 +3,15 @@
  *		Segments: rows in order on a tape (see row_segment.h).
  *
  * A row on the tape is its tuple, as core's tuplesort writes it: the length, and the bytes of the
- * minimal tuple behind its own length and padding.  Keys are taken from the tuple again when it is
- * read.  A row without a tuple is its images, in four or eight bytes each; in front of them are the
+ * minimal tuple behind its own length and padding.  The length's highest bit is set if the row
+ * repeats the keys of the one before it.  Keys are taken from the tuple again when it is read.  A row without a tuple is its images, in four or eight bytes each; in front of them are the
  * reference of a row that lies elsewhere, and of several keys a byte that says which are NULL.  One
  * narrow key and the reference are the store's pair, so that many are written at once.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/datum.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/row_segment.h"
@@ -18,6 +19,9 @@
 
 /* Bytes of rows without tuples that are written or read at once, more than one row has. */
 #define BUFFER_BYTES 1024
+
+/* Of the length of a tuple on a tape: the row repeats the keys of the row before it. */
+#define ROW_REPEATS ((uint32) 1 << 31)
 
 /* Pairs written between two looks at interrupts. */
 #define PAIRS_AT_ONCE 4096
@@ -190,8 +194,10 @@ row_segment_put(RowSegment *segment, const RowStore *store, const SegmentRow *ro
 	segment->rows++;
 	if (row->tuple)
 	{
+		uint32		len = row->tuple->t_len | (row->repeats ? ROW_REPEATS : 0);
+
 		CHECK_FOR_INTERRUPTS();
-		put_bytes(segment, &row->tuple->t_len, sizeof(uint32));
+		put_bytes(segment, &len, sizeof(len));
 		put_bytes(segment, (const char *) row->tuple + MINIMAL_TUPLE_DATA_OFFSET,
 				  row->tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
 	}
@@ -274,11 +280,27 @@ row_segment_precedes(const RowSegment *segment, const RowStore *store)
 	return result < 0 || (result == 0 && store->keys->nrest == 0);
 }
 
+/*
+ * The only key of a store's rows, if all of them are tuples and core compares what its image leaves
+ * open; else NULL.  Of this key a repeated value is worth noticing: it saves core's comparisons.
+ */
+static const SortSupportData *
+key_that_repeats(const RowStore *store)
+{
+	const KeyColumns *keys = store->keys;
+
+	return store->tuples && !store->elsewhere && keys->nmapped == 1 && keys->nrest == 1 &&
+		keys->rest[0].ssup_attno == keys->keys[0].attno ? &keys->rest[0] : NULL;
+}
+
 void
 row_segment_put_store(RowSegment *segment, const RowStore *store)
 {
 	bool		pairs = segment->pairs && store->order == NULL;
+	const SortSupportData *key = key_that_repeats(store);
 	SegmentRow	row = {.tuple = NULL};
+	Datum		last = 0;
+	bool		last_isnull = true;
 	uint64		i;
 
 	for (i = 0; i < store->rows; i++)
@@ -290,6 +312,18 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 			continue;
 		}
 		row_of_store(store, i, &row);
+		if (key)
+		{
+			Form_pg_attribute att = TupleDescAttr(store->tupdesc, key->ssup_attno - 1);
+			bool		isnull;
+			Datum		value = row_tuple_value(row.tuple, store->tupdesc, key->ssup_attno,
+												&isnull);
+
+			row.repeats = !isnull && !last_isnull &&
+				datumIsEqual(value, last, att->attbyval, att->attlen);
+			last = value;
+			last_isnull = isnull;
+		}
 		row_segment_put(segment, store, &row);
 	}
 	segment->last = key_of_store(store, store->rows - 1);
@@ -331,6 +365,8 @@ row_segment_get(RowSegment *segment, const RowStore *store, SegmentRow *row, Row
 
 		CHECK_FOR_INTERRUPTS();
 		get_bytes(segment, &len, sizeof(len));
+		row->repeats = (len & ROW_REPEATS) != 0;
+		len &= ~ROW_REPEATS;
 		row->tuple = row_buffer_reserve(buffer, len);
 		memset(row->tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
 		row->tuple->t_len = len;

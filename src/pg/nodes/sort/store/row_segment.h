@@ -37,6 +37,7 @@ typedef struct SegmentRow
 {
 	RowKey		key;			/* without tuples, or when it has been read */
 	MinimalTuple tuple;			/* NULL unless rows are tuples */
+	bool		repeats;		/* the tuple is known to have the keys of the row before it */
 	uint32		ref;			/* of a row that lies elsewhere */
 } SegmentRow;
 

@@ -22,11 +22,14 @@
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
 #include "sort/error.h"
+#include "sort/kernels/kernels.h"
 #include "sort/kernels/wide.h"
 #include "sort/key_code.h"
 
 /* Rows handled between two looks at interrupts; a row costs a cache miss or two. */
 #define CHECK_EVERY ((uint64) 1 << 15)
+
+#define SIGN_BIT ((uint32) 1 << 31)
 
 /* Rows elsewhere are fetched so many ahead, in groups of at least so many. */
 #define AHEAD 32
@@ -202,15 +205,6 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 }
 
 static int
-compare_numbers(const void *a, const void *b, void *arg)
-{
-	const RowGroupEntry *left = (const RowGroupEntry *) a;
-	const RowGroupEntry *right = (const RowGroupEntry *) b;
-
-	return left->row < right->row ? -1 : left->row > right->row;
-}
-
-static int
 compare_rows(const void *a, const void *b, void *arg)
 {
 	const RowGroupEntry *left = (const RowGroupEntry *) a;
@@ -254,34 +248,6 @@ compare_rows(const void *a, const void *b, void *arg)
 }
 
 /*
- * Has equal rows be in the order in which they came.  While rows are compared their
- * numbers are not: qsort does with fewer comparisons where rows are equal.
- */
-static void
-restore_input_order(GroupSort *sort, Size n)
-{
-	Size		start = 0;
-	Size		i;
-
-	for (i = 1; i <= n; i++)
-	{
-		bool		sorted = true;
-		Size		k;
-
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (i < n && compare_rows(&sort->rows[i - 1], &sort->rows[i], sort) == 0)
-			continue;
-		for (k = start + 1; k < i && sorted; k++)
-			sorted = sort->rows[k - 1].row < sort->rows[k].row;
-		if (!sorted)
-			qsort_interruptible(sort->rows + start, i - start, sizeof(RowGroupEntry),
-								compare_numbers, NULL);
-		start = i;
-	}
-}
-
-/*
  * Whether two rows have the very same value of a key that is the only one left: some comparison
  * functions copy both values first.
  */
@@ -295,6 +261,41 @@ are_alike(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEntry 
 		return false;
 	att = TupleDescAttr(store->tupdesc, store->keys->rest[0].ssup_attno - 1);
 	return datumIsEqual(left->value, right->value, att->attbyval, att->attlen);
+}
+
+/*
+ * Writes the row numbers of a group that has been sorted to rows, equal rows in the order in which
+ * they came.  While rows are compared their numbers are not: qsort does with fewer comparisons
+ * where rows are equal.
+ */
+static void
+write_in_input_order(GroupSort *sort, uint32 *rows, Size n)
+{
+	bool		any_equal = sort->any_equal;
+	bool		ascend = true;
+	Size		start = 0;
+	Size		i;
+
+	for (i = 0; i < n; i++)
+	{
+		const RowGroupEntry *row = &sort->rows[i];
+		bool		equal = any_equal && i + 1 < n && (are_alike(sort, row, row + 1) ||
+													   compare_rows(row, row + 1, sort) == 0);
+
+		if (i % CHECK_EVERY == CHECK_EVERY - 1)
+			CHECK_FOR_INTERRUPTS();
+
+		/* The highest bit is turned over while numbers are sorted as signed ones. */
+		rows[i] = row->row ^ SIGN_BIT;
+		ascend = ascend && (i == start || row[-1].row < row->row);
+		if (equal)
+			continue;
+		if (!ascend)
+			vqsort_keys((int32 *) rows + start, i + 1 - start, false);
+		for (; start <= i; start++)
+			rows[start] ^= SIGN_BIT;
+		ascend = true;
+	}
 }
 
 /*
@@ -373,14 +374,7 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	{
 		sort->any_equal = false;
 		qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
-		if (sort->any_equal)
-			restore_input_order(sort, n);
-		for (i = 0; i < n; i++)
-		{
-			rows[i] = sort->rows[i].row;
-			if (i % CHECK_EVERY == CHECK_EVERY - 1)
-				CHECK_FOR_INTERRUPTS();
-		}
+		write_in_input_order(sort, rows, n);
 	}
 	if (store->elsewhere && sort->nrest > 0)
 		store->elsewhere->forget(store->elsewhere->arg);
