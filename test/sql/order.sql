@@ -64,7 +64,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
-		CONTINUE WHEN line !~ 'HpSort|Sort |Keys|Distinct|Range|Partitions|Read|Reason';
+		CONTINUE WHEN line !~ 'HpSort|Sort |Keys|Distinct|Range|Segments|Read|Reason';
 		line := regexp_replace(line, '\(actual.*\)', '(actual)');
 		line := regexp_replace(line, '\d+kB', 'NkB');
 		RETURN NEXT regexp_replace(line, '\(.* expected.*\)', '(N expected)');
@@ -80,7 +80,7 @@ SELECT pg_temp.explain('SELECT * FROM order_data ORDER BY few, ARRAY[label]');
 SELECT pg_temp.explain('SELECT * FROM order_data ORDER BY big');
 SELECT pg_temp.explain('SELECT * FROM order_data ORDER BY many LIMIT 10');
 SET work_mem = '128kB';
-SELECT regexp_replace(pg_temp.explain('SELECT * FROM order_data ORDER BY many'), 'Partitions: \d+', 'Partitions: N');
+SELECT regexp_replace(pg_temp.explain('SELECT * FROM order_data ORDER BY many'), 'Segments: \d+', 'Segments: N');
 RESET work_mem;
 CREATE FUNCTION pg_temp.explain_as(format text, query text) RETURNS text
 LANGUAGE plpgsql AS $$

@@ -15,7 +15,7 @@ use Test::More;
 
 random_seed();
 
-# Enough rows that partitions are divided again; HPSORT_TEST_ROWS of some millions show
+# Enough rows that segments are merged more than once; HPSORT_TEST_ROWS of some millions show
 # how soon a cancel is obeyed.
 my $rows = $ENV{HPSORT_TEST_ROWS} // 400000;
 
@@ -233,10 +233,10 @@ for my $mode ('forbid', 'force')
 {
 	for my $query ('SELECT * FROM t ORDER BY few', 'SELECT many FROM t ORDER BY many', 'SELECT * FROM t ORDER BY few, v')
 	{
-		run("SET hpsort.debug_sort = $mode; SET work_mem = '1MB'; SET temp_file_limit = '3MB'");
+		run("SET hpsort.debug_sort = $mode; SET work_mem = '1MB'; SET temp_file_limit = '1MB'");
 		run("SELECT count(*) FROM ($query OFFSET 0) q");
 		$says{$mode} = $err =~ s/^psql:.*?: //r;
-		like($says{$mode}, qr/^ERROR:  temporary file size exceeds "?temp_file_limit"? \(3072kB\)\n\z/, "$mode: temp_file_limit: $query");
+		like($says{$mode}, qr/^ERROR:  temporary file size exceeds "?temp_file_limit"? \(1024kB\)\n\z/, "$mode: temp_file_limit: $query");
 		is($says{$mode}, $says{forbid}, 'the same words') if $mode eq 'force';
 		is(temporary_files(), 0, 'no temporary file left');
 		run('RESET temp_file_limit');
@@ -402,7 +402,7 @@ for my $query (@queries)
 		like($text, qr/Custom Scan \(HpSort\).*\n(.*\n)*? +Sort Key: /, "EXPLAIN ($list) $sql");
 		like($text, qr/Sort Method: \S.* on cpu  (Memory|Disk): \d+kB\n +Keys: \d+/, 'how it was sorted') if $analyze;
 		unlike($text, qr/Sort Method/, 'not sorted') if !$analyze;
-		like($text, qr/Disk: .*\n.*Partitions: \d+/, 'partitions') if $analyze && $memory eq '64kB';
+		like($text, qr/Disk: .*\n.*Segments: \d+/, 'segments') if $analyze && $memory eq '64kB';
 		like($text, qr/Reason: \S/, 'why') if $analyze && $options =~ /VERBOSE/;
 
 		my $json = eval { decode_json(run("EXPLAIN ($list, FORMAT json) $sql")) };

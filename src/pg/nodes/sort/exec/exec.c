@@ -375,7 +375,7 @@ sort_node_shutdown(CustomScanState *node)
 	if (state->in_place)
 		in_place_unpin(state->in_place);
 
-	/* A worker has sorted partitions since it published its statistics. */
+	/* A worker has read more since it published its statistics. */
 	if (state->shared == NULL || IsParallelWorker())
 	{
 		publish_stats(state);

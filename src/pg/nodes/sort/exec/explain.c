@@ -180,8 +180,8 @@ explain_stats_text(const HpSortStats *stats, bool values, const char *method, co
 		appendStringInfo(es->str, "  Groups: " UINT64_FORMAT, sort->groups);
 	if (values && sort->by_group && !sort->on_disk)
 		appendStringInfo(es->str, "  Kept: " UINT64_FORMAT, sort->kept);
-	if (sort->partitions > 0)
-		appendStringInfo(es->str, "  Partitions: %d", sort->partitions);
+	if (sort->segments > 0)
+		appendStringInfo(es->str, "  Segments: %d", sort->segments);
 	if (stats->from_column)
 		appendStringInfoString(es->str, "  Read: column");
 	if (sort->rows != ROWS_COPIED)
@@ -220,8 +220,8 @@ explain_stats_properties(const HpSortStats *stats, bool values, const char *meth
 		ExplainPropertyUInteger("Groups", NULL, sort->groups, es);
 	if (values && sort->by_group && !sort->on_disk)
 		ExplainPropertyUInteger("Kept", NULL, sort->kept, es);
-	if (sort->partitions > 0)
-		ExplainPropertyInteger("Partitions", NULL, sort->partitions, es);
+	if (sort->segments > 0)
+		ExplainPropertyInteger("Segments", NULL, sort->segments, es);
 	ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
 	ExplainPropertyText("Rows", rows_where(sort->rows), es);
 	ExplainPropertyText("Reason", reason, es);

@@ -220,7 +220,7 @@ spare_pages(RowStore *store, Size pages)
 
 /*
  * Whether so many of all rows will be equal, before they are compared by keys left to core, that
- * fetching them for that from all over the table, partition after partition, takes longer than
+ * fetching them for that from all over the table, segment after segment, takes longer than
  * copying rows.
  */
 static bool
@@ -236,7 +236,7 @@ will_have_many_equal(Reading *reading)
 }
 
 /*
- * Has the rows of the store written to partitions; false if there is no memory even for that, or
+ * Has the rows of the store written to a file; false if there is no memory even for that, or
  * if copying all rows is better.
  */
 static bool
@@ -250,23 +250,20 @@ spill(Reading *reading)
 	reading->where = ROWS_COPIED_WORK_MEM;
 	if (store->rows == 0 || row_fetch_memory(rows->fetch) > most)
 		return false;
-	if (rows->partitions == NULL && will_have_many_equal(reading))
+	if (rows->external == NULL && will_have_many_equal(reading))
 	{
 		reading->where = ROWS_COPIED;
 		return false;
 	}
 	rows->count += store->rows;
-	if (rows->partitions)
-		partitions_flush(rows->partitions);
-	else
+	if (rows->external == NULL)
 	{
-		/* Partitions should fit beside all pages, when they are read. */
+		/* Segments are merged beside all pages. */
 		spare_pages(store,
 					Min(most, RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES));
-		rows->partitions = partitions_create(spec->memory, store, &spec->context,
-											 spec->rewind && !spec->random, rows->stats);
-		partitions_start_store(rows->partitions, spec->expected_rows);
+		rows->external = external_sort_create(spec->memory, store, &spec->context);
 	}
+	external_sort_flush(rows->external);
 	return true;
 }
 
@@ -420,11 +417,11 @@ copy_store(Reading *reading)
 }
 
 /*
- * Copies the rows of partitions and those of the store, which join them.  Rows of equal
+ * Copies the rows of the file and those of the store, which join them.  Rows of equal
  * keys stay in order.  The sort has to spare the memory of the list of pages.
  */
 static void
-copy_partitions(Reading *reading)
+copy_file(Reading *reading)
 {
 	InPlace    *rows = reading->rows;
 	RowStore   *copies = reading->sort->store;
@@ -432,12 +429,12 @@ copy_partitions(Reading *reading)
 	uint64		n;
 
 	copies->limit -= Min(copies->limit / IN_PLACE_PAGES_PART, row_fetch_memory(rows->fetch));
-	partitions_flush(rows->partitions);
+	external_sort_flush(rows->external);
 	row_store_reset(rows->store);
-	while ((n = partitions_take_back(rows->partitions, &places)) > 0)
+	while ((n = external_sort_take_back(rows->external, &places)) > 0)
 		copy_refs(reading, places, NULL, n);
-	partitions_destroy(rows->partitions);
-	rows->partitions = NULL;
+	external_sort_destroy(rows->external);
+	rows->external = NULL;
 }
 
 /*
@@ -453,8 +450,8 @@ start_copying(Reading *reading)
 	reading->sort->stats->keys = 0;
 	reading->sort->stats->rows = reading->where;
 	row_store_start_keys(reading->sort->store);
-	if (rows->partitions)
-		copy_partitions(reading);
+	if (rows->external)
+		copy_file(reading);
 	else
 		copy_store(reading);
 	for (i = reading->taken; i < reading->batches[0].n; i++)
@@ -578,29 +575,22 @@ read_table(Reading *reading)
 	return !copying;
 }
 
-/*
- * Writes places that may be read in any order once more, in order, over the bytes of the
- * partitions.
- */
+/* Merges the places of the file, or writes a tape of them if they may be read in any order. */
 static void
-write_tape(InPlace *rows)
+finish_external(InPlace *rows)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->spec->memory);
-	SpillFile  *file = partitions_file(rows->partitions);
-	const uint32 *places;
-	uint64		n;
+	const RowSortSpec *spec = rows->spec;
+	bool		to_tape = spec->random || spec->rewind;
 
-	rows->tape = tape_create(file, IN_PLACE_TAPE_PLACES * sizeof(uint32));
-	rows->buffer = palloc_array(uint32, IN_PLACE_TAPE_PLACES);
-	MemoryContextSwitchTo(old);
-	while ((n = partitions_next_refs(rows->partitions, &places)) > 0)
+	rows->count += rows->store->rows;
+	external_sort_finish(rows->external, to_tape);
+	if (to_tape)
 	{
-		tape_put_items(rows->tape, places, n * sizeof(uint32));
-		CHECK_FOR_INTERRUPTS();
+		rows->tape = external_sort_write_tape(rows->external);
+		rows->buffer = (uint32 *) MemoryContextAlloc(spec->memory,
+													 IN_PLACE_TAPE_PLACES * sizeof(uint32));
 	}
-	tape_finish(rows->tape);
-	rows->stats->space = spill_file_bytes(file);
-	row_store_reset(rows->store);
+	row_sort_external_stats(rows->external, rows->stats);
 }
 
 static void
@@ -612,12 +602,9 @@ finish(InPlace *rows)
 	stats->rows = ROWS_IN_PLACE;
 	row_fetch_trim(rows->fetch);
 	spare_pages(rows->store, row_fetch_memory(rows->fetch));
-	if (rows->partitions)
+	if (rows->external)
 	{
-		rows->count += rows->store->rows;
-		partitions_finish(rows->partitions);
-		if (rows->spec->random)
-			write_tape(rows);
+		finish_external(rows);
 		in_place_end_sort(rows);
 		return;
 	}

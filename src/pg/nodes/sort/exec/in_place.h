@@ -8,9 +8,9 @@
  * child would have computed of a row is computed when the row is returned.  Rows are also fetched,
  * to be compared, where mapped keys are equal and others are left to core.
  *
- * Keys and places that do not fit into work_mem go to partitions, as copied rows do
- * (partitions.h).  They come back partition after partition; where rows may be read
- * backward or from a mark, their places are written once more, in order, to a tape.
+ * Keys and places that do not fit into work_mem are sorted externally, as copied rows are
+ * (store/external_sort.h).  Where rows may be read backward, from a mark, or again, their places
+ * are written once more, in order, to a tape.
  *
  * Pages stay pinned while the executor runs a query to its end, unless somebody waits for one of
  * them: then all are unpinned, and pinned again as rows are wanted.  A query that stops in the
@@ -53,7 +53,7 @@ typedef struct InPlace
 	RowSortPosition mark;
 
 	/* Beyond work_mem. */
-	Partitions *partitions;		/* NULL: the store has all rows */
+	ExternalSort *external;		/* NULL: the store has all rows */
 	Tape	   *tape;			/* of places in order, unless NULL */
 	uint32	   *buffer;			/* for those read from the tape */
 

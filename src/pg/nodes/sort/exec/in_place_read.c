@@ -29,13 +29,10 @@ in_place_read(InPlace *rows, uint64 i)
 					   rows->nplaces * sizeof(uint32));
 		return;
 	}
-	if (i == 0 && rows->nplaces > 0)
-		partitions_rewind(rows->partitions);
-	else
-		Assert(i == rows->first + rows->nplaces);
+	Assert(i == rows->first + rows->nplaces);
 	rows->first = i;
 	rows->fetch->by_row = false;
-	rows->nplaces = partitions_next_refs(rows->partitions, &rows->places);
+	rows->nplaces = external_sort_next_refs(rows->external, &rows->places);
 	in_place_end_sort(rows);
 	if (rows->nplaces == 0)
 		elog(ERROR, "no more places in a temporary file");
@@ -143,7 +140,7 @@ in_place_end(InPlace *rows)
 	row_fetch_unpin(rows->fetch);
 	if (rows->until_end)
 		whole_run_forget_end(&rows->end);
-	if (rows->partitions)
-		partitions_destroy(rows->partitions);
+	if (rows->external)
+		external_sort_destroy(rows->external);
 	row_store_destroy(rows->store);
 }

@@ -17,7 +17,7 @@
 
 typedef struct PlaceRows
 {
-	RowElsewhere elsewhere;		/* for a RowStore, and the partitions of one */
+	RowElsewhere elsewhere;		/* for a RowStore, and an external sort of one */
 	RowFetch   *fetch;
 	ScanState  *child;
 	TupleTableSlot *slot;		/* a row as it is in the table */

@@ -21,9 +21,6 @@
  */
 #define FEW_KEYS 8192
 
-/* Bytes of the tape in memory, as core reads what it may be asked for backward. */
-#define TAPE_BUFFER BLCKSZ
-
 RowSort *
 row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_group,
 			   RowSortStats *stats)
@@ -59,37 +56,25 @@ row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_g
 void
 row_sort_end(RowSort *sort)
 {
-	if (sort->partitions)
-		partitions_destroy(sort->partitions);
+	if (sort->external)
+		external_sort_destroy(sort->external);
 	row_store_destroy(sort->store);
 	MemoryContextReset(sort->spec->memory);
 }
 
-/* The rows go to partitions from now on. */
-static void
-start_partitions(RowSort *sort)
-{
-	const RowSortSpec *spec = sort->spec;
-
-	sort->partitions = partitions_create(spec->memory, sort->store, &spec->context,
-										 spec->rewind && !spec->random, sort->stats);
-	sort->place = ROW_SORT_PARTITIONS;
-}
-
-/* The store is full: its rows go to partitions. */
+/* The store is full: writes its rows to the external sort. */
 static void
 make_room(RowSort *sort)
 {
-	if (sort->partitions)
-		partitions_flush(sort->partitions);
-	else
-	{
-		start_partitions(sort);
-		partitions_start_store(sort->partitions, sort->spec->expected_rows);
-	}
+	const RowSortSpec *spec = sort->spec;
+
+	if (sort->external == NULL)
+		sort->external = external_sort_create(spec->memory, sort->store, &spec->context);
+	sort->place = ROW_SORT_EXTERNAL;
+	external_sort_flush(sort->external);
 }
 
-/* Puts a key to the store, or through it to partitions. */
+/* Puts a key to the store, or through it to the external sort. */
 static inline void
 put_key(RowSort *sort, const RowKey *key)
 {
@@ -113,11 +98,7 @@ put_nulls(RowSort *sort, uint64 nulls)
 	}
 }
 
-/*
- * Moves all keys from the runs to the store.  They come in order there, which
- * would make partitions of the store's first keys alone; so where the store cannot
- * hold them, partitions are made first.
- */
+/* Moves all keys from the runs to the store. */
 static void
 leave_runs(RowSort *sort)
 {
@@ -130,12 +111,6 @@ leave_runs(RowSort *sort)
 	key_runs_finish(runs);
 	if (sort->store->bound > 0)
 		left = Min(left, sort->store->bound);
-	else if (left * sizeof(uint64) * 2 > sort->store->limit)
-	{
-		start_partitions(sort);
-		partitions_start_runs(sort->partitions, runs, sort->spec->expected_rows);
-		key_runs_rewind(runs);
-	}
 	while (left > 0)
 	{
 		size_t		got = key_runs_fetch(runs);
@@ -232,52 +207,6 @@ row_sort_put_runs(RowSort *sort, const Runs *runs)
 	return true;
 }
 
-/*
- * Writes the rows of partitions once more, in order, partition after partition,
- * each of them to the place in the file that it had.
- */
-static void
-write_tape(RowSort *sort)
-{
-	const RowSortSpec *spec = sort->spec;
-	MemoryContext old = MemoryContextSwitchTo(spec->memory);
-	SpillFile  *file = partitions_file(sort->partitions);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(spec->tupdesc,
-													spec->key_only ? &TTSOpsVirtual :
-													&TTSOpsMinimalTuple);
-	uint64		rows = 0;
-
-	sort->tape = tape_create(file, TAPE_BUFFER);
-	MemoryContextSwitchTo(old);
-	for (;;)
-	{
-		(void) partitions_next(sort->partitions, slot);
-		if (TupIsNull(slot))
-			break;
-		if (spec->key_only)
-		{
-			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];
-
-			/* NULL is shorter than any value. */
-			tape_put(sort->tape, &value, slot->tts_isnull[0] ? 1 : sizeof(value));
-		}
-		else
-		{
-			MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
-
-			tape_put(sort->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
-					 tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
-		}
-		if (rows++ % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	tape_finish(sort->tape);
-	sort->stats->space = spill_file_bytes(file);
-	row_store_reset(sort->store);
-	sort->place = ROW_SORT_TAPE;
-}
-
 static void
 finish_runs(RowSort *sort)
 {
@@ -316,6 +245,32 @@ finish_store(RowSort *sort)
 }
 
 void
+row_sort_external_stats(const ExternalSort *external, RowSortStats *stats)
+{
+	ExternalSortStats done = external_sort_stats(external);
+
+	stats->segments = done.segments;
+	stats->compared = done.compared;
+	stats->on_disk = true;
+	stats->plan = done.plan;
+	stats->space = done.bytes;
+}
+
+static void
+finish_external(RowSort *sort)
+{
+	bool		to_tape = sort->spec->random || sort->spec->rewind;
+
+	external_sort_finish(sort->external, to_tape);
+	if (to_tape)
+	{
+		sort->tape = external_sort_write_tape(sort->external);
+		sort->place = ROW_SORT_TAPE;
+	}
+	row_sort_external_stats(sort->external, sort->stats);
+}
+
+void
 row_sort_finish(RowSort *sort)
 {
 	if (sort->place == ROW_SORT_RUNS)
@@ -323,11 +278,7 @@ row_sort_finish(RowSort *sort)
 	else if (sort->place == ROW_SORT_STORE)
 		finish_store(sort);
 	else
-	{
-		partitions_finish(sort->partitions);
-		if (sort->spec->random)
-			write_tape(sort);
-	}
+		finish_external(sort);
 }
 
 void
@@ -337,8 +288,6 @@ row_sort_rewind(RowSort *sort)
 	sort->position.at_end = false;
 	if (sort->place == ROW_SORT_RUNS)
 		key_runs_rewind(&sort->runs);
-	else if (sort->place == ROW_SORT_PARTITIONS)
-		partitions_rewind(sort->partitions);
 	else if (sort->place == ROW_SORT_TAPE)
 		tape_rewind(sort->tape);
 }

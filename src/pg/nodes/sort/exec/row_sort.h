@@ -8,12 +8,12 @@
  *
  *	runs		keys alone, where the only column is the only key (key_runs.h)
  *	store		rows in memory (store/store.h)
- *	partitions	rows beyond work_mem (partitions.h)
- *	tape		those of partitions, written out in order, so that they can be
- *				read backward (store/tape.h)
+ *	external	rows beyond work_mem (store/external_sort.h)
+ *	tape		rows beyond work_mem that may be read backward, or again
+ *				(store/tape.h)
  *
- * Keys go from runs to the store or to partitions when they do not suit runs,
- * rows from the store to partitions when they do not fit into memory.
+ * Keys go from runs to the store when they do not suit runs, rows from the store to
+ * the external sort when they do not fit into memory.
  */
 #ifndef HPSORT_PG_NODES_SORT_EXEC_ROW_SORT_H
 #define HPSORT_PG_NODES_SORT_EXEC_ROW_SORT_H
@@ -23,7 +23,6 @@
 #include "executor/tuptable.h"
 
 #include "pg/nodes/sort/exec/key_runs.h"
-#include "pg/nodes/sort/exec/partitions.h"
 #include "pg/nodes/sort/exec/stats.h"
 #include "pg/nodes/sort/store/store.h"
 
@@ -46,7 +45,7 @@ typedef enum RowSortPlace
 {
 	ROW_SORT_RUNS,
 	ROW_SORT_STORE,
-	ROW_SORT_PARTITIONS,
+	ROW_SORT_EXTERNAL,
 	ROW_SORT_TAPE
 } RowSortPlace;
 
@@ -68,7 +67,7 @@ typedef struct RowSort
 	uint64		count;			/* rows of the store that can be read */
 	RowSortPosition position;	/* in the store */
 	RowSortPosition mark;
-	Partitions *partitions;		/* NULL as long as the rows fit into memory */
+	ExternalSort *external;		/* NULL as long as the rows fit into memory */
 	Tape	   *tape;
 	RowBuffer	row;			/* a row of the tape */
 } RowSort;
@@ -115,6 +114,9 @@ extern bool row_sort_put_runs(RowSort *sort, const Runs *runs);
 
 /* All rows are there: puts them in order. */
 extern void row_sort_finish(RowSort *sort);
+
+/* Sets the statistics of rows that did not fit into memory. */
+extern void row_sort_external_stats(const ExternalSort *external, RowSortStats *stats);
 
 /*
  * Starts again with the first row, of a sort with random or rewind; remembers
@@ -217,9 +219,9 @@ row_sort_next(RowSort *sort, bool forward, TupleTableSlot *slot)
 		case ROW_SORT_RUNS:
 			Assert(forward);
 			return key_runs_next(&sort->runs, slot);
-		case ROW_SORT_PARTITIONS:
+		case ROW_SORT_EXTERNAL:
 			Assert(forward);
-			return partitions_next(sort->partitions, slot);
+			return external_sort_next(sort->external, slot);
 		case ROW_SORT_TAPE:
 			return row_sort_next_of_tape(sort, forward, slot);
 	}

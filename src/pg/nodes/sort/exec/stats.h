@@ -27,7 +27,7 @@ typedef struct RowSortStats
 	RowsWhere	rows;			/* if there are any beside their keys */
 	bool		on_disk;
 	bool		compared;		/* core compared rows of equal mapped keys */
-	int			partitions;		/* 0: in memory */
+	int			segments;		/* of a file; 0: in memory */
 	uint64		space;			/* bytes, in memory or on disk */
 	uint64		keys;			/* rows taken, NULLs included */
 	double		range;			/* possible keys; 0: not known */

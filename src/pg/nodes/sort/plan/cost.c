@@ -147,7 +147,7 @@
 #define PLACE_LIMIT_SLACK 1.25
 
 /*
- * Making the file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB are
+ * Making the file, and the first block of each segment.  10,000 rows of 500 bytes under 4 MB are
  * 1.1 to 1.5 times as fast as core's, of which more is hardly writing and reading.
  */
 #define SPILL_START_NS 2e5
@@ -164,17 +164,16 @@
 #define IN_ORDER_PART 0.3
 
 /*
- * The partitions that one pass can make, as in store/spill_divide.c: PARTITIONS_MOST, or
- * one for each PARTITION_BYTES of work_mem if these are fewer, of which each is
- * planned to fill PARTITION_FILL of work_mem.  Dividing all of them once more costs
- * DIVIDE_FACTOR times what writing and reading the rows does: 1e6 rows of 70 bytes
- * by chance take 0.6 s under 4 MB, 0.7 under 1 MB, and 1.6 under 128 kB, where
- * partitions are divided twice.
+ * The segments that are merged at once, as in store/external_sort.c: one for each MERGE_BYTES of
+ * work_mem, MERGE_MIN at least and MERGE_PARTS at most.  Rows of more segments are written and read
+ * once more for each level of merges, which costs MERGE_FACTOR times as much as the first time:
+ * 2e6 rows of 60 bytes by chance take 0.42 s of processor time under 4 MB, 0.43 under 1 MB, and
+ * 0.61 under 128 kB (Intel Xeon, two cores of a virtual machine, PostgreSQL 17).
  */
-#define PARTITIONS_MOST 512.0
-#define PARTITION_BYTES 4096.0
-#define PARTITION_FILL 0.6
-#define DIVIDE_FACTOR 4.0
+#define MERGE_BYTES 9362.0
+#define MERGE_MIN 6.0
+#define MERGE_PARTS 56.0
+#define MERGE_FACTOR 1.0
 
 /* Nanoseconds for sorting so many keys, by the table of src/sort/plan.c. */
 static double
@@ -492,24 +491,19 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	if (bytes > memory)
 	{
 		double		pages = ceil((in_place ? file_bytes : bytes) / BLCKSZ);
-		double		partitions = PARTITION_FILL * Min(PARTITIONS_MOST, memory / PARTITION_BYTES);
-		double		divided = Max(0.0, ceil(log(bytes / memory) / log(partitions)) - 1);
+		double		merged = Max(MERGE_MIN, Min(MERGE_PARTS, memory / MERGE_BYTES));
+		double		again = Max(0.0, ceil(log(bytes / memory) / log(merged)) - 1);
 
-		/* Pages are written once and read once, as core's; rows in order are never divided. */
-		divided *= 1 - input->order;
+		/* Pages are written once and read once, as core's; rows in order are one segment. */
+		again *= 1 - input->order;
 
 		/*
-		 * Rows of equal mapped keys that do not fit into memory are divided by comparing them, a
-		 * full memory at a time, and compared again when they are read: 3e6 rows by a numeric of
-		 * two values, a text and an int4 take 13.7 s of processor time under 4 MB, and 8.9 s with
-		 * core's sort (Intel Xeon, two cores of a virtual machine, PostgreSQL 17).
+		 * Rows of equal mapped keys that do not fit into memory are compared a full memory at a
+		 * time, and when segments are merged.
 		 */
 		if (input->further && bytes / Max(input->groups, 1) > memory)
-		{
-			compare += cost_of_comparisons(rows * log2(Max(rows * memory / bytes, 2)));
-			divided += 1;
-		}
-		disk = 2.0 * pages * (1 + divided * DIVIDE_FACTOR) *
+			compare += cost_of_comparisons(rows * log2(Max(bytes / memory, 2)));
+		disk = 2.0 * pages * (1 + again * MERGE_FACTOR) *
 			(seq_page_cost * 0.75 + random_page_cost * 0.25);
 		disk += cost_of_ns(SPILL_START_NS);
 		dearer = 1 / (1 - IN_ORDER_PART * input->order * input->order);

@@ -106,17 +106,6 @@ first_refs(RowStore *store, uint64 n, const SortContext *context, uint32 *last)
 	return refs;
 }
 
-/* The keys of a row of the wide layout, also if it has been forgotten. */
-static void
-wide_key(const RowStore *store, Size row, RowKey *key)
-{
-	int			k;
-
-	key->nulls = store->nulls ? store->nulls[row] : 0;
-	for (k = 0; k < store->keys->nmapped; k++)
-		key->images[k] = store->images[k][row];
-}
-
 /* The number of the row of a reference; references ascend. */
 static Size
 find_ref(const RowStore *store, uint32 ref)
@@ -154,7 +143,7 @@ cut_wide_refs(RowStore *store, const SortContext *context)
 	Size		i;
 
 	/* Sorting has left the arrays as they were.  Rows move down in them, or stay. */
-	wide_key(store, find_ref(store, last), &cutoff);
+	row_store_wide_key(store, find_ref(store, last), &cutoff);
 	row_store_restart(store);
 	store->has_cutoff = false;
 	for (i = 0; i < rows && (rest || taken < n); i++)
@@ -167,7 +156,7 @@ cut_wide_refs(RowStore *store, const SortContext *context)
 		if (!first && !rest)
 			continue;
 		taken += first;
-		wide_key(store, i, &key);
+		row_store_wide_key(store, i, &key);
 		if (first || row_key_compare(store->keys, &key, &cutoff) == 0)
 			row_store_put_ref(store, &key, ref);
 	}

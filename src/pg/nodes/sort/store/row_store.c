@@ -372,46 +372,6 @@ put_known(RowStore *store, const RowKey *key, uint32 ref)
 	store->rows++;
 }
 
-/* Makes room for a row whose key may be NULL or not; false if there is none. */
-static bool
-has_room_for_any(RowStore *store)
-{
-	return (!is_full(store, false) || grow_for_key(store, false)) &&
-		(!store->narrow || !is_full(store, true) || grow_for_key(store, true));
-}
-
-bool
-row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place)
-{
-	Assert(store->tuples);
-	if (!has_room_for_any(store))
-	{
-		if (store->rows > 0)
-			return false;
-
-		/* As in make_room. */
-		row_store_reset(store);
-		if (!has_room_for_any(store))
-			return false;
-	}
-	return reserve(store, len, place, &store->place);
-}
-
-void
-row_store_end_tuple(RowStore *store, MinimalTuple place)
-{
-	RowKey		key;
-
-	row_tuple_key(store->keys, store->slot, place, &key);
-	put_known(store, &key, store->place);
-}
-
-bool
-row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes)
-{
-	return tuple_bytes + rows * store_memory_of_row(store) > store->limit;
-}
-
 bool
 row_store_put_key(RowStore *store, const RowKey *key)
 {

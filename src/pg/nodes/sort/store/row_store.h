@@ -97,17 +97,6 @@ extern uint64 row_store_narrow_cutoff(const RowStore *store);
 extern uint64 row_store_largest_wanted(const RowStore *store);
 
 /*
- * Takes a minimal tuple of len bytes in two steps: row_store_begin_tuple sets
- * *place to room for it, or returns false if there is none; when the caller has
- * written the tuple there, row_store_end_tuple takes the row, with its keys.
- */
-extern bool row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place);
-extern void row_store_end_tuple(RowStore *store, MinimalTuple place);
-
-/* Whether so many rows with tuples of so many bytes have no chance to fit. */
-extern bool row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes);
-
-/*
  * For bound.c, to keep some rows of a store with tuples and drop the others:
  * row_store_restart forgets all rows, but not their memory; row_store_put_again
  * takes the row of a reference again, references growing from call to call,
@@ -138,35 +127,15 @@ row_store_tuple(const RowStore *store, uint32 ref)
 	return (MinimalTuple) (store->blocks[ROW_REF_BLOCK(ref)] + ROW_REF_OFFSET(ref));
 }
 
-/*
- * Row i before the sort: sets *key to its keys, and returns its tuple, or NULL if the store
- * has none or rows lie elsewhere.  Rows are in input order, except that those with NULL as
- * a single key come last.
- */
-static inline MinimalTuple
-row_store_row(const RowStore *store, uint64 i, RowKey *key)
+/* The keys of a row of the wide layout, also if it has been sorted or forgotten. */
+static inline void
+row_store_wide_key(const RowStore *store, Size row, RowKey *key)
 {
-	bool		tuples = store->tuples && !store->elsewhere;
 	int			k;
 
-	key->nulls = 0;
-	if (unlikely(i >= store->n))
-	{
-		Assert(store->narrow || !store->tuples);
-		key->nulls = 1;
-		key->images[0] = 0;
-		return tuples ? row_store_tuple(store, store->null_refs[i - store->n]) : NULL;
-	}
-	if (store->narrow)
-	{
-		key->images[0] = ROWS_PAIR_KEY(store->pairs[i]);
-		return tuples ? row_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
-	}
+	key->nulls = store->nulls ? store->nulls[row] : 0;
 	for (k = 0; k < store->keys->nmapped; k++)
-		key->images[k] = store->images[k][i];
-	if (store->nulls)
-		key->nulls = store->nulls[i];
-	return tuples ? row_store_tuple(store, store->refs[i]) : NULL;
+		key->images[k] = store->images[k][row];
 }
 
 /* After row_store_sort: the reference of the i-th row in order. */

@@ -22,11 +22,14 @@
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
 #include "sort/error.h"
+#include "sort/kernels/kernels.h"
 #include "sort/kernels/wide.h"
 #include "sort/key_code.h"
 
 /* Rows handled between two looks at interrupts; a row costs a cache miss or two. */
 #define CHECK_EVERY ((uint64) 1 << 15)
+
+#define SIGN_BIT ((uint32) 1 << 31)
 
 /* Rows elsewhere are fetched so many ahead, in groups of at least so many. */
 #define AHEAD 32
@@ -202,15 +205,6 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 }
 
 static int
-compare_numbers(const void *a, const void *b, void *arg)
-{
-	const RowGroupEntry *left = (const RowGroupEntry *) a;
-	const RowGroupEntry *right = (const RowGroupEntry *) b;
-
-	return left->row < right->row ? -1 : left->row > right->row;
-}
-
-static int
 compare_rows(const void *a, const void *b, void *arg)
 {
 	const RowGroupEntry *left = (const RowGroupEntry *) a;
@@ -254,34 +248,6 @@ compare_rows(const void *a, const void *b, void *arg)
 }
 
 /*
- * Has equal rows be in the order in which they came.  While rows are compared their
- * numbers are not: qsort does with fewer comparisons where rows are equal.
- */
-static void
-restore_input_order(GroupSort *sort, Size n)
-{
-	Size		start = 0;
-	Size		i;
-
-	for (i = 1; i <= n; i++)
-	{
-		bool		sorted = true;
-		Size		k;
-
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (i < n && compare_rows(&sort->rows[i - 1], &sort->rows[i], sort) == 0)
-			continue;
-		for (k = start + 1; k < i && sorted; k++)
-			sorted = sort->rows[k - 1].row < sort->rows[k].row;
-		if (!sorted)
-			qsort_interruptible(sort->rows + start, i - start, sizeof(RowGroupEntry),
-								compare_numbers, NULL);
-		start = i;
-	}
-}
-
-/*
  * Whether two rows have the very same value of a key that is the only one left: some comparison
  * functions copy both values first.
  */
@@ -295,6 +261,41 @@ are_alike(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEntry 
 		return false;
 	att = TupleDescAttr(store->tupdesc, store->keys->rest[0].ssup_attno - 1);
 	return datumIsEqual(left->value, right->value, att->attbyval, att->attlen);
+}
+
+/*
+ * Writes the row numbers of a group that has been sorted to rows, equal rows in the order in which
+ * they came.  While rows are compared their numbers are not: qsort does with fewer comparisons
+ * where rows are equal.
+ */
+static void
+write_in_input_order(GroupSort *sort, uint32 *rows, Size n)
+{
+	bool		any_equal = sort->any_equal;
+	bool		ascend = true;
+	Size		start = 0;
+	Size		i;
+
+	for (i = 0; i < n; i++)
+	{
+		const RowGroupEntry *row = &sort->rows[i];
+		bool		equal = any_equal && i + 1 < n && (are_alike(sort, row, row + 1) ||
+													   compare_rows(row, row + 1, sort) == 0);
+
+		if (i % CHECK_EVERY == CHECK_EVERY - 1)
+			CHECK_FOR_INTERRUPTS();
+
+		/* The highest bit is turned over while numbers are sorted as signed ones. */
+		rows[i] = row->row ^ SIGN_BIT;
+		ascend = ascend && (i == start || row[-1].row < row->row);
+		if (equal)
+			continue;
+		if (!ascend)
+			vqsort_keys((int32 *) rows + start, i + 1 - start, false);
+		for (; start <= i; start++)
+			rows[start] ^= SIGN_BIT;
+		ascend = true;
+	}
 }
 
 /*
@@ -373,20 +374,13 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	{
 		sort->any_equal = false;
 		qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
-		if (sort->any_equal)
-			restore_input_order(sort, n);
-		for (i = 0; i < n; i++)
-		{
-			rows[i] = sort->rows[i].row;
-			if (i % CHECK_EVERY == CHECK_EVERY - 1)
-				CHECK_FOR_INTERRUPTS();
-		}
+		write_in_input_order(sort, rows, n);
 	}
 	if (store->elsewhere && sort->nrest > 0)
 		store->elsewhere->forget(store->elsewhere->arg);
 }
 
-/* Frees the group's memory: a store may be sorted many times, once for each partition. */
+/* Frees the group's memory: a store may be sorted many times. */
 static void
 free_group(GroupSort *sort)
 {
@@ -588,9 +582,12 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	free_group(&sort);
 }
 
-/* nrest: 0 if keys left to core are not compared. */
+/*
+ * nrest: 0 if keys left to core are not compared.  numbers: the order is that of the rows' numbers,
+ * instead of their references.
+ */
 static void
-sort_wide(RowStore *store, int nrest, const SortContext *context)
+sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 {
 	GroupSort	sort = {.store = store,.nrest = nrest};
 	Combination c;
@@ -612,7 +609,8 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 		/* References grow with the rows, so the order of equal codes is the rows', too. */
 		for (i = 0; i < store->n; i++)
 		{
-			pairs[i] = ROWS_PAIR(row_code(store, &c, i), groups ? (uint32) i : store->refs[i]);
+			pairs[i] = ROWS_PAIR(row_code(store, &c, i),
+								 groups || numbers ? (uint32) i : store->refs[i]);
 			if (i % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
 		}
@@ -642,7 +640,7 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 		if (c.bytes)
 			pfree(c.bytes);
 	}
-	for (i = 0; i < store->n; i++)
+	for (i = 0; i < store->n && !numbers; i++)
 	{
 		store->order[i] = store->refs[store->order[i]];
 		if (i % CHECK_EVERY == 0)
@@ -718,7 +716,23 @@ row_store_sort_mapped(RowStore *store, const SortContext *context)
 	Assert(store->elsewhere && !store->narrow);
 	memset(&store->stats, 0, sizeof(store->stats));
 	if (store->n > 0)
-		sort_wide(store, 0, context);
+		sort_wide(store, 0, false, context);
+	store->peak = Max(store->peak, store->used);
+}
+
+void
+row_store_sort_with_keys(RowStore *store, const SortContext *context)
+{
+	Assert(store->elsewhere);
+	memset(&store->stats, 0, sizeof(store->stats));
+	store->nulls_before = store->narrow && store->keys->keys[0].nulls_first ? store->nnull : 0;
+	rows_plan(context, store->n, 0, PG_UINT32_MAX, false, &store->stats.plan);
+	if (store->narrow && store->keys->nrest > 0)
+		sort_narrow(store, context);
+	else if (store->narrow)
+		row_store_sort_keys(store, context);
+	else if (store->n > 0)
+		sort_wide(store, store->keys->nrest, true, context);
 	store->peak = Max(store->peak, store->used);
 }
 
@@ -744,7 +758,7 @@ row_store_sort(RowStore *store, const SortContext *context)
 	else if (!store->tuples)
 		sort_images(store, store->images[0], context);
 	else if (store->n > 0)
-		sort_wide(store, store->keys->nrest, context);
+		sort_wide(store, store->keys->nrest, false, context);
 	else
 		rows_plan(context, 0, 0, 0, false, &store->stats.plan);
 	if (nulls_apart && store->nnull > 0)

@@ -20,9 +20,15 @@ extern void row_store_sort(RowStore *store, const SortContext *context);
 extern void row_store_sort_mapped(RowStore *store, const SortContext *context);
 
 /*
- * Puts the keys in order where they lie, and with them what row_store_row
- * returns.  For a store of the narrow layout, or of one key without tuples;
- * keys left to core are not looked at.
+ * Puts rows that lie elsewhere in order by all keys, and keeps the keys.  Of the narrow layout the
+ * pairs of those that are not NULL are in order, and references are in store->order, or, if it is
+ * NULL, in the pairs; of the wide layout store->order has the numbers of rows.
+ */
+extern void row_store_sort_with_keys(RowStore *store, const SortContext *context);
+
+/*
+ * Puts the keys in order where they lie: pairs of the narrow layout, or the images of one key
+ * without tuples.  Keys left to core are not looked at.
  */
 extern void row_store_sort_keys(RowStore *store, const SortContext *context);
 

@@ -6,12 +6,12 @@
  *
  *	abbreviation.h          abbreviated keys of long values
  *	bound.h                 the first rows of all
+ *	external_sort.h         rows beyond work_mem
  *	group_bound.h           the first rows of each group
  *	keys.h                  sort keys: which types are mapped, and how
  *	row.h                   a row and its mapped keys
  *	row_store.h             rows in memory, their keys beside them
  *	sort.h                  sorting rows in memory
- *	spill.h                 rows beyond work_mem, in partitions
  *	tape.h                  rows in order in a temporary file
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_STORE_H
@@ -21,12 +21,12 @@
 
 #include "pg/nodes/sort/store/abbreviation.h"
 #include "pg/nodes/sort/store/bound.h"
+#include "pg/nodes/sort/store/external_sort.h"
 #include "pg/nodes/sort/store/group_bound.h"
 #include "pg/nodes/sort/store/keys.h"
 #include "pg/nodes/sort/store/row.h"
 #include "pg/nodes/sort/store/row_store.h"
 #include "pg/nodes/sort/store/sort.h"
-#include "pg/nodes/sort/store/spill.h"
 #include "pg/nodes/sort/store/tape.h"
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_STORE_H */

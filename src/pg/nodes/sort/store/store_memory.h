@@ -107,7 +107,6 @@ typedef struct RowStore
 								 * wanted one where that takes a comparison */
 	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the cutoff's row,
 								 * if keys are left to core */
-	uint32		place;			/* reference given by row_store_begin_tuple */
 
 	/* After row_store_sort. */
 	uint32	   *order;			/* references */

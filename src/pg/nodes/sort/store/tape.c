@@ -4,9 +4,14 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pg/compat.h"
 #include "pg/nodes/sort/store/tape.h"
+
+/* Bytes read at once to be skipped. */
+#define SKIP_BYTES 1024
 
 /* Where a tape is being read: just after the row returned last. */
 typedef struct Position
@@ -17,68 +22,51 @@ typedef struct Position
 
 struct Tape
 {
-	SpillFile  *file;
-	SpillSequence sequence;
-	uint64	   *starts;			/* of each piece, in bytes from the tape's start */
-	Size		piece;			/* number of the piece read last */
+	MemoryContext memory;		/* of the tape, and of its buffers */
+	LogicalTape *tape;
 	uint64		bytes;			/* of the whole tape */
+	uint64		at;				/* where core's tape is */
 	Position	position;
 	Position	mark;
 	uint64		row;			/* first byte of the row that tape_get reads */
-
-	/* Bytes of the tape that are in memory. */
-	char	   *buffer;
-	Size		size;
-	uint64		from;
-	uint64		to;
 };
 
 Tape *
-tape_create(SpillFile *file, Size size)
+tape_create(LogicalTapeSet *tapes)
 {
-	Tape	   *tape = (Tape *) palloc0(sizeof(Tape));
+	Tape	   *tape = palloc0_object(Tape);
 
-	tape->file = file;
-	tape->size = size;
-	tape->buffer = (char *) palloc(size);
+	tape->memory = CurrentMemoryContext;
+	tape->tape = LogicalTapeCreate(tapes);
 	return tape;
-}
-
-void
-tape_put(Tape *tape, const void *data, uint32 len)
-{
-	spill_file_write_to(tape->file, &tape->sequence);
-	spill_file_put(tape->file, &len, sizeof(len));
-	spill_file_put(tape->file, data, len);
-	spill_file_put(tape->file, &len, sizeof(len));
-	tape->bytes += (uint64) len + 2 * sizeof(len);
 }
 
 void
 tape_put_items(Tape *tape, const void *data, Size len)
 {
-	spill_file_write_to(tape->file, &tape->sequence);
-	spill_file_put(tape->file, data, len);
+	MemoryContext old = MemoryContextSwitchTo(tape->memory);
+
+	LogicalTapeWrite(tape->tape, (void *) data, len);
+	MemoryContextSwitchTo(old);
 	tape->bytes += len;
+}
+
+void
+tape_put(Tape *tape, const void *data, uint32 len)
+{
+	tape_put_items(tape, &len, sizeof(len));
+	tape_put_items(tape, data, len);
+	tape_put_items(tape, &len, sizeof(len));
 }
 
 void
 tape_finish(Tape *tape)
 {
-	uint64		start = 0;
-	Size		i;
+	MemoryContext old = MemoryContextSwitchTo(tape->memory);
 
-	spill_file_write_to(tape->file, NULL);
-	spill_file_sync(tape->file);
-	tape->starts = (uint64 *) MemoryContextAllocHuge(GetMemoryChunkContext(tape),
-													 Max(tape->sequence.n, 1) * sizeof(uint64));
-	for (i = 0; i < tape->sequence.n; i++)
-	{
-		tape->starts[i] = start;
-		start += tape->sequence.pieces[i].len;
-	}
-	Assert(start == tape->bytes);
-	tape_rewind(tape);
+	Assert(tape->bytes > 0);
+	LogicalTapeFreeze(tape->tape, NULL);
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -100,93 +88,67 @@ tape_restore(Tape *tape)
 	tape->position = tape->mark;
 }
 
-/* The piece that has this byte. */
-static Size
-find_piece(Tape *tape, uint64 at)
-{
-	Size		low = 0;
-	Size		high = tape->sequence.n;
-
-	/* As a rule the piece read last, or the one after it. */
-	if (tape->starts[tape->piece] <= at)
-	{
-		low = tape->piece;
-		if (low + 1 < high && tape->starts[low + 1] <= at)
-			low++;
-		if (low + 1 == high || at < tape->starts[low + 1])
-			return low;
-	}
-	while (high - low > 1)
-	{
-		Size		middle = low + (high - low) / 2;
-
-		if (tape->starts[middle] <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Fills the buffer with the byte at this place, and with bytes before or after it. */
+/* Goes to a place, from where core's tape is. */
 static void
-fill_buffer(Tape *tape, uint64 at)
+go_to(Tape *tape, uint64 at)
 {
-	uint64		from = at;
+	char		skipped[SKIP_BYTES];
 
-	/* Reading backward, the bytes before are wanted next. */
-	if (at < tape->from)
-		from = at + 1 > tape->size ? at + 1 - tape->size : 0;
-	tape->from = tape->to = from;
-	while (tape->to - from < tape->size && tape->to < tape->bytes)
+	if (at == 0 && tape->at > 0)
 	{
-		Size		i = find_piece(tape, tape->to);
-		uint64		skip = tape->to - tape->starts[i];
-		Size		part = (Size) Min(tape->sequence.pieces[i].len - skip,
-									  tape->size - (tape->to - from));
-
-		spill_file_read(tape->file, tape->sequence.pieces[i].start + skip,
-						tape->buffer + (tape->to - from), part);
-		tape->to += part;
-		tape->piece = i;
+		LogicalTapeRewindForRead(tape->tape, 0);
+		tape->at = 0;
 	}
-}
-
-static void
-get_bytes(Tape *tape, uint64 at, void *data, Size len)
-{
-	char	   *to = (char *) data;
-
-	while (len > 0)
+	if (at < tape->at)
 	{
-		Size		part;
+		if (LogicalTapeBackspace(tape->tape, tape->at - at) != tape->at - at)
+			elog(ERROR, "unexpected start of a tape");
+		tape->at = at;
+	}
+	while (tape->at < at)
+	{
+		Size		part = Min(at - tape->at, SKIP_BYTES);
 
-		if (at < tape->from || at >= tape->to)
-			fill_buffer(tape, at);
-		part = (Size) Min(len, tape->to - at);
-		memcpy(to, tape->buffer + (at - tape->from), part);
-		to += part;
-		at += part;
-		len -= part;
+		if (LogicalTapeRead(tape->tape, skipped, part) != part)
+			elog(ERROR, "unexpected end of a tape");
+		tape->at += part;
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 
 void
 tape_get_items(Tape *tape, uint64 at, void *data, Size len)
 {
-	get_bytes(tape, at, data, len);
+	MemoryContext old = MemoryContextSwitchTo(tape->memory);
+
+	go_to(tape, at);
+	if (LogicalTapeRead(tape->tape, data, len) != len)
+		elog(ERROR, "unexpected end of a tape");
+	tape->at += len;
+	MemoryContextSwitchTo(old);
+	CHECK_FOR_INTERRUPTS();
 }
 
-/* The length of the row that ends here. */
+/* The length of a row, in front of it or behind it. */
 static uint32
-length_before(Tape *tape, uint64 at)
+length_at(Tape *tape, uint64 at)
 {
 	uint32		len;
 
-	/* The last byte first: fill_buffer then reads those before it, too. */
-	get_bytes(tape, at - 1, (char *) &len + sizeof(len) - 1, 1);
-	get_bytes(tape, at - sizeof(len), &len, sizeof(len));
+	tape_get_items(tape, at, &len, sizeof(len));
 	return len;
+}
+
+/* The length of the row that begins here, read together with that of the row before. */
+static uint32
+length_after(Tape *tape, uint64 at)
+{
+	uint32		both[2];
+
+	if (at == 0)
+		return length_at(tape, at);
+	tape_get_items(tape, at - sizeof(both[0]), both, sizeof(both));
+	return both[1];
 }
 
 uint32
@@ -202,7 +164,7 @@ tape_next(Tape *tape, bool forward)
 			position->at_end = true;
 			return 0;
 		}
-		get_bytes(tape, position->at, &len, sizeof(len));
+		len = length_after(tape, position->at);
 		tape->row = position->at + sizeof(len);
 		position->at = tape->row + len + sizeof(len);
 		return len;
@@ -214,10 +176,10 @@ tape_next(Tape *tape, bool forward)
 	if (position->at_end)
 		position->at_end = false;
 	else
-		position->at -= (uint64) length_before(tape, position->at) + 2 * sizeof(len);
+		position->at -= (uint64) length_at(tape, position->at - sizeof(len)) + 2 * sizeof(len);
 	if (position->at == 0)
 		return 0;
-	len = length_before(tape, position->at);
+	len = length_at(tape, position->at - sizeof(len));
 	tape->row = position->at - sizeof(len) - len;
 	return len;
 }
@@ -225,5 +187,5 @@ tape_next(Tape *tape, bool forward)
 void
 tape_get(Tape *tape, void *data, uint32 len)
 {
-	get_bytes(tape, tape->row, data, len);
+	tape_get_items(tape, tape->row, data, len);
 }

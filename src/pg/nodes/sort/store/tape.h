@@ -2,8 +2,8 @@
  * tape.h
  *		Rows in a temporary file, read in either direction, and from a mark.
  *
- * Sorted rows beyond memory that may be read backward are written once more, in
- * order, over the bytes that they have been read from (file.h).  A row's length
+ * Sorted rows beyond memory that may be read backward, or once more, are written to a tape of
+ * core's (logtape.c), over the blocks that they have been read from.  A row's length
  * is before the row and after it, as in core's tuplesort, so that the row is found
  * from either end.
  */
@@ -12,17 +12,17 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/sort/store/file.h"
+#include "utils/logtape.h"
 
 typedef struct Tape Tape;
 
-/* Makes an empty tape in file, with a buffer of size bytes, in the current memory context. */
-extern Tape *tape_create(SpillFile *file, Size size);
+/* Makes an empty tape of a set, in the current memory context. */
+extern Tape *tape_create(LogicalTapeSet *tapes);
 
 /* Appends a row, of len > 0 bytes at most UINT32_MAX. */
 extern void tape_put(Tape *tape, const void *data, uint32 len);
 
-/* All rows are there: goes to the start. */
+/* All rows are there, at least one: goes to the start. */
 extern void tape_finish(Tape *tape);
 
 /* Goes to the start; remembers a place; goes back to it. */
@@ -39,7 +39,8 @@ extern void tape_get(Tape *tape, void *data, uint32 len);
 
 /*
  * A tape of items of one length has no rows, and no position: tape_put_items appends len
- * bytes as they are, and tape_get_items reads any of them, by their place in bytes.
+ * bytes as they are, and tape_get_items reads any of them, by their place in bytes.  It takes time
+ * to read what is far from what has been read last.
  */
 extern void tape_put_items(Tape *tape, const void *data, Size len);
 extern void tape_get_items(Tape *tape, uint64 at, void *data, Size len);

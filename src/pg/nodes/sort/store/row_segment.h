@@ -1,0 +1,88 @@
+/*
+ * row_segment.h
+ *		Segments: rows in order on a tape of a temporary file, and the merge of them.
+ *
+ * A segment is written from its first row to its last, and read once, in the same order; the
+ * blocks that have been read are written again by other segments (core's logtape.c).
+ */
+#ifndef HPSORT_PG_NODES_SORT_STORE_ROW_SEGMENT_H
+#define HPSORT_PG_NODES_SORT_STORE_ROW_SEGMENT_H
+
+#include "postgres.h"
+
+#include "utils/logtape.h"
+
+#include "pg/nodes/sort/store/row_store.h"
+
+typedef struct RowSegment
+{
+	LogicalTape *tape;
+	uint64		rows;			/* that are left to be read */
+	uint64		bytes;			/* of the segment when it was written */
+	int			level;			/* 0: rows of the store; else one more than what was merged */
+	RowKey		last;			/* of the store that was appended last */
+
+	/* Rows without tuples, some at a time. */
+	Size		row_bytes;		/* of each; 0: rows are tuples */
+	bool		pairs;			/* of one narrow key and a reference */
+	bool		nulls_apart;	/* of one key: NULLs are counted, not marked */
+	uint64		nulls;			/* of these, those that are left where they come first, or all */
+	char	   *buffer;
+	Size		at;				/* next byte of the buffer ... */
+	Size		end;			/* ... and the first behind the rows in it */
+} RowSegment;
+
+/* A row of a segment, or one to be written. */
+typedef struct SegmentRow
+{
+	RowKey		key;			/* without tuples, or when it has been read */
+	MinimalTuple tuple;			/* NULL unless rows are tuples */
+	bool		repeats;		/* the tuple is known to have the keys of the row before it */
+	uint32		ref;			/* of a row that lies elsewhere */
+} SegmentRow;
+
+/* Begins a segment of rows of a store on a new tape, in the current memory context. */
+extern void row_segment_begin(RowSegment *segment, LogicalTapeSet *tapes, const RowStore *store,
+							  int level);
+
+/* Appends a row of a store, in the memory context of the segment. */
+extern void row_segment_put(RowSegment *segment, const RowStore *store, const SegmentRow *row);
+
+/*
+ * Appends the rows of a store, in the memory context of the segment, in three steps:
+ * row_segment_sort_store puts them in order; row_segment_precedes returns whether a segment to
+ * which a store has been appended has no row after the first of these; row_segment_put_store
+ * appends them, and leaves the store to be cleared.
+ */
+extern void row_segment_sort_store(RowStore *store, const SortContext *context);
+extern bool row_segment_precedes(const RowSegment *segment, const RowStore *store);
+extern void row_segment_put_store(RowSegment *segment, const RowStore *store);
+
+/* The segment has all rows.  It takes no more memory until it is read through a buffer. */
+extern void row_segment_end(RowSegment *segment, Size buffer);
+
+/*
+ * Reads the next row with its keys; false at the end.  Its tuple is in the buffer.  The first call
+ * must be in the memory context of the segment.
+ */
+extern bool row_segment_get(RowSegment *segment, const RowStore *store, SegmentRow *row,
+							RowBuffer *buffer);
+
+/* Frees the memory of the segment's tape. */
+extern void row_segment_close(RowSegment *segment);
+
+typedef struct RowMerge RowMerge;
+
+/*
+ * Starts to merge n > 0 segments, which the merge closes, in the current memory context.  Equal
+ * rows come in the order of the segments.  The store says what rows are; it has none meanwhile.
+ */
+extern RowMerge *row_merge_begin(RowStore *store, const RowSegment *segments, int n);
+
+/* The next row, valid until the next call; NULL at the end. */
+extern const SegmentRow *row_merge_next(RowMerge *merge);
+
+/* Closes the segments, and frees the memory of the merge. */
+extern void row_merge_end(RowMerge *merge);
+
+#endif							/* HPSORT_PG_NODES_SORT_STORE_ROW_SEGMENT_H */
