@@ -24,7 +24,7 @@ my $root = shift // '.';
 
 # Lines of src and cuda together.  Lower it with what a change removes; what raises it says why in
 # the message of its commit.
-my $budget = 87_800;
+my $budget = 87_530;
 
 # Folders that still have more files of code than 20, and how many each may have at most; and files
 # that still call each other's functions.  Both lists only get shorter.

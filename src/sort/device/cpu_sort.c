@@ -7,17 +7,12 @@
  */
 #include "sort/device/cpu_sort.h"
 
-#include <string.h>
-
 #include "sort/algorithms.h"
-#include "sort/error.h"
 #include "sort/kernels/permutation.h"
 #include "sort/kernels/wide.h"
 #include "sort/published/published.h"
 #include "sort/runs/histogram.h"
-
-/* Keys handled between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 20)
+#include "sort/steps.h"
 
 /* An algorithm of the papers: keys in place, or positions of keys that stay as they are. */
 static SortStatus
@@ -39,22 +34,6 @@ sort_published(const SortContext *context, const SortJobSpec *spec, int32_t *key
 
 	*threads = sort.report.threads;
 	return status;
-}
-
-/* Copies n keys to out, unless they are there; false if interrupted. */
-static bool
-copy_keys(const int32_t *keys, size_t n, int32_t *out, const SortContext *context)
-{
-	size_t		at;
-
-	for (at = 0; keys != out && at < n; at += CHECK_EVERY)
-	{
-		memcpy(out + at, keys + at,
-			   (n - at < CHECK_EVERY ? n - at : CHECK_EVERY) * sizeof(int32_t));
-		if (sort_interrupted(context))
-			return false;
-	}
-	return true;
 }
 
 /* Positions by the prefix sums of the counts. */
@@ -117,7 +96,7 @@ cpu_sort(const SortContext *context, const SortJobSpec *spec, const int32_t *key
 			? permutation_by_counting(context, spec, keys, output, err)
 			: permutation_by_pairs(context, spec, keys, output, err);
 	}
-	if (!copy_keys(keys, (size_t) spec->n, output->keys, context))
+	if (!sort_copy(context, output->keys, keys, spec->n, sizeof(int32_t)))
 		return sort_cancelled(err);
 	if (published)
 		return sort_published(context, spec, output->keys, output, threads, err);

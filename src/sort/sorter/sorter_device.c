@@ -281,23 +281,6 @@ run_job(Sorter *s, const SortOutput *output, SortError *err)
 						&big->plan, err);
 }
 
-/* Copies over the keys themselves, so that a cancel in the middle ends the sort. */
-static SortStatus
-copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortError *err)
-{
-	size_t		i;
-
-	for (i = 0; i < n; i += SORTER_CHECK_EVERY)
-	{
-		size_t		part = n - i < SORTER_CHECK_EVERY ? n - i : SORTER_CHECK_EVERY;
-
-		memcpy(to + i, from + i, part * sizeof(int32_t));
-		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
-			return sort_cancelled(err);
-	}
-	return SORT_OK;
-}
-
 SortStatus
 sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 {
@@ -325,8 +308,10 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 		status = run_job(s, &aside, err);
 	if (in_place && aside.keys)
 	{
-		if (status == SORT_OK)
-			status = copy_result(s, output->keys, aside.keys, n, err);
+		/* Over the keys themselves, so that a cancel in the middle ends the sort. */
+		if (status == SORT_OK &&
+			!sort_copy(s->context, output->keys, aside.keys, n, sizeof(int32_t)))
+			status = sort_cancelled(err);
 		a->release(a->arena, aside.keys);
 	}
 	if (status == SORT_OK)
