@@ -8,11 +8,11 @@
 #include "sort/device/cpu_sort.h"
 
 #include "sort/algorithms.h"
-#include "sort/error.h"
 #include "sort/kernels/permutation.h"
 #include "sort/kernels/wide.h"
 #include "sort/published/published.h"
 #include "sort/runs/histogram.h"
+#include "sort/steps.h"
 
 /* An algorithm of the papers: keys in place, or positions of keys that stay as they are. */
 static SortStatus
@@ -96,7 +96,7 @@ cpu_sort(const SortContext *context, const SortJobSpec *spec, const int32_t *key
 			? permutation_by_counting(context, spec, keys, output, err)
 			: permutation_by_pairs(context, spec, keys, output, err);
 	}
-	if (!wide_copy_keys(keys, (size_t) spec->n, output->keys, context))
+	if (!sort_copy(context, output->keys, keys, spec->n, sizeof(int32_t)))
 		return sort_cancelled(err);
 	if (published)
 		return sort_published(context, spec, output->keys, output, threads, err);

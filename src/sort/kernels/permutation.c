@@ -4,11 +4,8 @@
  */
 #include "sort/kernels/permutation.h"
 
-#include "sort/error.h"
 #include "sort/kernels/row_pairs.h"
-
-/* Keys or bins handled between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 20)
+#include "sort/steps.h"
 
 /* permutation_offsets for one direction, a constant in each call. */
 static inline __attribute__((always_inline))
@@ -19,12 +16,9 @@ sum_up(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
 	uint64_t	used = 0;
 	uint32_t	sum = 0;
 	uint64_t	at = 0;
+	uint64_t	end;
 
-	while (at < range)
-	{
-		uint64_t	end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
-		bool		whole = end - at == CHECK_EVERY;
-
+	while (sort_step(context, at, range, &end))
 		for (; at < end; at++)
 		{
 			uint32_t   *bin = &bins[descending ? range - 1 - at : at];
@@ -34,11 +28,8 @@ sum_up(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
 			*bin = sum;
 			sum += count;
 		}
-		if (whole && sort_interrupted(context))
-			return false;
-	}
 	*distinct = used;
-	return true;
+	return at == range;
 }
 
 bool
@@ -53,20 +44,13 @@ bool
 permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *keys, size_t n,
 					uint32_t first, uint32_t *out, const SortContext *context)
 {
-	while (n > 0)
-	{
-		size_t		part = n < CHECK_EVERY ? n : CHECK_EVERY;
-		size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
-		for (i = 0; i < part; i++)
+	while (sort_step(context, i, n, &end))
+		for (; i < end; i++)
 			out[offsets[(uint32_t) keys[i] - (uint32_t) lo]++] = first + (uint32_t) i;
-		keys += part;
-		first += (uint32_t) part;
-		n -= part;
-		if (sort_interrupted(context))
-			return false;
-	}
-	return true;
+	return i == n;
 }
 
 bool
@@ -75,33 +59,23 @@ permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
 {
 	/* The sign bit flipped makes signed order unsigned; all bits, reversed. */
 	const uint32_t flip = descending ? UINT32_C(0x7fffffff) : UINT32_C(0x80000000);
-	size_t		i = 0;
+	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < n)
-	{
-		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
-
+	while (sort_step(context, i, n, &end))
 		for (; i < end; i++)
 			pairs[i] = ROWS_PAIR((uint32_t) keys[i] ^ flip, first + (uint32_t) i);
-		if (sort_interrupted(context))
-			return false;
-	}
-	return true;
+	return i == n;
 }
 
 bool
 permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out, const SortContext *context)
 {
-	size_t		i = 0;
+	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < n)
-	{
-		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
-
+	while (sort_step(context, i, n, &end))
 		for (; i < end; i++)
 			out[i] = ROWS_PAIR_REF(pairs[i]);
-		if (sort_interrupted(context))
-			return false;
-	}
-	return true;
+	return i == n;
 }

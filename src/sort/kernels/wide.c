@@ -4,10 +4,8 @@
  */
 #include "sort/kernels/wide.h"
 
-#include <string.h>
-
-#include "sort/error.h"
 #include "sort/kernels/kernels.h"
+#include "sort/steps.h"
 
 /*
  * Bytes that are sorted without a look at the interrupt callback: 8 Mi keys
@@ -15,9 +13,6 @@
  * three times slower obeys a cancel within 100 ms.
  */
 #define WIDE_UNINTERRUPTED ((size_t) 32 << 20)
-
-/* Elements handled between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 20)
 
 /*
  * Up to this many elements, plain insertion beats the set-up of a vectorised sort:
@@ -46,21 +41,20 @@ wide_copy_keys(const int32_t *keys, size_t n, int32_t *out, const SortContext *c
 bool
 wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi, const SortContext *context)
 {
-	size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
 	*lo = *hi = keys[0];
-	for (i = 0; i < n; i += CHECK_EVERY)
+	for (; sort_step(context, i, n, &end); i = end)
 	{
 		int32_t		low;
 		int32_t		high;
 
-		kernel_min_max(keys + i, n - i < CHECK_EVERY ? n - i : CHECK_EVERY, &low, &high);
+		kernel_min_max(keys + i, (size_t) (end - i), &low, &high);
 		*lo = low < *lo ? low : *lo;
 		*hi = high > *hi ? high : *hi;
-		if (n > CHECK_EVERY && sort_interrupted(context))
-			return false;
 	}
-	return true;
+	return i == n;
 }
 
 #define WIDE_NAME(name) keys_##name
@@ -87,12 +81,10 @@ partition_long_pairs(RowsLongPair *pairs, size_t n, RowsLongPair pivot, size_t *
 					 const SortContext *context)
 {
 	size_t		left = 0;
-	size_t		i = 0;
+	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < n)
-	{
-		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
-
+	while (sort_step(context, i, n, &end))
 		for (; i < end; i++)
 		{
 			RowsLongPair pair = pairs[i];
@@ -101,11 +93,8 @@ partition_long_pairs(RowsLongPair *pairs, size_t n, RowsLongPair pivot, size_t *
 			pairs[left] = pair;
 			left += pair <= pivot;
 		}
-		if (sort_interrupted(context))
-			return false;
-	}
 	*nleft = left;
-	return true;
+	return i == n;
 }
 
 #define WIDE_NAME(name) long_pairs_##name

@@ -20,17 +20,17 @@ static bool
 WIDE_NAME(find_bounds) (const WIDE_TYPE * elements, size_t n, WIDE_TYPE * low, WIDE_TYPE * high,
 						const SortContext *context)
 {
-	size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
 	*low = *high = elements[0];
-	for (i = 1; i < n; i++)
-	{
-		*low = elements[i] < *low ? elements[i] : *low;
-		*high = elements[i] > *high ? elements[i] : *high;
-		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
-			return false;
-	}
-	return true;
+	while (sort_step(context, i, n, &end))
+		for (; i < end; i++)
+		{
+			*low = elements[i] < *low ? elements[i] : *low;
+			*high = elements[i] > *high ? elements[i] : *high;
+		}
+	return i == n;
 }
 #endif
 

@@ -19,13 +19,11 @@ BITONIC(measure) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slice
 	uint32_t	least = UINT32_MAX;
 	uint32_t	most = 0;
 	uint64_t	i = 0;
+	uint64_t	end;
 
 	slices->low = INFINITY;
 	slices->high = -INFINITY;
-	while (i < n)
-	{
-		uint64_t	end = published_step(i, n);
-
+	while (sort_step(b->p->context, i, n, &end))
 		for (; i < end; i++)
 		{
 			uint32_t	key = BITONIC_KEY(list[i]);
@@ -42,9 +40,8 @@ BITONIC(measure) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slice
 				sum += fabs(value - before);
 			before = value;
 		}
-		if (published_cancelled(b->p))
-			return false;
-	}
+	if (i < n)
+		return false;
 	slices->flat = least == most;
 	slices->disorder = slices->high > slices->low ? sum / (slices->high - slices->low) : 0;
 	return true;
@@ -55,7 +52,6 @@ static bool
 BITONIC(divide) (Bitonic *b, const BITONIC_TYPE * list, size_t n, const Slices *slices)
 {
 	uint64_t	blocks = ((uint64_t) n + b->bucket_keys - 1) / b->bucket_keys;
-	uint64_t	since_check = 0;
 	uint64_t	block;
 	uint32_t	t;
 
@@ -75,13 +71,8 @@ BITONIC(divide) (Bitonic *b, const BITONIC_TYPE * list, size_t n, const Slices *
 			b->slice_of_elements[i] = slice;
 			b->offset_in_slice[i] = b->slice_sizes[slice]++;
 		}
-		since_check += t;
-		if (since_check >= PUBLISHED_CHECK_EVERY)
-		{
-			since_check = 0;
-			if (published_cancelled(b->p))
-				return false;
-		}
+		if (!published_goes_on(b->p, t))
+			return false;
 	}
 	return true;
 }
@@ -92,26 +83,12 @@ BITONIC(move) (Bitonic *b, BITONIC_TYPE * list, size_t n)
 {
 	BITONIC_TYPE *new_list = b->new_list;
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < n)
-	{
-		uint64_t	end = published_step(i, n);
-
+	while (sort_step(b->p->context, i, n, &end))
 		for (; i < end; i++)
 			new_list[b->slice_offsets[b->slice_of_elements[i]] + b->offset_in_slice[i]] = list[i];
-		if (published_cancelled(b->p))
-			return false;
-	}
-	for (i = 0; i < n;)
-	{
-		uint64_t	end = published_step(i, n);
-
-		memcpy(list + i, new_list + i, (size_t) (end - i) * sizeof(BITONIC_TYPE));
-		i = end;
-		if (published_cancelled(b->p))
-			return false;
-	}
-	return true;
+	return i == n && sort_copy(b->p->context, list, new_list, n, sizeof(BITONIC_TYPE));
 }
 
 /* Sorts a bucket by the bitonic network, padded to M with the greatest element. */
@@ -151,7 +128,6 @@ BITONIC(network) (Bitonic *b, BITONIC_TYPE * bucket, size_t n)
 static bool
 BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint64_t buckets)
 {
-	uint64_t	since_check = 0;
 	uint64_t	i;
 
 	for (i = 0; i < buckets; i++)
@@ -170,13 +146,8 @@ BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint6
 		BITONIC(network) (b, list + from, (size_t) (to - from));
 		b->p->sort->report.buckets++;
 		/* each of M elements meets some log2(M)^2 / 2 others */
-		since_check += (uint64_t) b->bucket_keys * 16;
-		if (since_check >= PUBLISHED_CHECK_EVERY)
-		{
-			since_check = 0;
-			if (published_cancelled(b->p))
-				return false;
-		}
+		if (!published_goes_on(b->p, (uint64_t) b->bucket_keys * 16))
+			return false;
 	}
 	return true;
 }
@@ -252,7 +223,9 @@ BITONIC(sort) (Bitonic *b, BITONIC_TYPE * elements, size_t n)
 				continue;
 			}
 			cut_slices(b, whole->n, &slices);
-			if (!zero_slices(b, &slices) || !BITONIC(divide) (b, list, whole->n, &slices))
+			if (!sort_zero(b->p->context, b->slice_sizes, (uint64_t) slices.count + 2,
+						   sizeof(uint32_t)) ||
+				!BITONIC(divide) (b, list, whole->n, &slices))
 				return false;
 			published_phase(b->p, "slices");
 			buckets = make_buckets(b, &slices);

@@ -19,7 +19,6 @@
 #include "sort/published/parts.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "sort/float_image.h"
 #include "sort/kernels/permutation.h"
@@ -117,24 +116,6 @@ cut_slices(Bitonic *b, uint64_t n, Slices *slices)
 	report->nearly_sorted += slices->nearly_sorted;
 }
 
-static bool
-zero_slices(Bitonic *b, const Slices *slices)
-{
-	uint64_t	count = (uint64_t) slices->count + 2;
-	uint64_t	i = 0;
-
-	while (i < count)
-	{
-		uint64_t	end = published_step(i, count);
-
-		memset(b->slice_sizes + i, 0, (size_t) (end - i) * sizeof(uint32_t));
-		i = end;
-		if (published_cancelled(b->p))
-			return false;
-	}
-	return true;
-}
-
 /*
  * Algorithm 2: sets the slices' places and where each bucket begins.  Returns the number of
  * buckets.
@@ -221,17 +202,12 @@ flip_keys(Bitonic *b)
 {
 	PublishedSort *sort = b->p->sort;
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < sort->n)
-	{
-		uint64_t	end = published_step(i, sort->n);
-
+	while (sort_step(b->p->context, i, sort->n, &end))
 		for (; i < end; i++)
 			sort->keys[i] ^= (int32_t) b->flip;
-		if (published_cancelled(b->p))
-			return false;
-	}
-	return true;
+	return i == sort->n;
 }
 
 /* Sorts (key, row) pairs, and writes the rows to sort->positions. */
@@ -241,21 +217,11 @@ sort_pairs(Bitonic *b)
 	PublishedSort *sort = b->p->sort;
 	uint64_t   *pairs = published_alloc(b->p, sort->n, sizeof(uint64_t));
 
-	if (pairs == NULL)
-		return false;
-	if (!permutation_pack(sort->keys, sort->n, sort->descending, sort->first, pairs, b->p->context))
-	{
-		sort_cancelled(b->p->err);
-		return false;
-	}
-	if (!pairs_sort(b, pairs, sort->n))
-		return false;
-	if (!permutation_unpack(pairs, sort->n, sort->positions, b->p->context))
-	{
-		sort_cancelled(b->p->err);
-		return false;
-	}
-	return true;
+	return pairs != NULL &&
+		permutation_pack(sort->keys, sort->n, sort->descending, sort->first, pairs,
+						 b->p->context) &&
+		pairs_sort(b, pairs, sort->n) &&
+		permutation_unpack(pairs, sort->n, sort->positions, b->p->context);
 }
 
 bool

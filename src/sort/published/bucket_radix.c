@@ -52,38 +52,30 @@ partition(Radix *x)
 {
 	uint32_t	sum = 0;
 	uint64_t	i = 0;
+	uint64_t	end;
 	uint32_t	row;
 
 	for (row = 0; row < x->rows; row++)
 		x->counts[row] = 0;
-	while (i < x->n)
-	{
-		uint64_t	end = published_step(i, x->n);
-
+	while (sort_step(x->p->context, i, x->n, &end))
 		for (; i < end; i++)
 		{
 			row = (uint32_t) ((uint64_t) digit_of(x, x->keys[i]) * x->rows / x->digits);
 			x->sublists[i] = (uint16_t) row;
 			x->indices[i] = x->counts[row]++;
 		}
-		if (published_cancelled(x->p))
-			return false;
-	}
+	if (i < x->n)
+		return false;
 	for (row = 0; row < x->rows; row++)
 	{
 		x->countsoffset[row] = sum;
 		sum += x->counts[row];
 	}
-	for (i = 0; i < x->n;)
-	{
-		uint64_t	end = published_step(i, x->n);
-
+	i = 0;
+	while (sort_step(x->p->context, i, x->n, &end))
 		for (; i < end; i++)
 			x->pInput[x->countsoffset[x->sublists[i]] + x->indices[i]] = x->keys[i];
-		if (published_cancelled(x->p))
-			return false;
-	}
-	return true;
+	return i == x->n;
 }
 
 /* histogram-keys, or with permute rank-and-permute: one column of pInput after the other. */
@@ -92,7 +84,6 @@ walk_columns(Radix *x, bool permute)
 {
 	PublishedReport *report = &x->p->sort->report;
 	uint32_t	nlive = 0;
-	uint64_t	since_check = 0;
 	uint32_t	row;
 	uint32_t	j;
 
@@ -115,18 +106,13 @@ walk_columns(Radix *x, bool permute)
 			if (j + 1 < x->counts[x->live[w]])
 				x->live[reach++] = x->live[w];
 		}
-		since_check += nlive;
+		if (!published_goes_on(x->p, nlive))
+			return false;
 		nlive = reach;
-		if (since_check >= PUBLISHED_CHECK_EVERY)
-		{
-			since_check = 0;
-			if (published_cancelled(x->p))
-				return false;
-		}
 	}
 	if (!permute)
 		report->columns += j;
-	return !published_cancelled(x->p);
+	return !sort_interrupted(x->p->context);
 }
 
 /* One pass: the bucket partition of a digit, and the counting sort of the rows. */
@@ -161,7 +147,6 @@ pass(Radix *x)
 static bool
 insertion_sort(Radix *x)
 {
-	uint64_t	since_check = 0;
 	uint64_t	i;
 
 	for (i = 1; i < x->n; i++)
@@ -173,16 +158,39 @@ insertion_sort(Radix *x)
 			x->keys[at] = x->keys[at - 1];
 		x->keys[at] = key;
 		x->p->sort->report.moved += i - at;
-		since_check += 1 + i - at;
-		if (since_check >= PUBLISHED_CHECK_EVERY)
-		{
-			since_check = 0;
-			if (published_cancelled(x->p))
-				return false;
-		}
+		if (!published_goes_on(x->p, 1 + i - at))
+			return false;
 	}
 	published_phase(x->p, "insertion");
 	return true;
+}
+
+/* Replaces all keys by their distances. */
+static bool
+to_distances(Published *p)
+{
+	uint32_t   *distances = (uint32_t *) p->sort->keys;
+	uint64_t	i = 0;
+	uint64_t	end;
+
+	while (sort_step(p->context, i, p->sort->n, &end))
+		for (; i < end; i++)
+			distances[i] = published_distance(p->sort, p->sort->keys[i]);
+	return i == p->sort->n;
+}
+
+/* Replaces all distances by their keys. */
+static bool
+to_keys(Published *p)
+{
+	const uint32_t *distances = (const uint32_t *) p->sort->keys;
+	uint64_t	i = 0;
+	uint64_t	end;
+
+	while (sort_step(p->context, i, p->sort->n, &end))
+		for (; i < end; i++)
+			p->sort->keys[i] = published_key(p->sort, distances[i]);
+	return i == p->sort->n;
 }
 
 static bool
@@ -219,7 +227,7 @@ published_bucket_radix(Published *p)
 				  x.rows);
 		return false;
 	}
-	if (!allocate(&x) || !published_to_distances(p))
+	if (!allocate(&x) || !to_distances(p))
 		return false;
 	bits = (uint32_t) __builtin_ctz(x.radix);
 	do
@@ -233,5 +241,5 @@ published_bucket_radix(Published *p)
 	} while (x.shift < 32 && (p->range - 1) >> x.shift > 0);
 	if (p->sort->report.rounds > 1 && !insertion_sort(&x))
 		return false;
-	return published_to_keys(p);
+	return to_keys(p);
 }

@@ -305,7 +305,7 @@ run_phase(Phases *s, void (*phase) (Phases *s, int p), uint64_t n)
 	}
 	do
 	{
-		if (published_cancelled(s->published))
+		if (sort_interrupted(s->published->context))
 			return false;
 		run_threads(s, phase);
 		for (done = true, p = 0; p < s->threads && done; p++)

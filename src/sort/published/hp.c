@@ -14,29 +14,21 @@
 bool
 published_hp(Published *p)
 {
-	uint32_t   *A = published_histogram_of_keys(p);
-	uint32_t   *A_p = A ? published_alloc(p, p->range, sizeof(uint32_t)) : NULL;
+	uint32_t   *A_p = published_sums_of_keys(p);
 	uint32_t   *B;
 	uint64_t	v = 0;
+	uint64_t	end;
 
 	if (A_p == NULL)
 		return false;
-	published_phase(p, "histogram");
-	if (!published_prefix_sums(p, A, A_p, p->range))
-		return false;
-	published_phase(p, "prefix sums");
 	B = published_counters(p, (uint64_t) p->sort->n + 1);
 	if (B == NULL)
 		return false;
-	while (v < p->range)
-	{
-		uint64_t	end = published_step(v, p->range);
-
+	while (sort_step(p->context, v, p->range, &end))
 		for (; v < end; v++)
 			B[A_p[v]]++;
-		if (published_cancelled(p))
-			return false;
-	}
+	if (v < p->range)
+		return false;
 	published_phase(p, "second histogram");
 	if (!published_prefix_sums_to_keys(p, B))
 		return false;

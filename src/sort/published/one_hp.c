@@ -13,21 +13,14 @@
 bool
 published_one_hp(Published *p)
 {
-	uint32_t   *A = published_histogram_of_keys(p);
-	uint32_t   *A_p = A ? published_alloc(p, p->range, sizeof(uint32_t)) : NULL;
+	uint32_t   *A_p = published_sums_of_keys(p);
 	uint32_t	before = 0;
 	uint64_t	v = 0;
+	uint64_t	end;
 
 	if (A_p == NULL)
 		return false;
-	published_phase(p, "histogram");
-	if (!published_prefix_sums(p, A, A_p, p->range))
-		return false;
-	published_phase(p, "prefix sums");
-	while (v < p->range)
-	{
-		uint64_t	end = published_step(v, p->range);
-
+	while (sort_step(p->context, v, p->range, &end))
 		for (; v < end; v++)
 		{
 			int32_t		key = published_key(p->sort, (uint32_t) v);
@@ -39,9 +32,8 @@ published_one_hp(Published *p)
 			p->sort->keys[before] = key;
 			before = A_p[v];
 		}
-		if (published_cancelled(p))
-			return false;
-	}
+	if (v < p->range)
+		return false;
 	published_phase(p, "keys");
 	return true;
 }

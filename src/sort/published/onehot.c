@@ -25,8 +25,6 @@
  */
 #include "sort/published/parts.h"
 
-#include <string.h>
-
 /* Eq. 9: returns TM, or NULL if memory is short or the sort is cancelled. */
 static uint8_t *
 make_matrix(Published *p)
@@ -34,29 +32,14 @@ make_matrix(Published *p)
 	uint64_t	n = p->sort->n;
 	uint8_t    *TM = published_alloc(p, p->range * n, 1);
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (TM && i < p->range * n)
-	{
-		uint64_t	end = p->range * n - i;
-
-		/* 4 MiB at a time, as published_counters() does */
-		end = i + (end < 4 * PUBLISHED_CHECK_EVERY ? end : 4 * PUBLISHED_CHECK_EVERY);
-		memset(TM + i, 0, (size_t) (end - i));
-		i = end;
-		if (published_cancelled(p))
-			return NULL;
-	}
-	i = 0;
-	while (TM && i < n)
-	{
-		uint64_t	end = published_step(i, n);
-
+	if (TM == NULL || !sort_zero(p->context, TM, p->range * n, 1))
+		return NULL;
+	while (sort_step(p->context, i, n, &end))
 		for (; i < end; i++)
 			TM[published_distance(p->sort, p->sort->keys[i]) * n + i] = 1;
-		if (published_cancelled(p))
-			return NULL;
-	}
-	return TM;
+	return i == n ? TM : NULL;
 }
 
 /* Eq. 11: writes the columns with a 1, row after row. */
@@ -68,11 +51,9 @@ take_columns(Published *p, const uint8_t *TM, uint32_t *out, uint32_t first)
 	uint64_t	j = 0;
 	uint64_t	k = 0;
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < cells)
-	{
-		uint64_t	end = published_step(i, cells);
-
+	while (sort_step(p->context, i, cells, &end))
 		for (; i < end; i++)
 		{
 			if (TM[i] != 0)
@@ -80,10 +61,7 @@ take_columns(Published *p, const uint8_t *TM, uint32_t *out, uint32_t first)
 			if (++k == n)
 				k = 0;
 		}
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
+	return i == cells;
 }
 
 /* Eq. 10: multiplies each row by the vector of keys, IN. */
@@ -97,11 +75,9 @@ multiply(Published *p, const uint8_t *TM, const uint64_t *IN)
 	uint64_t	j = 0;
 	uint64_t	k = 0;
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < cells)
-	{
-		uint64_t	end = published_step(i, cells);
-
+	while (sort_step(p->context, i, cells, &end))
 		for (; i < end; i++)
 		{
 			product += TM[i] * IN[k];
@@ -114,10 +90,7 @@ multiply(Published *p, const uint8_t *TM, const uint64_t *IN)
 			product = k = 0;
 			v++;
 		}
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
+	return i == cells;
 }
 
 /* Sorts keys by Eq. 11: IN in the order of the columns. */
@@ -128,22 +101,17 @@ keys_of_columns(Published *p, const uint8_t *TM)
 	int32_t    *IN = published_alloc(p, n, sizeof(int32_t));
 	uint32_t   *columns = (uint32_t *) p->sort->keys;
 	uint64_t	i = 0;
+	uint64_t	end;
 
 	if (IN == NULL)
 		return false;
 	memcpy(IN, p->sort->keys, (size_t) n * sizeof(int32_t));
 	if (!take_columns(p, TM, columns, 0))
 		return false;
-	while (i < n)
-	{
-		uint64_t	end = published_step(i, n);
-
+	while (sort_step(p->context, i, n, &end))
 		for (; i < end; i++)
 			p->sort->keys[i] = IN[columns[i]];
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
+	return i == n;
 }
 
 bool

@@ -4,8 +4,6 @@
  */
 #include "sort/published/parts.h"
 
-#include <string.h>
-
 #include "sort/clock.h"
 
 void *
@@ -44,12 +42,13 @@ published_phase(Published *p, const char *name)
 }
 
 bool
-published_cancelled(Published *p)
+published_goes_on(Published *p, uint64_t work)
 {
-	if (!sort_interrupted(p->context))
-		return false;
-	sort_cancelled(p->err);
-	return true;
+	p->unseen += work;
+	if (p->unseen < SORT_CHECK_EVERY)
+		return true;
+	p->unseen = 0;
+	return !sort_interrupted(p->context);
 }
 
 bool
@@ -63,58 +62,12 @@ published_duplicate(Published *p, int32_t key)
 	return false;
 }
 
-bool
-published_to_distances(Published *p)
-{
-	uint32_t   *distances = (uint32_t *) p->sort->keys;
-	uint64_t	i = 0;
-
-	while (i < p->sort->n)
-	{
-		uint64_t	end = published_step(i, p->sort->n);
-
-		for (; i < end; i++)
-			distances[i] = published_distance(p->sort, p->sort->keys[i]);
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
-}
-
-bool
-published_to_keys(Published *p)
-{
-	const uint32_t *distances = (const uint32_t *) p->sort->keys;
-	uint64_t	i = 0;
-
-	while (i < p->sort->n)
-	{
-		uint64_t	end = published_step(i, p->sort->n);
-
-		for (; i < end; i++)
-			p->sort->keys[i] = published_key(p->sort, distances[i]);
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
-}
-
 uint32_t *
 published_counters(Published *p, uint64_t n)
 {
 	uint32_t   *counters = published_alloc(p, n, sizeof(uint32_t));
-	uint64_t	i = 0;
 
-	while (counters && i < n)
-	{
-		uint64_t	end = published_step(i, n);
-
-		memset(counters + i, 0, (size_t) (end - i) * sizeof(uint32_t));
-		i = end;
-		if (published_cancelled(p))
-			return NULL;
-	}
-	return counters;
+	return counters && sort_zero(p->context, counters, n, sizeof(uint32_t)) ? counters : NULL;
 }
 
 uint32_t *
@@ -122,17 +75,14 @@ published_histogram_of_keys(Published *p)
 {
 	uint32_t   *hist = published_counters(p, p->range);
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (hist && i < p->sort->n)
-	{
-		uint64_t	end = published_step(i, p->sort->n);
-
+	if (hist == NULL)
+		return NULL;
+	while (sort_step(p->context, i, p->sort->n, &end))
 		for (; i < end; i++)
 			hist[published_distance(p->sort, p->sort->keys[i])]++;
-		if (published_cancelled(p))
-			return NULL;
-	}
-	return hist;
+	return i == p->sort->n ? hist : NULL;
 }
 
 bool
@@ -140,17 +90,27 @@ published_prefix_sums(Published *p, const uint32_t *data, uint32_t *sums, uint64
 {
 	uint32_t	sum = 0;
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < n)
-	{
-		uint64_t	end = published_step(i, n);
-
+	while (sort_step(p->context, i, n, &end))
 		for (; i < end; i++)
 			sums[i] = sum += data[i];
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
+	return i == n;
+}
+
+uint32_t *
+published_sums_of_keys(Published *p)
+{
+	uint32_t   *A = published_histogram_of_keys(p);
+	uint32_t   *A_p = A ? published_alloc(p, p->range, sizeof(uint32_t)) : NULL;
+
+	if (A_p == NULL)
+		return NULL;
+	published_phase(p, "histogram");
+	if (!published_prefix_sums(p, A, A_p, p->range))
+		return NULL;
+	published_phase(p, "prefix sums");
+	return A_p;
 }
 
 bool
@@ -158,15 +118,10 @@ published_prefix_sums_to_keys(Published *p, const uint32_t *data)
 {
 	uint32_t	sum = 0;
 	uint64_t	i = 0;
+	uint64_t	end;
 
-	while (i < p->sort->n)
-	{
-		uint64_t	end = published_step(i, p->sort->n);
-
+	while (sort_step(p->context, i, p->sort->n, &end))
 		for (; i < end; i++)
 			p->sort->keys[i] = published_key(p->sort, sum += data[i]);
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
+	return i == p->sort->n;
 }

@@ -10,11 +10,8 @@
 #ifndef HPSORT_PUBLISHED_PARTS_H
 #define HPSORT_PUBLISHED_PARTS_H
 
-#include "sort/error.h"
 #include "sort/published/types.h"
-
-/* Keys or values that are handled between two calls of the interrupt callback. */
-#define PUBLISHED_CHECK_EVERY ((uint64_t) 1 << 20)
+#include "sort/steps.h"
 
 /* The most blocks that a sort allocates. */
 #define PUBLISHED_BLOCKS 12
@@ -28,10 +25,16 @@ typedef struct Published
 	void	   *block[PUBLISHED_BLOCKS];	/* freed when the sort ends */
 	int			blocks;
 	uint64_t	since;			/* when the running phase began */
-	SortError  *err;			/* filled by every function that returns false or NULL */
+	uint64_t	unseen;			/* work since the last look of published_goes_on */
+
+	/*
+	 * Whoever returns false or NULL fills it, except after a cancel: published_sort begins with
+	 * SORT_CANCELLED there.
+	 */
+	SortError  *err;
 } Published;
 
-/* The algorithms.  Return false with p->err filled if they fail. */
+/* The algorithms.  Return false if they fail or are cancelled. */
 extern bool published_hp(Published *p);
 extern bool published_one_hp(Published *p);
 extern bool published_zero_compressed(Published *p);
@@ -55,18 +58,14 @@ extern void *published_alloc(Published *p, uint64_t n, size_t size);
 /* Ends the running phase and adds its time to the report under this name. */
 extern void published_phase(Published *p, const char *name);
 
-/* Returns whether the caller has cancelled the sort; p->err says so then. */
-extern bool published_cancelled(Published *p);
+/*
+ * For loops whose steps differ in work, counted in keys: adds what a step did, looks for a cancel
+ * if it is time to, and returns false if the sort is cancelled.
+ */
+extern bool published_goes_on(Published *p, uint64_t work);
 
 /* Fails with SORT_UNSUPPORTED and the key that occurs twice.  Returns false. */
 extern bool published_duplicate(Published *p, int32_t key);
-
-/* Returns where the next step of a loop to n ends that is at `at`. */
-static inline uint64_t
-published_step(uint64_t at, uint64_t n)
-{
-	return n - at < PUBLISHED_CHECK_EVERY ? n : at + PUBLISHED_CHECK_EVERY;
-}
 
 /* Return a key's distance from the first one in the order, and the key of a distance. */
 static inline uint32_t
@@ -83,15 +82,16 @@ published_key(const PublishedSort *sort, uint32_t distance)
 					  : (uint32_t) sort->lo + distance);
 }
 
-/* Replace all keys by their distances, and distances by keys. */
-extern bool published_to_distances(Published *p);
-extern bool published_to_keys(Published *p);
-
 /* Returns n counters of 4 bytes, all 0. */
 extern uint32_t *published_counters(Published *p, uint64_t n);
 
 /* Algorithm 1, Histogram: returns how many keys there are of each distance. */
 extern uint32_t *published_histogram_of_keys(Published *p);
+
+/*
+ * Algorithms 2 and 3, first half: returns the prefix sums of the histogram, and times both steps.
+ */
+extern uint32_t *published_sums_of_keys(Published *p);
 
 /* Algorithm 1, Prefix-Sums: sums[i] = data[0] + ... + data[i]; data and sums may be one array. */
 extern bool published_prefix_sums(Published *p, const uint32_t *data, uint32_t *sums, uint64_t n);

@@ -12,7 +12,7 @@
 #include "sort/plan.h"
 #include "sort/published/parts.h"
 
-/* Returns whether all keys are inside the bounds; otherwise p->err names one that is not. */
+/* Returns false if a key is out of bounds, with the first one in p->err, or after a cancel. */
 static bool
 check_bounds(Published *p)
 {
@@ -22,10 +22,7 @@ check_bounds(Published *p)
 	size_t		i;
 
 	if (!wide_min_max(sort->keys, sort->n, &lo, &hi, p->context))
-	{
-		sort_cancelled(p->err);
 		return false;
-	}
 	if (lo >= sort->lo && hi <= sort->hi)
 		return true;
 	for (i = 0; sort->keys[i] >= sort->lo && sort->keys[i] <= sort->hi; i++)
@@ -34,7 +31,6 @@ check_bounds(Published *p)
 	return false;
 }
 
-/* Calls the comparison-free sort, and copies its report. */
 static bool
 sort_by_name(Published *p)
 {
@@ -84,6 +80,7 @@ published_sort(PublishedSort *sort, const SortContext *context, SortError *err)
 		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot count more than %u keys", UINT32_MAX);
 	if (sort->n == 0)
 		return SORT_OK;
+	sort_cancelled(err);
 	done = check_bounds(&p) && sort_by_name(&p);
 	for (i = 0; i < p.blocks; i++)
 		a->release(a->arena, p.block[i]);

@@ -19,19 +19,14 @@ number_values(Published *p, const uint32_t *A)
 	uint32_t   *A01 = published_alloc(p, p->range, sizeof(uint32_t));
 	uint32_t   *A01_p = A01 ? published_alloc(p, p->range, sizeof(uint32_t)) : NULL;
 	uint64_t	v = 0;
+	uint64_t	end;
 
 	if (A01_p == NULL)
 		return NULL;
-	while (v < p->range)
-	{
-		uint64_t	end = published_step(v, p->range);
-
+	while (sort_step(p->context, v, p->range, &end))
 		for (; v < end; v++)
 			A01[v] = A[v] > 0;
-		if (published_cancelled(p))
-			return NULL;
-	}
-	return published_prefix_sums(p, A01, A01_p, p->range) ? A01_p : NULL;
+	return v == p->range ? published_prefix_sums(p, A01, A01_p, p->range) ? A01_p : NULL : NULL;
 }
 
 /* Lines 8 to 14: writes the counts and the values that occur to C and iC. */
@@ -39,22 +34,17 @@ static bool
 compress(Published *p, const uint32_t *A, const uint32_t *A01_p, uint32_t *C, uint32_t *iC)
 {
 	uint64_t	v = 0;
+	uint64_t	end;
 
 	C[0] = iC[0] = 0;
-	while (v < p->range)
-	{
-		uint64_t	end = published_step(v, p->range);
-
+	while (sort_step(p->context, v, p->range, &end))
 		for (; v < end; v++)
 			if (A[v] > 0)
 			{
 				C[A01_p[v]] = A[v];
 				iC[A01_p[v]] = (uint32_t) v;
 			}
-		if (published_cancelled(p))
-			return false;
-	}
-	return true;
+	return v == p->range;
 }
 
 bool
@@ -68,6 +58,7 @@ published_zero_compressed(Published *p)
 	uint32_t   *B;
 	uint64_t	len;
 	uint64_t	j = 0;
+	uint64_t	end;
 
 	if (A == NULL)
 		return false;
@@ -89,15 +80,11 @@ published_zero_compressed(Published *p)
 	B = published_counters(p, p->sort->n);
 	if (B == NULL)
 		return false;
-	while (j < len)
-	{
-		uint64_t	end = published_step(j, len);
-
+	while (sort_step(p->context, j, len, &end))
 		for (; j < end; j++)
 			B[C_p[j]] = iC[j + 1] - iC[j];
-		if (published_cancelled(p))
-			return false;
-	}
+	if (j < len)
+		return false;
 	published_phase(p, "second histogram");
 	if (!published_prefix_sums_to_keys(p, B))
 		return false;

@@ -5,16 +5,12 @@
 #include "sort/rows/rows.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "sort/algorithms.h"
 #include "sort/device/job.h"
-#include "sort/error.h"
 #include "sort/kernels/permutation.h"
 #include "sort/kernels/wide.h"
-
-/* Pairs or bins handled between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 17)
+#include "sort/steps.h"
 
 /* Keys handed to a device at once, from a buffer: all in the cache. */
 #define DEVICE_CHUNK ((size_t) 1 << 16)
@@ -108,12 +104,10 @@ static SortStatus
 look_up_refs(RowsSort *rows, uint32_t *out, const SortContext *context, SortError *err)
 {
 	uint32_t	last = 0;
-	size_t		at = 0;
+	uint64_t	at = 0;
+	uint64_t	end;
 
-	while (at < rows->n)
-	{
-		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
-
+	while (sort_step(context, at, rows->n, &end))
 		for (; at < end; at++)
 		{
 			uint64_t	pair = rows->pairs[out[at]];
@@ -122,10 +116,7 @@ look_up_refs(RowsSort *rows, uint32_t *out, const SortContext *context, SortErro
 			last = ROWS_PAIR_KEY(pair);
 			out[at] = ROWS_PAIR_REF(pair);
 		}
-		if (sort_interrupted(context))
-			return sort_cancelled(err);
-	}
-	return SORT_OK;
+	return at == rows->n ? SORT_OK : sort_cancelled(err);
 }
 
 /* By the GPU's permutation.  The pairs stay as they are. */
@@ -176,25 +167,15 @@ count_pairs(const RowsSort *rows, uint32_t *bins, uint64_t range, const SortCont
 {
 	const uint64_t *pairs = rows->pairs;
 	const uint32_t lo = rows->lo;
-	size_t		at;
+	uint64_t	at = 0;
+	uint64_t	end;
 
-	for (at = 0; at < range; at += CHECK_EVERY)
-	{
-		memset(bins + at, 0, (range - at < CHECK_EVERY ? range - at :
-							  CHECK_EVERY) * sizeof(uint32_t));
-		if (sort_interrupted(context))
-			return false;
-	}
-	for (at = 0; at < rows->n;)
-	{
-		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
-
+	if (!sort_zero(context, bins, range, sizeof(uint32_t)))
+		return false;
+	while (sort_step(context, at, rows->n, &end))
 		for (; at < end; at++)
 			bins[ROWS_PAIR_KEY(pairs[at]) - lo]++;
-		if (sort_interrupted(context))
-			return false;
-	}
-	return true;
+	return at == rows->n;
 }
 
 /*
@@ -207,12 +188,10 @@ scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortC
 {
 	char	   *memory = (char *) rows->pairs;
 	const uint32_t lo = rows->lo;
-	size_t		at;
+	uint64_t	at = 0;
+	uint64_t	end;
 
-	for (at = 0; at < rows->n;)
-	{
-		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
-
+	while (sort_step(context, at, rows->n, &end))
 		for (; at < end; at++)
 		{
 			uint64_t	pair;
@@ -224,10 +203,7 @@ scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortC
 			if (rows->notes)
 				memcpy(memory + at * sizeof(key), &key, sizeof(key));
 		}
-		if (sort_interrupted(context))
-			return false;
-	}
-	return true;
+	return at == rows->n;
 }
 
 /*
@@ -247,7 +223,7 @@ scatter_notes(RowsSort *rows, uint32_t *offsets, const SortContext *context)
 
 		memcpy(&key, memory + at * sizeof(key), sizeof(key));
 		out[--offsets[key]] = rows->notes[at];
-		if (at % CHECK_EVERY == 0 && sort_interrupted(context))
+		if (at % SORT_CHECK_EVERY == 0 && sort_interrupted(context))
 			return false;
 	}
 	rows->sorted_notes = out;
@@ -291,25 +267,26 @@ sort_pairs(RowsSort *rows, const SortContext *context, SortError *err)
 	char	   *memory = (char *) rows->pairs;
 	uint64_t	distinct = 0;
 	uint32_t	last;
-	size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
 	if (!wide_sort_pairs(rows->pairs, rows->n, context))
 		return sort_cancelled(err);
 	last = ~ROWS_PAIR_KEY(rows->pairs[0]);
-	for (i = 0; i < rows->n; i++)
-	{
-		uint64_t	pair;
-		uint32_t	ref;
+	while (sort_step(context, i, rows->n, &end))
+		for (; i < end; i++)
+		{
+			uint64_t	pair;
+			uint32_t	ref;
 
-		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
-			return sort_cancelled(err);
-
-		memcpy(&pair, memory + i * sizeof(pair), sizeof(pair));
-		distinct += ROWS_PAIR_KEY(pair) != last;
-		last = ROWS_PAIR_KEY(pair);
-		ref = ROWS_PAIR_REF(pair);
-		memcpy(memory + i * sizeof(ref), &ref, sizeof(ref));
-	}
+			memcpy(&pair, memory + i * sizeof(pair), sizeof(pair));
+			distinct += ROWS_PAIR_KEY(pair) != last;
+			last = ROWS_PAIR_KEY(pair);
+			ref = ROWS_PAIR_REF(pair);
+			memcpy(memory + i * sizeof(ref), &ref, sizeof(ref));
+		}
+	if (i < rows->n)
+		return sort_cancelled(err);
 	rows->distinct = distinct;
 	rows->refs = (uint32_t *) rows->pairs;
 	return SORT_OK;

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "sort/error.h"
 #include "sort/kernels/kernels.h"
 #include "sort/plan.h"
+#include "sort/steps.h"
 
 /*
  * Ranges up to this many bins get HISTOGRAM_TABLES tables.  Without them a
@@ -29,27 +29,6 @@ total_bins(const Histogram *h)
 /* Keys counted at once: 16 KiB, as many as may turn out to be out of bounds. */
 #define COUNT_AT_ONCE 4096
 
-/* Keys counted between two looks at the interrupt callback. */
-#define COUNTED_UNCHECKED ((size_t) 1 << 20)
-
-/* Bytes set to zero between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 4 << 20)
-
-/* memset, for any amount of memory; false if interrupted. */
-static bool
-set_to_zero(void *memory, size_t size, const SortContext *context)
-{
-	size_t		at;
-
-	for (at = 0; at < size; at += CHECK_EVERY)
-	{
-		if (at > 0 && sort_interrupted(context))
-			return false;
-		memset((char *) memory + at, 0, size - at < CHECK_EVERY ? size - at : CHECK_EVERY);
-	}
-	return true;
-}
-
 SortStatus
 histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context, SortError *err)
 {
@@ -68,7 +47,7 @@ histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context,
 		h->range = 0;
 		return sort_no_memory(err);
 	}
-	if (!set_to_zero(h->bins, total_bins(h) * sizeof(uint32_t), context))
+	if (!sort_zero(context, h->bins, total_bins(h), sizeof(uint32_t)))
 	{
 		histogram_release(h, a);
 		return sort_cancelled(err);
@@ -134,7 +113,7 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context
 		wider.folded = a->alloc(a->arena, (size_t) wider.range * sizeof(uint64_t));
 		if (wider.folded == NULL)
 			status = sort_no_memory(err);
-		else if (!set_to_zero(wider.folded, (size_t) wider.range * sizeof(uint64_t), context))
+		else if (!sort_zero(context, wider.folded, wider.range, sizeof(uint64_t)))
 			status = sort_cancelled(err);
 		if (status != SORT_OK)
 		{
@@ -205,7 +184,7 @@ histogram_add_all(Histogram *h, const int32_t *keys, size_t n, const SortContext
 
 	for (at = 0; at < n; at += COUNT_AT_ONCE)
 	{
-		if (at % COUNTED_UNCHECKED == 0 && at > 0 && sort_interrupted(context))
+		if (at % SORT_CHECK_EVERY == 0 && at > 0 && sort_interrupted(context))
 			return sort_cancelled(err);
 		if (!histogram_add(h, keys + at, n - at < COUNT_AT_ONCE ? n - at : COUNT_AT_ONCE, outside,
 						   &noutside, &context->allocator))

@@ -6,11 +6,8 @@
 
 #include <string.h>
 
-#include "sort/error.h"
 #include "sort/kernels/kernels.h"
-
-/* Keys compared between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 20)
+#include "sort/steps.h"
 
 #define RUNS_TYPE Runs
 #define RUNS_KEY int32_t
@@ -87,19 +84,16 @@ runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *con
 			SortError *err)
 {
 	uint64_t	distinct;
-	size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
 	if (!runs_count_all(ordered, n, &distinct, context))
 		return sort_cancelled(err);
 	if (!runs_reserve(runs, (size_t) distinct, &context->allocator))
 		return sort_no_memory(err);
-	for (i = 0; i < n; i += CHECK_EVERY)
-	{
-		append_ordered(runs, ordered + i, n - i < CHECK_EVERY ? n - i : CHECK_EVERY);
-		if (n > CHECK_EVERY && sort_interrupted(context))
-			return sort_cancelled(err);
-	}
-	return SORT_OK;
+	for (; sort_step(context, i, n, &end); i = end)
+		append_ordered(runs, ordered + i, (size_t) (end - i));
+	return i == n ? SORT_OK : sort_cancelled(err);
 }
 
 void
@@ -121,16 +115,12 @@ runs_count_distinct(const int32_t *ordered, size_t n)
 bool
 runs_count_all(const int32_t *ordered, size_t n, uint64_t *distinct, const SortContext *context)
 {
-	size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
 	*distinct = n > 0;
-	for (i = 0; i + 1 < n; i += CHECK_EVERY)
-	{
-		/* Also whether the next part begins with another key. */
-		*distinct += kernel_count_changes(ordered + i,
-										  n - i <= CHECK_EVERY ? n - i : CHECK_EVERY + 1);
-		if (n > CHECK_EVERY && sort_interrupted(context))
-			return false;
-	}
-	return true;
+	/* Also whether the next step begins with another key. */
+	for (; sort_step(context, i, n, &end); i = end)
+		*distinct += kernel_count_changes(ordered + i, (size_t) (end - i) + (end < n));
+	return i == n;
 }

@@ -9,9 +9,6 @@
  *	RUNS_SCOPE			static, or nothing if a header declares reserve, release, key_lower_bound
  */
 
-/* Steps of a loop between two looks at the interrupt callback. */
-#define RUNS_CHECK_EVERY ((size_t) 1 << 20)
-
 /* Makes room for capacity runs in all; false, and nothing changed, when there is no memory. */
 RUNS_SCOPE bool
 RUNS_NAME(reserve) (RUNS_TYPE * runs, size_t capacity, const SortAllocator *a)
@@ -97,7 +94,7 @@ RUNS_NAME(count_fresh) (const RUNS_TYPE * runs, const RUNS_KEY * keys, size_t le
 	*fresh = 0;
 	while (j < len)
 	{
-		if (context && ++steps % RUNS_CHECK_EVERY == 0 && sort_interrupted(context))
+		if (context && ++steps % SORT_CHECK_EVERY == 0 && sort_interrupted(context))
 			return false;
 		if (i < runs->len && runs->keys[i] < keys[j])
 			i++;
@@ -133,7 +130,7 @@ RUNS_NAME(merge_fresh) (RUNS_TYPE * runs, const RUNS_KEY * keys, const uint64_t 
 		uint64_t	count;
 
 		steps++;
-		if (context && steps % RUNS_CHECK_EVERY == 0 && sort_interrupted(context))
+		if (context && steps % SORT_CHECK_EVERY == 0 && sort_interrupted(context))
 			return 0;
 		if (i > 0 && runs->keys[i - 1] > key)
 		{
@@ -161,7 +158,6 @@ RUNS_NAME(merge_fresh) (RUNS_TYPE * runs, const RUNS_KEY * keys, const uint64_t 
 	return steps;
 }
 
-#undef RUNS_CHECK_EVERY
 #undef RUNS_TYPE
 #undef RUNS_KEY
 #undef RUNS_NAME

@@ -30,9 +30,6 @@
  */
 #define SAMPLE 4096
 
-/* Steps of a loop between two looks at the interrupt callback. */
-#define CHECK_EVERY SORTER_CHECK_EVERY
-
 /* Keys or runs converted at once, on the stack. */
 #define CONVERT 1024
 
@@ -247,22 +244,17 @@ static SortStatus
 order_buffer(LongSorter *s, SortError *err)
 {
 	uint64_t	since = sort_clock();
-	size_t		i = 1;
+	uint64_t	i = 1;
+	uint64_t	end = 1;
 
 	if (s->ordered)
 		return SORT_OK;
 	/* Keys that came in order are found by one read, others by a few keys. */
-	while (i < s->nbuf)
-	{
-		size_t		end = s->nbuf - i < CHECK_EVERY ? s->nbuf : i + CHECK_EVERY;
-
+	while (i == end && sort_step(s->context, i, s->nbuf, &end))
 		while (i < end && s->buf[i - 1] <= s->buf[i])
 			i++;
-		if (i < end)
-			break;
-		if (sort_interrupted(s->context))
-			return sort_cancelled(err);
-	}
+	if (i == end && i < s->nbuf)
+		return sort_cancelled(err);
 	if (i < s->nbuf)
 	{
 		if (!wide_sort_pairs(s->buf, s->nbuf, s->context))
@@ -399,8 +391,8 @@ next_buffer_part(LongSorter *s, size_t n, size_t *part, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	*part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
-	*part = *part < CHECK_EVERY ? *part : CHECK_EVERY;
-	if (*part == CHECK_EVERY && sort_interrupted(s->context))
+	*part = *part < SORT_CHECK_EVERY ? *part : SORT_CHECK_EVERY;
+	if (*part == SORT_CHECK_EVERY && sort_interrupted(s->context))
 		return sort_cancelled(err);
 	return SORT_OK;
 }
@@ -548,7 +540,7 @@ map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
 	{
 		size_t		part = narrow->nbuf - at < CONVERT ? narrow->nbuf - at : CONVERT;
 
-		if (at % CHECK_EVERY == 0 && at > 0 && sort_interrupted(s->context))
+		if (at % SORT_CHECK_EVERY == 0 && at > 0 && sort_interrupted(s->context))
 			return sort_cancelled(err);
 		for (i = 0; i < part; i++)
 			keys[i] = from_narrow(narrow->buf[at + i]);
@@ -563,15 +555,12 @@ static SortStatus
 map_wide(const LongSorter *s, uint64_t *keys, size_t n, LongSorterMap map, void *arg,
 		 SortError *err)
 {
-	size_t		at;
+	uint64_t	at = 0;
+	uint64_t	end;
 
-	for (at = 0; at < n; at += CHECK_EVERY)
-	{
-		map(arg, keys + at, n - at < CHECK_EVERY ? n - at : CHECK_EVERY);
-		if (sort_interrupted(s->context))
-			return sort_cancelled(err);
-	}
-	return SORT_OK;
+	for (; sort_step(s->context, at, n, &end); at = end)
+		map(arg, keys + at, (size_t) (end - at));
+	return at == n ? SORT_OK : sort_cancelled(err);
 }
 
 SortStatus

@@ -317,7 +317,7 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 	}
 	/* A cancel while keys are written over themselves ends the sort. */
 	else if (status == SORT_OK && in_place &&
-			 !wide_copy_keys(aside.keys, n, output->keys, s->context))
+			 !sort_copy(s->context, output->keys, aside.keys, n, sizeof(int32_t)))
 		status = sort_cancelled(err);
 	if (in_place && aside.keys)
 		a->release(a->arena, aside.keys);

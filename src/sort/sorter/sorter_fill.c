@@ -330,7 +330,7 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 				continue;
 			}
 			part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
-			part = part < SORTER_CHECK_EVERY ? part : SORTER_CHECK_EVERY;
+			part = part < SORT_CHECK_EVERY ? part : SORT_CHECK_EVERY;
 			memcpy(s->buf + s->nbuf, keys, part * sizeof(int32_t));
 			s->nbuf += part;
 			if (s->big)
@@ -339,7 +339,7 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 		keys += part;
 		n -= part;
 		since_check += part;
-		if (since_check >= SORTER_CHECK_EVERY)
+		if (since_check >= SORT_CHECK_EVERY)
 		{
 			since_check = 0;
 			if (sort_interrupted(s->context))

@@ -174,27 +174,21 @@ sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n, SortError *e
 {
 	int32_t		lo;
 	int32_t		hi;
-	size_t		i;
+	uint64_t	i = 0;
+	uint64_t	end;
 
-	if (n == 0 || (s->lo == INT32_MIN && s->hi == INT32_MAX))
+	if (s->lo == INT32_MIN && s->hi == INT32_MAX)
 		return SORT_OK;
-	for (;;)
+	for (; sort_step(s->context, i, n, &end); i = end)
 	{
-		size_t		part = n < SORTER_CHECK_EVERY ? n : SORTER_CHECK_EVERY;
-
-		kernel_min_max(keys, part, &lo, &hi);
-		if (lo < s->lo || hi > s->hi)
-			break;
-		keys += part;
-		n -= part;
-		if (n == 0)
-			return SORT_OK;
-		if (sort_interrupted(s->context))
-			return sort_cancelled(err);
+		kernel_min_max(keys + i, (size_t) (end - i), &lo, &hi);
+		if (lo >= s->lo && hi <= s->hi)
+			continue;
+		while (keys[i] >= s->lo && keys[i] <= s->hi)
+			i++;
+		return sort_out_of_bounds(err, keys[i], s->lo, s->hi);
 	}
-	for (i = 0; keys[i] >= s->lo && keys[i] <= s->hi; i++)
-		;
-	return sort_out_of_bounds(err, keys[i], s->lo, s->hi);
+	return i == n ? SORT_OK : sort_cancelled(err);
 }
 
 SortStatus
@@ -272,24 +266,23 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 SortStatus
 sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered, SortError *err)
 {
-	size_t		i = 0;
+	uint64_t	i = 0;
+	uint64_t	end;
 
 	/* First and last key equal: in order only if all keys are, a faster test. */
 	bool		same = n > 0 && keys[0] == keys[n - 1];
 
 	*ordered = false;
-	while (i + 1 < n)
+	for (; sort_step(s->context, i, n, &end); i = end)
 	{
-		size_t		part = n - i < SORTER_CHECK_EVERY ? n - i : SORTER_CHECK_EVERY;
+		/* With the next step's first key. */
+		size_t		part = (size_t) (end - i) + (end < n);
 
-		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
-			return sort_cancelled(err);
 		if (same ? !kernel_all_equal(keys + i, part) : kernel_ordered_prefix(keys + i, part) < part)
 			return SORT_OK;
-		i += part - 1;
 	}
-	*ordered = true;
-	return SORT_OK;
+	*ordered = i == n;
+	return *ordered ? SORT_OK : sort_cancelled(err);
 }
 
 SortStatus

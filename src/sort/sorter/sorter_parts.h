@@ -20,15 +20,13 @@
 #include "sort/device/job.h"
 #include "sort/runs/histogram.h"
 #include "sort/sorter/sorter.h"
+#include "sort/steps.h"
 
 /*
  * Keys handled at once: 16 KiB, which stay in the first-level cache between
  * being added and being counted.  A sorter with fewer keys is only a buffer.
  */
 #define SORTER_CHUNK 4096
-
-/* Keys read or copied between two looks at the interrupt callback. */
-#define SORTER_CHECK_EVERY ((size_t) 1 << 20)
 
 /* Keys looked at to judge a buffer or an array. */
 #define SORTER_SAMPLE 1024

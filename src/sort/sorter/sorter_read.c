@@ -13,47 +13,35 @@
 #include "sort/kernels/wide.h"
 #include "sort/sorter/sorter_parts.h"
 
-/* Keys written between two looks at the interrupt callback. */
-#define READ_BATCH ((size_t) 1 << 20)
-
 /* An array in ascending order, as it is or turned round; out may be the array. */
 static bool
 copy_ordered(const Sorter *s, bool descending, int32_t *out)
 {
 	const int32_t *keys = s->big->array;
-	size_t		n = s->big->narray;
-	size_t		done = 0;
+	uint64_t	n = s->big->narray;
+	uint64_t	half = (n + 1) / 2;
+	uint64_t	i = 0;
+	uint64_t	end;
 
-	if (!descending && out == keys)
-		return true;
-	while (done < (descending ? (n + 1) / 2 : n))
+	if (!descending && out != keys && keys[0] == keys[n - 1])
 	{
-		size_t		end = (descending ? (n + 1) / 2 : n) - done;
-
-		end = done + (end < READ_BATCH ? end : READ_BATCH);
-		if (!descending && keys[0] == keys[n - 1])
-			kernel_fill(out + done, end - done, keys[0]);
-		else if (!descending)
-			memcpy(out + done, keys + done, (end - done) * sizeof(int32_t));
-		else
-		{
-			size_t		i;
-
-			/* Both ends at once, so that it also works in place. */
-			for (i = done; i < end; i++)
-			{
-				int32_t		low = keys[i];
-				int32_t		high = keys[n - 1 - i];
-
-				out[i] = high;
-				out[n - 1 - i] = low;
-			}
-		}
-		done = end;
-		if (sort_interrupted(s->context))
-			return false;
+		for (; sort_step(s->context, i, n, &end); i = end)
+			kernel_fill(out + i, (size_t) (end - i), keys[0]);
+		return i == n;
 	}
-	return true;
+	if (!descending)
+		return sort_copy(s->context, out, keys, n, sizeof(int32_t));
+	/* Both ends at once, so that it also works in place. */
+	while (sort_step(s->context, i, half, &end))
+		for (; i < end; i++)
+		{
+			int32_t		low = keys[i];
+			int32_t		high = keys[n - 1 - i];
+
+			out[i] = high;
+			out[n - 1 - i] = low;
+		}
+	return i == half;
 }
 
 /*
@@ -118,8 +106,8 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 	{
 		size_t		got;
 
-		status = sorter_cursor_keys(&cursor, out, n < READ_BATCH ? (size_t) n : READ_BATCH,
-									&got, err);
+		status = sorter_cursor_keys(&cursor, out, n < SORT_CHECK_EVERY ? (size_t) n :
+									SORT_CHECK_EVERY, &got, err);
 		/* Cannot happen; but a wrong count must not become an endless loop. */
 		if (status == SORT_OK && got == 0)
 			status = sort_fail(err, SORT_CORRUPT, "sorter holds fewer keys than it counted");

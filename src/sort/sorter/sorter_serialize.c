@@ -30,60 +30,52 @@ typedef struct SerializedHeader
 /* Runs copied at once. */
 #define BATCH 1024
 
-/* Histogram and sparse as one list: the keys in buf are left out. */
-static SortStatus
-describe(Sorter *s, SerializedHeader *header, SortError *err)
+/* Histogram and sparse are one list.  No keys are pending. */
+static SerializedHeader
+describe(const Sorter *s)
 {
-	SorterBig  *big = s->big;
-	SortStatus	status;
+	const SorterBig *big = s->big;
+	SerializedHeader header = {
+		.magic = SERIALIZED_MAGIC,
+		.count_width = sorter_count(s) > UINT32_MAX ? 8 : 4,
+		.nkeys = s->nbuf
+	};
 
-	memset(header, 0, sizeof(*header));
-	header->magic = SERIALIZED_MAGIC;
-	header->count_width = sorter_count(s) > UINT32_MAX ? 8 : 4;
 	if (big)
 	{
-		status = sorter_absorb_pending(s, err);
-		if (status != SORT_OK)
-			return status;
-		histogram_sum_tables(&big->dense);
-		header->nruns = histogram_distinct(&big->dense) + big->sparse.len;
-		header->nkeys = big->narray;
+		header.nruns = histogram_distinct(&big->dense) + big->sparse.len;
+		header.nkeys += big->narray;
 	}
-	else
-	{
-		status = sorter_check_bounds(s, s->buf, s->nbuf, err);
-		if (status != SORT_OK)
-			return status;
-	}
-	header->nkeys += s->nbuf;
-	return SORT_OK;
+	return header;
 }
 
 SortStatus
 sorter_serialize_size(Sorter *s, size_t *size, SortError *err)
 {
 	SerializedHeader header;
-	SortStatus	status = describe(s, &header, err);
+	SortStatus	status = s->big ? sorter_absorb_pending(s, err)
+	: sorter_check_bounds(s, s->buf, s->nbuf, err);
 
-	if (status == SORT_OK)
-		*size = sizeof(header) +
-			(size_t) header.nruns * (header.count_width + sizeof(int32_t)) +
-			(size_t) header.nkeys * sizeof(int32_t);
-	return status;
+	if (status != SORT_OK)
+		return status;
+	if (s->big)
+		histogram_sum_tables(&s->big->dense);
+	header = describe(s);
+	*size = sizeof(header) +
+		(size_t) header.nruns * (header.count_width + sizeof(int32_t)) +
+		(size_t) header.nkeys * sizeof(int32_t);
+	return SORT_OK;
 }
 
 void
 sorter_serialize(Sorter *s, void *data)
 {
-	SerializedHeader header;
-	SortError	err;
+	const SerializedHeader header = describe(s);
 	SorterCursor cursor;
 	char	   *counts_at = (char *) data + sizeof(header);
 	char	   *keys_at;
 	SorterBig  *big = s->big;
 
-	/* Nothing is pending since sorter_serialize_size: this cannot fail. */
-	(void) describe(s, &header, &err);
 	memcpy(data, &header, sizeof(header));
 	keys_at = counts_at + (size_t) header.nruns * header.count_width;
 
