@@ -24,21 +24,6 @@
 #define WIDE_SAMPLE 1024
 
 bool
-wide_copy_keys(const int32_t *keys, size_t n, int32_t *out, const SortContext *context)
-{
-	size_t		at;
-
-	for (at = 0; keys != out && at < n; at += CHECK_EVERY)
-	{
-		memcpy(out + at, keys + at,
-			   (n - at < CHECK_EVERY ? n - at : CHECK_EVERY) * sizeof(int32_t));
-		if (n > CHECK_EVERY && sort_interrupted(context))
-			return false;
-	}
-	return true;
-}
-
-bool
 wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi, const SortContext *context)
 {
 	uint64_t	i = 0;

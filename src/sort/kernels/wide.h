@@ -21,10 +21,6 @@ extern bool wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *contex
 /* Sorts n long pairs upwards in place; false as above. */
 extern bool wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContext *context);
 
-/* Copies any number of keys to out, unless they are there; false if interrupted. */
-extern bool wide_copy_keys(const int32_t *keys, size_t n, int32_t *out,
-						   const SortContext *context);
-
 /* The bounds of any number of keys, at least one; false if interrupted. */
 extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,
 						 const SortContext *context);
