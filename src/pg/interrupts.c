@@ -82,6 +82,8 @@ pg_check_interrupts(void)
 	if (pg_error_kept)
 	{
 		pg_error_kept = false;
+		/* As errfinish() does: who catches the error may delete the context in use. */
+		MemoryContextSwitchTo(ErrorContext);
 		PG_RE_THROW();
 	}
 	CHECK_FOR_INTERRUPTS();
