@@ -19,7 +19,7 @@ namespace bench
 namespace
 {
 
-/* As sorter.c adds them: chunks that stay in the first-level cache. */
+/* As sorter_fill.c adds them: chunks that stay in the first-level cache. */
 constexpr size_t kChunk = 4096;
 
 /* Bins at which bin_ns and run_ns are measured: where the choice is close. */

@@ -20,7 +20,7 @@ extern const CustomPathMethods sort_path_methods;
  */
 extern uint64 sort_node_plans_made;
 
-/* Changes the lists of HpSort nodes in a plan that core has finished (see plan.c). */
+/* Changes the lists of HpSort nodes in a plan that core has finished (see plan_node.c). */
 extern void sort_node_finish_plan(PlannedStmt *stmt);
 
 #endif							/* HPSORT_PG_NODES_SORT_PLAN_PLAN_NODE_H */

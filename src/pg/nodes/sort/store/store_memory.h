@@ -3,7 +3,7 @@
  *		The memory of rows that are sorted: blocks of tuples, and arrays of their keys,
  *		below a limit.
  *
- * store.h, which includes this file, says what is in them; only store.c calls the
+ * store.h, which includes this file, says what is in them; only row_store.c calls the
  * functions named store_memory.  Memory that is not there is an error; false says that there is
  * none below the limit.
  */
