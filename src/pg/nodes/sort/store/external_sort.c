@@ -96,23 +96,29 @@ merge_segments(ExternalSort *sort, int first, int count)
 }
 
 /*
- * Merges the first of the last segments of one level, not the last one, if these are enough for two
- * merges.
+ * Merges the first segments of each level that has enough for two merges.  Levels descend from the
+ * first segment to the last, which may be open and is not merged.
  */
 static void
-merge_level(ExternalSort *sort)
+merge_levels(ExternalSort *sort)
 {
-	int			level = sort->segments[sort->n - 1].level;
-	int			first = sort->n - 1;
+	int			end = sort->n;
 
-	while (first > 0 && sort->segments[first - 1].level == level)
-		first--;
-	if (sort->n - first < 2 * sort->order)
-		return;
+	while (end > 0)
+	{
+		int			level = sort->segments[end - 1].level;
+		int			first = end - 1;
 
-	/* Buffers and rows of the merge take the place of the store's memory. */
-	row_store_reset(sort->store);
-	merge_segments(sort, first, sort->order);
+		while (first > 0 && sort->segments[first - 1].level == level)
+			first--;
+		if (end - first < 2 * sort->order)
+			return;
+
+		/* Buffers and rows of the merge take the place of the store's memory. */
+		row_store_reset(sort->store);
+		merge_segments(sort, first, sort->order);
+		end = first + 1;
+	}
 }
 
 /* No more rows are appended to the last segment. */
@@ -160,7 +166,7 @@ external_sort_flush(ExternalSort *sort)
 		begin_segment(sort);
 	row_segment_put_store(&sort->segments[sort->n - 1], store);
 	row_store_clear(store);
-	merge_level(sort);
+	merge_levels(sort);
 	MemoryContextSwitchTo(old);
 }
 

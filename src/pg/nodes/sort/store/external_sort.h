@@ -7,8 +7,8 @@
  * merged while rows are returned.  Equal rows stay in the order in which they came.
  *
  * As many segments are merged at once as the memory of the store has buffers for.  Where there are
- * more, neighbours are merged to a segment before; also while rows come, so that most fillings of
- * the store share a segment with as many others.
+ * more, neighbours are merged to a segment before; also while rows come, so that the number of
+ * segments grows as the logarithm of the rows.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_EXTERNAL_SORT_H
 #define HPSORT_PG_NODES_SORT_STORE_EXTERNAL_SORT_H

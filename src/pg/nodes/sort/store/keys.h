@@ -124,14 +124,6 @@ extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops
  */
 extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate);
 
-/* Whether mapped keys say nothing of the order of rows, as nothing is abbreviated. */
-static inline bool
-key_columns_say_nothing(const KeyColumns *keys)
-{
-	return keys->nexact == 0 && keys->keys[0].kind == COLUMN_KIND_ABBREVIATED &&
-		!abbreviation_is_made(&keys->keys[0].abbreviation);
-}
-
 /*
  * Whether rows whose mapped keys are equal are known to be equal by the keys left to core, too:
  * the only one is that of the last image, which is this one or NULL, and all values of this
