@@ -189,7 +189,7 @@ DECLARE
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
 	RETURN QUERY SELECT format('%s: %s', key, value) FROM json_each(plan -> 0 -> 'Plan')
-		WHERE key IN ('Node Type', 'Custom Plan Provider', 'Relation Name', 'Sort Key', 'Tables', 'Filter', 'Rows Removed by Filter',
+		WHERE key IN ('Node Type', 'Custom Plan Provider', 'Relation Name', 'Aggregates', 'Tables', 'Filter', 'Rows Removed by Filter',
 			'Scan Filter', 'Rows Removed by Scan Filter', 'Algorithm', 'Keys');
 END $$;
 SELECT pg_temp.explain_analyze('SELECT hpsort_agg(key), hpsort_runs_agg(small) FROM readings WHERE big > 30');

@@ -1,7 +1,6 @@
 /*
  * groups_exec.c
- *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the
- *		executor half (see groups_state.h).
+ *		Custom Scan (HpSort Aggregate), the executor half (see plan/node.h).
  *
  * At its first call the node reads all rows (groups_read.c); then each call returns a
  * group of the GroupReader that has the groups.
@@ -22,8 +21,8 @@
 
 static const CustomExecMethods groups_exec_methods;
 
-Node *
-groups_exec_create_state(CustomScan *scan)
+static Node *
+create_state(CustomScan *scan)
 {
 	GroupsState *node = palloc0_object(GroupsState);
 
@@ -31,6 +30,11 @@ groups_exec_create_state(CustomScan *scan)
 	node->css.methods = &groups_exec_methods;
 	return (Node *) node;
 }
+
+const CustomScanMethods aggregate_scan_methods = {
+	.CustomName = "HpSort Aggregate",
+	.CreateCustomScanState = create_state,
+};
 
 /* --- begin, end, rescan */
 
@@ -138,6 +142,28 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	return s;
 }
 
+static int
+count_filters(const GroupsState *node)
+{
+	int			nfilters = 0;
+	ListCell   *lc;
+
+	foreach(lc, plan_list(node, GROUPS_PLAN_FILTERS))
+		nfilters = Max(nfilters, lfirst_int(lc) + 1);
+	return nfilters;
+}
+
+/* The first output that shares the state of output i, perhaps this one. */
+static int
+find_shared(const GroupsState *node, int i)
+{
+	int			first = 0;
+
+	while (!aggregate_result_shares(node->outputs[i].result, node->outputs[first].result))
+		first++;
+	return first;
+}
+
 static void
 describe_outputs(GroupsState *node)
 {
@@ -145,6 +171,7 @@ describe_outputs(GroupsState *node)
 	int			i;
 
 	node->noutputs = list_length(filters);
+	node->states = node->ngroups == 0 && count_filters(node) == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
 	node->source_derived = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
@@ -158,21 +185,12 @@ describe_outputs(GroupsState *node)
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
+		output->shared = find_shared(node, i);
+		node->states &= aggref_has_state(&output->answer);
 	}
 	node->counts = palloc0_array(SourceCounts, Max(node->nvalue_sources, 1));
 	node->done.sorted = palloc0_array(SourceSorted, Max(node->nvalue_sources, 1));
 	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
-}
-
-static int
-count_filters(const GroupsState *node)
-{
-	int			nfilters = 0;
-	ListCell   *lc;
-
-	foreach(lc, plan_list(node, GROUPS_PLAN_FILTERS))
-		nfilters = Max(nfilters, lfirst_int(lc) + 1);
-	return nfilters;
 }
 
 static void

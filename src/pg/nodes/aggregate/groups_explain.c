@@ -1,7 +1,6 @@
 /*
  * groups_explain.c
- *		EXPLAIN of HpSort Aggregate for PostgreSQL's own aggregates, groups and
- *		DISTINCT.
+ *		EXPLAIN of HpSort Aggregate.
  */
 #include "postgres.h"
 

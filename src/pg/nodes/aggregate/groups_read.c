@@ -7,6 +7,9 @@
  * (groups_exchange.h), and the groups are those of all processes.  Groups are read from
  * whichever GroupReader has them then.
  *
+ * Values of hpsort's own aggregates without groups go into the states of their results instead,
+ * and the aggregation counts rows.  Other processes get these states (aggregate_state.h).
+ *
  * Rows of groups by a value for whose number there was no memory are left to further
  * passes, in each of which other values have numbers (RowSpill).  Groups of
  * different passes are different ones, and in no order.
@@ -29,7 +32,7 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 												 ALLOCSET_DEFAULT_SIZES);
 	if (node->nderived > 0)
 		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
-	aggregate_sources_begin(&node->sources, &node->css, eflags, false, nfilters);
+	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
 	/* What is derived of a column is derived of its rows. */
 	node->sources.runs = node->nderived == 0;
 	node->lookup = groups_lookup_make(node);
@@ -95,6 +98,26 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 		refused = true;
 	}
 	return refused;
+}
+
+/* A ColumnConsume: the aggregation counts rows, and has no sources. */
+static void
+add_batches_to_states(void *arg, const ColumnBatch *batches)
+{
+	GroupsState *node = (GroupsState *) arg;
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+	{
+		const GroupsOutput *output = &node->outputs[i];
+
+		if (output->shared == i)
+			aggregate_result_add(output->result,
+								 &batches[node->value_sources[output->source].column]);
+	}
+	/* The NULLs beside runs are no rows of theirs. */
+	aggregation_count(node->aggregation,
+					  (int64) batches[0].n + (batches[0].runs ? batches[0].nnulls : 0));
 }
 
 /* A ColumnConsume. */
@@ -173,7 +196,8 @@ begin_rows(GroupsState *node)
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
-										 node->value_sources, node->nvalue_sources, limit);
+										 node->value_sources,
+										 node->states ? 0 : node->nvalue_sources, limit);
 }
 
 /* All rows are in the aggregation, which is placed in front of its first group. */
@@ -203,13 +227,14 @@ read_rows(GroupsState *node)
 	begin_rows(node);
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
-	aggregate_sources_read(&node->sources, add_batches_to_groups, node);
+	aggregate_sources_read(&node->sources,
+						   node->states ? add_batches_to_states : add_batches_to_groups, node);
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
 		node->reader = found;
 	MemoryContextSwitchTo(old);
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (s = 0; s < node->nvalue_sources && !node->states; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
 }
 
@@ -250,6 +275,18 @@ read_and_exchange(GroupsState *node)
 	}
 }
 
+/* States are sorted as the session's settings say, but by the leader alone if it merges them. */
+static void
+begin_states(GroupsState *node)
+{
+	if (DO_AGGSPLIT_SKIPFINAL(node->outputs[0].aggref->aggsplit))
+		pg_sort_context_partial(&node->context, node->rows_memory);
+	else
+		pg_sort_context(&node->context, node->rows_memory);
+	/* Options are evaluated with the first row. */
+	groups_prepare_results(node);
+}
+
 void
 groups_read_start(GroupsState *node)
 {
@@ -257,9 +294,12 @@ groups_read_start(GroupsState *node)
 
 	memset(&node->done.totals, 0, sizeof(node->done.totals));
 	node->prepared = false;
-	pg_sort_context_lenient(&node->context, node->memory, node->shared == NULL);
+	if (node->states)
+		begin_states(node);
+	else
+		pg_sort_context_lenient(&node->context, node->memory, node->shared == NULL);
 	begin_derived(node);
-	if (node->shared)
+	if (node->shared && !node->states)
 		read_and_exchange(node);
 	else
 		read_rows(node);

@@ -96,11 +96,46 @@ groups_prepare_results(GroupsState *node)
 	node->prepared = true;
 }
 
+/*
+ * Puts the values of states into the scan tuple.  Notes what EXPLAIN shows: how the values of a
+ * source were put in order, for the first state that has them.
+ */
+static void
+fill_states(GroupsState *node, TupleTableSlot *slot)
+{
+	dsa_area   *area = node->css.ss.ps.state->es_query_dsa;
+	int			i;
+
+	memset(node->done.sorted, 0, node->nvalue_sources * sizeof(SourceSorted));
+	for (i = 0; i < node->noutputs; i++)
+		slot->tts_values[i] =
+			aggregate_result_from_state(node->outputs[i].result,
+										node->outputs[node->outputs[i].shared].result,
+										area, &slot->tts_isnull[i]);
+	for (i = 0; i < node->noutputs; i++)
+	{
+		int			source = node->outputs[i].source;
+		SorterStats stats;
+
+		if (aggregate_result_end_state(node->outputs[i].result, &stats) &&
+			node->done.sorted[source] == SOURCE_NOT_SORTED)
+		{
+			node->done.sorted[source] = SOURCE_SORTED;
+			node->done.stats[source] = stats;
+		}
+	}
+}
+
 void
 groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
 {
 	int			i;
 
+	if (node->states)
+	{
+		fill_states(node, slot);
+		return;
+	}
 	/* Direct arguments raise no errors where there is no group. */
 	groups_prepare_results(node);
 	for (i = 0; i < node->nvalue_sources; i++)

@@ -1,7 +1,7 @@
 /*
  * groups_state.h
- *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the executor half
- *		(see groups_planner.h): what its files groups_*.c share.  No other folder includes it.
+ *		HpSort Aggregate, the executor half: what its files groups_*.c share.  No other folder
+ *		includes it.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_STATE_H
@@ -24,6 +24,7 @@ typedef struct GroupsOutput
 	AggregateAnswer answer;
 	AggregateResult *result;
 	int			source;			/* of its values; -1: all rows are counted */
+	int			shared;			/* the first output whose state is this one's, too */
 } GroupsOutput;
 
 /* Groups that are looked up among keys that the GPU has put in order: groups_lookup.c. */
@@ -44,7 +45,7 @@ typedef struct GroupsState
 	MemoryContext memory;		/* of one execution */
 	MemoryContext rows_memory;	/* of what is kept of its rows */
 	MemoryContext derived_memory;	/* of derived columns */
-	SortContext context;		/* of results, in memory */
+	SortContext context;		/* of results, in memory; of states, in rows_memory */
 	SortContext rows_context;	/* of the aggregation, in rows_memory */
 	AggregateSources sources;
 
@@ -52,6 +53,7 @@ typedef struct GroupsState
 	GroupColumn *groups;
 	int			noutputs;
 	GroupsOutput *outputs;
+	bool		states;			/* all there is are states of outputs, without groups */
 	int			nvalue_sources;
 	ValueSource *value_sources;
 
@@ -80,11 +82,6 @@ typedef struct GroupsState
 	SourceCounts *counts;		/* by source, of the group being returned */
 	GroupsDone	done;
 } GroupsState;
-
-/* --- groups_exec.c */
-
-/* A new state of the node, for CreateCustomScanState. */
-extern Node *groups_exec_create_state(CustomScan *scan);
 
 /* --- groups_results.c */
 

@@ -44,6 +44,9 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
 /* Adds the rows of a batch. */
 extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
 
+/* Counts rows of an aggregation without grouping columns and sources. */
+extern void aggregation_count(Aggregation *aggregation, int64 rows);
+
 /*
  * Adds rows of the only column there is, packed, none NULL; false, and nothing done, if that
  * takes more than counting and adding up.

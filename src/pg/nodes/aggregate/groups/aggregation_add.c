@@ -494,6 +494,12 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	note_memory(aggregation);
 }
 
+void
+aggregation_count(Aggregation *aggregation, int64 rows)
+{
+	aggregation->rows[0] += rows;
+}
+
 /* --- adding packed rows */
 
 /* Counters that are summed up on the stack, for ranges of few values. */

@@ -1,6 +1,10 @@
 /*
  * aggrefs.c
- *		hpsort's aggregates as the parser leaves them in a query (see aggrefs.h).
+ *		Which aggregate calls the node answers, and how (see aggrefs.h).
+ *
+ * PostgreSQL's aggregates are known by their OIDs, which are fixed, so that a look
+ * at a call that is not answered costs next to nothing.  hpsort's are known by their C functions,
+ * because an extension's name and schema may be any.
  */
 #include "postgres.h"
 
@@ -11,14 +15,85 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
+#include "pg/column/column.h"
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/values/values.h"
+
+/* Which of PostgreSQL's functions a call is of, whatever its arguments. */
+static AggregateFunction
+core_function(const Aggref *aggref)
+{
+	switch (aggref->aggfnoid)
+	{
+		case F_COUNT_:
+			return AGGREGATE_FUNCTION_COUNT_ROWS;
+		case F_COUNT_ANY:
+			return AGGREGATE_FUNCTION_COUNT;
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+			return AGGREGATE_FUNCTION_SUM;
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+			return AGGREGATE_FUNCTION_AVG;
+		case F_MIN_INT2:
+		case F_MIN_INT4:
+		case F_MIN_INT8:
+		case F_MIN_OID:
+		case F_MIN_ANYENUM:
+		case F_MIN_DATE:
+		case F_MIN_TIME:
+		case F_MIN_TIMESTAMP:
+		case F_MIN_TIMESTAMPTZ:
+			return AGGREGATE_FUNCTION_MIN;
+		case F_MAX_INT2:
+		case F_MAX_INT4:
+		case F_MAX_INT8:
+		case F_MAX_OID:
+		case F_MAX_ANYENUM:
+		case F_MAX_DATE:
+		case F_MAX_TIME:
+		case F_MAX_TIMESTAMP:
+		case F_MAX_TIMESTAMPTZ:
+			return AGGREGATE_FUNCTION_MAX;
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
+		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
+		case F_MODE:
+			return AGGREGATE_FUNCTION_MODE;
+		case F_RANK_ANY:
+			return AGGREGATE_FUNCTION_RANK;
+		case F_DENSE_RANK_ANY:
+			return AGGREGATE_FUNCTION_DENSE_RANK;
+		case F_PERCENT_RANK_ANY:
+			return AGGREGATE_FUNCTION_PERCENT_RANK;
+		case F_CUME_DIST_ANY:
+			return AGGREGATE_FUNCTION_CUME_DIST;
+		case F_ARRAY_AGG_ANYNONARRAY:
+			return AGGREGATE_FUNCTION_ARRAY_AGG;
+		default:
+			return AGGREGATE_FUNCTION_NONE;
+	}
+}
 
 /*
  * Whether a function is the C function of hpsort at address.  Its symbol is
@@ -50,10 +125,14 @@ is_function(Oid oid, PGFunction address, const char *symbol)
 	return flinfo.fn_addr == address;
 }
 
-AggregateKind
-aggref_kind(const Aggref *aggref)
+/*
+ * Which of hpsort's functions a call is of, whatever its arguments.  Looks into system caches, but
+ * never loads a library.
+ */
+static AggregateFunction
+own_function(const Aggref *aggref)
 {
-	AggregateKind kind = AGGREGATE_NONE;
+	AggregateFunction function = AGGREGATE_FUNCTION_NONE;
 	HeapTuple	tuple;
 	Oid			transition;
 	bool		internal = aggref->aggtranstype == INTERNALOID;
@@ -62,10 +141,10 @@ aggref_kind(const Aggref *aggref)
 	if (aggref->aggfnoid < FirstNormalObjectId ||
 		(!internal && (list_length(aggref->aggargtypes) != 1 ||
 					   linitial_oid(aggref->aggargtypes) != INT4OID)))
-		return AGGREGATE_NONE;
+		return AGGREGATE_FUNCTION_NONE;
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	if (!HeapTupleIsValid(tuple))
-		return AGGREGATE_NONE;
+		return AGGREGATE_FUNCTION_NONE;
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
 	if (!internal)
 	{
@@ -73,7 +152,7 @@ aggref_kind(const Aggref *aggref)
 						"hpsort_support_multiset_transfn") &&
 			is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn,
 						hpsort_support_multiset_finalfn, "hpsort_support_multiset_finalfn"))
-			kind = AGGREGATE_MULTISET;
+			function = AGGREGATE_FUNCTION_MULTISET_AGG;
 	}
 	else if (is_function(transition, hpsort_support_agg_transfn, "hpsort_support_agg_transfn") ||
 			 is_function(transition, hpsort_support_agg_transfn_int2,
@@ -84,25 +163,272 @@ aggref_kind(const Aggref *aggref)
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 
 		if (is_function(final, hpsort_support_agg_finalfn, "hpsort_support_agg_finalfn"))
-			kind = AGGREGATE_ARRAY;
+			function = AGGREGATE_FUNCTION_HPSORT_AGG;
 		else if (is_function(final, hpsort_support_runs_agg_finalfn,
 							 "hpsort_support_runs_agg_finalfn"))
-			kind = AGGREGATE_RUNS;
+			function = AGGREGATE_FUNCTION_HPSORT_RUNS_AGG;
 		else if (is_function(final, hpsort_support_keys_agg_finalfn,
 							 "hpsort_support_keys_agg_finalfn"))
-			kind = AGGREGATE_KEYS;
+			function = AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
 	}
 	ReleaseSysCache(tuple);
-	return kind;
+	return function;
 }
 
-Var *
-aggref_column(const Aggref *aggref)
+/*
+ * Notes the column of relation rti that an expression is, perhaps relabelled as the
+ * base type of its domain.  Another relabelling, such as that of an int4 as an oid,
+ * may be in another order.
+ */
+static bool
+find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 {
-	Node	   *expression = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	Oid			type = exprType((const Node *) expression);
+	Var		   *column = plain_column(expression);
 
-	/* int2 becomes int4 by a function, a domain by a relabel. */
-	if (IsA(expression, FuncExpr) && ((FuncExpr *) expression)->funcid == F_INT4_INT2)
-		expression = linitial(((FuncExpr *) expression)->args);
-	return plain_column(expression);
+	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 ||
+		(type != column->vartype && getBaseType(type) != getBaseType(column->vartype)))
+		return false;
+	answer->column = column;
+	answer->kind = column_kind(column->vartype);
+	return answer->kind != COLUMN_KIND_NONE;
+}
+
+/* The argument of an expression that calls one of these conversion functions; else NULL. */
+static const Expr *
+converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
+{
+	const FuncExpr *function;
+
+	if (!IsA(expression, FuncExpr))
+		return NULL;
+	function = (const FuncExpr *) expression;
+	if (function->funcid != function1 && function->funcid != function2 &&
+		function->funcid != function3)
+		return NULL;
+	return (const Expr *) linitial(function->args);
+}
+
+/* Whether an expression has one value for a whole execution of the query. */
+static bool
+is_constant(Node *expression)
+{
+	return IsA(expression, Const) ||
+		(!contain_var_clause(expression) && !contain_agg_clause(expression) &&
+		 !contain_subplans(expression) && !contain_volatile_functions(expression));
+}
+
+static bool
+are_constants(const List *expressions)
+{
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		if (!is_constant((Node *) lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+/* Notes the order of an argument of this type; false unless it is by the default operator class. */
+static bool
+find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR |
+											  TYPECACHE_GT_OPR);
+
+	if (answer->distinct && clause->eqop != entry->eq_opr)
+		return false;
+	if (clause->sortop != entry->lt_opr && clause->sortop != entry->gt_opr)
+		return false;
+	answer->descending = clause->sortop == entry->gt_opr;
+	answer->nulls_first = clause->nulls_first;
+	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
+	return true;
+}
+
+/*
+ * count, sum, avg, min, max of one argument.  An ORDER BY of that argument changes
+ * nothing; one of anything else is an argument more.
+ */
+static bool
+answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	const Expr *argument;
+	bool		ordered = answer->function == AGGREGATE_FUNCTION_MIN ||
+	answer->function == AGGREGATE_FUNCTION_MAX;
+
+	if (list_length(aggref->args) != 1)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+	if (!find_answer_column(argument, rti, answer))
+		return false;
+	answer->needs = AGGREGATE_NEEDS_SUMMARY;
+	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
+	if (aggref->aggdistinct != NIL && !ordered)
+	{
+		answer->distinct = true;
+		answer->needs = AGGREGATE_NEEDS_RUNS;
+		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
+			lookup_type_cache(exprType((const Node *) argument), TYPECACHE_EQ_OPR)->eq_opr;
+	}
+	return true;
+}
+
+/* percentile_disc, percentile_cont, mode and the hypothetical-set functions of one sort column. */
+static bool
+answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	const Expr *argument;
+	const Expr *column;
+	const Expr *inner = NULL;
+
+	if (list_length(aggref->args) != 1 || list_length(aggref->aggorder) != 1 ||
+		!are_constants(aggref->aggdirectargs))
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+	column = argument;
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
+			if ((inner = converted(argument, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8)) != NULL)
+				answer->to_float8 = true;
+			else if ((inner = converted(argument, F_INTERVAL_TIME, F_INTERVAL_TIME,
+										F_INTERVAL_TIME)) == NULL)
+				return false;
+			break;
+		case AGGREGATE_FUNCTION_RANK:
+		case AGGREGATE_FUNCTION_DENSE_RANK:
+		case AGGREGATE_FUNCTION_PERCENT_RANK:
+		case AGGREGATE_FUNCTION_CUME_DIST:
+			/* A value of a wider type has its rank among integers as well. */
+			inner = converted(argument, F_INT4_INT2, F_INT8_INT2, F_INT8_INT4);
+			break;
+		default:
+			break;
+	}
+	if (inner != NULL)
+		column = inner;
+	answer->needs = AGGREGATE_NEEDS_RUNS;
+	return find_answer_column(column, rti, answer) &&
+		find_order(linitial_node(SortGroupClause, aggref->aggorder),
+				   exprType((const Node *) argument), answer);
+}
+
+/* array_agg of one argument in the order of that argument, which DISTINCT makes too. */
+static bool
+answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
+	const Expr *argument;
+
+	if (list_length(aggref->args) != 1 || order == NIL)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+	answer->distinct = aggref->aggdistinct != NIL;
+	answer->needs = AGGREGATE_NEEDS_RUNS;
+	return find_answer_column(argument, rti, answer) &&
+		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
+				   answer);
+}
+
+/*
+ * hpsort's aggregates: an argument, and bounds and direction that are the same for
+ * all rows.  An ORDER BY beside an explicit direction is left to the aggregate, which
+ * complains if they differ.
+ */
+static bool
+answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	const TargetEntry *argument;
+	const Expr *inner;
+	int			i;
+
+	if (aggref->aggdistinct != NIL || aggref->args == NIL)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args);
+	for (i = 1; i < list_length(aggref->args); i++)
+	{
+		const TargetEntry *option = list_nth_node(TargetEntry, aggref->args, i);
+
+		if (option->resjunk || !is_constant((Node *) option->expr))
+			return false;
+	}
+	inner = converted(argument->expr, F_INT4_INT2, F_INT4_INT2, F_INT4_INT2);
+	if (!find_answer_column(inner != NULL ? inner : argument->expr, rti, answer) ||
+		!column_type_is_key(answer->column->vartype))
+		return false;
+	answer->needs = AGGREGATE_NEEDS_RUNS;
+	if (aggref->aggorder != NIL)
+	{
+		const SortGroupClause *clause = linitial_node(SortGroupClause, aggref->aggorder);
+
+		return list_length(aggref->args) < 4 &&
+			clause->tleSortGroupRef == argument->ressortgroupref &&
+			find_order(clause, exprType((const Node *) argument->expr), answer);
+	}
+	return true;
+}
+
+bool
+aggref_may_be_answered(const Aggref *aggref)
+{
+	return aggref->aggfnoid >= FirstNormalObjectId ||
+		core_function(aggref) != AGGREGATE_FUNCTION_NONE;
+}
+
+bool
+aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	memset(answer, 0, sizeof(*answer));
+	answer->function = core_function(aggref);
+	if (answer->function == AGGREGATE_FUNCTION_NONE)
+		answer->function = own_function(aggref);
+	if (answer->function == AGGREGATE_FUNCTION_NONE || DO_AGGSPLIT_COMBINE(aggref->aggsplit) ||
+		(DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit) && !aggref_has_state(answer)) ||
+		aggref->agglevelsup != 0 || aggref->aggvariadic)
+		return false;
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_COUNT_ROWS:
+			answer->needs = AGGREGATE_NEEDS_ROWS;
+			return true;
+		case AGGREGATE_FUNCTION_COUNT:
+		case AGGREGATE_FUNCTION_SUM:
+		case AGGREGATE_FUNCTION_AVG:
+		case AGGREGATE_FUNCTION_MIN:
+		case AGGREGATE_FUNCTION_MAX:
+			return answer_summary(aggref, rti, answer);
+		case AGGREGATE_FUNCTION_ARRAY_AGG:
+			return answer_array_agg(aggref, rti, answer);
+		case AGGREGATE_FUNCTION_HPSORT_AGG:
+		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
+		case AGGREGATE_FUNCTION_HPSORT_KEYS_AGG:
+		case AGGREGATE_FUNCTION_MULTISET_AGG:
+			return answer_hpsort(aggref, rti, answer);
+		default:
+			return answer_ordered_set(aggref, rti, answer);
+	}
+}
+
+bool
+aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
+{
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_COUNT_ROWS:
+		case AGGREGATE_FUNCTION_MIN:
+		case AGGREGATE_FUNCTION_MAX:
+		case AGGREGATE_FUNCTION_PERCENTILE_DISC:
+		case AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY:
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
+			return !answer->enum_order;
+		case AGGREGATE_FUNCTION_COUNT:
+			return !answer->distinct || !grouped;
+		default:
+			return false;
+	}
 }

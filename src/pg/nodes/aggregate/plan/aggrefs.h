@@ -1,6 +1,7 @@
 /*
  * aggrefs.h
- *		hpsort's aggregates as the parser leaves them in a query.
+ *		What the node answers of a column's values, by group or not: aggregate calls as the
+ *		parser leaves them in a query.
  *
  * The planner half recognizes by these functions what the node can answer, the
  * executor half what it has to answer.
@@ -13,27 +14,6 @@
 #include "nodes/primnodes.h"
 
 #include "pg/values/values.h"
-
-/* Which of hpsort's aggregates an Aggref calls. */
-typedef enum AggregateKind
-{
-	AGGREGATE_NONE,				/* none that the node answers */
-	AGGREGATE_ARRAY,			/* hpsort_agg */
-	AGGREGATE_RUNS,				/* hpsort_runs_agg */
-	AGGREGATE_KEYS,				/* hpsort_support_keys_agg */
-	AGGREGATE_MULTISET			/* int4multiset_agg */
-} AggregateKind;
-
-/*
- * Recognized by the C functions of the aggregate: name and schema may be any.
- * Looks into system caches, but never loads a library.
- */
-extern AggregateKind aggref_kind(const Aggref *aggref);
-
-/* The column that an aggregate sorts; NULL if its first argument is no plain column. */
-extern Var *aggref_column(const Aggref *aggref);
-
-/* --- what the node answers of a column's values, by group or not */
 
 typedef enum AggregateFunction
 {
@@ -58,8 +38,11 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_PERCENT_RANK,
 	AGGREGATE_FUNCTION_CUME_DIST,
 	AGGREGATE_FUNCTION_ARRAY_AGG,
+
+	/* hpsort's own: see aggref_has_state */
 	AGGREGATE_FUNCTION_HPSORT_AGG,
 	AGGREGATE_FUNCTION_HPSORT_RUNS_AGG,
+	AGGREGATE_FUNCTION_HPSORT_KEYS_AGG,
 	AGGREGATE_FUNCTION_MULTISET_AGG
 } AggregateFunction;
 
@@ -89,10 +72,22 @@ typedef struct AggregateAnswer
  * and how.
  * False for calls whose argument is no plain column of a kind that is read, whose
  * ORDER BY is not that of the argument by its type's default operator class, or whose
- * direct arguments and options depend on the row.  FILTER is not looked at.  The planner
- * must have filled in the call (aggtranstype).
+ * direct arguments and options depend on the row.  FILTER is not looked at.  A partial call is
+ * answered if aggref_has_state.  The planner must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
+
+/*
+ * Whether the keys of an aggregate can be kept in the state of hpsort's own aggregates
+ * (aggregate_state.h).  Where all aggregates of a query are so, without groups and filters, the
+ * node keeps nothing else: no pairs.  hpsort_support_keys_agg, which returns its state, is answered
+ * only then.
+ */
+static inline bool
+aggref_has_state(const AggregateAnswer *answer)
+{
+	return answer->function >= AGGREGATE_FUNCTION_HPSORT_AGG;
+}
 
 /*
  * Whether an answer is known from how many rows and values there are, keys at some positions among

@@ -6,8 +6,8 @@
  * The node answers all aggregates of a query or none.  Its paths compete with core's
  * by cost.  Groups come in the order that the query wants of them, if it wants one.
  *
- * In a parallel plan each process has a node that reads its share, below a Gather, and
- * returns what it knows as bytes; a node above the Gather puts these together.
+ * In a parallel plan each process has a node that reads its share, below a Gather.  It returns
+ * some of the groups, or a partial result of hpsort's own aggregates for core's Finalize Aggregate.
  */
 #include "postgres.h"
 
@@ -15,7 +15,6 @@
 #include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -66,6 +65,8 @@ typedef struct GroupsQuery
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* of the groups */
 	bool		looked_up;		/* the GPU may answer it without rows */
+	bool		states;			/* all of it is in states (aggref_has_state) ... */
+	bool		needs_states;	/* ... without which some of it is not answered */
 } GroupsQuery;
 
 /* --- what is asked */
@@ -110,23 +111,16 @@ column_of_expression(Node *expression, Index rti)
 		contain_volatile_functions(expression) ? NULL : column;
 }
 
-/* Whether an expression is a column, perhaps relabelled as the base type of its domain. */
-static bool
-is_column(const Node *expression, Oid type)
-{
-	const Var  *column = plain_column(expression);
-
-	return column && getBaseType(column->vartype) == type;
-}
-
 /* How the values of a grouping expression are read, if they can be. */
 static bool
 find_form(QueryGroup *group, const SortGroupClause *clause)
 {
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
+	const Var  *column = plain_column(group->expression);
 
-	if (is_column((Node *) group->expression, group->type))
+	/* A column may be relabelled as the base type of its domain. */
+	if (column && getBaseType(column->vartype) == group->type)
 		group->form = DERIVED_NONE;
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
@@ -196,6 +190,8 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		query->columns = list_append_unique_int(query->columns, answer.column->varattno);
 	query->nruns += answer.needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer.needs != AGGREGATE_NEEDS_RUNS;
+	query->states &= aggref_has_state(&answer);
+	query->needs_states |= answer.function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
 	query->aggregates = lappend(query->aggregates, aggref);
 	query->aggregate_filters = lappend_int(query->aggregate_filters, filter);
 	return true;
@@ -372,54 +368,9 @@ note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node 
 		query->columns = list_append_unique_int(query->columns,
 												query->groups[g].column->varattno);
 	order_groups(root, query);
-	return true;
+	query->states &= query->ngroups == 0 && query->filters == NIL;
+	return query->states || !query->needs_states;
 }
-
-/* --- the plan */
-
-/* Adds to *list the parameters of an expression that another node of the plan sets. */
-static bool
-note_params(Node *node, void *list)
-{
-	List	  **params = (List **) list;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = list_append_unique(*params, node);
-	return expression_tree_walker(node, note_params, list);
-}
-
-static Plan *
-plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
-			List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	ListCell   *lc;
-
-	foreach(lc, list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS))
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject((Expr *) lfirst(lc)),
-														  list_length(scan->custom_scan_tlist) + 1,
-														  NULL, false));
-	scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
-	/* Core looks for the parameters on which a node depends here, not in its scan tuple. */
-	note_params(list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS), &scan->custom_exprs);
-	scan->scan.plan.targetlist = tlist;
-	/* EXPLAIN names a table of its own, but not a tree of tables. */
-	if (list_length(custom_plans) == 1)
-		scan->scan.scanrelid = ((Scan *) linitial(custom_plans))->scanrelid;
-	scan->flags = path->flags;
-	scan->custom_plans = custom_plans;
-	scan->custom_private = list_copy_head(path->custom_private, GROUPS_PLAN_Count);
-	scan->methods = &aggregate_scan_methods;
-	return (Plan *) scan;
-}
-
-static const CustomPathMethods groups_path_methods = {
-	.CustomName = "HpSort Aggregate",
-	.PlanCustomPath = plan_groups,
-};
 
 /* --- the paths */
 
@@ -476,7 +427,7 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 
 static CustomPath *
 make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
-		  const AggregateInput *input, Node *having)
+		  const AggregateInput *input, int workers, Node *having)
 {
 	CustomPath *path = makeNode(CustomPath);
 	List	   *expressions = NIL;
@@ -490,6 +441,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->path.parent = rel;
 	path->path.pathtarget = target;
 	path->path.parallel_safe = rel->consider_parallel;
+	path->path.parallel_aware = workers > 0;
+	path->path.parallel_workers = workers;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_private = list_make5(input->columns, input->table_columns,
 									  describe_groups(query, input), query->aggregate_filters,
@@ -640,10 +593,10 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 								   query->aggregate_filters, rows);
 }
 
-/* Rows that one process reads, and the cost of reading and keeping them. */
-static Cost
-read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
-		  CustomPath *path, double ngroups, int workers)
+/* Sets the cost of reading and keeping the rows that one process reads. */
+static void
+cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
+			 CustomPath *path, double ngroups, int workers)
 {
 	Cost		total = aggregate_input_scan(input, root, path, workers);
 	double		resident = aggregate_input_resident_part(input);
@@ -653,6 +606,12 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 	double		disk;
 	ListCell   *lc;
 
+	/* A state takes a count for each row, far below what a function call costs. */
+	if (query->states)
+	{
+		path->path.startup_cost = total;
+		return;
+	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
@@ -684,8 +643,6 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 	if (disk > get_hash_memory_limit())
 		total += 2 * disk / BLCKSZ * seq_page_cost;
 	path->path.startup_cost = total;
-	path->path.total_cost = total;
-	return total;
 }
 
 /* Adds the cost of returning the groups. */
@@ -726,23 +683,16 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 static Path *
 make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
 				   RelOptInfo *output_rel, PathTarget *target, const AggregateInput *input,
-				   Node *having, double ngroups, double rows)
+				   int workers, Node *having, double ngroups, double rows)
 {
 	CustomPath *path;
 	double		processes;
-	int			workers;
 
-	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
-		has_numbers(query) || limit_may_change(root))
-		return NULL;
-	workers = aggregate_input_workers(input, input_rel);
-	if (workers <= 0)
+	if (workers == 0 || has_numbers(query) || limit_may_change(root))
 		return NULL;
 
-	path = make_path(query, output_rel, target, input, having);
-	path->path.parallel_aware = true;
-	path->path.parallel_workers = workers;
-	read_cost(root, query, input, path, ngroups, workers);
+	path = make_path(query, output_rel, target, input, workers, having);
+	cost_reading(root, query, input, path, ngroups, workers);
 	path->path.startup_cost += exchange_cost(root, query, ngroups, input_rel->rows, workers);
 	processes = workers + (parallel_leader_participation ? 1 : 0);
 	cost_groups(path, query, ngroups / processes, clamp_row_est(rows / processes));
@@ -753,15 +703,51 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	return (Path *) create_gather_path(root, output_rel, &path->path, target, NULL, &rows);
 }
 
+/*
+ * Core's Finalize Aggregate over Gather over a node whose aggregates are partial; NULL unless core
+ * itself has made partial paths of these rows.
+ */
+static Path *
+make_partial_path(PlannerInfo *root, const GroupsQuery *query,
+				  RelOptInfo *output_rel, const AggregateInput *input, int workers,
+				  const GroupPathExtraData *extra)
+{
+	GroupsQuery partial = *query;
+	RelOptInfo *rel;
+	CustomPath *path;
+	Path	   *gather;
+	double		rows;
+
+	if (workers == 0 || (extra->flags & GROUPING_CAN_PARTIAL_AGG) == 0 ||
+		!extra->partial_costs_set)
+		return NULL;
+	rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, output_rel->relids);
+	if (rel->reltarget->exprs == NIL)
+		return NULL;
+
+	partial.aggregates = rel->reltarget->exprs;
+	path = make_path(&partial, rel, rel->reltarget, input, workers, NULL);
+	cost_reading(root, &partial, input, path, 1, workers);
+	cost_groups(path, &partial, 1, 1);
+	rows = workers;
+	gather = (Path *) create_gather_path(root, rel, &path->path, rel->reltarget, NULL, &rows);
+	return (Path *) create_agg_path(root, output_rel, gather, output_rel->reltarget, AGG_PLAIN,
+									AGGSPLIT_FINAL_DESERIAL, NIL, (List *) extra->havingQual,
+									&extra->agg_final_costs, 1);
+}
+
 void
 groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-						 RelOptInfo *output_rel, Node *having)
+						 RelOptInfo *output_rel, const GroupPathExtraData *extra)
 {
-	GroupsQuery query = {.rti = input_rel->relid};
+	GroupsQuery query = {.rti = input_rel->relid,.states = true};
 	AggregateInput input;
 	PathTarget *target;
+	Node	   *having = extra ? extra->havingQual : NULL;
 	CustomPath *serial;
 	Path	   *parallel;
+	bool		whole;
+	int			workers = 0;
 	double		selectivity = 1;
 	double		ngroups;
 	double		rows;
@@ -783,15 +769,28 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 							  query.filters, query.looked_up))
 		return;
 
-	serial = make_path(&query, output_rel, target, &input, having);
-	read_cost(root, &query, &input, serial, ngroups, 0);
+	serial = make_path(&query, output_rel, target, &input, 0, having);
+	cost_reading(root, &query, &input, serial, ngroups, 0);
 	cost_groups(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
-	parallel = make_parallel_path(root, &query, input_rel, output_rel, target, &input, having,
-								  ngroups, rows);
-	if (hpsort_debug_aggregate == NODE_FORCE)
+	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL)
+		workers = Max(aggregate_input_workers(&input, input_rel), 0);
+	if (query.states)
+		parallel = make_partial_path(root, &query, output_rel, &input, workers, extra);
+	else
+		parallel = make_parallel_path(root, &query, input_rel, output_rel, target, &input, workers,
+									  having, ngroups, rows);
+
+	/*
+	 * The column functions read all pages of a table, with workers where it is large enough. In
+	 * costs, which are those of pages on disk, an index-only scan is less than the pages of a
+	 * wide table, and workers do not share them.
+	 */
+	whole = query.needs_states && input_rel->baserestrictinfo == NIL;
+	if (hpsort_debug_aggregate == NODE_FORCE || whole)
 		output_rel->pathlist = NIL;
-	add_path(output_rel, &serial->path);
+	if (parallel == NULL || !whole)
+		add_path(output_rel, &serial->path);
 	if (parallel)
 		add_path(output_rel, parallel);
 }

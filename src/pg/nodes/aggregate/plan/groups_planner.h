@@ -1,21 +1,25 @@
 /*
  * groups_planner.h
- *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the
- *		planner half.
+ *		The paths of HpSort Aggregate.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
 
 #include "postgres.h"
 
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
+/* The methods of the node's paths (planner.c). */
+extern const CustomPathMethods groups_path_methods;
+
 /*
- * Offers the node for the groups (UPPERREL_GROUP_AGG, having being the condition of the
- * groups) or the different rows (UPPERREL_DISTINCT) of input_rel, a base relation, if
- * it answers all that is asked of them.
+ * Offers the node for the groups (UPPERREL_GROUP_AGG, of which extra is what core knows) or the
+ * different rows (UPPERREL_DISTINCT) of input_rel, a base relation, if it answers all that is asked
+ * of them.
  */
 extern void groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage,
-									 RelOptInfo *input_rel, RelOptInfo *output_rel, Node *having);
+									 RelOptInfo *input_rel, RelOptInfo *output_rel,
+									 const GroupPathExtraData *extra);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H */

@@ -1,14 +1,16 @@
 /*
  * node.h
- *		Custom Scan (HpSort Aggregate): hpsort's aggregates over a table's
- *		columns, straight from the column reader.  What its planner half and
- *		executor half agree on.
+ *		Custom Scan (HpSort Aggregate): aggregates, groups and different rows of a table's
+ *		columns, straight from the column reader.  What its planner half and executor half
+ *		agree on.
  *
- * The node stands in the place of an Agg without GROUP BY over a sequential
- * scan.  Its scan tuple (custom_scan_tlist) is the aggregates themselves; its
- * target list and HAVING (plan.qual) are computed from these, as an Agg's.  In a
- * parallel plan it returns serialized states under Gather, for core's Finalize
- * Aggregate.
+ * The node stands in the place of an Agg over a sequential scan, or of what makes the rows
+ * of a SELECT DISTINCT different.  Its scan tuple (custom_scan_tlist) is the grouping columns or
+ * expressions, then the aggregates; its target list and HAVING (plan.qual) are computed from
+ * these, as an Agg's.
+ *
+ * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
+ * groups are partial there: each process returns its states, for core's Finalize Aggregate.
  *
  * custom_plans are a SeqScan of each table to be read (see sources.h).
  */
@@ -19,38 +21,22 @@
 
 #include "nodes/extensible.h"
 
-/* The methods of the plan node: its executor half (exec.c) has them. */
+/* The methods of the plan node: its executor half (groups_exec.c) has them. */
 extern const CustomScanMethods aggregate_scan_methods;
 
 /* The lists of custom_private. */
-typedef enum AggregatePlanList
-{
-	AGGREGATE_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as the aggregates
-								 * name them */
-	AGGREGATE_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what they are in that
-									 * table */
-	AGGREGATE_PLAN_Count,
-	AGGREGATE_PATH_HAVING = AGGREGATE_PLAN_Count	/* of the path only: the plan has it as its
-													 * qual */
-} AggregatePlanList;
-
-/*
- * The lists of custom_private of a node for PostgreSQL's own aggregates, groups and
- * DISTINCT (groups_planner.c, groups_exec.c).  Its scan tuple is the grouping columns
- * or expressions, then the aggregates.  In a parallel plan each process returns some of
- * the groups.
- */
 typedef enum GroupsPlanList
 {
-	GROUPS_PLAN_COLUMNS = AGGREGATE_PLAN_COLUMNS,
-	GROUPS_PLAN_TABLE_COLUMNS = AGGREGATE_PLAN_TABLE_COLUMNS,
+	GROUPS_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as the query names
+								 * them */
+	GROUPS_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what they are there */
 	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index in
 								 * GROUPS_PLAN_COLUMNS of the column that it is or has, its
 								 * DerivedForm, descending, NULLs first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
 	GROUPS_PLAN_Count,
-	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only, as above */
+	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
 } GroupsPlanList;
 

@@ -4,7 +4,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
- *	aggrefs.h               which of hpsort's aggregates a plan has
+ *	aggrefs.h               which aggregates the node answers, and how
  *	node.h                  the lists of the plan node
  *	planner.h               the paths that the planner half offers
  */

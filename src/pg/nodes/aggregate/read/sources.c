@@ -21,7 +21,7 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 						int nfilters)
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	List	   *table_columns = list_nth(scan->custom_private, AGGREGATE_PLAN_TABLE_COLUMNS);
+	List	   *table_columns = list_nth(scan->custom_private, GROUPS_PLAN_TABLE_COLUMNS);
 	int			i;
 
 	/*
@@ -30,7 +30,7 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	 */
 	css->ss.ss_currentRelation = NULL;
 	sources->css = css;
-	sources->ncolumns = list_length(list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS));
+	sources->ncolumns = list_length(list_nth(scan->custom_private, GROUPS_PLAN_COLUMNS));
 	sources->nsources = list_length(scan->custom_plans);
 	sources->sources = palloc0_array(AggregateSource, sources->nsources);
 	sources->keys = keys;

@@ -58,7 +58,7 @@ extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *
 									bool keys, int nfilters);
 
 /*
- * Reads all tables; each batch has an element for each of AGGREGATE_PLAN_COLUMNS, and one
+ * Reads all tables; each batch has an element for each of GROUPS_PLAN_COLUMNS, and one
  * for each filter.
  */
 extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);

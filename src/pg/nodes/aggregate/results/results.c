@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
@@ -23,6 +24,7 @@
 #include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/functions/functions.h"
+#include "pg/last_sort.h"
 #include "pg/multiset/multiset.h"
 #include "pg/nodes/aggregate/results/percentiles.h"
 #include "pg/nodes/aggregate/results/results.h"
@@ -150,16 +152,16 @@ is_hypothetical(const AggregateResult *result)
 }
 
 static bool
-is_hpsort(const AggregateResult *result)
-{
-	return result->answer.function == AGGREGATE_FUNCTION_HPSORT_AGG ||
-		result->answer.function == AGGREGATE_FUNCTION_HPSORT_RUNS_AGG;
-}
-
-static bool
 is_multiset(const AggregateResult *result)
 {
 	return result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG;
+}
+
+/* Whether another process makes the result of what this one has. */
+static bool
+is_partial(const AggregateResult *result)
+{
+	return DO_AGGSPLIT_SKIPFINAL(result->aggref->aggsplit);
 }
 
 static void
@@ -183,7 +185,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	result->context = context;
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
-	if (is_hpsort(result))
+	if (aggref_has_state(answer))
 		for_each_from(lc, aggref->args, 1)
 			add_constant(result, lfirst_node(TargetEntry, lc)->expr, parent);
 	if (result->nconstants > 0)
@@ -205,10 +207,12 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 			result->array.nulls_first = answer->nulls_first;
 			break;
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
-			result->array_type = aggregate_array_type(aggref->aggtype);
+			if (!is_partial(result))
+				result->array_type = aggregate_array_type(aggref->aggtype);
 			break;
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
-			result->run_type = run_array_type(aggref->aggtype);
+			if (!is_partial(result))
+				result->run_type = run_array_type(aggref->aggtype);
 			break;
 		default:
 			break;
@@ -269,7 +273,7 @@ read_options(AggregateResult *result)
 void
 aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 {
-	if (is_hpsort(result))
+	if (aggref_has_state(&result->answer))
 	{
 		result->econtext = econtext;
 		return;
@@ -465,19 +469,22 @@ hypothetical_value(AggregateResult *result)
 
 /* --- hpsort's own aggregates */
 
+/*
+ * Makes the state of a group that has rows.  Without rows the aggregate is NULL, and wrong bounds
+ * are no error.
+ */
 static void
-begin_state(AggregateResult *result)
+make_state(AggregateResult *result)
 {
-	result->state = NULL;
-	/* Without rows the aggregate is NULL, and wrong bounds are no error. */
-	if (result->counts.values + result->counts.nulls == 0)
-		return;
 	if (result->econtext)
 		read_options(result);
 	sort_bounds_check(result->lo, result->hi);
-	result->state = aggregate_state_make(result->context, result->lo, result->hi,
-										 result->descending);
-	result->state->nulls = result->counts.nulls;
+	if (result->answer.function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG && !is_partial(result))
+		result->state = state_object_make((MemoryContext) result->context->allocator.arena,
+										  result->lo, result->hi);
+	else
+		result->state = aggregate_state_make(result->context, result->lo, result->hi,
+											 result->descending);
 	if (result->aggref->aggorder != NIL)
 	{
 		result->state->ordered = true;
@@ -485,24 +492,120 @@ begin_state(AggregateResult *result)
 	}
 }
 
-static Datum
-end_state(AggregateResult *result, bool *isnull)
+/* Gives the state's memory back.  The result is a copy, which outlives it. */
+static void
+free_state(AggregateResult *result)
 {
-	AggregateState *state = result->state;
+	if (result->state == NULL)
+		return;
+	sorter_reset(&result->state->sorter);
+	pfree(result->state);
+	result->state = NULL;
+}
+
+/* A multiset, which is also what another process gets: the keys are put in order here. */
+static Datum
+multiset_of_state(const AggregateResult *result, AggregateState *state)
+{
+	SortContext cpu;
 	Datum		value;
+
+	if (is_partial(result))
+	{
+		pg_sort_context_lenient(&cpu, (MemoryContext) result->context->allocator.arena, false);
+		state->sorter.context = &cpu;
+	}
+	value = PointerGetDatum(multiset_sorter_flat(&state->sorter));
+	last_sort_record("int4multiset_agg", &state->sorter, NULL, state->nulls);
+	state->sorter.context = result->context;
+	return value;
+}
+
+Datum
+aggregate_result_from_state(AggregateResult *result, const AggregateResult *shared,
+							dsa_area *area, bool *isnull)
+{
+	AggregateState *state = shared->state;
 
 	*isnull = state == NULL;
 	if (state == NULL)
 		return (Datum) 0;
-	if (result->answer.function == AGGREGATE_FUNCTION_HPSORT_AGG)
-		value = aggregate_state_array(state, result->array_type, "hpsort_agg");
-	else
-		value = aggregate_state_runs(state, result->run_type);
-	/* The result is a copy, which outlives the sorter. */
-	sorter_reset(&state->sorter);
-	pfree(state);
-	result->state = NULL;
+	if (is_multiset(result))
+		return multiset_of_state(result, state);
+	if (is_partial(result))
+		return aggregate_state_share(state, area);
+	switch (result->answer.function)
+	{
+		case AGGREGATE_FUNCTION_HPSORT_AGG:
+			return aggregate_state_array(state, result->array_type, "hpsort_agg");
+		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
+			return aggregate_state_runs(state, result->run_type);
+		default:
+			return state_object_datum(state);
+	}
+}
+
+static Datum
+end_state(AggregateResult *result, bool *isnull)
+{
+	Datum		value = aggregate_result_from_state(result, result, NULL, isnull);
+
+	free_state(result);
 	return value;
+}
+
+void
+aggregate_result_add(AggregateResult *result, const ColumnBatch *batch)
+{
+	Sorter	   *sorter;
+	SortStatus	status;
+	SortError	err;
+
+	if (batch->n == 0 && batch->nnulls == 0)
+		return;
+	if (result->state == NULL)
+		make_state(result);
+	result->state->nulls += batch->nnulls;
+	sorter = &result->state->sorter;
+	if (batch->runs)
+		status = sorter_add_runs(sorter, batch->runs->keys, batch->runs->counts, batch->runs->len,
+								 &err);
+	else if (batch->packed.n > 0)
+		status = sorter_add_packed(sorter, &batch->packed, &err);
+	else if (batch->nnulls == 0)
+		status = sorter_add(sorter, batch->keys, batch->n, &err);
+	else
+	{
+		int32		keys[COLUMN_BATCH_KEYS];
+
+		status = sorter_add(sorter, keys, column_batch_copy_keys(batch, keys), &err);
+	}
+	pg_sort_check(status, &err);
+}
+
+bool
+aggregate_result_shares(const AggregateResult *result, const AggregateResult *other)
+{
+	return result->aggref->aggtransno == other->aggref->aggtransno;
+}
+
+bool
+aggregate_result_end_state(AggregateResult *result, SorterStats *stats)
+{
+	bool		sorted;
+
+	/* What the leader's Finalize Aggregate gets of this process stays as long as its memory. */
+	if (result->state == NULL || result->state->object ||
+		(is_partial(result) && !is_multiset(result) && !IsParallelWorker()))
+	{
+		result->state = NULL;
+		return false;
+	}
+	sorted = !is_partial(result);
+	if (sorted)
+		pg_sort_stats(&result->state->sorter, NULL, stats);
+	free_state(result);
+	return sorted;
 }
 
 /* --- from runs */
@@ -523,8 +626,11 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 		value_array_begin(&result->array, counts->values, counts->nulls);
 	else if (is_multiset(result))
 		multiset_builder_begin(&result->multiset);
-	else if (is_hpsort(result))
-		begin_state(result);
+	else if (aggref_has_state(&result->answer) && counts->values + counts->nulls > 0)
+	{
+		make_state(result);
+		result->state->nulls = counts->nulls;
+	}
 }
 
 /* Runs, whose values are narrowed, for the sorter or the multiset, which wants them in order. */
@@ -557,7 +663,7 @@ take_values(AggregateResult *result, const int64 *values, const int64 *counts, s
 		percentiles_take(result->percentiles, values, counts, nruns);
 	else if (is_hypothetical(result))
 		take_ranks(result, values, counts, nruns);
-	else if (is_hpsort(result) || is_multiset(result))
+	else if (aggref_has_state(&result->answer))
 		take_keys(result, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_take(&result->array, values, counts, nruns);
@@ -636,7 +742,7 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 		return percentiles_end(result->percentiles, isnull);
 	if (is_hypothetical(result))
 		return hypothetical_value(result);
-	if (is_hpsort(result))
+	if (aggref_has_state(&result->answer) && !is_multiset(result))
 		return end_state(result, isnull);
 	switch (result->answer.function)
 	{

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
+#include "utils/dsa.h"
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
@@ -125,5 +126,32 @@ extern int	aggregate_result_list_rows(AggregateResult *result, const GroupCounts
 
 /* In the place of runs, of count(DISTINCT): how many different values there are. */
 extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
+
+/*
+ * --- hpsort's own aggregates of all rows (aggref_has_state)
+ *
+ * Where nothing but the state of an aggregate is kept, the result gets all rows as they come, and
+ * none of the functions above but make and prepare.  Aggregates with the same arguments share a
+ * state: that of the first of them, which is the only one to which rows are added.
+ */
+
+/* Adds the rows of a batch of a scan of keys.  The state is in the memory of context. */
+extern void aggregate_result_add(AggregateResult *result, const ColumnBatch *batch);
+
+/* Whether a result shares the state of another. */
+extern bool aggregate_result_shares(const AggregateResult *result, const AggregateResult *other);
+
+/*
+ * Returns the value of all rows that were added to shared, NULL if there are none.  Of a partial
+ * call it is for core's Finalize Aggregate: see aggregate_state_share, which area is for.
+ */
+extern Datum aggregate_result_from_state(AggregateResult *result, const AggregateResult *shared,
+										 dsa_area *area, bool *isnull);
+
+/*
+ * Gives a state back, unless it has become a value itself, which lives as long as the memory of
+ * context.  Returns true, and what was done, if its keys were put in order by this process.
+ */
+extern bool aggregate_result_end_state(AggregateResult *result, SorterStats *stats);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H */
