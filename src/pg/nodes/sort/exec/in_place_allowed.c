@@ -14,24 +14,11 @@
 #include "pg/pages/pages.h"
 #include "pg/values/values.h"
 
-/* How many times a LIMIT's rows there has to be room for, as more are kept than are wanted. */
-#define BOUND_SLACK 1.25
-
 AttrNumber
 in_place_key_attnum(const KeyColumn *key, const Plan *plan)
 {
-	const TargetEntry *target = list_nth_node(TargetEntry, plan->targetlist, key->attno - 1);
-
-	/* Core compares it, or its image is made of the value. */
-	bool		any_type = key->kind == COLUMN_KIND_NONE || !key_is_exact(key->kind);
-
-	/* Another type, or collation, for the same value. */
-	const Var  *column = plain_column(target->expr);
-
-	if (column == NULL || (!any_type && target->expr != (const Expr *) column) ||
-		(!any_type && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
-		return 0;
-	return column->varattno;
+	return in_place_column(list_nth_node(TargetEntry, plan->targetlist, key->attno - 1)->expr,
+						   key->kind == COLUMN_KIND_NONE || !key_is_exact(key->kind));
 }
 
 bool
@@ -59,13 +46,8 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 static bool
 is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumber blocks)
 {
-	Size		limit = (Size) work_mem * 1024;
-	double		rows = spec->expected_rows;
-
-	if (bound > 0)
-		rows = Min(rows, (double) bound * BOUND_SLACK);
-	if (rows * row_store_ref_bytes(spec->keys) > (double) limit &&
-		(Size) blocks * ROW_FETCH_PAGE_BYTES > limit / IN_PLACE_PAGES_PART)
+	if (!in_place_fits(spec->expected_rows, bound > 0 ? (double) bound : -1,
+					   row_store_ref_bytes(spec->keys), (double) blocks * ROW_FETCH_PAGE_BYTES))
 		return false;
 	return bound > 0 || child->ps_ProjInfo == NULL ||
 		in_place_computes(RelationGetRelid(((ScanState *) child)->ss_currentRelation),

@@ -12,9 +12,6 @@
 
 #include "pg/nodes/sort/exec/row_sort.h"
 
-/* The list of pages may take one of so many parts of work_mem if keys and places go to disk. */
-#define IN_PLACE_PAGES_PART 2
-
 /*
  * Whether each page of a table of so many stays pinned, where rows stay: not for a LIMIT of fewer
  * rows.

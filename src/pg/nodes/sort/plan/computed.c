@@ -1,6 +1,10 @@
 /*
  * computed.c
- *		What is computed of rows that are sorted (see computed.h).
+ *		Which target lists must be computed for all rows that are sorted, also for rows that are
+ *		never returned.
+ *
+ * PostgreSQL computes a target list below a Sort, for all rows, so that an error in any of them
+ * ends the query.  HpSort, which may compute it above the sort, must raise the same error.
  */
 #include "postgres.h"
 
@@ -9,7 +13,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "pg/nodes/sort/plan/computed.h"
+#include "pg/nodes/sort/plan/path.h"
 
 /*
  * A check_function_callback: returns true if a function may end in an error that depends on its

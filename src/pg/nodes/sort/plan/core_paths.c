@@ -1,7 +1,7 @@
 /*
  * core_paths.c
- *		Copies of core's paths, and the path whose rows ORDER BY sorts (see
- *		core_paths.h).
+ *		Core's paths as inputs of HpSort's: copies of them, and the path whose rows ORDER BY
+ *		sorts.
  *
  * A path belongs to the relation in whose list it is.  add_path() frees a path
  * that it refuses, and one that a new path makes useless, but for IndexPaths.
@@ -33,7 +33,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/plan/core_paths.h"
+#include "pg/nodes/sort/plan/path.h"
 
 /* Returns the size of a path; 0 for a kind whose size is not known. */
 static Size

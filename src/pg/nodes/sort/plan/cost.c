@@ -1,6 +1,6 @@
 /*
  * cost.c
- *		What sorting by hpsort costs, in the planner's units (see cost.h).
+ *		What sorting by hpsort costs, in the planner's units.
  *
  * The planner compares HpSort with core's Sort, whose cost is a number of
  * comparisons, and with plans that need no sort.  cost_units.h says how nanoseconds become
@@ -27,9 +27,9 @@
 
 #include "pg/compat.h"
 #include "pg/cost_units.h"
-#include "pg/nodes/sort/plan/cost.h"
-#include "pg/nodes/sort/plan/in_place_reach.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/plan/path.h"
+#include "pg/resident/source/source.h"
+#include "pg/values/values.h"
 #include "sort/plan.h"
 
 /*
@@ -133,18 +133,27 @@
 
 /*
  * Bytes of a temporary file for each, where they do not fit into work_mem: a place, beside
- * each key; and bytes of memory for each page of the table, of which there is a part to spare
- * then, as in in_place_reach.h.
+ * each key; and bytes of memory for each page of the table.
  */
 #define PLACE_FILE_BYTES 4.0
 #define PLACE_PAGE_BYTES 16.0
-#define PLACE_PAGES_PART 0.5
+
+/* Keys count as unique if on average fewer rows than this have one value of them. */
+#define UNIQUE_GROUP 1.1
+
+/*
+ * A LIMIT by an abbreviated key is expected to gain nothing if the key has fewer groups of equal
+ * values than LIMIT_GROUPS_MIN and a group has more than LIMIT_GROUP_ROWS rows on average.  The
+ * executor then reads the rows for their abbreviations, finds too many of them equal (in_place.c,
+ * EQUAL_PART and EQUAL_MIN), copies them after all, and compares all of them, as copies have no
+ * abbreviations.  LIMIT 10 of 500,000 rows, HpSort and core, ms: ORDER BY status, at with 5 texts
+ * 85 and 57; ORDER BY city, id with 1,000 texts 44 and 71 (Intel Xeon, PostgreSQL 17).
+ */
+#define LIMIT_GROUPS_MIN 64
+#define LIMIT_GROUP_ROWS 1000
 
 /* So many of the most common values are looked at: as many as statistics have by default. */
 #define COMMON_VALUES_MOST 100
-
-/* How many times a LIMIT's rows there has to be room for, as there. */
-#define PLACE_LIMIT_SLACK 1.25
 
 /*
  * Making the file, and the first block of each segment.  10,000 rows of 500 bytes under 4 MB are
@@ -175,9 +184,34 @@
 #define MERGE_PARTS 56.0
 #define MERGE_FACTOR 1.0
 
+/* What a cost depends on beside the columns, the bound and the path that is sorted. */
+typedef struct CostInput
+{
+	const Path *subpath;
+	const HpSortColumns *columns;
+	double		groups;			/* of equal mapped keys, if keys are left to core's comparison;
+								 * else 0 */
+	bool		further;		/* there are keys behind the mapped ones */
+	bool		undivided;		/* the one mapped key is an abbreviation that says little */
+	double		alike;			/* part of the rows that find_alike() has found, ... */
+	double		alike_groups;	/* ... and how many different values they have */
+	bool		in_place;		/* rows stay where they are, as far as the planner knows */
+	double		limit;			/* rows wanted; < 0: all */
+	bool		by_group;		/* these are the first of each group */
+	double		order;			/* how much rows come in order of the first key, from 0 to 1, ... */
+	double		all_order;		/* ... and of all keys together */
+} CostInput;
+
+/* Returns true if the mapped keys of a row together need more than 32 bits. */
+static bool
+has_long_keys(const HpSortColumns *columns)
+{
+	return columns->range > (double) PG_UINT32_MAX + 1;
+}
+
 /* Nanoseconds for sorting so many keys, by the table of src/sort/plan.c. */
 static double
-sort_ns(const HpSortCostInput *input, double rows, SortWant want)
+sort_ns(const HpSortColumns *columns, double rows, SortWant want)
 {
 	SortPlanInput in;
 	SortPlan	plan;
@@ -186,14 +220,13 @@ sort_ns(const HpSortCostInput *input, double rows, SortWant want)
 	memset(&in, 0, sizeof(in));
 	in.n = (uint64) Min(rows, 1e15);
 	in.lo = PG_INT32_MIN;
-	in.hi = (int32) (PG_INT32_MIN + (int64) Min(input->range - 1, (double) PG_UINT32_MAX));
+	in.hi = (int32) (PG_INT32_MIN + (int64) Min(columns->range - 1, (double) PG_UINT32_MAX));
 	in.want = want;
 	in.device = SORT_DEVICE_CPU;
 	in.algorithm = SORT_ALGORITHM_AUTO;
 	if (plan_choose(&in, &plan, &err) != SORT_OK)
 		return 0;
-	return input->range > (double) PG_UINT32_MAX + 1 ? plan.cost_ns * LONG_KEY_FACTOR :
-		plan.cost_ns;
+	return has_long_keys(columns) ? plan.cost_ns * LONG_KEY_FACTOR : plan.cost_ns;
 }
 
 /* How many of all rows are copied while the first of them in order are looked for. */
@@ -213,7 +246,28 @@ row_bytes(int width)
 	return MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader);
 }
 
-/* Whether a path returns a table's rows as they are. */
+/* Returns the expression that key i sorts by. */
+static Node *
+key_expression(const Path *path, const HpSortColumns *columns, int i)
+{
+	return (Node *) list_nth(path->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+}
+
+/* Returns true if there is one mapped key, of at most 32 bits. */
+static bool
+is_narrow(const HpSortColumns *columns)
+{
+	return columns->nmapped == 1 && columns->first_narrow;
+}
+
+/* Returns the path whose rows a projection returns; path itself if it is no projection. */
+static const Path *
+below_projection(const Path *path)
+{
+	return IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
+}
+
+/* Returns true if a path returns a table's rows as they are. */
 static bool
 returns_rows(const Path *path)
 {
@@ -230,11 +284,15 @@ returns_rows(const Path *path)
 	return true;
 }
 
-bool
-sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded)
+/*
+ * Returns true if the rows of a path are likely to stay where they are, of a table whose pages may
+ * be pinned.  bounded: only those of a LIMIT are returned.
+ */
+static bool
+path_may_stay(PlannerInfo *root, const Path *path, bool bounded)
 {
 	RelOptInfo *rel = path->parent;
-	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
+	const Path *scan = below_projection(path);
 	RangeTblEntry *rte;
 
 	if (!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
@@ -247,15 +305,49 @@ sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded)
 						   path->pathtarget->width));
 }
 
-double
-sort_path_correlation(PlannerInfo *root, const Path *path, Node *expression)
+bool
+sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
+					   bool bounded)
 {
+	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
+	int			i;
+
+	if (columns->key_only || !path_may_stay(root, path, bounded) ||
+		sort_path_must_compute(root, path->parent, path->pathtarget->exprs))
+		return false;
+	for (i = 0; i < list_length(columns->attnos); i++)
+	{
+		if (in_place_column(key_expression(path, columns, i), i >= nexact) == 0)
+			return false;
+	}
+	return true;
+}
+
+double
+sort_path_count_groups(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns,
+					   int nkeys)
+{
+	List	   *exprs = NIL;
+	int			i;
+
+	for (i = 0; i < nkeys; i++)
+		exprs = lappend(exprs, key_expression(subpath, columns, i));
+
+	/* As in cost_incremental_sort(): columns of a set operation have no statistics. */
+	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
+		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
+	return expression_groups(root, exprs, subpath->rows);
+}
+
+double
+sort_path_correlation(PlannerInfo *root, const Path *path, const HpSortColumns *columns, int key)
+{
+	Node	   *expression = key_expression(path, columns, key);
 	VariableStatData stats;
 	AttStatsSlot slot;
 	double		result = 0;
 
-	if (IsA(path, ProjectionPath))
-		path = ((const ProjectionPath *) path)->subpath;
+	path = below_projection(path);
 	if ((path->pathtype != T_SeqScan && path->pathtype != T_BitmapHeapScan) ||
 		!IsA(expression, Var))
 		return 0;
@@ -272,16 +364,27 @@ sort_path_correlation(PlannerInfo *root, const Path *path, Node *expression)
 	return result;
 }
 
-double
-sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression)
+/*
+ * Returns how much rows come in the order of all keys, from 0 to 1; order is how much they come in
+ * the order of the first key.  Keys behind unique ones do not matter.
+ */
+static double
+order_of_all_keys(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns,
+				  double order)
 {
-	if (path->rows > IN_ORDER_ROWS &&
-		path->rows * row_bytes(path->pathtarget->width) <= (double) work_mem * 1024)
-		return 0;
-	return sort_path_correlation(root, path, expression);
+	int			nkeys = list_length(columns->attnos);
+	int			i;
+
+	for (i = 1; i < nkeys && order > 0; i++)
+	{
+		if (sort_path_count_groups(root, subpath, columns, i) * UNIQUE_GROUP > subpath->rows)
+			break;
+		order *= sort_path_correlation(root, subpath, columns, i);
+	}
+	return order;
 }
 
-/* Some of the values in a slot of the statistics tell whether abbreviations divide them. */
+/* Returns true if abbreviations divide some of the values in a slot of the statistics. */
 static bool
 slot_is_divided(HeapTuple stats, int kind, Oid sortop, Oid collation)
 {
@@ -302,15 +405,13 @@ slot_is_divided(HeapTuple stats, int kind, Oid sortop, Oid collation)
 }
 
 /*
- * Finds the statistics of a key that is a table's column, in whatever collation; false if there
- * are none, and nothing is to be released.  Abbreviating values of them is calling a function with
- * what the user has to have a right to see: stats->acl_ok.
+ * Finds the statistics of a key that is a table's column; returns false if there are none, and
+ * nothing is to be released.  Abbreviating values of them is calling a function with what the user
+ * has to have a right to see: stats->acl_ok.
  */
 static bool
 find_statistics(PlannerInfo *root, Node *expression, VariableStatData *stats)
 {
-	while (IsA(expression, CollateExpr))
-		expression = (Node *) ((CollateExpr *) expression)->arg;
 	/* A column of a set operation has no table. */
 	if (!IsA(expression, Var) || ((Var *) expression)->varno == 0)
 		return false;
@@ -321,13 +422,20 @@ find_statistics(PlannerInfo *root, Node *expression, VariableStatData *stats)
 	return false;
 }
 
-bool
-sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, Oid sortop, Oid collation)
+/*
+ * Returns true if the abbreviations of key i tell its values apart, by the statistics of its
+ * column, or if there are none.  Many texts begin alike: core's sort notices that while it sorts,
+ * and then compares rows faster than HpSort does.
+ */
+static bool
+abbreviations_divide(PlannerInfo *root, const Path *path, const HpSortColumns *columns, int i)
 {
+	Oid			sortop = list_nth_oid(columns->sortops, i);
+	Oid			collation = list_nth_oid(columns->collations, i);
 	VariableStatData stats;
 	bool		divided;
 
-	if (!find_statistics(root, expression, &stats))
+	if (!find_statistics(root, key_expression(path, columns, i), &stats))
 		return true;
 	divided = !stats.acl_ok ||
 		(slot_is_divided(stats.statsTuple, STATISTIC_KIND_HISTOGRAM, sortop, collation) &&
@@ -369,53 +477,52 @@ common_values_alike(HeapTuple stats, Oid sortop, Oid collation, double *groups)
 	return part;
 }
 
-double
-sort_path_alike(PlannerInfo *root, Node *expression, Oid sortop, Oid collation, double *groups)
+/*
+ * Finds how many rows are known to be equal to others in key i, without a comparison, when all have
+ * been read (store/repeats.h): those that are NULL, and of the most common values those whose
+ * abbreviations no other of them has.  Sets input->alike and alike_groups.
+ */
+static void
+find_alike(PlannerInfo *root, CostInput *input, int i)
 {
+	const HpSortColumns *columns = input->columns;
 	VariableStatData stats;
 	double		part;
 
-	*groups = 0;
-	if (!find_statistics(root, expression, &stats))
-		return 0;
+	if (!find_statistics(root, key_expression(input->subpath, columns, i), &stats))
+		return;
 	part = ((Form_pg_statistic) GETSTRUCT(stats.statsTuple))->stanullfrac;
-	*groups = part > 0 ? 1 : 0;
+	input->alike_groups = part > 0 ? 1 : 0;
 	if (stats.acl_ok)
-		part += common_values_alike(stats.statsTuple, sortop, collation, groups);
+		part += common_values_alike(stats.statsTuple, list_nth_oid(columns->sortops, i),
+									list_nth_oid(columns->collations, i), &input->alike_groups);
 	ReleaseVariableStats(stats);
-	return Min(part, 1);
+	input->alike = Min(part, 1);
+	if (i > 0)
+		input->alike_groups = input->groups * input->alike;
 }
 
-/* Bytes of memory for the key and the place of one row. */
+/* Returns the bytes of memory for the key and the place of one row. */
 static double
-place_bytes(const HpSortCostInput *input)
+place_bytes(const CostInput *input)
 {
-	double		bytes = input->narrow ? PLACE_NARROW_BYTES :
-	PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64);
+	double		bytes = is_narrow(input->columns) ? PLACE_NARROW_BYTES :
+	PLACE_WIDE_BYTES + (input->columns->nmapped - 1) * sizeof(uint64);
 
 	return input->groups > 0 ? bytes + PLACE_GROUP_BYTES : bytes;
 }
 
-/* Whether rows can stay where they are, as far as memory goes. */
-static bool
-places_fit(const HpSortCostInput *input)
-{
-	double		memory = (double) work_mem * 1024;
-	double		rows = input->limit >= 0 ? Min(input->rows, input->limit * PLACE_LIMIT_SLACK) :
-	input->rows;
-
-	return rows * place_bytes(input) <= memory ||
-		input->pages * PLACE_PAGE_BYTES <= memory * PLACE_PAGES_PART;
-}
-
 /* Returns the cost of comparing rows of equal mapped keys, of which kept rows are returned. */
 static Cost
-comparison_cost(const HpSortCostInput *input, double rows, double kept)
+comparison_cost(const CostInput *input, double rows, double kept)
 {
+	const HpSortColumns *columns = input->columns;
+	int			nleft = list_length(columns->pathkeys) - columns->nmapped +
+	(columns->exact ? 0 : 1);
 	double		compared = rows * (1 - input->alike);
 	double		groups = Max(input->groups - input->alike_groups, 1);
 	double		group = Max(compared / groups, 1);
-	double		equal = input->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
+	double		equal = columns->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
 	Cost		compare;
 
 	if (input->undivided)
@@ -423,12 +530,12 @@ comparison_cost(const HpSortCostInput *input, double rows, double kept)
 	if (input->groups <= 0 || rows <= input->groups)
 		return 0;
 	equal *= 1 - 1 / group;
-	if (input->strings && input->nmapped == 1)
+	if (sort_path_abbreviates_strings(columns) && columns->nmapped == 1)
 		equal = EQUAL_STRINGS_COMPARISONS * log2(group);
 	compare = cost_of_comparisons(kept * (1 - input->alike) * COMPARE_PART *
 								  (input->further ? log2(Min(group, kept)) : equal));
-	if (input->nleft > COMPARE_KEYS)
-		compare *= 1 + COMPARE_KEY_PART * (input->nleft - COMPARE_KEYS);
+	if (nleft > COMPARE_KEYS)
+		compare *= 1 + COMPARE_KEY_PART * (nleft - COMPARE_KEYS);
 
 	/* Rows in the group of the last wanted row are compared with that row. */
 	if (kept < rows)
@@ -436,16 +543,21 @@ comparison_cost(const HpSortCostInput *input, double rows, double kept)
 	return compare;
 }
 
-void
-sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
+/* Sets the costs beyond the input's: until the first row, and for returning all. */
+static void
+compute_cost(const CostInput *input, Cost *startup, Cost *run)
 {
+	const HpSortColumns *columns = input->columns;
 	double		memory = (double) work_mem * 1024;
-	double		rows = Max(input->rows, 2.0);
-	double		width = row_bytes(input->width);
+	double		rows = Max(input->subpath->rows, 2.0);
+	double		width = row_bytes(input->subpath->pathtarget->width);
 	double		bytes = rows * width;
 	double		file_bytes = 0;
 	double		kept = rows;
-	bool		in_place = input->in_place && places_fit(input);
+	bool		narrow = is_narrow(columns);
+	bool		in_place = input->in_place &&
+	in_place_fits(input->subpath->rows, input->limit, place_bytes(input),
+				  input->subpath->parent->pages * PLACE_PAGE_BYTES);
 	double		in_ns;
 	double		out_ns;
 	double		dearer = 1;		/* beside core's sort, of which the unit is */
@@ -454,32 +566,32 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 
 	if (input->limit >= 0 && (in_place || 2 * input->limit * width <= memory))
 		kept = rows_kept(rows, Max(input->limit, 1));
-	if (input->key_only)
+	if (columns->key_only)
 	{
 		in_ns = rows * KEY_IN_NS;
 		out_ns = rows * KEY_OUT_NS;
-		bytes = rows * (input->range > (double) PG_UINT32_MAX + 1 ? sizeof(int64) : sizeof(int32));
+		bytes = rows * (has_long_keys(columns) ? sizeof(int64) : sizeof(int32));
 
 		/* Runs are no more than there are keys. */
-		bytes = Min(bytes, input->range * 3 * sizeof(int32));
-		in_ns += sort_ns(input, rows, SORT_WANT_KEYS);
+		bytes = Min(bytes, columns->range * 3 * sizeof(int32));
+		in_ns += sort_ns(columns, rows, SORT_WANT_KEYS);
 	}
 	else
 	{
-		double		each = input->narrow ? ROW_NARROW_NS :
-		ROW_WIDE_NS + input->nmapped * ROW_KEY_NS;
+		double		each = narrow ? ROW_NARROW_NS :
+		ROW_WIDE_NS + columns->nmapped * ROW_KEY_NS;
 
-		in_ns = kept * each * (1 - ROW_OUT_PART) + sort_ns(input, kept, SORT_WANT_PERMUTATION);
+		in_ns = kept * each * (1 - ROW_OUT_PART) + sort_ns(columns, kept, SORT_WANT_PERMUTATION);
 		out_ns = kept * each * ROW_OUT_PART;
 		if (in_place)
 		{
 			bytes = kept * place_bytes(input);
-			file_bytes = kept * (PLACE_FILE_BYTES + input->nmapped *
-								 (input->narrow ? sizeof(uint32) : sizeof(uint64)));
+			file_bytes = kept * (PLACE_FILE_BYTES + columns->nmapped *
+								 (narrow ? sizeof(uint32) : sizeof(uint64)));
 		}
 		else if (kept < rows)
 		{
-			double		skip = input->narrow && !input->further ? LIMIT_SKIP_NARROW_NS :
+			double		skip = narrow && !input->further ? LIMIT_SKIP_NARROW_NS :
 			LIMIT_SKIP_NS;
 
 			bytes = kept * width;
@@ -512,4 +624,90 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		in_ns += IN_ORDER_NS * input->all_order * input->all_order;
 	*startup = cost_of_ns((START_NS + in_ns) * dearer) + compare + disk;
 	*run = cost_of_ns(out_ns * dearer);
+}
+
+/*
+ * Returns what part of the cost of reading and sorting is left if the keys are resident and few
+ * rows are wanted; 1 otherwise.  It is 1 for all rows, so that the path stays dearer than its
+ * scan: both are in the list of the table's paths, and core plans aggregates above the cheapest of
+ * these.
+ */
+static double
+resident_part(PlannerInfo *root, const CostInput *input)
+{
+	const Path *path = input->subpath;
+	const HpSortColumns *columns = input->columns;
+	const RelOptInfo *rel = path->parent;
+	const Path *scan = below_projection(path);
+	ResidentQuestion question = {.nkeys = columns->nmapped,
+	.filtered = rel->baserestrictinfo != NIL};
+	ResidentEstimate estimate;
+	Cost		conditions;
+	int			i;
+
+	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
+		!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
+		scan->parallel_aware || columns->nmapped == 0 ||
+		!(columns->key_only || input->in_place))
+		return 1;
+	for (i = 0; i < columns->nmapped; i++)
+	{
+		const Var  *column = (const Var *) key_expression(path, columns, i);
+
+		if (!IsA(column, Var) || column->varattno <= 0 ||
+			((i == 0 || columns->key_only) && !column_type_is_key(column->vartype)))
+			return 1;
+		question.columns = lappend_int(question.columns, column->varattno);
+	}
+	if (!filter_conditions_columns(rel->baserestrictinfo, &question.columns))
+		return 1;
+	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
+	/* Bounds of extents refuse few of them if in most extents few rows meet the conditions. */
+	conditions =
+		cost_of_rows(rel->tuples * RESIDENT_CONDITION_COST * list_length(rel->baserestrictinfo));
+	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST +
+										 conditions / Max(path->total_cost, 1), 1));
+}
+
+void
+sort_path_set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns,
+				   const HpSortBound *bound)
+{
+	CostInput	input = {.subpath = subpath,.columns = columns,.limit = -1};
+	int			last = columns->nmapped - 1;
+	Cost		startup;
+	Cost		run;
+	double		part;
+
+	input.further = columns->nmapped < list_length(columns->pathkeys);
+	if (input.further || !columns->exact)
+		input.groups = sort_path_count_groups(root, subpath, columns, columns->nmapped);
+	if (bound && bound->exprs)
+	{
+		input.limit = bound->rows;
+		input.by_group = bound->kind != 0;
+	}
+	if (columns->abbreviated)
+	{
+		input.undivided = last == 0 && !abbreviations_divide(root, subpath, columns, 0);
+		if (input.limit >= 0 && !input.by_group && input.groups > 0 &&
+			input.groups < LIMIT_GROUPS_MIN && subpath->rows > LIMIT_GROUPS_MIN * LIMIT_GROUP_ROWS)
+			input.undivided = true;
+		if (!input.further && !input.undivided)
+			find_alike(root, &input, last);
+	}
+	input.in_place = !input.undivided &&
+		sort_path_columns_stay(root, subpath, columns, input.limit >= 0);
+	if (subpath->rows <= IN_ORDER_ROWS ||
+		subpath->rows * row_bytes(subpath->pathtarget->width) > (double) work_mem * 1024)
+	{
+		input.order = sort_path_correlation(root, subpath, columns, 0);
+		input.all_order = order_of_all_keys(root, subpath, columns, input.order);
+	}
+	compute_cost(&input, &startup, &run);
+	if (hpsort_debug_sort == NODE_FORCE)
+		startup = run = 0;
+	part = resident_part(root, &input);
+	path->startup_cost = (subpath->total_cost + startup) * part;
+	path->total_cost = path->startup_cost + run;
 }

@@ -1,15 +1,18 @@
 /*
  * in_place_reach.c
- *		How many bytes of a row expressions reach (see in_place_reach.h).
+ *		Which rows are worth leaving in their table while their keys are sorted: the planner's
+ *		costs and the executor ask it, so that they agree.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "pg/nodes/sort/plan/in_place_reach.h"
+#include "pg/nodes/sort/plan/plan.h"
+#include "pg/values/values.h"
 
 /*
  * Rows stay in place if the columns that the expressions read end within this many bytes of a row,
@@ -26,6 +29,32 @@
  */
 #define COMPUTED_REACH_MAX 100
 #define COMPUTED_WIDTH_MIN 256
+
+/* A LIMIT keeps up to this many times the rows that are wanted. */
+#define LIMIT_SLACK 1.25
+
+AttrNumber
+in_place_column(const void *expression, bool any_type)
+{
+	/* Another type, or collation, for the same value. */
+	const Var  *column = plain_column(expression);
+
+	if (column == NULL ||
+		(!any_type && ((const void *) column != expression ||
+					   column_read_kind(column->vartype) == COLUMN_KIND_NONE)))
+		return 0;
+	return column->varattno;
+}
+
+bool
+in_place_fits(double rows, double limit, double bytes_of_row, double bytes_of_pages)
+{
+	double		memory = (double) work_mem * 1024;
+
+	if (limit >= 0)
+		rows = Min(rows, limit * LIMIT_SLACK);
+	return rows * bytes_of_row <= memory || bytes_of_pages <= memory / IN_PLACE_PAGES_PART;
+}
 
 /* The last column that expressions read of a relation, which is 0 for all of them. */
 static AttrNumber

@@ -1,27 +1,32 @@
 /*
  * path.c
- *		The path of Custom Scan (HpSort) (see path.h).
+ *		The path of Custom Scan (HpSort), and its plan node.
+ *
+ * The node needs one custom_scan_tlist while core finishes the plan, and another one afterwards:
+ *
+ * - setrefs.c finds the columns of a custom scan without a table in custom_scan_tlist, by
+ *   comparing expressions.  It needs the child's expressions in the list.
+ * - EXPLAIN prints a column of this node, and of nodes above it, by the expression in
+ *   custom_scan_tlist.  It cannot print the child's expressions: one that a window computes refers
+ *   to columns that this node does not have, and a column of a set operation to a table that does
+ *   not exist.  It needs references to the child's columns, as in a Sort's target list.
+ *
+ * Core has no hook between the two steps, so that a planner hook changes the lists in plans that
+ * core has just finished.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "pg/compat.h"
-#include "pg/cost_units.h"
-#include "pg/nodes/sort/plan/computed.h"
-#include "pg/nodes/sort/plan/cost.h"
-#include "pg/nodes/sort/plan/in_place_reach.h"
-#include "pg/nodes/sort/plan/node.h"
 #include "pg/nodes/sort/plan/path.h"
-#include "pg/nodes/sort/plan/plan_node.h"
-#include "pg/nodes/sort/store/store.h"
-#include "pg/resident/source/source.h"
 #include "pg/values/values.h"
 
 /*
@@ -34,8 +39,7 @@
 #define ABBREVIATED_GROUP 16.0
 #define ORDERED_CORRELATION 0.9
 
-/* Keys count as unique if on average fewer rows than this have one value of them. */
-#define UNIQUE_GROUP 1.1
+uint64		sort_node_plans_made = 0;
 
 /* Returns true if a target can be the list of a custom scan, and be printed by EXPLAIN. */
 static bool
@@ -78,8 +82,13 @@ find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, Equivalence
 	return 0;
 }
 
-bool
-sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
+/*
+ * Finds the columns of a path that pathkeys sort by, and how many leading keys can be mapped.
+ * Returns false if a column is missing, if not even the first key can be mapped, or if the path's
+ * target cannot be a custom scan's.
+ */
+static bool
+find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 {
 	PathTarget *target = path->pathtarget;
 	bool		mapping = true;
@@ -129,192 +138,9 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
 	}
 	columns->first_narrow = !column_kind_is_wide(first);
-	columns->narrow = columns->nmapped == 1 && columns->first_narrow;
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
 		key_has_value(first);
 	return true;
-}
-
-/* Returns the expression that key i sorts by. */
-static Node *
-key_expression(const Path *subpath, const HpSortColumns *columns, int i)
-{
-	return (Node *) list_nth(subpath->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
-}
-
-double
-sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, int nkeys)
-{
-	List	   *exprs = NIL;
-	int			i;
-
-	for (i = 0; i < nkeys; i++)
-	{
-		Node	   *expr = key_expression(subpath, columns, i);
-
-		/* Statistics are of the column; its number of values hardly depends on a collation. */
-		while (IsA(expr, CollateExpr))
-			expr = (Node *) ((CollateExpr *) expr)->arg;
-		exprs = lappend(exprs, expr);
-	}
-
-	/* As in cost_incremental_sort(): columns of a set operation have no statistics. */
-	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
-		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
-	return expression_groups(root, exprs, subpath->rows);
-}
-
-bool
-sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
-					   bool bounded)
-{
-	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
-	ListCell   *lc;
-
-	if (columns->key_only || !sort_path_may_stay(root, path, bounded) ||
-		sort_path_must_compute(root, path->parent, path->pathtarget->exprs))
-		return false;
-	foreach(lc, columns->attnos)
-	{
-		Node	   *expr = (Node *) list_nth(path->pathtarget->exprs, lfirst_int(lc) - 1);
-		bool		any_type = foreach_current_index(lc) >= nexact;
-		const Var  *column;
-
-		while (any_type && (IsA(expr, CollateExpr) || IsA(expr, RelabelType)))
-			expr = IsA(expr, CollateExpr) ? (Node *) ((CollateExpr *) expr)->arg :
-				(Node *) ((RelabelType *) expr)->arg;
-		column = (const Var *) expr;
-		if (!IsA(column, Var) || column->varattno <= 0 ||
-			(!any_type && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Returns what part of the cost of reading and sorting is left if the keys are resident and few
- * rows are wanted; 1 otherwise.  It is 1 for all rows, so that the path stays dearer than its
- * scan: both are in the list of the table's paths, and core plans aggregates above the cheapest of
- * these.
- */
-static double
-resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
-			  const HpSortCostInput *input)
-{
-	const RelOptInfo *rel = path->parent;
-	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
-	ResidentQuestion question = {.nkeys = columns->nmapped,
-	.filtered = rel->baserestrictinfo != NIL};
-	ResidentEstimate estimate;
-	Cost		conditions;
-	int			i;
-
-	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
-		!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
-		scan->parallel_aware || columns->nmapped == 0 ||
-		!(input->key_only || input->in_place))
-		return 1;
-	for (i = 0; i < columns->nmapped; i++)
-	{
-		const Var  *column = (const Var *) key_expression(path, columns, i);
-
-		if (!IsA(column, Var) || column->varattno <= 0 ||
-			((i == 0 || input->key_only) && !column_type_is_key(column->vartype)))
-			return 1;
-		question.columns = lappend_int(question.columns, column->varattno);
-	}
-	if (!filter_conditions_columns(rel->baserestrictinfo, &question.columns))
-		return 1;
-	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
-	/* Bounds of extents refuse few of them if in most extents few rows meet the conditions. */
-	conditions =
-		cost_of_rows(rel->tuples * RESIDENT_CONDITION_COST * list_length(rel->baserestrictinfo));
-	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST +
-										 conditions / Max(path->total_cost, 1), 1));
-}
-
-/*
- * Returns how much rows come in the order of all keys, from 0 to 1; order is how much they come in
- * the order of the first key.  Keys behind unique ones do not matter.
- */
-static double
-order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, double order)
-{
-	int			nkeys = list_length(columns->attnos);
-	int			i;
-
-	for (i = 1; i < nkeys && order > 0; i++)
-	{
-		if (sort_path_count_groups(root, subpath, columns, i) * UNIQUE_GROUP > subpath->rows)
-			break;
-		order *= sort_path_correlation(root, subpath, key_expression(subpath, columns, i));
-	}
-	return order;
-}
-
-/*
- * A LIMIT by an abbreviated key is expected to gain nothing if the key has fewer groups of equal
- * values than LIMIT_GROUPS_MIN and a group has more than LIMIT_GROUP_ROWS rows on average.  The
- * executor then reads the rows for their abbreviations, finds too many of them equal (in_place.c,
- * EQUAL_PART and EQUAL_MIN), copies them after all, and compares all of them, as copies have no
- * abbreviations.  LIMIT 10 of 500,000 rows, HpSort and core, ms: ORDER BY status, at with 5 texts
- * 85 and 57; ORDER BY city, id with 1,000 texts 44 and 71 (Intel Xeon, PostgreSQL 17).
- */
-#define LIMIT_GROUPS_MIN 64
-#define LIMIT_GROUP_ROWS 1000
-
-/* Sets the costs of path, which sorts subpath. */
-static void
-set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns,
-		 const HpSortBound *bound)
-{
-	HpSortCostInput input;
-	Cost		startup;
-	Cost		run;
-	double		part;
-
-	input.rows = subpath->rows;
-	input.width = subpath->pathtarget->width;
-	input.nmapped = columns->nmapped;
-	input.narrow = columns->narrow;
-	input.range = columns->range;
-	input.groups = !columns->exact || columns->nmapped < list_length(columns->pathkeys) ?
-		sort_path_count_groups(root, subpath, columns, columns->nmapped) : 0;
-	input.further = columns->nmapped < list_length(columns->pathkeys);
-	input.nleft = list_length(columns->pathkeys) - columns->nmapped + (columns->exact ? 0 : 1);
-	input.undivided = columns->abbreviated && columns->nmapped == 1 &&
-		!sort_path_abbreviation_divides(root, key_expression(subpath, columns, 0),
-										linitial_oid(columns->sortops),
-										linitial_oid(columns->collations));
-	if (columns->abbreviated && bound && bound->exprs && bound->kind == 0 && input.groups > 0 &&
-		input.groups < LIMIT_GROUPS_MIN && subpath->rows > LIMIT_GROUPS_MIN * LIMIT_GROUP_ROWS)
-		input.undivided = true;
-	input.strings = sort_path_abbreviates_strings(columns);
-	input.alike = input.alike_groups = 0;
-	if (columns->abbreviated && !input.further && !input.undivided)
-	{
-		int			last = columns->nmapped - 1;
-
-		input.alike = sort_path_alike(root, key_expression(subpath, columns, last),
-									  list_nth_oid(columns->sortops, last),
-									  list_nth_oid(columns->collations, last), &input.alike_groups);
-		if (last > 0)
-			input.alike_groups = input.groups * input.alike;
-	}
-	input.key_only = columns->key_only;
-	input.in_place = !input.undivided &&
-		sort_path_columns_stay(root, subpath, columns, bound && bound->exprs);
-	input.pages = subpath->parent->pages;
-	input.limit = bound && bound->exprs ? bound->rows : -1;
-	input.by_group = bound && bound->kind != 0;
-	input.order = sort_path_input_order(root, subpath, key_expression(subpath, columns, 0));
-	input.all_order = order_of_all_keys(root, subpath, columns, input.order);
-	sort_path_cost(&input, &startup, &run);
-	if (hpsort_debug_sort == NODE_FORCE)
-		startup = run = 0;
-	part = resident_part(root, subpath, columns, &input);
-	path->startup_cost = (subpath->total_cost + startup) * part;
-	path->total_cost = path->startup_cost + run;
 }
 
 /* Returns HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
@@ -354,25 +180,80 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
 	if ((bound == NULL || bound->exprs == NIL) &&
 		subpath->rows >= ABBREVIATED_GROUP *
 		sort_path_count_groups(root, subpath, columns, nbefore) &&
-		sort_path_correlation(root, subpath, key_expression(subpath, columns,
-															0)) < ORDERED_CORRELATION)
+		sort_path_correlation(root, subpath, columns, 0) < ORDERED_CORRELATION)
 		return;
 	columns->nmapped = nbefore;
 	columns->range /= key_range(COLUMN_KIND_ABBREVIATED);
-	columns->narrow = nbefore == 1 && columns->first_narrow;
 	columns->exact = true;
 	columns->abbreviated = false;
 }
 
-Path *
-sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortColumns *all_columns,
-			   const HpSortBound *bound, bool partial)
+/*
+ * Returns HPSORT_PLAN_NUMBERS of a plan whose child returns ncolumns columns.  These may be more
+ * than its path's target has: up to PostgreSQL 18, core adds the columns that a semijoin's Unique
+ * compares when it makes the plan.
+ */
+static List *
+numbers_of_plan(const List *of_path, int ncolumns)
+{
+	List	   *numbers = list_copy(of_path);
+
+	if (ncolumns > 1)
+		lfirst_int(list_nth_cell(numbers, HPSORT_PLAN_KEY_ONLY)) = false;
+	return numbers;
+}
+
+/* PlanCustomPath: makes the plan node of a path. */
+static Plan *
+sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+			   List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *child = (Plan *) linitial(custom_plans);
+	List	   *target = path->path.pathtarget->exprs;
+	List	   *private = path->custom_private;
+	ListCell   *lc;
+
+	/* The child's list begins with the path's target, column by column. */
+	foreach(lc, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
+	{
+		int			attno = lfirst_int(lc);
+
+		if (attno > list_length(child->targetlist) ||
+			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist,
+															  attno - 1)->expr))
+			elog(ERROR, "could not find sort key %d in the input", attno);
+	}
+
+	/* The node returns all columns of the child's rows, like a Sort. */
+	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
+	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
+	scan->scan.plan.lefttree = child;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
+	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
+	lfirst(list_nth_cell(scan->custom_private, HPSORT_PLAN_NUMBERS)) =
+		numbers_of_plan((List *) list_nth(private, HPSORT_PLAN_NUMBERS),
+						list_length(child->targetlist));
+	scan->methods = &sort_node_scan_methods;
+	sort_node_plans_made++;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "HpSort",
+	.PlanCustomPath = sort_node_plan,
+};
+
+/* Returns a path of rel that sorts subpath by columns, of which it may leave one to core. */
+static Path *
+make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, HpSortColumns *columns,
+		  const HpSortBound *bound, bool partial)
 {
 	CustomPath *path = makeNode(CustomPath);
-	HpSortColumns chosen = *all_columns;
-	const HpSortColumns *columns = &chosen;
 
-	leave_last_key(root, subpath, bound, &chosen);
+	leave_last_key(root, subpath, bound, columns);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
 	path->path.pathtarget = subpath->pathtarget;
@@ -388,11 +269,34 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 									  columns->nulls_first,
 									  make_numbers(root, subpath, columns, bound));
 	path->custom_private = lappend(path->custom_private, bound ? bound->exprs : NIL);
-	path->methods = &sort_path_methods;
+	path->methods = &path_methods;
 
-	set_cost(root, &path->path, subpath, columns, bound);
+	sort_path_set_cost(root, &path->path, subpath, columns, bound);
 	compat_disable_sort(&path->path, subpath);
 	return &path->path;
+}
+
+/*
+ * Returns true if HpSort can gain anything where a LIMIT bounds the rows.  It cannot if the only
+ * mapped key is an abbreviation, except of rows that stay in place:
+ *
+ * - A bounded sort of rows that are copied makes no abbreviations, and compares rows as core does.
+ * - For rows in place it makes abbreviations.  Abbreviating a string of a collation other than C
+ *   takes as long as copying a row, so that strings gain nothing.
+ *
+ * Processor time of LIMIT 10 of 2e6 rows in place, ms, HpSort and core: uuid 72 and 136, numeric
+ * 195 and 365, interval 75 and 147 (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).
+ * By a text in C, core's sort of 1,000 to 100,000 rows takes 1.06 to 1.34 times as long as HpSort,
+ * and 0.81 to 1.07 times in PostgreSQL 19, which reads columns of rows faster.
+ */
+static bool
+limit_is_worth_it(PlannerInfo *root, const Path *path, const HpSortColumns *columns)
+{
+	return columns->nmapped > 1 || columns->exact ||
+		hpsort_debug_sort == NODE_FORCE ||
+		(!(COMPAT_RADIX_TUPLESORT ? sort_path_abbreviates_strings(columns) :
+		   sort_path_abbreviates_slowly(columns)) &&
+		 sort_path_columns_stay(root, path, columns, true));
 }
 
 bool
@@ -403,12 +307,103 @@ sort_path_is_promising(const List *pathkeys, const Path *subpath)
 }
 
 Path *
-sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, bool partial)
+sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
+			  HpSortBound *bound, bool partial)
 {
 	HpSortColumns columns;
 
-	if (!sort_path_is_promising(pathkeys, subpath) ||
-		!sort_path_find_columns(subpath, pathkeys, &columns))
+	if (!find_columns(subpath, pathkeys, &columns))
 		return NULL;
-	return sort_path_make(root, rel, subpath, &columns, NULL, partial);
+	if (bound && bound->kind != 0 && !sort_path_fit_group_bound(root, subpath, &columns, bound))
+		return NULL;
+	if (bound && bound->kind == 0 && bound->exprs && !limit_is_worth_it(root, subpath, &columns))
+		return NULL;
+	if (partial && bound && !sort_path_workers_know(bound))
+		bound = NULL;
+	return make_path(root, rel, subpath, &columns, bound, partial);
+}
+
+Path *
+sort_path_gather(PlannerInfo *root, RelOptInfo *rel, Path *path)
+{
+	double		rows;
+
+	if (path == NULL)
+		return NULL;
+	rows = compute_gather_rows(path);
+	return (Path *) create_gather_merge_path(root, rel, path, path->pathtarget, path->pathkeys,
+											 NULL, &rows);
+}
+
+/* --- completing plans */
+
+/*
+ * Replaces each expression in custom_scan_tlist that is not a table's column by a reference to the
+ * child's column.  A record is replaced, too: EXPLAIN looks for the names of its fields where the
+ * record was made, in a subquery.
+ */
+static void
+refer_to_child(CustomScan *scan)
+{
+	ListCell   *lc;
+
+	foreach(lc, scan->custom_scan_tlist)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, lc);
+
+		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0 ||
+			((Var *) target->expr)->vartype == RECORDOID)
+			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
+	}
+}
+
+static void finish_plan(Plan *plan);
+
+static void
+finish_plans(List *plans)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		finish_plan((Plan *) lfirst(lc));
+}
+
+/*
+ * Changes the lists of all HpSort nodes in a plan tree.  Core has walkers for expressions and for
+ * plan states, but none for plans.
+ */
+static void
+finish_plan(Plan *plan)
+{
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			finish_plans(((Append *) plan)->appendplans);
+			break;
+		case T_MergeAppend:
+			finish_plans(((MergeAppend *) plan)->mergeplans);
+			break;
+		case T_SubqueryScan:
+			finish_plan(((SubqueryScan *) plan)->subplan);
+			break;
+		case T_CustomScan:
+			finish_plans(((CustomScan *) plan)->custom_plans);
+			if (((CustomScan *) plan)->methods == &sort_node_scan_methods)
+				refer_to_child((CustomScan *) plan);
+			break;
+		default:
+			break;
+	}
+	finish_plan(plan->lefttree);
+	finish_plan(plan->righttree);
+}
+
+void
+sort_node_finish_plan(PlannedStmt *stmt)
+{
+	finish_plan(stmt->planTree);
+	finish_plans(stmt->subplans);
 }

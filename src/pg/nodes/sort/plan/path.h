@@ -1,34 +1,21 @@
 /*
  * path.h
- *		The path of Custom Scan (HpSort): which keys it can sort by, and making
- *		it.
+ *		The paths of Custom Scan (HpSort) and what they are made of, within this room.
  */
 #ifndef HPSORT_PG_NODES_SORT_PLAN_PATH_H
 #define HPSORT_PG_NODES_SORT_PLAN_PATH_H
 
 #include "postgres.h"
 
-#include "catalog/pg_opfamily.h"
 #include "nodes/pathnodes.h"
 
 #include "pg/guc.h"
-#include "pg/nodes/sort/store/store.h"
-
-/*
- * Btree operator families of types that key_kind() maps without sort support, as far as core has
- * no names for them.
- */
-#define CHAR_FAMILY 429
-#define DATETIME_FAMILY 434
-#define FLOAT_FAMILY 1970
-#define INTERVAL_FAMILY 1982
-#define TIME_FAMILY 1996
-#define ENUM_FAMILY 3522
+#include "pg/nodes/sort/plan/plan.h"
 
 /* Sorts of fewer rows are left to core without any estimate. */
 #define SORT_PATH_MIN_ROWS 1000.0
 
-/* Path keys as columns of a path's target, in the lists that the plan keeps (node.h). */
+/* Path keys as columns of a path's target, in the lists that the plan keeps. */
 typedef struct HpSortColumns
 {
 	List	   *pathkeys;
@@ -40,7 +27,6 @@ typedef struct HpSortColumns
 	bool		exact;			/* equal images are equal values */
 	bool		abbreviated;	/* the last mapped key is abbreviated */
 	bool		first_narrow;	/* the first key has 32 bits at most */
-	bool		narrow;			/* the only mapped key has 32 bits at most */
 	bool		key_only;		/* the only column is the only key */
 	double		range;			/* values that the mapped keys can have, by type */
 } HpSortColumns;
@@ -71,47 +57,6 @@ sort_path_enough_rows(double rows)
 	return rows >= SORT_PATH_MIN_ROWS || hpsort_debug_sort == NODE_FORCE;
 }
 
-/* Returns true if the type's sort support abbreviates what a path key sorts by. */
-static inline bool
-sort_path_abbreviates(const PathKey *pathkey)
-{
-	const EquivalenceClass *ec = pathkey->pk_eclass;
-
-	return ec->ec_members != NIL &&
-		abbreviation_exists(pathkey->pk_opfamily,
-							linitial_node(EquivalenceMember, ec->ec_members)->em_datatype,
-							ec->ec_collation);
-}
-
-/*
- * Returns false if the first of the path keys cannot be mapped: a cheap test that excludes most
- * queries.  pathkeys must not be NIL.
- */
-static inline bool
-sort_path_may_map(const List *pathkeys)
-{
-	const PathKey *pathkey = linitial_node(PathKey, pathkeys);
-
-	/* Most queries that sort by a key that cannot be mapped sort by a text. */
-	if (pathkey->pk_opfamily == TEXT_BTREE_FAM_OID)
-		return sort_path_abbreviates(pathkey);
-	switch (pathkey->pk_opfamily)
-	{
-		case INTEGER_BTREE_FAM_OID:
-		case BOOL_BTREE_FAM_OID:
-		case OID_BTREE_FAM_OID:
-		case CHAR_FAMILY:
-		case DATETIME_FAMILY:
-		case FLOAT_FAMILY:
-		case INTERVAL_FAMILY:
-		case TIME_FAMILY:
-		case ENUM_FAMILY:
-			return true;
-		default:
-			return sort_path_abbreviates(pathkey);
-	}
-}
-
 /*
  * Returns false if sorting subpath by pathkeys need not be tried: it has few rows or parameters,
  * or sort_path_may_map() excludes it.
@@ -119,33 +64,16 @@ sort_path_may_map(const List *pathkeys)
 extern bool sort_path_is_promising(const List *pathkeys, const Path *subpath);
 
 /*
- * Finds the columns of a path that pathkeys sort by, and how many leading keys
- * can be mapped.  Returns false if a column is missing, if not even the first
- * key can be mapped, or if the path's target cannot be a custom scan's.
- */
-extern bool sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns);
-
-/*
- * Returns a path of rel that sorts subpath by columns, which sort_path_find_columns() has found.
- * bound limits the rows that are read; NULL: all are.  partial: each worker sorts its share.
- */
-extern Path *sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath,
-							const HpSortColumns *columns, const HpSortBound *bound, bool partial);
-
-/*
- * Returns a path of rel that sorts all rows of subpath by pathkeys; NULL if they cannot be sorted
- * by HpSort, or sort_path_is_promising() says no.
+ * Returns a path of rel that sorts subpath by pathkeys; NULL if a key is no column of subpath, the
+ * first key cannot be mapped, or nothing is gained.  bound limits the rows that are read, as far as
+ * workers know it; NULL: all are read.  Of a bound by group it becomes that of all groups.
+ * partial: each worker sorts its share.
  */
 extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
-						   bool partial);
+						   HpSortBound *bound, bool partial);
 
-/*
- * Returns true if the planner expects that the rows of a path stay in place while they are sorted
- * by columns.  bounded: a LIMIT bounds them.  The executor decides by in_place_is_allowed().
- */
-extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path,
-								   const HpSortColumns *columns,
-								   bool bounded);
+/* Returns a Gather Merge, of rel, over a partial path that is sorted; NULL for NULL. */
+extern Path *sort_path_gather(PlannerInfo *root, RelOptInfo *rel, Path *path);
 
 /* Returns true if the last mapped key is the abbreviation of a string. */
 static inline bool
@@ -167,8 +95,117 @@ sort_path_abbreviates_slowly(const HpSortColumns *columns)
 									 list_nth_oid(columns->collations, columns->nmapped - 1));
 }
 
+/* --- what bounds the rows (path_bound.c) */
+
+/*
+ * Returns the bound that LIMIT and OFFSET of a query are: no bound (exprs is NIL) unless they
+ * count the rows that are sorted, and their values do not change during one execution.
+ */
+extern HpSortBound sort_path_limit(PlannerInfo *root, PathTarget *target);
+
+/*
+ * Returns true if a parallel worker can evaluate the bound: a worker gets the statement's
+ * parameters and no others.
+ */
+extern bool sort_path_workers_know(const HpSortBound *bound);
+
+/*
+ * Sets *bound to the first rows that path keeps of each group of its input: path is a WindowAgg
+ * with a run condition, or a Unique.  Returns false if it keeps other rows as well, or if what it
+ * computes of the first rows depends on later ones.
+ */
+extern bool sort_path_group_bound(PlannerInfo *root, const Path *path, HpSortBound *bound);
+
+/*
+ * Returns true if a sort of subpath by columns can obey a group bound, and gains by it.  Before
+ * the call bound->rows is the number of rows of one group; the call makes it that of all groups,
+ * and sets bound->groups.
+ */
+extern bool sort_path_fit_group_bound(PlannerInfo *root, Path *subpath,
+									  const HpSortColumns *columns,
+									  HpSortBound *bound);
+
+/* --- core's paths as inputs (core_paths.c) */
+
+/* Returns a copy of a path, not of what it points to; NULL for a kind of unknown size. */
+extern Path *sort_path_copy(const Path *path);
+
+/*
+ * Returns the cheapest of paths that needs no parameters; NULL if there is none.  If pathkeys is
+ * not NIL, paths in their order do not count.
+ */
+extern Path *sort_path_cheapest(List *paths, List *pathkeys);
+
+/*
+ * Remembers the cheapest path of a relation that ORDER BY may have to sort, in the place of what
+ * was remembered.  It must be called while the relation's list holds no other relation's paths.
+ */
+extern void sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Returns the cheapest path of input_rel for ORDER BY to sort, after core has put its own paths
+ * into ordered_rel; NULL if none is known.  The path is in no relation's list, or in input_rel's
+ * alone, so that nothing frees it.
+ */
+extern Path *sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel,
+								  RelOptInfo *ordered_rel);
+
+/* --- target lists that must be computed for all rows that are sorted (computed.c) */
+
+/*
+ * Returns true if expressions may end in an error for some rows, or have side effects.  Aggregates
+ * and window functions do not count, because nodes below compute them.
+ */
+extern bool sort_path_may_fail(List *expressions);
+
+/*
+ * Returns true if expressions must be computed for each row of a relation that is sorted: they may
+ * fail, and as far as the planner knows not all rows will be returned.
+ */
+extern bool sort_path_must_compute(PlannerInfo *root, const RelOptInfo *rel, List *expressions);
+
+/* --- HpSort in the place of core's sorts (replace.c) */
+
+/*
+ * Offers, for each path of an upper relation that has a Sort below it, a copy with HpSort in its
+ * place.  For each path that keeps only the first rows of each group it also offers a copy over a
+ * HpSort that returns only these rows.  input_rel is the relation that rel is computed from.
+ */
+extern void sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel);
+
+/*
+ * Offers, for each merge join of outerrel and innerrel in joinrel that sorts an input, a copy in
+ * which HpSort sorts this input.
+ */
+extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel,
+										  RelOptInfo *outerrel,
+										  RelOptInfo *innerrel, JoinPathExtraData *extra);
+
+/* --- costs (cost.c) */
+
+/*
+ * Sets the costs of path, which sorts subpath, in the planner's units.  bound limits the rows that
+ * are read; NULL: all are.
+ */
+extern void sort_path_set_cost(PlannerInfo *root, Path *path, Path *subpath,
+							   const HpSortColumns *columns, const HpSortBound *bound);
+
+/*
+ * Returns true if the planner expects that the rows of a path stay in place while they are sorted
+ * by columns.  bounded: a LIMIT bounds them.  The executor decides by in_place_is_allowed().
+ */
+extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path,
+								   const HpSortColumns *columns, bool bounded);
+
+/*
+ * Returns how much the rows of a path come in the order of a key, from 0 to 1: by the statistics
+ * of its column, where rows are read as they lie in the table.
+ */
+extern double sort_path_correlation(PlannerInfo *root, const Path *path,
+									const HpSortColumns *columns, int key);
+
 /* Returns an estimate of how many different values the first nkeys keys have together. */
-extern double sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns,
-									 int nkeys);
+extern double sort_path_count_groups(PlannerInfo *root, const Path *subpath,
+									 const HpSortColumns *columns, int nkeys);
 
 #endif							/* HPSORT_PG_NODES_SORT_PLAN_PATH_H */

@@ -1,6 +1,6 @@
 /*
  * path_bound.c
- *		What bounds the rows that a sort has to return (see path_bound.h).
+ *		What bounds the rows that a sort has to return.
  *
  * Core makes a condition of an outer query on a window function, as rank <= 3, the run condition
  * of the subquery's WindowAgg.  The WindowAgg ends a group with the first row for which the
@@ -22,10 +22,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/plan/computed.h"
-#include "pg/nodes/sort/plan/node.h"
-#include "pg/nodes/sort/plan/path_bound.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/plan/path.h"
 #include "pg/values/values.h"
 
 /* Returns true if an expression, or a part of it that is no constant, is a member of exprs. */

@@ -7,9 +7,9 @@
  * - ORDER BY: beside core's sorts, in the upper relation of ordered rows.
  * - Windows, DISTINCT, GROUP BY and ordered aggregates: as sorted paths of the base or join
  *   relation, which core takes as it takes those of an index.
- * - The same clauses where keys, or rows, are computed only above the joins: upper.c offers a copy
- *   of core's path with HpSort in the place of the Sort.
- * - Merge joins: join.c offers the join again, with inputs sorted by HpSort.
+ * - The same clauses where keys, or rows, are computed only above the joins: replace.c offers a
+ *   copy of core's path with HpSort in the place of the Sort.
+ * - Merge joins: replace.c offers the join again, with inputs sorted by HpSort.
  *
  * Planning must not become slower for queries that have nothing to gain, so
  * every function that nodes/hooks.c calls returns after the cheapest test that tells.
@@ -23,43 +23,15 @@
 #include "pg/changing_limit.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/plan/computed.h"
-#include "pg/nodes/sort/plan/core_paths.h"
-#include "pg/nodes/sort/plan/join.h"
 #include "pg/nodes/sort/plan/path.h"
-#include "pg/nodes/sort/plan/path_bound.h"
-#include "pg/nodes/sort/plan/planner.h"
-#include "pg/nodes/sort/plan/upper.h"
 #include "pg/values/values.h"
 
-/*
- * Returns true if HpSort can gain anything where a LIMIT bounds the rows.  It cannot if the only
- * mapped key is an abbreviation, except of rows that stay in place:
- *
- * - A bounded sort of rows that are copied makes no abbreviations, and compares rows as core does.
- * - For rows in place it makes abbreviations.  Abbreviating a string of a collation other than C
- *   takes as long as copying a row, so that strings gain nothing.
- *
- * Processor time of LIMIT 10 of 2e6 rows in place, ms, HpSort and core: uuid 72 and 136, numeric
- * 195 and 365, interval 75 and 147 (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).
- * By a text in C, core's sort of 1,000 to 100,000 rows takes 1.06 to 1.34 times as long as HpSort,
- * and 0.81 to 1.07 times in PostgreSQL 19, which reads columns of rows faster.
- */
-static bool
-bound_is_worth_it(PlannerInfo *root, const Path *path, const HpSortBound *bound,
-				  const HpSortColumns *columns)
-{
-	return bound->exprs == NIL || columns->nmapped > 1 || columns->exact ||
-		hpsort_debug_sort == NODE_FORCE ||
-		(!(COMPAT_RADIX_TUPLESORT ? sort_path_abbreviates_strings(columns) :
-		   sort_path_abbreviates_slowly(columns)) &&
-		 sort_path_columns_stay(root, path, columns, true));
-}
-
-/* Offers a path of the ordered rows, with the target list that they must have. */
+/* Offers a path of the ordered rows, unless NULL, with the target list that they must have. */
 static void
 add_ordered_path(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path, PathTarget *target)
 {
+	if (path == NULL)
+		return;
 	if (path->pathtarget != target)
 		path = apply_projection_to_path(root, ordered_rel, path, target);
 	add_path(ordered_rel, path);
@@ -72,25 +44,18 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 {
 	Path	   *partial;
 	Path	   *path;
-	HpSortColumns columns;
 	HpSortBound bound;
-	double		rows;
 
 	if (!ordered_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
 		limit_may_change(root))
 		return;
 	partial = (Path *) linitial(input_rel->partial_pathlist);
-	if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||
-		!sort_path_find_columns(partial, root->sort_pathkeys, &columns))
+	if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys))
 		return;
 	bound = sort_path_limit(root, partial->pathtarget);
-	if (!bound_is_worth_it(root, partial, &bound, &columns))
-		return;
-	path = sort_path_make(root, ordered_rel, partial, &columns,
-						  sort_path_workers_know(&bound) ? &bound : NULL, true);
-	rows = compute_gather_rows(path);
-	path = (Path *) create_gather_merge_path(root, ordered_rel, path, path->pathtarget,
-											 root->sort_pathkeys, NULL, &rows);
+	path = sort_path_gather(root, ordered_rel,
+							sort_path_try(root, ordered_rel, partial, root->sort_pathkeys, &bound,
+										  true));
 	add_ordered_path(root, ordered_rel, path, target);
 }
 
@@ -100,13 +65,11 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 {
 	Path	   *input;
 	PathTarget *target;
-	HpSortColumns columns;
 
 	if (!sort_path_may_map(root->sort_pathkeys) || ordered_rel->pathlist == NIL)
 		return;
 	input = sort_path_find_input(root, input_rel, ordered_rel);
-	if (input == NULL || !sort_path_enough_rows(input->rows) ||
-		!sort_path_find_columns(input, root->sort_pathkeys, &columns))
+	if (input == NULL || !sort_path_enough_rows(input->rows))
 		return;
 
 	/*
@@ -124,28 +87,22 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	{
 		HpSortBound bound = sort_path_limit(root, input->pathtarget);
 
-		if (bound_is_worth_it(root, input, &bound, &columns))
-			add_ordered_path(root, ordered_rel,
-							 sort_path_make(root, ordered_rel, input, &columns, &bound, false),
-							 target);
+		add_ordered_path(root, ordered_rel,
+						 sort_path_try(root, ordered_rel, input, root->sort_pathkeys, &bound,
+									   false),
+						 target);
 	}
 	add_parallel_ordered_path(root, input_rel, ordered_rel, target);
 }
 
-/*
- * Returns HpSort by pathkeys over a copy of path; NULL if path is in that order already, or cannot
- * be sorted or copied.
- */
+/* Returns HpSort over a copy of path; NULL if path is in order, or cannot be sorted or copied. */
 static Path *
 make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *path, List *pathkeys, bool partial)
 {
-	HpSortColumns columns;
-
-	if (pathkeys_contained_in(pathkeys, path->pathkeys) ||
-		!sort_path_find_columns(path, pathkeys, &columns))
+	if (pathkeys_contained_in(pathkeys, path->pathkeys))
 		return NULL;
 	path = sort_path_copy(path);
-	return path ? sort_path_make(root, rel, path, &columns, NULL, partial) : NULL;
+	return path ? sort_path_try(root, rel, path, pathkeys, NULL, partial) : NULL;
 }
 
 /* Offers the rows of a relation sorted by pathkeys, serially and by workers. */
@@ -171,7 +128,7 @@ add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 
 /*
  * Returns true if something other than ORDER BY wants the rows of the query in order.  For
- * DISTINCT it returns false if the target list must be computed for all rows (computed.h): above a
+ * DISTINCT it returns false if the target list must be computed for all rows (computed.c): above a
  * sorted relation it would be computed for the rows that are read, below core's Sort for all.
  */
 static bool
