@@ -313,40 +313,6 @@ test_failures(void **state)
 		}
 }
 
-static void
-test_long(void **state)
-{
-	int			trial;
-
-	(void) state;
-	for (trial = 0; trial < 200; trial++)
-	{
-		size_t		n = 1 + (size_t) unit_below(trial < 100 ? 40 : 20000);
-		RowsLongPair *pairs = aligned_alloc(sizeof(RowsLongPair), n * sizeof(RowsLongPair));
-		uint64_t	below = trial % 3 == 0 ? 5 : trial % 3 == 1 ? UINT64_MAX : 100000;
-		uint64_t	sum = 0;
-		Unit		u;
-		size_t		i;
-
-		unit_init(&u);
-		for (i = 0; i < n; i++)
-		{
-			pairs[i] = ROWS_LONG_PAIR(unit_below(below), i);
-			sum += ROWS_LONG_KEY(pairs[i]) * (i + 1);
-		}
-		assert_true(wide_sort_long_pairs(pairs, n, &u.context));
-		for (i = 0; i < n; i++)
-		{
-			sum -= ROWS_LONG_KEY(pairs[i]) * ((uint64_t) ROWS_LONG_REF(pairs[i]) + 1);
-			if (i > 0)
-				assert_true(pairs[i - 1] < pairs[i]);
-		}
-		assert_int_equal(sum, 0);
-		unit_assert_no_leak(&u);
-		free(pairs);
-	}
-}
-
 int
 main(void)
 {
@@ -354,7 +320,6 @@ main(void)
 		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_long),
 	};
 
 	unit_seed("rows_test");

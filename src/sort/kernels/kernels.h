@@ -123,9 +123,6 @@ extern void vqsort_pairs(uint64_t *pairs, size_t n);
  */
 extern void vqsort_keys_avx2(int32_t *keys, size_t n, int descending);
 
-/* The same of n unsigned 128-bit integers, aligned to 16 bytes. */
-extern void vqsort_long_pairs(void *pairs, size_t n);
-
 /* The instruction set in use, for people ("AVX3_ZEN4", "NEON", ...). */
 extern const char *kernel_target(void);
 

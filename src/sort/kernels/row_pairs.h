@@ -13,11 +13,4 @@
 #define ROWS_PAIR_KEY(pair) ((uint32_t) ((pair) >> 32))
 #define ROWS_PAIR_REF(pair) ((uint32_t) (pair))
 
-/* A 64-bit key above a 32-bit reference; aligned to its 16 bytes. */
-__extension__ typedef unsigned __int128 RowsLongPair;
-
-#define ROWS_LONG_PAIR(key, ref) ((RowsLongPair) (uint64_t) (key) << 64 | (uint64_t) (ref))
-#define ROWS_LONG_KEY(pair) ((uint64_t) ((pair) >> 64))
-#define ROWS_LONG_REF(pair) ((uint32_t) (pair))
-
 #endif							/* HPSORT_ROW_PAIRS_H */

@@ -153,12 +153,6 @@ vqsort_pairs(uint64_t *pairs, size_t n)
 {
 	ThreadSorter()(pairs, n, hwy::SortAscending());
 }
-
-void
-vqsort_long_pairs(void *pairs, size_t n)
-{
-	ThreadSorter()(static_cast<hwy::uint128_t *>(pairs), n, hwy::SortAscending());
-}
 }
 }								/* namespace hpsort */
 #endif

@@ -44,7 +44,6 @@ wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi, const Sort
 
 #define WIDE_NAME(name) keys_##name
 #define WIDE_TYPE int32_t
-#define WIDE_UNSIGNED uint64_t
 #define WIDE_BOUNDS wide_min_max
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, \
@@ -54,40 +53,9 @@ wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi, const Sort
 
 #define WIDE_NAME(name) pairs_##name
 #define WIDE_TYPE uint64_t
-#define WIDE_UNSIGNED uint64_t
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_pairs(e, n, pivot, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_pairs(e, n)
-#include "sort/kernels/wide_template.h"
-
-/* As kernel_partition_pairs, without vectors, which have no 128-bit lanes, and branches. */
-static bool
-partition_long_pairs(RowsLongPair *pairs, size_t n, RowsLongPair pivot, size_t *nleft,
-					 const SortContext *context)
-{
-	size_t		left = 0;
-	uint64_t	i = 0;
-	uint64_t	end;
-
-	while (sort_step(context, i, n, &end))
-		for (; i < end; i++)
-		{
-			RowsLongPair pair = pairs[i];
-
-			pairs[i] = pairs[left];
-			pairs[left] = pair;
-			left += pair <= pivot;
-		}
-	*nleft = left;
-	return i == n;
-}
-
-#define WIDE_NAME(name) long_pairs_##name
-#define WIDE_TYPE RowsLongPair
-#define WIDE_UNSIGNED RowsLongPair
-#define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
-	partition_long_pairs(e, n, pivot, nleft, context)
-#define WIDE_SORT(e, n, descending) vqsort_long_pairs(e, n)
 #include "sort/kernels/wide_template.h"
 
 bool
@@ -100,10 +68,4 @@ bool
 wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context)
 {
 	return pairs_sort(pairs, n, false, context);
-}
-
-bool
-wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContext *context)
-{
-	return long_pairs_sort(pairs, n, false, context);
 }

@@ -18,9 +18,6 @@ extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortC
 /* Sorts n pairs upwards in place, as unsigned integers; false as above. */
 extern bool wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context);
 
-/* Sorts n long pairs upwards in place; false as above. */
-extern bool wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContext *context);
-
 /* The bounds of any number of keys, at least one; false if interrupted. */
 extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,
 						 const SortContext *context);

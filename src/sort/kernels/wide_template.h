@@ -6,7 +6,6 @@
  * Included by wide.c once a type, after defining
  *	WIDE_NAME(name)	name of a function
  *	WIDE_TYPE		element
- *	WIDE_UNSIGNED	an unsigned type for the distance of any two
  *	WIDE_BOUNDS(elements, n, low, high, context)	finds the smallest and the
  *					largest; false if interrupted; if not defined, the one below
  *	WIDE_PARTITION(elements, n, pivot, descending, nleft, context)	as kernel_partition_keys
@@ -68,8 +67,7 @@ WIDE_NAME(split) (WIDE_TYPE * elements, size_t n, bool descending, bool bisect,
 				return false;
 			if (low == high)
 				return !sort_interrupted(context);
-			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((WIDE_UNSIGNED) high -
-													 (WIDE_UNSIGNED) low) / 2));
+			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((uint64_t) high - (uint64_t) low) / 2));
 		}
 		if (!WIDE_PARTITION(elements, n, pivot, descending, &nleft, context))
 			return false;
@@ -120,7 +118,6 @@ WIDE_NAME(sort) (WIDE_TYPE * elements, size_t n, bool descending, const SortCont
 
 #undef WIDE_NAME
 #undef WIDE_TYPE
-#undef WIDE_UNSIGNED
 #undef WIDE_BOUNDS
 #undef WIDE_PARTITION
 #undef WIDE_SORT

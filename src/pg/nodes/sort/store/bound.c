@@ -30,7 +30,6 @@ static void
 set_cutoff(RowStore *store, const RowKey *key)
 {
 	store->has_cutoff = true;
-	store->cutoff_is_null = (key->nulls & 1) != 0;
 	store->cutoff = *key;
 }
 
@@ -49,7 +48,7 @@ cut_bound(RowStore *store, const SortContext *context)
 	uint64		nnull;
 	uint64		n;
 
-	row_store_sort_keys(store, context);
+	row_store_sort_with_keys(store, false, context);
 	if (nulls_first)
 	{
 		nnull = Min(store->nnull, store->bound);
@@ -84,84 +83,41 @@ cut_bound(RowStore *store, const SortContext *context)
 }
 
 /*
- * Sorts the rows, and returns the references of the first n, as they lie: ascending, and
- * turned into signed integers.  *last is set to that of the last one in order.
+ * Sorts the rows, and returns the references of the first *n, as they lie: ascending, and
+ * turned into signed integers.  *last is set to that of the last wanted one in order.  Of rows that
+ * lie elsewhere references are numbers, and *n grows by those that are equal to the last one if
+ * keys are left to core.
  */
 static uint32 *
-first_refs(RowStore *store, uint64 n, const SortContext *context, uint32 *last)
+first_refs(RowStore *store, uint64 *n, uint32 *last, const SortContext *context)
 {
 	uint32	   *refs;
 	uint64		i;
 
 	if (store->elsewhere)
-		row_store_sort_mapped(store, context);
+		row_store_sort_with_keys(store, false, context);
 	else
 		row_store_sort(store, context);
-	*last = row_store_ref(store, n - 1);
-	refs = (uint32 *) MemoryContextAllocHuge(store->memory, n * sizeof(uint32));
-	for (i = 0; i < n; i++)
+	*last = row_store_ref(store, *n - 1);
+	if (store->elsewhere && store->keys->nrest > 0)
+	{
+		RowKey		key = {0};
+		RowKey		cutoff = {0};
+
+		row_store_wide_key(store, *last, &cutoff);
+		for (; *n < store->rows; (*n)++)
+		{
+			row_store_wide_key(store, store->order[*n], &key);
+			if (row_key_compare(store->keys, &key, &cutoff) != 0)
+				break;
+		}
+	}
+	refs = (uint32 *) MemoryContextAllocHuge(store->memory, *n * sizeof(uint32));
+	for (i = 0; i < *n; i++)
 		refs[i] = row_store_ref(store, i) ^ REF_SIGN;
-	if (!wide_sort_keys((int32 *) refs, n, false, context))
+	if (!wide_sort_keys((int32 *) refs, *n, false, context))
 		row_store_cancelled();
 	return refs;
-}
-
-/* The number of the row of a reference; references ascend. */
-static Size
-find_ref(const RowStore *store, uint32 ref)
-{
-	Size		low = 0;
-	Size		high = store->n - 1;
-
-	while (low < high)
-	{
-		Size		middle = low + (high - low) / 2;
-
-		if (store->refs[middle] < ref)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Keeps the first bound rows of a store of the wide layout whose rows lie elsewhere, and with
- * keys left to core all that are equal to the last of these.
- */
-static void
-cut_wide_refs(RowStore *store, const SortContext *context)
-{
-	bool		rest = store->keys->nrest > 0;
-	Size		rows = store->n;
-	uint64		n = store->bound;
-	uint32		last;
-	uint32	   *refs = first_refs(store, n, context, &last);
-	RowKey		key = {0};
-	RowKey		cutoff = {0};
-	uint64		taken = 0;		/* of refs */
-	Size		i;
-
-	/* Sorting has left the arrays as they were.  Rows move down in them, or stay. */
-	row_store_wide_key(store, find_ref(store, last), &cutoff);
-	row_store_restart(store);
-	store->has_cutoff = false;
-	for (i = 0; i < rows && (rest || taken < n); i++)
-	{
-		uint32		ref = store->refs[i];
-		bool		first = taken < n && ref == (refs[taken] ^ REF_SIGN);
-
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!first && !rest)
-			continue;
-		taken += first;
-		row_store_wide_key(store, i, &key);
-		if (first || row_key_compare(store->keys, &key, &cutoff) == 0)
-			row_store_put_ref(store, &key, ref);
-	}
-	pfree(refs);
-	set_cutoff(store, &cutoff);
 }
 
 void
@@ -183,23 +139,24 @@ row_store_keep_bound(RowStore *store)
 		store->kept = store->rows;
 		return;
 	}
-	if (store->elsewhere)
-	{
-		cut_wide_refs(store, &context);
-		store->kept = store->rows;
-		return;
-	}
-	refs = first_refs(store, n, &context, &last);
+	refs = first_refs(store, &n, &last, &context);
 	row_store_restart(store);
 	for (i = 0; i < n; i++)
 	{
 		uint32		ref = refs[i] ^ REF_SIGN;
-		RowKey		key;
-		uint32		moved;
+		RowKey		key = {0};
+		uint32		moved = 0;
 
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
-		row_store_put_again(store, ref, &key, &moved);
+		if (store->elsewhere)
+		{
+			/* Sorting has left the arrays as they were.  Rows move down in them, or stay. */
+			row_store_wide_key(store, ref, &key);
+			row_store_put_ref(store, &key, store->refs[ref]);
+		}
+		else
+			row_store_put_again(store, ref, &key, &moved);
 		if (ref == last)
 		{
 			set_cutoff(store, &key);
@@ -207,9 +164,11 @@ row_store_keep_bound(RowStore *store)
 		}
 	}
 	pfree(refs);
+	if (store->elsewhere)
+		store->kept = store->rows;
 
 	/* The keys left to core are compared with those of the cutoff's row. */
-	if (store->keys->rest)
+	else if (store->keys->rest)
 		ExecStoreMinimalTuple(row_store_tuple(store, last_moved), store->slot, false);
 }
 

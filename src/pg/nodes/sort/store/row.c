@@ -10,27 +10,6 @@
 #include "pg/nodes/sort/store/row.h"
 
 void
-row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
-{
-	int			i;
-
-	key->nulls = 0;
-	for (i = 0; i < keys->nmapped; i++)
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
-
-		if (isnull)
-		{
-			key->nulls |= 1 << i;
-			key->images[i] = 0;
-		}
-		else
-			key->images[i] = key_image(&keys->keys[i], value);
-	}
-}
-
-void
 row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey *key)
 {
 	KeyColumn  *first = &keys->keys[0];
@@ -47,18 +26,6 @@ row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey
 	value = row_tuple_value(tuple, slot->tts_tupleDescriptor, first->attno, &isnull);
 	key->nulls = isnull ? 1 : 0;
 	key->images[0] = isnull ? 0 : key_image(first, value);
-}
-
-int
-row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)
-{
-	int			result = 0;
-	int			i;
-
-	for (i = 0; result == 0 && i < keys->nmapped; i++)
-		result = key_compare(&keys->keys[i], (a->nulls >> i) & 1, a->images[i],
-							 (b->nulls >> i) & 1, b->images[i]);
-	return result;
 }
 
 int

@@ -21,7 +21,26 @@ typedef struct RowKey
 } RowKey;
 
 /* The mapped keys of the row in slot. */
-extern void row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
+static inline void
+row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
+{
+	int			i;
+
+	key->nulls = 0;
+	for (i = 0; i < keys->nmapped; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
+
+		if (isnull)
+		{
+			key->nulls |= 1 << i;
+			key->images[i] = 0;
+		}
+		else
+			key->images[i] = key_image(&keys->keys[i], value);
+	}
+}
 
 /*
  * The mapped keys of a minimal tuple.  slot has the tuple's descriptor, and is
@@ -30,7 +49,17 @@ extern void row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
 extern void row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey *key);
 
 /* The order of two rows by their mapped keys: < 0, 0 or > 0. */
-extern int	row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b);
+static inline int
+row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)
+{
+	int			result = 0;
+	int			i;
+
+	for (i = 0; result == 0 && i < keys->nmapped; i++)
+		result = key_compare(&keys->keys[i], (a->nulls >> i) & 1, a->images[i],
+							 (b->nulls >> i) & 1, b->images[i]);
+	return result;
+}
 
 /* The order of two tuples of equal mapped keys by the keys left to core. */
 extern int	row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a,

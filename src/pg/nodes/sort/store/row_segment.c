@@ -268,7 +268,7 @@ void
 row_segment_sort_store(RowStore *store, const SortContext *context)
 {
 	if (store->elsewhere)
-		row_store_sort_with_keys(store, context);
+		row_store_sort_with_keys(store, true, context);
 	else
 		row_store_sort(store, context);
 }

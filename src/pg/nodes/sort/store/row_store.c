@@ -37,7 +37,6 @@ forget_rows(RowStore *store)
 	store->nnull = 0;
 	store->order = NULL;
 	store->sorted_notes = NULL;
-	store->sorted = NULL;
 	store->nulls_before = 0;
 	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
 		store->ranges[i] = EMPTY_KEY_RANGE;
@@ -102,7 +101,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->keys = keys;
 	store->tupdesc = tupdesc;
 	store->tuples = tuples;
-	store->narrow = key_columns_are_narrow(keys);
+	store->narrow = tuples && key_columns_are_narrow(keys);
 	store->limit = limit;
 	store->bound = bound;
 	row_store_start_keys(store);
@@ -253,19 +252,6 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 	return result >= 0;
 }
 
-/* The same where one narrow key is the only key. */
-static inline bool
-after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
-{
-	bool		nulls_first = store->keys->keys[0].nulls_first;
-
-	if (store->cutoff_is_null)
-		return isnull || nulls_first;
-	if (isnull)
-		return !nulls_first;
-	return image >= store->cutoff.images[0];
-}
-
 /* Writes the keys of a row of the wide layout to position n of the arrays. */
 static inline void
 put_wide_key(RowStore *store, const RowKey *key)
@@ -289,19 +275,30 @@ put_wide_key(RowStore *store, const RowKey *key)
 	}
 }
 
+/* Whether a key that is NULL goes to an array of its own, or is only counted. */
+static inline bool
+null_is_apart(const RowStore *store)
+{
+	return store->narrow || !store->tuples;
+}
+
+/* Whether the array that the key of one more row goes to is full. */
+static inline bool
+is_full(const RowStore *store, bool isnull)
+{
+	if (isnull && null_is_apart(store))
+		return store->tuples && store->nnull == store->null_room;
+	return store->n == store->room;
+}
+
 /* Enlarges the array that the key of one more row goes to, if it is full; false if it cannot. */
 static bool
 grow_for_key(RowStore *store, bool isnull)
 {
-	if (store->narrow && isnull)
-	{
-		if (store->tuples && store->nnull == store->null_room)
-			return store_memory_grow_null_refs(store);
+	if (!is_full(store, isnull))
 		return true;
-	}
-	if (store->n == store->room)
-		return store_memory_grow_keys(store);
-	return true;
+	return isnull && null_is_apart(store) ? store_memory_grow_null_refs(store) :
+		store_memory_grow_keys(store);
 }
 
 /* Makes room for one more row when is_full() says so; false if there is none. */
@@ -321,47 +318,22 @@ make_room(RowStore *store, bool isnull)
 	return grow_for_key(store, isnull);
 }
 
-/* Takes the narrow key of a row, for which there is room, and its reference. */
+/* Takes a row, for which there is room, by its keys and its reference. */
 static inline void
-put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
+put_known(RowStore *store, const RowKey *key, uint32 ref)
 {
-	if (unlikely(isnull))
+	if (unlikely((key->nulls & 1) != 0) && null_is_apart(store))
 	{
 		if (store->tuples)
 			store->null_refs[store->nnull] = ref;
 		store->nnull++;
 		store->ranges[0].nulls = true;
 	}
-	else
+	else if (store->narrow)
 	{
-		key_range_put(&store->ranges[0], image);
-		store->pairs[store->n++] = ROWS_PAIR(image, ref);
+		key_range_put(&store->ranges[0], key->images[0]);
+		store->pairs[store->n++] = ROWS_PAIR(key->images[0], ref);
 	}
-	store->rows++;
-}
-
-/* Whether the array that the key of one more row goes to is full. */
-static inline bool
-is_full(const RowStore *store, bool isnull)
-{
-	if (store->narrow && isnull)
-		return store->nnull == store->null_room;
-	return store->n == store->room;
-}
-
-/* Takes a row, for which there is room, by its keys and its reference. */
-static void
-put_known(RowStore *store, const RowKey *key, uint32 ref)
-{
-	bool		isnull = (key->nulls & 1) != 0;
-
-	if (store->narrow)
-	{
-		put_narrow_key(store, isnull, key->images[0], ref);
-		return;
-	}
-	if (!store->tuples && isnull)
-		store->nnull++;			/* of NULLs without tuples only the number is kept */
 	else
 	{
 		put_wide_key(store, key);
@@ -461,10 +433,17 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 	store->rows += n;
 }
 
+/* Whether the first key of the cutoff is NULL, and its image 0. */
+static inline bool
+cutoff_is_null(const RowStore *store)
+{
+	return (store->cutoff.nulls & 1) != 0;
+}
+
 uint64
 row_store_narrow_cutoff(const RowStore *store)
 {
-	if (store->has_cutoff && !store->cutoff_is_null)
+	if (store->has_cutoff && !cutoff_is_null(store))
 		return store->cutoff.images[0] + (store->keys->nrest > 0);
 	return store->has_cutoff && store->keys->keys[0].nulls_first ? 0 : (uint64) PG_UINT32_MAX + 1;
 }
@@ -472,9 +451,9 @@ row_store_narrow_cutoff(const RowStore *store)
 uint64
 row_store_largest_wanted(const RowStore *store)
 {
-	if (!store->has_cutoff || (store->cutoff_is_null && !store->keys->keys[0].nulls_first))
+	if (!store->has_cutoff || (cutoff_is_null(store) && !store->keys->keys[0].nulls_first))
 		return PG_UINT64_MAX;
-	return store->cutoff_is_null ? 0 : store->cutoff.images[0];
+	return store->cutoff.images[0];
 }
 
 /* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */
@@ -560,21 +539,6 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 	bool		isnull;
 	uint32		ref;
 
-	if (store->narrow && !(store->has_cutoff && store->keys->rest))
-	{
-		KeyColumn  *first = &store->keys->keys[0];
-		Datum		value = slot_getattr(slot, first->attno, &isnull);
-		uint64		image = isnull ? 0 : key_image(first, value);
-
-		if (store->has_cutoff && after_narrow_cutoff(store, isnull, image))
-			return true;
-		if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
-			return false;
-		if (!put_tuple(store, slot, &ref))
-			return false;
-		put_narrow_key(store, isnull, image, ref);
-		return true;
-	}
 	row_slot_key(store->keys, slot, &key);
 	if (unlikely(store->rows >= store->abort_check) &&
 		(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
@@ -582,7 +546,7 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 	isnull = (key.nulls & 1) != 0;
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
-	if (is_full(store, isnull) && !make_room(store, isnull))
+	if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
 		return false;
 	if (!put_tuple(store, slot, &ref))
 		return false;

@@ -177,7 +177,7 @@ row_store_key(const RowStore *store, uint64 i, uint64 *image)
 	i -= store->nulls_before;
 	if (unlikely(i >= store->n))
 		return false;
-	*image = store->narrow ? ROWS_PAIR_KEY(store->sorted[i]) : store->sorted[i];
+	*image = store->images[0][i];
 	return true;
 }
 

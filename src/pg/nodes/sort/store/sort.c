@@ -62,7 +62,7 @@ typedef struct GroupSort
 {
 	RowStore   *store;
 	int			first;			/* mapped keys from here on are compared ... */
-	int			nrest;			/* ... and so many keys left to core */
+	int			nrest;			/* ... and so many keys left to core; none of either: no group is */
 	RowGroupEntry *rows;
 	Size		room;
 	bool		any_equal;		/* rows have turned out to be equal in all keys */
@@ -389,27 +389,30 @@ free_group(GroupSort *sort)
 }
 
 /*
- * Writes the rows of n sorted pairs, ROW(i) with key KEY(i), to rows, and puts those
- * of the same key in order by the keys that are left.
+ * Writes the rows of n sorted pairs, each a code above so many bits of the row, to rows, and puts
+ * those of the same code in order by the keys that are left.
  */
-#define SORT_GROUPS(rows, n, KEY, ROW) \
-	do { \
-		Size		start_ = 0; \
-		Size		i_; \
-		for (i_ = 0; i_ < (n); i_++) \
-		{ \
-			(rows)[i_] = ROW(i_); \
-			if (i_ + 1 == (n) || KEY(i_) != KEY(i_ + 1)) \
-			{ \
-				if (i_ > start_) \
-					sort_group(&sort, (rows) + start_, i_ + 1 - start_); \
-				start_ = i_ + 1; \
-				store->stats.distinct++; \
-			} \
-			if (i_ % CHECK_EVERY == 0) \
-				CHECK_FOR_INTERRUPTS(); \
-		} \
-	} while (0)
+static inline void
+order_groups(GroupSort *sort, const uint64 *pairs, Size n, int bits, uint32 *rows)
+{
+	bool		compared = sort->first < sort->store->keys->nmapped || sort->nrest > 0;
+	Size		start = 0;
+	Size		i;
+
+	for (i = 0; i < n; i++)
+	{
+		rows[i] = (uint32) (pairs[i] & ((UINT64CONST(1) << bits) - 1));
+		if (i + 1 == n || pairs[i] >> bits != pairs[i + 1] >> bits)
+		{
+			if (i > start && compared)
+				sort_group(sort, rows + start, i + 1 - start);
+			start = i + 1;
+			sort->store->stats.distinct++;
+		}
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
 
 void
 row_store_cancelled(void)
@@ -420,15 +423,22 @@ row_store_cancelled(void)
 	pg_sort_error(&err);
 }
 
-/* Sorts images of keys without rows, or pairs with such images, and counts the different ones. */
+/* Sorts integers in place: codes above rows, or images alone. */
 static void
-sort_images(RowStore *store, uint64 *images, const SortContext *context)
+sort_integers(uint64 *integers, Size n, const SortContext *context)
 {
+	if (n > 0 && !wide_sort_pairs(integers, n, context))
+		row_store_cancelled();
+}
+
+/* Sorts images of keys without rows, and counts the different ones. */
+static void
+sort_images(RowStore *store, const SortContext *context)
+{
+	const uint64 *images = store->images[0];
 	Size		i;
 
-	if (store->n > 0 && !wide_sort_pairs(images, store->n, context))
-		row_store_cancelled();
-	store->sorted = images;
+	sort_integers(store->images[0], store->n, context);
 	for (i = 0; i < store->n; i++)
 	{
 		store->stats.distinct += i == 0 || images[i] != images[i - 1];
@@ -456,130 +466,106 @@ sort_narrow(RowStore *store, const SortContext *context)
 {
 	GroupSort	sort = {.store = store,.first = 1,.nrest = store->keys->nrest};
 
-	if (!store->tuples)
-	{
-		sort_images(store, store->pairs, context);
-		return;
-	}
-	if (store->keys->nrest == 0)
+	if (sort.nrest == 0)
 	{
 		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo,
 				  (uint32) store->ranges[0].hi, context);
 		return;
 	}
-	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
-		row_store_cancelled();
+	sort_integers(store->pairs, store->n, context);
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 	store->stats.compared = true;
 	store->order = pg_huge_alloc(store->memory, (store->n + 1) * sizeof(uint32));
-#define KEY(i) ROWS_PAIR_KEY(store->pairs[i])
-#define ROW(i) ROWS_PAIR_REF(store->pairs[i])
-	SORT_GROUPS(store->order, store->n, KEY, ROW);
-#undef KEY
-#undef ROW
+	order_groups(&sort, store->pairs, store->n, 32, store->order);
 	if (store->nnull > 1)
 		sort_group(&sort, store->null_refs, store->nnull);
 	free_group(&sort);
 }
 
 /*
- * Sorts rows whose codes have more than 32 bits: first by as many leading bits of
- * the codes as there is room for beside the row's number in 64 bits, 40 of 1e7 rows.
- * Whole codes, which take twice the bytes and four times the time, are sorted only for
- * rows whose leading bits are equal, few as a rule.
+ * Has those of n sorted pairs, all of them of the same leading bits of the code, in the order of
+ * the bits below, which take their place.  Often all are equal, and in order as they are.
  */
 static void
-sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *groupsort,
-				const SortContext *context)
+sort_lower_bits(const RowStore *store, const Combination *c, int bits, uint64 lower, uint64 *pairs,
+				Size n, const SortContext *context)
 {
-	GroupSort	sort = *groupsort;
-	int			number_bits = row_bits(store);
-	int			shift = Max(code_bits(c->last) + number_bits - 64, 0);
+	bool		ordered = true;
+	Size		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		row = pairs[i] & ((UINT64CONST(1) << bits) - 1);
+
+		pairs[i] = (row_code(store, c, row) & lower) << bits | row;
+		ordered &= i == 0 || pairs[i - 1] < pairs[i];
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (!ordered)
+		sort_integers(pairs, n, context);
+}
+
+/*
+ * Sorts rows by their codes: first by as many leading bits of them as there is room for beside the
+ * row's number in 64 bits, 40 of 1e7 rows.  The bits below, which are fewer than those of a row's
+ * number, are looked at only where the leading bits are equal, few rows as a rule.
+ */
+static void
+sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)
+{
+	RowStore   *store = sort->store;
+	int			bits = row_bits(store);
+	int			nlower = Max(code_bits(c->last) + bits - 64, 0);
+	uint64		lower = (UINT64CONST(1) << nlower) - 1;
 	uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
-	char	   *block = NULL;
-	RowsLongPair *longs = NULL;
-	Size		room = 0;
-	bool		ordered;
 	Size		start;
 	Size		end;
 	Size		i;
 
-#define LEADING(pair) ((pair) >> number_bits)
-#define PAIR_ROW(pair) ((uint32) ((pair) & ((UINT64CONST(1) << number_bits) - 1)))
 	for (i = 0; i < store->n; i++)
 	{
-		pairs[i] = row_code(store, c, i) >> shift << number_bits | i;
+		pairs[i] = row_code(store, c, i) >> nlower << bits | i;
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	if (!wide_sort_pairs(pairs, store->n, context))
-		row_store_cancelled();
+	sort_integers(pairs, store->n, context);
 	store->order = pg_huge_alloc(store->memory, store->n * sizeof(uint32));
-	for (start = 0; start < store->n; start = end)
+	for (start = nlower == 0 ? store->n : 0; start < store->n; start = end)
 	{
-		Size		n;
+		uint64		leading = pairs[start] >> bits;
 
-		if (start % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		for (end = start + 1;
-			 end < store->n && LEADING(pairs[end]) == LEADING(pairs[start]); end++)
+		for (end = start + 1; end < store->n && pairs[end] >> bits == leading; end++)
 			if (end % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
-		n = end - start;
-		if (likely(n == 1))
-		{
-			store->order[start] = PAIR_ROW(pairs[start]);
-			store->stats.distinct++;
-			continue;
-		}
-		if (n > room)
-		{
-			if (block)
-				pfree(block);
-			room = Max(n, 256);
-
-			/* VQSort needs its integers aligned, which palloc does not promise. */
-			block = MemoryContextAllocHuge(store->memory, (room + 1) * sizeof(RowsLongPair));
-			longs = (RowsLongPair *) TYPEALIGN(sizeof(RowsLongPair), block);
-		}
-		ordered = true;
-		for (i = 0; i < n; i++)
-		{
-			uint32		row = PAIR_ROW(pairs[start + i]);
-
-			longs[i] = ROWS_LONG_PAIR(shift == 0 ? LEADING(pairs[start]) : row_code(store, c, row),
-									  row);
-			ordered &= i == 0 || ROWS_LONG_KEY(longs[i - 1]) <= ROWS_LONG_KEY(longs[i]);
-			if (i % CHECK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
-		}
-
-		/* Rows whose codes have the same leading bits are often all equal, and in order then. */
-		if (!ordered && !wide_sort_long_pairs(longs, n, context))
-			row_store_cancelled();
-#define KEY(i) ROWS_LONG_KEY(longs[i])
-#define ROW(i) ROWS_LONG_REF(longs[i])
-		if (groups)
-			SORT_GROUPS(store->order + start, n, KEY, ROW);
-		else
-		{
-			for (i = 0; i < n; i++)
-			{
-				store->order[start + i] = ROW(i);
-				store->stats.distinct += i == 0 || KEY(i) != KEY(i - 1);
-				if (i % CHECK_EVERY == 0)
-					CHECK_FOR_INTERRUPTS();
-			}
-		}
-#undef KEY
-#undef ROW
+		if (end - start > 1)
+			sort_lower_bits(store, c, bits, lower, pairs + start, end - start, context);
+		order_groups(sort, pairs + start, end - start, bits, store->order + start);
 	}
-#undef LEADING
-#undef PAIR_ROW
-	if (block)
-		pfree(block);
+	if (nlower == 0)
+		order_groups(sort, pairs, store->n, bits, store->order);
 	pfree(pairs);
-	free_group(&sort);
+}
+
+/*
+ * Sorts codes of at most 32 bits that say all of the order, as the plan says.  References grow with
+ * the rows, so the order of equal codes is the rows', too.
+ */
+static void
+sort_short_codes(RowStore *store, const Combination *c, bool numbers, const SortContext *context)
+{
+	uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		pairs[i] = ROWS_PAIR(row_code(store, c, i), numbers ? (uint32) i : store->refs[i]);
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	sort_rows(store, pairs, 0, (uint32) c->last, context);
+	if ((void *) store->order != (void *) pairs)
+		pfree(pairs);
 }
 
 /*
@@ -591,56 +577,24 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 {
 	GroupSort	sort = {.store = store,.nrest = nrest};
 	Combination c;
-	bool		groups;
+	bool		is_short;
 	Size		i;
 
 	combine_keys(store, &c);
 	store->stats.range = c.range;
-	groups = c.nwhole < store->keys->nmapped || nrest > 0;
+	store->stats.compared = c.nwhole < store->keys->nmapped || nrest > 0;
 	sort.first = c.nwhole;
 	try_byte_codes(store, &c);
-	store->stats.compared = groups;
-	rows_plan(context, store->n, 0, c.last, !groups && c.last <= PG_UINT32_MAX, &store->stats.plan);
-
-	if (c.last <= PG_UINT32_MAX)
-	{
-		uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
-
-		/* References grow with the rows, so the order of equal codes is the rows', too. */
-		for (i = 0; i < store->n; i++)
-		{
-			pairs[i] = ROWS_PAIR(row_code(store, &c, i),
-								 groups || numbers ? (uint32) i : store->refs[i]);
-			if (i % CHECK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
-		}
-		if (c.bytes)
-			pfree(c.bytes);
-		if (!groups)
-		{
-			sort_rows(store, pairs, 0, (uint32) c.last, context);
-			if ((void *) store->order != (void *) pairs)
-				pfree(pairs);
-			return;
-		}
-		if (!wide_sort_pairs(pairs, store->n, context))
-			row_store_cancelled();
-		store->order = pg_huge_alloc(store->memory, store->n * sizeof(uint32));
-#define KEY(i) ROWS_PAIR_KEY(pairs[i])
-#define ROW(i) ROWS_PAIR_REF(pairs[i])
-		SORT_GROUPS(store->order, store->n, KEY, ROW);
-#undef KEY
-#undef ROW
-		pfree(pairs);
-		free_group(&sort);
-	}
+	is_short = !store->stats.compared && c.last <= PG_UINT32_MAX;
+	rows_plan(context, store->n, 0, c.last, is_short, &store->stats.plan);
+	if (is_short)
+		sort_short_codes(store, &c, numbers, context);
 	else
-	{
-		sort_long_codes(store, &c, groups, &sort, context);
-		if (c.bytes)
-			pfree(c.bytes);
-	}
-	for (i = 0; i < store->n && !numbers; i++)
+		sort_codes(&sort, &c, context);
+	if (c.bytes)
+		pfree(c.bytes);
+	free_group(&sort);
+	for (i = 0; i < store->n && !is_short && !numbers; i++)
 	{
 		store->order[i] = store->refs[store->order[i]];
 		if (i % CHECK_EVERY == 0)
@@ -686,8 +640,7 @@ row_store_expect_equal(const RowStore *store, double times, const SortContext *c
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	if (store->n > 0 && !wide_sort_pairs(keys, store->n, context))
-		row_store_cancelled();
+	sort_integers(keys, store->n, context);
 	for (i = 1; i <= store->n; i++)
 	{
 		if (i < store->n && keys[i] == keys[start])
@@ -702,37 +655,20 @@ row_store_expect_equal(const RowStore *store, double times, const SortContext *c
 }
 
 void
-row_store_sort_keys(RowStore *store, const SortContext *context)
+row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 {
-	Assert(store->narrow || (!store->tuples && store->keys->nmapped == 1));
-	if (store->n > 0 &&
-		!wide_sort_pairs(store->narrow ? store->pairs : store->images[0], store->n, context))
-		row_store_cancelled();
-}
+	int			nrest = all ? store->keys->nrest : 0;
 
-void
-row_store_sort_mapped(RowStore *store, const SortContext *context)
-{
-	Assert(store->elsewhere && !store->narrow);
-	memset(&store->stats, 0, sizeof(store->stats));
-	if (store->n > 0)
-		sort_wide(store, 0, false, context);
-	store->peak = Max(store->peak, store->used);
-}
-
-void
-row_store_sort_with_keys(RowStore *store, const SortContext *context)
-{
-	Assert(store->elsewhere);
+	Assert(store->elsewhere || store->narrow || !store->tuples);
 	memset(&store->stats, 0, sizeof(store->stats));
 	store->nulls_before = store->narrow && store->keys->keys[0].nulls_first ? store->nnull : 0;
 	rows_plan(context, store->n, 0, PG_UINT32_MAX, false, &store->stats.plan);
-	if (store->narrow && store->keys->nrest > 0)
+	if (store->narrow && nrest > 0)
 		sort_narrow(store, context);
-	else if (store->narrow)
-		row_store_sort_keys(store, context);
+	else if (store->narrow || !store->tuples)
+		sort_integers(store->narrow ? store->pairs : store->images[0], store->n, context);
 	else if (store->n > 0)
-		sort_wide(store, store->keys->nrest, true, context);
+		sort_wide(store, nrest, true, context);
 	store->peak = Max(store->peak, store->used);
 }
 
@@ -749,14 +685,13 @@ row_store_sort(RowStore *store, const SortContext *context)
 
 		store->nulls_before = store->keys->keys[0].nulls_first ? store->nnull : 0;
 		store->stats.range = store->n > 0 ? (double) (hi - lo) + 1 : 0;
-		rows_plan(context, store->n, lo, hi,
-				  store->narrow && store->tuples && store->keys->nrest == 0,
+		rows_plan(context, store->n, lo, hi, store->narrow && store->keys->nrest == 0,
 				  &store->stats.plan);
 	}
 	if (store->narrow)
 		sort_narrow(store, context);
 	else if (!store->tuples)
-		sort_images(store, store->images[0], context);
+		sort_images(store, context);
 	else if (store->n > 0)
 		sort_wide(store, store->keys->nrest, false, context);
 	else

@@ -16,21 +16,16 @@
  */
 extern void row_store_sort(RowStore *store, const SortContext *context);
 
-/* The same by mapped keys only, of rows that lie elsewhere: equal ones stay as they came. */
-extern void row_store_sort_mapped(RowStore *store, const SortContext *context);
-
 /*
- * Puts rows that lie elsewhere in order by all keys, and keeps the keys.  Of the narrow layout the
- * pairs of those that are not NULL are in order, and references are in store->order, or, if it is
- * NULL, in the pairs; of the wide layout store->order has the numbers of rows.
+ * Puts rows in order and keeps their keys: rows that lie elsewhere, of the narrow layout, or keys
+ * alone.  all: by all keys, of rows that lie elsewhere; else by mapped keys only, and equal rows
+ * stay as they came.
+ * - Narrow layout: the pairs of those that are not NULL are in order; references are in
+ *	 store->order, or, if it is NULL, in the pairs.
+ * - Wide layout: store->order has the numbers of rows.
+ * - Without tuples: the images that are not NULL are in order.
  */
-extern void row_store_sort_with_keys(RowStore *store, const SortContext *context);
-
-/*
- * Puts the keys in order where they lie: pairs of the narrow layout, or the images of one key
- * without tuples.  Keys left to core are not looked at.
- */
-extern void row_store_sort_keys(RowStore *store, const SortContext *context);
+extern void row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context);
 
 /*
  * How many of these rows will have the mapped keys of another one when there are so many times as

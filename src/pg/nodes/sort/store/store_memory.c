@@ -36,7 +36,7 @@ row_store_ref_bytes(const KeyColumns *keys)
 
 	if (!key_columns_are_narrow(keys))
 		bytes = keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
-			sizeof(RowsLongPair);
+			sizeof(uint64);
 	return keys->rest ? bytes + sizeof(RowGroupEntry) : bytes;
 }
 

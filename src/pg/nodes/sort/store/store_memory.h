@@ -64,7 +64,7 @@ typedef struct RowStore
 	TupleDesc	tupdesc;
 	bool		tuples;
 	const RowElsewhere *elsewhere;	/* where tuples are; NULL: in the blocks */
-	bool		narrow;
+	bool		narrow;			/* the layout of the keys */
 	Size		limit;			/* bytes it may take */
 	Size		used;			/* bytes it takes, at most */
 	Size		peak;			/* most it ever took */
@@ -86,7 +86,7 @@ typedef struct RowStore
 	Size		expected;		/* rows, if the owner knows of a number */
 	Size		n;				/* rows in these arrays */
 	uint64	   *pairs;			/* narrow */
-	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide */
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
 	uint8	   *nulls;			/* wide; NULL until there is one */
 	uint32	   *refs;			/* wide, with tuples */
 	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's ... */
@@ -101,7 +101,6 @@ typedef struct RowStore
 	/* Only the first bound rows are wanted; 0: all. */
 	uint64		bound;
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
-	bool		cutoff_is_null;
 	RowKey		cutoff;
 	uint64		kept;			/* rows that the last cut has left, with those equal to the last
 								 * wanted one where that takes a comparison */
@@ -111,7 +110,6 @@ typedef struct RowStore
 	/* After row_store_sort. */
 	uint32	   *order;			/* references */
 	uint32	   *sorted_notes;	/* the notes in that order, in the memory of the pairs, or NULL */
-	uint64	   *sorted;			/* without tuples: pairs or images in order */
 	Size		nulls_before;	/* rows of null_refs that come first */
 	RowStoreStats stats;
 } RowStore;
