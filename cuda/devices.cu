@@ -150,9 +150,6 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
-			/* where this holds, the device reads unpinned memory in place: is_read_in_place() */
-			context->reads_pageable =
-				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			context->limit = memory_limit > 0 ? memory_limit : context->limits.memory_bytes;
 			/* Not the device's default pool, which other code of this process may use: its
 			 * settings and hpsort_cuda_trim() would apply to that code's memory. */
