@@ -83,8 +83,7 @@ struct PartitionTuning
 	static constexpr int threads = 512;
 	static constexpr int blocks = 2;
 	static constexpr int items = 32;
-	static constexpr int small_items = 8;	/* where shared memory is small */
-	static constexpr int few_keys_items = 16;	/* so that few keys keep all SMs busy */
+	static constexpr int small_items = 16;	/* REGIME_PARTITION_SMALL_TILE */
 	static constexpr int bucket_threads = 512;
 	/* Runs of this many keys are expanded without a search.  Shorter runs are too often more than
 	 * a warp has lanes for.  n 1e8 with / without the search: range 1.6e7 0.747 / 0.686, range
