@@ -8,7 +8,6 @@
  *-------------------------------------------------------------------------
  */
 #include "context.cuh"
-#include "histogram/shared_histogram.cuh"
 #include "packed.cuh"
 #include "passes/radix.cuh"
 #include "sort.cuh"
@@ -164,7 +163,6 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 										  &keep), "set up the memory pool");
 			/* asked once, as the driver's answers stay the same */
 			configure_kernels(context->limits);
-			context->crew_blocks = shared_crew_blocks(context->limits);
 			context->overlap = sweeps_overlap();
 		}
 		catch (...)

@@ -125,7 +125,7 @@ finish_counting(HpsortCudaJob *job)
 
 	job->runs.allocate(job->context, job->compute,
 					   range < job->n ? range : job->n);
-	job->counted.bins.compact(job->compute, job->runs, job->verdict.get());
+	job->counted.bins.compact(job->context, job->compute, job->runs, job->verdict.get());
 	check(cudaStreamSynchronize(job->compute), "count the keys");
 	if (job->verdict->n_outside != 0)
 		fail_outside(job->verdict->key, job->spec.lo, job->spec.hi);

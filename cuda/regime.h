@@ -266,7 +266,7 @@ extern uint64_t regime_job_need(const HpsortCudaLimits *limits,
 								const HpsortCudaSpec *spec, uint64_t n);
 
 /* Return bytes of device memory, one function for each kind of buffer. */
-extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
+extern uint64_t regime_bins_bytes(uint64_t range);
 extern uint64_t regime_runs_bytes(uint64_t runs);
 extern uint64_t regime_few_distinct_bytes(const HpsortCudaLimits *limits);
 extern uint64_t regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n,

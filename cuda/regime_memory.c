@@ -11,12 +11,11 @@
 #include "regime_tuning.h"
 
 uint64_t
-regime_bins_bytes(uint64_t range, uint32_t count_bytes)
+regime_bins_bytes(uint64_t range)
 {
 	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
 
-	/* one more for the kernel's counter of tiles */
-	return round_up((slices * REGIME_SLICE_BINS + slices + 1) * count_bytes, 256);
+	return round_up((slices * REGIME_SLICE_BINS + slices) * sizeof(uint64_t), 256);
 }
 
 uint64_t
@@ -163,7 +162,7 @@ uint64_t
 regime_job_need(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec, uint64_t n)
 {
 	uint64_t	bins = regime_shared_bins(limits);
-	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
+	uint64_t	need = regime_bins_bytes(bins) +
 		regime_runs_bytes(bins) + 65536;
 	uint64_t	sorting;
 

@@ -9,10 +9,7 @@
  * Words of the kernels that are in no paper:
  *	phase		how many keys behind a 16-byte boundary an array begins; its head and tail
  *				are the keys before and after its whole vectors
- *	dealt		given out in equal shares before the kernel starts
- *	drawn		given out tile by tile, each to the block that is free first
  *	slice		256 bins whose sum is kept, too; a batch is what a block scans at once
- *	crew		the blocks of a cluster, which add up their bins among themselves
  *	crowded		a bucket with more than twice its share of the keys; several blocks work on
  *				it, a segment each
  *	extent		room for keys of a bucket, more than its share

@@ -322,8 +322,8 @@ launch(const SortInput &input, uint32_t shift, uint64_t most_items, bool crowded
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
 	launch_behind(context, input.stream, bucket_kernel<false, THREADS>, blocks, THREADS, bytes,
-				  "sort the buckets", arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
-				  arrays.crowded_bins, out, arrays.extents);
+				  "sort the buckets", arrays.plan, arrays.items, arrays.starts, arrays.residues,
+				  map, shift, arrays.crowded_bins, out, arrays.extents);
 	if (crowded)
 		launch_behind(context, input.stream,
 					  bucket_kernel<true, PartitionTuning::wide_threads>, blocks,
