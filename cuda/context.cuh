@@ -146,9 +146,6 @@ struct HpsortCuda
 {
 	int			ordinal = 0;
 	HpsortCudaLimits limits = {};
-	bool		reads_pageable = false; /* kernels and copies read unpinned host memory without
-										 * staging */
-	uint32_t	crew_blocks = 0;	/* the result of shared_crew_blocks() */
 	bool		overlap = false;	/* the result of sweeps_overlap() */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};

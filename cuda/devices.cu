@@ -8,7 +8,6 @@
  *-------------------------------------------------------------------------
  */
 #include "context.cuh"
-#include "histogram/shared_histogram.cuh"
 #include "packed.cuh"
 #include "passes/radix.cuh"
 #include "sort.cuh"
@@ -150,9 +149,6 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
-			/* where this holds, the device reads unpinned memory in place: is_read_in_place() */
-			context->reads_pageable =
-				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			context->limit = memory_limit > 0 ? memory_limit : context->limits.memory_bytes;
 			/* Not the device's default pool, which other code of this process may use: its
 			 * settings and hpsort_cuda_trim() would apply to that code's memory. */
@@ -167,7 +163,6 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 										  &keep), "set up the memory pool");
 			/* asked once, as the driver's answers stay the same */
 			configure_kernels(context->limits);
-			context->crew_blocks = shared_crew_blocks(context->limits);
 			context->overlap = sweeps_overlap();
 		}
 		catch (...)

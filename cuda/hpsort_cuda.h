@@ -193,13 +193,11 @@ extern HpsortCudaCode hpsort_cuda_job_open(HpsortCuda *context,
 										   HpsortCudaError *err);
 
 /*
- * Adds n keys from host memory (pinned or not) or from memory of the job's device.  The keys must
- * be complete when this is called.  Returns before they are consumed, and stores the call's
- * number in *number (calls count from 1; number may be NULL).
- *
- * - Pinned and device memory may be reused when hpsort_cuda_job_consumed() reports at least this
- *   number.  After an error, pinned memory may be in use until the job is closed.
- * - Unpinned host memory may be reused on return.
+ * Adds n keys from host or device memory; pinned host memory is the fastest.  The keys must be
+ * complete when this is called.  Returns before they are consumed, and stores the call's number in
+ * *number (calls count from 1; number may be NULL).  The memory may be reused when
+ * hpsort_cuda_job_consumed() reports at least this number.  After an error it may be in use until
+ * the job is closed.
  *
  * An error of add or finish other than BAD_ARGUMENT is final: it is not known how many of the
  * keys were taken, and both refuse the job from then on.

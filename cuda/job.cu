@@ -50,7 +50,7 @@ check_spec(const HpsortCudaSpec *spec)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "unknown result wanted");
 }
 
-/* Copies n keys of host memory to the next buffer of the ring, and counts them there. */
+/* Copies n keys to the next buffer of the ring, and counts them there. */
 void
 count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 {
@@ -69,7 +69,7 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 		slot.memory = DeviceBuffer(job->context, job->copy, bytes, "a chunk");
 	}
 	check(cudaMemcpyAsync(slot.memory.as<int32_t>(), keys, bytes,
-						  cudaMemcpyHostToDevice, job->copy), "copy a chunk");
+						  cudaMemcpyDefault, job->copy), "copy a chunk");
 	copied.record(job->copy);
 	copied.make_wait(job->compute);
 	job->counted.bins.add(job->context, job->compute, slot.memory.as<int32_t>(), n,
@@ -78,23 +78,15 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 }
 
 /*
- * Adds keys in counting mode.  Keys in device memory are counted in place.  Keys in host memory
- * go through the ring in pieces of at most HPSORT_CUDA_CHUNK_MAX bytes, so that one large array
- * needs no more device memory than many small ones.  copied is recorded behind the last reading
- * of the caller's memory.
+ * Adds keys in counting mode.  They go through the ring in pieces of at most HPSORT_CUDA_CHUNK_MAX
+ * bytes, so that one large array needs no more device memory than many small ones.  copied is
+ * recorded behind the last reading of the caller's memory.
  */
 void
 add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 {
 	const uint64_t most = HPSORT_CUDA_CHUNK_MAX / sizeof(int32_t);
 
-	/* the caller's keys are complete, so that stream compute waits for nothing */
-	if (is_on_device(job, keys))
-	{
-		job->counted.bins.add(job->context, job->compute, keys, n, job->verdict.get());
-		copied->record(job->compute);
-		return;
-	}
 	for (uint64_t at = 0; at < n; at += most)
 	{
 		check_cancelled(job);
@@ -133,7 +125,7 @@ finish_counting(HpsortCudaJob *job)
 
 	job->runs.allocate(job->context, job->compute,
 					   range < job->n ? range : job->n);
-	job->counted.bins.compact(job->compute, job->runs, job->verdict.get());
+	job->counted.bins.compact(job->context, job->compute, job->runs, job->verdict.get());
 	check(cudaStreamSynchronize(job->compute), "count the keys");
 	if (job->verdict->n_outside != 0)
 		fail_outside(job->verdict->key, job->spec.lo, job->spec.hi);
@@ -324,11 +316,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
-/*
- * Returns when the work is on the streams.  Pinned and device memory of the caller may be read
- * until hpsort_cuda_job_consumed() reports the call's number.  Pageable memory is free on return:
- * the driver has copied it, or this call has waited.
- */
+/* Returns when the work is on the streams, which read the caller's memory. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 					uint64_t *number, HpsortCudaError *err)
@@ -343,29 +331,12 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 
 		/* one event for all pieces of the call */
 		entry.number = job->number + 1;
-		/* the driver may read the caller's keys after the copy was put on the stream */
-		const bool	in_place = n > 0 && is_read_in_place(job, keys);
-
-		try
-		{
-			if (n == 0)
-				entry.copied.record(job->copy);
-			else if (job->counting)
-				add_counting(job, keys, n, &entry.copied);
-			else
-				add_keeping(job, keys, n, &entry);
-		}
-		catch (...)
-		{
-			if (in_place)
-			{
-				ignore(cudaStreamSynchronize(job->copy));
-				job->shares.settle();
-			}
-			throw;
-		}
-		if (in_place)
-			entry.wait();
+		if (n == 0)
+			entry.copied.record(job->copy);
+		else if (job->counting)
+			add_counting(job, keys, n, &entry.copied);
+		else
+			add_keeping(job, keys, n, &entry);
 		job->added.push_back(std::move(entry));
 		job->number++;
 		job->n += n;

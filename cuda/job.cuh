@@ -179,36 +179,6 @@ job_change(HpsortCudaJob *job, HpsortCudaError *err, bool retry, Body body)
 	return code;
 }
 
-/* Returns whether a copy from this memory may still read it when cudaMemcpyAsync() has returned,
- * although the memory is not pinned.  Where the driver has to stage the memory, it does not. */
-inline bool
-is_read_in_place(const HpsortCudaJob *job, const void *memory)
-{
-	cudaPointerAttributes attributes;
-
-	if (!job->context->reads_pageable && !job->shares.read_pageable())
-		return false;
-	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
-	return attributes.type == cudaMemoryTypeUnregistered;
-}
-
-/* Returns whether memory is on the job's device.  Fails with BAD_ARGUMENT if it is on another
- * device. */
-inline bool
-is_on_device(const HpsortCudaJob *job, const void *memory)
-{
-	cudaPointerAttributes attributes;
-
-	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
-	if (attributes.type != cudaMemoryTypeDevice)
-		return false;
-	if (attributes.device != job->context->ordinal)
-		fail(HPSORT_CUDA_BAD_ARGUMENT,
-			 "memory is on device %d, the job on device %d",
-			 attributes.device, job->context->ordinal);
-	return true;
-}
-
 } /* namespace hpsort */
 
 #endif							/* HPSORT_CUDA_JOB_CUH */

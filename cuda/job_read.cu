@@ -78,8 +78,8 @@ private:
 
 /*
  * Brings count elements to `to`.  produce(at, m, place) puts work on stream compute that writes m
- * elements, from the at-th on, to device memory.  For host memory two slices take turns: one is
- * copied while the other is produced.
+ * elements, from the at-th on, to device memory.  Two slices take turns: one is copied while the
+ * other is produced.
  */
 template <typename T, typename Produce>
 void
@@ -89,14 +89,6 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 
 	if (count == 0 || to == nullptr)
 		return;
-	/* written where the caller wants it, without a slice */
-	if (is_on_device(job, to))
-	{
-		produce(0, count, to);
-		check(cudaStreamSynchronize(job->compute), "read the result");
-		return;
-	}
-
 	/* two are enough: the bus takes longer for one than the device for the next */
 	const uint64_t slice = count < most ? count : most;
 	DeviceBuffer slices[2] = {
@@ -121,7 +113,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		produced[turn].record(job->compute);
 		produced[turn].make_wait(job->copy);
 		check(cudaMemcpyAsync(to + at, slices[turn].template as<T>(),
-							  m * sizeof(T), cudaMemcpyDeviceToHost, job->copy),
+							  m * sizeof(T), cudaMemcpyDefault, job->copy),
 			  "copy the result");
 		copied[turn].record(job->copy);
 	}

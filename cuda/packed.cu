@@ -196,13 +196,8 @@ keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
 	entry.number = job->number + 1;
 	try
 	{
-		/* the driver may read pageable memory after the copy was put on the stream */
-		const bool	in_place = n > 0 && is_read_in_place(job, values);
-
 		copy_values(job, packed.get(), values, head_bytes);
 		entry.copied.record(job->copy);
-		if (in_place)
-			entry.copied.wait();
 
 		std::lock_guard<std::mutex> guard(use->shared->lock);
 
@@ -583,9 +578,8 @@ hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 			std::lock_guard<std::mutex> guard(shared->lock);
 
 			wait_for_copies(packed->origin, packed->number, shared->frees);
-			/* the copy may read bits in place on the host, which are freed below */
-			if (packed->head && packed->context->reads_pageable &&
-				packed->number > packed->origin->done.load())
+			/* the copy may read bits on the host, which are freed below */
+			if (packed->head && packed->number > packed->origin->done.load())
 				packed->origin->copied.wait();
 			for (PackedUse *use : shared->uses)
 				if (use->pending)

@@ -92,7 +92,7 @@ may_be_partitioned(const HpsortCudaLimits *limits, const RegimeShape *shape)
 	uint64_t	n = shape->n;
 
 	return n >= PARTITION_MIN_N &&
-		n <= REGIME_POSITIONS_MAX && range > regime_shared_bins(limits) &&
+		n <= PARTITION_MAX_N && range > regime_shared_bins(limits) &&
 		range / bins_per_key(n) <= n && !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 		!is_without(shape, HPSORT_CUDA_PARTITION);
 }
@@ -121,52 +121,53 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, const RegimeShape *shap
 }
 
 uint32_t
+regime_partition_words(uint32_t tile, uint32_t buckets)
+{
+	/* each bucket takes three words; two more are for the bucket of places without a key */
+	return tile + 3 * buckets + 2;
+}
+
+uint32_t
 regime_partition_max_buckets(const HpsortCudaLimits *limits)
 {
-	/* each bucket takes two words of shared memory, beside the small tile's staging */
 	uint32_t	words = regime_shared_bins(limits);
-	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
-		(words - REGIME_PARTITION_SMALL_TILE) / 2;
+	uint32_t	others = regime_partition_words(REGIME_PARTITION_SMALL_TILE, 0);
+	uint32_t	room = words <= others ? 0 : (words - others) / 3;
 
 	return room < PARTITION_MAX_BUCKETS ?
 		room : PARTITION_MAX_BUCKETS;
 }
 
-uint32_t
-regime_partition_tile(uint64_t n)
-{
-	return n <= REGIME_PARTITION_FEW_KEYS ? REGIME_PARTITION_FEW_KEYS_TILE :
-		REGIME_PARTITION_TILE;
-}
-
-uint32_t
-regime_partition_words(uint64_t n, uint32_t buckets)
-{
-	/* and two more words, for the bucket of places without a key */
-	return regime_partition_tile(n) + 3 * buckets + 2;
-}
-
 /*
  * An extent is a sixteenth more than a bucket's share, which is six to eight standard deviations
  * of what random keys put there.  It is never less than a tile, so that a tile's keys of one
- * bucket fit into two extents.  There are no extents where
- *
- * - places would need more than 31 bits,
- * - the extents of many small buckets would be large beside the keys,
- * - shared memory is too small.
+ * bucket fit into two extents.
  */
+static uint64_t
+extent_of(uint64_t n, uint32_t buckets, uint32_t tile)
+{
+	uint64_t	share = n / buckets + 1;
+
+	return max64(round_up(share + share / 16, 64), tile);
+}
+
+uint32_t
+regime_partition_tile(const HpsortCudaLimits *limits, uint64_t n, uint32_t buckets)
+{
+	uint32_t	tile = REGIME_PARTITION_TILE;
+
+	/* extents of many small buckets would be large beside the keys */
+	if (n <= REGIME_PARTITION_FEW_KEYS ||
+		buckets * extent_of(n, buckets, tile) > 2 * n + EXTENTS_MORE ||
+		regime_partition_words(tile, buckets) > regime_shared_bins(limits))
+		tile = REGIME_PARTITION_SMALL_TILE;
+	return tile;
+}
+
 uint64_t
 regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buckets)
 {
-	uint64_t	share = n / buckets + 1;
-	uint64_t	extent = round_up(share + share / 16, 64);
-
-	if (extent < regime_partition_tile(n))
-		extent = regime_partition_tile(n);
-	if (n > EXTENTS_MAX_N || buckets * extent > 2 * n + EXTENTS_MORE ||
-		regime_partition_words(n, buckets) > regime_shared_bins(limits))
-		return 0;
-	return extent;
+	return extent_of(n, buckets, regime_partition_tile(limits, n, buckets));
 }
 
 /* A bucket takes a further extent only when its last one is full.  The bucket's first extent is
@@ -325,7 +326,7 @@ why_radix(const HpsortCudaLimits *limits, const RegimeShape *shape)
 			"too many distinct values for dense ranks";
 	if (n < PARTITION_MIN_N)
 		return "too few keys to partition";
-	if (n > REGIME_POSITIONS_MAX)
+	if (n > PARTITION_MAX_N)
 		return "too many keys to partition";
 	if (regime_range(shape) / bins_per_key(n) > n)
 		return "range too wide for the number of keys";

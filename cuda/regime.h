@@ -26,13 +26,12 @@ extern "C" {
  * PARTITION: keys that a block brings to their buckets at a time.
  *
  * - TILE: in general
- * - SMALL_TILE: where shared memory is small
- * - FEW_KEYS_TILE: for at most FEW_KEYS keys, so that all SMs have a tile
+ * - SMALL_TILE: for at most FEW_KEYS keys, so that all SMs have a tile, and where shared memory is
+ *   small or buckets are many (regime_partition_tile())
  */
 #define REGIME_PARTITION_TILE	16384
-#define REGIME_PARTITION_SMALL_TILE	4096
+#define REGIME_PARTITION_SMALL_TILE	8192
 #define REGIME_PARTITION_FEW_KEYS	((uint64_t) 1 << 21)
-#define REGIME_PARTITION_FEW_KEYS_TILE	8192
 
 /* Least items of a tile of a sorting pass (sweep.cuh). */
 #define REGIME_SWEEP_TILE	7680
@@ -52,10 +51,6 @@ extern "C" {
 
 /* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that the caller may use. */
 #define REGIME_SWEEP_ZEROED	8448
-
-/* Most keys whose positions are counted in 32 bits.  expand_block() rounds the last position up
- * to a tile, and the result must not wrap around to 0. */
-#define REGIME_POSITIONS_MAX	((uint64_t) UINT32_MAX - 1024)
 
 /* Parts of packed values that one launch is given at most, and the bytes of a part. */
 #define REGIME_PACKED_PARTS		4096
@@ -233,19 +228,19 @@ extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits,
 /* PARTITION: returns the most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 
-/* PARTITION: returns the keys of a tile that is scattered to buckets that have not been counted. */
-extern uint32_t regime_partition_tile(uint64_t n);
+/* PARTITION: returns the keys of a tile. */
+extern uint32_t regime_partition_tile(const HpsortCudaLimits *limits, uint64_t n,
+									  uint32_t buckets);
 
-/* PARTITION: returns the words of shared memory that scattering to uncounted buckets takes. */
-extern uint32_t regime_partition_words(uint64_t n, uint32_t buckets);
+/* PARTITION: returns the words of shared memory that scattering a tile to buckets takes. */
+extern uint32_t regime_partition_words(uint32_t tile, uint32_t buckets);
 
-/* PARTITION: returns how many keys a bucket's own extent has room for.  0 means that buckets are
- * counted first and have no extents. */
+/* PARTITION: returns how many keys a bucket's extent has room for. */
 extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n,
 										uint32_t buckets);
 
 /* PARTITION: return how many further extents all buckets together may take, and how many words of
- * 8 bytes, a power of two, the table of further extents has.  extent must not be 0. */
+ * 8 bytes, a power of two, the table of further extents has. */
 extern uint64_t regime_partition_further(uint64_t n, uint64_t extent);
 extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 
@@ -254,23 +249,6 @@ extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 extern uint64_t regime_partition_crowd(uint64_t n, uint32_t buckets);
 extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift);
 extern uint64_t regime_partition_items(uint64_t n, uint32_t buckets);
-
-/*
- * PARTITION: returns the end of segment i of a bucket of count keys, as a distance from the
- * bucket's start.  count may be so close to 2^32 that (i + 1) * segment wraps around, so the
- * function adds no more than what is left.
- */
-#ifdef __CUDACC__
-__host__ __device__ static __forceinline__ uint32_t
-#else
-static inline uint32_t
-#endif
-regime_segment_end(uint32_t count, uint32_t segment, uint32_t i)
-{
-	uint32_t	begin = i * segment;
-
-	return begin + (count - begin < segment ? count - begin : segment);
-}
 
 /* PARTITION: returns the most buckets that may be crowded, that is, need bins in memory. */
 extern uint64_t regime_partition_crowded(uint64_t n, uint32_t buckets);
@@ -288,7 +266,7 @@ extern uint64_t regime_job_need(const HpsortCudaLimits *limits,
 								const HpsortCudaSpec *spec, uint64_t n);
 
 /* Return bytes of device memory, one function for each kind of buffer. */
-extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
+extern uint64_t regime_bins_bytes(uint64_t range);
 extern uint64_t regime_runs_bytes(uint64_t runs);
 extern uint64_t regime_few_distinct_bytes(const HpsortCudaLimits *limits);
 extern uint64_t regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n,

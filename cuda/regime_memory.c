@@ -11,12 +11,11 @@
 #include "regime_tuning.h"
 
 uint64_t
-regime_bins_bytes(uint64_t range, uint32_t count_bytes)
+regime_bins_bytes(uint64_t range)
 {
 	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
 
-	/* one more for the kernel's counter of tiles */
-	return round_up((slices * REGIME_SLICE_BINS + slices + 1) * count_bytes, 256);
+	return round_up((slices * REGIME_SLICE_BINS + slices) * sizeof(uint64_t), 256);
 }
 
 uint64_t
@@ -38,15 +37,15 @@ regime_few_distinct_bytes(const HpsortCudaLimits *limits)
 		capacity * sizeof(uint32_t) + 1024 + regime_runs_bytes(capacity);
 }
 
-/* Returns the bytes that a partition needs beside its residues: sizes, starts and cursors of
- * buckets; work items; bins of crowded buckets. */
+/* Returns the bytes that a partition needs beside its residues: sizes and starts of buckets; work
+ * items; bins of crowded buckets. */
 static uint64_t
 partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 {
 	uint64_t	items = regime_partition_items(n, buckets);
 	uint64_t	crowded = regime_partition_crowded(n, buckets);
 
-	return 3 * round_up((uint64_t) (buckets + 1) * sizeof(uint32_t), 256) +
+	return 2 * round_up((uint64_t) (buckets + 1) * sizeof(uint32_t), 256) +
 		round_up(items * 4 * sizeof(uint32_t), 256) +
 		round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
 }
@@ -67,9 +66,7 @@ regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shif
 {
 	uint64_t	extent = regime_partition_extent(limits, n, buckets);
 
-	return partition_rest_bytes(n, shift, buckets) +
-		(extent != 0 ? extents_bytes(n, buckets, extent) :
-		 round_up(n * sizeof(uint16_t), 256));
+	return partition_rest_bytes(n, shift, buckets) + extents_bytes(n, buckets, extent);
 }
 
 uint64_t
@@ -128,13 +125,12 @@ static uint64_t
 most_residues_bytes(uint64_t n)
 {
 	uint64_t	buckets = PARTITION_MAX_BUCKETS;
-	uint64_t	own = max64(n + n / 16 + 128 * buckets,
-							buckets * regime_partition_tile(n));
+	uint64_t	own = n + n / 16 + 128 * buckets;
 
-	if (n > EXTENTS_MAX_N)
-		return round_up(n * sizeof(uint16_t), 256);
-	return (min64(own, 2 * n + EXTENTS_MORE) + n) * sizeof(uint16_t) +
-		4 * buckets * sizeof(uint64_t) + 512;
+	/* extents of a tile each; there are either few buckets or many bins in each */
+	own = max64(own, min64(buckets * REGIME_PARTITION_SMALL_TILE, 4 * n + EXTENTS_MORE));
+	own = max64(own, min64(buckets * REGIME_PARTITION_TILE, 2 * n + EXTENTS_MORE));
+	return (own + n) * sizeof(uint16_t) + 4 * buckets * sizeof(uint64_t) + 65536;
 }
 
 /* Returns the most workspace of sorting n keys of a range beyond shared memory, by any regime. */
@@ -144,7 +140,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	uint64_t	most;
 
 	most = regime_radix_bytes(n, 0);
-	if (n >= PARTITION_MIN_N && n <= REGIME_POSITIONS_MAX)
+	if (n >= PARTITION_MIN_N && n <= PARTITION_MAX_N)
 	{
 		uint32_t	shift = PARTITION_MAX_SHIFT;
 
@@ -166,7 +162,7 @@ uint64_t
 regime_job_need(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec, uint64_t n)
 {
 	uint64_t	bins = regime_shared_bins(limits);
-	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
+	uint64_t	need = regime_bins_bytes(bins) +
 		regime_runs_bytes(bins) + 65536;
 	uint64_t	sorting;
 

@@ -54,6 +54,7 @@
  * PARTITION:
  *
  * - MIN_N: below, one launch is faster (small_sort.cu).
+ * - MAX_N: extents have up to 2 n places, which 31 bits number.
  * - BUCKETS: the number aimed at, balance against the size of a write.
  * - MAX_BUCKETS: more buckets leave too few bytes per write.
  * - SHIFT, MAX_SHIFT: log2 of the bins of a bucket, for three blocks an SM and for one; residues
@@ -61,6 +62,7 @@
  * - BINS_PER_KEY: what is sparser is sorted instead; half of it from SPARSE_MAX_N keys on.
  */
 #define PARTITION_MIN_N			((uint64_t) 1 << 19)
+#define PARTITION_MAX_N			1000000000
 #define PARTITION_BUCKETS		512
 #define PARTITION_MAX_BUCKETS	4096
 #define PARTITION_SHIFT			14
@@ -68,9 +70,7 @@
 #define PARTITION_BINS_PER_KEY	4
 #define SPARSE_MAX_N			((uint64_t) 1 << 22)
 
-/* PARTITION: most n for extents, which have 2 n places in 31 bits, and the places that few keys may
- * have beside 2 n. */
-#define EXTENTS_MAX_N			1000000000
+/* PARTITION: the places that extents of large tiles may have beside 2 n. */
 #define EXTENTS_MORE			((uint64_t) 1 << 22)
 
 /* Permutations: below, ranks cost more than the passes that they save. */

@@ -26,28 +26,6 @@ struct HistogramTuning
 	static constexpr int vectors = 4;	/* 16-byte loads in flight per thread */
 	static constexpr int batch = 4096;	/* bins scanned at a time: 4 a thread */
 
-	/* From this n on, part of the keys is drawn tile by tile instead of dealt out.  Range 1,000,
-	 * counted and expanded: 0.277 with all keys dealt out, 0.270 with 1/8 of the keys drawn. */
-	static constexpr uint64_t dynamic_min_n = 30000000;
-	static constexpr int eighths = 6;	/* eighths of the keys that are dealt out */
-
-	/*
-	 * Blocks of a cluster add up their bins before the atomics.  Clusters of 1 / 2 / 4 / 8
-	 * blocks:
-	 *	range 5e4, n 1e8	0.303 / 0.295 / 0.291 / 0.292
-	 *	range 5e4, n 1e7	0.060 / 0.052 / 0.055 / 0.056
-	 *	range 1e4, n 1e8	a single block is best, 0.279
-	 */
-	static constexpr uint32_t crew = 2;
-	/*
-	 * Below these a block works alone.  Alone and in pairs, n 3e5 / 1e6:
-	 *	range 5e4	0.0223 and 0.0242 / 0.0300 and 0.0250
-	 *	range 1e4	0.0167 and 0.0172 / 0.0196 and 0.0186
-	 */
-	static constexpr uint64_t crew_min_n = 600000;
-	static constexpr uint32_t crew_min_bins = 6000;
-	static constexpr uint32_t large_crew = 4;	/* for n from dynamic_min_n on */
-	static constexpr uint32_t large_crew_min_bins = 20000;
 };
 
 /* Runs to keys: 0.136 ms for 4e8 bytes, 2.94 TB/s. */
@@ -83,8 +61,7 @@ struct PartitionTuning
 	static constexpr int threads = 512;
 	static constexpr int blocks = 2;
 	static constexpr int items = 32;
-	static constexpr int small_items = 8;	/* where shared memory is small */
-	static constexpr int few_keys_items = 16;	/* so that few keys keep all SMs busy */
+	static constexpr int small_items = 16;	/* REGIME_PARTITION_SMALL_TILE */
 	static constexpr int bucket_threads = 512;
 	/* Runs of this many keys are expanded without a search.  Shorter runs are too often more than
 	 * a warp has lanes for.  n 1e8 with / without the search: range 1.6e7 0.747 / 0.686, range

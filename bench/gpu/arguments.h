@@ -39,7 +39,6 @@ static const struct
 }			option_names[] = {
 	{"block_threads", &HpsortPublishedOptions::block_threads, 32, 1024, false},
 	{"blocks", &HpsortPublishedOptions::blocks, 1, 65536, false},
-	{"row_threads", &HpsortPublishedOptions::row_threads, 1, 32, false},
 	{"radix_bits", &HpsortPublishedOptions::radix_bits, 8, 16, true},
 	{"rows", &HpsortPublishedOptions::rows, 32, 65536, false},
 	{"bucket_most", &HpsortPublishedOptions::bucket_most, 128, 2048, false},

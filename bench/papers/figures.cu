@@ -210,7 +210,7 @@ free_point(const std::string &figure, const std::string &name, const Data &data,
 	emit("free", figure, name, n, "vqsort_1", vqsort_one(n));
 }
 
-/* Method 1: both equations, by a thread a row as published and by a warp. */
+/* Method 1: equation 11, with rows and without. */
 static void
 onehot_point(uint64_t n)
 {
@@ -219,20 +219,9 @@ onehot_point(uint64_t n)
 		published_spec(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT, bounds_of(data));
 
 	make(data);
-	for (uint32_t lanes : {1, 32})
-	{
-		const std::string way = lanes == 1 ? "" : " warp";
-
-		spec.options.row_threads = lanes;
-		spec.distinct = 0;
-		spec.payload = 0;
-		emit("free", "method 1", "random", n, "onehot" + way, published(spec, n));
-		spec.payload = 1;
-		emit("free", "method 1", "random", n, "onehot rows" + way, published(spec, n));
-		spec.payload = 0;
-		spec.distinct = 1;
-		emit("free", "method 1", "random", n, "onehot distinct" + way, published(spec, n));
-	}
+	emit("free", "method 1", "random", n, "onehot", published(spec, n));
+	spec.payload = 1;
+	emit("free", "method 1", "random", n, "onehot rows", published(spec, n));
 	emit("free", "method 1", "random", n, "gpu",
 		 published(published_spec(HPSORT_PUBLISHED_COMPARISON_FREE, bounds_of(data)), n));
 	emit("free", "method 1", "random", n, "cub", cub_keys(n, bits_of(bounds_of(data))));

@@ -168,9 +168,8 @@ set format x "%.0s%c"'
 		"$(series free 16 'gaussian 1000 N' cpu_1)" "$(series free 16 'gaussian 1000 N' gpu)" \
 		"$(series free 16 'gaussian 1000 N' cub)" "$(series free 16 'gaussian 1000 N' hpsort)"
 	echo "set title 'Method 1 (one-hot)'"
-	printf "plot '%s' title 'method 1, eq. 10', '%s' title 'eq. 11', '%s' title 'eq. 11, a warp a row', '%s' title 'method 2', '%s' title 'CUB'\n" \
-		"$(series free 'method 1' random 'onehot distinct')" "$(series free 'method 1' random onehot)" \
-		"$(series free 'method 1' random 'onehot warp')" "$(series free 'method 1' random gpu)" \
+	printf "plot '%s' title 'method 1, eq. 11', '%s' title 'method 2', '%s' title 'CUB'\n" \
+		"$(series free 'method 1' random onehot)" "$(series free 'method 1' random gpu)" \
 		"$(series free 'method 1' random cub)"
 	echo "unset multiplot"
 

@@ -278,10 +278,9 @@ def method_1():
     for k in (8, 10, 12, 14, 16, 17):
         now = points["method 1", "random", 2**k]
         rows.append([f"2^{k}"] + [ms(now[name]) for name in
-                    ("onehot distinct", "onehot", "onehot rows", "onehot distinct warp",
-                     "onehot warp", "onehot rows warp", "gpu", "cub", "cub_pairs")])
-    return table(["n", "eq. 10", "eq. 11", "eq. 11 with rows", "eq. 10, a warp a row", "eq. 11",
-                  "with rows", "method 2", "CUB bits", "CUB pairs"], rows, "free")
+                    ("onehot", "onehot rows", "gpu", "cub", "cub_pairs")])
+    return table(["n", "eq. 11", "eq. 11 with rows", "method 2", "CUB bits", "CUB pairs"], rows,
+                 "free")
 
 
 def by_threads():

@@ -9,13 +9,10 @@
  * Words of the kernels that are in no paper:
  *	phase		how many keys behind a 16-byte boundary an array begins; its head and tail
  *				are the keys before and after its whole vectors
- *	dealt		given out in equal shares before the kernel starts
- *	drawn		given out tile by tile, each to the block that is free first
  *	slice		256 bins whose sum is kept, too; a batch is what a block scans at once
- *	crew		the blocks of a cluster, which add up their bins among themselves
  *	crowded		a bucket with more than twice its share of the keys; several blocks work on
- *				it, a segment each.  The fullest bucket is the largest one
- *	extent		room for keys of a bucket that has not been counted, more than its share
+ *				it, a segment each
+ *	extent		room for keys of a bucket, more than its share
  *
  *-------------------------------------------------------------------------
  */
@@ -282,7 +279,7 @@ last_at_or_before(const Start *starts, uint32_t lo, uint32_t hi, Start position)
  *
  * - starts[0] <= first and starts[m] >= end
  * - out aligned to 16 bytes
- * - end at most REGIME_POSITIONS_MAX + 3 (the 3 align out)
+ * - end at most UINT32_MAX - ExpandTuning::warp_tile, for the end of the last tile has 32 bits
  *
  * Nothing outside [first, end) is written.
  *
@@ -300,9 +297,6 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 	constexpr uint32_t tile = ExpandTuning::warp_tile;
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t warps = blockDim.x / 32;
-
-	static_assert(REGIME_POSITIONS_MAX + 3 + tile <= UINT32_MAX,
-				  "the end of the last tile must fit in 32 bits");
 
 	if (first >= end || m == 0)
 		return;

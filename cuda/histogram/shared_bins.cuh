@@ -11,14 +11,10 @@
 #ifndef HPSORT_CUDA_SHARED_BINS_CUH
 #define HPSORT_CUDA_SHARED_BINS_CUH
 
-#include <cooperative_groups.h>
-
 #include "common/device.cuh"
 
 namespace hpsort
 {
-
-namespace cg = cooperative_groups;
 
 using Count64 = unsigned long long;
 
@@ -74,68 +70,19 @@ struct CountKey
 	}
 };
 
-/*
- * Calls work(tile) for tiles drawn from a common counter, each by the block that is free first.
- * SMs do not read or write at the same speed: with equal shares the slowest is 4 % behind when
- * reading, 10 % when writing (H100).  A block draws its next tile while it works on one; the two
- * numbers alternate between two words, so that one barrier per tile is enough.
- */
-template <typename Work>
+/* Adds a block's bins and their slice sums to the common ones.  Blocks start at different slices:
+ * 132 blocks that all began with slice 0 would add to the same 256 words. */
 __device__ __forceinline__ void
-draw_tiles(uint32_t *next_tile, uint32_t tiles, Work work)
-{
-	__shared__ uint32_t drawn[2];
-	int			turn = 0;
-
-	__syncthreads();
-	if (threadIdx.x == 0)
-		drawn[0] = atomicAdd(next_tile, 1u);
-	__syncthreads();
-	while (drawn[turn] < tiles)
-	{
-		if (threadIdx.x == 0)
-			drawn[1 - turn] = atomicAdd(next_tile, 1u);
-		work(drawn[turn]);
-		turn = 1 - turn;
-		__syncthreads();
-	}
-}
-
-/*
- * Adds a block's bins and their slice sums to the common ones.  Blocks start at different slices,
- * so that they do not queue for the same words.
- *
- * Blocks of a cluster (sm_90 on) first add up their bins among themselves, each for its share of
- * the slices: atomics on L2 limit this step, and reading a neighbour's shared memory costs less.
- */
-template <typename Count>
-__device__ __forceinline__ void
-flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
+flush_bins(const uint32_t *bins, uint32_t count, Count64 *all_bins, Count64 *all_slices)
 {
 	const uint32_t slices = (count + slice_bins - 1) / slice_bins;
 	const uint32_t lane = threadIdx.x % 32;
-	uint32_t	crew = 1;
-	uint32_t	rank = 0;
-
-#if __CUDA_ARCH__ >= 900
-	cg::cluster_group cluster = cg::this_cluster();
-
-	crew = cluster.num_blocks();
-	rank = cluster.block_rank();
-	/* The blocks of a cluster read each other's bins, which must be complete.  No barrier follows
-	 * at the end, because the grid's barrier comes before bins are overwritten. */
-	if (crew > 1)
-		cluster.sync();
-#endif
-
-	/* 132 blocks that all began with slice 0 would add to the same 256 words */
 	const uint32_t turn = static_cast<uint32_t>(
-		static_cast<uint64_t>(blockIdx.x / crew * crew) * slices / gridDim.x);
+		static_cast<uint64_t>(blockIdx.x) * slices / gridDim.x);
 
 	/* A warp per slice: a lane loads eight words before it adds any, and the slice's sum needs no
 	 * other warp. */
-	for (uint32_t i = threadIdx.x / 32 * crew + rank; i < slices;
-		 i += blockDim.x / 32 * crew)
+	for (uint32_t i = threadIdx.x / 32; i < slices; i += blockDim.x / 32)
 	{
 		const uint32_t slice = i + turn < slices ? i + turn : i + turn - slices;
 		uint32_t	value[slice_bins / 32];
@@ -148,21 +95,6 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 
 			value[j] = bin < count ? bins[bin] : 0;
 		}
-#if __CUDA_ARCH__ >= 900
-		for (uint32_t r = 1; r < crew; r++)
-		{
-			const uint32_t *other =
-				cluster.map_shared_rank(bins, (rank + r) % crew);
-
-#pragma unroll
-			for (uint32_t j = 0; j < slice_bins / 32; j++)
-			{
-				const uint32_t bin = slice * slice_bins + j * 32 + lane;
-
-				value[j] += bin < count ? other[bin] : 0;
-			}
-		}
-#endif
 #pragma unroll
 		for (uint32_t j = 0; j < slice_bins / 32; j++)
 		{
@@ -170,20 +102,18 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 			 * a wide range are empty in a block that has seen few keys. */
 			if (value[j] != 0)
 				atomicAdd(&all_bins[slice * slice_bins + j * 32 + lane],
-						  static_cast<Count>(value[j]));
+						  static_cast<Count64>(value[j]));
 			sum += value[j];
 		}
 		sum = warp_sum(sum);
 		if (lane == 0 && sum != 0)
-			atomicAdd(&all_slices[slice], static_cast<Count>(sum));
+			atomicAdd(&all_slices[slice], static_cast<Count64>(sum));
 	}
 }
 
-/* Writes the exclusive prefix sums of the slices, and their total, to *state.  They have 64 bits
- * whatever the bins have: they are few, and positions in the output have 64 bits. */
-template <typename Count>
+/* Writes the exclusive prefix sums of the slices, and their total, to *state. */
 __device__ __forceinline__ void
-scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
+scan_slices(const Count64 *all_slices, uint32_t slices, OutputState *state)
 {
 	uint64_t	value = threadIdx.x < slices ?
 		static_cast<uint64_t>(__ldcg(&all_slices[threadIdx.x])) : 0;
@@ -197,46 +127,29 @@ scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
 	__syncthreads();
 }
 
-/* Loads four bins of a batch from L2, past L1, because other SMs wrote them.  Bins from padded on
- * count as 0. */
-template <typename Count>
+/* Loads four bins of a batch.  Bins from padded on count as 0. */
 __device__ __forceinline__ void
-load_four(const Count *all_bins, uint32_t bin, uint32_t padded, Count four[4])
+load_four(const Count64 *all_bins, uint32_t bin, uint32_t padded, Count64 four[4])
 {
+	ulonglong2	v = {0, 0};
+	ulonglong2	w = {0, 0};
+
 	/* bins are padded to whole slices, so a thread's four are all there or all missing */
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		four[i] = 0;
-	if (bin >= padded)
-		return;
-	if (sizeof(Count) == 4)
+	if (bin < padded)
 	{
-		const uint4 v = __ldcg(reinterpret_cast<const uint4 *>(all_bins + bin));
-
-		four[0] = v.x;
-		four[1] = v.y;
-		four[2] = v.z;
-		four[3] = v.w;
+		v = __ldcg(reinterpret_cast<const ulonglong2 *>(all_bins + bin));
+		w = __ldcg(reinterpret_cast<const ulonglong2 *>(all_bins + bin) + 1);
 	}
-	else
-	{
-		const ulonglong2 v =
-			__ldcg(reinterpret_cast<const ulonglong2 *>(all_bins + bin));
-		const ulonglong2 w =
-			__ldcg(reinterpret_cast<const ulonglong2 *>(all_bins + bin) + 1);
-
-		four[0] = v.x;
-		four[1] = v.y;
-		four[2] = w.x;
-		four[3] = w.y;
-	}
+	four[0] = v.x;
+	four[1] = v.y;
+	four[2] = w.x;
+	four[3] = w.y;
 }
 
 /* Makes runs of one batch of bins: the paper's C and iC.  Every block counts the runs before its
  * batch again; this costs less than waiting for other blocks, since all bins are in L2 and few. */
-template <typename Count>
 __device__ __forceinline__ void
-compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
+compact_batch(const Count64 *all_bins, const Count64 *all_slices, uint32_t count,
 			  const KeyMap &map, uint32_t batch, int32_t *run_keys,
 			  uint64_t *starts, HpsortCudaVerdict *verdict, OutputState *state)
 {
@@ -246,8 +159,8 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 	uint32_t	occurs = 0;
 	uint32_t	runs_before;
 	uint32_t	runs_here;
-	Count		keys_here;
-	Count		four[4];
+	Count64		keys_here;
+	Count64		four[4];
 
 	/* all threads take part in this sum, and all need it */
 	for (uint32_t b = 0; b < batch; b++)
@@ -266,7 +179,7 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 		occurs, reinterpret_cast<uint32_t *>(state->sums), &runs_here);
 	uint64_t	position = state->slice_starts[batch * batch_slices] +
 		block_exclusive_sum<histogram_threads>(four[0] + four[1] + four[2] + four[3],
-									 reinterpret_cast<Count *>(state->sums),
+									 reinterpret_cast<Count64 *>(state->sums),
 									 &keys_here);
 
 #pragma unroll

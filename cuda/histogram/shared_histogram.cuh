@@ -25,16 +25,12 @@ void		configure_shared_histogram(const HpsortCudaLimits &limits);
 
 void		configure_packed_histogram(const HpsortCudaLimits &limits);
 
-/* Returns how many blocks fit on the device at once when they come in clusters, or 0 if the
- * device has no clusters. */
-uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
-
-/* Makes the ascending runs of the keys, in one kernel that counts and compacts.  runs must have
- * been allocated for min(range, n); input.verdict->distinct receives their number. */
+/* Makes the ascending runs of the keys.  runs must have been allocated for min(range, n);
+ * input.verdict->distinct receives their number. */
 void		shared_runs(const SortInput &input, const Runs &runs);
 
-/* The bins of a job that counts its chunks as they arrive and keeps no key.  They have 64 bits,
- * since a job may have more than 2^32 keys. */
+/* The bins of a sort, or of a job that counts its chunks as they arrive and keeps no key.  They
+ * have 64 bits, since there may be more than 2^32 keys. */
 struct Bins
 {
 	DeviceBuffer memory;
@@ -51,7 +47,7 @@ struct Bins
 	void		add_packed(HpsortCuda *context, cudaStream_t stream,
 						   const PackedTable &table, HpsortCudaVerdict *verdict);
 	/* makes runs, which must have been allocated; verdict->distinct receives their number */
-	void		compact(cudaStream_t stream, const Runs &runs,
+	void		compact(HpsortCuda *context, cudaStream_t stream, const Runs &runs,
 						HpsortCudaVerdict *verdict);
 };
 

@@ -91,10 +91,8 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
 }
 
 /*
- * Threads of an SM that the compiler must leave registers for.  Without it, the kernel with
- * extents takes 40 registers on an H100, with which one block less fits.  (0 blocks an SM ask for
- * nothing: the first launch of counted buckets then takes 32 registers; with one block asked for,
- * it takes 38 and more.)
+ * Threads of an SM that the compiler must leave registers for.  Without it, the kernel takes 40
+ * registers on an H100, with which one block less fits.
  */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 750
 static constexpr int threads_wanted = 1024;
@@ -211,15 +209,13 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
  * - SECOND = false: counts an item's bins, and expands them unless the item is a segment of a
  *   crowded bucket.
  * - SECOND = true: expands the segments, from the sums of their bins.
- * - EXTENDED: residues are in extents; otherwise they are where the keys of counted buckets will
- *   be.
  *
  * Items do not depend on each other.  On an H100, three blocks fit on an SM at 2^14 bins: while
  * one waits at a barrier, the others count or write.
  */
-template <bool SECOND, bool EXTENDED, int bucket_threads>
+template <bool SECOND, int bucket_threads>
 __global__ void
-__launch_bounds__(bucket_threads, EXTENDED ? threads_wanted / bucket_threads : 0)
+__launch_bounds__(bucket_threads, SECOND ? 0 : threads_wanted / bucket_threads)
 bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 			  const uint16_t *residues, KeyMap map, uint32_t shift,
 			  uint32_t *crowded_bins, int32_t *out, Extents extents)
@@ -251,25 +247,20 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 		for (uint32_t i = threadIdx.x; i < count / 4; i += bucket_threads)
 			reinterpret_cast<uint4 *>(bins)[i] = make_uint4(0, 0, 0, 0);
 		__syncthreads();
-		if (!EXTENDED)
-			count_residues<bucket_threads>(residues + item.begin, item.end - item.begin,
-										   bins);
-		else
+
+		/* one extent, or several if the bucket has more keys than its share */
+		uint32_t	at = item.begin - bucket_start;
+		const uint32_t end = item.end - bucket_start;
+
+		while (at < end)
 		{
-			/* one extent, or several if the bucket has more keys than its share */
-			uint32_t	at = item.begin - bucket_start;
-			const uint32_t end = item.end - bucket_start;
+			const uint32_t k = at / extents.size;
+			const uint32_t from = at - k * extents.size;
+			const uint32_t m = min(extents.size - from, end - at);
 
-			while (at < end)
-			{
-				const uint32_t k = at / extents.size;
-				const uint32_t from = at - k * extents.size;
-				const uint32_t m = min(extents.size - from, end - at);
-
-				count_residues<bucket_threads>(
-					residues + extents.begin_of(item.bucket, k) + from, m, bins);
-				at += m;
-			}
+			count_residues<bucket_threads>(residues + extents.begin_of(item.bucket, k) + from, m,
+										   bins);
+			at += m;
 		}
 		__syncthreads();
 		if (item.crowd != 0)
@@ -308,22 +299,14 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 				 [&](uint32_t bin) { return to_key(map, first_bin + bin); });
 }
 
-/* Raises the limits of the kernels of blocks of THREADS threads. */
-template <int THREADS>
-static void
-configure(const HpsortCudaLimits &limits)
-{
-	allow_shared(bucket_kernel<false, false, THREADS>, partition_allowance(limits));
-	allow_shared(bucket_kernel<false, true, THREADS>, partition_allowance(limits));
-}
-
 void
 configure_buckets(const HpsortCudaLimits &limits)
 {
-	configure<PartitionTuning::bucket_threads>(limits);
-	configure<PartitionTuning::wide_threads>(limits);
-	allow_shared(bucket_kernel<true, false, PartitionTuning::wide_threads>,
-				 partition_allowance(limits));
+	const uint64_t bytes = partition_allowance(limits);
+
+	allow_shared(bucket_kernel<false, PartitionTuning::bucket_threads>, bytes);
+	allow_shared(bucket_kernel<false, PartitionTuning::wide_threads>, bytes);
+	allow_shared(bucket_kernel<true, PartitionTuning::wide_threads>, bytes);
 }
 
 /* Launches the first kernel, and the second if some bucket may be crowded.  Blocks without an
@@ -337,15 +320,13 @@ launch(const SortInput &input, uint32_t shift, uint64_t most_items, bool crowded
 	const KeyMap map = input.map();
 	const uint32_t blocks = static_cast<uint32_t>(most_items);
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
-	const auto	first = arrays.extents.size != 0 ?
-		bucket_kernel<false, true, THREADS> : bucket_kernel<false, false, THREADS>;
 
-	launch_behind(context, input.stream, first, blocks, THREADS, bytes, "sort the buckets",
-				  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
-				  arrays.crowded_bins, out, arrays.extents);
+	launch_behind(context, input.stream, bucket_kernel<false, THREADS>, blocks, THREADS, bytes,
+				  "sort the buckets", arrays.plan, arrays.items, arrays.starts, arrays.residues,
+				  map, shift, arrays.crowded_bins, out, arrays.extents);
 	if (crowded)
 		launch_behind(context, input.stream,
-					  bucket_kernel<true, false, PartitionTuning::wide_threads>, blocks,
+					  bucket_kernel<true, PartitionTuning::wide_threads>, blocks,
 					  PartitionTuning::wide_threads, bytes, "expand the crowded buckets",
 					  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
 					  arrays.crowded_bins, out, arrays.extents);

@@ -10,11 +10,7 @@
  * - Each bucket is sorted by its bins (buckets.cu).  A bucket that holds more than twice its
  *   share (and more than 24,576 keys) is crowded and becomes several items.
  *
- * Where extents do not serve, one more step comes first, which counts the buckets; the plan then
- * comes before the keys are moved.
- *
- * Memory traffic of a key in bytes: 4 read, 2 written, 2 read, 4 written, 12 in all; 16 where
- * buckets are counted.
+ * Memory traffic of a key in bytes: 4 read, 2 written, 2 read, 4 written, 12 in all.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,21 +30,17 @@ static constexpr int plan_threads = 1024;
 
 __global__ void __launch_bounds__(plan_threads)
 plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
-			uint32_t segment, uint64_t n, uint32_t *starts, uint32_t *cursors, WorkItem *items,
-			uint32_t most_items, Plan *plan)
+			uint32_t segment, uint32_t *starts, WorkItem *items, uint32_t most_items,
+			Plan *plan)
 {
 	constexpr uint32_t all_lanes = 0xffffffffu;
 	__shared__ uint64_t sums[plan_threads / 32];
-	__shared__ unsigned long long fullest;
 
 	wait_for_kernel_before();
 
 	uint64_t	keys_before = 0;
 	uint64_t	items_before = 0;
 
-	if (threadIdx.x == 0)
-		fullest = 0;
-	__syncthreads();
 	for (uint32_t at = 0; at < buckets; at += plan_threads)
 	{
 		const uint32_t b = at + threadIdx.x;
@@ -70,9 +62,6 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 		if (b < buckets)
 		{
 			starts[b] = static_cast<uint32_t>(start);
-			cursors[b] = static_cast<uint32_t>(start);
-			if (count > n / 8)
-				atomicMax(&fullest, static_cast<unsigned long long>(count) << 32 | b);
 			if (parts > 0 && !is_crowded && static_cast<uint32_t>(packed) < most_items)
 				items[static_cast<uint32_t>(packed)] = {
 					b, static_cast<uint32_t>(start), static_cast<uint32_t>(start) + count, 0};
@@ -90,17 +79,15 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 			for (uint32_t i = threadIdx.x % 32; i <= (keys - 1) / segment; i += 32)
 				if (static_cast<uint32_t>(first) + i < most_items)
 					items[static_cast<uint32_t>(first) + i] = {
-						bucket, begin + i * segment,
-						begin + regime_segment_end(keys, segment, i), crowded};
+						bucket, begin + i * segment, begin + min((i + 1) * segment, keys),
+						crowded};
 		}
 	}
-	__syncthreads();
 	if (threadIdx.x == 0)
 	{
 		starts[buckets] = static_cast<uint32_t>(keys_before);
 		plan->items = static_cast<uint32_t>(items_before);
 		plan->crowded = static_cast<uint32_t>(items_before >> 32);
-		plan->fullest = fullest == 0 ? no_bucket : static_cast<uint32_t>(fullest);
 	}
 }
 
@@ -132,26 +119,18 @@ PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &
 {
 	const uint32_t buckets = division.buckets;
 	const uint64_t extent = regime_partition_extent(&context->limits, n, buckets);
+	const uint64_t slots = regime_partition_slots(n, extent);
 	Carver		carver(memory);
 
-	if (extent == 0)
-		residues = carver.take<uint16_t>(n);
-	else
-	{
-		const uint64_t slots = regime_partition_slots(n, extent);
-
-		residues = carver.take<uint16_t>(
-			(buckets + regime_partition_further(n, extent)) * extent);
-		extents.size = static_cast<uint32_t>(extent);
-		extents.buckets = buckets;
-		extents.last_slot = static_cast<uint32_t>(slots - 1);
-		extents.slots = carver.take<unsigned long long>(slots);
-	}
+	residues = carver.take<uint16_t>((buckets + regime_partition_further(n, extent)) * extent);
+	extents.size = static_cast<uint32_t>(extent);
+	extents.buckets = buckets;
+	extents.last_slot = static_cast<uint32_t>(slots - 1);
+	extents.slots = carver.take<unsigned long long>(slots);
 	/* one more, for the number of further extents; the cleared memory ends here */
 	counts = carver.take<uint32_t>(buckets + 1);
 	extents.taken = counts + buckets;
 	starts = carver.take<uint32_t>(buckets + 1);
-	cursors = carver.take<uint32_t>(buckets);
 	items = carver.take<WorkItem>(regime_partition_items(n, buckets));
 	plan = carver.take<Plan>(1);
 	crowded_bins = carver.take<uint32_t>(regime_partition_crowded(n, buckets) << division.shift);
@@ -168,22 +147,18 @@ PartitionStart::begin(const SortInput &input, const Division &division, const ui
 						  "a partition");
 
 	const PartitionArrays arrays(context, memory, division, input.n);
-	const bool	at_once = arrays.extents.size != 0;
-	void	   *first = at_once ? static_cast<void *>(arrays.extents.slots) : arrays.counts;
+	void	   *first = arrays.extents.slots;
 
 	check(cudaMemsetAsync(first, 0, reinterpret_cast<char *>(arrays.counts + division.buckets + 1) -
 						  static_cast<char *>(first), input.stream),
 		  "clear the bucket counts");
-	if (at_once)
-		scatter_at_once(input, division, arrays, skip);
-	else
-		count_buckets(input, division, arrays, skip);
+	scatter(input, division, arrays, skip);
 	begun = true;
 }
 
 /*
- * Five launches; one more where buckets are counted; two fewer where n is so small that no bucket
- * can be crowded.  Every step leaves out keys outside the bounds, so that the places add up even
+ * Four launches and a memset; two launches fewer where n is so small that no bucket can be crowded.
+ *  Every step leaves out keys outside the bounds, so that the places add up even
  * if there are some.
  */
 void
@@ -206,13 +181,11 @@ partition_sort(const SortInput &input, const Division &division, int32_t *out,
 	const PartitionArrays arrays(context, start->memory, division, n);
 
 	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
-				  "plan the buckets", arrays.counts, buckets, crowd, segment, n,
-				  arrays.starts, arrays.cursors, arrays.items, most_items, arrays.plan);
+				  "plan the buckets", arrays.counts, buckets, crowd, segment, arrays.starts,
+				  arrays.items, most_items, arrays.plan);
 	if (crowded)
 		launch_behind(context, stream, clear_crowded_kernel, context->limits.sms, 1024,
 					  0, "clear the bins", arrays.plan, shift, arrays.crowded_bins);
-	if (arrays.extents.size == 0)
-		scatter_counted(input, division, arrays);
 	sort_buckets(input, shift, most_items, crowded, arrays, out);
 }
 

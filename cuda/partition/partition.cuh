@@ -28,8 +28,8 @@ struct Division
 
 /*
  * The first step by itself, so that the device does it while the host waits for a sample: keys go
- * to their buckets, or are counted by bucket.  The kernels do nothing if the word at skip (device
- * memory; may be null) is not 0.
+ * to their buckets.  The kernel does nothing if the word at skip (device memory; may be null) is
+ * not 0.
  */
 struct PartitionStart
 {

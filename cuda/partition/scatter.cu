@@ -13,13 +13,8 @@
  * which needs no cursors, half-filled lines went to memory and came back (548 MB written instead
  * of 200, 0.96 ms instead of 0.33).
  *
- * Where a bucket begins is known in one of two ways:
- *
- * - scatter_at_once_kernel gives each bucket room for a little more than its share, an extent,
- *   and further extents when the first is full.  Keys are read once.
- * - scatter_counted_kernel takes the places from plan_kernel, which computes them from the counts
- *   of count_buckets_kernel.  Keys are read twice.  It serves inputs and devices for which
- *   regime_partition_extent() is 0.
+ * Each bucket has room for a little more than its share, an extent, and takes further extents when
+ * the first is full (steps.cuh).  So nobody counts the buckets beforehand, and keys are read once.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,49 +26,8 @@ namespace hpsort
 static constexpr int threads = PartitionTuning::threads;
 
 static_assert(threads * PartitionTuning::items == REGIME_PARTITION_TILE &&
-			  threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE &&
-			  threads * PartitionTuning::few_keys_items == REGIME_PARTITION_FEW_KEYS_TILE,
+			  threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE,
 			  "regime.c sizes for these tiles");
-
-/*
- * Counts the keys of each bucket.  skip is null, or a word that a sample's kernel has written; if
- * the word is not 0, the kernel does nothing.  Keys outside the bounds are not counted, here and
- * in all other steps, so that all steps agree on how many keys there are.  A thread reports one
- * of them at its end, because the report goes over the bus.
- */
-__global__ void __launch_bounds__(threads, PartitionTuning::blocks)
-count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
-					 uint32_t buckets, uint32_t *all_counts, const uint32_t *skip,
-					 HpsortCudaVerdict *verdict)
-{
-	if (skip != nullptr && *skip != 0)
-		return;
-
-	extern __shared__ __align__(16) uint32_t counts[];
-	bool		bad = false;
-	int32_t		outside = 0;
-
-	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
-		counts[b] = 0;
-	__syncthreads();
-	for_each_key<HistogramTuning::vectors>(keys, n, [&](int32_t key) {
-		const uint32_t bin = to_bin(map, key);
-
-		if (bin <= map.last)
-			atomicAdd(&counts[bin >> shift], 1u);
-		else
-		{
-			bad = true;
-			outside = key;
-		}
-	});
-	if (bad)
-		report_outside(verdict, outside);
-	__syncthreads();
-	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
-		if (counts[b] != 0)
-			atomicAdd(&all_counts[b], counts[b]);
-}
 
 /*
  * Returns the lanes whose key is in the fullest bucket.  If these are fewer than `many`, returns
@@ -83,11 +37,11 @@ count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift
 static constexpr int many = 8;
 
 __device__ __forceinline__ uint32_t
-sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
+sharing_lanes(uint32_t bucket, uint32_t fullest)
 {
-	const uint32_t same = __ballot_sync(0xffffffffu, valid && bucket == fullest);
+	const uint32_t same = __ballot_sync(0xffffffffu, bucket == fullest);
 	const uint32_t first = __shfl_sync(0xffffffffu, bucket, 0);
-	const uint32_t as_first = __ballot_sync(0xffffffffu, valid && bucket == first);
+	const uint32_t as_first = __ballot_sync(0xffffffffu, bucket == first);
 
 	return __popc(same) >= many ? same : as_first;
 }
@@ -95,19 +49,19 @@ sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
 /* Returns the place of this lane's key within its tile and bucket.  Lanes that share a bucket
  * take their places with one atomic. */
 __device__ __forceinline__ uint32_t
-take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
+take_place(uint32_t *counts, uint32_t bucket, uint32_t fullest)
 {
 	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t same = sharing_lanes(bucket, valid, fullest);
+	const uint32_t same = sharing_lanes(bucket, fullest);
 
 	if (__popc(same) < many)
-		return valid ? atomicAdd(&counts[bucket], 1u) : 0;
+		return atomicAdd(&counts[bucket], 1u);
 
 	const int	leader = __ffs(same) - 1;
 	const bool	shared = same >> lane & 1;
 	uint32_t	place = 0;
 
-	if (valid && (!shared || lane == leader))
+	if (!shared || lane == leader)
 		place = atomicAdd(&counts[bucket], shared ? __popc(same) : 1u);
 
 	const uint32_t base = __shfl_sync(0xffffffffu, place, leader);
@@ -154,138 +108,8 @@ load_bins(const int32_t *__restrict__ keys, uint32_t m, bool aligned, const KeyM
 	}
 }
 
-/*
- * Finds each key's place among the tile's keys of its bucket, two places to a register, as a tile
- * has at most 2^14 places.  counts become the numbers of these keys.
- *
- * The normal case is random keys: one atomic each, all in flight together.  Keys of a warp that
- * crowd in one bucket take places by take_place() instead.  A sample of the keys decides; it
- * affects speed alone.
- */
-template <int ITEMS>
-__device__ __forceinline__ void
-place_counted(const uint32_t (&bin)[ITEMS], const KeyMap &map, uint32_t shift, uint32_t fullest,
-			  uint32_t *counts, uint32_t (&place)[ITEMS / 2])
-{
-	bool		crowd = false;
-
-#pragma unroll
-	for (int i = 0; i < ITEMS; i += ITEMS / 4)
-		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, bin[i] <= map.last,
-											  fullest)) >= many;
-	if (!crowd)
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += 2)
-		{
-			uint32_t	p[2];
-
-			p[0] = bin[i] <= map.last ? atomicAdd(&counts[bin[i] >> shift], 1u) : 0;
-			p[1] = bin[i + 1] <= map.last ?
-				atomicAdd(&counts[bin[i + 1] >> shift], 1u) : 0;
-			place[i / 2] = p[0] | p[1] << 16;
-		}
-	}
-	else
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += 2)
-		{
-			place[i / 2] = take_place(counts, bin[i] >> shift, bin[i] <= map.last,
-									  fullest);
-			place[i / 2] |= take_place(counts, bin[i + 1] >> shift,
-									   bin[i + 1] <= map.last, fullest) << 16;
-		}
-	}
-}
-
-/* Moves the keys of one tile to their buckets, whose next free places are the cursors. */
-template <int ITEMS>
-__global__ void __launch_bounds__(threads, PartitionTuning::blocks)
-scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
-					   uint32_t shift, uint32_t buckets, uint32_t *cursors,
-					   const Plan *plan, uint16_t *residues)
-{
-	constexpr uint32_t tile = threads * ITEMS;
-	extern __shared__ __align__(16) uint32_t memory[];
-	__shared__ uint32_t sums[threads / 32];
-
-	wait_for_kernel_before();
-
-	uint32_t   *staged = memory;				/* a tile's bins */
-	uint32_t   *counts = memory + tile;			/* keys of each bucket */
-	uint32_t   *places = counts + buckets;		/* where the bucket starts in staged */
-	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
-	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
-												 n - begin));
-	const uint32_t fullest = plan->fullest;
-	uint32_t	bin[ITEMS];
-	uint32_t	place[ITEMS / 2];
-
-	/* before the keys are loaded, so that the barrier below waits for both */
-	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
-		counts[b] = 0;
-
-	load_bins<ITEMS>(keys + begin, m, misaligned(keys) == 0, map, bin);
-	__syncthreads();
-
-	place_counted<ITEMS>(bin, map, shift, fullest, counts, place);
-	__syncthreads();
-
-	/* counts were the buckets' sizes in this tile; they become targets.  A target is a bucket's
-	 * place in memory less its place in staged, so that adding an item's place in staged gives
-	 * where it goes. */
-	uint32_t	before = 0;
-
-	for (uint32_t at = 0; at < buckets; at += threads)
-	{
-		const uint32_t b = at + threadIdx.x;
-		const uint32_t count = b < buckets ? counts[b] : 0;
-		uint32_t	target = 0;
-		uint32_t	total;
-
-		/* issued first: the sum hides part of its way to L2 and back */
-		if (count > 0)
-			target = atomicAdd(&cursors[b], count);
-
-		const uint32_t start =
-			before + block_exclusive_sum<threads>(count, sums, &total);
-
-		before += total;
-		if (b < buckets)
-		{
-			places[b] = start;
-			counts[b] = target - start;
-		}
-	}
-	/* Targets and places are complete.  Each key moves to a place that no other key has, in the
-	 * order of buckets, and in no order within a bucket. */
-	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-		if (bin[i] <= map.last)
-			staged[places[bin[i] >> shift] + (place[i / 2] >> i % 2 * 16 & 0xffff)] =
-				bin[i];
-	__syncthreads();
-
-	const uint32_t mask = (1u << shift) - 1;
-
-	/*
-	 * before is the number of keys staged.  Neighbouring threads write to neighbouring places,
-	 * except at a tile's last key of a bucket: 32 keys of a bucket are 64 bytes, two sectors.
-	 * Stores are not streaming, because other blocks complete the lines in L2.
-	 */
-#pragma unroll 8
-	for (uint32_t i = threadIdx.x; i < before; i += threads)
-	{
-		const uint32_t value = staged[i];
-
-		residues[counts[value >> shift] + i] = static_cast<uint16_t>(value & mask);
-	}
-}
-
-/* Returns the bucket that most lanes of the warp share.  Each tile finds it anew, as the buckets
- * have not been counted, and clustered keys share another bucket in each tile. */
+/* Returns the bucket that most lanes of the warp share.  Each tile finds it anew, because clustered
+ * keys share another bucket in each tile. */
 __device__ __forceinline__ uint32_t
 most_shared(uint32_t bucket)
 {
@@ -378,13 +202,18 @@ report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
 static constexpr int together = 8;
 
 /*
- * Finds each key's place among the tile's keys of its bucket, like place_counted().  m is the
- * number of the tile's keys.  In a tile that is not full, rows of items that do not exist get no
- * place, for they would queue for one counter.
+ * Finds each key's place among the tile's keys of its bucket, two places to a register, as a tile
+ * has at most 2^14 places.  counts become the numbers of these keys; m is the number of the tile's
+ * keys.
+ *
+ * The normal case is random keys: one atomic each, all in flight together.  Keys of a warp that
+ * crowd in one bucket take places by take_place() instead.  A sample of the keys decides; it
+ * affects speed alone.  In a tile that is not full, rows of items that do not exist get no place,
+ * for they would queue for one counter.
  */
 template <int ITEMS>
 __device__ __forceinline__ void
-place_at_once(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t *counts,
+place_keys(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t *counts,
 			  uint32_t (&place)[ITEMS / 2])
 {
 	const uint32_t fullest = most_shared(bin[0] >> shift);
@@ -392,7 +221,7 @@ place_at_once(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t
 
 #pragma unroll
 	for (int i = 0; i < ITEMS; i += ITEMS / 4)
-		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, true, fullest)) >= many;
+		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, fullest)) >= many;
 	if (!crowd)
 	{
 #pragma unroll
@@ -411,9 +240,9 @@ place_at_once(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t
 		{
 			place[i / 2] = 0;
 			if (i * threads < m)
-				place[i / 2] = take_place(counts, bin[i] >> shift, true, fullest);
+				place[i / 2] = take_place(counts, bin[i] >> shift, fullest);
 			if ((i + 1) * threads < m)
-				place[i / 2] |= take_place(counts, bin[i + 1] >> shift, true, fullest) << 16;
+				place[i / 2] |= take_place(counts, bin[i + 1] >> shift, fullest) << 16;
 		}
 	}
 }
@@ -537,7 +366,8 @@ write_residues(const uint32_t *staged, uint32_t m, uint32_t shift, uint16_t *res
 
 /*
  * Moves the keys of one tile to their buckets' extents.  When all blocks are done, cursors are
- * the buckets' sizes.  skip is count_buckets_kernel's.
+ * the buckets' sizes.  skip is null, or a word that a sample's kernel has written; if the word is
+ * not 0, the kernel does nothing.
  *
  * Keys outside the bounds get a bucket of their own, behind all others, which is not written.  So
  * no step in between tests for them, and each step issues all its loads before it waits for the
@@ -546,7 +376,7 @@ write_residues(const uint32_t *staged, uint32_t m, uint32_t shift, uint16_t *res
  */
 template <int ITEMS>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
-scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
+scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 					   uint32_t shift, uint32_t *cursors, uint16_t *residues,
 					   Extents extents, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
@@ -581,7 +411,7 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		bin[i] = bin[i] > map.last ? none : bin[i];
 	__syncthreads();
 
-	place_at_once<ITEMS>(bin, m, shift, counts, place);
+	place_keys<ITEMS>(bin, m, shift, counts, place);
 	__syncthreads();
 
 	uint32_t	n_staged;
@@ -620,66 +450,25 @@ configure_scatter(const HpsortCudaLimits &limits)
 {
 	const uint64_t bytes = partition_allowance(limits);
 
-	allow_shared(count_buckets_kernel, bytes);
-	allow_shared(scatter_counted_kernel<PartitionTuning::items>, bytes);
-	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, bytes);
-	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, bytes);
-	allow_shared(scatter_at_once_kernel<PartitionTuning::few_keys_items>, bytes);
+	allow_shared(scatter_kernel<PartitionTuning::items>, bytes);
+	allow_shared(scatter_kernel<PartitionTuning::small_items>, bytes);
 }
 
 void
-scatter_at_once(const SortInput &input, const Division &division,
-				const PartitionArrays &arrays, const uint32_t *skip)
+scatter(const SortInput &input, const Division &division, const PartitionArrays &arrays,
+		const uint32_t *skip)
 {
 	const uint64_t n = input.n;
-	const uint32_t tile = regime_partition_tile(n);
+	const uint32_t tile = regime_partition_tile(&input.context->limits, n, division.buckets);
 	const auto	kernel = tile == REGIME_PARTITION_TILE ?
-		scatter_at_once_kernel<PartitionTuning::items> :
-		scatter_at_once_kernel<PartitionTuning::few_keys_items>;
+		scatter_kernel<PartitionTuning::items> :
+		scatter_kernel<PartitionTuning::small_items>;
 
 	kernel<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
-		regime_partition_words(n, division.buckets) * sizeof(uint32_t), input.stream>>>
+		regime_partition_words(tile, division.buckets) * sizeof(uint32_t), input.stream>>>
 		(input.keys, n, input.map(), division.shift, arrays.counts, arrays.residues,
 		 arrays.extents, skip, input.verdict);
 	check_launch("scatter the keys");
-}
-
-void
-count_buckets(const SortInput &input, const Division &division,
-			  const PartitionArrays &arrays, const uint32_t *skip)
-{
-	count_buckets_kernel<<<input.context->limits.sms * PartitionTuning::blocks, threads,
-		division.buckets * sizeof(uint32_t), input.stream>>>
-		(input.keys, input.n, input.map(), division.shift, division.buckets, arrays.counts,
-		 skip, input.verdict);
-	check_launch("count the buckets");
-}
-
-/* Launches scatter_counted_kernel for tiles of ITEMS keys a thread. */
-template <int ITEMS>
-static void
-launch_counted(const SortInput &input, const Division &division,
-			   const PartitionArrays &arrays)
-{
-	constexpr uint32_t tile = threads * ITEMS;
-
-	launch_behind(input.context, input.stream, scatter_counted_kernel<ITEMS>,
-				  static_cast<uint32_t>((input.n - 1) / tile + 1), threads,
-				  (tile + 2 * division.buckets) * sizeof(uint32_t), "scatter the keys",
-				  input.keys, input.n, input.map(), division.shift, division.buckets,
-				  arrays.cursors, arrays.plan, arrays.residues);
-}
-
-void
-scatter_counted(const SortInput &input, const Division &division,
-				const PartitionArrays &arrays)
-{
-	constexpr uint32_t tile = threads * PartitionTuning::items;
-
-	if (tile + 2 * division.buckets <= regime_shared_bins(&input.context->limits))
-		launch_counted<PartitionTuning::items>(input, division, arrays);
-	else
-		launch_counted<PartitionTuning::small_items>(input, division, arrays);
 }
 
 } /* namespace hpsort */

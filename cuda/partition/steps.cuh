@@ -32,15 +32,10 @@ struct Plan
 {
 	uint32_t	items;
 	uint32_t	crowded;
-	uint32_t	fullest;		/* the bucket with most keys if it holds more than an eighth of
-								 * all; else no_bucket */
-	uint32_t	unused;
 };
 
-static constexpr uint32_t no_bucket = 0xffffffffu;
-
 /*
- * Where keys go if their buckets have not been counted.  A bucket b begins with the places b *
+ * Where keys go before anybody knows how many a bucket has.  A bucket b begins with the places b *
  * size to b * size + size - 1, its extent 0.  When an extent is full, the bucket takes a further
  * one of the same size.  Further extents are numbered from the number of buckets on, in the order
  * in which they are taken.
@@ -51,7 +46,7 @@ static constexpr uint32_t no_bucket = 0xffffffffu;
  */
 struct Extents
 {
-	uint32_t	size;			/* places of an extent; 0: buckets have been counted */
+	uint32_t	size;			/* places of an extent */
 	uint32_t	buckets;
 	uint32_t	last_slot;		/* number of slots - 1; a power of two, of which half stay 0 */
 	uint32_t   *taken;			/* number of further extents taken */
@@ -105,11 +100,10 @@ struct PartitionArrays
 	uint16_t   *residues;
 	uint32_t   *counts;
 	uint32_t   *starts;
-	uint32_t   *cursors;
 	WorkItem   *items;
 	Plan	   *plan;
 	uint32_t   *crowded_bins;
-	Extents		extents = {};	/* of size 0 if buckets are counted first */
+	Extents		extents;
 
 	PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
 					const Division &division, uint64_t n);
@@ -126,19 +120,10 @@ partition_allowance(const HpsortCudaLimits &limits)
 
 void		configure_scatter(const HpsortCudaLimits &limits);
 
-/*
- * The first step.  scatter_at_once() scatters keys to buckets that have not been counted;
- * count_buckets() only counts the keys of each bucket.  Both leave the buckets' sizes in
- * arrays.counts.  Both leave out keys outside the bounds, one of which the verdict reports.
- */
-void		scatter_at_once(const SortInput &input, const Division &division,
-							const PartitionArrays &arrays, const uint32_t *skip);
-void		count_buckets(const SortInput &input, const Division &division,
-						  const PartitionArrays &arrays, const uint32_t *skip);
-
-/* Scatters keys to buckets that have been counted.  plan_kernel must be before it on the stream. */
-void		scatter_counted(const SortInput &input, const Division &division,
-							const PartitionArrays &arrays);
+/* The first step: scatters keys to buckets, and leaves the buckets' sizes in arrays.counts.  Leaves
+ * out keys outside the bounds, one of which the verdict reports. */
+void		scatter(const SortInput &input, const Division &division,
+					const PartitionArrays &arrays, const uint32_t *skip);
 
 /* ---- buckets.cu ---- */
 

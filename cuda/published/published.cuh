@@ -21,7 +21,7 @@
 struct HpsortPublishedVerdict
 {
 	HpsortCudaVerdict keys;		/* n_outside and key */
-	uint32_t	n_duplicate;	/* one_hp, distinct: > 0 if a key occurs twice */
+	uint32_t	n_duplicate;	/* one_hp: > 0 if a key occurs twice */
 	int32_t		duplicate;		/* one of the keys that occur twice */
 };
 

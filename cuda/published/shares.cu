@@ -27,11 +27,12 @@ constexpr uint64_t shared_least = 1u << 20;
 void
 Shares::close()
 {
-	settle();
 	for (std::unique_ptr<Share> &share : shares_)
 		(void) guarded(nullptr, [&] {
 			DeviceScope scope(share->context->ordinal);
 
+			ignore(cudaStreamSynchronize(share->copy));
+			ignore(cudaStreamSynchronize(share->compute));
 			share.reset();
 		});
 	shares_.clear();
@@ -123,18 +124,6 @@ Shares::take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
 }
 
 void
-Shares::settle()
-{
-	for (const std::unique_ptr<Share> &share : shares_)
-		(void) guarded(nullptr, [&] {
-			DeviceScope scope(share->context->ordinal);
-
-			ignore(cudaStreamSynchronize(share->copy));
-			ignore(cudaStreamSynchronize(share->compute));
-		});
-}
-
-void
 Shares::widen(Bounds *bounds)
 {
 	for (Share *share : used())
@@ -145,15 +134,6 @@ Shares::widen(Bounds *bounds)
 		bounds->lo = std::min(bounds->lo, found.lo);
 		bounds->hi = std::max(bounds->hi, found.hi);
 	}
-}
-
-bool
-Shares::read_pageable() const
-{
-	return std::any_of(shares_.begin(), shares_.end(),
-					   [](const std::unique_ptr<Share> &share) {
-		return share->context->reads_pageable;
-	});
 }
 
 std::vector<Share *>

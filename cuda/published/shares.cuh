@@ -65,12 +65,8 @@ public:
 					 std::vector<Event> *copied);
 	/* gives all memory back, behind the work that uses it */
 	void		close();
-	/* waits for all work and ignores its errors: the caller already has one */
-	void		settle();
 	/* widens bounds by the keys of all shares; waits for them */
 	void		widen(Bounds *bounds);
-	/* returns whether one of the devices reads unpinned host memory without staging */
-	bool		read_pageable() const;
 
 	bool		empty() const { return shares_.empty(); }
 	/* returns the shares that have keys */

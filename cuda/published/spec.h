@@ -24,8 +24,6 @@ struct HpsortPublishedOptions
 	uint32_t	block_threads;	/* hp, one_hp, zero_compressed_published: threads of a block, 32
 								 * to 1024 (256); comparison_free: T, 1 to 1024 (16) */
 	uint32_t	blocks;			/* comparison_free: blk, 1 to 65536 (1024); T blk is 2 to 2^22 */
-	uint32_t	row_threads;	/* comparison_free_onehot: threads that walk a row together, 1 or
-								 * 32 (1) */
 	uint32_t	radix_bits;		/* bucket_radix: log2 of r, 8 to 16 (16), any number; two passes
 								 * sort ranges up to r^2 */
 	uint32_t	rows;			/* bucket_radix: s, 32 to 65536 (1024) */
@@ -48,8 +46,6 @@ constexpr uint64_t HPSORT_PUBLISHED_PASS_KEYS = (uint64_t) 1 << 30;
  *   below zero, less 0x7fffff.
  * - stable: equal keys keep their order.  Needs a payload; that of bucket_bitonic must be distinct
  *   and ascend in the order of the keys, as row numbers do.
- * - distinct: a promise for comparison_free_onehot, which then multiplies (equation 10) instead
- *   of walking (equation 11).  A key that occurs twice is an error.
  * - nearly_sorted, pass_keys: for bucket_bitonic.
  */
 struct HpsortPublishedSpec
@@ -62,7 +58,6 @@ struct HpsortPublishedSpec
 	bool		descending;
 	bool		payload;		/* 4 bytes travel with each key */
 	bool		stable;
-	bool		distinct;
 	int			nearly_sorted;	/* 1: the keys are nearly sorted; -1: they are not; 0: to be found
 								 * out */
 	uint64_t	pass_keys;		/* most keys sorted at once; more are cut, sorted and merged; 0:

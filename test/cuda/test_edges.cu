@@ -475,7 +475,7 @@ test_huge(void)
 	try_huge({UNIFORM, large, 5000, 0, true, 3}, false);
 	try_huge({UNIFORM, large, 10000000, -5000000, false, 4}, true);
 	try_huge({UNIFORM, large, (uint64_t) 1 << 32, 0, true, 5}, false);
-	/* the most keys whose buckets are not counted, in their own extents and in more */
+	/* the most keys of a partition, in their buckets' own extents and in more */
 	try_huge({UNIFORM, 1000000000, 100000000, -5000000, false, 14}, true);
 	try_huge({ZIPF, 1000000000, 100000000, -5000000, false, 15}, true);
 	try_huge({CONSTANT, larger, 1000, -500, false, 6}, true);

@@ -60,9 +60,6 @@ add_chunks(HpsortCudaJob *job, Source &source, Where where, uint64_t seed,
 
 		if (!ENGINE(hpsort_cuda_job_add(job, keys + at, m, &number, &err)))
 			return false;
-		/* unpinned: the caller's again at once */
-		if (from == PAGEABLE)
-			memset(source.pageable.data() + at, 0x77, m * 4);
 		at += m;
 		k++;
 		CHECK(number == k);
@@ -119,6 +116,7 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 	ENGINE(hpsort_cuda_job_consumed(job, 1, &number, &err));
 	/* consumed: the caller's memory is the caller's again */
 	memset(source.pinned, 0x77, n * 4);
+	memset(source.pageable.data(), 0x77, n * 4);
 	CUDA(cudaMemset(source.device.get(), 0x77, n * 4));
 	ENGINE(hpsort_cuda_job_finish(job, &result, &err));
 	current += std::string(" -> ") + regime_names[result.regime];

@@ -76,7 +76,8 @@ try_limit(const Recipe &recipe, uint32_t offset,
 void
 test_limits(void)
 {
-	const uint64_t most = REGIME_POSITIONS_MAX;
+	/* expand_block() rounds the last position up to a tile, and the result must not wrap around */
+	const uint64_t most = (uint64_t) UINT32_MAX - 1024;
 	const uint64_t narrow = 1000;
 	const uint64_t wide = 1000000;
 
@@ -85,8 +86,11 @@ test_limits(void)
 	for (uint64_t n : {most + 1, (uint64_t) UINT32_MAX - 511, (uint64_t) UINT32_MAX - 8})
 		try_limit({UNIFORM, n, narrow, -500, false, 2}, 3, HPSORT_CUDA_SHARED_HISTOGRAM);
 
-	/* one bucket with all keys, its segments' ends next to 2^32 */
-	try_limit({CONSTANT, 4294000000, wide, 0, false, 3}, 0, HPSORT_CUDA_PARTITION);
+	/* one bucket with all keys */
+	try_limit({CONSTANT, 1000000000, wide, 0, false, 4}, 3, HPSORT_CUDA_PARTITION);
+	try_limit({CONSTANT, 1000000001, wide, 0, false, 6}, 3, HPSORT_CUDA_RADIX);
+	try_limit({UNIFORM, UINT32_MAX, wide, 0, false, 7}, 1, HPSORT_CUDA_RADIX);
+}, 0, HPSORT_CUDA_PARTITION);
 	try_limit({CONSTANT, most, wide, 0, false, 4}, 3, HPSORT_CUDA_PARTITION);
 	try_limit({UNIFORM, most, wide, 0, false, 5}, 1, HPSORT_CUDA_PARTITION);
 	try_limit({CONSTANT, most + 1, wide, 0, false, 6}, 3, HPSORT_CUDA_RADIX);

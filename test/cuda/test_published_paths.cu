@@ -88,104 +88,50 @@ sort_reported(const HpsortPublishedSpec &spec, const Keys &keys)
 	return report;
 }
 
-/* ---- comparison_free_onehot: equations 10 and 11 ---- */
-
-static void
-name_onehot(const char *what, const HpsortPublishedSpec &spec, uint64_t n, uint64_t range)
-{
-	current = std::string("onehot ") + what + " n " + std::to_string(n) + " range " +
-		std::to_string(range) + " row_threads " +
-		std::to_string(spec.options.row_threads) + (spec.payload ? " payload" : "") +
-		(spec.descending ? " descending" : "") + " seed " + std::to_string(seed);
-}
+/* ---- comparison_free_onehot ---- */
 
 /* Any keys, with row numbers and without. */
 static void
-test_equation_11(const std::vector<uint64_t> &sizes, const std::vector<uint64_t> &ranges,
-				 bool quick)
+try_onehot(uint64_t n, uint64_t range, int form)
 {
-	for (uint32_t lanes : {0, 1, 32})
-		for (uint64_t n : sizes)
-			for (uint64_t range : ranges)
-				for (int form = 0; form < 4; form++)
-				{
-					HpsortPublishedSpec spec =
-						spec_of(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT);
-					const int	kind = draw() % 3;
-					const Keys	keys = keys_of(n, [&](uint64_t i) -> int64_t {
-						const int64_t lo = kind == 0 ? INT32_MIN : -100;
+	HpsortPublishedSpec spec = spec_of(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT);
+	const int	kind = draw() % 3;
+	const Keys	keys = keys_of(n, [&](uint64_t i) -> int64_t {
+		const int64_t lo = kind == 0 ? INT32_MIN : -100;
 
-						return lo + (int64_t) (kind == 2 ? i * range / n :
-											   draw() % (kind == 1 && draw() % 2 ? 1 : range));
-					});
+		return lo + (int64_t) (kind == 2 ? i * range / n :
+							   draw() % (kind == 1 && draw() % 2 ? 1 : range));
+	});
 
-					if ((quick && form != (int) (n % 4)) || n * range > 1u << 28)
-						continue;
-					spec.options.row_threads = lanes;
-					spec.descending = form & 1;
-					spec.payload = spec.stable = form >> 1;
-					if (draw() % 2)
-						give_bounds(&spec, keys, kind == 0 ? 0 : (int32_t) (draw() % 40));
-					name_onehot("equation 11", spec, n, range);
-					sort_reported(spec, keys);
-				}
+	spec.descending = form & 1;
+	spec.payload = spec.stable = form >> 1;
+	if (draw() % 2)
+		give_bounds(&spec, keys, kind == 0 ? 0 : (int32_t) (draw() % 40));
+	current = "onehot n " + std::to_string(n) + " range " + std::to_string(range) +
+		(spec.payload ? " payload" : "") + (spec.descending ? " descending" : "") + " seed " +
+		std::to_string(seed);
+	sort_reported(spec, keys);
 }
 
-/* A key twice is named, and a key outside. */
+/* A key outside the bounds is named. */
 static void
-try_refusals(HpsortPublishedSpec spec, Keys keys)
+test_onehot_outside(uint64_t n)
 {
-	const uint64_t n = keys.size();
+	HpsortPublishedSpec spec = spec_of(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT);
+	Keys		keys = keys_of(n, [&](uint64_t) -> int64_t { return (int64_t) (draw() % 100) - 77; });
 	Guarded<int32_t> input(n, 1);
 	Guarded<int32_t> output(n, 1);
 	Guarded<uint32_t> rows(n, 0);
 	Guarded<uint32_t> rows_out(n, 0);
-	auto		code = [&] {
-		input.put(keys);
-		return published_now(context, spec, input.get(), rows.get(), n,
-									 output.get(), rows_out.get(), nullptr, nullptr,
-									 nullptr, &err);
-	};
 
-	keys[n - 1] = keys[0];
-	CHECK(code() == HPSORT_CUDA_DUPLICATE);
-	CHECK(err.key == keys[0]);
+	spec.payload = true;
 	give_bounds(&spec, keys, 0);
 	keys[n - 1] = 2000000000;
-	CHECK(code() == HPSORT_CUDA_OUT_OF_BOUNDS);
+	input.put(keys);
+	CHECK(published_now(context, spec, input.get(), rows.get(), n, output.get(), rows_out.get(),
+						nullptr, nullptr, nullptr, &err) == HPSORT_CUDA_OUT_OF_BOUNDS);
 	CHECK(err.key == 2000000000);
 	CHECK(output.intact() && rows_out.intact());
-}
-
-/* Distinct keys: of every value of the range, and of some. */
-static void
-test_equation_10(const std::vector<uint64_t> &sizes, bool quick)
-{
-	for (uint32_t lanes : {1, 32})
-		for (uint64_t n : sizes)
-			for (uint64_t stretch : {1, 3})
-				for (int form = 0; form < 4; form++)
-				{
-					HpsortPublishedSpec spec =
-						spec_of(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT);
-					Keys		keys = keys_of(n, [&](uint64_t i) -> int64_t {
-						return -77 + (int64_t) (i * stretch); });
-
-					if ((quick && form != (int) (n % 4)) || n > 20000)
-						continue;
-					for (uint64_t i = n - 1; i > 0; i--)
-						std::swap(keys[i], keys[draw() % (i + 1)]);
-					spec.options.row_threads = lanes;
-					spec.distinct = 1;
-					spec.descending = form & 1;
-					spec.payload = form >> 1;
-					if (draw() % 2)
-						give_bounds(&spec, keys, (int32_t) (draw() % 40));
-					name_onehot("equation 10", spec, n, n * stretch);
-					sort_reported(spec, keys);
-					if (n > 1)
-						try_refusals(spec, keys);
-				}
 }
 
 static void
@@ -204,8 +150,14 @@ test_onehot(bool quick, bool tiny)
 		sizes.insert(sizes.end(), {512, 8193, 16385, 70001});
 		ranges.insert(ranges.end(), {3, 32, 255, 4096});
 	}
-	test_equation_11(sizes, ranges, quick);
-	test_equation_10(sizes, quick);
+	for (uint64_t n : sizes)
+	{
+		for (uint64_t range : ranges)
+			for (int form = 0; form < 4; form++)
+				if ((!quick || form == (int) (n % 4)) && n * range <= 1u << 28)
+					try_onehot(n, range, form);
+		test_onehot_outside(n);
+	}
 }
 
 /* ---- options ---- */

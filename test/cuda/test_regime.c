@@ -98,8 +98,8 @@ static const Case cases[] = {
 	{&h100, 524288, 0, 99999, 0, K, HPSORT_CUDA_PARTITION},
 	{&h100, 524287, 0, 99999, 0, K, HPSORT_CUDA_RADIX},
 	/* positions must fit in 32 bits, with the rest of the last tile */
-	{&h100, 4294966271, 0, 999999, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 4294966272, 0, 999999, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 1000000000, 0, 999999, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 1000000001, 0, 999999, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 4294967296, 0, 999999, 0, K, HPSORT_CUDA_RADIX},
 	/* few keys are counted, too: what comes chunk by chunk may become many */
 	{&h100, 16388, 0, 0, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
@@ -320,7 +320,7 @@ test_buckets(void **state)
 	for (size_t d = 0; d < LENGTH(all); d++)
 		for (uint64_t range = 2; range <= (uint64_t) 1 << 32; range += range / 7 + 1)
 		{
-			RegimeChoice c = choose(all[d], 4000000000, INT_MIN,
+			RegimeChoice c = choose(all[d], 1000000000, INT_MIN,
 										(int64_t) INT_MIN + (int64_t) range - 1, 0,
 										K);
 
@@ -334,7 +334,7 @@ test_buckets(void **state)
 			assert_true(c.buckets > 256);
 			assert_true(c.buckets <= regime_partition_max_buckets(all[d]));
 			assert_true((1u << c.shift) + 4 <= regime_shared_bins(all[d]));
-			assert_true((REGIME_PARTITION_SMALL_TILE + 2 * c.buckets) * 4 <=
+			assert_true(regime_partition_words(REGIME_PARTITION_SMALL_TILE, c.buckets) * 4 <=
 						all[d]->shared_bytes);
 		}
 }
@@ -368,88 +368,42 @@ test_segments(void **state)
 		}
 }
 
-/* Segments follow each other up to the last key, whatever the bucket's size. */
-static void
-check_segments(uint64_t count, uint64_t segment)
-{
-	uint64_t	parts = (count - 1) / segment + 1;
-	uint64_t	begin = 0;
-
-	for (uint64_t i = 0; i < parts; i++)
-	{
-		uint64_t	end = regime_segment_end((uint32_t) count, (uint32_t) segment,
-											 (uint32_t) i);
-
-		assert_int_equal(begin, i * segment);
-		assert_true(end > begin && end - begin <= segment);
-		begin = end;
-	}
-	assert_int_equal(begin, count);
-}
-
 /*
- * All keys in one bucket, in sizes up to the largest that is partitioned; there
- * are more than 256 buckets wherever the bins do not fit in shared memory.
- */
-static void
-test_segment_ends(void **state)
-{
-	static const uint64_t sizes[] = {1, 65535, 65536, 65537, 100000000, 4278190081,
-		4294000000, REGIME_POSITIONS_MAX - 1, REGIME_POSITIONS_MAX};
-
-	(void) state;
-	for (size_t s = 0; s < LENGTH(sizes); s++)
-		for (uint32_t buckets = 256; buckets <= 4096; buckets++)
-			for (uint32_t shift = 4; shift <= 16; shift += 6)
-				check_segments(sizes[s],
-							   regime_partition_segment(sizes[s], buckets, shift));
-}
-
-/*
- * Buckets that nobody counts: a tile's keys of a bucket span no more than two extents,
- * whatever they are; places have 31 bits, with room for what is added to them; the table
- * keeps free words; a kernel's shared memory is the device's.
+ * A tile's keys of a bucket span no more than two extents, whatever they are; places have
+ * 31 bits, with room for what is added to them; the table keeps free words; a kernel's
+ * shared memory is the device's.
  */
 static void
 test_extents(void **state)
 {
 	static const HpsortCudaLimits *const all[] = {&h100, &a10, &t4, &roomy};
-	uint64_t	found = 0;
 
 	(void) state;
 	for (size_t d = 0; d < LENGTH(all); d++)
-		for (uint64_t n = 1; n <= UINT32_MAX; n += n / 5 + 1)
-			for (uint32_t buckets = 1; buckets <= 4096; buckets += buckets / 3 + 1)
+		for (uint64_t n = 1; n <= 1000000000; n += n / 5 + 1)
+			for (uint32_t buckets = 1; buckets <= regime_partition_max_buckets(all[d]);
+				 buckets += buckets / 3 + 1)
 			{
 				uint64_t	extent = regime_partition_extent(all[d], n, buckets);
-				uint64_t	further;
+				uint64_t	further = regime_partition_further(n, extent);
+				uint32_t	tile = regime_partition_tile(all[d], n, buckets);
 
-				if (extent == 0)
-					continue;
-				found++;
-				further = regime_partition_further(n, extent);
-				assert_true(n <= 1000000000);
-				assert_true(extent >= regime_partition_tile(n));
+				assert_true(extent >= tile);
 				assert_true(extent * buckets > n);
 				assert_int_equal(extent % 64, 0);
 				assert_true((buckets + further) * extent + 16384 < (uint64_t) 1 << 31);
 				assert_true(further < 4096);
 				assert_true(regime_partition_slots(n, extent) > 2 * further);
-				assert_true(regime_partition_words(n, buckets) <=
+				assert_true(regime_partition_words(tile, buckets) <=
 							regime_shared_bins(all[d]));
-				assert_true(all[d] != &t4 || regime_partition_tile(n) < 16384);
 			}
-	assert_true(found > 1000);
-	/* the shapes that extents are for */
-	assert_true(regime_partition_extent(&h100, 100000000, 489) > 0);
-	assert_true(regime_partition_extent(&h100, 100000000, 3052) > 0);
-	assert_true(regime_partition_extent(&h100, 1000000000, 4096) > 0);
-	assert_true(regime_partition_extent(&h100, 5000000, 489) > 0);
-	assert_true(regime_partition_extent(&h100, 1000000, 489) > 0);
-	assert_true(regime_partition_extent(&h100, 524288, 513) > 0);
-	assert_int_equal(regime_partition_extent(&h100, 1000000001, 4096), 0);
-	assert_int_equal(regime_partition_extent(&h100, 4000000, 1024), 0);
-	assert_int_equal(regime_partition_extent(&t4, 100000000, 489), 0);
+	/* tiles are small for few keys, for many small buckets, and in little shared memory */
+	assert_int_equal(regime_partition_tile(&h100, 100000000, 489), REGIME_PARTITION_TILE);
+	assert_int_equal(regime_partition_tile(&h100, 1000000000, 4096), REGIME_PARTITION_TILE);
+	assert_int_equal(regime_partition_tile(&h100, 5000000, 489), REGIME_PARTITION_TILE);
+	assert_int_equal(regime_partition_tile(&h100, 1000000, 489), REGIME_PARTITION_SMALL_TILE);
+	assert_int_equal(regime_partition_tile(&h100, 4000000, 1024), REGIME_PARTITION_SMALL_TILE);
+	assert_int_equal(regime_partition_tile(&t4, 100000000, 489), REGIME_PARTITION_SMALL_TILE);
 }
 
 static void
@@ -485,8 +439,8 @@ test_need(void **state)
 
 			assert_true(need >= n * 4);
 			assert_true(need < n * 64 + ((uint64_t) 1 << 30));
-			/* beyond 32 bits a partition is no longer considered */
-			if (n != (uint64_t) 1 << 32)
+			/* beyond 1e9 keys a partition is no longer considered */
+			if (n != (uint64_t) 1 << 30)
 				assert_true(need >= before);
 			before = need;
 		}
@@ -513,7 +467,7 @@ test_partition_need(void **state)
 	(void) state;
 	spec.wanted = K;
 	for (size_t d = 0; d < LENGTH(all); d++)
-		for (uint64_t n = (uint64_t) 1 << 19; n <= REGIME_POSITIONS_MAX; n += n / 23)
+		for (uint64_t n = (uint64_t) 1 << 19; n <= 1000000000; n += n / 23)
 		{
 			uint64_t	job_need = regime_job_need(all[d], &spec, n);
 
@@ -587,7 +541,6 @@ main(void)
 		cmocka_unit_test(test_wants_sample),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_segment_ends),
 		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_distinct),
