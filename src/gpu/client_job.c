@@ -74,18 +74,11 @@ result_fits(const GpuJob *job, const GpuFinished *finished)
 {
 	const SortJobSpec *spec = &job->base.spec;
 
-	switch (finished->form)
-	{
-		case GPU_FORM_NONE:
-			return spec->look_up && finished->items == 0;
-		case GPU_FORM_RUNS:
-			return !spec->look_up && spec->want != SORT_WANT_PERMUTATION &&
-				finished->items <= finished->n;
-		default:
-			return !spec->look_up && finished->items == finished->n &&
-				spec->want == (finished->form == GPU_FORM_KEYS ? SORT_WANT_KEYS :
-							   SORT_WANT_PERMUTATION);
-	}
+	if (spec->look_up)
+		return finished->items == 0;
+	if (finished->form == SORT_WANT_RUNS)
+		return spec->want != SORT_WANT_PERMUTATION && finished->items <= finished->n;
+	return finished->form == spec->want && finished->items == finished->n;
 }
 
 static SortStatus
@@ -99,35 +92,11 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 		return client_violation(job->client, err, "result of another form");
 	job->n = job->base.keys = finished->n;
 	job->finished = true;
-	job->result.form = (GpuForm) finished->form;
+	job->result.form = (SortWant) finished->form;
 	job->result.items = finished->items;
 	job->algorithm = (SortAlgorithm) finished->algorithm;
 	memcpy(job->reason, finished->reason, sizeof(job->reason));
 	return SORT_OK;
-}
-
-/* The service has lent a chunk: fails if the client holds it already. */
-static SortStatus
-take_loan(GpuClient *c, uint32_t chunk, SortError *err)
-{
-	if (c->area.held[chunk] != CHUNK_NOT_HELD)
-		return client_violation(c, err, "chunk lent twice");
-	c->area.held[chunk] = CHUNK_LENT;
-	return SORT_OK;
-}
-
-static SortStatus
-take_found(GpuJob *job, const GpuLook *found, SortError *err)
-{
-	GpuClient  *c = job->client;
-
-	if (job->failed)
-		return SORT_OK;
-	if (!job->looking || found->look != job->look.look || found->count != job->look.count)
-		return client_violation(c, err, "answers that were not asked for");
-	job->look.chunk = found->chunk;
-	job->looking = false;
-	return take_loan(c, found->chunk, err);
 }
 
 /* Takes the answer to the next list of rows, which is a copy; false if it cannot be one. */
@@ -154,10 +123,6 @@ take_added(GpuJob *job, const GpuChunk *added, SortError *err)
 	const char *at;
 	uint32_t	i;
 
-	if (job->failed)
-		return SORT_OK;
-	if (take_loan(c, added->chunk, err) != SORT_OK)
-		return err->status;
 	if (added->count > gpu_chunk_rows(c->area.chunk_bytes, asked->ncolumns) ||
 		added->count > asked->asked - asked->answered)
 		return client_violation(c, err, "rows that were not asked for");
@@ -175,6 +140,28 @@ take_added(GpuJob *job, const GpuChunk *added, SortError *err)
 	return client_release_chunk(c, added->chunk, err);
 }
 
+/*
+ * The service has lent a chunk.  Answers to lists of rows are read at once, while more lists are
+ * being sent; whatever else there is to read waits for client_next_lent.
+ */
+static SortStatus
+take_lent(GpuJob *job, const GpuChunk *lent, SortError *err)
+{
+	GpuClient  *c = job->client;
+
+	if (job->failed)
+		return SORT_OK;
+	if (c->area.held[lent->chunk] != CHUNK_NOT_HELD)
+		return client_violation(c, err, "chunk lent twice");
+	c->area.held[lent->chunk] = CHUNK_LENT;
+	if (!job->finished)
+		return take_added(job, lent, err);
+	if (job->lent.count > 0)
+		return client_violation(c, err, "answers that were not asked for");
+	job->lent = *lent;
+	return SORT_OK;
+}
+
 SortStatus
 client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 {
@@ -186,13 +173,11 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 			return take_grant(job, message->body.chunk.chunk, err);
 		case GPU_MSG_FINISHED:
 			return take_finished(job, &message->body.finished, err);
-		case GPU_MSG_ADDED:
-			return take_added(job, &message->body.chunk, err);
+		case GPU_MSG_LENT:
+			return take_lent(job, &message->body.chunk, err);
 		case GPU_MSG_FULL:
 			job->gathered.full = true;
 			return SORT_OK;
-		case GPU_MSG_FOUND:
-			return take_found(job, &message->body.look, err);
 		case GPU_MSG_ERROR:
 			if (!job->failed)
 				take_error(job, &message->body.error);
@@ -230,6 +215,18 @@ client_job_handle_all(GpuJob *job, SortError *err)
 }
 
 SortStatus
+client_next_lent(GpuJob *job, GpuChunk *lent, SortError *err)
+{
+	SortStatus	status = SORT_OK;
+
+	while (status == SORT_OK && job->lent.count == 0)
+		status = client_job_handle(job, NULL, err);
+	*lent = job->lent;
+	job->lent.count = 0;
+	return status;
+}
+
+SortStatus
 client_announce(GpuJob *job, uint64_t chunks, SortError *err)
 {
 	GpuMessage	message;
@@ -237,7 +234,7 @@ client_announce(GpuJob *job, uint64_t chunks, SortError *err)
 	if (chunks <= job->announced)
 		return SORT_OK;
 	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
-	message.body.want.chunks = (uint32_t) (chunks - job->announced);
+	message.body.want.chunks = chunks - job->announced;
 	job->announced = chunks;
 	return client_send(job->client, &message, err);
 }
@@ -267,25 +264,12 @@ client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk, size_t siz
 	GpuMessage	message;
 
 	gpu_message_init(&message, type, c->job_number);
-	if (type == GPU_MSG_LOOK)
-		message.body.look = job->look;
 	message.body.chunk.chunk = chunk;
 	message.body.chunk.count = count;
 	c->area.held[chunk] = CHUNK_NOT_HELD;
 	job->counters.bytes_sent += size;
 	job->announced--;
 	return client_send(c, &message, err);
-}
-
-SortStatus
-client_submit_keys(GpuJob *job, SortError *err)
-{
-	int64_t		chunk = job->filling;
-
-	job->filling = -1;
-	return chunk < 0 ? SORT_OK :
-		client_submit_chunk(job, GPU_MSG_ADD, (uint32_t) chunk, job->filled * sizeof(int32_t),
-							job->filled, err);
 }
 
 SortStatus

@@ -1,7 +1,7 @@
 /*
  * client_job.h
  *		The client's side of a job: its state, the service's messages for it, and the verbs of
- *		SortDevice (sort/device/device.h) by file.
+ *		SortDevice (sort/device/device.h) that client_device.c has not itself.
  *
  * For the files of the client, client*.c, alone.  A job that the service ended
  * with an ERROR leaves the connection usable; anything unexpected closes it
@@ -41,7 +41,7 @@ typedef struct AskedRows
 /* The result of a finished job. */
 typedef struct JobResult
 {
-	GpuForm		form;			/* as it comes */
+	SortWant	form;			/* as it comes */
 	uint64_t	items;			/* in all */
 	uint64_t	at;				/* next item */
 	bool		begun;			/* a read uses it, the only one */
@@ -57,8 +57,8 @@ typedef struct GpuJob
 	uint32_t	filled;			/* keys in it */
 	GatheredExtents gathered;
 	AskedRows	rows;
-	GpuLook		look;			/* the questions that were asked last, ... */
-	bool		looking;		/* ... which have no answer yet; else it is in look.chunk */
+	GpuChunk	lent;			/* a chunk with answers or results that has come and that nobody
+								 * has read; count is 0: there is none */
 	bool		finishing;		/* FINISH is sent */
 	bool		finished;		/* FINISH is answered */
 	bool		failed;
@@ -99,8 +99,8 @@ extern SortStatus client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *er
 extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk,
 									  size_t size, uint32_t count, SortError *err);
 
-/* Hands over the chunk that is being filled with keys, if there is one. */
-extern SortStatus client_submit_keys(GpuJob *job, SortError *err);
+/* Waits for the next chunk with results or answers, which the caller has to release. */
+extern SortStatus client_next_lent(GpuJob *job, GpuChunk *lent, SortError *err);
 
 /* Begins a chunk, fills it with size bytes, and hands it over. */
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes,
@@ -112,15 +112,7 @@ extern void client_count_job(GpuJob *job);
 /* Fills err with what the job has failed of. */
 extern SortStatus client_job_failed(GpuJob *job, SortError *err);
 
-/* --- client_rows.c */
-extern SortStatus client_keep_extent(SortJob *base, uint64_t generation, const void *extent,
-									 size_t size, SortError *err);
-extern SortStatus client_set_rows(SortJob *base, const RowsLayout *layout,
-								  const ValueRange *ranges, SortError *err);
-extern SortStatus client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations,
-								  size_t n, SortError *err);
-extern SortStatus client_look_up(SortJob *base, SortLook look, const void *questions, size_t n,
-								 void *answers, SortError *err);
+/* --- client_device.c */
 
 /* Sends the extents that have gathered. */
 extern SortStatus client_send_gathered(GpuJob *job, SortError *err);

@@ -32,53 +32,32 @@ begin_reading(GpuJob *job, SortWant want, SortError *err)
 
 /* Waits for the next part of the result, which lies in chunk data->chunk. */
 static SortStatus
-next_data(GpuJob *job, GpuData *data, SortError *err)
+next_data(GpuJob *job, GpuChunk *data, SortError *err)
 {
 	const JobResult *result = &job->result;
 	GpuClient  *c = job->client;
+	SortStatus	status = sort_interrupted(job->base.context) ? client_cancelled(c, err) :
+	client_next_lent(job, data, err);
 
-	for (;;)
-	{
-		GpuMessage	message;
-		bool		got;
-		SortStatus	status;
-
-		if (sort_interrupted(job->base.context))
-			return client_cancelled(c, err);
-		status = client_receive(c, true, &message, &got, err);
-		if (status != SORT_OK)
-			return status;
-		if (message.header.type != GPU_MSG_DATA)
-		{
-			status = client_job_message(c, &message, err);
-			if (status != SORT_OK)
-				return status;
-			if (job->failed)
-				return client_job_failed(job, err);
-			continue;
-		}
-		*data = message.body.data;
-		if (c->area.held[data->chunk] != CHUNK_NOT_HELD)
-			return client_violation(c, err, "chunk lent twice");
-		if (data->first != result->at || data->count > result->items - result->at ||
-			data->count > gpu_chunk_items(result->form, c->area.chunk_bytes))
-			return client_violation(c, err, "result out of turn");
-		c->area.held[data->chunk] = CHUNK_LENT;
-		client_populate(c, data->chunk);
-		return SORT_OK;
-	}
+	if (status != SORT_OK)
+		return status;
+	if (data->count > result->items - result->at ||
+		data->count > gpu_chunk_items(result->form, c->area.chunk_bytes))
+		return client_violation(c, err, "result out of turn");
+	client_populate(c, data->chunk);
+	return SORT_OK;
 }
 
 /* The part of the result in data is read. */
 static SortStatus
-done_with_data(GpuJob *job, const GpuData *data, SortError *err)
+done_with_data(GpuJob *job, const GpuChunk *data, SortError *err)
 {
 	JobResult  *result = &job->result;
 	GpuClient  *c = job->client;
 
 	result->at += data->count;
 	job->counters.bytes_received += (uint64_t) data->count *
-		(result->form == GPU_FORM_RUNS ? sizeof(uint64_t) + sizeof(int32_t) : sizeof(int32_t));
+		(result->form == SORT_WANT_RUNS ? sizeof(uint64_t) + sizeof(int32_t) : sizeof(int32_t));
 	if (result->at < result->items)
 		return client_release_chunk(c, data->chunk, err);
 
@@ -92,7 +71,7 @@ done_with_data(GpuJob *job, const GpuData *data, SortError *err)
  * time: a caller that needs values to stay as they were checked checks a copy.
  */
 static void
-runs_in_chunk(const GpuClient *c, const GpuData *data, const uint64_t **counts,
+runs_in_chunk(const GpuClient *c, const GpuChunk *data, const uint64_t **counts,
 			  const int32_t **keys)
 {
 	*counts = (const uint64_t *) client_chunk_memory(c, data->chunk);
@@ -108,7 +87,7 @@ expand_runs(GpuJob *job, bool descending, int32_t *out, SortError *err)
 
 	while (job->result.at < job->result.items)
 	{
-		GpuData		data;
+		GpuChunk	data;
 		const uint64_t *counts;
 		const int32_t *keys;
 		SortStatus	status = next_data(job, &data, err);
@@ -157,7 +136,7 @@ copy_keys(GpuJob *job, bool descending, int32_t *out, SortError *err)
 
 	while (job->result.at < job->result.items)
 	{
-		GpuData		data;
+		GpuChunk	data;
 		const int32_t *keys;
 		SortStatus	status = next_data(job, &data, err);
 
@@ -190,7 +169,7 @@ client_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	expect_results(out, job->n * sizeof(int32_t));
-	return job->result.form == GPU_FORM_RUNS ? expand_runs(job, descending, out, err)
+	return job->result.form == SORT_WANT_RUNS ? expand_runs(job, descending, out, err)
 		: copy_keys(job, descending, out, err);
 }
 
@@ -210,7 +189,7 @@ client_read_runs(SortJob *base, Runs *runs, SortError *err)
 		status = client_no_memory(c, err);
 	while (status == SORT_OK && job->result.at < job->result.items)
 	{
-		GpuData		data;
+		GpuChunk	data;
 		const uint64_t *counts;
 		const int32_t *keys;
 		size_t		i;
@@ -263,7 +242,7 @@ client_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t
 	expect_results(out, job->n * sizeof(uint32_t));
 	while (status == SORT_OK && job->result.at < job->result.items)
 	{
-		GpuData		data;
+		GpuChunk	data;
 		const uint32_t *rows;
 
 		status = next_data(job, &data, err);

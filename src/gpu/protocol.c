@@ -29,11 +29,10 @@ _Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
 _Static_assert(sizeof(SortRows) == 32, "rows of extents");
-_Static_assert(sizeof(GpuLook) == 16, "look");
+_Static_assert(GPU_MSG_LOOK_DISTINCT - GPU_MSG_LOOK_AT == SORT_LOOK_DISTINCT, "questions");
 _Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
 			   "layout in a chunk");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
-_Static_assert(sizeof(GpuData) == 16, "data");
 _Static_assert(sizeof(GpuError) == 8 + GPU_TEXT_SIZE, "error");
 _Static_assert(sizeof(GpuMessage) * 2 <= GPU_INPUT_SIZE, "input buffer");
 
@@ -109,22 +108,14 @@ complaint_of_open(const GpuMessage *m)
 static const char *
 complaint_of_want(const GpuMessage *m)
 {
-	return m->body.want.chunks > 0 ? NULL : "announcement of nothing";
+	return m->body.want.chunks > 0 && m->body.want.chunks <= UINT32_MAX ? NULL :
+		"impossible announcement";
 }
 
 static const char *
-complaint_of_layout(const GpuMessage *m)
+complaint_of_single(const GpuMessage *m)
 {
-	return m->body.chunk.count == 1 ? NULL : "wrong number of layouts in a chunk";
-}
-
-static const char *
-complaint_of_look(const GpuMessage *m)
-{
-	if (m->body.look.look > SORT_LOOK_DISTINCT)
-		return "unknown kind of question";
-	return m->body.look.look != SORT_LOOK_DISTINCT || m->body.look.count == 1 ? NULL :
-		"wrong number of questions in a chunk";
+	return m->body.chunk.count == 1 ? NULL : "wrong number of items in a chunk";
 }
 
 static const char *
@@ -155,7 +146,7 @@ complaint_of_finished(const GpuMessage *m)
 {
 	const GpuFinished *finished = &m->body.finished;
 
-	if (finished->form > GPU_FORM_LAST)
+	if (finished->form > SORT_WANT_PERMUTATION)
 		return "unknown form of result";
 	if (finished->algorithm >= SORT_ALGORITHM_COUNT)
 		return "unknown algorithm";
@@ -190,57 +181,42 @@ typedef struct MessageKind
 {
 	bool		known;			/* there is this type */
 	bool		for_job;		/* it belongs to a job; ERROR may */
+	bool		chunk;			/* it names a chunk: its body is a GpuChunk */
 	uint16_t	length;			/* bytes of the body */
-	uint16_t	chunk_at;		/* where in GpuMessage it names a chunk, and behind it a count; 0:
-								 * it does not */
-	uint16_t	item;			/* the least bytes of the chunk that each of count takes; 0: count
+	uint16_t	item;			/* of a chunk: the least bytes that each of count takes; 0: count
 								 * is 0 */
-	uint16_t	zero_at;		/* where in GpuMessage it has a field that is always 0; 0: it has
-								 * none */
 	const char *(*complaint) (const GpuMessage *m);
 } MessageKind;
 
 #define EMPTY			.known = true
 #define BODY(field)		.known = true, .length = sizeof(((GpuMessage *) NULL)->body.field)
-#define CHUNK(field, bytes) .chunk_at = offsetof(GpuMessage, body.field), .item = (bytes)
-#define ZERO(field)		.zero_at = offsetof(GpuMessage, body.field)
-
-/*
- * Rows of one column are the smallest that are named and answered; how many columns there are, the
- * layout says.
- */
-#define ROWS_BYTES		(sizeof(SortRows) + sizeof(uint64_t))
+#define CHUNK(bytes)	BODY(chunk), .for_job = true, .chunk = true, .item = (bytes)
 
 static const MessageKind kinds[] = {
-	/* from the client */
+	/* from the client; of rows, one column is the least, and the layout says how many there are */
 	[GPU_MSG_HELLO] = {BODY(hello),.complaint = complaint_of_hello},
 	[GPU_MSG_OPEN] = {BODY(open),.for_job = true,.complaint = complaint_of_open},
-	[GPU_MSG_ADD] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(int32_t))},
-	[GPU_MSG_WANT] = {BODY(want),.for_job = true, ZERO(want.zero),.complaint = complaint_of_want},
+	[GPU_MSG_ADD] = {CHUNK(sizeof(int32_t))},
+	[GPU_MSG_WANT] = {BODY(want),.for_job = true,.complaint = complaint_of_want},
 	[GPU_MSG_FINISH] = {EMPTY,.for_job = true},
-	[GPU_MSG_RELEASE] = {BODY(chunk),.for_job = true, CHUNK(chunk, 0)},
+	[GPU_MSG_RELEASE] = {CHUNK(0)},
 	[GPU_MSG_CLOSE] = {EMPTY,.for_job = true},
 	[GPU_MSG_ASK_DEVICES] = {EMPTY},
-	[GPU_MSG_KEEP] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(GpuKept))},
-	[GPU_MSG_LAYOUT] = {BODY(chunk),.for_job = true, CHUNK(chunk, 1),
-	.complaint = complaint_of_layout},
-	[GPU_MSG_ADD_ROWS] = {BODY(chunk),.for_job = true, CHUNK(chunk, ROWS_BYTES)},
-	[GPU_MSG_LOOK] = {BODY(look),.for_job = true, CHUNK(look.chunk, sizeof(uint64_t)),
-		ZERO(look.zero),
-	.complaint = complaint_of_look},
+	[GPU_MSG_KEEP] = {CHUNK(sizeof(GpuKept))},
+	[GPU_MSG_LAYOUT] = {CHUNK(1),.complaint = complaint_of_single},
+	[GPU_MSG_ADD_ROWS] = {CHUNK(sizeof(SortRows) + sizeof(uint64_t))},
+	[GPU_MSG_LOOK_AT] = {CHUNK(sizeof(uint64_t))},
+	[GPU_MSG_LOOK_BELOW] = {CHUNK(sizeof(uint64_t))},
+	[GPU_MSG_LOOK_DISTINCT] = {CHUNK(sizeof(uint64_t)),.complaint = complaint_of_single},
 
 	/* from the service */
 	[GPU_MSG_WELCOME] = {BODY(welcome),.complaint = complaint_of_welcome},
-	[GPU_MSG_GRANT] = {BODY(chunk),.for_job = true, CHUNK(chunk, 0)},
+	[GPU_MSG_GRANT] = {CHUNK(0)},
+	[GPU_MSG_LENT] = {CHUNK(sizeof(int32_t))},
 	[GPU_MSG_FINISHED] = {BODY(finished),.for_job = true,.complaint = complaint_of_finished},
-	[GPU_MSG_DATA] = {BODY(data),.for_job = true, CHUNK(data.chunk, sizeof(int32_t))},
+	[GPU_MSG_FULL] = {EMPTY,.for_job = true},
 	[GPU_MSG_DEVICE] = {BODY(device),.complaint = complaint_of_device},
 	[GPU_MSG_ERROR] = {BODY(error),.complaint = complaint_of_error},
-	[GPU_MSG_ADDED] = {BODY(chunk),.for_job = true, CHUNK(chunk, ROWS_BYTES)},
-	[GPU_MSG_FULL] = {EMPTY,.for_job = true},
-	[GPU_MSG_FOUND] = {BODY(look),.for_job = true, CHUNK(look.chunk, sizeof(uint64_t)),
-		ZERO(look.zero),
-	.complaint = complaint_of_look},
 };
 
 /* The kind of messages of a type, or NULL if that side sends none. */
@@ -251,22 +227,6 @@ kind_of(uint32_t type, GpuSide side)
 		(type < GPU_MSG_WELCOME) != (side == GPU_FROM_CLIENT))
 		return NULL;
 	return &kinds[type];
-}
-
-/* A number in a message. */
-static uint32_t
-field_at(const GpuMessage *message, size_t at)
-{
-	uint32_t	field;
-
-	memcpy(&field, (const char *) message + at, sizeof(field));
-	return field;
-}
-
-uint32_t
-gpu_message_chunk(const GpuMessage *message)
-{
-	return field_at(message, kinds[message->header.type].chunk_at);
 }
 
 void
@@ -285,9 +245,9 @@ gpu_message_size(const GpuMessage *message)
 }
 
 uint32_t
-gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
+gpu_chunk_items(SortWant form, uint64_t chunk_bytes)
 {
-	return (uint32_t) (chunk_bytes / (form == GPU_FORM_RUNS ? 12 : 4));
+	return (uint32_t) (chunk_bytes / (form == SORT_WANT_RUNS ? 12 : 4));
 }
 
 /* The complaint about the header of a message, or NULL. */
@@ -305,20 +265,15 @@ static const char *
 complaint_of_body(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 {
 	const MessageKind *kind = &kinds[m->header.type];
+	const GpuChunk *chunk = &m->body.chunk;
 
 	if (m->header.type != GPU_MSG_ERROR && (m->header.job != 0) != kind->for_job)
 		return "wrong job number";
-	if (kind->chunk_at > 0)
-	{
-		uint32_t	count = field_at(m, kind->chunk_at + sizeof(uint32_t));
-
-		if (gpu_message_chunk(m) >= chunks)
-			return "no such chunk";
-		if (kind->item == 0 ? count > 0 : count == 0 || count > chunk_bytes / kind->item)
-			return "wrong number of items in a chunk";
-	}
-	if (kind->zero_at > 0 && field_at(m, kind->zero_at) != 0)
-		return "unknown flag";
+	if (kind->chunk && chunk->chunk >= chunks)
+		return "no such chunk";
+	if (kind->chunk && (kind->item == 0 ? chunk->count > 0 :
+						chunk->count == 0 || chunk->count > chunk_bytes / kind->item))
+		return "wrong number of items in a chunk";
 	return kind->complaint ? kind->complaint(m) : NULL;
 }
 

@@ -16,17 +16,17 @@
  *		ADD, ADD, ...				GRANT, GRANT, ...
  *		KEEP						GRANT ..., FULL if an extent found no room
  *		LAYOUT						nothing
- *		ADD_ROWS					GRANT ..., ADDED, which lends the chunk for reading
- *		FINISH						FINISHED, DATA, DATA, ...
- *		RELEASE ...					DATA ...
- *		LOOK						FOUND, which lends the chunk for reading
+ *		ADD_ROWS					GRANT ..., LENT: the chunk with the answers
+ *		FINISH						FINISHED, LENT, LENT, ...: the result
+ *		RELEASE ...					LENT ...
+ *		LOOK_...					LENT: the chunk with the answers
  *		CLOSE						nothing: the next OPEN may follow at once
  *		ASK_DEVICES					DEVICE, one for each
  *
  * Keys and results never cross the socket: they lie in chunks of one shared
  * memory area.  At any time a chunk belongs to one side: GRANT gives it to the
- * client for filling, ADD gives it back; DATA lends it to the client for
- * reading, RELEASE gives it back; CLOSE and hanging up give back all.
+ * client for filling, and the message that says what is in it gives it back; LENT lends it to the
+ * client for reading, RELEASE gives it back; CLOSE and hanging up give back all.
  *
  * Chunks are granted for what the client has in hand, and for nothing else: as many as the
  * keys of OPEN fill, and as many as WANT announces for keys, extents, a layout, lists of rows
@@ -43,8 +43,8 @@
  * value is the key; a NULL has none.  How many keys a job has whose layout has conditions
  * is only known when it is FINISHED.
  *
- * What a job gives OPEN says: a result, which FINISHED describes and DATA brings, once; or
- * answers to questions about the keys, which lie in chunks that WANT has announced (LOOK).
+ * OPEN says what a job gives: a result, which FINISHED describes and LENT brings, once; or
+ * answers to questions about the keys, which lie in chunks that WANT has announced (LOOK_...).
  *
  * An ERROR with a job's number ends that job: the service ignores later messages
  * for it, and takes its chunks back at CLOSE.  An ERROR without a job's number
@@ -65,7 +65,7 @@
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 8
+#define GPU_PROTOCOL_VERSION 9
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -89,36 +89,32 @@ typedef enum GpuMessageType
 	GPU_MSG_KEEP,
 	GPU_MSG_LAYOUT,
 	GPU_MSG_ADD_ROWS,
-	GPU_MSG_LOOK,
+	GPU_MSG_LOOK_AT,			/* as SORT_LOOK_AT, and so on: see gpu_look_type */
+	GPU_MSG_LOOK_BELOW,
+	GPU_MSG_LOOK_DISTINCT,
 
 	/* from the service */
 	GPU_MSG_WELCOME = 33,
 	GPU_MSG_GRANT,
+	GPU_MSG_LENT,
 	GPU_MSG_FINISHED,
-	GPU_MSG_DATA,
-	GPU_MSG_DEVICE,
-	GPU_MSG_ERROR,
-	GPU_MSG_ADDED,
 	GPU_MSG_FULL,
-	GPU_MSG_FOUND
+	GPU_MSG_DEVICE,
+	GPU_MSG_ERROR
 } GpuMessageType;
+
+/* The type of the message that asks questions of a kind. */
+static inline GpuMessageType
+gpu_look_type(SortLook look)
+{
+	return (GpuMessageType) (GPU_MSG_LOOK_AT + look);
+}
 
 typedef enum GpuSide
 {
 	GPU_FROM_CLIENT,
 	GPU_FROM_SERVICE
 } GpuSide;
-
-/* How a result travels. */
-typedef enum GpuForm
-{
-	GPU_FORM_NONE = 0,			/* nothing is sent: there are questions */
-	GPU_FORM_KEYS,				/* in the direction that OPEN says */
-	GPU_FORM_RUNS,				/* ascending; of keys, too, where they are smaller */
-	GPU_FORM_PERMUTATION
-} GpuForm;
-
-#define GPU_FORM_LAST GPU_FORM_PERMUTATION
 
 typedef struct GpuHeader
 {
@@ -163,18 +159,24 @@ typedef struct GpuOpen
 /* Chunks that follow at once, besides the chunks that were announced before. */
 typedef struct GpuWant
 {
-	uint32_t	chunks;			/* > 0; after FINISH, of LOOK alone */
-	uint32_t	zero;
+	uint64_t	chunks;			/* from 1 to UINT32_MAX; after FINISH, of LOOK_... alone */
 } GpuWant;
 
 /*
- * A chunk that changes hands, and how many items lie in it: of ADD, keys; of GRANT and
- * RELEASE none, and count is 0.
- * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
- * bytes, whose number is a multiple of 8.
- * LAYOUT: a RowsLayout and its ranges; count is 1.
- * ADD_ROWS: SortRows, each with the generations of its columns' extents (uint64_t, not 0) behind
- * it, which ADDED gives back with the answers filled in and the same count.
+ * A chunk that changes hands, and how many items lie in it, one behind the other:
+ *
+ *		ADD			keys
+ *		KEEP		extents, each as a GpuKept and the extent's bytes, whose number is a
+ *					multiple of 8
+ *		LAYOUT		one RowsLayout, with its ranges behind it
+ *		ADD_ROWS	SortRows, each with the generations of its columns' extents (uint64_t,
+ *					not 0) behind it
+ *		LOOK_...	questions of one kind, as SortLook says; of LOOK_DISTINCT one
+ *		LENT		of a job that is being filled: the items of an ADD_ROWS, answers filled
+ *					in; of a job with questions: as many answers as there were questions;
+ *					else the next part of the result: keys, rows, or first the counts of all
+ *					runs (uint64_t), then their keys
+ *		GRANT, RELEASE	none, and count is 0
  */
 typedef struct GpuChunk
 {
@@ -192,34 +194,15 @@ typedef struct GpuKept
 /* The most blocks that an extent can have: as many as SortRows can name. */
 #define GPU_EXTENT_BLOCKS 128
 
-/*
- * LOOK: questions of one kind lie in a chunk, one behind the other; FOUND gives it back with the
- * answers, which begin where the questions began.
- */
-typedef struct GpuLook
-{
-	uint32_t	chunk;
-	uint32_t	count;			/* of questions, > 0 */
-	uint32_t	look;			/* SortLook */
-	uint32_t	zero;
-} GpuLook;
-
 typedef struct GpuFinished
 {
 	uint64_t	n;				/* keys */
-	uint64_t	items;			/* keys, runs or rows that follow, in all */
-	uint32_t	form;			/* GpuForm of them */
+	uint64_t	items;			/* keys, runs or rows that follow, in all; 0 with questions */
+	uint32_t	form;			/* SortWant: as they travel.  Keys come in the direction that OPEN
+								 * says, runs ascend; keys come as runs where these are smaller */
 	uint32_t	algorithm;		/* SortAlgorithm, as it really was; AUTO: none */
 	char		reason[GPU_TEXT_SIZE];
 } GpuFinished;
-
-/* Runs lie in a chunk as count counts (8 bytes), then count keys (4 bytes). */
-typedef struct GpuData
-{
-	uint64_t	first;			/* position of the first item */
-	uint32_t	chunk;
-	uint32_t	count;			/* items, > 0 */
-} GpuData;
 
 typedef struct GpuDevice
 {
@@ -243,11 +226,9 @@ typedef struct GpuMessage
 		GpuHello	hello;
 		GpuOpen		open;
 		GpuWant		want;
-		GpuChunk	chunk;		/* ADD, KEEP, LAYOUT, ADD_ROWS, RELEASE, GRANT, ADDED */
-		GpuLook		look;		/* LOOK, FOUND */
+		GpuChunk	chunk;		/* of all types that name a chunk */
 		GpuWelcome	welcome;
 		GpuFinished finished;
-		GpuData		data;
 		GpuDevice	device;
 		GpuError	error;
 	}			body;
@@ -262,11 +243,8 @@ extern void gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t 
 /* Bytes of the whole message as sent. */
 extern size_t gpu_message_size(const GpuMessage *message);
 
-/* The chunk that a message of a type with one names. */
-extern uint32_t gpu_message_chunk(const GpuMessage *message);
-
-/* The most items of a form that a chunk holds. */
-extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
+/* The most items of a result in that form that a chunk holds. */
+extern uint32_t gpu_chunk_items(SortWant form, uint64_t chunk_bytes);
 
 /* The most lists of rows of ncolumns columns of an ADD_ROWS. */
 static inline uint32_t
@@ -275,7 +253,7 @@ gpu_chunk_rows(uint64_t chunk_bytes, uint32_t ncolumns)
 	return (uint32_t) (chunk_bytes / (sizeof(SortRows) + ncolumns * sizeof(uint64_t)));
 }
 
-/* The most questions of a LOOK: what is asked and answered is at most 8 bytes each. */
+/* The most questions of a LOOK_...: what is asked and answered is at most 8 bytes each. */
 static inline uint32_t
 gpu_chunk_looks(uint64_t chunk_bytes)
 {

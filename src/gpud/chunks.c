@@ -3,7 +3,7 @@
  *		The memory that the service shares with its clients (see chunks.h).
  *
  * A holder without a chunk queues and is served in turn.  A holder with some
- * gets more only while no holder queues, and within its share.  Holders in the
+ * gets more only while no holder queues.  Holders in the
  * queue hold nothing, so that no two of them can wait for each other.
  */
 #define _GNU_SOURCE
@@ -19,6 +19,14 @@
 #include "gpu/protocol.h"
 #include "gpud/chunks.h"
 #include "sort/clock.h"
+
+/*
+ * The most chunks of a holder: one being filled or read, one submitted, one on the bus, one spare.
+ * More gain nothing and cost page faults (bench/gpu/service_bench).  While chunks are scarce, one
+ * for each end: the client's and the device's.
+ */
+#define HOLDER_MOST 4
+#define HOLDER_MOST_SCARCE 2
 
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
@@ -83,21 +91,10 @@ chunks_holder_init(Chunks *chunks, ChunkHolder *holder)
 }
 
 void
-chunks_holder_release(Chunks *chunks, ChunkHolder *holder)
+chunks_holder_release(ChunkHolder *holder)
 {
-	chunks_activate(chunks, holder, false);
 	close(holder->wake);
 	free(holder->seen);
-}
-
-void
-chunks_activate(Chunks *chunks, ChunkHolder *holder, bool active)
-{
-	pthread_mutex_lock(&chunks->lock);
-	if (active != holder->active)
-		chunks->active += active ? 1 : -1;
-	holder->active = active;
-	pthread_mutex_unlock(&chunks->lock);
 }
 
 /*
@@ -183,21 +180,25 @@ take_given(ChunkHolder *holder)
 	return chunk;
 }
 
+/* The most chunks that a holder may have now.  However few there are, one is kept for the next. */
+static uint32_t
+most_held(const Chunks *chunks)
+{
+	uint32_t	reserve = chunks->count < 16 ? 1 : chunks->count / 8;
+
+	return chunks->nfree <= reserve ? HOLDER_MOST_SCARCE : HOLDER_MOST;
+}
+
 int64_t
-chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must)
+chunks_take(Chunks *chunks, ChunkHolder *holder, bool must)
 {
 	int64_t		chunk = -1;
-	uint32_t	share;
 
 	pthread_mutex_lock(&chunks->lock);
-	share = chunks->active > 0 ? chunks->count / chunks->active : chunks->count;
-	if (share > most)
-		share = most;
-	if (share == 0)
-		share = 1;
 	if (holder->queued)
 		chunk = take_given(holder);
-	else if (chunks->nfree > 0 && chunks->first == NULL && holder->held < share)
+	else if (chunks->nfree > 0 && chunks->first == NULL &&
+			 (must || holder->held < most_held(chunks)))
 		chunk = take_free(chunks, holder);
 	else if (must)
 		enter_queue(chunks, holder);
@@ -242,17 +243,4 @@ chunks_put(Chunks *chunks, ChunkHolder *holder, uint32_t chunk)
 	holder->held--;
 	serve_queue(chunks);
 	pthread_mutex_unlock(&chunks->lock);
-}
-
-bool
-chunks_scarce(Chunks *chunks)
-{
-	bool		scarce;
-
-	pthread_mutex_lock(&chunks->lock);
-	/* However few chunks there are, one is kept for the next holder. */
-	scarce = chunks->first != NULL ||
-		chunks->nfree <= (chunks->count < 16 ? 1 : chunks->count / 8);
-	pthread_mutex_unlock(&chunks->lock);
-	return scarce;
 }

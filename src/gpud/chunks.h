@@ -22,7 +22,6 @@ typedef struct ChunkHolder
 {
 	int			wake;
 	uint32_t	held;			/* chunks */
-	bool		active;			/* has a share of the chunks */
 	bool		waiting;		/* in the queue */
 	int64_t		given;			/* chunk given while waiting, -1: none */
 	bool		queued;			/* waits for a chunk, or has not taken the one that was given */
@@ -40,7 +39,6 @@ typedef struct Chunks
 	pthread_mutex_t lock;		/* of what follows, and of the holders */
 	uint32_t   *free;			/* a stack: the last chunk freed is the warmest */
 	uint32_t	nfree;
-	uint32_t	active;			/* holders that share */
 	ChunkHolder *first;			/* the queue, of holders without a chunk */
 	ChunkHolder *last;
 } Chunks;
@@ -55,29 +53,23 @@ extern bool chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *
 extern bool chunks_holder_init(Chunks *chunks, ChunkHolder *holder);
 
 /* The holder holds nothing any more, and does not queue. */
-extern void chunks_holder_release(Chunks *chunks, ChunkHolder *holder);
-
-/* All active holders have an equal share of the chunks. */
-extern void chunks_activate(Chunks *chunks, ChunkHolder *holder, bool active);
+extern void chunks_holder_release(ChunkHolder *holder);
 
 /*
- * A chunk, if one is free, no holder queues, and this holder has fewer than its
- * share and than most; else -1.  A holder that has none and must have one queues then:
- * holder->wake tells when it has been given one, which the next call returns.  Never waits.
+ * Returns a chunk, or -1; never waits.
+ *
+ * With must, which is for a holder that has none, any free chunk will do.  If there is none, the
+ * holder queues: holder->wake becomes readable when it has been given one, which the next call
+ * returns.  Without must, the holder gets one more only while no holder queues, up to four; up to
+ * two while an eighth of all chunks or less are free.
  */
-extern int64_t chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most, bool must);
+extern int64_t chunks_take(Chunks *chunks, ChunkHolder *holder, bool must);
 
 /* Leaves the queue, if the holder is in it; a chunk that has come meanwhile is given back. */
 extern void chunks_leave(Chunks *chunks, ChunkHolder *holder);
 
 /* Gives a chunk back. */
 extern void chunks_put(Chunks *chunks, ChunkHolder *holder, uint32_t chunk);
-
-/*
- * Whether a holder queues, or so few chunks are free that holders with some
- * should not take more.
- */
-extern bool chunks_scarce(Chunks *chunks);
 
 static inline void *
 chunks_at(const Chunks *chunks, uint32_t chunk)

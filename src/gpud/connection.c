@@ -7,6 +7,10 @@
  * peer's end by itself (connection_gone) and cancels the job at once, whatever
  * the connection's thread is doing.
  *
+ * A client sends its HELLO right after it has connected.  A connection on which none comes in time
+ * is closed.  When there are too many silent connections, the oldest of them is closed: so a
+ * flood of silent connections leaves descriptors and threads for clients that greet.
+ *
  * Locks: service->lock is for the list of connections and is taken before the
  * lock of a job.
  */
@@ -17,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,12 +29,28 @@
 #include "gpud/connection.h"
 #include "gpud/job.h"
 #include "gpud/log.h"
+#include "sort/clock.h"
+
+/* Far longer than a client takes, which greets as soon as it has connected. */
+#define GREETING_TIMEOUT_MS 10000
+
+/*
+ * The most connections that have not greeted: many more than there can be clients between
+ * connecting and sending at any moment.  Each takes two descriptors, and all of them at most a
+ * quarter of the descriptors that the process may have.
+ */
+#define MOST_SILENT 256
+#define SILENT_PART 8
+
+/* How often the log says that there are too many. */
+#define COMPLAINT_MS 10000
 
 typedef struct Connection
 {
 	Service    *service;
-	struct Connection *next;	/* in the service's list */
-	bool		greeted;		/* the HELLO has come, and was answered by a welcome */
+	struct Connection *next;	/* in the service's list, the one that came before */
+	int64_t		greet_by;		/* ms; when the HELLO must have come */
+	atomic_bool greeted;		/* it has, and was answered by a welcome */
 	Peer		peer;
 	Job			job;
 } Connection;
@@ -145,7 +166,7 @@ handle_input(Connection *c)
 
 /*
  * Sleeps until there is a message, a chunk, or the end, at most timeout ms (-1: no
- * limit).  False when the connection is over.
+ * limit); without a HELLO, until it is due.  False when the connection is over.
  */
 static bool
 rest(Connection *c, int timeout)
@@ -155,7 +176,9 @@ rest(Connection *c, int timeout)
 		{.fd = c->job.chunks.holder.wake,.events = POLLIN},
 	};
 
-	if (atomic_load(&c->peer.over) != CONNECTION_ALIVE)
+	if (!c->greeted)
+		timeout = (int) (c->greet_by - sort_clock_ms());
+	if (atomic_load(&c->peer.over) != CONNECTION_ALIVE || (!c->greeted && timeout <= 0))
 		return false;
 	if (poll(p, 2, timeout) < 0 && errno != EINTR)
 		return false;
@@ -234,6 +257,32 @@ service_init(Service *service)
 	return service->epoll >= 0;
 }
 
+/* Stops the oldest silent connection if there are as many as may be.  Called under the lock. */
+static void
+bound_silent(Service *service)
+{
+	struct rlimit limit;
+	uint64_t	most = MOST_SILENT;
+	uint64_t	silent = 0;
+	Connection *oldest = NULL;
+	Connection *c;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / SILENT_PART < most)
+		most = limit.rlim_cur / SILENT_PART;
+	for (c = service->connections; c; c = c->next)
+		if (!c->greeted && atomic_load(&c->peer.over) == CONNECTION_ALIVE)
+		{
+			oldest = c;
+			silent++;
+		}
+	if (oldest == NULL || silent < most)
+		return;
+	if (sort_clock_ms() >= service->complain_after)
+		log_line(LOG_WARNING, "too many connections that say nothing, closing the oldest");
+	service->complain_after = sort_clock_ms() + COMPLAINT_MS;
+	stop(oldest, CONNECTION_GONE);
+}
+
 bool
 connection_start(Service *service, int fd)
 {
@@ -247,6 +296,7 @@ connection_start(Service *service, int fd)
 		return false;
 	}
 	c->service = service;
+	c->greet_by = sort_clock_ms() + GREETING_TIMEOUT_MS;
 	c->peer.fd = fd;
 	if (!job_init(&c->job, &c->peer, &service->devices, &service->chunks))
 	{
@@ -255,6 +305,7 @@ connection_start(Service *service, int fd)
 		return false;
 	}
 	pthread_mutex_lock(&service->lock);
+	bound_silent(service);
 	c->peer.id = ++service->last_id;
 	c->next = service->connections;
 	service->connections = c;

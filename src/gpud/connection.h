@@ -3,8 +3,7 @@
  *		The service's connections: one thread each, which speaks the protocol with
  *		one client and drives its job.
  *
- * Used by the main thread (main.c, greeting.c) and by costs.c, which is a client
- * in the service's own process.
+ * Used by the main thread (main.c) and by costs.c, which is a client in the service's own process.
  */
 #ifndef HPSORT_GPUD_CONNECTION_H
 #define HPSORT_GPUD_CONNECTION_H
@@ -25,13 +24,18 @@ typedef struct Service
 	struct Connection *connections;
 	uint32_t	nconnections;	/* whose thread has not ended */
 	uint64_t	last_id;
+	int64_t		complain_after; /* ms; when the log may say again that clients are silent */
 	int			epoll;			/* tells the main thread of a peer's end */
 } Service;
 
 /* Prepares all but devices and chunks; false, with errno, if that is not possible. */
 extern bool service_init(Service *service);
 
-/* Takes over fd.  False: no memory, no descriptor, no thread; fd is closed. */
+/*
+ * Takes over fd, whose connection ends unless the client greets within 10 s.  When too many
+ * connections have not greeted, the oldest of them ends.  False: no memory, no descriptor, no
+ * thread; fd is closed.
+ */
 extern bool connection_start(Service *service, int fd);
 
 /* The peer of the connection with that id hung up: cancels its job. */

@@ -12,8 +12,8 @@
  *		wide	startup + transfer * (n + n) + n * wide
  *		order	startup + n * scatter[range], or n * pair
  *
- * where back is what comes back, in keys: three for a run, or n.  Terms are chosen
- * so that the sums are right at the sizes measured; single terms mean little.
+ * where back is what comes back, in keys: three for a run, or n if these are more.  Terms are
+ * chosen so that the sums are right at the sizes measured; single terms mean little.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -49,6 +49,17 @@
 #define SMALL_ROUNDS 15
 #define MEDIUM_ROUNDS 3
 
+/*
+ * Ranges, in bits, for which the slowness of this host's CPU is measured: how many times longer it
+ * takes than the plan's table says.  The plan compares the costs of both devices, so that the
+ * device's costs must be in the nanoseconds of the plan's table, too: its times are divided by
+ * the slowness.  Slowness differs between keys and permutations, which wait for memory much more,
+ * and between ranges: on a host with an H100 it was 2.1 for wide keys, 0.5 for a million keys of
+ * 100 values, and 3.5 for the permutation of these.
+ */
+#define SLOWNESS_STEPS 6
+static const int slowness_bits[SLOWNESS_STEPS] = {2, 7, 12, 17, 22, 31};
+
 typedef struct Bench
 {
 	GpuClient  *client;
@@ -58,6 +69,8 @@ typedef struct Bench
 	int32_t    *random;			/* n keys, uniform over all of int4 */
 	int32_t    *keys;			/* the same in a range */
 	int32_t    *out;
+	double		keys_slowness[SLOWNESS_STEPS];
+	double		order_slowness[SLOWNESS_STEPS];
 	bool		failed;
 } Bench;
 
@@ -171,26 +184,9 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 	return ns[rounds / 2];
 }
 
-static double
-not_negative(double ns)
-{
-	return ns > 0 ? ns : 0;
-}
-
-/* The size of the result of n keys in 2^bits values, in keys: runs where they are smaller. */
-static double
-back_keys(double n, int bits)
-{
-	double		runs = ldexp(3.0, bits);
-
-	return runs < n ? runs : n;
-}
-
 /*
  * How many times longer than the plan believes this host's CPU takes for n keys in
- * 2^bits values, by the algorithm that the plan chooses for them.  The plan compares
- * the costs of both devices, so that the device's costs have to be in the
- * nanoseconds of the plan's table, too: they are divided by this.
+ * 2^bits values, by the algorithm that the plan chooses for them.  1, if that is not known.
  */
 static double
 cpu_slowness(Bench *b, SortWant want, int bits)
@@ -216,108 +212,74 @@ cpu_slowness(Bench *b, SortWant want, int bits)
 	return slowness;
 }
 
-/* Slowness for a range of 2^at, between count measured ones by linear interpolation. */
+/* Slowness for a range of 2^at, between the measured ranges by linear interpolation. */
 static double
-interpolate(const double *slowness, const int *bits, int count, int at)
+slowness_at(const double *slowness, int at)
 {
-	int			i;
+	int			i = 1;
 
-	for (i = 0; i < count; i++)
-		if (at <= bits[i])
-			return i == 0 ? slowness[0] : slowness[i - 1] + (slowness[i] - slowness[i - 1]) *
-				(at - bits[i - 1]) / (bits[i] - bits[i - 1]);
-	return slowness[count - 1];
+	while (i < SLOWNESS_STEPS - 1 && slowness_bits[i] < at)
+		i++;
+	if (at <= slowness_bits[0])
+		return slowness[0];
+	return slowness[i - 1] + (slowness[i] - slowness[i - 1]) *
+		(at - slowness_bits[i - 1]) / (slowness_bits[i] - slowness_bits[i - 1]);
+}
+
+/* Nanoseconds of the plan's table that a job takes on the device, of the CPU's slowness for it. */
+static double
+plan_time(Bench *b, SortWant want, size_t n, int bits, double slowness)
+{
+	return time_job(b, &gpu_client_device, SORT_ALGORITHM_RADIX, want, n, bits,
+					n == SMALL_KEYS ? SMALL_ROUNDS : MEDIUM_ROUNDS) / slowness;
 }
 
 /*
- * Divides the measured costs by the slowness of the CPU.  That is not the same for
- * keys and for permutations, which wait for memory much more, nor for all ranges.
- * Terms that the ranges share are divided by the slowness of wide keys; the others
- * are such that the sum is right at n.  On a host with an H100 the CPU took 2.1
- * times the plan's time for wide keys, 0.5 times for a million keys of 100 values
- * and 3.5 times for their permutation.
+ * Measures how slow the CPU is, then the terms of costs in the nanoseconds of the plan's table.
+ * Terms that all ranges share go by the slowness for wide keys.
  */
-static void
-relate_to_plan(Bench *b, SortDeviceCosts *costs, double *wide_slowness, double *order_slowness)
-{
-	static const int bits[] = {2, 7, 12, 17, 22, 31};
-	enum
-	{
-		COUNT = sizeof(bits) / sizeof(bits[0])
-	};
-	const double n = (double) b->n;
-	const SortDeviceCosts raw = *costs;
-	double		keys[COUNT];
-	double		order[COUNT];
-	double		wide;
-	int			i;
-
-	for (i = 0; i < COUNT; i++)
-	{
-		keys[i] = cpu_slowness(b, SORT_WANT_KEYS, bits[i]);
-		order[i] = cpu_slowness(b, SORT_WANT_PERMUTATION, bits[i]);
-	}
-	wide = keys[COUNT - 1];
-
-	costs->startup_ns /= wide;
-	costs->transfer_ns /= wide;
-	costs->expand_ns /= wide;
-	costs->wide_ns /= wide;
-	costs->pair_ns = not_negative((raw.startup_ns / n + raw.pair_ns) / order[COUNT - 1] -
-								  costs->startup_ns / n);
-	for (i = 0; i < PLAN_BIN_STEPS; i++)
-	{
-		double		back = back_keys(n, 2 * i);
-
-		costs->counting_ns[i] =
-			not_negative(((raw.startup_ns + raw.transfer_ns * (n + back)) / n + raw.counting_ns[i] +
-						  raw.expand_ns) / interpolate(keys, bits, COUNT, 2 * i) -
-						 (costs->startup_ns + costs->transfer_ns * (n + back)) / n -
-						 costs->expand_ns);
-		costs->scatter_ns[i] =
-			not_negative((raw.startup_ns / n + raw.scatter_ns[i]) /
-						 interpolate(order, bits, COUNT, 2 * i) - costs->startup_ns / n);
-	}
-	*wide_slowness = wide;
-	*order_slowness = order[1];
-}
-
 static void
 measure(Bench *b, SortDeviceCosts *costs)
 {
-	const SortDevice *d = &gpu_client_device;
-	const SortAlgorithm any = SORT_ALGORITHM_RADIX;
 	const double n = (double) b->n;
-	double		startup;
-	double		wide;
-	double		runs;
+	double		slowness;		/* for wide keys */
+	double		small;			/* of a small job of wide keys */
+	double		key;			/* of each key more */
 	int			i;
 
 	memset(costs, 0, sizeof(*costs));
+	for (i = 0; i < SLOWNESS_STEPS; i++)
+	{
+		b->keys_slowness[i] = cpu_slowness(b, SORT_WANT_KEYS, slowness_bits[i]);
+		b->order_slowness[i] = cpu_slowness(b, SORT_WANT_PERMUTATION, slowness_bits[i]);
+	}
+	slowness = b->keys_slowness[SLOWNESS_STEPS - 1];
 
 	/* Not measured: the first job maps chunks, fills the memory pool, loads kernels. */
-	(void) time_job(b, d, any, SORT_WANT_KEYS, b->n, 32, 1);
-	startup = time_job(b, d, any, SORT_WANT_KEYS, SMALL_KEYS, 32, SMALL_ROUNDS);
-	wide = (time_job(b, d, any, SORT_WANT_KEYS, b->n, 32, MEDIUM_ROUNDS) - startup) / n;
-	runs = time_job(b, d, any, SORT_WANT_RUNS, b->n, 8, MEDIUM_ROUNDS);
-	startup = not_negative(startup - wide * (double) SMALL_KEYS);
-	costs->startup_ns = startup;
-	costs->expand_ns = not_negative((time_job(b, d, any, SORT_WANT_KEYS, b->n, 8, MEDIUM_ROUNDS) -
-									 runs) / n);
-	costs->transfer_ns = not_negative((wide - costs->expand_ns) / 2);
+	(void) plan_time(b, SORT_WANT_KEYS, b->n, 32, slowness);
+
+	small = plan_time(b, SORT_WANT_KEYS, SMALL_KEYS, 32, slowness);
+	key = (plan_time(b, SORT_WANT_KEYS, b->n, 32, slowness) - small) / n;
+	costs->startup_ns = fmax(small - key * (double) SMALL_KEYS, 0);
+	costs->expand_ns = fmax((plan_time(b, SORT_WANT_KEYS, b->n, 8, slowness) -
+							 plan_time(b, SORT_WANT_RUNS, b->n, 8, slowness)) / n, 0);
 	costs->wide_ns = costs->expand_ns;
-	costs->pair_ns = not_negative((time_job(b, d, any, SORT_WANT_PERMUTATION, b->n, 32,
-											MEDIUM_ROUNDS) - startup) / n);
+	costs->transfer_ns = fmax((key - costs->expand_ns) / 2, 0);
+	costs->pair_ns = fmax((plan_time(b, SORT_WANT_PERMUTATION, b->n, 32,
+									 b->order_slowness[SLOWNESS_STEPS - 1]) -
+						   costs->startup_ns) / n, 0);
 	for (i = 0; i < PLAN_BIN_STEPS; i++)
 	{
-		double		back = back_keys(n, 2 * i);
-		double		keys = time_job(b, d, any, SORT_WANT_KEYS, b->n, 2 * i, MEDIUM_ROUNDS);
-		double		order = time_job(b, d, any, SORT_WANT_PERMUTATION, b->n, 2 * i, MEDIUM_ROUNDS);
+		double		back = fmin(ldexp(3.0, 2 * i), n);
+		double		keys = plan_time(b, SORT_WANT_KEYS, b->n, 2 * i,
+									 slowness_at(b->keys_slowness, 2 * i));
+		double		order = plan_time(b, SORT_WANT_PERMUTATION, b->n, 2 * i,
+									  slowness_at(b->order_slowness, 2 * i));
 
-		costs->counting_ns[i] = not_negative((keys - startup -
-											  costs->transfer_ns * (n + back)) / n -
-											 costs->expand_ns);
-		costs->scatter_ns[i] = not_negative((order - startup) / n);
+		costs->counting_ns[i] =
+			fmax((keys - costs->startup_ns - costs->transfer_ns * (n + back)) / n -
+				 costs->expand_ns, 0);
+		costs->scatter_ns[i] = fmax((order - costs->startup_ns) / n, 0);
 	}
 }
 
@@ -376,15 +338,10 @@ costs_measure(Service *service)
 {
 	SortDeviceCosts *costs = &service->devices.costs;
 	double		start = (double) sort_clock();
-	double		wide_slowness = 1.0;
-	double		order_slowness = 1.0;
 	Bench		b;
 
 	if (prepare(&b, service))
-	{
 		measure(&b, costs);
-		relate_to_plan(&b, costs, &wide_slowness, &order_slowness);
-	}
 	else
 		b.failed = true;
 	gpu_client_disconnect(b.client);
@@ -409,5 +366,6 @@ costs_measure(Service *service)
 			 "order %.2f ns a key in the plan's time; this CPU takes %.2f times that for wide keys, "
 			 "%.2f for the order of few values",
 			 ((double) sort_clock() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
-			 costs->wide_ns, costs->pair_ns, wide_slowness, order_slowness);
+			 costs->wide_ns, costs->pair_ns, b.keys_slowness[SLOWNESS_STEPS - 1],
+			 b.order_slowness[1]);
 }

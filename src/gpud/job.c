@@ -34,7 +34,7 @@ job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)
 void
 job_release(Job *job)
 {
-	chunks_holder_release(job->chunks.all, &job->chunks.holder);
+	chunks_holder_release(&job->chunks.holder);
 	pthread_mutex_destroy(&job->lock);
 	free(job->chunks.state);
 	free(job->chunks.busy);
@@ -120,7 +120,6 @@ job_end(Job *job)
 {
 	close_on_device(job, NULL, false);
 	free_chunks(job);
-	chunks_activate(job->chunks.all, &job->chunks.holder, false);
 	job->open = false;
 }
 

@@ -61,9 +61,9 @@ typedef struct JobExtents
 /* The sending of a finished job's result. */
 typedef struct JobResult
 {
-	GpuForm		form;			/* NONE: there is none, or not yet */
+	SortWant	form;			/* as it travels */
 	uint64_t	at;				/* next item to be sent */
-	uint64_t	items;			/* in all */
+	uint64_t	items;			/* in all; 0: there is none, or not yet */
 } JobResult;
 
 /*
@@ -72,9 +72,9 @@ typedef struct JobResult
  *		closed		!open: only OPEN is taken
  *		filling		open, !finished: chunks are granted for what was announced
  *					(job_chunks.c); ADD, KEEP, LAYOUT and ADD_ROWS hand them over
- *		sending		finished, result.form set: chunks with results go out (job_chunks.c)
- *		asked		finished, result.form NONE: chunks are granted for questions that were
- *					announced, and LOOK hands them over
+ *		sending		finished, !spec.look_up: chunks with results go out (job_chunks.c)
+ *		asked		finished, spec.look_up: chunks are granted for questions that were
+ *					announced, and LOOK_... hands them over
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
  *
  * open -> filling -> sending or asked, failed from each of them, and CLOSE from
@@ -151,11 +151,8 @@ extern bool job_supply(Job *job);
  */
 extern void job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number);
 
-/* A chunk that the client has filled has been read, and is the client's for reading. */
-extern void job_chunk_is_lent(Job *job, uint32_t chunk);
-
-/* If the client has handed over all that it has announced, it has no share of the chunks. */
-extern void job_may_pause(Job *job);
+/* Lends the client a chunk with count items to read. */
+extern bool job_lend(Job *job, uint32_t chunk, uint32_t count);
 
 /* Takes back chunks whose keys the device has read; wait: all of them. */
 extern bool job_collect_busy(Job *job, bool wait);
@@ -179,7 +176,7 @@ extern bool job_set_layout(Job *job, const GpuMessage *m);
 /* Handles ADD_ROWS: answers in the chunk. */
 extern bool job_add_rows(Job *job, const GpuMessage *m);
 
-/* Handles LOOK, of a finished job: answers in the chunk. */
+/* Handles LOOK_..., of a finished job: answers in the chunk. */
 extern bool job_look_up(Job *job, const GpuMessage *m);
 
 /* --- job_messages.c: all other messages */

@@ -6,14 +6,6 @@
 #include "gpud/job.h"
 #include "sort/clock.h"
 
-/*
- * Chunks that a job may have on the way at once, each way: one being filled, one
- * submitted, one on the bus, one spare.  More gain nothing and cost page faults
- * (bench/gpu/service_bench).
- */
-#define FILL_WINDOW 4
-#define READ_WINDOW 4
-
 /* How often busy chunks are looked at when nothing else happens. */
 #define BUSY_POLL_MS 1
 
@@ -68,32 +60,32 @@ job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number)
 	chunks->nbusy++;
 }
 
-void
-job_chunk_is_lent(Job *job, uint32_t chunk)
+bool
+job_lend(Job *job, uint32_t chunk, uint32_t count)
 {
+	GpuMessage	message;
+
 	job->chunks.state[chunk] = CHUNK_READING;
 	job->chunks.reading++;
-}
-
-void
-job_may_pause(Job *job)
-{
-	if (job->wanted == 0)
-		chunks_activate(job->chunks.all, &job->chunks.holder, false);
+	gpu_message_init(&message, GPU_MSG_LENT, job->number);
+	message.body.chunk = (GpuChunk)
+	{
+		chunk, count
+	};
+	return peer_send(job->peer, &message);
 }
 
 /*
  * Chunks are granted only for what the client has in hand.  A client that
  * pauses has nothing, so it gets none: however many streams pause, the chunks are
- * there for the jobs that are at work.  While chunks are scarce a client gets
- * them one by one.
+ * there for the jobs that are at work.
  */
 bool
 job_supply(Job *job)
 {
 	JobChunks  *chunks = &job->chunks;
 
-	while (job->wanted > chunks->filling && !(chunks->filling > 0 && chunks_scarce(chunks->all)))
+	while (job->wanted > chunks->filling)
 	{
 		int64_t		chunk;
 
@@ -103,7 +95,7 @@ job_supply(Job *job)
 			return true;
 
 		/* The client gives back answers that it has been lent at once, and then there is one. */
-		chunk = chunks_take(chunks->all, &chunks->holder, FILL_WINDOW,
+		chunk = chunks_take(chunks->all, &chunks->holder,
 							chunks->filling == 0 && chunks->nbusy == 0 && chunks->reading == 0);
 		if (chunk < 0 && chunks->filling == 0 && chunks->nbusy > 0)
 		{
@@ -122,7 +114,7 @@ job_supply(Job *job)
 	return true;
 }
 
-/* Reads the next count items of the result into a chunk, as GpuData says that they lie there. */
+/* Reads the next count items of the result into a chunk, as GpuChunk says that they lie there. */
 static HpsortCudaCode
 read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 {
@@ -130,10 +122,10 @@ read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 
 	switch (result->form)
 	{
-		case GPU_FORM_RUNS:
+		case SORT_WANT_RUNS:
 			return hpsort_cuda_job_read_runs(job->cuda, result->at, count,
 											 (int32_t *) ((uint64_t *) chunk + count), chunk, err);
-		case GPU_FORM_PERMUTATION:
+		case SORT_WANT_PERMUTATION:
 			return hpsort_cuda_job_read_permutation(job->cuda, result->at, count, chunk, err);
 		default:
 			return hpsort_cuda_job_read_keys(job->cuda, result->at, count,
@@ -153,24 +145,17 @@ deliver(Job *job)
 		uint32_t	most = gpu_chunk_items(result->form, chunks->all->bytes);
 		uint64_t	left = result->items - result->at;
 		uint32_t	count = left < most ? (uint32_t) left : most;
-		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, READ_WINDOW,
-										chunks->reading == 0);
-		GpuMessage	message;
+		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, chunks->reading == 0);
 		HpsortCudaError err;
 
 		if (chunk < 0)
 			return true;
-		chunks->state[chunk] = CHUNK_READING;
-		chunks->reading++;
+		chunks->state[chunk] = CHUNK_BUSY;
 		if (read_items(job, count, chunks_at(chunks->all, (uint32_t) chunk),
 					   &err) != HPSORT_CUDA_OK)
 			return job_fail_by(job, &err);
-		gpu_message_init(&message, GPU_MSG_DATA, job->number);
-		message.body.data.first = result->at;
-		message.body.data.chunk = (uint32_t) chunk;
-		message.body.data.count = count;
 		result->at += count;
-		if (!peer_send(job->peer, &message))
+		if (!job_lend(job, (uint32_t) chunk, count))
 			return false;
 
 		/* The client may want something else, or have hung up. */

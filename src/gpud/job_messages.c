@@ -62,7 +62,7 @@ open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 static bool
 on_open(Job *job, const GpuMessage *m)
 {
-	const uint32_t most = gpu_chunk_items(GPU_FORM_KEYS, job->chunks.all->bytes);
+	const uint32_t most = gpu_chunk_items(SORT_WANT_KEYS, job->chunks.all->bytes);
 	HpsortCudaError err;
 	HpsortCudaJob *cuda;
 
@@ -78,7 +78,6 @@ on_open(Job *job, const GpuMessage *m)
 	job->n = 0;
 	job->ncolumns = 1;
 	memset(&job->result, 0, sizeof(job->result));
-	chunks_activate(job->chunks.all, &job->chunks.holder, job->wanted > 0);
 	job->device = devices_take(job->devices, job->spec.n == 0 && job->epoch != 0);
 	if (job->device == NULL)
 		return job_fail(job, GPU_DEVICE_ERROR, "all devices have failed");
@@ -139,20 +138,27 @@ on_want(Job *job, const GpuMessage *m)
 	if (job->finished && !job->spec.look_up)
 		return peer_bad_message(job->peer, "announcement after the last key");
 	job->wanted += m->body.want.chunks;
-	chunks_activate(job->chunks.all, &job->chunks.holder, true);
 	return job_supply(job);
 }
 
-/* The form of the result.  Keys come as runs where that is smaller: 12 bytes a run, 4 a key. */
-static GpuForm
-form_of_result(const Job *job, uint64_t distinct)
+/*
+ * Decides in which form the result travels, and how many items it has.  Keys travel as runs where
+ * these are smaller: 12 bytes a run, 4 a key.  distinct is the number of runs if the engine knows
+ * it already, else 0.
+ */
+static bool
+describe_result(Job *job, uint64_t distinct, HpsortCudaError * err)
 {
+	JobResult  *result = &job->result;
+
+	result->form = (SortWant) job->spec.want;
+	result->items = job->spec.look_up ? 0 : job->n;
 	if (job->spec.look_up)
-		return GPU_FORM_NONE;
-	if (job->spec.want == SORT_WANT_PERMUTATION)
-		return GPU_FORM_PERMUTATION;
-	return job->spec.want == SORT_WANT_RUNS || (distinct > 0 && distinct < job->n / 3)
-		? GPU_FORM_RUNS : GPU_FORM_KEYS;
+		return true;
+	if (result->form == SORT_WANT_KEYS && distinct > 0 && distinct < job->n / 3)
+		result->form = SORT_WANT_RUNS;
+	return result->form != SORT_WANT_RUNS || job->n == 0 ||
+		hpsort_cuda_job_distinct(job->cuda, &result->items, err) == HPSORT_CUDA_OK;
 }
 
 /*
@@ -180,7 +186,6 @@ on_finish(Job *job, const GpuMessage *m)
 {
 	JobChunks  *chunks = &job->chunks;
 	HpsortCudaResult done;
-	uint64_t	runs;
 	HpsortCudaError err;
 	GpuMessage	message;
 	uint32_t	i;
@@ -196,20 +201,16 @@ on_finish(Job *job, const GpuMessage *m)
 			job_take_back(job, i);
 		}
 	job->wanted = 0;
-	chunks_activate(chunks->all, &chunks->holder, true);
 	if (hpsort_cuda_job_finish(job->cuda, &done, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
 	job->finished = true;
-	job->n = runs = done.n;
+	job->n = done.n;
 	if (!job_collect_busy(job, true))
 		return false;
 	if (job->failed)
 		return true;
-	job->result.form = form_of_result(job, done.distinct);
-	if (job->result.form == GPU_FORM_RUNS && job->n > 0 &&
-		hpsort_cuda_job_distinct(job->cuda, &runs, &err) != HPSORT_CUDA_OK)
+	if (!describe_result(job, done.distinct, &err))
 		return job_fail_by(job, &err);
-	job->result.items = job->result.form == GPU_FORM_NONE ? 0 : runs;
 	gpu_message_init(&message, GPU_MSG_FINISHED, job->number);
 	message.body.finished.n = job->n;
 	message.body.finished.items = job->result.items;
@@ -252,7 +253,9 @@ static const Handler handlers[] = {
 	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_FINISH] = {on_finish,.filling = true},
-	[GPU_MSG_LOOK] = {job_look_up, CHUNK_FILLING,.finished = true},
+	[GPU_MSG_LOOK_AT] = {job_look_up, CHUNK_FILLING,.finished = true},
+	[GPU_MSG_LOOK_BELOW] = {job_look_up, CHUNK_FILLING,.finished = true},
+	[GPU_MSG_LOOK_DISTINCT] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_RELEASE] = {on_release, CHUNK_READING,.failed = true},
 	[GPU_MSG_CLOSE] = {on_close,.failed = true},
 };
@@ -261,13 +264,13 @@ bool
 job_message(Job *job, const GpuMessage *m)
 {
 	const Handler *h = &handlers[m->header.type];
-	bool		alive;
+	const uint32_t chunk = m->body.chunk.chunk;
 
 	if (m->header.type == GPU_MSG_OPEN)
 		return on_open(job, m);
 	if (!job->open || m->header.job != job->number)
 		return peer_bad_message(job->peer, "no such job");
-	if (h->chunk != CHUNK_ELSEWHERE && job->chunks.state[gpu_message_chunk(m)] != h->chunk)
+	if (h->chunk != CHUNK_ELSEWHERE && job->chunks.state[chunk] != h->chunk)
 		return peer_bad_message(job->peer, "chunk that was not granted or lent");
 	if (job->failed && !h->failed)
 		return true;
@@ -282,12 +285,9 @@ job_message(Job *job, const GpuMessage *m)
 	 */
 	if (h->chunk == CHUNK_FILLING)
 	{
-		job->chunks.state[gpu_message_chunk(m)] = CHUNK_BUSY;
+		job->chunks.state[chunk] = CHUNK_BUSY;
 		job->chunks.filling--;
 		job->wanted--;
 	}
-	alive = h->handle(job, m);
-	if (alive && !job->failed && h->filling && h->chunk == CHUNK_FILLING)
-		job_may_pause(job);
-	return alive;
+	return h->handle(job, m);
 }

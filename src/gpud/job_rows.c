@@ -288,14 +288,9 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 static bool
 answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {
-	GpuMessage	added;
-
 	memcpy(chunks_at(job->chunks.all, message->chunk), list->entries, list->n * list->size);
 	job->n += list->keys;
-	job_chunk_is_lent(job, message->chunk);
-	gpu_message_init(&added, GPU_MSG_ADDED, job->number);
-	added.body.chunk = *message;
-	return peer_send(job->peer, &added);
+	return job_lend(job, message->chunk, message->count);
 }
 
 bool
@@ -335,7 +330,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 	return alive;
 }
 
-/* --- LOOK */
+/* --- LOOK_... */
 
 /* Whether there is a key at each position. */
 static bool
@@ -351,17 +346,18 @@ positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 
 /* Answers questions, a copy of which is at questions, into the chunk. */
 static HpsortCudaCode
-answer_questions(Job *job, const GpuLook *message, const void *questions, HpsortCudaError * err)
+answer_questions(Job *job, GpuMessageType type, const GpuChunk *message, const void *questions,
+				 HpsortCudaError * err)
 {
 	void	   *chunk = chunks_at(job->chunks.all, message->chunk);
 	uint64_t	distinct = 0;
 	HpsortCudaCode code = HPSORT_CUDA_OK;
 
-	switch ((SortLook) message->look)
+	switch (type)
 	{
-		case SORT_LOOK_AT:
+		case GPU_MSG_LOOK_AT:
 			return hpsort_cuda_job_read_at(job->cuda, questions, message->count, chunk, err);
-		case SORT_LOOK_BELOW:
+		case GPU_MSG_LOOK_BELOW:
 			return hpsort_cuda_job_read_below(job->cuda, questions, message->count, chunk, err);
 		default:
 			if (job->n > 0)
@@ -374,11 +370,11 @@ answer_questions(Job *job, const GpuLook *message, const void *questions, Hpsort
 bool
 job_look_up(Job *job, const GpuMessage *m)
 {
-	const GpuLook *message = &m->body.look;
-	size_t		bytes = message->count * (message->look == SORT_LOOK_AT ? sizeof(uint64_t) :
+	const GpuChunk *message = &m->body.chunk;
+	const GpuMessageType type = (GpuMessageType) m->header.type;
+	size_t		bytes = message->count * (type == GPU_MSG_LOOK_AT ? sizeof(uint64_t) :
 										  sizeof(int32_t));
 	void	   *questions;
-	GpuMessage	found;
 	HpsortCudaError err;
 	bool		alive;
 
@@ -388,17 +384,12 @@ job_look_up(Job *job, const GpuMessage *m)
 	if (questions == NULL)
 		return job_fail(job, GPU_RESOURCES, "out of memory");
 	memcpy(questions, chunks_at(job->chunks.all, message->chunk), bytes);
-	if (message->look == SORT_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
+	if (type == GPU_MSG_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
 		alive = peer_bad_message(job->peer, "position beyond the keys");
-	else if (answer_questions(job, message, questions, &err) != HPSORT_CUDA_OK)
+	else if (answer_questions(job, type, message, questions, &err) != HPSORT_CUDA_OK)
 		alive = job_fail_by(job, &err);
 	else
-	{
-		job_chunk_is_lent(job, message->chunk);
-		gpu_message_init(&found, GPU_MSG_FOUND, job->number);
-		found.body.look = *message;
-		alive = peer_send(job->peer, &found);
-	}
+		alive = job_lend(job, message->chunk, message->count);
 	free(questions);
 	return alive;
 }

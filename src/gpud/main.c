@@ -33,7 +33,6 @@
 #include "gpu/exit_codes.h"
 #include "gpud/connection.h"
 #include "gpud/costs.h"
-#include "gpud/greeting.h"
 #include "gpud/log.h"
 
 /* After so long without a job, devices give back the memory kept for jobs to come. */
@@ -51,7 +50,10 @@
  */
 #define DEFAULT_CHUNK_BYTES ((uint64_t) 1 << 20)
 
-/* What epoll reports besides connections, whose numbers GREETING_FIRST_ID divides. */
+/* Descriptors that connections leave free, for the driver and for what a connection opens. */
+#define SPARE_DESCRIPTORS 8
+
+/* What epoll reports besides connections, which it knows by their ids from 1. */
 #define EVENT_LISTEN (UINT64_MAX - 0)
 #define EVENT_SIGNAL (UINT64_MAX - 1)
 #define EVENT_PARENT (UINT64_MAX - 2)
@@ -67,10 +69,8 @@ typedef struct Options
 } Options;
 
 static Service service;
-static Greetings greetings;
 static int	listener = -1;
 static int	signals = -1;
-static int	spare_fd = -1;		/* given up to refuse a connection politely */
 
 static void
 usage(FILE *to)
@@ -309,72 +309,53 @@ raise_descriptor_limit(void)
 	}
 }
 
-static void
-reserve_spare_fd(void)
-{
-	if (spare_fd < 0)
-		spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-/* Accepts the connections that wait, at most ACCEPT_AT_ONCE. */
+/*
+ * Accepts the connections that wait, at most ACCEPT_AT_ONCE.  A connection for which there are too
+ * few descriptors is closed at once: the client need not wait for an answer, and epoll reports the
+ * connection no more.  The kernel gives each the lowest number that is free, which says how many
+ * are in use.
+ */
 static void
 accept_connections(void)
 {
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	int			i;
 
+	(void) getrlimit(RLIMIT_NOFILE, &limit);
 	for (i = 0; i < ACCEPT_AT_ONCE; i++)
 	{
 		int			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-		if (fd >= 0)
-		{
-			greeting_await(&greetings, fd);
+		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
-		}
-		if (errno == EINTR || errno == ECONNABORTED)
-			continue;
-		if ((errno == EMFILE || errno == ENFILE) && spare_fd >= 0)
-		{
-			/*
-			 * epoll would report a connection that waits again and again: take it with the spare
-			 * descriptor, and close it.  The kernel looks for a descriptor before it looks for a
-			 * connection, so perhaps none waits.
-			 */
-			close(spare_fd);
-			spare_fd = -1;
-			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-			if (fd >= 0)
-			{
-				log_line(LOG_WARNING, "out of file descriptors, refusing a connection");
-				close(fd);
-			}
-			reserve_spare_fd();
-			if (fd >= 0 && spare_fd >= 0)
-				continue;
-			if (fd < 0)
-				return;
-		}
-		if (errno != EAGAIN && errno != EWOULDBLOCK)
+		if (fd < 0)
 		{
 			struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 
+			if (errno == EAGAIN || errno == EWOULDBLOCK)
+				return;
 			log_line(LOG_WARNING, "could not accept a connection: %s", strerror(errno));
 			nanosleep(&pause, NULL);
+			return;
 		}
-		return;
+		if ((rlim_t) fd + SPARE_DESCRIPTORS >= limit.rlim_cur)
+		{
+			log_line(LOG_WARNING, "out of file descriptors, refusing a connection");
+			close(fd);
+		}
+		else if (!connection_start(&service, fd))
+			log_line(LOG_WARNING, "could not serve a connection: no memory or descriptors");
 	}
 }
 
 /*
- * Milliseconds until the main loop has to look again what time it is.  Closes
- * silent connections and trims devices when that is due.
+ * Milliseconds until the main loop has to look again what time it is.  Trims devices when that is
+ * due.
  */
 static int
 time_to_wait(bool *trimmed)
 {
 	int64_t		idle = devices_idle_ms(&service.devices);
-	int64_t		greeting = greetings_expire(&greetings);
-	int64_t		wait;
 
 	/* There is a job now, or there was one since the last trim. */
 	if (idle < TRIM_AFTER_MS)
@@ -384,15 +365,9 @@ time_to_wait(bool *trimmed)
 		devices_trim(&service.devices);
 		*trimmed = true;
 	}
-	if (idle == 0)
-		wait = 1000;			/* soon enough: what is due is due after seconds */
-	else if (!*trimmed)
-		wait = TRIM_AFTER_MS - idle;
-	else
-		wait = TRIM_AFTER_MS / 2;	/* soon enough to see that there was a job */
-	if (greeting >= 0 && greeting < wait)
-		wait = greeting;
-	return wait > 0 ? (int) wait : 0;
+
+	/* While there is a job, or nothing to trim, half of the time is soon enough. */
+	return (int) (idle == 0 || *trimmed ? TRIM_AFTER_MS / 2 : TRIM_AFTER_MS - idle);
 }
 
 /* Runs until it is time to stop; returns the exit code. */
@@ -438,10 +413,7 @@ main_loop(void)
 					log_line(LOG_ERROR, "device lost, a new process is needed");
 					return EXIT_DEVICE_LOST;
 				default:
-					if (events[i].data.u64 >= GREETING_FIRST_ID)
-						greeting_look(&greetings, events[i].data.u64);
-					else
-						connection_gone(&service, events[i].data.u64);
+					connection_gone(&service, events[i].data.u64);
 					break;
 			}
 		}
@@ -466,8 +438,6 @@ main(int argc, char **argv)
 		return EXIT_INTERNAL;
 	}
 
-	greetings_init(&greetings, &service);
-
 	/* The path first: a service that listens there already has the device open, too. */
 	rc = start_listening(o.socket_path);
 	if (rc >= 0)
@@ -485,7 +455,6 @@ main(int argc, char **argv)
 		return rc;
 	}
 	costs_measure(&service);
-	reserve_spare_fd();
 	if (!watch(signals, EVENT_SIGNAL) || !watch(STDIN_FILENO, EVENT_PARENT) ||
 		!watch(service.devices.wake, EVENT_DEVICE) || !watch(listener, EVENT_LISTEN))
 		rc = EXIT_INTERNAL;

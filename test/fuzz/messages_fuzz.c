@@ -46,8 +46,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			/* what was accepted is within every limit */
 			if (gpu_message_size(&message) > sizeof(GpuMessage))
 				abort();
-			if (message.header.type == GPU_MSG_DATA &&
-				(message.body.data.chunk >= chunks || message.body.data.count > 16384))
+			if (message.header.type == GPU_MSG_LENT &&
+				(message.body.chunk.chunk >= chunks || message.body.chunk.count > 16384))
 				abort();
 			if (message.header.type == GPU_MSG_ADD &&
 				(message.body.chunk.chunk >= chunks || message.body.chunk.count > 16384))

@@ -160,12 +160,24 @@ say_grant(uint32_t chunk)
 	say(&m);
 }
 
+static void
+say_lent(uint32_t chunk, uint32_t count)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_LENT, 1);
+	m.body.chunk.chunk = chunk;
+	m.body.chunk.count = count;
+	say(&m);
+}
+
 /* The service's answer to a whole job: n keys, sent in one form. */
 static void
-say_answer(uint64_t n, uint64_t items, GpuForm form)
+say_answer(uint64_t n, uint64_t items, SortWant form)
 {
 	GpuMessage	m;
 	uint64_t	first;
+	uint64_t	most;
 	uint32_t	chunk = 0;
 
 	gpu_message_init(&m, GPU_MSG_FINISHED, 1);
@@ -175,27 +187,13 @@ say_answer(uint64_t n, uint64_t items, GpuForm form)
 	m.body.finished.algorithm = SORT_ALGORITHM_COMPARISON_FREE;
 	strcpy(m.body.finished.reason, "seed");
 	say(&m);
-	for (first = 0; first < items; first += m.body.data.count)
+	for (first = 0; first < items; first += most)
 	{
-		uint64_t	most = gpu_chunk_items(form, CHUNK_BYTES);
-
-		gpu_message_init(&m, GPU_MSG_DATA, 1);
-		m.body.data.first = first;
-		m.body.data.chunk = chunk++;
-		m.body.data.count = (uint32_t) (items - first < most ? items - first : most);
-		say(&m);
+		most = gpu_chunk_items(form, CHUNK_BYTES);
+		if (most > items - first)
+			most = items - first;
+		say_lent(chunk++, (uint32_t) most);
 	}
-}
-
-static void
-say_added(uint32_t chunk, uint32_t count)
-{
-	GpuMessage	m;
-
-	gpu_message_init(&m, GPU_MSG_ADDED, 1);
-	m.body.chunk.chunk = chunk;
-	m.body.chunk.count = count;
-	say(&m);
 }
 
 static void
@@ -270,18 +268,9 @@ say_rows_job(void)
 	say_plain(GPU_MSG_FINISH, 1);
 	say_release(3);
 	say_extents(GPU_MSG_WANT, 0, 3);
-	gpu_message_init(&m, GPU_MSG_LOOK, 1);
-	m.body.look.chunk = 3;
-	m.body.look.count = 3;
-	m.body.look.look = SORT_LOOK_BELOW;
-	say(&m);
-	m.body.look.chunk = 2;
-	m.body.look.count = 1;
-	m.body.look.look = SORT_LOOK_AT;
-	say(&m);
-	m.body.look.chunk = 1;
-	m.body.look.look = SORT_LOOK_DISTINCT;
-	say(&m);
+	say_extents(GPU_MSG_LOOK_BELOW, 3, 3);
+	say_extents(GPU_MSG_LOOK_AT, 2, 1);
+	say_extents(GPU_MSG_LOOK_DISTINCT, 1, 1);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 
@@ -340,27 +329,27 @@ client_seeds(void)
 	/* second byte: a sixth of the keys; first: see client_fuzz.c */
 	begin(2, SORT_WANT_KEYS, 10);
 	say_grant(0);
-	say_answer(60, 60, GPU_FORM_KEYS);
+	say_answer(60, 60, SORT_WANT_KEYS);
 	end("client", "keys");
 	begin(2, SORT_WANT_KEYS, 250);
 	say_grant(0);
 	say_grant(1);
-	say_answer(1500, 1500, GPU_FORM_KEYS);
+	say_answer(1500, 1500, SORT_WANT_KEYS);
 	end("client", "keys-two-chunks");
 	begin(2, SORT_WANT_RUNS, 10);
 	say_grant(0);
-	say_answer(60, 1, GPU_FORM_RUNS);
+	say_answer(60, 1, SORT_WANT_RUNS);
 	end("client", "runs");
 	begin(2, SORT_WANT_PERMUTATION | 4, 10);
 	say_grant(0);
-	say_answer(60, 60, GPU_FORM_PERMUTATION);
+	say_answer(60, 60, SORT_WANT_PERMUTATION);
 	end("client", "rows");
 	/* client_fuzz.c asks for two extents, which have 4 keys each */
 	begin(2, SORT_WANT_KEYS | 16 | 128, 0);
 	say_grant(0);
 	say_plain(GPU_MSG_FULL, 1);
-	say_added(CHUNKS - 1, 2);
-	say_answer(8, 8, GPU_FORM_KEYS);
+	say_lent(CHUNKS - 1, 2);
+	say_answer(8, 8, SORT_WANT_KEYS);
 	end("client", "extents");
 	begin(2, SORT_WANT_KEYS | 32, 10);
 	say_device(0, 2);
@@ -371,7 +360,7 @@ client_seeds(void)
 
 	begin(2, 2, 63);
 	say_grant(0);
-	say_answer(60, 60, GPU_FORM_KEYS);
+	say_answer(60, 60, SORT_WANT_KEYS);
 	say_error(1, GPU_OK);
 	end("messages", "answer");
 	begin(2, 0, 255);

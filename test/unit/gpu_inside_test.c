@@ -18,7 +18,6 @@
 
 #include "gpu/exit_codes.h"
 #include "gpud/connection.h"
-#include "gpud/greeting.h"
 #include "gpud/log.h"
 #include "sort/clock.h"
 
@@ -42,7 +41,6 @@ clock_gettime(clockid_t id, struct timespec *t)
 }
 
 static Service service;
-static Greetings greetings;
 
 static void
 start(uint32_t chunks)
@@ -52,7 +50,6 @@ start(uint32_t chunks)
 
 	memset(&service, 0, sizeof(service));
 	assert_true(service_init(&service));
-	greetings_init(&greetings, &service);
 	assert_int_equal(devices_open(&service.devices, "auto", &memory, text), EXIT_ORDERLY);
 	assert_true(chunks_create(&service.chunks, chunks * 4096, 4096, text));
 }
@@ -98,7 +95,7 @@ test_clock_set_back(void **state)
 static void
 test_silent_ones_expire(void **state)
 {
-	int			ends[3][2];
+	int			ends[2][2];
 	GpuMessage	m;
 	char		byte;
 	int			i;
@@ -109,29 +106,24 @@ test_silent_ones_expire(void **state)
 	m.body.hello.magic = GPU_MAGIC;
 	m.body.hello.version = GPU_PROTOCOL_VERSION;
 	strcpy(m.body.hello.build, gpu_build_id());
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 2; i++)
 	{
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends[i]), 0);
-		/* the second one greets, the third one only begins to */
-		if (i > 0)
-			assert_int_equal(send(ends[i][0], &m, i == 1 ? gpu_message_size(&m) : 20, 0),
-							 i == 1 ? gpu_message_size(&m) : 20);
-		greeting_await(&greetings, ends[i][1]);
+		assert_true(connection_start(&service, ends[i][1]));
 	}
-	assert_int_equal(greetings.count, 2);
-	assert_true(greetings_expire(&greetings) > 0);
-	monotonic_ahead_s = 9;
-	assert_true(greetings_expire(&greetings) <= 1000);
-	assert_int_equal(greetings.count, 2);
-	monotonic_ahead_s = 11;
-	assert_int_equal(greetings_expire(&greetings), -1);
-	assert_int_equal(greetings.count, 0);
-	assert_int_equal(recv(ends[0][0], &byte, 1, 0), 0);
-	/* the end, or an error: a part of a message was left unread */
-	assert_true(recv(ends[2][0], &byte, 1, 0) <= 0);
+	/* the second one greets, the first one only begins to, too late */
+	assert_int_equal(send(ends[1][0], &m, gpu_message_size(&m), 0), gpu_message_size(&m));
 	assert_int_equal(recv(ends[1][0], &byte, 1, 0), 1);
+	monotonic_ahead_s = 9;
+	assert_int_equal(send(ends[0][0], &m, 10, 0), 10);
+	usleep(50000);
+	assert_int_equal(recv(ends[0][0], &byte, 1, MSG_DONTWAIT), -1);
+	monotonic_ahead_s = 11;
+	assert_int_equal(send(ends[0][0], &m, 10, 0), 10);
+	assert_true(recv(ends[0][0], &byte, 1, 0) <= 0);
+	assert_int_equal(recv(ends[1][0], &byte, 1, MSG_DONTWAIT), 1);
 	monotonic_ahead_s = 0;
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 2; i++)
 		close(ends[i][0]);
 	assert_true(connections_end(&service, CONNECTION_GONE, 20000));
 	finish();

@@ -15,11 +15,11 @@
 static const GpuMessageType client_types[] = {
 	GPU_MSG_HELLO, GPU_MSG_OPEN, GPU_MSG_ADD, GPU_MSG_WANT, GPU_MSG_FINISH,
 	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_LAYOUT,
-	GPU_MSG_ADD_ROWS, GPU_MSG_LOOK
+	GPU_MSG_ADD_ROWS, GPU_MSG_LOOK_AT, GPU_MSG_LOOK_BELOW, GPU_MSG_LOOK_DISTINCT
 };
 static const GpuMessageType service_types[] = {
-	GPU_MSG_WELCOME, GPU_MSG_GRANT, GPU_MSG_FINISHED, GPU_MSG_DATA,
-	GPU_MSG_DEVICE, GPU_MSG_ERROR, GPU_MSG_ADDED, GPU_MSG_FULL, GPU_MSG_FOUND
+	GPU_MSG_WELCOME, GPU_MSG_GRANT, GPU_MSG_LENT, GPU_MSG_FINISHED, GPU_MSG_FULL,
+	GPU_MSG_DEVICE, GPU_MSG_ERROR
 };
 
 static bool
@@ -45,6 +45,7 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.want.chunks = 1;
 			break;
 		case GPU_MSG_ADD:
+		case GPU_MSG_LENT:
 			m->body.chunk.chunk = CHUNKS - 1;
 			m->body.chunk.count = CHUNK_BYTES / 4;
 			break;
@@ -53,19 +54,18 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.chunk.count = CHUNK_BYTES / sizeof(GpuKept);
 			break;
 		case GPU_MSG_LAYOUT:
+		case GPU_MSG_LOOK_DISTINCT:
 			m->body.chunk.chunk = CHUNKS - 1;
 			m->body.chunk.count = 1;
 			break;
 		case GPU_MSG_ADD_ROWS:
-		case GPU_MSG_ADDED:
 			m->body.chunk.chunk = CHUNKS - 1;
 			m->body.chunk.count = gpu_chunk_rows(CHUNK_BYTES, 1);
 			break;
-		case GPU_MSG_LOOK:
-		case GPU_MSG_FOUND:
-			m->body.look.chunk = CHUNKS - 1;
-			m->body.look.count = CHUNK_BYTES / 8;
-			m->body.look.look = SORT_LOOK_BELOW;
+		case GPU_MSG_LOOK_AT:
+		case GPU_MSG_LOOK_BELOW:
+			m->body.chunk.chunk = CHUNKS - 1;
+			m->body.chunk.count = CHUNK_BYTES / 8;
 			break;
 		case GPU_MSG_WELCOME:
 			m->body.welcome.magic = GPU_MAGIC;
@@ -73,10 +73,6 @@ good_message(GpuMessage *m, GpuMessageType type)
 			strcpy(m->body.welcome.build, gpu_build_id());
 			m->body.welcome.chunks = CHUNKS;
 			m->body.welcome.chunk_bytes = CHUNK_BYTES;
-			break;
-		case GPU_MSG_DATA:
-			m->body.data.chunk = 0;
-			m->body.data.count = 1;
 			break;
 		default:
 			break;
@@ -233,7 +229,7 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.algorithm = SORT_ALGORITHM_COUNT);
 	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.chunks = 0);
 	RIGHT(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.chunks = UINT32_MAX);
-	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.zero = 1);
+	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.chunks = UINT64_C(1) << 32);
 	RIGHT(GPU_MSG_HELLO, GPU_FROM_CLIENT, m.body.hello.epoch = UINT64_MAX);
 	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
 	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.count = 0);
@@ -244,14 +240,10 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
 	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.count++);
-	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.chunk = CHUNKS);
-	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.count = 0);
-	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.count++);
-	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.look = SORT_LOOK_DISTINCT + 1);
-	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.look = SORT_LOOK_DISTINCT);
-	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.zero = 1);
-	WRONG(GPU_MSG_FOUND, GPU_FROM_SERVICE, m.body.look.chunk = CHUNKS);
-	WRONG(GPU_MSG_FOUND, GPU_FROM_SERVICE, m.body.look.count = 0);
+	WRONG(GPU_MSG_LOOK_AT, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_LOOK_AT, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_LOOK_BELOW, GPU_FROM_CLIENT, m.body.chunk.count++);
+	WRONG(GPU_MSG_LOOK_DISTINCT, GPU_FROM_CLIENT, m.body.chunk.count = 2);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.count = 0);
@@ -281,12 +273,12 @@ test_service_values(void **state)
 	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.chunk.chunk = CHUNKS);
 	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.chunk.count = 1);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.algorithm = SORT_ALGORITHM_COUNT);
-	RIGHT(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.form = GPU_FORM_LAST);
-	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.form = GPU_FORM_LAST + 1);
+	RIGHT(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.form = SORT_WANT_PERMUTATION);
+	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.form = SORT_WANT_PERMUTATION + 1);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, FILL(m.body.finished.reason));
-	WRONG(GPU_MSG_DATA, GPU_FROM_SERVICE, m.body.data.chunk = CHUNKS);
-	WRONG(GPU_MSG_DATA, GPU_FROM_SERVICE, m.body.data.count = 0);
-	WRONG(GPU_MSG_DATA, GPU_FROM_SERVICE, m.body.data.count = CHUNK_BYTES / 4 + 1);
+	WRONG(GPU_MSG_LENT, GPU_FROM_SERVICE, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_LENT, GPU_FROM_SERVICE, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_LENT, GPU_FROM_SERVICE, m.body.chunk.count = CHUNK_BYTES / 4 + 1);
 	WRONG(GPU_MSG_DEVICE, GPU_FROM_SERVICE, m.body.device.index = 1);
 	WRONG(GPU_MSG_DEVICE, GPU_FROM_SERVICE,
 		  (m.body.device.count = 2, m.body.device.index = 2));
@@ -298,9 +290,6 @@ test_service_values(void **state)
 		  (m.body.device.count = 1, FILL(m.body.device.status.last_error)));
 	WRONG(GPU_MSG_DEVICE, GPU_FROM_SERVICE,
 		  (m.body.device.count = 1, m.body.device.status.ordinal = -1));
-	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.chunk.chunk = CHUNKS);
-	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.chunk.count = 0);
-	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.chunk.count++);
 	WRONG(GPU_MSG_ERROR, GPU_FROM_SERVICE, m.body.error.failure = GPU_FAILURES);
 	WRONG(GPU_MSG_ERROR, GPU_FROM_SERVICE, FILL(m.body.error.text));
 }
@@ -310,7 +299,7 @@ static void
 test_no_chunks(void **state)
 {
 	static const GpuMessageType types[] = {
-		GPU_MSG_ADD, GPU_MSG_KEEP, GPU_MSG_ADD_ROWS, GPU_MSG_GRANT, GPU_MSG_DATA, GPU_MSG_ADDED
+		GPU_MSG_ADD, GPU_MSG_KEEP, GPU_MSG_ADD_ROWS, GPU_MSG_LOOK_AT, GPU_MSG_GRANT, GPU_MSG_LENT
 	};
 	size_t		i;
 

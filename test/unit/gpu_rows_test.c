@@ -726,7 +726,7 @@ typedef enum Crime
 } Crime;
 
 static void
-say(GpuClient *c, GpuMessageType type, uint32_t chunk, uint32_t count, uint32_t look)
+say(GpuClient *c, GpuMessageType type, uint32_t chunk, uint32_t count)
 {
 	GpuMessage	m;
 	SortError	err;
@@ -734,8 +734,6 @@ say(GpuClient *c, GpuMessageType type, uint32_t chunk, uint32_t count, uint32_t 
 	gpu_message_init(&m, type, c->job_number);
 	if (type == GPU_MSG_WANT)
 		m.body.want.chunks = count;
-	else if (type == GPU_MSG_LOOK)
-		m.body.look = (GpuLook) {chunk, count, look, 0};
 	else
 		m.body.chunk = (GpuChunk) {chunk, count};
 	assert_sort_ok(client_send(c, &m, &err), err);
@@ -749,7 +747,7 @@ take_chunk(GpuClient *c, SortJob *job, bool announce)
 	SortError	err;
 
 	if (announce)
-		say(c, GPU_MSG_WANT, 0, 1, 0);
+		say(c, GPU_MSG_WANT, 0, 1);
 	assert_sort_ok(client_begin_chunk((GpuJob *) job, &chunk, &err), err);
 	c->area.held[chunk] = CHUNK_NOT_HELD;
 	return chunk;
@@ -777,7 +775,7 @@ commit_with_layout(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 	}
 	memcpy(memory, &layout, sizeof(layout));
 	memcpy(memory + sizeof(layout), &(ValueRange) {5, 4}, sizeof(ValueRange));
-	say(c, GPU_MSG_LAYOUT, chunk, 1, 0);
+	say(c, GPU_MSG_LAYOUT, chunk, 1);
 }
 
 static void
@@ -791,7 +789,7 @@ commit_with_rows(GpuClient *c, SortJob *job, Crime crime)
 	memcpy(memory, &rows, sizeof(rows));
 	memcpy(memory + sizeof(rows), generations, sizeof(generations));
 	say(c, crime == KEYS_BEHIND ? GPU_MSG_ADD : GPU_MSG_ADD_ROWS, chunk,
-		crime == MANY_ROWS ? 100 : 1, 0);
+		crime == MANY_ROWS ? 100 : 1);
 }
 
 static void
@@ -801,10 +799,10 @@ commit_with_look(GpuClient *c, SortJob *job, Crime crime)
 	uint32_t	chunk = take_chunk(c, job, crime == LOOK_EARLY);
 
 	memset(client_chunk_memory(c, chunk), 0xFF, 8);
-	say(c, GPU_MSG_LOOK, crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->area.chunks : chunk, 1,
-		crime == LOOK_BEYOND ? SORT_LOOK_AT : SORT_LOOK_BELOW);
+	say(c, crime == LOOK_BEYOND ? GPU_MSG_LOOK_AT : GPU_MSG_LOOK_BELOW,
+		crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->area.chunks : chunk, 1);
 	if (crime == LOOK_NOT_ANNOUNCED)
-		say(c, GPU_MSG_LOOK, chunk, 1, SORT_LOOK_BELOW);
+		say(c, GPU_MSG_LOOK_BELOW, chunk, 1);
 }
 
 static void
@@ -823,7 +821,7 @@ commit(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 		return;
 	assert_sort_ok(d->finish(job, &err), err);
 	if (crime == KEYS_LATE)
-		say(c, GPU_MSG_ADD, take_chunk(c, job, false), 1, 0);
+		say(c, GPU_MSG_ADD, take_chunk(c, job, false), 1);
 	else
 		commit_with_look(c, job, crime);
 }
@@ -859,7 +857,6 @@ check_crime(const GpuService *s, Crime crime)
 	commit(c, job, &t, crime);
 	gpu_message_init(&m, GPU_MSG_ASK_DEVICES, 0);
 	assert_sort_ok(client_send(c, &m, &err), err);
-	((GpuJob *) job)->looking = true;
 	do
 		if (client_receive(c, true, &m, &got, &err) != SORT_OK)
 			break;
