@@ -66,37 +66,25 @@ array_keys(ArrayType *array, int *n, int *nulls)
 #define HUGE_ARRAY_MIN ((Size) 32 * 1024 * 1024)
 
 ArrayType *
-int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 **keys)
+flat_array_make(Oid type, Size size, int64 n, int64 nulls, bool nulls_first, char **elements)
 {
 	int64		items = n + nulls;
+	Size		overhead = nulls > 0 ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
+	Size		bytes = overhead + (Size) n * size;
 	ArrayType  *array;
-	Size		overhead;
-	Size		size;
 
-	if (items > (int64) MaxArraySize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("array of %lld elements exceeds the maximum of %d",
-						(long long) items, (int) MaxArraySize),
-				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
-	if (items == 0)
-	{
-		array = construct_empty_array(INT4OID);
-		*keys = NULL;
-		return array;
-	}
-	overhead = nulls > 0 ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
-	size = overhead + (Size) n * sizeof(int32);
-	array = (ArrayType *) palloc(size);
-	if (size >= HUGE_ARRAY_MIN)
-		pg_ask_for_huge_pages(array, size);
+	if (items > (int64) MaxArraySize || !AllocSizeIsValid(bytes))
+		return NULL;
+	array = (ArrayType *) palloc(bytes);
+	if (bytes >= HUGE_ARRAY_MIN)
+		pg_ask_for_huge_pages(array, bytes);
 	memset(array, 0, overhead);
-	SET_VARSIZE(array, size);
+	SET_VARSIZE(array, bytes);
 	array->ndim = 1;
 	array->dataoffset = nulls > 0 ? (int32) overhead : 0;
-	array->elemtype = INT4OID;
+	array->elemtype = type;
 	ARR_DIMS(array)[0] = (int) items;
-	ARR_LBOUND(array)[0] = lower_bound;
+	ARR_LBOUND(array)[0] = 1;
 	if (nulls > 0)
 	{
 		uint8	   *bitmap = ARR_NULLBITMAP(array);
@@ -109,6 +97,25 @@ int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 *
 		for (i += (end - i) / 8 * 8; i < end; i++)
 			bitmap[i / 8] |= (uint8) (1 << (i % 8));
 	}
-	*keys = (int32 *) ARR_DATA_PTR(array);
+	*elements = ARR_DATA_PTR(array);
+	return array;
+}
+
+ArrayType *
+int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 **keys)
+{
+	ArrayType  *array;
+
+	*keys = NULL;
+	if (n + nulls == 0)
+		return construct_empty_array(INT4OID);
+	array = flat_array_make(INT4OID, sizeof(int32), n, nulls, nulls_first, (char **) keys);
+	if (array == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array of %lld elements exceeds the maximum of %d",
+						(long long) (n + nulls), (int) MaxArraySize),
+				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
+	ARR_LBOUND(array)[0] = lower_bound;
 	return array;
 }

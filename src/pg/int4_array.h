@@ -23,6 +23,15 @@ extern ArrayType *array_arg(Datum arg);
 extern const int32 *array_keys(ArrayType *array, int *n, int *nulls);
 
 /*
+ * Returns a new one-dimensional array of elements of a type and of size bytes each, in the current
+ * memory context, for n values and nulls NULLs, which are not both 0.  The NULLs are in place,
+ * before or after the values.  The caller writes the values, from *elements on.  Returns NULL if
+ * the array would be too large.
+ */
+extern ArrayType *flat_array_make(Oid type, Size size, int64 n, int64 nulls, bool nulls_first,
+								  char **elements);
+
+/*
  * Returns a new one-dimensional int4[], in the current memory context, for n keys and nulls
  * NULLs.  The NULLs are in place, before or after the keys.  The caller writes the n keys, from
  * *keys on.  An array over the size limit is an error.

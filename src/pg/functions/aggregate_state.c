@@ -1,6 +1,6 @@
 /*
  * aggregate_state.c
- *		The state of one group of hpsort's aggregates (see aggregate_state.h).
+ *		The state of one group of hpsort's aggregates (see functions.h).
  */
 #include "postgres.h"
 
@@ -13,8 +13,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/functions/aggregate_state.h"
-#include "pg/functions/run_array.h"
+#include "pg/functions/functions.h"
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
@@ -222,54 +221,49 @@ aggregate_state_add(AggregateState *state, AggregateState *other)
 	pg_sort_check(sorter_merge(&state->sorter, &other->sorter, &err), &err);
 }
 
-/* Returns an array of int4 keys as an array of int2 or int8, and frees the former. */
+/* Returns the array of a state whose n keys are in order, of type int2 or int8. */
 static ArrayType *
-array_of_type(ArrayType *keys, Oid type)
+array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 {
 	bool		wide = type == INT8OID;
-	int			items = ARR_DIMS(keys)[0];
-	Size		overhead = ARR_HASNULL(keys) ? ARR_OVERHEAD_WITHNULLS(1, items) :
-	ARR_OVERHEAD_NONULLS(1);
-	Size		n = (VARSIZE(keys) - overhead) / sizeof(int32);
-	Size		size = overhead + n * (wide ? sizeof(int64) : sizeof(int16));
-	const int32 *from = (const int32 *) ARR_DATA_PTR(keys);
-	ArrayType  *result;
-	Size		i;
+	char	   *elements;
+	ArrayType  *result = flat_array_make(type, wide ? sizeof(int64) : sizeof(int16), n,
+										 state->nulls, state->nulls_first, &elements);
+	int64		i;
 
-	if (!AllocSizeIsValid(size))
+	if (result == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("array of %d elements exceeds the maximum size", items),
+				 errmsg("array of %d elements exceeds the maximum size", (int) (n + state->nulls)),
 				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
-	result = (ArrayType *) palloc(size);
-	memcpy(result, keys, overhead);
-	SET_VARSIZE(result, size);
-	result->elemtype = type;
 	if (wide)
 		for (i = 0; i < n; i++)
-			((int64 *) ARR_DATA_PTR(result))[i] = from[i];
+			((int64 *) elements)[i] = keys[i];
 	else
 		for (i = 0; i < n; i++)
-			((int16 *) ARR_DATA_PTR(result))[i] = (int16) from[i];
-	pfree(keys);
+			((int16 *) elements)[i] = (int16) keys[i];
 	return result;
 }
 
 Datum
 aggregate_state_array(AggregateState *state, Oid type, const char *function)
 {
-	ArrayType  *result;
+	int64		n = (int64) sorter_count(&state->sorter);
 	SortError	err;
-	int32	   *out;
+	int32	   *keys;
+	ArrayType  *result = int4_array_make(n, state->nulls, 1, state->nulls_first, &keys);
 
-	result = int4_array_make((int64) sorter_count(&state->sorter), state->nulls, 1,
-							 state->nulls_first, &out);
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_KEYS, &err), &err);
-	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, out, &err), &err);
-	last_sort_record(function, &state->sorter, out, state->nulls);
+	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, keys, &err), &err);
+	last_sort_record(function, &state->sorter, keys, state->nulls);
 	result->elemtype = type;
 	if (type == INT2OID || type == INT8OID)
-		result = array_of_type(result, type);
+	{
+		ArrayType  *of_int4 = result;
+
+		result = array_of_type(state, type, keys, n);
+		pfree(of_int4);
+	}
 	return PointerGetDatum(result);
 }
 

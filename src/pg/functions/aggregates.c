@@ -27,9 +27,7 @@
 #include "utils/typcache.h"
 
 #include "pg/column/column.h"
-#include "pg/functions/aggregate_state.h"
-#include "pg/functions/arguments.h"
-#include "pg/functions/run_array.h"
+#include "pg/functions/functions.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn);
@@ -428,7 +426,7 @@ hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 								(TupleDesc) fcinfo->flinfo->fn_extra);
 }
 
-/* (internal) returns bytea, which is the state itself (see aggregate_state.h) */
+/* (internal) returns bytea, which is the state itself (see functions.h) */
 Datum
 hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS)
 {

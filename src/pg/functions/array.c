@@ -10,7 +10,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
-#include "pg/functions/arguments.h"
+#include "pg/functions/functions.h"
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"

@@ -1,6 +1,6 @@
 /*
  * keys_query.c
- *		The keys of a query or of a table's column (see keys_query.h).
+ *		The keys of a query or of a table's column (see functions.h).
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 #include "utils/syscache.h"
 
 #include "pg/compat.h"
-#include "pg/functions/keys_query.h"
+#include "pg/functions/functions.h"
 #include "pg/values/values.h"
 
 /* --- running */
@@ -37,11 +37,6 @@ typedef struct KeysReceiver
 	MemoryContext memory;
 	AggregateState *keys;
 } KeysReceiver;
-
-static void
-receiver_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
 
 /* Takes a row of the query; always goes on. */
 static bool
@@ -61,11 +56,6 @@ receiver_row(TupleTableSlot *slot, DestReceiver *self)
 	else if (!isnull)
 		receiver->keys = state_object_take(value, receiver->memory);
 	return true;
-}
-
-static void
-receiver_end(DestReceiver *self)
-{
 }
 
 #define AGGREGATE "hpsort_support_keys_agg"
@@ -105,13 +95,7 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 		  bool read_only, int32 lo, int32 hi, MemoryContext memory)
 {
 	KeysReceiver receiver = {
-		.pub = {
-			.receiveSlot = receiver_row,
-			.rStartup = receiver_startup,
-			.rShutdown = receiver_end,
-			.rDestroy = receiver_end,
-			.mydest = DestNone
-		},
+		.pub = *CreateDestReceiver(DestNone),
 		.type = type,
 		.memory = memory,
 		.keys = state_object_make(memory, lo, hi)
@@ -123,6 +107,7 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 	const char *call = expression;
 	int			rc;
 
+	receiver.pub.receiveSlot = receiver_row;
 	receiver.aggregate = has_aggregate(fcinfo->flinfo->fn_oid, schema, key, bound);
 	if (receiver.aggregate)
 		call = psprintf("%s." AGGREGATE "(%s::%s, $1, $2)",

@@ -1,7 +1,7 @@
 /*
  * preload.c
  *		Whether hpsort's library is there when a session's first query is planned (see
- *		preload.h), and what to do if not: hpsort_preload(), and what CREATE EXTENSION says.
+ *		functions.h), and what to do if not: hpsort_preload(), and what CREATE EXTENSION says.
  */
 #include "postgres.h"
 
@@ -28,7 +28,7 @@
 #include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
-#include "pg/functions/preload.h"
+#include "pg/functions/functions.h"
 
 PG_FUNCTION_INFO_V1(hpsort_preload);
 PG_FUNCTION_INFO_V1(hpsort_support_created);

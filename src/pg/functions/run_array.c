@@ -1,6 +1,6 @@
 /*
  * run_array.c
- *		hpsort_run[] (see run_array.h).
+ *		hpsort_run[] (see functions.h).
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "pg/functions/run_array.h"
+#include "pg/functions/functions.h"
 
 /* hpsort_run is an ordinary composite type, which its owner may alter. */
 void

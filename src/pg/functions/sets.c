@@ -15,7 +15,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -28,9 +27,7 @@
 #include "utils/tuplestore.h"
 
 #include "pg/compat.h"
-#include "pg/functions/arguments.h"
-#include "pg/functions/keys_query.h"
-#include "pg/functions/run_array.h"
+#include "pg/functions/functions.h"
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
@@ -173,42 +170,19 @@ is_stored(FunctionCallInfo fcinfo)
 }
 
 /*
- * Forms a row of a key of 0, or of that and a count of 0, without NULLs.  Sets *key and *count to
- * where these numbers are.
- */
-static MinimalTuple
-form_row(TupleDesc tupdesc, char **key, char **count)
-{
-	Datum		values[2] = {Int32GetDatum(0), Int64GetDatum(0)};
-	bool		isnull[2] = {false, false};
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
-	MinimalTuple tuple;
-
-	ExecClearTuple(slot);
-	memcpy(slot->tts_values, values, tupdesc->natts * sizeof(Datum));
-	memcpy(slot->tts_isnull, isnull, tupdesc->natts * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	tuple = ExecCopySlotMinimalTuple(slot);
-	ExecDropSingleTupleTableSlot(slot);
-	*key = (char *) tuple + tuple->t_hoff - MINIMAL_TUPLE_OFFSET;
-	*count = *key + DOUBLEALIGN(sizeof(int32));
-	return tuple;
-}
-
-/*
  * Puts the rows of a set into a tuplestore.  One row is formed; for each row of the set its
  * numbers are overwritten, and the tuplestore copies it.
  */
 static void
 store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
-	char	   *key;
-	char	   *count;
-	MinimalTuple tuple = form_row(tupdesc, &key, &count);
+	Datum		zeros[2] = {Int32GetDatum(0), Int64GetDatum(0)};
+	bool		no_nulls[2] = {false, false};
+	HeapTuple	tuple = heap_form_tuple(tupdesc, zeros, no_nulls);
+	char	   *key = (char *) tuple->t_data + tuple->t_data->t_hoff;
+	char	   *count = key + DOUBLEALIGN(sizeof(int32));
 	SetRow		row;
 
-	ExecStoreMinimalTuple(tuple, slot, false);
 	while (next_row(state, &row))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -223,10 +197,9 @@ store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
 		memcpy(key, &row.key, sizeof(row.key));
 		if (state->want == SORT_WANT_RUNS)
 			memcpy(count, &row.count, sizeof(row.count));
-		tuplestore_puttupleslot(store, slot);
+		tuplestore_puttuple(store, tuple);
 	}
-	ExecDropSingleTupleTableSlot(slot);
-	pfree(tuple);
+	heap_freetuple(tuple);
 }
 
 /* Returns a set in a tuplestore. */

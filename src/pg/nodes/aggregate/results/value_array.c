@@ -9,6 +9,7 @@
 
 #include "utils/memutils.h"
 
+#include "pg/int4_array.h"
 #include "pg/nodes/aggregate/results/value_array.h"
 
 /* Elements of a DISTINCT array that there is room for at first. */
@@ -50,38 +51,11 @@ complain_about_size(void)
 static ArrayType *
 make_array(const ValueArray *array, int64 n, int64 nulls, char **elements)
 {
-	int64		items = n + nulls;
-	ArrayType  *result;
-	Size		overhead;
-	Size		size;
+	ArrayType  *result = flat_array_make(array->type, element_size(array->kind), n, nulls,
+										 array->nulls_first, elements);
 
-	if (items > (int64) MaxArraySize)
+	if (result == NULL)
 		complain_about_size();
-	overhead = nulls > 0 ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
-	size = overhead + (Size) n * element_size(array->kind);
-	if (!AllocSizeIsValid(size))
-		complain_about_size();
-	result = (ArrayType *) palloc(size);
-	memset(result, 0, overhead);
-	SET_VARSIZE(result, size);
-	result->ndim = 1;
-	result->dataoffset = nulls > 0 ? (int32) overhead : 0;
-	result->elemtype = array->type;
-	ARR_DIMS(result)[0] = (int) items;
-	ARR_LBOUND(result)[0] = 1;
-	if (nulls > 0)
-	{
-		uint8	   *bitmap = ARR_NULLBITMAP(result);
-		int64		i = array->nulls_first ? nulls : 0;
-		int64		end = i + n;
-
-		for (; i < end && i % 8 != 0; i++)
-			bitmap[i / 8] |= (uint8) (1 << (i % 8));
-		memset(bitmap + i / 8, 0xFF, (end - i) / 8);
-		for (i += (end - i) / 8 * 8; i < end; i++)
-			bitmap[i / 8] |= (uint8) (1 << (i % 8));
-	}
-	*elements = ARR_DATA_PTR(result);
 	return result;
 }
 
