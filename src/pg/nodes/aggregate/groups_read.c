@@ -4,7 +4,7 @@
  *
  * All rows are read into an Aggregation, and noted for a look-up on the GPU where there may
  * be one.  In a parallel plan what each process has aggregated is written for the others
- * (groups_exchange.h), and the groups are those of all processes.  Groups are read from
+ * (parallel.h), and the groups are those of all processes.  Groups are read from
  * whichever GroupReader has them then.
  *
  * Values of hpsort's own aggregates without groups go into the states of their results instead,
@@ -268,10 +268,9 @@ read_and_exchange(GroupsState *node)
 		read_rows(node);
 	if (groups_exchange_is_shared(node->exchange))
 	{
-		groups_exchange_write(node->exchange, node->reader);
+		node->done.totals.disk += groups_exchange_write(node->exchange, node->reader);
 		free_rows(node);
-		node->done.totals.disk += groups_exchange_disk(node->exchange);
-		node->reader = groups_merge_open(node->exchange);
+		node->reader = groups_exchange_open(node->exchange);
 	}
 }
 

@@ -4,7 +4,7 @@
  *
  * A HpSort Aggregate node returns the groups of a reader: those that its process has
  * aggregated (aggregation.h), those that all processes of a parallel plan have
- * (groups_merge.h), or those that were looked up on the GPU (groups_lookup.c).  Each
+ * (parallel.h), or those that were looked up on the GPU (groups_lookup.c).  Each
  * implementation has a GroupReader as its first member.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H

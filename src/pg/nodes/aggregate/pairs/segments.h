@@ -5,7 +5,7 @@
  * A segment is written from its first run to its last.  What is read is a slice of
  * it, any runs one behind the other, whose codes ascend strictly if they are to be merged.  Pairs
  * that do not fit into memory are segments (pair_file.h), and so is what the processes of
- * a parallel query give each other (groups_exchange.h).
+ * a parallel query give each other (parallel/parallel.h).
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_SEGMENTS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_SEGMENTS_H

@@ -1,14 +1,22 @@
 /*
  * groups_exchange.c
- *		What the processes of a parallel HpSort Aggregate tell each other (see
- *		groups_exchange.h).
+ *		What the processes of a parallel HpSort Aggregate know of their groups, exchanged and put
+ *		together (see parallel.h).
  *
  * A barrier has the phases of the exchange: reading, writing, merging.  A process
  * attaches to it when it is first called, and those that are not attached are not
  * waited for.  One that comes too late to read takes part in the merging only.
+ *
+ * Each process's groups are a stream of records, in order; the first of the groups that
+ * the streams are at is returned, and the values of a source are a merge of the
+ * slices that the records name (segments.h).
+ *
+ * Where only some rows of a group are wanted, a median's for example, the outlines of its
+ * blocks tell between which values these rows are, and other blocks are not even read.
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/dsm.h"
@@ -16,7 +24,7 @@
 #include "storage/spin.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/parallel/groups_exchange.h"
+#include "pg/nodes/aggregate/parallel/parallel.h"
 
 typedef enum ExchangePhase
 {
@@ -46,16 +54,77 @@ struct GroupsShared
 	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
 };
 
+/* What a record says of a source. */
+typedef struct SourceRecord
+{
+	int64		nulls;
+	int64		refused;
+	union
+	{
+		struct
+		{
+			uint64		first;	/* with runs: the first of them in the segment of values */
+			uint64		nruns;
+		};
+		struct
+		{
+			int64		min;	/* without runs; larger than max: there are no values */
+			int64		max;
+		};
+	};
+	int64		sum[sizeof(ValueSum) / sizeof(int64)];
+} SourceRecord;
+
+/*
+ * What a process knows of a group.  Behind the sources are the values of the group, and its NULLs,
+ * a byte each.
+ */
+typedef struct GroupRecord
+{
+	int64		rows;
+	SourceRecord sources[FLEXIBLE_ARRAY_MEMBER];
+} GroupRecord;
+
+/* What a process has written of its groups. */
+typedef struct GroupsStream
+{
+	uint64		ngroups;
+	uint64		number;			/* of the group that the stream is at; ngroups: at its end */
+	GroupRecord *record;		/* of that group ... */
+	GroupValues group;			/* ... which is in it */
+	bool		merged;			/* it is the group that is being returned */
+	BlockStore *store;			/* NULL: the process has written nothing */
+	SegmentReader *records;
+	SegmentReader **values;		/* by source; NULL: it has no runs */
+} GroupsStream;
+
 struct GroupsExchange
 {
+	GroupReader reader;			/* of the groups of all processes */
 	MemoryContext memory;
 	GroupsShared *shared;
 	const GroupsDescription *description;
 	dsa_area   *area;
 	size_t		memory_limit;
 	int			process;		/* this one's number */
-	uint64		disk;
-	GroupsWritten *written;		/* by process; NULL: not all have written */
+
+	/* the groups of all processes, when all have written */
+	int			nwords;			/* of a record */
+	int			nstreams;
+	GroupsStream *streams;		/* by process */
+
+	/* the first groups of all parts but the first one, in order */
+	uint32		nbounds;
+	GroupValues *bounds;
+	bool		in_part;
+	uint32		part;			/* the part being read, if in_part */
+
+	SourceCounts *counts;		/* by source, of the group that is being returned */
+	int			source;			/* whose runs are being merged; -1: none */
+	uint64		rows_left;		/* that are wanted of it */
+	SegmentMerge *runs;
+	size_t		room;
+	int64	   *values;			/* of runs that are returned */
 };
 
 /* --- shared memory */
@@ -181,59 +250,46 @@ groups_exchange_end(GroupsExchange *exchange)
 {
 	int			p;
 
-	for (p = 0; exchange->written && p < exchange->shared->nprocesses; p++)
-		if (exchange->written[p].store)
-			block_store_close(exchange->written[p].store);
-}
-
-uint64
-groups_exchange_disk(const GroupsExchange *exchange)
-{
-	return exchange->disk;
+	for (p = 0; p < exchange->nstreams; p++)
+		if (exchange->streams[p].store)
+			block_store_close(exchange->streams[p].store);
 }
 
 /* --- records */
 
-int
-groups_record_words(const GroupsDescription *description)
+/* The words of 64 bits that a record has. */
+static int
+record_words(const GroupsDescription *description)
 {
 	return 1 + description->nsources * (int) (sizeof(SourceRecord) / sizeof(int64)) +
-		description->ngroups + (description->ngroups + 63) / 64;
+		description->ngroups + (description->ngroups + 7) / 8;
+}
+
+/* The group in a record. */
+static GroupValues
+group_of_record(const GroupsDescription *description, GroupRecord *record)
+{
+	int64	   *values = (int64 *) &record->sources[description->nsources];
+
+	return (GroupValues)
+	{
+		values, (bool *) (values + description->ngroups)
+	};
 }
 
 static void
 set_group(const GroupsDescription *description, const GroupValues *group, GroupRecord *record)
 {
-	int64	   *values = (int64 *) &record->sources[description->nsources];
-	int64	   *bits = values + description->ngroups;
+	GroupValues written = group_of_record(description, record);
 	int			g;
 
 	for (g = 0; g < description->ngroups; g++)
 	{
-		values[g] = group->values[g];
-		if (g % 64 == 0)
-			bits[g / 64] = 0;
-		if (group->nulls[g])
-			bits[g / 64] |= INT64CONST(1) << (g % 64);
-		else if (description->group_derived[g])
-			values[g] = derived_serialize(description->group_derived[g], values[g]);
-	}
-}
+		const DerivedColumn *derived = description->group_derived[g];
 
-void
-groups_record_group(const GroupsDescription *description, const GroupRecord *record,
-					GroupValues *group)
-{
-	const int64 *values = (const int64 *) &record->sources[description->nsources];
-	const int64 *bits = values + description->ngroups;
-	int			g;
-
-	for (g = 0; g < description->ngroups; g++)
-	{
-		group->values[g] = values[g];
-		group->nulls[g] = (bits[g / 64] >> (g % 64) & 1) != 0;
-		if (!group->nulls[g] && description->group_derived[g])
-			group->values[g] = derived_deserialize(description->group_derived[g], values[g]);
+		written.nulls[g] = group->nulls[g];
+		written.values[g] = derived && !group->nulls[g] ?
+			derived_serialize(derived, group->values[g]) : group->values[g];
 	}
 }
 
@@ -283,7 +339,7 @@ static void
 write_groups(const GroupsDescription *description, GroupReader *reader,
 			 SegmentWriter **writers)
 {
-	int			nwords = groups_record_words(description);
+	int			nwords = record_words(description);
 	GroupRecord *record = palloc0(nwords * sizeof(int64));
 	const GroupValues *group;
 	int			s;
@@ -310,8 +366,13 @@ write_groups(const GroupsDescription *description, GroupReader *reader,
 	pfree(record);
 }
 
-/* Writes the segments of this process, and a block of them. */
-static void
+/*
+ * Writes the segments of this process, and a block of them: a segment of its groups, whose codes
+ * are the words of the records, and for each source with runs one of its values, group by group.
+ * Codes of values are images, or of a derived column what derived_serialize makes of them.
+ * Returns the bytes written to the temporary file.
+ */
+static uint64
 write_segments(GroupsExchange *exchange, GroupReader *reader)
 {
 	SharedWritten *written = &exchange->shared->written[exchange->process];
@@ -320,6 +381,7 @@ write_segments(GroupsExchange *exchange, GroupReader *reader)
 	int			n = 1 + exchange->description->nsources;
 	SegmentWriter **writers = palloc_array(SegmentWriter *, n);
 	Segment    *segments = palloc_array(Segment, n);
+	uint64		disk;
 	int			s;
 
 	for (s = 0; s < n; s++)
@@ -330,68 +392,409 @@ write_segments(GroupsExchange *exchange, GroupReader *reader)
 	block_store_put(store, segments, n * sizeof(Segment), &written->segments);
 	written->blocks = block_store_shared(store);
 	written->done = true;
-	exchange->disk = block_store_disk(store);
+	disk = block_store_disk(store);
 	block_store_close(store);
-	pfree(writers);
-	pfree(segments);
+	return disk;
 }
 
-/* Finds what the processes have written. */
-static void
-find_segments(GroupsExchange *exchange)
+uint64
+groups_exchange_write(GroupsExchange *exchange, GroupReader *reader)
 {
-	GroupsShared *shared = exchange->shared;
-	size_t		size = (1 + exchange->description->nsources) * sizeof(Segment);
-	int			p;
+	uint64		disk = reader ? write_segments(exchange, reader) : 0;
 
-	exchange->written = palloc0_array(GroupsWritten, shared->nprocesses);
-	for (p = 0; p < shared->nprocesses; p++)
+	finish_phase(exchange, PHASE_WRITE);
+	BarrierDetach(&exchange->shared->barrier);
+	return disk;
+}
+
+/* --- the groups of all processes */
+
+/* Parts for each process: they may take different times. */
+#define PARTS_PER_PROCESS 8
+
+/* Of so many runs, those that are wanted are looked for by the outlines of blocks. */
+#define OUTLINED_RUNS (8 * SEGMENT_BLOCK)
+
+static int
+compare_groups(const GroupsDescription *description, const GroupValues *a, const GroupValues *b)
+{
+	return group_values_compare(description->groups, description->ngroups, a, b);
+}
+
+/* --- streams */
+
+/* Makes room for the record of the next group, which a stream has to itself. */
+static void
+make_record(const GroupsExchange *exchange, GroupsStream *stream)
+{
+	stream->record = palloc(exchange->nwords * sizeof(int64));
+	stream->group = group_of_record(exchange->description, stream->record);
+}
+
+/* Moves to a group by its number. */
+static void
+move_to(const GroupsExchange *exchange, GroupsStream *stream, uint64 number)
+{
+	const GroupsDescription *description = exchange->description;
+	SegmentReader *reader = stream->records;
+	uint64	   *to = (uint64 *) stream->record;
+	int			g;
+
+	stream->number = number;
+	if (number >= stream->ngroups)
+		return;
+	segment_reader_seek(reader, number * exchange->nwords, exchange->nwords, 0);
+	while (segment_reader_fill(reader))
+		while (reader->at < reader->end)
+			*to++ = reader->codes[reader->at++];
+	for (g = 0; g < description->ngroups; g++)
+		if (description->group_derived[g] && !stream->group.nulls[g])
+			stream->group.values[g] = derived_deserialize(description->group_derived[g],
+														  stream->group.values[g]);
+}
+
+/* Moves to the first group from a group on; NULL: to the first one. */
+static void
+seek(const GroupsExchange *exchange, GroupsStream *stream, const GroupValues *first)
+{
+	uint64		lo = 0;
+	uint64		hi = first ? stream->ngroups : 0;
+
+	while (lo < hi)
 	{
-		BlockPlace	place = shared->written[p].segments;
-		GroupsWritten *written = &exchange->written[p];
+		uint64		middle = lo + (hi - lo) / 2;
 
-		if (!shared->written[p].done)
-			continue;
-		written->store = block_store_make_shared(&shared->files, p, exchange->area, 0);
-		written->segments = memcpy(palloc(size), block_store_get(written->store, &place), size);
+		move_to(exchange, stream, middle);
+		if (compare_groups(exchange->description, &stream->group, first) < 0)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	move_to(exchange, stream, lo);
+}
+
+static bool
+has_ended(const GroupsStream *stream)
+{
+	return stream->number >= stream->ngroups;
+}
+
+/* A SegmentMap: serialized values of another process become their images. */
+static void
+deserialize_values(void *arg, uint64 *codes, size_t n)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		codes[i] = field_image(derived_deserialize((DerivedColumn *) arg, (int64) codes[i]));
+}
+
+/* Opens what a process has written, if it has written anything. */
+static void
+open_stream(GroupsExchange *exchange, int process)
+{
+	const GroupsDescription *description = exchange->description;
+	SharedWritten written = exchange->shared->written[process];
+	GroupsStream *stream = &exchange->streams[process];
+	size_t		size = (1 + description->nsources) * sizeof(Segment);
+	Segment    *segments = palloc(size);
+	int			s;
+
+	if (!written.done)
+		return;
+	stream->store = block_store_make_shared(&exchange->shared->files, process, exchange->area, 0);
+	memcpy(segments, block_store_get(stream->store, &written.segments), size);
+	stream->ngroups = segments[0].n / exchange->nwords;
+	make_record(exchange, stream);
+	stream->records = segment_reader_make(stream->store, &segments[0], NULL, NULL);
+	stream->values = palloc0_array(SegmentReader *, Max(description->nsources, 1));
+	for (s = 0; s < description->nsources; s++)
+	{
+		DerivedColumn *derived = description->source_derived[s];
+
+		if (description->sources[s].runs)
+			stream->values[s] = segment_reader_make(stream->store, &segments[1 + s],
+													derived ? deserialize_values : NULL, derived);
 	}
 }
 
-void
-groups_exchange_write(GroupsExchange *exchange, GroupReader *reader)
+/*
+ * Begins to read the runs from code lo on that a stream has of a source of the group that is
+ * being returned; NULL if it does not have the group.
+ */
+static SegmentReader *
+open_runs(const GroupsExchange *exchange, int process, int source, uint64 lo)
 {
-	MemoryContext old = MemoryContextSwitchTo(exchange->memory);
+	const GroupsStream *stream = &exchange->streams[process];
+	const SourceRecord *record;
 
-	if (reader)
-		write_segments(exchange, reader);
-	finish_phase(exchange, PHASE_WRITE);
-	BarrierDetach(&exchange->shared->barrier);
-	find_segments(exchange);
-	MemoryContextSwitchTo(old);
+	if (!stream->merged)
+		return NULL;
+	record = &stream->record->sources[source];
+	segment_reader_seek(stream->values[source], record->first, record->nruns, lo);
+	return stream->values[source];
 }
 
-/* --- what has been written */
+/* --- parts */
 
-const GroupsDescription *
-groups_exchange_description(const GroupsExchange *exchange)
+/*
+ * Divides the groups into parts, each of which has some of the groups of all processes: parts are
+ * equal shares of the groups of the process that has most.  All processes find the same parts.
+ */
+static void
+find_bounds(GroupsExchange *exchange)
 {
-	return exchange->description;
+	GroupsStream *most = &exchange->streams[0];
+	uint64		nparts = (uint64) exchange->nstreams * PARTS_PER_PROCESS;
+	int			p;
+
+	for (p = 1; p < exchange->nstreams; p++)
+		if (exchange->streams[p].ngroups > most->ngroups)
+			most = &exchange->streams[p];
+	nparts = Min(nparts, most->ngroups);
+	exchange->bounds = palloc_array(GroupValues, Max(nparts, 1));
+	while (exchange->nbounds + 1 < nparts)
+	{
+		move_to(exchange, most, most->ngroups * (exchange->nbounds + 1) / nparts);
+		exchange->bounds[exchange->nbounds++] = most->group;
+		make_record(exchange, most);
+	}
 }
 
-int
-groups_exchange_nprocesses(const GroupsExchange *exchange)
+/* --- groups */
+
+/* Adds what a stream knows of a source of the group. */
+static void
+add_source(GroupsExchange *exchange, const SourceRecord *record, int s)
 {
-	return exchange->shared->nprocesses;
+	DerivedColumn *derived = exchange->description->source_derived[s];
+	SourceCounts *counts = &exchange->counts[s];
+	ValueSummary *summary = &counts->summary;
+	ValueSum	sum;
+
+	counts->nulls += record->nulls;
+	counts->refused += record->refused;
+	/* Labels are told as OIDs: the first label's may be the larger one. */
+	if (exchange->description->sources[s].runs ||
+		(record->min == PG_INT64_MAX && record->max == PG_INT64_MIN))
+		return;
+	summary->min = Min(summary->min,
+					   derived ? derived_deserialize(derived, record->min) : record->min);
+	summary->max = Max(summary->max,
+					   derived ? derived_deserialize(derived, record->max) : record->max);
+	memcpy(&sum, record->sum, sizeof(sum));
+	summary->sum += sum;
 }
 
-const GroupsWritten *
-groups_exchange_written(const GroupsExchange *exchange, int process)
+/* The first of the groups that streams are at, in the part; NULL at its end. */
+static const GroupValues *
+first_group(const GroupsExchange *exchange)
 {
-	return &exchange->written[process];
+	const GroupsDescription *description = exchange->description;
+	const GroupValues *end = NULL;
+	const GroupValues *first = NULL;
+	int			p;
+
+	for (p = 0; p < exchange->nstreams; p++)
+	{
+		const GroupsStream *stream = &exchange->streams[p];
+
+		if (!has_ended(stream) &&
+			(first == NULL || compare_groups(description, &stream->group, first) < 0))
+			first = &stream->group;
+	}
+	if (exchange->part < exchange->nbounds)
+		end = &exchange->bounds[exchange->part];
+	return first && end && compare_groups(description, first, end) >= 0 ? NULL : first;
 }
 
-uint32
-groups_exchange_take_part(GroupsExchange *exchange)
+/* Moves streams on from the group that has been returned, and finds the next one of any part. */
+static const GroupValues *
+find_next(GroupsExchange *exchange)
 {
-	return pg_atomic_fetch_add_u32(&exchange->shared->next_part, 1);
+	const GroupValues *first;
+	int			p;
+
+	for (p = 0; p < exchange->nstreams; p++)
+		if (exchange->streams[p].merged)
+		{
+			exchange->streams[p].merged = false;
+			move_to(exchange, &exchange->streams[p], exchange->streams[p].number + 1);
+		}
+	while (!exchange->in_part || (first = first_group(exchange)) == NULL)
+	{
+		exchange->part = pg_atomic_fetch_add_u32(&exchange->shared->next_part, 1);
+		exchange->in_part = exchange->part <= exchange->nbounds;
+		if (!exchange->in_part)
+			return NULL;
+		for (p = 0; p < exchange->nstreams; p++)
+			seek(exchange, &exchange->streams[p],
+				 exchange->part > 0 ? &exchange->bounds[exchange->part - 1] : NULL);
+	}
+	return first;
+}
+
+static bool
+next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
+{
+	GroupsExchange *exchange = (GroupsExchange *) reader;
+	const GroupsDescription *description = exchange->description;
+	const SourceCounts none = {.summary = {.min = PG_INT64_MAX,.max = PG_INT64_MIN}};
+	int			p;
+	int			s;
+
+	*group = find_next(exchange);
+	*rows = 0;
+	if (*group == NULL)
+		return false;
+	exchange->source = -1;
+	for (s = 0; s < description->nsources; s++)
+		exchange->counts[s] = none;
+	for (p = 0; p < exchange->nstreams; p++)
+	{
+		GroupsStream *stream = &exchange->streams[p];
+
+		if (has_ended(stream) || compare_groups(description, &stream->group, *group) != 0)
+			continue;
+		stream->merged = true;
+		*rows += stream->record->rows;
+		for (s = 0; s < description->nsources; s++)
+			add_source(exchange, &stream->record->sources[s], s);
+	}
+	for (s = 0; s < description->nsources; s++)
+		exchange->counts[s].summary.n = *rows - exchange->counts[s].nulls -
+			exchange->counts[s].refused;
+	return true;
+}
+
+static void
+count_values(GroupReader *reader, int source, SourceCounts *counts)
+{
+	*counts = ((GroupsExchange *) reader)->counts[source];
+}
+
+/* --- runs */
+
+/* Begins to merge the runs of a source, of which nrows rows from code lo on are wanted. */
+static void
+start_source(GroupsExchange *exchange, int source, uint64 lo, uint64 nrows)
+{
+	int			p;
+
+	segment_merge_reset(exchange->runs);
+	exchange->source = source;
+	exchange->rows_left = nrows;
+	for (p = 0; p < exchange->nstreams; p++)
+	{
+		SegmentReader *reader = open_runs(exchange, p, source, lo);
+
+		if (reader)
+			segment_merge_add(exchange->runs, reader);
+	}
+}
+
+static size_t
+next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
+{
+	GroupsExchange *exchange = (GroupsExchange *) reader;
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n;
+	size_t		i;
+
+	if (exchange->source != source)
+		start_source(exchange, source, 0, PG_UINT64_MAX);
+	if (exchange->rows_left == 0)
+		return 0;
+	n = segment_merge_next(exchange->runs, &codes, &counts);
+	if (n > exchange->room)
+	{
+		if (exchange->values)
+			pfree(exchange->values);
+		exchange->room = Max(n, SEGMENT_BLOCK);
+		exchange->values = MemoryContextAlloc(exchange->memory, exchange->room * sizeof(int64));
+	}
+	for (i = 0; i < n && exchange->rows_left > 0; i++)
+	{
+		exchange->values[i] = field_value(codes[i]);
+		exchange->rows_left -= Min(exchange->rows_left, counts[i]);
+	}
+	*values = exchange->values;
+	*run_counts = (const int64 *) counts;
+	return i;
+}
+
+/* --- some rows of a source */
+
+static int
+compare_first(const void *a, const void *b)
+{
+	uint64		first_a = ((const RunsOutline *) a)->first;
+	uint64		first_b = ((const RunsOutline *) b)->first;
+
+	return (first_a > first_b) - (first_a < first_b);
+}
+
+static int64
+want_rows(GroupReader *reader, int source, int64 first, int64 last)
+{
+	GroupsExchange *exchange = (GroupsExchange *) reader;
+	uint64		rows = 0;
+	uint64		skipped = 0;
+	uint64		lo = 0;
+	uint64		nruns = 0;
+	size_t		n = 0;
+	size_t		i;
+	RunsOutline *outlines;
+	int			p;
+
+	for (p = 0; p < exchange->nstreams; p++)
+		if (exchange->streams[p].merged)
+			nruns += exchange->streams[p].record->sources[source].nruns;
+	if (exchange->description->source_derived[source] || nruns < OUTLINED_RUNS)
+		return 0;
+	outlines = palloc_extended((nruns / SEGMENT_BLOCK + 2 * exchange->nstreams) *
+							   sizeof(RunsOutline), MCXT_ALLOC_HUGE);
+	for (p = 0; p < exchange->nstreams; p++)
+	{
+		SegmentReader *reader = open_runs(exchange, p, source, 0);
+
+		while (reader && segment_reader_outline(reader, &outlines[n]))
+			n++;
+	}
+	/* No more than first rows are below lo. */
+	qsort(outlines, n, sizeof(RunsOutline), compare_first);
+	for (i = 0; i < n && rows <= (uint64) first; rows += outlines[i++].rows)
+		lo = outlines[i].first;
+	for (i = 0; i < n; i++)
+		if (outlines[i].last < lo)
+			skipped += outlines[i].rows;
+	pfree(outlines);
+	start_source(exchange, source, lo, (uint64) (last + 1) - skipped);
+	return (int64) skipped;
+}
+
+static const GroupReaderMethods exchange_reader_methods = {
+	.next = next_group,
+	.count = count_values,
+	.want = want_rows,
+	.runs = next_runs,
+};
+
+GroupReader *
+groups_exchange_open(GroupsExchange *exchange)
+{
+	int			p;
+
+	exchange->reader.methods = &exchange_reader_methods;
+	exchange->nwords = record_words(exchange->description);
+	exchange->nstreams = exchange->shared->nprocesses;
+	exchange->streams = palloc0_array(GroupsStream, exchange->nstreams);
+	for (p = 0; p < exchange->nstreams; p++)
+		open_stream(exchange, p);
+	exchange->source = -1;
+	exchange->runs = segment_merge_make(exchange->nstreams);
+	exchange->counts = palloc_array(SourceCounts, Max(exchange->description->nsources, 1));
+	find_bounds(exchange);
+	return &exchange->reader;
 }

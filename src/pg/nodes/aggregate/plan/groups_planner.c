@@ -57,7 +57,8 @@ typedef struct GroupsQuery
 	Index		rti;
 	int			ngroups;
 	QueryGroup *groups;
-	List	   *aggregates;		/* Aggrefs */
+	List	   *aggregates;		/* Aggrefs, and for each ... */
+	List	   *answers;		/* ... its AggregateAnswer */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers */
@@ -161,12 +162,13 @@ note_groups(GroupsQuery *query, List *clauses, List *tlist)
 static bool
 note_aggregate(GroupsQuery *query, Aggref *aggref)
 {
-	AggregateAnswer answer;
+	AggregateAnswer *answer;
 	int			filter = -1;
 
 	if (list_member(query->aggregates, aggref))
 		return true;
-	if (!aggref_answer(aggref, query->rti, &answer))
+	answer = palloc_object(AggregateAnswer);
+	if (!aggref_answer(aggref, query->rti, answer))
 		return false;
 	if (aggref->aggfilter)
 	{
@@ -186,13 +188,14 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer.column)
-		query->columns = list_append_unique_int(query->columns, answer.column->varattno);
-	query->nruns += answer.needs == AGGREGATE_NEEDS_RUNS;
-	query->nsummaries += answer.needs != AGGREGATE_NEEDS_RUNS;
-	query->states &= aggref_has_state(&answer);
-	query->needs_states |= answer.function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
+	if (answer->column)
+		query->columns = list_append_unique_int(query->columns, answer->column->varattno);
+	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
+	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
+	query->states &= aggref_has_state(answer);
+	query->needs_states |= answer->function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
 	query->aggregates = lappend(query->aggregates, aggref);
+	query->answers = lappend(query->answers, answer);
 	query->aggregate_filters = lappend_int(query->aggregate_filters, filter);
 	return true;
 }
@@ -524,15 +527,14 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 			return false;
 	if (query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
 		return false;
-	foreach(lc, query->aggregates)
+	foreach(lc, query->answers)
 	{
-		AggregateAnswer answer;
+		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
-			!aggref_is_looked_up(&answer, query->ngroups > 0))
+		if (!aggref_is_looked_up(answer, query->ngroups > 0))
 			return false;
-		if (answer.column)
-			values = list_append_unique_int(values, answer.column->varattno);
+		if (answer->column)
+			values = list_append_unique_int(values, answer->column->varattno);
 	}
 	return list_length(values) <= 1 &&
 		list_length(query->columns) == query->ngroups + list_length(values);
@@ -549,15 +551,14 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 	double		runs = 0;
 	ListCell   *lc;
 
-	foreach(lc, query->aggregates)
+	foreach(lc, query->answers)
 	{
-		AggregateAnswer answer;
+		const AggregateAnswer *answer = lfirst(lc);
 		double		values;
 
-		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
-			answer.needs != AGGREGATE_NEEDS_RUNS)
+		if (answer->needs != AGGREGATE_NEEDS_RUNS)
 			continue;
-		values = estimate_num_groups(root, list_make1(answer.column), rows, NULL, NULL);
+		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
 		/* Each process may have met all values of all groups. */
 		runs += Min(values * ngroups * processes, rows);
 	}
@@ -589,8 +590,7 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		pair_estimate_add_group(&pairs, root, query->groups[g].column,
 								(Node *) query->groups[g].expression,
 								query->groups[g].form);
-	return pair_estimate_wide_cost(&pairs, root, query->rti, query->aggregates,
-								   query->aggregate_filters, rows);
+	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
 }
 
 /* Sets the cost of reading and keeping the rows that one process reads. */
@@ -599,7 +599,7 @@ cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *
 			 CustomPath *path, double ngroups, int workers)
 {
 	Cost		total = aggregate_input_scan(input, root, path, workers);
-	double		resident = aggregate_input_resident_part(input);
+	double		resident = aggregate_input_resident_part(input, false);
 	double		rows = 0;
 	double		runs;
 	double		share;
@@ -617,7 +617,7 @@ cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->looked_up || !has_derived(query)))
 	{
-		double		gpu = aggregate_input_gpu_part(input);
+		double		gpu = aggregate_input_resident_part(input, true);
 
 		rows *= 1 - gpu;
 		resident = gpu < 1 ? (resident - gpu) / (1 - gpu) : 0;

@@ -137,44 +137,17 @@ is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	return true;
 }
 
-/* The attribute number in relid of column attnum of its ancestor top; 0 if there is none. */
+/* The attribute number in relid of column attnum of its ancestor top. */
 static AttrNumber
 translate_column(PlannerInfo *root, Index relid, Index top, AttrNumber attnum)
 {
 	AppendRelInfo *appinfo;
-	Node	   *node;
 
 	if (relid == top)
 		return attnum;
 	appinfo = root->append_rel_array[relid];
 	attnum = translate_column(root, appinfo->parent_relid, top, attnum);
-	if (attnum == 0)
-		return 0;
-	node = list_nth(appinfo->translated_vars, attnum - 1);
-	return node && IsA(node, Var) ? ((Var *) node)->varattno : 0;
-}
-
-/* Whether a relation is top or descends from it. */
-static bool
-is_descendant(PlannerInfo *root, Index relid, Index top)
-{
-	while (relid != top)
-	{
-		AppendRelInfo *appinfo = root->append_rel_array[relid];
-
-		if (appinfo == NULL)
-			return false;
-		relid = appinfo->parent_relid;
-	}
-	return true;
-}
-
-static bool
-has_param(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, Param) || expression_tree_walker(node, has_param, context);
+	return list_nth_node(Var, appinfo->translated_vars, attnum - 1)->varattno;
 }
 
 /*
@@ -199,7 +172,7 @@ may_prune_later(const RelOptInfo *rel)
 
 		pull_varattnos(clause, rel->relid, &columns);
 		if (bms_overlap(columns, key) &&
-			(has_param(clause, NULL) || contain_mutable_functions(clause)))
+			(!bms_is_empty(pull_paramids((Expr *) clause)) || contain_mutable_functions(clause)))
 			return true;
 	}
 	return false;
@@ -220,7 +193,8 @@ find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	{
 		RelOptInfo *child = root->simple_rel_array[i];
 
-		if (child == NULL || !is_descendant(root, i, rel->relid) || IS_DUMMY_REL(child))
+		if (child == NULL || IS_DUMMY_REL(child) ||
+			(child != rel && !bms_equal(child->top_parent_relids, rel->relids)))
 			continue;
 		if (planner_rt_fetch(i, root)->inh)
 		{
@@ -235,7 +209,7 @@ find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	return tables;
 }
 
-/* For each of the tables, a list of what columns of rel are in it; NIL if one is missing. */
+/* For each of the tables, a list of what columns of rel are in it. */
 static List *
 translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
 {
@@ -249,13 +223,8 @@ translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *column
 		List	   *own = NIL;
 
 		foreach(lc2, columns)
-		{
-			AttrNumber	attnum = translate_column(root, table->relid, rel->relid, lfirst_int(lc2));
-
-			if (attnum <= 0)
-				return NIL;
-			own = lappend_int(own, attnum);
-		}
+			own = lappend_int(own, translate_column(root, table->relid, rel->relid,
+													lfirst_int(lc2)));
 		result = lappend(result, own);
 	}
 	return result;
@@ -341,7 +310,8 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 	int			t;
 
 	if (workers > 0)
-		total += RESIDENT_SETUP_FACTOR * parallel_setup_cost * aggregate_input_resident_part(input);
+		total += RESIDENT_SETUP_FACTOR * parallel_setup_cost *
+			aggregate_input_resident_part(input, false);
 	for (t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
@@ -372,12 +342,8 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 	return total;
 }
 
-/*
- * The part of the rows wanted that is resident, or, with gpu, of which the GPU would answer as
- * well.
- */
-static double
-resident_part(const AggregateInput *input, bool gpu)
+double
+aggregate_input_resident_part(const AggregateInput *input, bool gpu)
 {
 	double		resident = 0;
 	double		rows = 0;
@@ -392,18 +358,6 @@ resident_part(const AggregateInput *input, bool gpu)
 			resident += input->residents[t].share * table->rows;
 	}
 	return rows > 0 ? resident / rows : 0;
-}
-
-double
-aggregate_input_resident_part(const AggregateInput *input)
-{
-	return resident_part(input, false);
-}
-
-double
-aggregate_input_gpu_part(const AggregateInput *input)
-{
-	return resident_part(input, true);
 }
 
 /*

@@ -43,14 +43,11 @@ extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOp
 extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
 								 int workers);
 
-/* The part of the input's rows that is resident. */
-extern double aggregate_input_resident_part(const AggregateInput *input);
-
 /*
- * The part that the GPU counts where one process reads the input: these rows cost that process
- * nothing more.
+ * The part of the input's rows that is resident; with gpu, the part that the GPU counts where one
+ * process reads the input: these rows cost that process nothing more.
  */
-extern double aggregate_input_gpu_part(const AggregateInput *input);
+extern double aggregate_input_resident_part(const AggregateInput *input, bool gpu);
 
 /* Workers for the tables of the input, which are read one after the other like one. */
 extern int	aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel);

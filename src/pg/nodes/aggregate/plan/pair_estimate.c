@@ -136,33 +136,30 @@ rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
  * all other values, too: if all possible groups need more than half of the memory.
  */
 Cost
-pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates,
-						List *filters,
-						double rows)
+pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const List *answers,
+						const List *filters, double rows)
 {
 	double		memory = get_hash_memory_limit();
 	bool		has_window = groups->places * (WINDOW_GROUP_BYTES +
-											   list_length(aggregates) * WINDOW_SOURCE_BYTES) <=
+											   list_length(answers) * WINDOW_SOURCE_BYTES) <=
 	memory / 2;
 	List	   *sources = NIL;
 	int			nwide = 0;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	forboth(lc, aggregates, lc2, filters)
+	forboth(lc, answers, lc2, filters)
 	{
-		AggregateAnswer answer;
-		List	   *source;
+		const AggregateAnswer *answer = lfirst(lc);
+		List	   *source = list_make2_int(answer->column ? answer->column->varattno : 0,
+											lfirst_int(lc2));
 		int			bits;
 
-		if (!aggref_answer(lfirst_node(Aggref, lc), rti, &answer) ||
-			(has_window && answer.needs != AGGREGATE_NEEDS_RUNS))
-			continue;
-		source = list_make2_int(answer.column ? answer.column->varattno : 0, lfirst_int(lc2));
-		if ((answer.column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
+		if ((has_window && answer->needs != AGGREGATE_NEEDS_RUNS) ||
+			(answer->column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
-		bits = answer.column ? bits_of_range(column_range(root, answer.column)) : 1;
+		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
 		nwide += groups->bits + bits > 64;
 	}
 	/* Groups alone. */

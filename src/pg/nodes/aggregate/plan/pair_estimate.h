@@ -26,11 +26,10 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var
 									DerivedForm form);
 
 /*
- * The cost of pairs of more than 64 bits, of so many rows, that aggregates of relation rti need,
- * which HpSort Aggregate answers; filters has for each of them the index of its filter, or -1.
+ * The cost of pairs of more than 64 bits, of so many rows, that aggregates with these
+ * AggregateAnswers need; filters has for each of them the index of its filter, or -1.
  */
-extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti,
-									List *aggregates,
-									List *filters, double rows);
+extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
+									const List *answers, const List *filters, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H */

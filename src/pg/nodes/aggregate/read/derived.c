@@ -416,61 +416,44 @@ review_memo(Memo *memo)
 	memo->trial_computed = memo->computed;
 }
 
+/* The entry of a key in the hash table, which is made if there is none. */
+static MemoEntry *
+find_entry(Memo *memo, int64 key)
+{
+	MemoEntry  *entry = memo_lookup(memo->hash, key);
+	bool		found;
+
+	if (entry)
+		return entry;
+	if (memo->hash->members >= memo->limit / MEMO_ENTRY_BYTES)
+	{
+		memo_reset(memo->hash);
+		memo->emptied = true;
+	}
+	entry = memo_insert(memo->hash, key, &found);
+	entry->state = STATE_UNKNOWN;
+	return entry;
+}
+
 /*
  * Evaluates a row, whose key (its value, or its block) is STATE_UNKNOWN or STATE_VARIES in the
- * memo.  *entry is the key's state from now on.
+ * memo: *entry, which is its state from now on.
  */
 static DerivedState
-derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before,
-		   DerivedState *entry, int64 *result)
+derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *result)
 {
-	DerivedState state;
+	DerivedState state = derive(derived, value, false, result);
 
 	derived->memo.computed++;
-	state = derive(derived, value, false, result);
-	if (before == STATE_UNKNOWN && (!derived->memo.by_blocks ||
+	if (*entry == STATE_UNKNOWN && (!derived->memo.by_blocks ||
 									expression_block_is_known(&derived->blocks, key)))
-		*entry = state;
+		*entry = (uint8) state;
 	else
 	{
 		*entry = STATE_VARIES;
 		derived->memo.varied++;
 	}
 	return state;
-}
-
-/*
- * What a row that is not NULL becomes, by the hash table; *state is the state of its key there.
- */
-static DerivedState
-look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int64 *result)
-{
-	Memo	   *memo = &derived->memo;
-	MemoEntry  *entry = memo_lookup(memo->hash, key);
-	DerivedState before = entry ? (DerivedState) entry->state : STATE_UNKNOWN;
-	DerivedState row_state;
-	bool		found;
-
-	*state = before;
-	if (before != STATE_UNKNOWN && before != STATE_VARIES)
-	{
-		*result = entry->value;
-		return before;
-	}
-	/* The entry is made afterwards: an expression may fail. */
-	row_state = derive_row(derived, value, key, before, state, result);
-	if (before == STATE_UNKNOWN)
-	{
-		if (memo->hash->members >= memo->limit / MEMO_ENTRY_BYTES)
-		{
-			memo_reset(memo->hash);
-			memo->emptied = true;
-		}
-		entry = memo_insert(memo->hash, key, &found);
-		entry->value = *result;
-		entry->state = *state;
-	}
-	return row_state;
 }
 
 static DerivedState
@@ -528,9 +511,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
-	int64		last = 0;
-	int64		last_value = 0;
-	DerivedState last_state = STATE_UNKNOWN;
+	MemoEntry  *entry = NULL;
 	size_t		nnulls = 0;
 	int			nrefused = 0;
 	size_t		i;
@@ -543,35 +524,23 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 
 		if (nulls && base->nulls[i])
 			state = derive_null(derived, &value);
-		else if (by_array)
-		{
-			uint64		place = (uint64) key - (uint64) lo;
-
-			state = (DerivedState) states[place];
-			value = values[place];
-			if (unlikely(state == STATE_UNKNOWN || state == STATE_VARIES))
-			{
-				DerivedState entry;
-
-				state = derive_row(derived, column_batch_value(base, i), key, state, &entry,
-								   &value);
-				values[place] = value;
-				states[place] = (uint8) entry;
-			}
-		}
-		else if (derived->memo.given_up)
+		else if (!by_array && derived->memo.given_up)
 			state = derive(derived, column_batch_value(base, i), false, &value);
-		/* Rows that came together often have the same value. */
-		else if (key == last && last_state != STATE_UNKNOWN && last_state != STATE_VARIES)
-		{
-			state = last_state;
-			value = last_value;
-		}
 		else
 		{
-			state = look_up(derived, column_batch_value(base, i), key, &last_state, &value);
-			last_value = value;
-			last = key;
+			size_t		place = (size_t) ((uint64) key - (uint64) lo);
+			uint8	   *known;
+			int64	   *result;
+
+			/* Rows that came together often have the same value. */
+			if (!by_array && (entry == NULL || entry->key != key))
+				entry = find_entry(&derived->memo, key);
+			known = by_array ? &states[place] : &entry->state;
+			result = by_array ? &values[place] : &entry->value;
+			state = (DerivedState) *known;
+			if (unlikely(state == STATE_UNKNOWN || state == STATE_VARIES))
+				state = derive_row(derived, column_batch_value(base, i), key, known, result);
+			value = *result;
 		}
 		if (narrow)
 			space.keys[i] = (int32) value;
