@@ -59,41 +59,22 @@ runs_add_up(const Runs *a, size_t *i, const Runs *b, size_t *j, Runs *out, size_
 	out->len = to;
 }
 
-/* Adds keys in order, none below the last run's; there is room for all runs. */
-static void
-append_ordered(Runs *runs, const int32_t *ordered, size_t n)
-{
-	size_t		i;
-
-	for (i = 0; i < n;)
-	{
-		size_t		j = i + 1;
-
-		while (j < n && ordered[j] == ordered[i])
-			j++;
-		if (runs->len > 0 && runs->keys[runs->len - 1] == ordered[i])
-			runs->counts[runs->len - 1] += j - i;
-		else
-			runs_append(runs, ordered[i], j - i);
-		i = j;
-	}
-}
-
 SortStatus
 runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *context,
 			SortError *err)
 {
 	uint64_t	distinct;
-	uint64_t	i = 0;
 	uint64_t	end;
+	size_t		at = 0;
 
 	if (!runs_count_all(ordered, n, &distinct, context))
 		return sort_cancelled(err);
 	if (!runs_reserve(runs, (size_t) distinct, &context->allocator))
 		return sort_no_memory(err);
-	for (; sort_step(context, i, n, &end); i = end)
-		append_ordered(runs, ordered + i, (size_t) (end - i));
-	return i == n ? SORT_OK : sort_cancelled(err);
+	while (sort_step(context, runs->len, distinct, &end))
+		runs->len += runs_take_lengths(ordered, &at, n, runs->keys + runs->len,
+									   runs->counts + runs->len, (size_t) end - runs->len);
+	return runs->len == distinct ? SORT_OK : sort_cancelled(err);
 }
 
 void

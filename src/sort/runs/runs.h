@@ -72,6 +72,16 @@ runs_lower_bound(const Runs *runs, int32_t key)
 	return runs_key_lower_bound(runs->keys, runs->len, key);
 }
 
+/* How many of n ascending keys equal the first one, or with last, the last one. */
+extern size_t runs_equal_keys(const int32_t *keys, size_t n, bool last);
+
+/*
+ * Writes up to max runs of ordered[*at .. end), keys in ascending order, to keys and counts, moves
+ * *at behind them and returns their number, which is less than max only at the end.
+ */
+extern size_t runs_take_lengths(const int32_t *ordered, size_t *at, size_t end, int32_t *keys,
+								uint64_t *counts, size_t max);
+
 /* Removes the runs at positions from .. to - 1. */
 extern void runs_delete(Runs *runs, size_t from, size_t to);
 

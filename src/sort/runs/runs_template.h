@@ -1,12 +1,14 @@
 /*
  * runs_template.h
- *		Lists of runs for one type of keys: room, searching and merging.
+ *		Lists of runs for one type of keys: room, searching and merging; and runs of keys in
+ *		order.
  *
  * Included by runs.c and long_sorter.c, after defining
  *	RUNS_TYPE			list of runs, with members keys, counts, len and capacity
  *	RUNS_KEY			its key
  *	RUNS_NAME(name)		name of a function
- *	RUNS_SCOPE			static, or nothing if a header declares reserve, release, key_lower_bound
+ *	RUNS_SCOPE			static, or nothing if a header declares reserve, release, key_lower_bound,
+ *						equal_keys and take_lengths
  */
 
 /* Makes room for capacity runs in all; false, and nothing changed, when there is no memory. */
@@ -158,6 +160,87 @@ RUNS_NAME(merge_fresh) (RUNS_TYPE * runs, const RUNS_KEY * keys, const uint64_t 
 	return steps;
 }
 
+/* --- runs of keys in ascending order */
+
+/* Keys looked at by one loop without branches, and the length of a run that is skipped. */
+#define LENGTHS_STRIDE 256
+#define LENGTHS_LONG 32
+
+/*
+ * How many of n ascending keys equal the first one, or with last, the last one.
+ * The search goes in steps that double and afterwards halve, because a single
+ * run may be all n keys long.
+ */
+RUNS_SCOPE size_t
+RUNS_NAME(equal_keys) (const RUNS_KEY * keys, size_t n, bool last)
+{
+	const		RUNS_KEY key = keys[last ? n - 1 : 0];
+	size_t		equal = 1;
+	size_t		step = 1;
+
+	while (step <= n - equal && keys[last ? n - equal - step : equal + step - 1] == key)
+	{
+		equal += step;
+		step *= 2;
+	}
+	for (; step > 0; step /= 2)
+		if (step <= n - equal && keys[last ? n - equal - step : equal + step - 1] == key)
+			equal += step;
+	return equal;
+}
+
+/*
+ * Writes up to max runs of ordered[*at .. end) to keys and counts, moves *at behind
+ * them and returns their number, which is less than max only at the end.  A key is
+ * written to the place of its run, with the position behind it, and the place moves
+ * on where the next key is another one: no branch depends on short runs.  Counts
+ * are the differences of the positions.
+ */
+RUNS_SCOPE size_t
+RUNS_NAME(take_lengths) (const RUNS_KEY * ordered, size_t *at, size_t end, RUNS_KEY * keys,
+						 uint64_t *counts, size_t max)
+{
+	const size_t first = *at;
+	size_t		got = 0;
+	size_t		i = first;
+
+	while (got < max && i < end)
+	{
+		/* As many keys as there are places have no more runs than that. */
+		size_t		room = max - got < LENGTHS_STRIDE ? max - got : LENGTHS_STRIDE;
+		size_t		stop = end - i < room ? end : i + room;
+		size_t		last = stop == end ? end - 1 : stop;
+
+		if (end - i >= LENGTHS_LONG && ordered[i] == ordered[i + LENGTHS_LONG - 1])
+		{
+			keys[got] = ordered[i];
+			i += RUNS_NAME(equal_keys) (ordered + i, end - i, false);
+			counts[got++] = i;
+			continue;
+		}
+		for (; i < last; i++)
+		{
+			keys[got] = ordered[i];
+			counts[got] = i + 1;
+			got += ordered[i] != ordered[i + 1];
+		}
+		if (i < stop)
+		{
+			/* No key follows the last one. */
+			keys[got] = ordered[i++];
+			counts[got++] = i;
+		}
+	}
+	*at = i;
+	for (i = got; i > 1; i--)
+		counts[i - 1] -= counts[i - 2];
+	if (got > 0)
+		counts[0] -= first;
+	return got;
+}
+
+#undef LENGTHS_STRIDE
+#undef LENGTHS_LONG
 #undef RUNS_TYPE
 #undef RUNS_KEY
 #undef RUNS_NAME

@@ -64,11 +64,6 @@ from_narrow(int32_t key)
 #define RUNS_SCOPE static
 #include "sort/runs/runs_template.h"
 
-#define LENGTHS_TYPE uint64_t
-#define LENGTHS_EQUAL long_equal_keys
-#define LENGTHS_TAKE long_take_lengths
-#include "sort/runs/run_lengths_template.h"
-
 static inline const SortAllocator *
 allocator(const LongSorter *s)
 {
@@ -647,7 +642,7 @@ take_both(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max)
 		keys[got] = key < run ? key : run;
 		if (key <= run)
 		{
-			count = long_equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
+			count = long_runs_equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
 			c->key_at += count;
 		}
 		if (run <= key)
@@ -670,8 +665,8 @@ long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, s
 		return sort_cancelled(err);
 	*got = take_both(c, keys, counts, max);
 	if (c->run_at == s->runs.len)
-		*got += long_take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got,
-								  max - *got);
+		*got += long_runs_take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got,
+									   max - *got);
 	else if (*got < max)
 	{
 		size_t		left = s->runs.len - c->run_at;

@@ -149,11 +149,6 @@ sorter_cursor_keys(SorterCursor *c, int32_t *out, size_t max, size_t *got, SortE
 	return SORT_OK;
 }
 
-#define LENGTHS_TYPE int32_t
-#define LENGTHS_EQUAL equal_keys
-#define LENGTHS_TAKE take_lengths
-#include "sort/runs/run_lengths_template.h"
-
 /* Runs of a low or high part: counted in ordered keys, or runs as they are. */
 static size_t
 take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
@@ -162,10 +157,10 @@ take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 	size_t		got = 0;
 
 	if (!c->descending)
-		got = take_lengths(s->buf, &c->key_at, c->key_end, keys, counts, max);
+		got = runs_take_lengths(s->buf, &c->key_at, c->key_end, keys, counts, max);
 	while (got < max && c->key_at < c->key_end)
 	{
-		size_t		count = equal_keys(s->buf + c->key_at, c->key_end - c->key_at, true);
+		size_t		count = runs_equal_keys(s->buf + c->key_at, c->key_end - c->key_at, true);
 
 		keys[got] = s->buf[c->key_end - 1];
 		counts[got++] = count;
