@@ -1,7 +1,7 @@
 /*
  * hooks.c
  *		The planner hooks that all custom scan nodes share (see README.md), and the start
- *		of the executor's (whole_run.h).
+ *		of the executor's (place_rows.h).
  *
  * Each hook first calls the hook that was set before it, and then each node in turn.  Planning of
  * queries that no node touches must not become slower, so that inline tests of the nodes come
@@ -17,7 +17,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/hooks.h"
-#include "pg/nodes/sort/exec/whole_run.h"
+#include "pg/nodes/sort/exec/place_rows.h"
 #include "pg/nodes/sort/plan/plan.h"
 
 static planner_hook_type prev_planner_hook = NULL;
@@ -106,5 +106,5 @@ nodes_init(void)
 	set_rel_pathlist_hook = rel_pathlist_hook;
 	prev_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = join_pathlist_hook;
-	whole_run_init();
+	place_rows_init();
 }

@@ -15,11 +15,7 @@
 #include "optimizer/optimizer.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec/column.h"
-#include "pg/nodes/sort/exec/explain.h"
-#include "pg/nodes/sort/exec/in_place.h"
-#include "pg/nodes/sort/exec/in_place_allowed.h"
-#include "pg/nodes/sort/exec/row_sort.h"
+#include "pg/nodes/sort/exec/exec.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
@@ -33,9 +29,9 @@ typedef struct HpSortState
 	GroupBoundSpec by_group;	/* its kind is 0 if there are no groups */
 	Oid			limit_type;
 	RowSort    *sort;			/* NULL: nothing sorted yet */
-	InPlace    *in_place;		/* has the rows instead of sort, unless NULL */
-	TupleTableSlot *table_slot; /* of rows in place; NULL if there are never any */
-	HpSortStats stats;
+	TupleTableSlot *table_slot; /* of rows read by pages; NULL if there are never any */
+	bool		may_stay;		/* rows may stay in the table */
+	RowSortStats stats;
 	HpSortShared *shared;		/* NULL unless parallel */
 } HpSortState;
 
@@ -140,14 +136,16 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 	init_spec(state, scan, eflags);
 
 	/* Rows that stay where they are come in another kind of slot. */
-	if (in_place_is_possible(&state->spec, outerPlanState(node)))
+	state->may_stay = in_place_is_possible(&state->spec, outerPlanState(node));
+	if (state->may_stay)
+		node->ss.ps.resultopsfixed = false;
+	if (IsA(outerPlanState(node), SeqScanState))
 	{
 		ScanState  *child = (ScanState *) outerPlanState(node);
 
 		state->table_slot = ExecInitExtraTupleSlot(estate,
 												   RelationGetDescr(child->ss_currentRelation),
 												   &TTSOpsHeapTuple);
-		node->ss.ps.resultopsfixed = false;
 	}
 
 	/* These are no expressions of a row. */
@@ -217,18 +215,17 @@ sort_rows(HpSortState *state)
 	RowSort    *sort;
 
 	estate->es_direction = ForwardScanDirection;
-	state->stats.valid = state->stats.from_column = false;
 	sort = row_sort_begin(&state->spec, bound, state->by_group.kind == GROUP_BOUND_NONE ? NULL :
 						  &state->by_group,
-						  &state->stats.sort);
+						  &state->stats);
 	if (row_sort_takes_keys(sort))
-		all_read = state->stats.from_column = sort_node_fill_from_column(sort, outer);
+		all_read = sort_node_fill_from_column(sort, outer);
 	else if (sort->by_group)
-		all_read = state->stats.from_column = sort_node_fill_by_group(sort, outer);
-	else if (state->table_slot && in_place_is_allowed(&state->spec, outer, bound,
-													  &state->stats.sort.rows))
+		all_read = in_place_fill_by_group(sort, outer, state->table_slot);
+	else if (state->may_stay &&
+			 in_place_is_allowed(&state->spec, outer, bound, &state->stats.rows))
 	{
-		state->in_place = in_place_sort(sort, outer, state->table_slot, bound);
+		in_place_fill(sort, outer, state->table_slot, bound);
 		all_read = true;
 	}
 	while (!all_read)
@@ -239,11 +236,9 @@ sort_rows(HpSortState *state)
 			break;
 		row_sort_put(sort, slot);
 	}
-	if (state->in_place == NULL)
-		row_sort_finish(sort);
+	row_sort_finish(sort);
 	state->sort = sort;
 	estate->es_direction = direction;
-	state->stats.valid = true;
 	publish_stats(state);
 }
 
@@ -254,9 +249,6 @@ sort_node_exec(CustomScanState *node)
 
 	if (unlikely(state->sort == NULL))
 		sort_rows(state);
-	if (state->in_place)
-		return in_place_next(state->in_place,
-							 ScanDirectionIsForward(node->ss.ps.state->es_direction));
 	return row_sort_next(state->sort, ScanDirectionIsForward(node->ss.ps.state->es_direction),
 						 node->ss.ss_ScanTupleSlot);
 }
@@ -266,9 +258,6 @@ static void
 forget(HpSortState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	if (state->in_place)
-		in_place_end(state->in_place);
-	state->in_place = NULL;
 	if (state->sort)
 		row_sort_end(state->sort);
 	state->sort = NULL;
@@ -297,10 +286,7 @@ sort_node_rescan(CustomScanState *node)
 		(state->spec.rewind || state->spec.random))
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
-		if (state->in_place)
-			in_place_rewind(state->in_place);
-		else
-			row_sort_rewind(state->sort);
+		row_sort_rewind(state->sort);
 		return;
 	}
 	forget(state);
@@ -313,9 +299,7 @@ sort_node_mark(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
 
-	if (state->in_place)
-		in_place_mark(state->in_place);
-	else if (state->sort)
+	if (state->sort)
 		row_sort_mark(state->sort);
 }
 
@@ -324,18 +308,22 @@ sort_node_restore(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
 
-	if (state->in_place)
-		in_place_restore(state->in_place);
-	else if (state->sort)
+	if (state->sort)
 		row_sort_restore(state->sort);
 }
 
 /* Parallel query: workers leave their statistics in shared memory. */
 
 static Size
+shared_size(int nworkers)
+{
+	return offsetof(HpSortShared, workers) + mul_size(nworkers, sizeof(RowSortStats));
+}
+
+static Size
 sort_node_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	return sort_node_shared_size(pcxt->nworkers);
+	return shared_size(pcxt->nworkers);
 }
 
 static void
@@ -343,7 +331,7 @@ sort_node_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 {
 	HpSortState *state = (HpSortState *) node;
 
-	memset(coordinate, 0, sort_node_shared_size(pcxt->nworkers));
+	memset(coordinate, 0, shared_size(pcxt->nworkers));
 	state->shared = (HpSortShared *) coordinate;
 	state->shared->nworkers = pcxt->nworkers;
 }
@@ -372,8 +360,8 @@ sort_node_shutdown(CustomScanState *node)
 	Size		size;
 	HpSortShared *copy;
 
-	if (state->in_place)
-		in_place_unpin(state->in_place);
+	if (state->sort)
+		row_sort_unpin(state->sort);
 
 	/* A worker has read more since it published its statistics. */
 	if (state->shared == NULL || IsParallelWorker())
@@ -383,7 +371,7 @@ sort_node_shutdown(CustomScanState *node)
 	}
 
 	/* EXPLAIN runs later, and needs a copy. */
-	size = sort_node_shared_size(state->shared->nworkers);
+	size = shared_size(state->shared->nworkers);
 	copy = (HpSortShared *) MemoryContextAlloc(node->ss.ps.state->es_query_cxt, size);
 	memcpy(copy, state->shared, size);
 	state->shared = copy;

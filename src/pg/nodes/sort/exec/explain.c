@@ -1,6 +1,6 @@
 /*
  * explain.c
- *		What EXPLAIN says of Custom Scan (HpSort) (see explain.h).
+ *		What EXPLAIN says of Custom Scan (HpSort).
  *
  * EXPLAIN shows Sort Key, as for a Sort.  With ANALYZE it also shows the method and the space, in
  * properties named as a Sort's, and what the sort has found out about the keys.
@@ -18,7 +18,7 @@
 
 #include "pg/column/column.h"
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec/explain.h"
+#include "pg/nodes/sort/exec/exec.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/nodes/sort/store/store.h"
 #include "pg/values/values.h"
@@ -160,99 +160,80 @@ rows_where(RowsWhere rows)
 	}
 }
 
-/* Prints the lines of one process in text output. */
+/* Prints a number, in text on the current line. */
 static void
-explain_stats_text(const HpSortStats *stats, bool values, const char *method, const char *type,
-				   int64 space, ExplainState *es)
+explain_number(const char *name, double value, ExplainState *es)
 {
-	const RowSortStats *sort = &stats->sort;
-
-	indent(es);
-	appendStringInfo(es->str, "Sort Method: %s on %s  %s: " INT64_FORMAT "kB\n", method,
-					 sort_device_name(sort->plan.device), type, space);
-	indent(es);
-	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, sort->keys);
-	if (values && sort->range > 0)
-		appendStringInfo(es->str, "  Range: %.0f", sort->range);
-	if (values && sort->distinct > 0)
-		appendStringInfo(es->str, "  Distinct: " UINT64_FORMAT, sort->distinct);
-	if (values && sort->groups > 0)
-		appendStringInfo(es->str, "  Groups: " UINT64_FORMAT, sort->groups);
-	if (values && sort->by_group && !sort->on_disk)
-		appendStringInfo(es->str, "  Kept: " UINT64_FORMAT, sort->kept);
-	if (sort->segments > 0)
-		appendStringInfo(es->str, "  Segments: %d", sort->segments);
-	if (stats->from_column)
-		appendStringInfoString(es->str, "  Read: column");
-	if (sort->rows != ROWS_COPIED)
-		appendStringInfo(es->str, "  Rows: %s", rows_where(sort->rows));
-	appendStringInfoChar(es->str, '\n');
-	if (es->verbose)
-	{
-		char		reason[256];
-
-		plan_explain(&sort->plan, values, reason, sizeof(reason));
-		indent(es);
-		appendStringInfo(es->str, "Reason: %s\n", reason);
-	}
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		appendStringInfo(es->str, "  %s: %.0f", name, value);
+	else
+		ExplainPropertyFloat(name, NULL, value, 0, es);
 }
 
-/* Prints the lines of one process as properties, for the formats other than text. */
+/* Prints what is known of the keys and of the rows. */
 static void
-explain_stats_properties(const HpSortStats *stats, bool values, const char *method,
-						 const char *type,
-						 int64 space, ExplainState *es)
+explain_counts(const RowSortStats *stats, bool values, ExplainState *es)
 {
-	const RowSortStats *sort = &stats->sort;
+	if (values && stats->sorted.range > 0)
+		explain_number("Range", stats->sorted.range, es);
+	if (values && stats->sorted.distinct > 0)
+		explain_number("Distinct", stats->sorted.distinct, es);
+	if (values && stats->groups > 0)
+		explain_number("Groups", stats->groups, es);
+	if (values && stats->by_group && !stats->on_disk)
+		explain_number("Kept", stats->kept, es);
+	if (stats->segments > 0)
+		explain_number("Segments", stats->segments, es);
+}
+
+/* Prints the lines of one process. */
+static void
+explain_stats(const RowSortStats *stats, bool values, ExplainState *es)
+{
+	const SortPlan *plan = &stats->sorted.plan;
+	const char *type = stats->on_disk ? "Disk" : "Memory";
+	int64		space = (int64) ((stats->space + 1023) / 1024);
+	char	   *method = psprintf("%s%s%s", stats->bounded ? "top-N " :
+								  stats->groups > 0 ? "top-N by group " : "",
+								  sort_algorithm_name(plan->algorithm),
+								  stats->sorted.compared ? " and comparison" : "");
 	char		reason[256];
 
-	plan_explain(&sort->plan, values, reason, sizeof(reason));
-	ExplainPropertyText("Sort Method", method, es);
-	ExplainPropertyText("Sort Device", sort_device_name(sort->plan.device), es);
-	ExplainPropertyInteger("Sort Space Used", "kB", space, es);
-	ExplainPropertyText("Sort Space Type", type, es);
-	ExplainPropertyUInteger("Keys", NULL, sort->keys, es);
-	if (values && sort->range > 0)
-		ExplainPropertyFloat("Range", NULL, sort->range, 0, es);
-	if (values && sort->distinct > 0)
-		ExplainPropertyUInteger("Distinct", NULL, sort->distinct, es);
-	if (values && sort->groups > 0)
-		ExplainPropertyUInteger("Groups", NULL, sort->groups, es);
-	if (values && sort->by_group && !sort->on_disk)
-		ExplainPropertyUInteger("Kept", NULL, sort->kept, es);
-	if (sort->segments > 0)
-		ExplainPropertyInteger("Segments", NULL, sort->segments, es);
-	ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
-	ExplainPropertyText("Rows", rows_where(sort->rows), es);
-	ExplainPropertyText("Reason", reason, es);
-}
-
-static void
-explain_stats(const HpSortStats *stats, bool values, ExplainState *es)
-{
-	const RowSortStats *sort = &stats->sort;
-	const char *type = sort->on_disk ? "Disk" : "Memory";
-	int64		space = (int64) ((sort->space + 1023) / 1024);
-	StringInfoData method;
-
-	initStringInfo(&method);
-	if (sort->bounded)
-		appendStringInfoString(&method, "top-N ");
-	else if (sort->groups > 0)
-		appendStringInfoString(&method, "top-N by group ");
-	appendStringInfoString(&method, sort_algorithm_name(sort->plan.algorithm));
-	if (sort->compared)
-		appendStringInfoString(&method, " and comparison");
+	plan_explain(plan, values, reason, sizeof(reason));
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-		explain_stats_text(stats, values, method.data, type, space, es);
+	{
+		indent(es);
+		appendStringInfo(es->str, "Sort Method: %s on %s  %s: " INT64_FORMAT "kB\n", method,
+						 sort_device_name(plan->device), type, space);
+		indent(es);
+		appendStringInfo(es->str, "Keys: " UINT64_FORMAT, stats->keys);
+		explain_counts(stats, values, es);
+		if (stats->from_column)
+			appendStringInfoString(es->str, "  Read: column");
+		if (stats->rows != ROWS_COPIED)
+			appendStringInfo(es->str, "  Rows: %s", rows_where(stats->rows));
+		appendStringInfoChar(es->str, '\n');
+		if (es->verbose)
+			ExplainPropertyText("Reason", reason, es);
+	}
 	else
-		explain_stats_properties(stats, values, method.data, type, space, es);
-	column_blocks_explain(&sort->blocks, es);
-	pfree(method.data);
+	{
+		ExplainPropertyText("Sort Method", method, es);
+		ExplainPropertyText("Sort Device", sort_device_name(plan->device), es);
+		ExplainPropertyInteger("Sort Space Used", "kB", space, es);
+		ExplainPropertyText("Sort Space Type", type, es);
+		ExplainPropertyUInteger("Keys", NULL, stats->keys, es);
+		explain_counts(stats, values, es);
+		ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
+		ExplainPropertyText("Rows", rows_where(stats->rows), es);
+		ExplainPropertyText("Reason", reason, es);
+	}
+	column_blocks_explain(&stats->blocks, es);
+	pfree(method);
 }
 
 void
-sort_node_explain(PlanState *node, const KeyColumns *keys, const HpSortStats *stats,
+sort_node_explain(PlanState *node, const KeyColumns *keys, const RowSortStats *stats,
 				  const HpSortShared *shared, List *ancestors, ExplainState *es)
 {
 	bool		values;

@@ -1,7 +1,23 @@
 /*
  * in_place.c
- *		Rows in order that stay where they are (see in_place.h): reading keys and
- *		places, and the change to copying.  in_place_read.c returns the rows.
+ *		Rows of a table by its pages.
+ *
+ * Rows stay where they are in their table where a child scans a heap and its rows are all it
+ * returns, with a filter or not, and where keys are columns: keys and places are sorted, and each
+ * row is fetched when it is returned.  What the child would have computed of a row is computed
+ * then.  Rows are also fetched, to be compared, where mapped keys are equal and others are left to
+ * core.
+ *
+ * Keys and places that do not fit into work_mem are sorted externally, as copied rows are
+ * (store/external_sort.h).  Where rows may be read backward, from a mark, or again, their places
+ * are written once more, in order, to a tape.
+ *
+ * It pays where the table is in the buffer pool, which shows while it is read: if more pages come
+ * from disk than a few, if not even the list of pages fits into work_mem, or if abbreviations are
+ * of no use, the rows are copied, the ones read so far and the others.
+ *
+ * The first rows of each group are copied: the reader brings the keys that the bound compares, page
+ * by page, and only rows that it does not refuse are taken from the page, while that is pinned.
  */
 #include "postgres.h"
 
@@ -13,10 +29,7 @@
 
 #include "pg/column/column.h"
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec/cutoff.h"
-#include "pg/nodes/sort/exec/in_place.h"
-#include "pg/nodes/sort/exec/in_place_allowed.h"
-#include "pg/nodes/sort/exec/whole_run.h"
+#include "pg/nodes/sort/exec/exec.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/nodes/sort/store/store.h"
 #include "pg/pages/pages.h"
@@ -53,12 +66,12 @@
 #define EQUAL_ON_DISK 0.5
 #define EXPECTED_MIN 2.0
 
-
 /* The reading of a table. */
 typedef struct Reading
 {
-	InPlace    *rows;
-	RowSort    *sort;
+	RowSort    *sort;			/* its store has keys and places as long as rows stay */
+	ScanState  *child;
+	TupleTableSlot *slot;		/* a row as it is in the table */
 	ColumnScan	scan;
 	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
 	ColumnImage makers[KEY_COLUMNS_MAX_MAPPED];
@@ -66,17 +79,24 @@ typedef struct Reading
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	const int64 *tids;			/* of the batch */
+
+	/* Rows that stay. */
+	PlaceRows  *rows;
+	RowStore   *copies;			/* in the place of the sort's store if rows are copied after all */
 	const PageBuffer *pages;	/* those of the batch, from the one added last on */
 	size_t		taken;			/* rows of it that have been taken */
 	BlockNumber block;			/* of the page added last */
 	uint32		page;			/* its number */
 	Page		kept;			/* where it is, if it stays pinned from now on */
-	uint32	   *images;			/* of rows taken at once, if there is one narrow key */
-	uint32	   *places;
-	uint32	   *items;
+	uint32		images[TAKE_AT_ONCE];	/* of rows taken at once, if there is one narrow key */
+	uint32		places[TAKE_AT_ONCE];
+	uint32		items[TAKE_AT_ONCE];
 	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
+
+	/* The first rows of each group. */
+	GroupBoundKeys group_keys;	/* of the rows of a page */
 } Reading;
 
 /* --- taking keys and places */
@@ -91,7 +111,7 @@ keep_page(Reading *reading)
 {
 	reading->kept = row_fetch_keep(reading->rows->fetch, reading->page);
 	if (reading->kept == NULL)
-		row_store_drop_notes(reading->rows->store);
+		row_store_drop_notes(reading->sort->store);
 }
 
 static inline uint32
@@ -105,7 +125,7 @@ place_of(Reading *reading, int64 tid)
 			reading->pages++;
 		reading->block = block;
 		reading->page = row_fetch_add_page(reading->rows->fetch, *reading->pages);
-		if (reading->rows->store->noted)
+		if (reading->sort->store->noted)
 			keep_page(reading);
 	}
 	return ROW_PLACE(reading->page, COLUMN_TID_LINE(tid));
@@ -138,7 +158,7 @@ image_of(KeyColumn *key, const ColumnBatch *batch, size_t i)
 static void
 take_narrow(Reading *reading, size_t n)
 {
-	RowStore   *store = reading->rows->store;
+	RowStore   *store = reading->sort->store;
 	const ColumnBatch *batch = &reading->batches[0];
 	size_t		start = reading->taken;
 	KeyColumn  *key = &store->keys->keys[0];
@@ -179,7 +199,7 @@ take_narrow(Reading *reading, size_t n)
 static inline void
 keys_of_row(const Reading *reading, size_t i, RowKey *key)
 {
-	KeyColumn  *keys = reading->rows->store->keys->keys;
+	KeyColumn  *keys = reading->sort->store->keys->keys;
 	int			k;
 
 	key->nulls = 0;
@@ -196,7 +216,7 @@ keys_of_row(const Reading *reading, size_t i, RowKey *key)
 static void
 take_wide(Reading *reading, size_t n)
 {
-	RowStore   *store = reading->rows->store;
+	RowStore   *store = reading->sort->store;
 	size_t		end = reading->taken + n;
 	RowKey		key;
 	size_t		i;
@@ -209,15 +229,6 @@ take_wide(Reading *reading, size_t n)
 	}
 }
 
-/* What the pages take is not the store's. */
-static void
-spare_pages(RowStore *store, Size pages)
-{
-	Size		limit = (Size) work_mem * 1024;
-
-	store->limit = limit > pages ? limit - pages : 0;
-}
-
 /*
  * Whether so many of all rows will be equal, before they are compared by keys left to core, that
  * fetching them for that from all over the table, segment after segment, takes longer than
@@ -226,8 +237,8 @@ spare_pages(RowStore *store, Size pages)
 static bool
 will_have_many_equal(Reading *reading)
 {
-	const RowStore *store = reading->rows->store;
-	const RowSortSpec *spec = reading->rows->spec;
+	const RowStore *store = reading->sort->store;
+	const RowSortSpec *spec = reading->sort->spec;
 	double		rows = (double) store->rows;
 	double		times = Max(spec->expected_rows / rows, EXPECTED_MIN);
 
@@ -242,28 +253,26 @@ will_have_many_equal(Reading *reading)
 static bool
 spill(Reading *reading)
 {
-	InPlace    *rows = reading->rows;
-	RowStore   *store = rows->store;
-	const RowSortSpec *spec = rows->spec;
+	RowSort    *sort = reading->sort;
+	Size		pages = row_fetch_memory(reading->rows->fetch);
 	Size		most = (Size) work_mem * 1024 / IN_PLACE_PAGES_PART;
 
 	reading->where = ROWS_COPIED_WORK_MEM;
-	if (store->rows == 0 || row_fetch_memory(rows->fetch) > most)
+	if (sort->store->rows == 0 || pages > most)
 		return false;
-	if (rows->external == NULL && will_have_many_equal(reading))
+	if (sort->external == NULL)
 	{
-		reading->where = ROWS_COPIED;
-		return false;
-	}
-	rows->count += store->rows;
-	if (rows->external == NULL)
-	{
+		if (will_have_many_equal(reading))
+		{
+			reading->where = ROWS_COPIED;
+			return false;
+		}
+
 		/* Segments are merged beside all pages. */
-		spare_pages(store,
-					Min(most, RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES));
-		rows->external = external_sort_create(spec->memory, store, &spec->context);
+		pages = RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES;
+		row_sort_spare_pages(sort, Min(most, pages));
 	}
-	external_sort_flush(rows->external);
+	row_sort_flush(sort);
 	return true;
 }
 
@@ -271,11 +280,11 @@ spill(Reading *reading)
 static bool
 make_room(Reading *reading, Size n, Size nulls)
 {
-	RowStore   *store = reading->rows->store;
+	RowStore   *store = reading->sort->store;
 
 	if (row_store_has_too_many(store))
 		row_store_keep_bound(store);
-	spare_pages(store, row_fetch_memory(reading->rows->fetch));
+	row_sort_spare_pages(reading->sort, row_fetch_memory(reading->rows->fetch));
 	if (likely(row_store_reserve_refs(store, n, nulls)))
 		return true;
 	if (store->noted)
@@ -296,7 +305,7 @@ make_room(Reading *reading, Size n, Size nulls)
 static bool
 is_refused(Reading *reading)
 {
-	const KeyColumns *keys = reading->rows->spec->keys;
+	const KeyColumns *keys = reading->sort->spec->keys;
 	const ColumnBatch *batch = &reading->batches[keys->nmapped - 1];
 
 	reading->taken = 0;
@@ -304,7 +313,7 @@ is_refused(Reading *reading)
 	if (keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
 		return false;
 	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
-		(batch->n == 0 || !row_store_refuses(reading->rows->store, reading->read,
+		(batch->n == 0 || !row_store_refuses(reading->sort->store, reading->read,
 											 (const uint64 *) batch->wide, batch->n)))
 		return false;
 	reading->where = ROWS_COPIED;
@@ -315,7 +324,7 @@ is_refused(Reading *reading)
 static bool
 has_many_equal(Reading *reading)
 {
-	const RowStore *store = reading->rows->store;
+	const RowStore *store = reading->sort->store;
 
 	if (store->bound == 0 || store->kept <= store->bound +
 		Max(EQUAL_MIN, reading->read / EQUAL_PART))
@@ -328,7 +337,7 @@ has_many_equal(Reading *reading)
 static bool
 take_batch(Reading *reading)
 {
-	RowStore   *store = reading->rows->store;
+	RowStore   *store = reading->sort->store;
 	const ColumnBatch *batch = &reading->batches[0];
 	size_t		n;
 
@@ -362,7 +371,7 @@ is_not_cached(Reading *reading)
 	 * Few pages are read once more, for the rows that are wanted, if none is fetched to be
 	 * compared.
 	 */
-	if (reading->scan.unread && reading->rows->spec->keys->nrest == 0)
+	if (reading->scan.unread && reading->sort->spec->keys->nrest == 0)
 		return false;
 	if (misses <= MISSES_MIN || misses <= (misses + hits) / MISSES_PART)
 		return false;
@@ -375,10 +384,8 @@ is_not_cached(Reading *reading)
 static void
 copy_row(Reading *reading, HeapTuple tuple)
 {
-	InPlace    *rows = reading->rows;
-
-	ExecStoreHeapTuple(tuple, rows->slot, false);
-	row_sort_put(reading->sort, place_rows_project(rows->child, rows->slot));
+	ExecStoreHeapTuple(tuple, reading->slot, false);
+	row_sort_put(reading->sort, place_rows_project(reading->child, reading->slot));
 }
 
 /* Copies rows that have been taken, with places from one of these arrays. */
@@ -397,13 +404,12 @@ copy_refs(Reading *reading, const uint32 *refs, const uint64 *pairs, uint64 n)
 }
 
 /*
- * Copies the rows of the store.  Meanwhile the sort gets the memory that the store has
+ * Copies the rows of a store of places.  Meanwhile the sort gets the memory that the store has
  * not filled, as a third of what is reserved for it is for sorting.
  */
 static void
-copy_store(Reading *reading)
+copy_store(Reading *reading, RowStore *store)
 {
-	RowStore   *store = reading->rows->store;
 	RowStore   *copies = reading->sort->store;
 	Size		limit = copies->limit;
 
@@ -417,24 +423,23 @@ copy_store(Reading *reading)
 }
 
 /*
- * Copies the rows of the file and those of the store, which join them.  Rows of equal
+ * Copies the rows of a file of places and those of the store, which join them.  Rows of equal
  * keys stay in order.  The sort has to spare the memory of the list of pages.
  */
 static void
-copy_file(Reading *reading)
+copy_file(Reading *reading, RowStore *store, ExternalSort *external)
 {
-	InPlace    *rows = reading->rows;
 	RowStore   *copies = reading->sort->store;
 	const uint32 *places;
 	uint64		n;
 
-	copies->limit -= Min(copies->limit / IN_PLACE_PAGES_PART, row_fetch_memory(rows->fetch));
-	external_sort_flush(rows->external);
-	row_store_reset(rows->store);
-	while ((n = external_sort_take_back(rows->external, &places)) > 0)
+	copies->limit -= Min(copies->limit / IN_PLACE_PAGES_PART,
+						 row_fetch_memory(reading->rows->fetch));
+	external_sort_flush(external);
+	row_store_reset(store);
+	while ((n = external_sort_take_back(external, &places)) > 0)
 		copy_refs(reading, places, NULL, n);
-	external_sort_destroy(rows->external);
-	rows->external = NULL;
+	external_sort_destroy(external);
 }
 
 /*
@@ -444,20 +449,27 @@ copy_file(Reading *reading)
 static void
 start_copying(Reading *reading)
 {
-	InPlace    *rows = reading->rows;
+	RowSort    *sort = reading->sort;
+	RowStore   *store = sort->store;
+	ExternalSort *external = sort->external;
 	size_t		i;
 
-	reading->sort->stats->keys = 0;
-	reading->sort->stats->rows = reading->where;
-	row_store_start_keys(reading->sort->store);
-	if (rows->external)
-		copy_file(reading);
+	sort->store = reading->copies;
+	sort->external = NULL;
+	sort->in_place = NULL;
+	sort->place = ROW_SORT_STORE;
+	sort->count = 0;
+	sort->stats->keys = 0;
+	sort->stats->rows = reading->where;
+	row_store_start_keys(sort->store);
+	if (external)
+		copy_file(reading, store, external);
 	else
-		copy_store(reading);
+		copy_store(reading, store);
 	for (i = reading->taken; i < reading->batches[0].n; i++)
-		copy_row(reading, row_fetch(rows->fetch, place_of(reading, reading->tids[i])));
-	ExecClearTuple(rows->slot);
-	row_fetch_unpin(rows->fetch);
+		copy_row(reading, row_fetch(reading->rows->fetch, place_of(reading, reading->tids[i])));
+	place_rows_end(reading->rows);
+	row_store_destroy(store);
 	column_reader_by_page(reading->reader);
 }
 
@@ -482,29 +494,62 @@ copy_is_wanted(Reading *reading, size_t i)
 	return false;
 }
 
-/* Copies the rows of a batch from the page that they are on. */
+/*
+ * Sets rows to the rows of the batch that may be among the first of their group, which are returned
+ * by their number.
+ */
+static int
+find_candidates(Reading *reading, uint16 *rows)
+{
+	GroupBoundKeys *keys = &reading->group_keys;
+	int			k;
+	size_t		i;
+
+	keys->n = reading->batches[0].n;
+	for (k = 0; k < reading->scan.ncolumns; k++)
+	{
+		const ColumnBatch *batch = &reading->batches[k];
+		uint64		flip = reading->sort->spec->keys->keys[k].flip;
+
+		keys->nulls[k] = batch->nnulls > 0 ? batch->nulls : NULL;
+		if (batch->wide)
+			for (i = 0; i < batch->n; i++)
+				keys->images[k][i] = (uint64) batch->wide[i] ^ flip;
+		else
+			for (i = 0; i < batch->n; i++)
+				keys->images[k][i] = (uint32) batch->keys[i] ^ flip;
+	}
+	return row_sort_candidates(reading->sort, keys, rows);
+}
+
+/* Copies the rows of a batch that are wanted from the page that they are on. */
 static void
 copy_page(Reading *reading)
 {
-	size_t		n = reading->batches[0].n;
+	uint16		rows[MaxHeapTuplesPerPage];
 	HeapTupleData tuple;
 	Page		page;
+	int			n = 0;
 	size_t		i;
 
+	if (reading->sort->by_group)
+		n = find_candidates(reading, rows);
+	else
+		for (i = 0; i < reading->batches[0].n; i++)
+			if (copy_is_wanted(reading, i))
+				rows[n++] = i;
 	if (n == 0)
 		return;
 	page = BufferGetPage(column_reader_buffer(reading->reader));
 	for (i = 0; i < n; i++)
 	{
-		int64		tid = reading->tids[i];
+		int64		tid = reading->tids[rows[i]];
 
-		if (!copy_is_wanted(reading, i))
-			continue;
 		heap_format_tuple(&tuple, reading->scan.rel, page, COLUMN_TID_BLOCK(tid),
 						  COLUMN_TID_LINE(tid));
 		copy_row(reading, &tuple);
 	}
-	ExecClearTuple(reading->rows->slot);
+	ExecClearTuple(reading->slot);
 }
 
 /* --- reading */
@@ -525,7 +570,7 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 	{
 		KeyColumn  *key = &spec->keys->keys[k];
 
-		reading->attnums[k] = in_place_key_attnum(key, plan);
+		reading->attnums[k] = place_rows_key_column(key, plan);
 		if (!key_is_exact(key->kind))
 		{
 			reading->makers[k] = (ColumnImage)
@@ -539,15 +584,19 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 	reading->scan.attnums = reading->attnums;
 }
 
-/* Reads the table; false if its rows have been copied. */
-static bool
-read_table(Reading *reading)
+/* Reads the table.  copying: rows are copied from the first on. */
+static void
+read_table(Reading *reading, bool copying)
 {
-	PlanState  *child = &reading->rows->child->ps;
-	bool		copying = false;
+	PlanState  *child = &reading->child->ps;
 	bool		more;
 	uint64		skipped;
+	uint64		filtered;
 
+	reading->reader = column_reader_open(&reading->scan, &reading->batches);
+	reading->tids = reading->batches[reading->scan.ncolumns].wide;
+	if (copying)
+		column_reader_by_page(reading->reader);
 	reading->before = pgBufferUsage;
 	do
 	{
@@ -569,53 +618,12 @@ read_table(Reading *reading)
 			if (copying)
 				start_copying(reading);
 			else
-				sort_cutoff_move(&reading->cutoff, reading->rows->store);
+				sort_cutoff_move(&reading->cutoff, reading->sort->store);
 		}
 	} while (more);
-	return !copying;
-}
-
-/* Merges the places of the file, or writes a tape of them if they may be read in any order. */
-static void
-finish_external(InPlace *rows)
-{
-	const RowSortSpec *spec = rows->spec;
-	bool		to_tape = spec->random || spec->rewind;
-
-	rows->count += rows->store->rows;
-	external_sort_finish(rows->external, to_tape);
-	if (to_tape)
-	{
-		rows->tape = external_sort_write_tape(rows->external);
-		rows->buffer = (uint32 *) MemoryContextAlloc(spec->memory,
-													 IN_PLACE_TAPE_PLACES * sizeof(uint32));
-	}
-	row_sort_external_stats(rows->external, rows->stats);
-}
-
-static void
-finish(InPlace *rows)
-{
-	RowSortStats *stats = rows->stats;
-	const RowStoreStats *sorted = &rows->store->stats;
-
-	stats->rows = ROWS_IN_PLACE;
-	row_fetch_trim(rows->fetch);
-	spare_pages(rows->store, row_fetch_memory(rows->fetch));
-	if (rows->external)
-	{
-		finish_external(rows);
-		in_place_end_sort(rows);
-		return;
-	}
-	row_store_sort(rows->store, &rows->spec->context);
-	in_place_end_sort(rows);
-	rows->count = rows->nplaces = row_store_count(rows->store);
-	stats->plan = sorted->plan;
-	stats->compared = sorted->compared;
-	stats->range = sorted->range;
-	stats->distinct = sorted->distinct;
-	stats->space = rows->store->peak + row_fetch_memory(rows->fetch);
+	filtered = column_reader_close(reading->reader);
+	if (filtered > 0)
+		InstrCountFiltered1(child, filtered);
 }
 
 /*
@@ -623,85 +631,128 @@ finish(InPlace *rows)
  * stay pinned, and there seems to be memory.
  */
 static bool
-keeps_items(const InPlace *rows)
+keeps_items(const RowSort *sort)
 {
-	const RowStore *store = rows->store;
-	const RowSortSpec *spec = rows->spec;
+	const RowStore *store = sort->store;
+	const RowSortSpec *spec = sort->spec;
 
-	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 && !rows->copied &&
+	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 &&
+		!sort->in_place->copied &&
 		spec->expected_rows * (row_store_ref_bytes(spec->keys) +
 							   sizeof(uint32)) < work_mem * 1024.0;
 }
 
-InPlace *
-in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 bound)
+/* Makes the sort one of keys and places. */
+static void
+start_places(Reading *reading, uint64 bound, BlockNumber blocks)
 {
+	RowSort    *sort = reading->sort;
 	const RowSortSpec *spec = sort->spec;
-	ScanState  *node = (ScanState *) child;
-	MemoryContext old;
-	InPlace    *rows;
-	PlaceRows  *fetched;
-	Reading    *reading;
-	BlockNumber blocks;
-	uint64		filtered;
-	bool		stay;
+	PlaceRows  *rows = place_rows_create(reading->child, reading->slot, spec->keys, spec->memory);
 
-	/* As ExecProcNode does. */
-	if (child->chgParam != NULL)
-		ExecReScan(child);
-
-	old = MemoryContextSwitchTo(spec->memory);
-	rows = palloc0_object(InPlace);
-	rows->spec = spec;
-	rows->stats = sort->stats;
-	rows->child = node;
-	rows->slot = slot;
-	rows->fetch = row_fetch_create(node->ss_currentRelation, spec->memory);
-	rows->copied = !whole_run(child->state);
-	blocks = RelationGetNumberOfBlocks(node->ss_currentRelation);
 	if (!rows->copied && in_place_pins_all(bound, blocks))
 		row_fetch_reserve(rows->fetch, blocks);
-	fetched = place_rows_create(rows->fetch, node, slot, spec->keys, spec->memory);
-	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
-											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
-	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) :
-		0;
-	rows->store->noted = keeps_items(rows);
+	reading->rows = sort->in_place = rows;
+	reading->copies = sort->store;
+	sort->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
+											 &rows->elsewhere, (Size) work_mem * 1024, bound);
+	if (bound == 0)
+		sort->store->expected = (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX);
+	sort->store->noted = keeps_items(sort);
+}
 
-	reading = palloc0_object(Reading);
-	reading->rows = rows;
-	reading->sort = sort;
-	reading->block = InvalidBlockNumber;
-	reading->images = palloc_array(uint32, TAKE_AT_ONCE);
-	reading->places = palloc_array(uint32, TAKE_AT_ONCE);
-	reading->items = palloc_array(uint32, TAKE_AT_ONCE);
-	reading->scan.tids = true;
-	column_scan_from_node(&reading->scan, node);
-	if (node->ss_currentScanDesc)
-		reading->scan.parallel = node->ss_currentScanDesc->rs_parallel;
-	reading->scan.unread = bound > 0 && bound <= blocks / IN_PLACE_UNREAD_PART;
-	reading->scan.blocks = &sort->stats->blocks;
-	init_keys(reading, spec, child->plan);
-	if (sort_cutoff_init(&reading->cutoff, &spec->keys->keys[0]) && bound > 0)
-		reading->scan.cutoff = &reading->cutoff;
-	reading->reader = column_reader_open(&reading->scan, &reading->batches);
-	reading->tids = reading->batches[reading->scan.ncolumns].wide;
-	MemoryContextSwitchTo(old);
+void
+in_place_fill(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 bound)
+{
+	const RowSortSpec *spec = sort->spec;
+	Reading		reading = {
+		.sort = sort,
+		.child = (ScanState *) child,
+		.slot = slot,
+		.scan.tids = true,
+		.block = InvalidBlockNumber
+	};
+	BlockNumber blocks;
 
-	stay = read_table(reading);
-	filtered = column_reader_close(reading->reader);
-	if (filtered > 0)
-		InstrCountFiltered1(child, filtered);
-	pfree(reading->images);
-	pfree(reading->places);
-	pfree(reading->items);
-	pfree(reading);
-	if (stay)
-		finish(rows);
-	else
+	sort_scan_init(&reading.scan, sort, child);
+	blocks = RelationGetNumberOfBlocks(reading.scan.rel);
+	reading.scan.unread = bound > 0 && bound <= blocks / IN_PLACE_UNREAD_PART;
+	init_keys(&reading, spec, child->plan);
+	if (sort_cutoff_init(&reading.cutoff, &spec->keys->keys[0]) && bound > 0)
+		reading.scan.cutoff = &reading.cutoff;
+	start_places(&reading, bound, blocks);
+	read_table(&reading, false);
+	if (sort->in_place)
+		row_store_destroy(reading.copies);
+}
+
+/* --- the first rows of each group */
+
+/*
+ * Returns true if rows of a child are a table's columns, or constants, so that rows not made are
+ * not missed.
+ */
+static bool
+returns_columns(PlanState *outer)
+{
+	ListCell   *lc;
+
+	foreach(lc, outer->plan->targetlist)
 	{
-		in_place_end(rows);
-		rows = NULL;
+		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+
+		if (!IsA(expr, Var) && !IsA(expr, Const))
+			return false;
 	}
-	return rows;
+	return true;
+}
+
+/*
+ * Finds the columns of the keys that the bound compares: the group's, and the first after these if
+ * it is mapped.  Returns false if the reader does not read them as the sort does.
+ */
+static bool
+find_group_keys(Reading *reading)
+{
+	const RowSort *sort = reading->sort;
+	const KeyColumns *keys = sort->spec->keys;
+	int			i;
+
+	reading->scan.ncolumns = Min(sort->by_group->spec.ngroup + 1, keys->nexact);
+	reading->scan.attnums = reading->attnums;
+	for (i = 0; i < reading->scan.ncolumns; i++)
+	{
+		const KeyColumn *key = &keys->keys[i];
+		AttrNumber	attnum = place_rows_key_column(key, reading->child->ps.plan);
+
+		/* The order of an enum's labels is not that of their numbers. */
+		if (attnum == 0 || key->kind == COLUMN_KIND_ENUM ||
+			column_kind(TupleDescAttr(RelationGetDescr(reading->child->ss_currentRelation),
+									  attnum - 1)->atttypid) != key->kind)
+			return false;
+		reading->attnums[i] = attnum;
+		reading->group_keys.images[i] =
+			MemoryContextAlloc(sort->spec->memory, MaxHeapTuplesPerPage * sizeof(uint64));
+	}
+	return true;
+}
+
+bool
+in_place_fill_by_group(RowSort *sort, PlanState *child, TupleTableSlot *slot)
+{
+	Reading		reading = {
+		.sort = sort,
+		.child = (ScanState *) child,
+		.slot = slot,
+		.scan = {.tids = true,.unread = true}
+	};
+
+	if (!sort_scan_is_readable(child) ||
+		!heap_format_is_heap(reading.child->ss_currentRelation) ||
+		!returns_columns(child) || !find_group_keys(&reading))
+		return false;
+	sort_scan_init(&reading.scan, sort, child);
+	read_table(&reading, true);
+	sort->stats->from_column = true;
+	return true;
 }

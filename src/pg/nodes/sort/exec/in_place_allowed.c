@@ -1,6 +1,6 @@
 /*
  * in_place_allowed.c
- *		Whether rows in order may stay where they are (see in_place_allowed.h).
+ *		Whether rows in order may stay where they are.
  */
 #include "postgres.h"
 
@@ -9,17 +9,10 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/exec/in_place_allowed.h"
+#include "pg/nodes/sort/exec/exec.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/pages/pages.h"
 #include "pg/values/values.h"
-
-AttrNumber
-in_place_key_attnum(const KeyColumn *key, const Plan *plan)
-{
-	return in_place_column(list_nth_node(TargetEntry, plan->targetlist, key->attno - 1)->expr,
-						   key->kind == COLUMN_KIND_NONE || !key_is_exact(key->kind));
-}
 
 bool
 in_place_is_possible(const RowSortSpec *spec, PlanState *child)
@@ -34,7 +27,7 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 		!heap_format_is_heap(rel))
 		return false;
 	for (i = 0; i < spec->keys->nkeys; i++)
-		if (in_place_key_attnum(&spec->keys->keys[i], child->plan) == 0)
+		if (place_rows_key_column(&spec->keys->keys[i], child->plan) == 0)
 			return false;
 
 	/* What is computed of a row must not depend on when, and how often, it is computed. */

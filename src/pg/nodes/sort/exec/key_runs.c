@@ -44,32 +44,20 @@ key_runs_make_room(KeyRuns *runs)
 }
 
 bool
-key_runs_add(KeyRuns *runs, const int32 *distances, size_t n, uint64 nulls)
+key_runs_add(KeyRuns *runs, const ColumnBatch *batch)
 {
 	SortError	err;
+	SortStatus	status;
 
-	runs->nulls += nulls;
-	pg_sort_check(sorter_add(&runs->sorter, distances, n, &err), &err);
-	return is_within_limit(runs);
-}
-
-bool
-key_runs_add_packed(KeyRuns *runs, const PackedKeys *packed)
-{
-	SortError	err;
-
-	pg_sort_check(sorter_add_packed(&runs->sorter, packed, &err), &err);
-	return is_within_limit(runs);
-}
-
-bool
-key_runs_add_runs(KeyRuns *runs, const Runs *distances)
-{
-	SortError	err;
-
-	pg_sort_check(sorter_add_runs(&runs->sorter, distances->keys, distances->counts,
-								  distances->len, &err),
-				  &err);
+	runs->nulls += batch->nnulls;
+	if (batch->runs)
+		status = sorter_add_runs(&runs->sorter, batch->runs->keys, batch->runs->counts,
+								 batch->runs->len, &err);
+	else if (batch->packed.n > 0)
+		status = sorter_add_packed(&runs->sorter, &batch->packed, &err);
+	else
+		status = sorter_add(&runs->sorter, batch->keys, batch->n - batch->nnulls, &err);
+	pg_sort_check(status, &err);
 	return is_within_limit(runs);
 }
 

@@ -46,12 +46,11 @@ typedef struct KeyRuns
 extern void key_runs_init(KeyRuns *runs, KeyColumn *key, const SortContext *context,
 						  MemoryContext memory, Size limit);
 
-/* Adds n keys, as distances from the bias, and NULLs; false if they now take too much memory. */
-extern bool key_runs_add(KeyRuns *runs, const int32 *distances, size_t n, uint64 nulls);
-
-/* The same of packed distances, and of runs of distances, without NULLs. */
-extern bool key_runs_add_packed(KeyRuns *runs, const PackedKeys *packed);
-extern bool key_runs_add_runs(KeyRuns *runs, const Runs *distances);
+/*
+ * Adds the keys of a batch as distances from the bias: rows, of which NULLs are the last, packed
+ * keys or runs.  Returns false if the keys now take too much memory.
+ */
+extern bool key_runs_add(KeyRuns *runs, const ColumnBatch *batch);
 
 /* Keys taken, NULLs included. */
 extern uint64 key_runs_count(const KeyRuns *runs);

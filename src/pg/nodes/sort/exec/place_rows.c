@@ -1,16 +1,109 @@
 /*
  * place_rows.c
- *		Rows that stay where they are in their table, fetched by their places (see
- *		place_rows.h).
+ *		Rows that stay where they are in their table, fetched by their places (see place_rows.h).
+ *
+ * A query that stops in the middle, as for the FETCH of a cursor, keeps the rows that its nodes
+ * have returned last: a join has the outer row for which it will look for more inner ones.  It may
+ * keep them as long as a transaction is idle, and no node hears how the executor has been called:
+ * a hook does.
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "executor/executor.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec/in_place_allowed.h"
 #include "pg/nodes/sort/exec/place_rows.h"
+
+/* --- calls of the executor */
+
+static ExecutorRun_hook_type prev_executor_run_hook = NULL;
+
+/* Rows for which it pays to keep pages pinned until a call ends. */
+#define MANY_ROWS 1000
+
+/* Rows that the innermost call of the executor asks for, 0: all; and whose pages it unpins. */
+static uint64 wanted_rows = 1;
+static PlaceRows *until_end = NULL;
+
+static void
+executor_run_hook(QueryDesc *query, ScanDirection direction,
+				  uint64 count COMPAT_EXECUTOR_RUN_PARAMETER)
+{
+	uint64		outer_rows = wanted_rows;
+	PlaceRows  *outer_until_end = until_end;
+
+	wanted_rows = count;
+	until_end = NULL;
+	PG_TRY();
+	{
+		if (prev_executor_run_hook)
+			prev_executor_run_hook(query, direction, count COMPAT_EXECUTOR_RUN_ARGUMENT);
+		else
+			standard_ExecutorRun(query, direction, count COMPAT_EXECUTOR_RUN_ARGUMENT);
+		for (; until_end; until_end = until_end->next)
+		{
+			until_end->until_end = false;
+			place_rows_end_sort(until_end);
+		}
+	}
+	PG_FINALLY();
+	{
+		wanted_rows = outer_rows;
+		until_end = outer_until_end;
+	}
+	PG_END_TRY();
+}
+
+void
+place_rows_init(void)
+{
+	prev_executor_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = executor_run_hook;
+}
+
+/*
+ * Returns true if the current call of the executor is the last one that returns rows of the query
+ * of estate.  It is not if the caller has asked for a number of rows, or may read rows backward.
+ */
+static bool
+runs_to_end(const EState *estate)
+{
+	/* A worker runs its plan once, though a LIMIT may have told it how many rows are wanted. */
+	return (wanted_rows == 0 || IsParallelWorker()) &&
+		(estate->es_top_eflags & EXEC_FLAG_BACKWARD) == 0;
+}
+
+/*
+ * Returns whether the current call of the executor asks for so many rows that it pays to keep pages
+ * pinned until it ends; if so, they will then be unpinned.  They are not if the call ends in an
+ * error, after which the query returns no more rows.
+ */
+static bool
+stay_until_end(PlaceRows *rows)
+{
+	if (wanted_rows > 0 && wanted_rows < MANY_ROWS)
+		return false;
+	rows->next = until_end;
+	until_end = rows;
+	return true;
+}
+
+/* Takes that back, in the same call. */
+static void
+forget_end(PlaceRows *rows)
+{
+	PlaceRows **at = &until_end;
+
+	while (*at && *at != rows)
+		at = &(*at)->next;
+	if (*at)
+		*at = rows->next;
+}
+
+/* --- values and tuples for a store */
 
 /* The memory for a copy of a value: see RowElsewhere. */
 static MemoryContext
@@ -81,8 +174,10 @@ tuple_at(void *arg, uint32 place)
 	return tuple;
 }
 
+/* --- rows in order */
+
 PlaceRows *
-place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, const KeyColumns *keys,
+place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys,
 				  MemoryContext memory)
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
@@ -93,15 +188,88 @@ place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, const
 	{
 		.value = value_at,.forget = forget_values,.prefetch = prefetch,.tuple = tuple_at,.arg = rows
 	};
-	rows->fetch = fetch;
+	rows->fetch = row_fetch_create(child->ss_currentRelation, memory);
 	rows->child = child;
 	rows->slot = slot;
+	rows->copied = !runs_to_end(child->ps.state);
 	rows->attnums = palloc_array(AttrNumber, keys->nrest);
 	for (i = 0; i < keys->nrest; i++)
-		rows->attnums[i] = in_place_key_attnum(&keys->keys[keys->nexact + i], child->ps.plan);
+		rows->attnums[i] = place_rows_key_column(&keys->keys[keys->nexact + i], child->ps.plan);
 	rows->copies = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_DEFAULT_SIZES);
 	for (i = 0; i < lengthof(rows->recent); i++)
 		rows->recent[i] = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(old);
 	return rows;
+}
+
+void
+place_rows_end_sort(PlaceRows *rows)
+{
+	if (!rows->copied)
+		return;
+	row_fetch_unpin(rows->fetch);
+	rows->fetch->by_row = !rows->until_end;
+}
+
+TupleTableSlot *
+place_rows_copy(PlaceRows *rows, uint32 place)
+{
+	if (!rows->until_end)
+	{
+		rows->until_end = stay_until_end(rows);
+		rows->fetch->by_row = !rows->until_end;
+	}
+	ExecStoreHeapTuple(row_fetch(rows->fetch, place), rows->slot, false);
+	ExecMaterializeSlot(rows->slot);
+	if (!rows->until_end)
+		row_fetch_unpin(rows->fetch);
+	return place_rows_project(rows->child, rows->slot);
+}
+
+void
+place_rows_prefetch(PlaceRows *rows, RowStore *store, uint64 i)
+{
+	uint64		end = rows->first + rows->nplaces;
+	bool		begins = i == rows->first;
+	uint64		j;
+
+	if (row_fetch_is_waited_for(rows->fetch))
+	{
+		row_fetch_unpin(rows->fetch);
+		place_rows_unpin(rows, store);
+	}
+	if (store->sorted_notes && store->nnull == 0)
+	{
+		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
+			row_fetch_prefetch_item(rows->fetch, place_rows_place(rows, store, j),
+									row_store_note(store, j));
+		return;
+	}
+
+	/* The line pointers of the rows after those whose line pointers were prefetched before. */
+	for (j = begins ? i : i + 2 * ROW_FETCH_AT_ONCE; j < Min(i + 3 * ROW_FETCH_AT_ONCE, end); j++)
+		row_fetch_prefetch_line(rows->fetch, place_rows_place(rows, store, j));
+	for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
+		row_fetch_prefetch_row(rows->fetch, place_rows_place(rows, store, j));
+}
+
+void
+place_rows_unpin(PlaceRows *rows, RowStore *store)
+{
+	if (rows->copied)
+		return;
+	ExecClearTuple(rows->slot);
+	row_fetch_unpin(rows->fetch);
+
+	/* Rows may move within their pages from now on. */
+	store->sorted_notes = NULL;
+}
+
+void
+place_rows_end(PlaceRows *rows)
+{
+	ExecClearTuple(rows->slot);
+	row_fetch_unpin(rows->fetch);
+	if (rows->until_end)
+		forget_end(rows);
 }

@@ -21,6 +21,9 @@
  */
 #define FEW_KEYS 8192
 
+/* Places of a tape that are in memory at once. */
+#define TAPE_PLACES 2048
+
 RowSort *
 row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_group,
 			   RowSortStats *stats)
@@ -56,21 +59,23 @@ row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_g
 void
 row_sort_end(RowSort *sort)
 {
+	if (sort->in_place)
+		place_rows_end(sort->in_place);
 	if (sort->external)
 		external_sort_destroy(sort->external);
 	row_store_destroy(sort->store);
 	MemoryContextReset(sort->spec->memory);
 }
 
-/* The store is full: writes its rows to the external sort. */
-static void
-make_room(RowSort *sort)
+void
+row_sort_flush(RowSort *sort)
 {
 	const RowSortSpec *spec = sort->spec;
 
 	if (sort->external == NULL)
 		sort->external = external_sort_create(spec->memory, sort->store, &spec->context);
 	sort->place = ROW_SORT_EXTERNAL;
+	sort->count += sort->store->rows;
 	external_sort_flush(sort->external);
 }
 
@@ -80,7 +85,7 @@ put_key(RowSort *sort, const RowKey *key)
 {
 	if (likely(row_store_take_key(sort->store, key)))
 		return;
-	make_room(sort);
+	row_sort_flush(sort);
 	if (!row_store_take_key(sort->store, key))
 		elog(ERROR, "no room for a key");
 }
@@ -143,27 +148,21 @@ row_sort_put_refused(RowSort *sort, TupleTableSlot *slot)
 		taken = row_store_take(sort->store, slot);
 	if (!taken)
 	{
-		make_room(sort);
+		row_sort_flush(sort);
 		if (!row_store_take(sort->store, slot))
 			elog(ERROR, "no room for a row");
 	}
 	sort->stats->keys++;
 }
 
-void
-row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls)
+/* Puts n distances of keys, to the store. */
+static void
+put_distances(RowSort *sort, const int32 *distances, size_t n)
 {
 	RowKey		key = {0};
 	int32		wanted[256];
 	size_t		i = 0;
 
-	if (sort->place == ROW_SORT_RUNS)
-	{
-		if (!key_runs_add(&sort->runs, distances, n, nulls))
-			leave_runs(sort);
-		return;
-	}
-	sort->stats->keys += n + nulls;
 	while (i < n)
 	{
 		int64		cutoff = key_runs_to_distance(&sort->runs,
@@ -184,27 +183,34 @@ row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls)
 			put_key(sort, &key);
 		}
 	}
-	put_nulls(sort, nulls);
 }
 
-bool
-row_sort_put_packed(RowSort *sort, const PackedKeys *packed)
+void
+row_sort_put_batch(RowSort *sort, const ColumnBatch *batch)
 {
-	if (sort->place != ROW_SORT_RUNS)
-		return false;
-	if (!key_runs_add_packed(&sort->runs, packed))
-		leave_runs(sort);
-	return true;
-}
+	BatchPosition position = {0};
+	ColumnBatch rows;
 
-bool
-row_sort_put_runs(RowSort *sort, const Runs *runs)
-{
-	if (sort->place != ROW_SORT_RUNS)
-		return false;
-	if (!key_runs_add_runs(&sort->runs, runs))
-		leave_runs(sort);
-	return true;
+	if (sort->place == ROW_SORT_RUNS)
+	{
+		if (!key_runs_add(&sort->runs, batch))
+			leave_runs(sort);
+		return;
+	}
+	sort->stats->keys += batch->nnulls;
+	if (batch->runs || batch->packed.n > 0)
+		while (column_batch_next_rows(batch, &position, &rows))
+		{
+			CHECK_FOR_INTERRUPTS();
+			sort->stats->keys += rows.n;
+			put_distances(sort, rows.keys, rows.n);
+		}
+	else
+	{
+		sort->stats->keys += batch->n - batch->nnulls;
+		put_distances(sort, batch->keys, batch->n - batch->nnulls);
+	}
+	put_nulls(sort, batch->nnulls);
 }
 
 static void
@@ -216,10 +222,11 @@ finish_runs(RowSort *sort)
 
 	key_runs_finish(&sort->runs);
 	pg_sort_stats(&sort->runs.sorter, NULL, &sorted);
-	stats->plan = sorted.plan;
+	stats->sorted.plan = sorted.plan;
 	stats->keys = sorted.n + nulls;
-	stats->distinct = sorted.distinct == 0 ? 0 : sorted.distinct + (nulls > 0);
-	stats->range = (sorted.n > 0 ? (double) plan_range(sorted.lo, sorted.hi) : 0) + (nulls > 0);
+	stats->sorted.distinct = sorted.distinct == 0 ? 0 : sorted.distinct + (nulls > 0);
+	stats->sorted.range = (sorted.n > 0 ? (double) plan_range(sorted.lo, sorted.hi) : 0) +
+		(nulls > 0);
 	stats->space = sorter_memory(&sort->runs.sorter) + sizeof(Sorter);
 }
 
@@ -227,7 +234,6 @@ static void
 finish_store(RowSort *sort)
 {
 	RowSortStats *stats = sort->stats;
-	const RowStoreStats *sorted = &sort->store->stats;
 
 	if (sort->by_group)
 	{
@@ -237,48 +243,78 @@ finish_store(RowSort *sort)
 	}
 	row_store_sort(sort->store, &sort->spec->context);
 	sort->count = row_store_count(sort->store);
-	stats->plan = sorted->plan;
-	stats->compared = sorted->compared;
-	stats->range = sorted->range;
-	stats->distinct = sorted->distinct;
+	stats->sorted = sort->store->stats;
 	stats->space = sort->store->peak;
-}
-
-void
-row_sort_external_stats(const ExternalSort *external, RowSortStats *stats)
-{
-	ExternalSortStats done = external_sort_stats(external);
-
-	stats->segments = done.segments;
-	stats->compared = done.compared;
-	stats->on_disk = true;
-	stats->plan = done.plan;
-	stats->space = done.bytes;
 }
 
 static void
 finish_external(RowSort *sort)
 {
+	RowSortStats *stats = sort->stats;
 	bool		to_tape = sort->spec->random || sort->spec->rewind;
+	ExternalSortStats done;
 
+	sort->count += sort->store->rows;
 	external_sort_finish(sort->external, to_tape);
 	if (to_tape)
 	{
 		sort->tape = external_sort_write_tape(sort->external);
 		sort->place = ROW_SORT_TAPE;
 	}
-	row_sort_external_stats(sort->external, sort->stats);
+	done = external_sort_stats(sort->external);
+	stats->segments = done.segments;
+	stats->sorted.compared = done.compared;
+	stats->sorted.plan = done.plan;
+	stats->on_disk = true;
+	stats->space = done.bytes;
+}
+
+void
+row_sort_spare_pages(RowSort *sort, Size pages)
+{
+	Size		limit = (Size) work_mem * 1024;
+
+	sort->store->limit = limit > pages ? limit - pages : 0;
+}
+
+/* The places of all rows of the table are there. */
+static void
+finish_table(RowSort *sort)
+{
+	PlaceRows  *rows = sort->in_place;
+
+	row_fetch_trim(rows->fetch);
+	row_sort_spare_pages(sort, row_fetch_memory(rows->fetch));
+	if (sort->external)
+	{
+		finish_external(sort);
+		if (sort->tape)
+			sort->tape_places = (uint32 *) MemoryContextAlloc(sort->spec->memory, TAPE_PLACES *
+															  sizeof(uint32));
+	}
+	else
+	{
+		finish_store(sort);
+		sort->stats->space += row_fetch_memory(rows->fetch);
+		rows->nplaces = sort->count;
+	}
+	sort->stats->rows = ROWS_IN_PLACE;
+	sort->place = ROW_SORT_TABLE;
+	place_rows_end_sort(rows);
 }
 
 void
 row_sort_finish(RowSort *sort)
 {
-	if (sort->place == ROW_SORT_RUNS)
+	if (sort->in_place)
+		finish_table(sort);
+	else if (sort->place == ROW_SORT_RUNS)
 		finish_runs(sort);
 	else if (sort->place == ROW_SORT_STORE)
 		finish_store(sort);
 	else
 		finish_external(sort);
+	sort->stats->valid = true;
 }
 
 void
@@ -331,4 +367,44 @@ row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot)
 	tuple->t_len = len + MINIMAL_TUPLE_DATA_OFFSET;
 	tape_get(sort->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len);
 	return ExecStoreMinimalTuple(tuple, slot, false);
+}
+
+/* --- rows that stay in the table */
+
+void
+row_sort_read_places(RowSort *sort, uint64 i)
+{
+	PlaceRows  *rows = sort->in_place;
+
+	if (sort->tape)
+	{
+		rows->first = i - i % TAPE_PLACES;
+		rows->nplaces = Min(sort->count - rows->first, TAPE_PLACES);
+		rows->places = sort->tape_places;
+		tape_get_items(sort->tape, rows->first * sizeof(uint32), sort->tape_places,
+					   rows->nplaces * sizeof(uint32));
+		return;
+	}
+	Assert(i == rows->first + rows->nplaces);
+	rows->first = i;
+	rows->fetch->by_row = false;
+	rows->nplaces = external_sort_next_refs(sort->external, &rows->places);
+	place_rows_end_sort(rows);
+	if (rows->nplaces == 0)
+		elog(ERROR, "no more places in a temporary file");
+}
+
+void
+row_sort_unpin(RowSort *sort)
+{
+	if (sort->in_place)
+		place_rows_unpin(sort->in_place, sort->store);
+}
+
+void
+row_sort_at_end_of_table(RowSort *sort)
+{
+	ExecClearTuple(sort->in_place->slot);
+	if (!sort->spec->random && !sort->spec->rewind)
+		row_sort_unpin(sort);
 }

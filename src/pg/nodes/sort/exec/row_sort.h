@@ -4,13 +4,15 @@
  *
  * What tuplesort is to nodeSort.c: row_sort_begin, row_sort_put for each row,
  * row_sort_finish, row_sort_next for each row, row_sort_end.  Rows are in one of
- * four places, which callers need not know:
+ * five places, which callers need not know:
  *
  *	runs		keys alone, where the only column is the only key (key_runs.h)
  *	store		rows in memory (store/store.h)
  *	external	rows beyond work_mem (store/external_sort.h)
  *	tape		rows beyond work_mem that may be read backward, or again
  *				(store/tape.h)
+ *	table		rows that stay where they are (place_rows.h): the store, an external
+ *				sort or a tape has their places
  *
  * Keys go from runs to the store when they do not suit runs, rows from the store to
  * the external sort when they do not fit into memory.
@@ -22,9 +24,39 @@
 
 #include "executor/tuptable.h"
 
+#include "pg/column/column.h"
 #include "pg/nodes/sort/exec/key_runs.h"
-#include "pg/nodes/sort/exec/stats.h"
+#include "pg/nodes/sort/exec/place_rows.h"
 #include "pg/nodes/sort/store/store.h"
+#include "sort/plan.h"
+
+/* Where the rows were while their keys were sorted. */
+typedef enum RowsWhere
+{
+	ROWS_COPIED,				/* into memory, or a file */
+	ROWS_IN_PLACE,				/* where they are in the table */
+	ROWS_COPIED_NOT_CACHED,		/* copied, because the table came from disk */
+	ROWS_COPIED_PINS,			/* copied, because too few of the table's pages may be pinned */
+	ROWS_COPIED_WORK_MEM		/* copied, because keys and places did not fit into work_mem */
+} RowsWhere;
+
+/* What a sort of rows did, for EXPLAIN; copied from workers as it is. */
+typedef struct RowSortStats
+{
+	bool		valid;			/* all that follows */
+	bool		from_column;	/* rows were read by the column reader */
+	RowStoreStats sorted;		/* of the last sort, if there were several; 0: not known */
+	bool		bounded;		/* only the first rows were wanted */
+	RowsWhere	rows;			/* if there are any beside their keys */
+	bool		on_disk;
+	int			segments;		/* of a file; 0: in memory */
+	uint64		space;			/* bytes, in memory or on disk */
+	uint64		keys;			/* rows taken, NULLs included */
+	bool		by_group;		/* only the first rows of each group were wanted */
+	uint64		groups;			/* 0: not known, or all rows were kept */
+	uint64		kept;			/* rows in memory */
+	ColumnBlocks blocks;		/* of the table, where keys were read by pages and from memory */
+} RowSortStats;
 
 /* What is to be sorted, the same for every sort that a node does. */
 typedef struct RowSortSpec
@@ -46,10 +78,11 @@ typedef enum RowSortPlace
 	ROW_SORT_RUNS,
 	ROW_SORT_STORE,
 	ROW_SORT_EXTERNAL,
-	ROW_SORT_TAPE
+	ROW_SORT_TAPE,
+	ROW_SORT_TABLE
 } RowSortPlace;
 
-/* Where a store is being read: just after the row returned last. */
+/* Where rows are being read: just after the row returned last. */
 typedef struct RowSortPosition
 {
 	uint64		at;
@@ -64,12 +97,14 @@ typedef struct RowSort
 	KeyRuns		runs;
 	RowStore   *store;
 	GroupBound *by_group;		/* NULL: no bound by group */
-	uint64		count;			/* rows of the store that can be read */
-	RowSortPosition position;	/* in the store */
+	uint64		count;			/* rows of the store, or of the table, that can be read */
+	RowSortPosition position;	/* of these */
 	RowSortPosition mark;
 	ExternalSort *external;		/* NULL as long as the rows fit into memory */
 	Tape	   *tape;
 	RowBuffer	row;			/* a row of the tape */
+	PlaceRows  *in_place;		/* NULL: rows are copied; else the store is of their places */
+	uint32	   *tape_places;	/* those read from the tape last */
 } RowSort;
 
 /*
@@ -100,23 +135,19 @@ row_sort_refuses(RowSort *sort, TupleTableSlot *slot)
 }
 
 /*
- * Takes n keys as distances from KEY_RUNS_MIDDLE, and NULLs.  Only of a key of 32
- * bits at most, for a sort that row_sort_takes_keys.
+ * Takes the keys of a batch as distances from KEY_RUNS_MIDDLE, as key_runs_add() does.  Only of a
+ * key of 32 bits at most, for a sort that row_sort_takes_keys.
  */
-extern void row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls);
-
-/*
- * The same of packed distances, and of runs of distances; false, and nothing done, once keys are
- * not kept as runs.
- */
-extern bool row_sort_put_packed(RowSort *sort, const PackedKeys *packed);
-extern bool row_sort_put_runs(RowSort *sort, const Runs *runs);
+extern void row_sort_put_batch(RowSort *sort, const ColumnBatch *batch);
 
 /* All rows are there: puts them in order. */
 extern void row_sort_finish(RowSort *sort);
 
-/* Sets the statistics of rows that did not fit into memory. */
-extern void row_sort_external_stats(const ExternalSort *external, RowSortStats *stats);
+/* Writes the rows of the store, which is full, to the external sort. */
+extern void row_sort_flush(RowSort *sort);
+
+/* Leaves work_mem to the store, as far as the pages of rows in place do not take it. */
+extern void row_sort_spare_pages(RowSort *sort, Size pages);
 
 /*
  * Starts again with the first row, of a sort with random or rewind; remembers
@@ -126,8 +157,20 @@ extern void row_sort_rewind(RowSort *sort);
 extern void row_sort_mark(RowSort *sort);
 extern void row_sort_restore(RowSort *sort);
 
+/*
+ * Unpins all pages of rows that stay in the table, of which the row returned last is no longer
+ * valid unless it is a copy.  More rows can be read.
+ */
+extern void row_sort_unpin(RowSort *sort);
+
 /* The next row of the tape in either direction. */
 extern TupleTableSlot *row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot);
+
+/* Has the place of row i < count in memory, which is the next or, of a tape, any. */
+extern void row_sort_read_places(RowSort *sort, uint64 i);
+
+/* All rows of the table have been returned. */
+extern void row_sort_at_end_of_table(RowSort *sort);
 
 /* Whether keys alone may be put, before any row has been. */
 static inline bool
@@ -205,9 +248,28 @@ row_sort_next_of_store(RowSort *sort, bool forward, TupleTableSlot *slot)
 	return ExecClearTuple(slot);
 }
 
+/* The next row of the table in either direction, in a slot of the table's. */
+static inline TupleTableSlot *
+row_sort_next_of_table(RowSort *sort, bool forward)
+{
+	PlaceRows  *rows = sort->in_place;
+	uint64		row;
+
+	if (unlikely(!row_sort_step(&sort->position, sort->count, forward, &row)))
+	{
+		row_sort_at_end_of_table(sort);
+		return ExecClearTuple(rows->slot);
+	}
+
+	/* Also if row is before first. */
+	if (unlikely(row - rows->first >= rows->nplaces))
+		row_sort_read_places(sort, row);
+	return place_rows_fetch(rows, sort->store, row);
+}
+
 /*
- * Returns the next row in slot, empty at the end.  The row stays the sort's, and
- * is valid until the next call.  forward must be true without random.
+ * Returns the next row, in slot unless rows stay in the table; empty at the end.  The row stays
+ * the sort's, and is valid until the next call.  forward must be true without random.
  */
 static inline TupleTableSlot *
 row_sort_next(RowSort *sort, bool forward, TupleTableSlot *slot)
@@ -224,6 +286,8 @@ row_sort_next(RowSort *sort, bool forward, TupleTableSlot *slot)
 			return external_sort_next(sort->external, slot);
 		case ROW_SORT_TAPE:
 			return row_sort_next_of_tape(sort, forward, slot);
+		case ROW_SORT_TABLE:
+			return row_sort_next_of_table(sort, forward);
 	}
 	pg_unreachable();
 }
