@@ -662,8 +662,8 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	if (!rows->copied && in_place_pins_all(bound, blocks))
 		row_fetch_reserve(rows->fetch, blocks);
 	fetched = place_rows_create(rows->fetch, node, slot, spec->keys, spec->memory);
-	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
-											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
+	rows->store = row_store_create(spec->memory, spec->keys, spec->tupdesc, true,
+								   &fetched->elsewhere, (Size) work_mem * 1024, bound);
 	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) :
 		0;
 	rows->store->noted = keeps_items(rows);

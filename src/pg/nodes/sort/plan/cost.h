@@ -64,7 +64,7 @@ extern bool sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, 
 
 /*
  * The part of the rows that are known to be equal to others, without a comparison, when all have
- * been read (store/repeats.h): those that are NULL, and of the most common values those whose
+ * been read (store/abbreviation.h): those that are NULL, and of the most common values those whose
  * abbreviations no other of them has.  *groups is how many such values there are.
  */
 extern double sort_path_alike(PlannerInfo *root, Node *expression, Oid sortop, Oid collation,
