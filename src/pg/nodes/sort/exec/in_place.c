@@ -654,8 +654,8 @@ start_places(Reading *reading, uint64 bound, BlockNumber blocks)
 		row_fetch_reserve(rows->fetch, blocks);
 	reading->rows = sort->in_place = rows;
 	reading->copies = sort->store;
-	sort->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
-											 &rows->elsewhere, (Size) work_mem * 1024, bound);
+	sort->store = row_store_create(spec->memory, spec->keys, spec->tupdesc, true,
+								   &rows->elsewhere, (Size) work_mem * 1024, bound);
 	if (bound == 0)
 		sort->store->expected = (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX);
 	sort->store->noted = keeps_items(sort);

@@ -36,7 +36,7 @@ row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_g
 	stats->by_group = by_group != NULL;
 	sort->spec = spec;
 	sort->stats = stats;
-	sort->store = row_store_create(spec->memory, spec->keys, spec->tupdesc, !spec->key_only,
+	sort->store = row_store_create(spec->memory, spec->keys, spec->tupdesc, !spec->key_only, NULL,
 								   limit, bound);
 	row_buffer_init(&sort->row, spec->memory);
 	if (by_group)

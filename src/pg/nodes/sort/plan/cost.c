@@ -479,7 +479,7 @@ common_values_alike(HeapTuple stats, Oid sortop, Oid collation, double *groups)
 
 /*
  * Finds how many rows are known to be equal to others in key i, without a comparison, when all have
- * been read (store/repeats.h): those that are NULL, and of the most common values those whose
+ * been read (store/abbreviation.h): those that are NULL, and of the most common values those whose
  * abbreviations no other of them has.  Sets input->alike and alike_groups.
  */
 static void

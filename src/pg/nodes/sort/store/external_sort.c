@@ -11,6 +11,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/external_sort.h"
 #include "pg/nodes/sort/store/row_segment.h"
+#include "pg/nodes/sort/store/sort.h"
 
 /*
  * A buffer takes one of so many parts of the memory, and no more than reading from disk gains by,
@@ -157,7 +158,10 @@ external_sort_flush(ExternalSort *sort)
 	if (store->rows == 0)
 		return;
 	old = MemoryContextSwitchTo(sort->memory);
-	row_segment_sort_store(store, sort->context);
+	if (store->elsewhere)
+		row_store_sort_with_keys(store, true, sort->context);
+	else
+		row_store_sort(store, sort->context);
 	sort->stats.plan = store->stats.plan;
 	sort->stats.compared |= store->stats.compared;
 

@@ -7,8 +7,7 @@
  * repeats the keys of the one before it.  Keys are taken from the tuple again when it is read.
  *
  * A row without a tuple is its images, in four or eight bytes each; in front of them are the
- * reference of a row that lies elsewhere, and of several keys a byte that says which are NULL.  One
- * narrow key and the reference are the store's pair, so that many are written at once.
+ * reference of a row that lies elsewhere, and of several keys a byte that says which are NULL.
  */
 #include "postgres.h"
 
@@ -17,16 +16,12 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/row_segment.h"
-#include "pg/nodes/sort/store/sort.h"
 
 /* Bytes of rows without tuples that are written or read at once, more than one row has. */
 #define BUFFER_BYTES 1024
 
 /* Of the length of a tuple on a tape: the row repeats the keys of the row before it. */
 #define ROW_REPEATS ((uint32) 1 << 31)
-
-/* Pairs written between two looks at interrupts. */
-#define PAIRS_AT_ONCE 4096
 
 static inline void
 put_bytes(RowSegment *segment, const void *data, Size len)
@@ -56,14 +51,6 @@ encode_row(RowSegment *segment, const RowStore *store, const SegmentRow *row)
 	char	   *to = segment->buffer + segment->at;
 	int			i;
 
-	if (segment->pairs)
-	{
-		uint64		pair = ROWS_PAIR(row->key.images[0], row->ref);
-
-		segment->nulls += row->key.nulls;
-		memcpy(to, &pair, sizeof(pair));
-		return;
-	}
 	if (store->elsewhere)
 	{
 		memcpy(to, &row->ref, sizeof(uint32));
@@ -109,16 +96,6 @@ decode_row(RowSegment *segment, const RowStore *store, SegmentRow *row)
 	const char *from = segment->buffer + segment->at;
 	int			i;
 
-	if (segment->pairs)
-	{
-		uint64		pair;
-
-		memcpy(&pair, from, sizeof(pair));
-		row->key.nulls = take_null(segment, store);
-		row->key.images[0] = ROWS_PAIR_KEY(pair);
-		row->ref = ROWS_PAIR_REF(pair);
-		return;
-	}
 	if (store->elsewhere)
 	{
 		memcpy(&row->ref, from, sizeof(uint32));
@@ -156,7 +133,6 @@ row_segment_begin(RowSegment *segment, LogicalTapeSet *tapes, const RowStore *st
 	segment->level = level;
 	if (store->tuples && !store->elsewhere)
 		return;
-	segment->pairs = store->elsewhere && store->narrow;
 	segment->nulls_apart = store->keys->nmapped == 1;
 	segment->row_bytes = (segment->nulls_apart ? 0 : sizeof(uint8)) +
 		(store->elsewhere ? sizeof(uint32) : 0);
@@ -172,22 +148,6 @@ put_buffer(RowSegment *segment)
 	CHECK_FOR_INTERRUPTS();
 	put_bytes(segment, segment->buffer, segment->at);
 	segment->at = 0;
-}
-
-/* Appends rows of one narrow key that is not NULL. */
-static void
-put_pairs(RowSegment *segment, const uint64 *pairs, Size n)
-{
-	Size		i;
-
-	if (segment->at > 0)
-		put_buffer(segment);
-	for (i = 0; i < n; i += PAIRS_AT_ONCE)
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_bytes(segment, pairs + i, Min(n - i, PAIRS_AT_ONCE) * sizeof(uint64));
-	}
-	segment->rows += n;
 }
 
 void
@@ -264,15 +224,6 @@ key_of_store(const RowStore *store, uint64 i)
 	return row.key;
 }
 
-void
-row_segment_sort_store(RowStore *store, const SortContext *context)
-{
-	if (store->elsewhere)
-		row_store_sort_with_keys(store, true, context);
-	else
-		row_store_sort(store, context);
-}
-
 bool
 row_segment_precedes(const RowSegment *segment, const RowStore *store)
 {
@@ -298,7 +249,6 @@ key_that_repeats(const RowStore *store)
 void
 row_segment_put_store(RowSegment *segment, const RowStore *store)
 {
-	bool		pairs = segment->pairs && store->order == NULL;
 	const SortSupportData *key = key_that_repeats(store);
 	SegmentRow	row = {.tuple = NULL};
 	Datum		last = 0;
@@ -307,12 +257,6 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 
 	for (i = 0; i < store->rows; i++)
 	{
-		if (pairs && i == store->nulls_before && store->n > 0)
-		{
-			put_pairs(segment, store->pairs, store->n);
-			i += store->n - 1;
-			continue;
-		}
 		row_of_store(store, i, &row);
 		if (key)
 		{

@@ -24,7 +24,6 @@ typedef struct RowSegment
 
 	/* Rows without tuples, some at a time. */
 	Size		row_bytes;		/* of each; 0: rows are tuples */
-	bool		pairs;			/* of one narrow key and a reference */
 	bool		nulls_apart;	/* of one key: NULLs are counted, not marked */
 	uint64		nulls;			/* of these, those that are left where they come first, or all */
 	char	   *buffer;
@@ -49,14 +48,13 @@ extern void row_segment_begin(RowSegment *segment, LogicalTapeSet *tapes, const 
 extern void row_segment_put(RowSegment *segment, const RowStore *store, const SegmentRow *row);
 
 /*
- * Appends the rows of a store, in the memory context of the segment, in three steps:
- * row_segment_sort_store puts them in order; row_segment_precedes returns whether a segment to
- * which a store has been appended has no row after the first of these; row_segment_put_store
- * appends them, and leaves the store to be cleared.
+ * Appends the rows of a store, in the memory context of the segment, and leaves the store to be
+ * cleared.  It has been sorted: by row_store_sort_with_keys if rows lie elsewhere.
  */
-extern void row_segment_sort_store(RowStore *store, const SortContext *context);
-extern bool row_segment_precedes(const RowSegment *segment, const RowStore *store);
 extern void row_segment_put_store(RowSegment *segment, const RowStore *store);
+
+/* Whether a segment to which a store has been appended has no row after the first of this one. */
+extern bool row_segment_precedes(const RowSegment *segment, const RowStore *store);
 
 /* The segment has all rows.  It takes no more memory until it is read through a buffer. */
 extern void row_segment_end(RowSegment *segment, Size buffer);

@@ -29,15 +29,8 @@ forget_rows(RowStore *store)
 {
 	int			i;
 
-	store->rows = 0;
-	store->nreused = store->nblocks;
-	store->nblocks = 0;
-	store->next = store->end = store->last_block = NULL;
-	store->n = 0;
-	store->nnull = 0;
-	store->order = NULL;
-	store->sorted_notes = NULL;
-	store->nulls_before = 0;
+	store->nreused = Max(store->nblocks, store->nreused);
+	memset(&store->rows, 0, offsetof(RowStore, bound) - offsetof(RowStore, rows));
 	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
 		store->ranges[i] = EMPTY_KEY_RANGE;
 }
@@ -46,24 +39,16 @@ forget_rows(RowStore *store)
 static void
 forget_memory(RowStore *store)
 {
-	int			i;
-
 	forget_rows(store);
-	store->used = 0;
-	store->blocks = NULL;
-	store->block_sizes = NULL;
-	store->blocks_room = 0;
-	store->nreused = 0;
-	store->block_bytes = 0;
-	store->room = 0;
-	store->pairs = NULL;
-	store->nulls = NULL;
-	store->refs = NULL;
-	store->notes = NULL;
-	store->null_refs = NULL;
-	store->null_room = 0;
-	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
-		store->images[i] = NULL;
+	memset(&store->used, 0, offsetof(RowStore, rows) - offsetof(RowStore, used));
+}
+
+/* Forgets the bound. */
+static void
+forget_bound(RowStore *store)
+{
+	store->has_cutoff = false;
+	store->bound = store->kept = 0;
 }
 
 void
@@ -93,7 +78,7 @@ row_store_start_keys(RowStore *store)
 
 RowStore *
 row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples,
-				 Size limit, uint64 bound)
+				 const RowElsewhere *elsewhere, Size limit, uint64 bound)
 {
 	RowStore   *store = (RowStore *) MemoryContextAllocZero(parent, sizeof(RowStore));
 
@@ -101,6 +86,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->keys = keys;
 	store->tupdesc = tupdesc;
 	store->tuples = tuples;
+	store->elsewhere = elsewhere;
 	store->narrow = tuples && key_columns_are_narrow(keys);
 	store->limit = limit;
 	store->bound = bound;
@@ -116,17 +102,6 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	return store;
 }
 
-RowStore *
-row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
-						   const RowElsewhere *elsewhere, Size limit, uint64 bound)
-{
-	RowStore   *store = row_store_create(parent, keys, tupdesc, true, limit, bound);
-
-	store->elsewhere = elsewhere;
-	row_store_start_keys(store);
-	return store;
-}
-
 /* The references in order are in a block of their own, or in the memory of the pairs. */
 static void
 free_order(RowStore *store)
@@ -139,17 +114,13 @@ free_order(RowStore *store)
 void
 row_store_restart(RowStore *store)
 {
-	uint32		blocks = Max(store->nblocks, store->nreused);
-
 	free_order(store);
 	forget_rows(store);
-	store->nreused = blocks;
 }
 
 void
 row_store_clear(RowStore *store)
 {
-	uint32		blocks = Max(store->nblocks, store->nreused);
 	uint32		kept = 0;
 	uint32		i;
 
@@ -160,9 +131,10 @@ row_store_clear(RowStore *store)
 		return;
 	}
 	row_store_restart(store);
+	forget_bound(store);
 
 	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
-	for (i = 0; i < blocks; i++)
+	for (i = 0; i < store->nreused; i++)
 	{
 		Size		have = (Size) store->block_sizes[i] * 8;
 
@@ -174,11 +146,9 @@ row_store_clear(RowStore *store)
 			store->block_sizes[kept++] = store->block_sizes[i];
 		}
 	}
-	for (i = kept; i < blocks; i++)
+	for (i = kept; i < store->nreused; i++)
 		store->block_sizes[i] = 0;
 	store->nreused = kept;
-	store->has_cutoff = false;
-	store->bound = store->kept = 0;
 }
 
 void
@@ -195,8 +165,7 @@ row_store_reset(RowStore *store)
 	free_order(store);
 	MemoryContextReset(store->memory);
 	forget_memory(store);
-	store->has_cutoff = false;
-	store->bound = store->kept = 0;
+	forget_bound(store);
 }
 
 /* Finds space for a tuple of len bytes, and its reference; false if there is none. */

@@ -17,23 +17,136 @@
  * has no blocks: references are the caller's, and must grow from row to row as well.
  *
  * This file takes rows in, and returns them; sort.h puts them in order; bound.h
- * keeps the first of them only.
+ * keeps the first of them only.  Memory that is not there is an error; false says that there is
+ * none below the limit.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 
 #include "postgres.h"
 
-#include "pg/nodes/sort/store/store_memory.h"
+#include "pg/nodes/sort/store/row.h"
+#include "sort/key_code.h"
+#include "sort/rows/rows.h"
+
+/*
+ * A row of a group, of the same mapped keys, while its rows are compared by the keys left to core.
+ */
+typedef struct RowGroupEntry
+{
+	uint32		row;			/* wide layout: index; narrow: reference */
+	bool		isnull;
+	Datum		value;			/* of the first key left to core */
+} RowGroupEntry;
+
+/* A place among the blocks: block number above, 8-byte units below. */
+#define ROW_BLOCK_BITS 20
+#define ROW_BLOCK_MAX ((Size) 1 << (ROW_BLOCK_BITS + 3))
+#define ROW_REF_BLOCK(ref) ((ref) >> ROW_BLOCK_BITS)
+#define ROW_REF_OFFSET(ref) ((Size) ((ref) & ((UINT32_C(1) << ROW_BLOCK_BITS) - 1)) << 3)
+#define ROW_BLOCKS_MAX (UINT32_C(1) << (32 - ROW_BLOCK_BITS))
+
+/* What a sort of a store did. */
+typedef struct RowStoreStats
+{
+	SortPlan	plan;			/* algorithm, device, reason */
+	double		range;			/* possible keys within the bounds found */
+	uint64		distinct;		/* different keys, NULL counted as one */
+	bool		compared;		/* core compared rows within equal keys */
+} RowStoreStats;
+
+/*
+ * What is asked of rows that lie elsewhere by keys left to core.  value returns that of
+ * keys->rest[key]: of the first of these it stays until forget is called, of others until the next
+ * call but one.  prefetch has n rows, or first where each of them lies, in the processor's cache
+ * soon.  tuple makes the row's minimal tuple, in the current memory context.
+ */
+typedef struct RowElsewhere
+{
+	Datum		(*value) (void *arg, uint32 ref, int key, bool *isnull);
+	void		(*forget) (void *arg);
+	void		(*prefetch) (void *arg, const uint32 *refs, int n, bool where);
+	MinimalTuple (*tuple) (void *arg, uint32 ref);
+	void	   *arg;
+} RowElsewhere;
+
+typedef struct RowStore
+{
+	MemoryContext memory;		/* of all rows; reset with them */
+	KeyColumns *keys;
+	TupleDesc	tupdesc;
+	bool		tuples;
+	const RowElsewhere *elsewhere;	/* where tuples are; NULL: in the blocks */
+	bool		narrow;			/* the layout of the keys */
+	Size		limit;			/* bytes it may take */
+	Size		peak;			/* most it ever took */
+	Size		expected;		/* rows, if the owner knows of a number */
+	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's for each */
+	uint64		abort_check;	/* rows after which to ask whether to abbreviate on */
+	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the cutoff's row,
+								 * if keys are left to core */
+	RowStoreStats stats;		/* of the last sort */
+
+	/* Memory, which later rows use again.  All arrays but null_refs have the same room. */
+	Size		used;			/* bytes it takes, at most */
+	char	  **blocks;
+	uint32	   *block_sizes;	/* in 8 bytes; 0: part of the block before */
+	uint32		blocks_room;
+	Size		block_bytes;	/* of all blocks */
+	uint32		nreused;		/* block numbers that earlier rows had */
+	Size		room;
+	uint64	   *pairs;			/* narrow */
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
+	uint8	   *nulls;			/* wide; NULL until there is one */
+	uint32	   *refs;			/* wide, with tuples */
+	uint32	   *notes;
+	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
+	Size		null_room;
+
+	/* Rows. */
+	uint64		rows;			/* all of them, NULLs included */
+	uint32		nblocks;		/* block numbers given away */
+	char	   *next;			/* free space of the last block ... */
+	char	   *end;
+	char	   *last_block;		/* ... which starts here */
+	Size		n;				/* rows in the arrays but null_refs */
+	Size		nnull;			/* rows with a NULL key: in null_refs, or only counted */
+	KeyRange	ranges[KEY_COLUMNS_MAX_MAPPED]; /* of the images and NULLs of each key */
+
+	/* After row_store_sort. */
+	uint32	   *order;			/* references */
+	uint32	   *sorted_notes;	/* the notes in that order, in the memory of the pairs, or NULL */
+	Size		nulls_before;	/* rows of null_refs that come first */
+
+	/* Only the first bound rows are wanted; 0: all. */
+	uint64		bound;
+	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
+	RowKey		cutoff;
+	uint64		kept;			/* rows that the last cut has left, with those equal to the last
+								 * wanted one where that takes a comparison */
+} RowStore;
+
+/*
+ * Bytes of memory for a row that lies elsewhere, sorting included, also if all rows are one group.
+ */
+extern Size row_store_ref_bytes(const KeyColumns *keys);
+
+/*
+ * Describes the store's first mapped keys as the columns of a code: the ranges of what is in the
+ * store, and where NULLs are.
+ */
+extern void row_store_key_ranges(const RowStore *store, KeyCode *code);
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent, for one
  * sort: keys are started with it.
- * tuples: whether rows are kept, or only the keys of one key column.  keys and
- * tupdesc must outlive the store.  bound: as in the struct.
+ * tuples: whether rows are kept, or only the keys of one key column.  elsewhere: where rows lie,
+ * if not in the store, or NULL.  keys, tupdesc and elsewhere must outlive the store.  bound: as in
+ * the struct.
  */
 extern RowStore *row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
-								  bool tuples, Size limit, uint64 bound);
+								  bool tuples, const RowElsewhere *elsewhere, Size limit,
+								  uint64 bound);
 
 /*
  * Forgets all rows, and the bound.  The memory stays, to be filled again:
@@ -66,14 +179,11 @@ extern void row_store_start_keys(RowStore *store);
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /*
- * Makes an empty store of rows that lie elsewhere.  Rows are
- * taken by their mapped keys and references: row_store_reserve_refs makes room for so many, and
- * for so many with a NULL as a single key, or returns false; row_store_put_ref takes one.
+ * Rows that lie elsewhere are taken by their mapped keys and references: row_store_reserve_refs
+ * makes room for a number of rows, and of rows with a NULL as a single key, or returns false;
+ * row_store_put_ref takes one.
  * row_store_wants: whether it is not beyond the cutoff.
  */
-extern RowStore *row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys,
-											TupleDesc tupdesc, const RowElsewhere *elsewhere,
-											Size limit, uint64 bound);
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
 extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
@@ -198,5 +308,35 @@ row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
 		return key_emit(&store->keys->keys[0], isnull, image, slot);
 	}
 }
+
+/* --- store_memory.c, for row_store.c alone */
+
+/* Bytes that one row takes in arrays, including those that sorting needs. */
+extern Size store_memory_of_row(const RowStore *store);
+
+/* Makes room for another row in all arrays of keys. */
+extern bool store_memory_grow_keys(RowStore *store);
+
+/* Makes room for another reference of a row with a NULL key. */
+extern bool store_memory_grow_null_refs(RowStore *store);
+
+/*
+ * Starts another block, of at least size bytes.  A tuple larger than the largest block
+ * gets one of its own, which takes as many block numbers as it would need blocks, so
+ * that references still grow.
+ */
+extern bool store_memory_add_block(RowStore *store, Size size);
+
+/* How many block numbers a block of so many bytes takes. */
+static inline uint32
+store_memory_block_numbers(Size bytes)
+{
+	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
+}
+
+/* Goes on with the block of the next number, which has so many bytes. */
+extern void store_memory_use_block(RowStore *store, Size bytes);
+
+extern void store_memory_free_block(RowStore *store, uint32 number);
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H */

@@ -1,13 +1,14 @@
 /*
  * store_memory.c
- *		The memory of rows that are sorted (see store_memory.h).
+ *		The memory of rows that are sorted (see row_store.h): blocks of tuples, and arrays of
+ *		their keys, below a limit.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
 #include "pg/huge_pages.h"
-#include "pg/nodes/sort/store/store_memory.h"
+#include "pg/nodes/sort/store/row_store.h"
 
 /* Bytes of the first block; each later one is as large as all before, up to ROW_BLOCK_MAX. */
 #define FIRST_BLOCK ((Size) 8192)
