@@ -10,8 +10,6 @@
  */
 #include "context.cuh"
 
-#include <cudaTypedefs.h>
-
 namespace hpsort
 {
 
@@ -102,98 +100,28 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	throw failure;
 }
 
-/* Functions of the driver that the runtime has no call for.  They are looked up at run time,
- * because the library is linked on hosts without a driver. */
-struct Driver
+/* The device of the innermost scope of this thread; -1: the thread is in none. */
+static thread_local int scope_device = -1;
+
+/* A failure does not call for the probe of fail_cuda(), which would create a context on the device
+ * that is current in this thread. */
+DeviceScope::DeviceScope(int ordinal)
+	: outer_(scope_device)
 {
-	PFN_cuInit_v2000 init = nullptr;
-	PFN_cuDevicePrimaryCtxRetain_v7000 retain = nullptr;
-	PFN_cuCtxPushCurrent_v4000 push = nullptr;
-	PFN_cuCtxPopCurrent_v4000 pop = nullptr;
+	const cudaError_t rc = cudaSetDevice(ordinal);
 
-	Driver()
-	{
-		look_up("cuInit", &init);
-		look_up("cuDevicePrimaryCtxRetain", &retain);
-		look_up("cuCtxPushCurrent", &push);
-		look_up("cuCtxPopCurrent", &pop);
-	}
-	/* looks up a function as of version 12.0; all four functions are older */
-	template <typename Function>
-	static void
-	look_up(const char *name, Function *function)
-	{
-		void	   *found = nullptr;
-#if CUDART_VERSION >= 12050
-		cudaError_t rc = cudaGetDriverEntryPointByVersion(name, &found, 12000,
-														  cudaEnableDefault);
-#else
-		cudaError_t rc = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
-#endif
-
-		check(rc, "find a function of the driver");
-		if (found == nullptr)
-			fail(HPSORT_CUDA_NO_DEVICE, "the driver has no %s", name);
-		*function = reinterpret_cast<Function>(found);
-	}
-};
-
-/*
- * Throws if a call of the driver failed.  The driver's errors have the runtime's numbers.  There
- * is no probe for a sticky error: it would create a context on the device that is current in this
- * thread.
- */
-static void
-check_driver(CUresult result, int ordinal)
-{
-	const cudaError_t rc = static_cast<cudaError_t>(result);
-
-	if (result != CUDA_SUCCESS)
+	/* an error that the caller has left in CUDA's state must not pass for the engine's */
+	(void) cudaGetLastError();
+	if (rc != cudaSuccess)
 		fail(code_of(rc), "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
+	scope_device = ordinal;
 }
 
-/* Returns the driver's functions, looked up at the first call.  If the look-up throws, the next
- * call tries again. */
-static const Driver &
-driver()
+DeviceScope::~DeviceScope()
 {
-	static const Driver driver;
-
-	return driver;
-}
-
-/* Returns the device's primary context, which the runtime uses, too.  It stays retained until the
- * process ends, as the runtime's does. */
-static CUcontext
-primary_context(int ordinal)
-{
-	static std::mutex lock;
-	static std::vector<CUcontext> contexts;
-	std::lock_guard<std::mutex> guard(lock);
-
-	if (contexts.size() <= static_cast<size_t>(ordinal))
-		contexts.resize(ordinal + 1, nullptr);
-	if (contexts[ordinal] == nullptr)
-	{
-		check_driver(driver().init(0), ordinal);
-		check_driver(driver().retain(&contexts[ordinal], ordinal), ordinal);
-	}
-	return contexts[ordinal];
-}
-
-void
-push_device(int ordinal)
-{
-	check_driver(driver().push(primary_context(ordinal)), ordinal);
-}
-
-/* Popping fails only if nothing was pushed. */
-void
-pop_device()
-{
-	CUcontext	ours;
-
-	(void) driver().pop(&ours);
+	scope_device = outer_;
+	if (outer_ >= 0)
+		ignore(cudaSetDevice(outer_));
 }
 
 HpsortCudaCode

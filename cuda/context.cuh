@@ -95,42 +95,24 @@ check_launch(const char *kernel)
 	check(cudaGetLastError(), kernel);
 }
 
-/* Push a device's context on the calling thread's stack of contexts, and pop it (context.cu). */
-void		push_device(int ordinal);
-void		pop_device();
-
 /*
- * Makes a device current for a scope.  Every public function has a DeviceScope, so that the
- * caller's current device is unchanged when it returns.
+ * Makes a device current for a scope.  Every public function has a DeviceScope, and what touches
+ * another device within it has a further one, at whose end the outer one's device is current again.
  *
- * The context is pushed and popped.  cudaSetDevice() instead would create a context when the
- * caller's device is set back: a thread that has chosen no device is on device 0, where a context
- * takes half a gigabyte of memory, or fails because another process uses the device exclusively.
+ * At the end of the outermost scope the device stays current.  Setting the caller's device back
+ * could create a context: a thread that has chosen no device is on device 0, where a context takes
+ * half a gigabyte of memory, or fails because another process uses the device exclusively.
  */
 class DeviceScope
 {
 public:
-	explicit DeviceScope(int ordinal)
-	{
-		int			current;
-
-		check(cudaGetDevice(&current), "get the current device");
-		/* an error that the caller has left in CUDA's state must not pass for the engine's */
-		(void) cudaGetLastError();
-		pushed_ = current != ordinal;
-		if (pushed_)
-			push_device(ordinal);
-	}
-	~DeviceScope()
-	{
-		if (pushed_)
-			pop_device();
-	}
+	explicit DeviceScope(int ordinal);
+	~DeviceScope();
 	DeviceScope(const DeviceScope &) = delete;
 	DeviceScope &operator=(const DeviceScope &) = delete;
 
 private:
-	bool		pushed_ = false;
+	int			outer_;			/* the device of the scope around this one; -1: there is none */
 };
 
 struct PackedShared;

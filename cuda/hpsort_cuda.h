@@ -19,8 +19,8 @@
  * - Counts and sizes are 64-bit.  Sizes are bytes, everything else is keys.
  * - A context belongs to one device (by ordinal) and may be used by several threads at once.  A
  *   job belongs to one thread at a time; any thread may call hpsort_cuda_job_cancel().
- * - On return the calling thread's current device, or the fact that it has none yet, is
- *   unchanged.  No context is created on a device other than the one named.
+ * - On return the device that was named, or that of the context or job, is the calling thread's
+ *   current one.  No CUDA context is created on any other device.
  *
  *-------------------------------------------------------------------------
  */

@@ -49,9 +49,6 @@ extern "C" {
 /* Keys of at most 24 bits take fewer passes than keys of 32 bits. */
 #define REGIME_FEWER_PASSES_BITS	24
 
-/* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that the caller may use. */
-#define REGIME_SWEEP_ZEROED	8448
-
 /* Parts of packed values that one launch is given at most, and the bytes of a part. */
 #define REGIME_PACKED_PARTS		4096
 #define REGIME_PACKED_PART_BYTES	32

@@ -89,8 +89,7 @@ regime_sweep_bytes(uint64_t n, uint32_t passes)
 	uint64_t	tiles = items / REGIME_SWEEP_TILE + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		tiles * 256 * sizeof(uint32_t) +
-		REGIME_SWEEP_ZEROED + 4096;
+		tiles * 256 * sizeof(uint32_t) + 4096;
 }
 
 uint64_t

@@ -102,132 +102,76 @@ think_again(SortTask *task)
 	memcpy(choice->reason, reason, sizeof(reason));
 }
 
-/*
- * FEW_DISTINCT comes before the switch because only FEW_DISTINCT may give up; then another regime
- * is chosen.  PUBLISHED never comes here: job.cu calls cuda/published for a job that names a
- * paper's algorithm.
- */
-static void
-sort_keys(SortTask *task, SortOutput *output)
-{
-	if (task->choice.regime == HPSORT_CUDA_FEW_DISTINCT)
-	{
-		output->have_runs = few_distinct_runs(task->input(), &output->runs);
-		if (output->have_runs)
-			return;
-		think_again(task);
-	}
-
-	const SortInput input = task->input();
-
-	switch (task->choice.regime)
-	{
-		case HPSORT_CUDA_SHARED_HISTOGRAM:
-			{
-				const uint64_t range = regime_range(&task->shape);
-
-				output->runs.allocate(task->context, task->stream,
-									  range < input.n ? range : input.n);
-				shared_runs(input, output->runs);
-				check(cudaStreamSynchronize(task->stream), "find the runs");
-				output->runs.distinct = task->verdict->distinct;
-				output->have_runs = true;
-			}
-			break;
-		case HPSORT_CUDA_PARTITION:
-			partition_sort(input, task->division(), output->keys, &task->partition);
-			break;
-		case HPSORT_CUDA_RADIX:
-			radix_sort(input, task->choice, output->keys, &task->radix);
-			break;
-		case HPSORT_CUDA_NOTHING:
-		case HPSORT_CUDA_FEW_DISTINCT:
-		case HPSORT_CUDA_PUBLISHED:
-			break;
-	}
-}
-
-/* Makes rows by bins of shared memory, and the keys' runs; by the runs a bin may become a rank. */
-static void
-permute_by_bins(SortTask *task, SortOutput *output)
-{
-	const SortInput input = task->input();
-	const uint64_t bins = regime_range(&task->shape);
-	Runs	   *runs = &output->runs;
-	Sweeps		sweeps;
-	Event		known;
-
-	runs->allocate(task->context, task->stream, bins < input.n ? bins : input.n);
-	shared_runs(input, *runs);
-	known.record(task->stream);
-	/* The workspace of the passes, 13 MB at n 1e8, is cleared while the host waits for the number
-	 * of runs.  It is for two passes, because the number of runs decides whether one is enough. */
-	sweeps.allocate(task->context, task->stream, input.n, 2);
-	known.wait("find the runs");
-	output->have_runs = true;
-	runs->distinct = task->verdict->distinct;
-	/* a key outside the bounds has no bin, so the runs lack its row */
-	if (task->verdict->n_outside == 0)
-		ranked_permutation(input, true, *runs, output->rows, &sweeps);
-}
-
-/* Makes rows by dense ranks of few values, and the keys' runs.  Returns false if there are more
- * values than the table holds. */
+/* Makes the keys' runs by bins or by a table of values, and waits for their number.  Returns false
+ * if there are more values than the table holds. */
 static bool
-permute_by_values(SortTask *task, SortOutput *output)
+make_runs(SortTask *task, Runs *runs)
+{
+	const SortInput input = task->input();
+	const uint64_t range = regime_range(&task->shape);
+
+	if (task->choice.regime == HPSORT_CUDA_FEW_DISTINCT)
+		return few_distinct_runs(input, runs);
+	runs->allocate(task->context, task->stream, range < input.n ? range : input.n);
+	shared_runs(input, *runs);
+	check(cudaStreamSynchronize(task->stream), "find the runs");
+	runs->distinct = task->verdict->distinct;
+	return true;
+}
+
+/* Makes the keys' runs, and by them rows if rows are wanted: by bins, or by dense ranks of few
+ * values.  Returns false if make_runs() does. */
+static bool
+sort_by_runs(SortTask *task, SortOutput *output)
 {
 	const SortInput input = task->input();
 	Sweeps		sweeps;
 
-	output->have_runs = few_distinct_runs(input, &output->runs, [&] {
+	/* for two passes, because the number of runs decides whether one is enough */
+	if (output->rows != nullptr)
 		sweeps.allocate(task->context, task->stream, input.n, 2);
-	});
-	if (output->have_runs && task->verdict->n_outside == 0)
-		ranked_permutation(input, false, output->runs, output->rows, &sweeps);
+	output->have_runs = make_runs(task, &output->runs);
+	/* a key outside the bounds has no bin, so the runs lack its row */
+	if (output->have_runs && output->rows != nullptr && task->verdict->n_outside == 0)
+		ranked_permutation(input, task->choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM,
+						   output->runs, output->rows, &sweeps);
 	return output->have_runs;
 }
 
 /*
- * Makes rows by bins or dense ranks if a table holds all distinct values, else by a sort of (key,
- * row) pairs.  PARTITION and every other regime that scatters keys by atomics is out: the order
- * of equal keys is part of the result.  A regime that gives up has released its memory before the
- * next one is called, so no need counts both.
+ * Only FEW_DISTINCT may give up; then another regime is chosen.  It has released its memory before
+ * the next one is called, so no need counts both.  PARTITION makes no rows: it scatters keys by
+ * atomics, and the order of equal keys is part of the result.  PUBLISHED never comes here: job.cu
+ * calls cuda/published for a job that names a paper's algorithm.
  */
-static void
-permute(SortTask *task, SortOutput *output)
+void
+sort_run(SortTask *task, SortOutput *output)
 {
 	for (;;)
 	{
 		switch (task->choice.regime)
 		{
 			case HPSORT_CUDA_SHARED_HISTOGRAM:
-				permute_by_bins(task, output);
-				return;
 			case HPSORT_CUDA_FEW_DISTINCT:
-				if (permute_by_values(task, output))
+				if (sort_by_runs(task, output))
 					return;
+				think_again(task);
 				break;
+			case HPSORT_CUDA_PARTITION:
+				partition_sort(task->input(), task->division(), output->keys, &task->partition);
+				return;
 			case HPSORT_CUDA_RADIX:
-				radix_permutation(task->input(), task->choice, output->keys, output->rows,
-								  &task->radix);
+				if (output->rows != nullptr)
+					radix_permutation(task->input(), task->choice, output->keys, output->rows,
+									  &task->radix);
+				else
+					radix_sort(task->input(), task->choice, output->keys, &task->radix);
 				return;
 			case HPSORT_CUDA_NOTHING:
-				return;
-			case HPSORT_CUDA_PARTITION:
 			case HPSORT_CUDA_PUBLISHED:
-				break;
+				return;
 		}
-		think_again(task);
 	}
-}
-
-void
-sort_run(SortTask *task, SortOutput *output)
-{
-	if (output->rows == nullptr)
-		sort_keys(task, output);
-	else
-		permute(task, output);
 }
 
 } /* namespace hpsort */

@@ -126,10 +126,6 @@ using PairsTuning = SweepTuning<22>;
 using FirstRowsTuning = SweepTuning<20>;
 using SecondRowsTuning = SweepTuning<18>;
 
-/* A pass with a table of ranks beside its tile.  256 values anywhere, 512 x 16 / 18: 0.793 /
- * 0.770. */
-using SmallRowsTuning = SweepTuning<18>;
-
 /* Keys to ranks (permutation.cu). */
 struct RankTuning
 {

@@ -46,6 +46,7 @@ open_devices(const std::vector<int> &devices)
 
 	for (size_t d = 1; d < devices.size(); d++)
 		ENGINE(hpsort_cuda_open(devices[d], 0, &contexts[d], &err));
+	CUDA(cudaSetDevice(0));
 	return contexts;
 }
 
@@ -54,6 +55,7 @@ close_devices(const std::vector<HpsortCuda *> &contexts)
 {
 	for (size_t d = 1; d < contexts.size(); d++)
 		hpsort_cuda_close(contexts[d]);
+	CUDA(cudaSetDevice(0));
 }
 
 /*

@@ -520,8 +520,7 @@ Sampling::result()
  * was abandoned.  Keys are read once; a block reads no further than to the overflow of its table.
  */
 bool
-few_distinct_runs(const SortInput &input, Runs *runs,
-				  const std::function<void()> &meanwhile)
+few_distinct_runs(const SortInput &input, Runs *runs)
 {
 	HpsortCuda *context = input.context;
 	const cudaStream_t stream = input.stream;
@@ -559,23 +558,9 @@ few_distinct_runs(const SortInput &input, Runs *runs,
 				  input.ascending_map(), runs->keys, runs->starts, input.verdict);
 	launch_behind(context, stream, sum_kernel, 1, FewDistinctTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
-	/* The answer is in pinned memory.  A copy to other memory would wait for the stream before
-	 * meanwhile() has put anything there.  On an error the slot waits for the copy. */
-	VerdictSlot answer(context, stream);
-
-	static_assert(sizeof(state) <= VerdictSlot::bytes, "it must fit");
-	check(cudaMemcpyAsync(answer.get(), all.state, sizeof(state),
-						  cudaMemcpyDeviceToHost, stream),
+	check(cudaMemcpyAsync(&state, all.state, sizeof(state), cudaMemcpyDeviceToHost, stream),
 		  "read the number of distinct values");
-
-	Event		known;
-
-	known.record(stream);
-	/* behind the event, which alone is waited for */
-	if (meanwhile)
-		meanwhile();
-	known.wait("count the distinct values");
-	memcpy(&state, answer.get(), sizeof(state));
+	check(cudaStreamSynchronize(stream), "count the distinct values");
 	if (state.abandoned)
 	{
 		*runs = Runs();

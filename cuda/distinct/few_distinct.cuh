@@ -11,8 +11,6 @@
 #ifndef HPSORT_CUDA_FEW_DISTINCT_CUH
 #define HPSORT_CUDA_FEW_DISTINCT_CUH
 
-#include <functional>
-
 #include "common/keys.cuh"
 #include "common/runs.cuh"
 
@@ -54,11 +52,9 @@ private:
 /*
  * Makes the ascending runs of the keys.  Returns false if there are more distinct values than the
  * table holds; then *runs is empty, and the caller takes another regime.  The verdict reports a
- * key outside the bounds.  Waits for its own work, not for what meanwhile(), which may be null,
- * puts on the stream behind it.
+ * key outside the bounds.  Waits for the stream.
  */
-bool		few_distinct_runs(const SortInput &input, Runs *runs,
-							  const std::function<void()> &meanwhile = nullptr);
+bool		few_distinct_runs(const SortInput &input, Runs *runs);
 
 } /* namespace hpsort */
 

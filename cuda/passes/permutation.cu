@@ -20,7 +20,7 @@
  *
  * Memory traffic of a row in bytes, beyond finding the runs:
  *	bins				4 + 4, and above 256 bins 4 + 4 more
- *	hashed, above 256	4 + 2 for ranks, 2 + 4 and 4 + 4 for the passes
+ *	hashed				4 + 2 for ranks, 2 + 4, and above 256 values 4 + 4 more
  * Pairs by 32 bits move 50 (radix.cu).
  *
  *-------------------------------------------------------------------------
@@ -47,26 +47,15 @@ static constexpr uint32_t first_tile =
 static constexpr uint32_t chunk_tiles = (1u << 24) / first_tile;
 static constexpr uint32_t chunk_rows = chunk_tiles * first_tile;
 
-/*
- * ---- what the first pass reads ----
- *
- * load() is called for a whole tile before digits(); digits() may use what begin() has put in
- * shared memory between the two.
- */
-
-/* The Shared and Local of sources that need neither. */
+/* The Shared and Local of passes that need neither. */
 struct Nothing
 {
 	static constexpr bool by_value = false;
 };
 
-/* Reads bins of keys. */
+/* The first pass reads bins of keys ... */
 struct BinSource
 {
-	using Shape = FirstRowsTuning;
-	using Shared = Nothing;
-	using Local = Nothing;
-	static constexpr bool prefetches = true;
 	const int32_t *keys;
 	KeyMap		map;
 
@@ -75,26 +64,16 @@ struct BinSource
 	{
 		prefetch_later(keys + at, count * 4);
 	}
-	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at) const
 	{
 		return to_bin(map, keys[at]);
 	}
-	__device__ __forceinline__ uint32_t
-	digits(const Shared &, const Local &, uint32_t loaded) const
-	{
-		return loaded;
-	}
 };
 
-/* Reads ranks that rank_rows_kernel has made. */
+/* ... or ranks that rank_rows_kernel has made. */
 struct RankSource
 {
-	using Shape = FirstRowsTuning;
-	using Shared = Nothing;
-	using Local = Nothing;
-	static constexpr bool prefetches = true;
 	const uint16_t *ranks;
 
 	__device__ __forceinline__ void
@@ -102,87 +81,7 @@ struct RankSource
 	{
 		prefetch_later(ranks + at, count * 2);
 	}
-	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t load(uint32_t at) const { return ranks[at]; }
-	__device__ __forceinline__ uint32_t
-	digits(const Shared &, const Local &, uint32_t loaded) const
-	{
-		return loaded;
-	}
-};
-
-/*
- * Reads keys, and looks up their ranks within the pass; for at most 256 values.  All values are
- * known, so blocks search for a hash function under which no two values have the same place.  The
- * byte at a key's place is then its rank, and no key is compared.  One function in 55 has no
- * collision for 256 values in 8,192 places; hundreds are tried at once.  (With keys in the table,
- * in pairs of slots, this pass took 638 us; with ranks from a pass of their own, 380 and 228.)
- */
-static constexpr uint32_t perfect_bits = 13;
-static constexpr uint32_t perfect_tries = 64;	/* functions that a block tries */
-static constexpr uint32_t perfect_blocks = 64;
-
-/* The table of SmallSource in device memory, and its hash function. */
-struct SmallTable
-{
-	uint8_t		ranks[1 << perfect_bits];
-	uint32_t	factor;			/* of the hash function; 0: none was found */
-};
-
-/* Returns the place of key under the hash function with this factor. */
-__device__ __forceinline__ uint32_t
-perfect_place(uint32_t key, uint32_t factor)
-{
-	return (key ^ key >> 15) * factor >> (32 - perfect_bits);
-}
-
-/* Reads keys, and looks up their ranks in a SmallTable, which each block copies. */
-struct SmallSource
-{
-	using Shape = SmallRowsTuning;
-	struct Shared
-	{
-		__align__(16) uint8_t ranks[1 << perfect_bits];
-	};
-	struct Local
-	{
-		uint32_t	factor;
-		static constexpr bool by_value = false;
-	};
-	static constexpr bool prefetches = false;
-	const int32_t *keys;
-	const SmallTable *table;
-	const int32_t *run_keys;
-	uint32_t	distinct;
-	bool		descending;
-
-	__device__ __forceinline__ Local
-	begin(Shared &shared) const
-	{
-		for (uint32_t i = threadIdx.x; i < sizeof(shared.ranks) / 16; i += blockDim.x)
-			reinterpret_cast<uint4 *>(shared.ranks)[i] =
-				__ldcg(reinterpret_cast<const uint4 *>(table->ranks) + i);
-		__syncthreads();
-		return {__ldcg(&table->factor)};
-	}
-	__device__ __forceinline__ uint32_t
-	load(uint32_t at) const
-	{
-		return static_cast<uint32_t>(keys[at]);
-	}
-	/* every key has a rank, since the runs are these keys' */
-	__device__ __forceinline__ uint32_t
-	digits(const Shared &shared, const Local &local, uint32_t key) const
-	{
-		if (local.factor != 0)
-			return shared.ranks[perfect_place(key, local.factor)];
-
-		/* all 4,096 functions have collisions: a search, slow, but hardly ever needed */
-		const uint32_t rank = last_at_or_before(run_keys, 0u, distinct - 1,
-												static_cast<int32_t>(key));
-
-		return descending ? distinct - 1 - rank : rank;
-	}
 };
 
 /* ---- the passes ---- */
@@ -192,11 +91,11 @@ struct SmallSource
 template <typename Source, bool LAST>
 struct FirstRows
 {
-	using Shape = typename Source::Shape;
-	using Shared = typename Source::Shared;
-	using Local = typename Source::Local;
-	static constexpr bool made = true;	/* ranks are looked up, not loaded */
-	static constexpr bool prefetches = Source::prefetches;
+	using Shape = FirstRowsTuning;
+	using Shared = Nothing;
+	using Local = Nothing;
+	static constexpr bool made = true;	/* of a bin or rank and a place */
+	static constexpr bool prefetches = true;
 	static constexpr bool values = false;	/* the row is in the word */
 
 	Source		source;
@@ -216,17 +115,11 @@ struct FirstRows
 	{
 		return inside ? source.load(at) : 0;
 	}
-	__device__ __forceinline__ Local
-	begin(Shared &shared, uint32_t, uint32_t) const
-	{
-		return source.begin(shared);
-	}
+	__device__ __forceinline__ Local begin(Shared &, uint32_t, uint32_t) const { return {}; }
 	__device__ __forceinline__ uint32_t
-	prepare(Shared &shared, const Local &local, uint32_t loaded, uint32_t at,
-			uint32_t m) const
+	prepare(Shared &, const Local &, uint32_t loaded, uint32_t at, uint32_t m) const
 	{
-		return (at < m ? source.digits(shared, local, loaded) : 0xffffu) <<
-			place_bits | at;
+		return (at < m ? loaded : 0xffffu) << place_bits | at;
 	}
 	__device__ __forceinline__ uint32_t
 	digit(uint32_t word) const
@@ -412,74 +305,6 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 	sum_by_last_block(counts, passes, stride, ticket);
 }
 
-/*
- * Fills SmallSource's table, which must be zeroed.  Each block tries one hash function after the
- * other until one block has found a function without collisions.  One more block makes the starts
- * of the single pass's digits, which are the ranks; a separate kernel would take 3 us before the
- * pass.
- */
-__global__ void __launch_bounds__(digit_threads)
-small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
-{
-	__shared__ uint32_t taken[(1 << perfect_bits) / 32];
-	__shared__ uint32_t counts[digit_threads];
-	__shared__ uint32_t sums[digit_threads / 32];
-	__shared__ bool won;
-	const uint32_t j = threadIdx.x;
-
-	if (blockIdx.x == perfect_blocks)
-	{
-		uint32_t	total;
-
-		counts[j] = 0;
-		__syncthreads();
-		if (j < runs.distinct)
-			counts[runs(j)] =
-				static_cast<uint32_t>(runs.starts[j + 1] - runs.starts[j]);
-		__syncthreads();
-		starts[j] = block_exclusive_sum<digit_threads>(counts[j], sums, &total);
-		return;
-	}
-
-	const uint32_t key =
-		static_cast<uint32_t>(runs.keys[j < runs.distinct ? j : 0]);
-
-	static_assert(sizeof(taken) == digit_threads * sizeof(uint32_t),
-				  "a thread clears a word");
-	for (uint32_t i = 0; i < perfect_tries; i++)
-	{
-		/* odd for every try */
-		const uint32_t factor =
-			0x9e3779b1u * (2 * (i * perfect_blocks + blockIdx.x) + 1);
-		const uint32_t place = perfect_place(key, factor);
-		bool		met = false;
-
-		/* the last try is over for all threads: its vote came after its atomics */
-		taken[j] = 0;
-		if (j == 0)
-			won = false;
-		__syncthreads();
-		if (j < runs.distinct)
-			met = atomicOr(&taken[place / 32], 1u << place % 32) >> place % 32 & 1;
-		if (__syncthreads_or(met ||
-							 *const_cast<volatile uint32_t *>(&table->factor) != 0))
-		{
-			/* Either a collision or another block was first.  A vote decides which, as the factor
-			 * may be set between the reads of two threads. */
-			if (__syncthreads_or(*const_cast<volatile uint32_t *>(&table->factor) != 0))
-				return;
-			continue;
-		}
-		/* of several blocks that have found a function, the first one fills the table */
-		if (j == 0)
-			won = atomicCAS(&table->factor, 0u, factor) == 0;
-		__syncthreads();
-		if (won && j < runs.distinct)
-			table->ranks[place] = static_cast<uint8_t>(runs(j));
-		return;
-	}
-}
-
 /* Turns keys into ranks of two bytes, by a hash table in shared memory.  This is no part of the
  * first pass, because the table leaves no room for the pass's tile. */
 __global__ void __launch_bounds__(rank_threads, 1)
@@ -571,16 +396,23 @@ configure_permutation(const HpsortCudaLimits &limits)
 				 (sizeof(uint32_t) + sizeof(uint16_t)));
 }
 
-/* Two passes over words of 16 bits that source loads.  *sweeps must have the starts of both
+/* One pass or two over words of 16 bits that source loads.  *sweeps must have the starts of all
  * passes' digits. */
 template <typename Source>
 static void
-sweep_twice(const SortInput &input, const Source &source, uint32_t bits, Sweeps *sweeps,
-			uint32_t *rows)
+row_passes(const SortInput &input, const Source &source, uint32_t passes, uint32_t bits,
+		   Sweeps *sweeps, uint32_t *rows)
 {
 	HpsortCuda *context = input.context;
 	const cudaStream_t stream = input.stream;
 	const uint64_t n = input.n;
+
+	if (passes == 1)
+	{
+		sweeps->run(stream, 0, FirstRows<Source, true>{source, bits, rows, nullptr, 1});
+		return;
+	}
+
 	const uint32_t chunks = static_cast<uint32_t>((n + chunk_rows - 1) / chunk_rows);
 	DeviceBuffer words(context, stream, n * sizeof(uint32_t), "a permutation");
 	DeviceBuffer segments(context, stream,
@@ -601,13 +433,7 @@ void
 binned_passes(const SortInput &input, uint32_t passes, uint32_t bits, Sweeps *sweeps,
 			  uint32_t *rows)
 {
-	const BinSource source = {input.keys, input.map()};
-
-	if (passes == 1)
-		sweeps->run(input.stream, 0, FirstRows<BinSource, true>{source, bits, rows,
-					nullptr, 1});
-	else
-		sweep_twice(input, source, bits, sweeps, rows);
+	row_passes(input, BinSource{input.keys, input.map()}, passes, bits, sweeps, rows);
 }
 
 /* Where bins fit, ranks are made only if they save a pass.  The runs must be the keys' own: a
@@ -632,20 +458,6 @@ ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32
 	const RunDigits digits = {runs.keys, runs.starts, distinct, binned, input.descending,
 		map};
 
-	/* one launch makes ranks and starts: the counts of ranks are the runs' counts */
-	if (!binned && passes == 1)
-	{
-		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);
-
-		static_assert(sizeof(SmallTable) <= REGIME_SWEEP_ZEROED, "it must fit");
-		small_table_kernel<<<perfect_blocks + 1, digit_threads, 0, stream>>>
-			(digits, table, sweeps->starts(0));
-		check_launch("build a table of ranks");
-		sweeps->run(stream, 0, FirstRows<SmallSource, true>{
-					{keys, table, runs.keys, distinct, input.descending},
-					bits, rows, nullptr, 1});
-		return;
-	}
 	run_digits_kernel<<<(distinct + digit_threads - 1) / digit_threads,
 		digit_threads, 0, stream>>>(digits, bits, passes, sweeps->starts(0),
 									sweeps->portions * sweep_digits,
@@ -668,7 +480,7 @@ ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32
 			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
 			stream>>>(keys, n, digits, pairs, ranks);
 		check_launch("rank the rows");
-		sweep_twice(input, RankSource{ranks}, bits, sweeps, rows);
+		row_passes(input, RankSource{ranks}, passes, bits, sweeps, rows);
 	}
 }
 

@@ -622,7 +622,6 @@ struct Sweeps
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
 	uint32_t   *tickets = nullptr;		/* one for each launch, and count_ticket() */
 	uint32_t   *lookback = nullptr;
-	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes for the caller */
 	uint64_t	lookback_bytes = 0;
 	const HpsortCuda *context = nullptr;
 
@@ -649,7 +648,6 @@ struct Sweeps
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
 		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
-		zeroed = carver.take<char>(REGIME_SWEEP_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
 	}

@@ -462,10 +462,13 @@ test_several_gpus(void)
 {
 	HpsortCuda *second;
 	int			devices = 1;
+	int			device;
 
+	CUDA(cudaGetDevice(&device));
 	ENGINE(hpsort_cuda_device_count(&devices, &err));
 	if (!ENGINE(hpsort_cuda_open(devices - 1, 0, &second, &err)))
 		return;
+	CUDA(cudaSetDevice(device));
 	printf("jobs on several gpus: 0 and %d\n", devices - 1);
 	current = "job of bucket_bitonic on several gpus";
 	test_shared(second);
@@ -478,6 +481,7 @@ test_several_gpus(void)
 	current = "job of bucket_bitonic on several gpus, given up";
 	test_shared_given_up(second);
 	hpsort_cuda_close(second);
+	CUDA(cudaSetDevice(device));
 }
 
 /* What cannot be done says so, at the earliest moment, and nothing is left. */
