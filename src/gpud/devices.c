@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
 #include "gpud/devices.h"
 #include "gpud/log.h"
 #include "sort/clock.h"
@@ -137,11 +136,8 @@ open_gpus(Devices *devices, const char *which, char *text)
 	for (i = 0; i < n; i++)
 	{
 		if (ordinals[i] >= present)
-		{
 			snprintf(text, GPU_TEXT_SIZE, "there is no device %d", ordinals[i]);
-			return EXIT_NO_DEVICE;
-		}
-		if (!add_device(devices, ordinals[i], text))
+		if (ordinals[i] >= present || !add_device(devices, ordinals[i], text))
 			return EXIT_NO_DEVICE;
 	}
 	return EXIT_ORDERLY;

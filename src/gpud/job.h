@@ -160,15 +160,10 @@ extern bool job_collect_busy(Job *job, bool wait);
 /* Does what can be done without a message; *timeout (ms, -1: none) says when to look again. */
 extern bool job_progress(Job *job, int *timeout);
 
-/* --- job_extents.c: extents that the client brings */
+/* --- job_rows.c: extents that the client brings, their rows, and questions about sorted keys */
 
 /* Handles KEEP: extents lie in a chunk that is the client's. */
 extern bool job_keep_extents(Job *job, const GpuMessage *m);
-
-/* Room for n more extents in job->extents; false if there is no memory for it. */
-extern bool job_reserve_extents(Job *job, uint32_t n);
-
-/* --- job_rows.c: rows of extents, and questions about the sorted keys */
 
 /* Handles LAYOUT: a layout lies in a chunk that is the client's. */
 extern bool job_set_layout(Job *job, const GpuMessage *m);

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
+#include "gpu/gpu_types.h"
 #include "gpud/connection.h"
 #include "gpud/log.h"
 

@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
 #include "gpud/connection.h"
 #include "gpud/log.h"
 #include "sort/clock.h"

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "gpu/client.h"
+#include "utils/resowner.h"
 
 /*
  * One connection for the job of a sort at its end, and one for keys that are sent
@@ -29,7 +30,7 @@ typedef struct Connection
 
 	/* of the job that uses the connection, see backend.c */
 	MemoryContext memory;		/* which it ends with; NULL: there is no job */
-	int			nest_level;		/* of the transaction that opened it */
+	ResourceOwner owner;		/* which it ends with, too */
 	bool		stream;			/* opened before all keys were there */
 } Connection;
 

@@ -4,7 +4,6 @@
  *
  * Other rooms include this header, and no other of this room:
  *
- *	backend.h               the GPU as a device of a sort
  *	connections.h           a session's connections to the service
  *	service_state.h         the state of the service, in shared memory
  *	supervisor.h            the background worker that runs the service
@@ -14,9 +13,14 @@
 
 #include "postgres.h"
 
-#include "pg/gpu/backend.h"
 #include "pg/gpu/connections.h"
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
+
+/*
+ * Lends the GPU to every sort of this session (backend.c): jobs over the session's connections, and
+ * what becomes of them when a query fails.  Called by _PG_init.
+ */
+extern void gpu_backend_install(void);
 
 #endif							/* HPSORT_PG_GPU_GPU_H */
