@@ -63,7 +63,6 @@ typedef struct GpuClientOptions
 	int			socket;			/* ... this one is connected already, and becomes the client's */
 	int			connect_timeout_ms; /* until the service's welcome is in */
 	int			wait_timeout_ms;	/* without any sign of life; 0: no limit */
-	const char *build;			/* must equal the service's; NULL: this one's */
 	uint64_t	epoch;			/* in which extents have their generations; 0: there are none */
 	GpuClientHooks hooks;
 } GpuClientOptions;

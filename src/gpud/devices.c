@@ -45,7 +45,12 @@ add_device(Devices *devices, int ordinal, char *text)
 		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
 		return false;
 	}
-	extents_init(&d->extents, extents_limit(&devices->memory, &d->info));
+	if (!extents_init(&d->extents, extents_limit(&devices->memory, &d->info)))
+	{
+		hpsort_cuda_close(d->cuda);
+		snprintf(text, GPU_TEXT_SIZE, "out of memory");
+		return false;
+	}
 	log_line(LOG_INFO, "opened device %d: %s", d->info.ordinal, d->info.name);
 	devices->count++;
 	return true;

@@ -74,11 +74,11 @@ close_on_device(Job *job, const GpuError *error, bool lost)
 		 * may not have come to it whole.
 		 */
 		if (error && error->failure == GPU_DEVICE_ERROR)
-			extents_forget(extents);
+			(void) extents_forget(extents, false);
 		extents_release(extents, job->extents.list, job->extents.n);
 		job->extents.n = 0;
 		if (error && error->failure == GPU_NO_MEMORY)
-			(void) extents_give_up(extents);
+			(void) extents_forget(extents, true);
 
 		/* A key out of bounds is no failure of the device. */
 		devices_put(job->devices, job->device, error == NULL && job->finished,
@@ -91,7 +91,7 @@ bool
 job_makes_room(Job *job, const HpsortCudaError * err)
 {
 	return err->code == HPSORT_CUDA_NO_MEMORY && !err->sticky &&
-		extents_give_up(&job->device->extents);
+		extents_forget(&job->device->extents, true);
 }
 
 void

@@ -207,7 +207,7 @@ test_find_extents(void **state)
 	}
 	printf("# %d extents found in %.0f us\n", N, best / 1000);
 	assert_int_equal(extents->bytes_in_jobs, 0);
-	assert_true(extents_give_up(extents));
+	assert_true(extents_forget(extents, true));
 	assert_int_equal(extents->bytes, 0);
 	assert_int_equal(extents->count, 0);
 	finish();
