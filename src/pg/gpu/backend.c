@@ -18,6 +18,7 @@
 #include "utils/resowner.h"
 
 #include "pg/compat.h"
+#include "pg/gpu/connections.h"
 #include "pg/gpu/gpu.h"
 #include "pg/guc.h"
 #include "pg/interrupts.h"

@@ -13,9 +13,8 @@
 
 #include "pg/compat.h"
 #include "pg/gpu/connections.h"
+#include "pg/gpu/gpu.h"
 #include "pg/gpu/service_process.h"
-#include "pg/gpu/service_state.h"
-#include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/sort_context.h"

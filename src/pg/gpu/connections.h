@@ -54,12 +54,4 @@ extern void connections_note(GpuFailure failure, const char *text);
 extern GpuFailure connections_failure(void);
 extern const char *connections_reason(void);
 
-/*
- * Fills in the service's devices, at most max, if it runs and answers; starts
- * nothing.  Returns their number; when there are none, text (size bytes) says why.
- * *state is a word for the service's state.
- */
-extern int	connections_devices(GpuDeviceStatus *devices, int max, const char **state,
-								char *text, size_t size);
-
 #endif							/* HPSORT_PG_GPU_CONNECTIONS_H */
