@@ -173,7 +173,7 @@ rest(Connection *c, int timeout)
 {
 	struct pollfd p[2] = {
 		{.fd = c->peer.fd,.events = POLLIN},
-		{.fd = c->job.chunks.holder.wake,.events = POLLIN},
+		{.fd = c->job.holder.wake,.events = POLLIN},
 	};
 
 	if (!c->greeted)
@@ -234,7 +234,7 @@ stop(Connection *c, int why)
 
 	atomic_store(&c->peer.over, why);
 	job_cancel(&c->job);
-	rc = write(c->job.chunks.holder.wake, &one, sizeof(one));
+	rc = write(c->job.holder.wake, &one, sizeof(one));
 	(void) rc;
 }
 

@@ -148,7 +148,7 @@ bool
 job_keep_extents(Job *job, const GpuMessage *m)
 {
 	const GpuChunk *message = &m->body.chunk;
-	Chunks	   *chunks = job->chunks.all;
+	Chunks	   *chunks = job->holder.chunks;
 	const char *chunk = chunks_at(chunks, message->chunk);
 	ExtentFront front;
 	uint64_t	number = 0;
@@ -182,7 +182,7 @@ job_keep_extents(Job *job, const GpuMessage *m)
 bool
 job_set_layout(Job *job, const GpuMessage *m)
 {
-	const char *chunk = chunks_at(job->chunks.all, m->body.chunk.chunk);
+	const char *chunk = chunks_at(job->holder.chunks, m->body.chunk.chunk);
 	RowsLayout	layout;
 	ValueRange	ranges[ROWS_MAX_RANGES];
 	HpsortCudaError err;
@@ -193,7 +193,7 @@ job_set_layout(Job *job, const GpuMessage *m)
 	if (layout.nranges > ROWS_MAX_RANGES)
 		return peer_bad_message(job->peer, "impossible layout");
 	memcpy(ranges, chunk + sizeof(layout), layout.nranges * sizeof(ValueRange));
-	job_take_back(job, m->body.chunk.chunk);
+	chunks_put(&job->holder, m->body.chunk.chunk);
 	if (!rows_layout_is_sound(&layout, ranges))
 		return peer_bad_message(job->peer, "impossible layout");
 	job->layout = true;
@@ -422,7 +422,7 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 	uint32_t	nfound = list->n * list->ncolumns;
 	uint32_t	i;
 
-	memcpy(list->entries, chunks_at(job->chunks.all, chunk), list->n * list->size);
+	memcpy(list->entries, chunks_at(job->holder.chunks, chunk), list->n * list->size);
 	for (i = 0; i < list->n; i++)
 		memcpy(list->generations + (size_t) i * list->ncolumns, entry_at(list, i) + 1,
 			   list->ncolumns * sizeof(uint64_t));
@@ -436,7 +436,7 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 static bool
 answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {
-	memcpy(chunks_at(job->chunks.all, message->chunk), list->entries, list->n * list->size);
+	memcpy(chunks_at(job->holder.chunks, message->chunk), list->entries, list->n * list->size);
 	job->n += list->keys;
 	return job_lend(job, message->chunk, message->count);
 }
@@ -450,7 +450,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 	HpsortCudaError err;
 	bool		alive;
 
-	if (job->spec.n != 0 || list.n > gpu_chunk_rows(job->chunks.all->bytes, list.ncolumns))
+	if (job->spec.n != 0 || list.n > gpu_chunk_rows(job->holder.chunks->bytes, list.ncolumns))
 		return peer_bad_message(job->peer, "rows in a job whose keys were counted, or beyond the "
 								"chunk");
 	list.size = sizeof(SortRows) + list.ncolumns * sizeof(uint64_t);
@@ -497,7 +497,7 @@ static HpsortCudaCode
 answer_questions(Job *job, GpuMessageType type, const GpuChunk *message, const void *questions,
 				 HpsortCudaError * err)
 {
-	void	   *chunk = chunks_at(job->chunks.all, message->chunk);
+	void	   *chunk = chunks_at(job->holder.chunks, message->chunk);
 	uint64_t	distinct = 0;
 	HpsortCudaCode code = HPSORT_CUDA_OK;
 
@@ -531,7 +531,7 @@ job_look_up(Job *job, const GpuMessage *m)
 	questions = malloc(bytes);
 	if (questions == NULL)
 		return job_fail(job, GPU_RESOURCES, "out of memory");
-	memcpy(questions, chunks_at(job->chunks.all, message->chunk), bytes);
+	memcpy(questions, chunks_at(job->holder.chunks, message->chunk), bytes);
 	if (type == GPU_MSG_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
 		alive = peer_bad_message(job->peer, "position beyond the keys");
 	else if (answer_questions(job, type, message, questions, &err) != HPSORT_CUDA_OK)
