@@ -37,8 +37,8 @@ typedef struct GpuCounters
  * What a client is lent by its caller; arg is passed to all of it.
  *
  * wait sleeps until fd is ready for one of events (POLLIN | POLLOUT), at most timeout_ms
- * (-1: no limit), and returns the events that are ready, 0 after the timeout, or -1 when the
- * caller wants to stop (cancel, termination): the call in progress then returns SORT_CANCELLED
+ * (-1: no limit), and returns the events that are ready, 0 after the timeout or earlier, or -1 when
+ * the caller wants to stop (cancel, termination): the call in progress then returns SORT_CANCELLED
  * and the connection is closed, which frees the job.  NULL: poll(2).
  *
  * failed is called for every failure of a connection that was made, and of its jobs, but for those
@@ -63,7 +63,6 @@ typedef struct GpuClientOptions
 	int			socket;			/* ... this one is connected already, and becomes the client's */
 	int			connect_timeout_ms; /* until the service's welcome is in */
 	int			wait_timeout_ms;	/* without any sign of life; 0: no limit */
-	const char *build;			/* must equal the service's; NULL: this one's */
 	uint64_t	epoch;			/* in which extents have their generations; 0: there are none */
 	GpuClientHooks hooks;
 } GpuClientOptions;

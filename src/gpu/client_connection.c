@@ -289,11 +289,10 @@ client_send(GpuClient *c, const GpuMessage *message, SortError *err)
 
 /*
  * The next message, checked by itself; what is queued is sent first.  Without
- * wait, *got may come back false.
+ * wait, there may be none: then its type is 0.
  */
 static SortStatus
-next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, bool *got,
-			 SortError *err)
+next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, SortError *err)
 {
 	if (c->fd < 0)
 		return client_lost(c, err, 0);
@@ -308,7 +307,6 @@ next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, boo
 							   message, &why))
 		{
 			case GPU_PARSE_MESSAGE:
-				*got = true;
 				return SORT_OK;
 			case GPU_PARSE_BAD:
 				return client_violation(c, err, why);
@@ -320,7 +318,7 @@ next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, boo
 			status = receive(c, &more, err);
 		if (status == SORT_OK && !more)
 		{
-			*got = false;
+			message->header.type = 0;
 			if (!wait)
 				return SORT_OK;
 			status = wait_ready(c, POLLIN, deadline, &ready, err);
@@ -341,15 +339,15 @@ take_error(GpuClient *c, const GpuMessage *message, SortError *err)
 }
 
 SortStatus
-client_receive(GpuClient *c, bool wait, GpuMessage *message, bool *got, SortError *err)
+client_receive(GpuClient *c, bool wait, GpuMessage *message, SortError *err)
 {
 	int64_t		deadline = deadline_after(c->wait_timeout_ms);
 
 	for (;;)
 	{
-		SortStatus	status = next_message(c, wait, deadline, message, got, err);
+		SortStatus	status = next_message(c, wait, deadline, message, err);
 
-		if (status != SORT_OK || !*got)
+		if (status != SORT_OK || message->header.type == 0)
 			return status;
 		if (message->header.type == GPU_MSG_ERROR && message->header.job == 0)
 			return take_error(c, message, err);
@@ -466,20 +464,19 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 }
 
 static SortStatus
-shake_hands(GpuClient *c, const char *build, uint64_t epoch, int64_t deadline, SortError *err)
+shake_hands(GpuClient *c, uint64_t epoch, int64_t deadline, SortError *err)
 {
 	GpuMessage	message;
 	SortStatus	status;
-	bool		got;
 
 	gpu_message_init(&message, GPU_MSG_HELLO, 0);
 	message.body.hello.magic = GPU_MAGIC;
 	message.body.hello.version = GPU_PROTOCOL_VERSION;
-	snprintf(message.body.hello.build, GPU_BUILD_SIZE, "%s", build);
+	snprintf(message.body.hello.build, GPU_BUILD_SIZE, "%s", gpu_build_id());
 	message.body.hello.epoch = epoch;
 	status = client_send(c, &message, err);
 	if (status == SORT_OK)
-		status = next_message(c, true, deadline, &message, &got, err);
+		status = next_message(c, true, deadline, &message, err);
 	if (status != SORT_OK)
 		return status;
 	if (message.header.type == GPU_MSG_ERROR)
@@ -489,9 +486,9 @@ shake_hands(GpuClient *c, const char *build, uint64_t epoch, int64_t deadline, S
 	if (message.body.welcome.version != GPU_PROTOCOL_VERSION)
 		return client_fail(c, err, GPU_PROTOCOL, "GPU service speaks protocol %u, not %u",
 						   message.body.welcome.version, GPU_PROTOCOL_VERSION);
-	if (strcmp(message.body.welcome.build, build) != 0)
+	if (strcmp(message.body.welcome.build, gpu_build_id()) != 0)
 		return client_fail(c, err, GPU_PROTOCOL, "GPU service is of another build: %s, not %s",
-						   message.body.welcome.build, build);
+						   message.body.welcome.build, gpu_build_id());
 	c->service_pid = message.body.welcome.pid;
 	c->costs = message.body.welcome.costs;
 	c->keeps_extents = epoch != 0 && message.body.welcome.extent_memory > 0;
@@ -525,8 +522,7 @@ gpu_client_connect(const GpuClientOptions *options, GpuClient **client, GpuFailu
 		c->hooks.wait = gpu_client_poll;
 	status = fd >= 0 ? SORT_OK : open_socket(c, options->socket_path, &err);
 	if (status == SORT_OK)
-		status = shake_hands(c, options->build ? options->build : gpu_build_id(),
-							 options->epoch, deadline_after(options->connect_timeout_ms), &err);
+		status = shake_hands(c, options->epoch, deadline_after(options->connect_timeout_ms), &err);
 	c->connecting = false;
 	if (status != SORT_OK)
 	{
@@ -563,11 +559,10 @@ gpu_client_is_usable(GpuClient *c)
 {
 	SortError	err;
 	GpuMessage	message;
-	bool		got = true;
 
 	/* Between jobs only the end of the connection can come. */
-	while (c->fd >= 0 && got && c->job == NULL)
-		if (client_receive(c, false, &message, &got, &err) != SORT_OK)
+	while (c->fd >= 0 && c->job == NULL)
+		if (client_receive(c, false, &message, &err) != SORT_OK || message.header.type == 0)
 			break;
 	return c->fd >= 0;
 }

@@ -82,10 +82,9 @@ extern SortStatus client_send(GpuClient *c, const GpuMessage *message, SortError
 
 /*
  * The next message for the connection or the current job, checked by itself; what is queued is
- * sent first.  Waits within the wait timeout; without wait, *got may come back false.
+ * sent first.  Waits within the wait timeout; without wait, there may be none: then its type is 0.
  */
-extern SortStatus client_receive(GpuClient *c, bool wait, GpuMessage *message, bool *got,
-								 SortError *err);
+extern SortStatus client_receive(GpuClient *c, bool wait, GpuMessage *message, SortError *err);
 
 static inline char *
 client_chunk_memory(const GpuClient *c, uint32_t chunk)

@@ -335,7 +335,7 @@ gpu_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t 
 	if (status == SORT_OK)
 		status = send_lists(job, n, most, err);
 	while (status == SORT_OK && asked->answered < n)
-		status = client_job_handle(job, NULL, err);
+		status = client_job_handle(job, err);
 	asked->list = NULL;
 	asked->asked = asked->answered = 0;
 	return status;
@@ -368,7 +368,7 @@ gpu_finish(SortJob *base, SortError *err)
 	if (status == SORT_OK && job->base.spec.look_up)
 		status = client_announce(job, 1, err);	/* for the first questions */
 	while (status == SORT_OK && !job->finished)
-		status = client_job_handle(job, NULL, err);
+		status = client_job_handle(job, err);
 
 	/* FINISH has given back the chunks that were granted for what has not come. */
 	while (c->area.ngranted > 0)

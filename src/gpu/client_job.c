@@ -187,20 +187,25 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 	}
 }
 
-SortStatus
-client_job_handle(GpuJob *job, bool *came, SortError *err)
+/* Handles the next message; without wait, *came is false if none was there. */
+static SortStatus
+handle_next(GpuJob *job, bool wait, bool *came, SortError *err)
 {
 	GpuMessage	message;
-	bool		got = false;
-	SortStatus	status = client_receive(job->client, came == NULL, &message, &got, err);
+	SortStatus	status = client_receive(job->client, wait, &message, err);
 
-	if (status == SORT_OK && got)
+	*came = status == SORT_OK && message.header.type != 0;
+	if (*came)
 		status = client_job_message(job->client, &message, err);
-	if (status == SORT_OK && job->failed)
-		return client_job_failed(job, err);
-	if (came)
-		*came = got;
-	return status;
+	return status == SORT_OK && job->failed ? client_job_failed(job, err) : status;
+}
+
+SortStatus
+client_job_handle(GpuJob *job, SortError *err)
+{
+	bool		came;
+
+	return handle_next(job, true, &came, err);
 }
 
 SortStatus
@@ -210,7 +215,7 @@ client_job_handle_all(GpuJob *job, SortError *err)
 	SortStatus	status = SORT_OK;
 
 	while (status == SORT_OK && came)
-		status = client_job_handle(job, &came, err);
+		status = handle_next(job, false, &came, err);
 	return status;
 }
 
@@ -220,7 +225,7 @@ client_next_lent(GpuJob *job, GpuChunk *lent, SortError *err)
 	SortStatus	status = SORT_OK;
 
 	while (status == SORT_OK && job->lent.count == 0)
-		status = client_job_handle(job, NULL, err);
+		status = client_job_handle(job, err);
 	*lent = job->lent;
 	job->lent.count = 0;
 	return status;
@@ -246,7 +251,7 @@ client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *err)
 
 	while (c->area.ngranted == 0)
 	{
-		SortStatus	status = client_job_handle(job, NULL, err);
+		SortStatus	status = client_job_handle(job, err);
 
 		if (status != SORT_OK)
 			return status;
@@ -298,9 +303,8 @@ gpu_client_devices(GpuClient *c, GpuDeviceStatus *devices, int max, int *count, 
 	while (status == SORT_OK)
 	{
 		const GpuDevice *device = &message.body.device;
-		bool		got;
 
-		status = client_receive(c, true, &message, &got, err);
+		status = client_receive(c, true, &message, err);
 		if (status != SORT_OK)
 			break;
 		if (message.header.type != GPU_MSG_DEVICE)

@@ -71,11 +71,8 @@ typedef struct GpuJob
 
 /* --- client_job.c */
 
-/*
- * Handles one message: waits for it, or (came is not NULL) sets *came to whether
- * there was one.  Fails if the job has failed.
- */
-extern SortStatus client_job_handle(GpuJob *job, bool *came, SortError *err);
+/* Waits for a message, and handles it.  Fails if the job has failed. */
+extern SortStatus client_job_handle(GpuJob *job, SortError *err);
 
 /* Takes note of a message for the current job. */
 extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);

@@ -1,7 +1,7 @@
 /*
  * gpu_types.h
  *		What everybody who deals with the GPU service has in common: why the GPU was
- *		not used, and the state of a device.
+ *		not used, the state of a device, and how the service ends.
  */
 #ifndef HPSORT_GPU_TYPES_H
 #define HPSORT_GPU_TYPES_H
@@ -45,5 +45,16 @@ typedef struct GpuDeviceStatus
 	char		state[24];		/* "ready", "failed" */
 	char		last_error[160];	/* empty: none */
 } GpuDeviceStatus;
+
+/* Exit codes of hpsort-gpud, by which the supervisor decides whether to start another one. */
+enum
+{
+	EXIT_ORDERLY = 0,			/* stopped by a signal */
+	EXIT_INTERNAL = 1,			/* any failure that none of the others names */
+	EXIT_USAGE = 2,				/* options that are not valid */
+	EXIT_NO_DEVICE = 3,			/* no driver, or no device that can be used */
+	EXIT_DEVICE_LOST = 4,		/* a CUDA error that only a new process gets rid of */
+	EXIT_OCCUPIED = 5			/* another process listens at the socket's path */
+};
 
 #endif							/* HPSORT_GPU_TYPES_H */

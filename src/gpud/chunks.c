@@ -20,12 +20,7 @@
 #include "gpud/chunks.h"
 #include "sort/clock.h"
 
-/*
- * The most chunks of a holder: one being filled or read, one submitted, one on the bus, one spare.
- * More gain nothing and cost page faults (bench/gpu/service_bench).  While chunks are scarce, one
- * for each end: the client's and the device's.
- */
-#define HOLDER_MOST 4
+/* The most chunks of a holder while chunks are scarce: one for the client, one for the device. */
 #define HOLDER_MOST_SCARCE 2
 
 bool
@@ -77,6 +72,7 @@ bool
 chunks_holder_init(Chunks *chunks, ChunkHolder *holder)
 {
 	memset(holder, 0, sizeof(*holder));
+	holder->chunks = chunks;
 	holder->given = -1;
 	holder->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (holder->wake < 0)
@@ -118,7 +114,6 @@ take_free(Chunks *chunks, ChunkHolder *holder)
 	memmove(chunks->free + at, chunks->free + at + 1, (chunks->nfree - 1 - at) * sizeof(uint32_t));
 	chunks->nfree--;
 	holder->seen[chunk] = 1;
-	holder->held++;
 	return chunk;
 }
 
@@ -189,9 +184,32 @@ most_held(const Chunks *chunks)
 	return chunks->nfree <= reserve ? HOLDER_MOST_SCARCE : HOLDER_MOST;
 }
 
-int64_t
-chunks_take(Chunks *chunks, ChunkHolder *holder, bool must)
+HeldChunk *
+chunks_held(ChunkHolder *holder, uint32_t chunk)
 {
+	uint32_t	i;
+
+	for (i = 0; i < holder->held; i++)
+		if (holder->list[i].chunk == chunk)
+			return &holder->list[i];
+	return NULL;
+}
+
+uint32_t
+chunks_count(const ChunkHolder *holder, ChunkState state)
+{
+	uint32_t	count = 0;
+	uint32_t	i;
+
+	for (i = 0; i < holder->held; i++)
+		count += holder->list[i].state == state;
+	return count;
+}
+
+int64_t
+chunks_take(ChunkHolder *holder, bool must)
+{
+	Chunks	   *chunks = holder->chunks;
 	int64_t		chunk = -1;
 
 	pthread_mutex_lock(&chunks->lock);
@@ -203,12 +221,28 @@ chunks_take(Chunks *chunks, ChunkHolder *holder, bool must)
 	else if (must)
 		enter_queue(chunks, holder);
 	pthread_mutex_unlock(&chunks->lock);
+	if (chunk >= 0)
+		holder->list[holder->held++] = (HeldChunk)
+	{
+		.chunk = (uint32_t) chunk,.state = CHUNK_BUSY
+	};
 	return chunk;
 }
 
-void
-chunks_leave(Chunks *chunks, ChunkHolder *holder)
+/* A chunk is free again, and may be one that a holder in the queue waits for. */
+static void
+put_free(Chunks *chunks, uint32_t chunk)
 {
+	pthread_mutex_lock(&chunks->lock);
+	chunks->free[chunks->nfree++] = chunk;
+	serve_queue(chunks);
+	pthread_mutex_unlock(&chunks->lock);
+}
+
+void
+chunks_leave(ChunkHolder *holder)
+{
+	Chunks	   *chunks = holder->chunks;
 	int64_t		chunk;
 
 	pthread_mutex_lock(&chunks->lock);
@@ -232,15 +266,14 @@ chunks_leave(Chunks *chunks, ChunkHolder *holder)
 	holder->queued = false;
 	pthread_mutex_unlock(&chunks->lock);
 	if (chunk >= 0)
-		chunks_put(chunks, holder, (uint32_t) chunk);
+		put_free(chunks, (uint32_t) chunk);
 }
 
 void
-chunks_put(Chunks *chunks, ChunkHolder *holder, uint32_t chunk)
+chunks_put(ChunkHolder *holder, uint32_t chunk)
 {
-	pthread_mutex_lock(&chunks->lock);
-	chunks->free[chunks->nfree++] = chunk;
-	holder->held--;
-	serve_queue(chunks);
-	pthread_mutex_unlock(&chunks->lock);
+	HeldChunk  *held = chunks_held(holder, chunk);
+
+	*held = holder->list[--holder->held];
+	put_free(holder->chunks, chunk);
 }

@@ -15,13 +15,36 @@
 #include <stdint.h>
 
 /*
+ * The most chunks of a holder: one being filled or read, one submitted, one on the bus, one spare.
+ * More gain nothing and cost page faults (bench/gpu/service_bench).
+ */
+#define HOLDER_MOST 4
+
+typedef enum ChunkState
+{
+	CHUNK_BUSY,					/* the service or the device works on it */
+	CHUNK_FILLING,				/* the client's, for writing */
+	CHUNK_READING,				/* the client's, for reading */
+	CHUNK_NONE					/* no state of a chunk that is held */
+} ChunkState;
+
+typedef struct HeldChunk
+{
+	uint32_t	chunk;
+	ChunkState	state;
+	uint64_t	number;			/* busy: of the engine's call that reads it; 0: of none yet */
+} HeldChunk;
+
+/*
  * What may hold chunks: a job.  wake is an eventfd, which becomes readable when
  * a chunk that the holder queues for has been given to it.
  */
 typedef struct ChunkHolder
 {
+	struct Chunks *chunks;
+	HeldChunk	list[HOLDER_MOST];
+	uint32_t	held;			/* chunks in list */
 	int			wake;
-	uint32_t	held;			/* chunks */
 	bool		waiting;		/* in the queue */
 	int64_t		given;			/* chunk given while waiting, -1: none */
 	bool		queued;			/* waits for a chunk, or has not taken the one that was given */
@@ -36,7 +59,7 @@ typedef struct Chunks
 	char	   *memory;			/* all of it, mapped */
 	uint64_t	bytes;			/* of a chunk */
 	uint32_t	count;			/* of chunks */
-	pthread_mutex_t lock;		/* of what follows, and of the holders */
+	pthread_mutex_t lock;		/* of what follows, and of what holders have from waiting on */
 	uint32_t   *free;			/* a stack: the last chunk freed is the warmest */
 	uint32_t	nfree;
 	ChunkHolder *first;			/* the queue, of holders without a chunk */
@@ -55,21 +78,27 @@ extern bool chunks_holder_init(Chunks *chunks, ChunkHolder *holder);
 /* The holder holds nothing any more, and does not queue. */
 extern void chunks_holder_release(ChunkHolder *holder);
 
+/* The chunk of that number among those that the holder has, or NULL. */
+extern HeldChunk *chunks_held(ChunkHolder *holder, uint32_t chunk);
+
+/* How many chunks of the holder are in that state. */
+extern uint32_t chunks_count(const ChunkHolder *holder, ChunkState state);
+
 /*
- * Returns a chunk, or -1; never waits.
+ * Returns a chunk, which is busy, or -1; never waits.
  *
  * With must, which is for a holder that has none, any free chunk will do.  If there is none, the
  * holder queues: holder->wake becomes readable when it has been given one, which the next call
  * returns.  Without must, the holder gets one more only while no holder queues, up to four; up to
  * two while an eighth of all chunks or less are free.
  */
-extern int64_t chunks_take(Chunks *chunks, ChunkHolder *holder, bool must);
+extern int64_t chunks_take(ChunkHolder *holder, bool must);
 
 /* Leaves the queue, if the holder is in it; a chunk that has come meanwhile is given back. */
-extern void chunks_leave(Chunks *chunks, ChunkHolder *holder);
+extern void chunks_leave(ChunkHolder *holder);
 
-/* Gives a chunk back. */
-extern void chunks_put(Chunks *chunks, ChunkHolder *holder, uint32_t chunk);
+/* Gives a chunk back that the holder has. */
+extern void chunks_put(ChunkHolder *holder, uint32_t chunk);
 
 static inline void *
 chunks_at(const Chunks *chunks, uint32_t chunk)

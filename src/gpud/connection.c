@@ -173,7 +173,7 @@ rest(Connection *c, int timeout)
 {
 	struct pollfd p[2] = {
 		{.fd = c->peer.fd,.events = POLLIN},
-		{.fd = c->job.chunks.holder.wake,.events = POLLIN},
+		{.fd = c->job.holder.wake,.events = POLLIN},
 	};
 
 	if (!c->greeted)
@@ -203,10 +203,7 @@ forget(Connection *c)
 	free(c);
 
 	/* Last of all: connections_end may return now, and its caller free the service. */
-	pthread_mutex_lock(&service->lock);
-	service->nconnections--;
-	pthread_cond_signal(&service->ended);
-	pthread_mutex_unlock(&service->lock);
+	atomic_fetch_sub(&service->nconnections, 1);
 }
 
 static void *
@@ -237,22 +234,14 @@ stop(Connection *c, int why)
 
 	atomic_store(&c->peer.over, why);
 	job_cancel(&c->job);
-	rc = write(c->job.chunks.holder.wake, &one, sizeof(one));
+	rc = write(c->job.holder.wake, &one, sizeof(one));
 	(void) rc;
 }
 
 bool
 service_init(Service *service)
 {
-	pthread_condattr_t attr;
-
 	pthread_mutex_init(&service->lock, NULL);
-
-	/* The time of connections_end does not go by a clock that can be set. */
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&service->ended, &attr);
-	pthread_condattr_destroy(&attr);
 	service->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return service->epoll >= 0;
 }
@@ -309,7 +298,7 @@ connection_start(Service *service, int fd)
 	c->peer.id = ++service->last_id;
 	c->next = service->connections;
 	service->connections = c;
-	service->nconnections++;
+	atomic_fetch_add(&service->nconnections, 1);
 	event.data.u64 = c->peer.id;
 	if (epoll_ctl(service->epoll, EPOLL_CTL_ADD, fd, &event) == 0 &&
 		pthread_create(&thread, NULL, connection_main, c) == 0)
@@ -343,25 +332,15 @@ connection_gone(Service *service, uint64_t id)
 bool
 connections_end(Service *service, int why, int timeout_ms)
 {
+	const struct timespec pause = {.tv_nsec = 1000 * 1000};
+	const int64_t until = sort_clock_ms() + timeout_ms;
 	Connection *c;
-	struct timespec until;
-	int			rc = 0;
-	bool		all;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += (long) (timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000)
-	{
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	pthread_mutex_lock(&service->lock);
 	for (c = service->connections; c; c = c->next)
 		stop(c, why);
-	while (service->nconnections > 0 && rc == 0)
-		rc = pthread_cond_timedwait(&service->ended, &service->lock, &until);
-	all = service->nconnections == 0;
 	pthread_mutex_unlock(&service->lock);
-	return all;
+	while (atomic_load(&service->nconnections) > 0 && sort_clock_ms() < until)
+		nanosleep(&pause, NULL);
+	return atomic_load(&service->nconnections) == 0;
 }

@@ -9,6 +9,7 @@
 #define HPSORT_GPUD_CONNECTION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "gpud/chunks.h"
 #include "gpud/devices.h"
@@ -19,13 +20,12 @@ typedef struct Service
 {
 	Devices		devices;
 	Chunks		chunks;
+	int			epoll;			/* reports a peer's end to the main thread */
+	atomic_uint nconnections;	/* whose thread has not ended */
 	pthread_mutex_t lock;		/* of what follows */
-	pthread_cond_t ended;		/* a connection did; on the monotonic clock */
-	struct Connection *connections;
-	uint32_t	nconnections;	/* whose thread has not ended */
+	struct Connection *connections; /* the newest first */
 	uint64_t	last_id;
 	int64_t		complain_after; /* ms; when the log may say again that clients are silent */
-	int			epoll;			/* tells the main thread of a peer's end */
 } Service;
 
 /* Prepares all but devices and chunks; false, with errno, if that is not possible. */

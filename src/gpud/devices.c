@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
 #include "gpud/devices.h"
 #include "gpud/log.h"
 #include "sort/clock.h"
@@ -46,7 +45,12 @@ add_device(Devices *devices, int ordinal, char *text)
 		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
 		return false;
 	}
-	extents_init(&d->extents, extents_limit(&devices->memory, &d->info));
+	if (!extents_init(&d->extents, extents_limit(&devices->memory, &d->info)))
+	{
+		hpsort_cuda_close(d->cuda);
+		snprintf(text, GPU_TEXT_SIZE, "out of memory");
+		return false;
+	}
 	log_line(LOG_INFO, "opened device %d: %s", d->info.ordinal, d->info.name);
 	devices->count++;
 	return true;
@@ -137,11 +141,8 @@ open_gpus(Devices *devices, const char *which, char *text)
 	for (i = 0; i < n; i++)
 	{
 		if (ordinals[i] >= present)
-		{
 			snprintf(text, GPU_TEXT_SIZE, "there is no device %d", ordinals[i]);
-			return EXIT_NO_DEVICE;
-		}
-		if (!add_device(devices, ordinals[i], text))
+		if (ordinals[i] >= present || !add_device(devices, ordinals[i], text))
 			return EXIT_NO_DEVICE;
 	}
 	return EXIT_ORDERLY;

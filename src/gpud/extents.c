@@ -4,8 +4,8 @@
  *
  * A hash table finds them.  Generations are given out one after the other, so their low bits
  * are the hash: extents of one column lie in buckets side by side, and looking up all of them
- * goes through the table in order.  What to give up is found by a clock with one bit for each
- * extent: that a job has used it since the hand has come by.
+ * goes through the table in order.  What to give up is found by a clock, whose hand goes around the
+ * table, with one bit for each extent: that a job has used it since the hand has come by.
  *
  * Device memory is freed without the lock, because a device may take long for it.
  */
@@ -15,20 +15,30 @@
 
 #include "gpud/extents.h"
 
-/* Buckets of the first table; it doubles when there are more extents than buckets. */
-#define FIRST_BUCKETS 1024
+/*
+ * The table has a bucket for each 16 kB that extents may take, within these bounds.  An extent of
+ * 128 full blocks has more bytes, so that chains are short.
+ */
+#define BYTES_IN_BUCKET 16384
+#define LEAST_BUCKETS 1024
+#define MOST_BUCKETS (1 << 22)
 
 /* How many extents ahead of the one that is looked at the cache is asked for. */
 #define EXTENTS_AHEAD 12
 
 #define CACHE_LINE 64
 
-void
+bool
 extents_init(Extents *extents, uint64_t limit)
 {
 	memset(extents, 0, sizeof(*extents));
 	extents->limit = limit;
+	extents->nbuckets = LEAST_BUCKETS;
+	while (extents->nbuckets < MOST_BUCKETS && extents->nbuckets < limit / BYTES_IN_BUCKET)
+		extents->nbuckets *= 2;
+	extents->buckets = calloc(extents->nbuckets, sizeof(*extents->buckets));
 	pthread_mutex_init(&extents->lock, NULL);
+	return extents->buckets != NULL;
 }
 
 /* --- with the lock */
@@ -44,42 +54,9 @@ find(const Extents *extents, uint64_t generation)
 {
 	HeldExtent *e;
 
-	if (extents->buckets == NULL)
-		return NULL;
 	for (e = *bucket_of(extents, generation); e && e->generation != generation; e = e->chain)
 		;
 	return e;
-}
-
-/* A table with room for one more extent; false if there is no memory for the first table. */
-static bool
-grow_table(Extents *extents)
-{
-	uint64_t	nbuckets = extents->nbuckets > 0 ? extents->nbuckets * 2 : FIRST_BUCKETS;
-	HeldExtent **old = extents->buckets;
-	HeldExtent **buckets;
-	uint64_t	n = extents->nbuckets;
-	uint64_t	i;
-
-	if (extents->count < n)
-		return true;
-	buckets = calloc(nbuckets, sizeof(*buckets));
-	if (buckets == NULL)
-		return old != NULL;		/* chains get longer */
-	extents->buckets = buckets;
-	extents->nbuckets = nbuckets;
-	for (i = 0; i < n; i++)
-		while (old[i])
-		{
-			HeldExtent *e = old[i];
-			HeldExtent **bucket = bucket_of(extents, e->generation);
-
-			old[i] = e->chain;
-			e->chain = *bucket;
-			*bucket = e;
-		}
-	free(old);
-	return true;
 }
 
 /* The caller holds the extent. */
@@ -100,30 +77,35 @@ condemn(Extents *extents, HeldExtent *e, HeldExtent **doomed)
 	*doomed = e;
 }
 
-/* Nobody finds the extent any more. */
+/* Nobody finds the extent that link points to any more. */
 static void
-forget(Extents *extents, HeldExtent *e, HeldExtent **doomed)
+forget(Extents *extents, HeldExtent **link, HeldExtent **doomed)
 {
-	HeldExtent **link = bucket_of(extents, e->generation);
+	HeldExtent *e = *link;
 
-	while (*link != e)
-		link = &(*link)->chain;
 	*link = e->chain;
-	if (extents->hand == e)
-		extents->hand = e->next != e ? e->next : NULL;
-	e->next->previous = e->previous;
-	e->previous->next = e->next;
 	e->known = false;
 	extents->count--;
 	if (e->jobs == 0)
 		condemn(extents, e, doomed);
 }
 
+/* Forgets all extents; with spare, those that jobs hold stay. */
 static void
-forget_all(Extents *extents, HeldExtent **doomed)
+forget_all(Extents *extents, bool spare, HeldExtent **doomed)
 {
-	while (extents->hand)
-		forget(extents, extents->hand, doomed);
+	uint64_t	i;
+
+	for (i = 0; i < extents->nbuckets && extents->count > 0; i++)
+	{
+		HeldExtent **link = &extents->buckets[i];
+
+		while (*link)
+			if (spare && (*link)->jobs > 0)
+				link = &(*link)->chain;
+			else
+				forget(extents, link, doomed);
+	}
 }
 
 /*
@@ -133,17 +115,18 @@ forget_all(Extents *extents, HeldExtent **doomed)
 static void
 evict(Extents *extents, uint64_t need, HeldExtent **doomed)
 {
-	while (extents->hand && extents->bytes + need > extents->limit)
+	while (extents->count > 0 && extents->bytes + need > extents->limit)
 	{
-		HeldExtent *e = extents->hand;
+		HeldExtent **link = &extents->buckets[extents->hand++ & (extents->nbuckets - 1)];
 
-		extents->hand = e->next;
-		if (e->jobs > 0)
-			continue;
-		if (e->used)
-			e->used = false;
-		else
-			forget(extents, e, doomed);
+		while (*link && extents->bytes + need > extents->limit)
+			if ((*link)->jobs == 0 && !(*link)->used)
+				forget(extents, link, doomed);
+			else
+			{
+				(*link)->used &= (*link)->jobs > 0;
+				link = &(*link)->chain;
+			}
 	}
 }
 
@@ -167,7 +150,7 @@ dispose(HeldExtent *doomed)
 void
 extents_destroy(Extents *extents)
 {
-	(void) extents_give_up(extents);
+	(void) extents_forget(extents, true);
 	free(extents->buckets);
 	pthread_mutex_destroy(&extents->lock);
 }
@@ -181,21 +164,24 @@ extents_hear(Extents *extents, uint64_t epoch)
 		return;
 	pthread_mutex_lock(&extents->lock);
 	if (extents->epoch != epoch)
-		forget_all(extents, &doomed);
+		forget_all(extents, false, &doomed);
 	extents->epoch = epoch;
 	pthread_mutex_unlock(&extents->lock);
 	dispose(doomed);
 }
 
-void
-extents_forget(Extents *extents)
+bool
+extents_forget(Extents *extents, bool spare)
 {
 	HeldExtent *doomed = NULL;
+	bool		any;
 
 	pthread_mutex_lock(&extents->lock);
-	forget_all(extents, &doomed);
+	forget_all(extents, spare, &doomed);
 	pthread_mutex_unlock(&extents->lock);
+	any = doomed != NULL;
 	dispose(doomed);
+	return any;
 }
 
 void
@@ -206,7 +192,7 @@ extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, uint
 	bool		any;
 
 	pthread_mutex_lock(&extents->lock);
-	any = epoch != 0 && extents->epoch == epoch && extents->buckets != NULL;
+	any = epoch != 0 && extents->epoch == epoch;
 	for (i = 0; i < n; i++)
 	{
 		if (any && n - i > EXTENTS_AHEAD)
@@ -302,22 +288,12 @@ extents_enter(Extents *extents, uint64_t epoch, HeldExtent *e)
 	pthread_mutex_lock(&extents->lock);
 
 	/* Meanwhile another client may have named another epoch, or kept the same extent. */
-	if (epoch == extents->epoch && find(extents, e->generation) == NULL && grow_table(extents))
+	if (epoch == extents->epoch && find(extents, e->generation) == NULL)
 	{
 		HeldExtent **bucket = bucket_of(extents, e->generation);
 
 		e->chain = *bucket;
 		*bucket = e;
-		if (extents->hand == NULL)
-			extents->hand = e->next = e->previous = e;
-		else
-		{
-			/* just behind the hand, which comes to it last */
-			e->next = extents->hand;
-			e->previous = extents->hand->previous;
-			e->previous->next = e;
-			e->next->previous = e;
-		}
 		e->known = true;
 		extents->count++;
 	}
@@ -341,28 +317,6 @@ extents_release(Extents *extents, HeldExtent *const *list, uint32_t n)
 	}
 	pthread_mutex_unlock(&extents->lock);
 	dispose(doomed);
-}
-
-bool
-extents_give_up(Extents *extents)
-{
-	HeldExtent *doomed = NULL;
-	bool		any;
-	uint64_t	n;
-
-	pthread_mutex_lock(&extents->lock);
-	for (n = extents->count; n > 0; n--)
-	{
-		HeldExtent *e = extents->hand;
-
-		extents->hand = e->next;
-		if (e->jobs == 0)
-			forget(extents, e, &doomed);
-	}
-	pthread_mutex_unlock(&extents->lock);
-	any = doomed != NULL;
-	dispose(doomed);
-	return any;
 }
 
 void

@@ -38,8 +38,6 @@ typedef struct HeldExtent
 	uint32_t	nnulls;
 	uint32_t   *starts;			/* of blocks, nblocks + 1 */
 	uint32_t   *nulls;			/* of each block */
-	struct HeldExtent *next;	/* around the clock */
-	struct HeldExtent *previous;
 } HeldExtent;
 
 typedef struct Extents
@@ -50,13 +48,14 @@ typedef struct Extents
 	uint64_t	count;			/* that can be found */
 	uint64_t	bytes;			/* of all, forgotten ones that jobs hold included */
 	uint64_t	bytes_in_jobs;	/* of the extents that jobs hold */
-	HeldExtent **buckets;		/* NULL: no extent was kept so far */
+	HeldExtent **buckets;
 	uint64_t	nbuckets;		/* a power of two */
 	uint64_t	shapes;			/* that have been given out */
-	HeldExtent *hand;			/* of the clock; NULL: there is no extent */
+	uint64_t	hand;			/* of the clock: the next bucket, modulo nbuckets */
 } Extents;
 
-extern void extents_init(Extents *extents, uint64_t limit);
+/* Without extents, which may take limit bytes.  False if there is no memory. */
+extern bool extents_init(Extents *extents, uint64_t limit);
 
 /* Frees all; no job may hold one. */
 extern void extents_destroy(Extents *extents);
@@ -99,11 +98,11 @@ extern void extents_enter(Extents *extents, uint64_t epoch, HeldExtent *extent);
 /* The caller lets extents go. */
 extern void extents_release(Extents *extents, HeldExtent *const *list, uint32_t n);
 
-/* Nobody finds any of the extents any more: the device has failed, and they may be anything. */
-extern void extents_forget(Extents *extents);
-
-/* Gives up all extents that no job holds; returns whether there were any. */
-extern bool extents_give_up(Extents *extents);
+/*
+ * Nobody finds any of the extents any more.  With spare, only extents that no job holds are
+ * forgotten.  Returns whether memory was freed.
+ */
+extern bool extents_forget(Extents *extents, bool spare);
 
 /* How many there are, and their bytes. */
 extern void extents_status(Extents *extents, uint64_t *count, uint64_t *bytes);

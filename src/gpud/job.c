@@ -17,16 +17,8 @@ job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)
 	memset(job, 0, sizeof(*job));
 	job->peer = peer;
 	job->devices = devices;
-	job->chunks.all = chunks;
-	job->chunks.state = calloc(chunks->count, 1);
-	job->chunks.busy = calloc(chunks->count, sizeof(BusyChunk));
-	if (job->chunks.state == NULL || job->chunks.busy == NULL ||
-		!chunks_holder_init(chunks, &job->chunks.holder))
-	{
-		free(job->chunks.state);
-		free(job->chunks.busy);
+	if (!chunks_holder_init(chunks, &job->holder))
 		return false;
-	}
 	pthread_mutex_init(&job->lock, NULL);
 	return true;
 }
@@ -34,10 +26,8 @@ job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks)
 void
 job_release(Job *job)
 {
-	chunks_holder_release(&job->chunks.holder);
+	chunks_holder_release(&job->holder);
 	pthread_mutex_destroy(&job->lock);
-	free(job->chunks.state);
-	free(job->chunks.busy);
 	free(job->extents.list);
 }
 
@@ -74,11 +64,11 @@ close_on_device(Job *job, const GpuError *error, bool lost)
 		 * may not have come to it whole.
 		 */
 		if (error && error->failure == GPU_DEVICE_ERROR)
-			extents_forget(extents);
+			(void) extents_forget(extents, false);
 		extents_release(extents, job->extents.list, job->extents.n);
 		job->extents.n = 0;
 		if (error && error->failure == GPU_NO_MEMORY)
-			(void) extents_give_up(extents);
+			(void) extents_forget(extents, true);
 
 		/* A key out of bounds is no failure of the device. */
 		devices_put(job->devices, job->device, error == NULL && job->finished,
@@ -91,35 +81,17 @@ bool
 job_makes_room(Job *job, const HpsortCudaError * err)
 {
 	return err->code == HPSORT_CUDA_NO_MEMORY && !err->sticky &&
-		extents_give_up(&job->device->extents);
-}
-
-void
-job_take_back(Job *job, uint32_t chunk)
-{
-	job->chunks.state[chunk] = CHUNK_ELSEWHERE;
-	chunks_put(job->chunks.all, &job->chunks.holder, chunk);
-}
-
-/* Called when the job is closed on the device: until then the device may read chunks. */
-static void
-free_chunks(Job *job)
-{
-	JobChunks  *chunks = &job->chunks;
-	uint32_t	i;
-
-	chunks_leave(chunks->all, &chunks->holder);
-	for (i = 0; i < chunks->all->count && chunks->holder.held > 0; i++)
-		if (chunks->state[i] != CHUNK_ELSEWHERE)
-			job_take_back(job, i);
-	chunks->filling = chunks->reading = chunks->nbusy = 0;
+		extents_forget(&job->device->extents, true);
 }
 
 void
 job_end(Job *job)
 {
+	/* Until the job is closed on the device, that may read chunks. */
 	close_on_device(job, NULL, false);
-	free_chunks(job);
+	chunks_leave(&job->holder);
+	while (job->holder.held > 0)
+		chunks_put(&job->holder, job->holder.list[0].chunk);
 	job->open = false;
 }
 
@@ -134,7 +106,7 @@ fail(Job *job, const GpuError *error, bool lost)
 	gpu_message_init(&message, GPU_MSG_ERROR, job->number);
 	message.body.error = *error;
 	job->failed = true;
-	chunks_leave(job->chunks.all, &job->chunks.holder);
+	chunks_leave(&job->holder);
 	close_on_device(job, error, lost);
 	return peer_send(job->peer, &message);
 }

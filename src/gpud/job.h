@@ -21,34 +21,6 @@
 #include "gpud/peer.h"
 #include "hpsort_cuda.h"
 
-typedef enum ChunkState
-{
-	CHUNK_ELSEWHERE = 0,		/* free, or another job's */
-	CHUNK_FILLING,				/* the client's, for writing */
-	CHUNK_BUSY,					/* the device reads it */
-	CHUNK_READING				/* the client's, for reading */
-} ChunkState;
-
-/* A chunk that the device may still read. */
-typedef struct BusyChunk
-{
-	uint32_t	chunk;
-	uint64_t	number;			/* of the engine's call that reads it */
-} BusyChunk;
-
-/* The chunks of a job. */
-typedef struct JobChunks
-{
-	Chunks	   *all;
-	ChunkHolder holder;
-	unsigned char *state;		/* a ChunkState for each chunk */
-	uint32_t	filling;		/* chunks in these states */
-	uint32_t	reading;
-	BusyChunk  *busy;			/* a ring of all->count */
-	uint32_t	busy_at;
-	uint32_t	nbusy;
-} JobChunks;
-
 /* Extents of the device that a job holds. */
 typedef struct JobExtents
 {
@@ -79,14 +51,14 @@ typedef struct JobResult
  *
  * open -> filling -> sending or asked, failed from each of them, and CLOSE from
  * everywhere to closed.  When there is no chunk the job waits in a queue for one
- * (chunks.holder.queued), whichever of the two directions needs it.
+ * (holder.queued), whichever of the two directions needs it.
  */
 typedef struct Job
 {
 	Peer	   *peer;			/* the client */
 	Devices    *devices;
 	uint64_t	epoch;			/* of the client's extents; 0: it has none */
-	JobChunks	chunks;
+	ChunkHolder holder;			/* of the chunks on their way to and fro */
 
 	uint64_t	number;			/* the current or last one's */
 	bool		open;			/* between OPEN and CLOSE */
@@ -134,9 +106,6 @@ extern void job_end(Job *job);
  */
 extern bool job_makes_room(Job *job, const HpsortCudaError * err);
 
-/* Takes back a chunk, whatever it was used for. */
-extern void job_take_back(Job *job, uint32_t chunk);
-
 /* --- job_chunks.c: chunks on their way to the client, to the device, and back */
 
 /*
@@ -160,15 +129,10 @@ extern bool job_collect_busy(Job *job, bool wait);
 /* Does what can be done without a message; *timeout (ms, -1: none) says when to look again. */
 extern bool job_progress(Job *job, int *timeout);
 
-/* --- job_extents.c: extents that the client brings */
+/* --- job_rows.c: extents that the client brings, their rows, and questions about sorted keys */
 
 /* Handles KEEP: extents lie in a chunk that is the client's. */
 extern bool job_keep_extents(Job *job, const GpuMessage *m);
-
-/* Room for n more extents in job->extents; false if there is no memory for it. */
-extern bool job_reserve_extents(Job *job, uint32_t n);
-
-/* --- job_rows.c: rows of extents, and questions about the sorted keys */
 
 /* Handles LAYOUT: a layout lies in a chunk that is the client's. */
 extern bool job_set_layout(Job *job, const GpuMessage *m);

@@ -9,70 +9,54 @@
 /* How often busy chunks are looked at when nothing else happens. */
 #define BUSY_POLL_MS 1
 
+/* Hands a busy chunk with count items to the client. */
 static bool
-grant(Job *job, uint32_t chunk)
+hand_over(Job *job, GpuMessageType type, uint32_t chunk, uint32_t count)
 {
 	GpuMessage	message;
 
-	job->chunks.state[chunk] = CHUNK_FILLING;
-	job->chunks.filling++;
-	gpu_message_init(&message, GPU_MSG_GRANT, job->number);
-	message.body.chunk.chunk = chunk;
+	chunks_held(&job->holder, chunk)->state = type == GPU_MSG_GRANT ? CHUNK_FILLING : CHUNK_READING;
+	gpu_message_init(&message, type, job->number);
+	message.body.chunk = (GpuChunk)
+	{
+		chunk, count
+	};
 	return peer_send(job->peer, &message);
+}
+
+bool
+job_lend(Job *job, uint32_t chunk, uint32_t count)
+{
+	return hand_over(job, GPU_MSG_LENT, chunk, count);
 }
 
 bool
 job_collect_busy(Job *job, bool wait)
 {
-	JobChunks  *chunks = &job->chunks;
+	ChunkHolder *holder = &job->holder;
 	HpsortCudaError err;
 	uint64_t	number;
+	uint32_t	i = 0;
 
-	if (chunks->nbusy == 0)
+	if (chunks_count(holder, CHUNK_BUSY) == 0)
 		return true;
 	if (hpsort_cuda_job_consumed(job->cuda, wait, &number, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
-	while (chunks->nbusy > 0 && chunks->busy[chunks->busy_at].number <= number)
-	{
-		uint32_t	chunk = chunks->busy[chunks->busy_at].chunk;
-
-		chunks->busy_at = (chunks->busy_at + 1) % chunks->all->count;
-		chunks->nbusy--;
-		job_take_back(job, chunk);
-	}
+	while (i < holder->held)
+		if (holder->list[i].state == CHUNK_BUSY && holder->list[i].number <= number)
+			chunks_put(holder, holder->list[i].chunk);
+		else
+			i++;
 	return true;
 }
 
 void
 job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number)
 {
-	JobChunks  *chunks = &job->chunks;
-
 	if (number == 0)
-	{
-		job_take_back(job, chunk);
-		return;
-	}
-	chunks->busy[(chunks->busy_at + chunks->nbusy) % chunks->all->count] = (BusyChunk)
-	{
-		chunk, number
-	};
-	chunks->nbusy++;
-}
-
-bool
-job_lend(Job *job, uint32_t chunk, uint32_t count)
-{
-	GpuMessage	message;
-
-	job->chunks.state[chunk] = CHUNK_READING;
-	job->chunks.reading++;
-	gpu_message_init(&message, GPU_MSG_LENT, job->number);
-	message.body.chunk = (GpuChunk)
-	{
-		chunk, count
-	};
-	return peer_send(job->peer, &message);
+		chunks_put(&job->holder, chunk);
+	else
+		chunks_held(&job->holder, chunk)->number = number;
 }
 
 /*
@@ -83,9 +67,9 @@ job_lend(Job *job, uint32_t chunk, uint32_t count)
 bool
 job_supply(Job *job)
 {
-	JobChunks  *chunks = &job->chunks;
+	ChunkHolder *holder = &job->holder;
 
-	while (job->wanted > chunks->filling)
+	while (job->wanted > chunks_count(holder, CHUNK_FILLING))
 	{
 		int64_t		chunk;
 
@@ -95,9 +79,9 @@ job_supply(Job *job)
 			return true;
 
 		/* The client gives back answers that it has been lent at once, and then there is one. */
-		chunk = chunks_take(chunks->all, &chunks->holder,
-							chunks->filling == 0 && chunks->nbusy == 0 && chunks->reading == 0);
-		if (chunk < 0 && chunks->filling == 0 && chunks->nbusy > 0)
+		chunk = chunks_take(holder, holder->held == 0);
+		if (chunk < 0 && chunks_count(holder, CHUNK_FILLING) == 0 &&
+			chunks_count(holder, CHUNK_BUSY) > 0)
 		{
 			/* The client has nothing to fill meanwhile, and the device is soon done. */
 			if (!job_collect_busy(job, true))
@@ -108,7 +92,7 @@ job_supply(Job *job)
 		}
 		if (chunk < 0)
 			return true;
-		if (!grant(job, (uint32_t) chunk))
+		if (!hand_over(job, GPU_MSG_GRANT, (uint32_t) chunk, 0))
 			return false;
 	}
 	return true;
@@ -137,21 +121,20 @@ read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 static bool
 deliver(Job *job)
 {
-	JobChunks  *chunks = &job->chunks;
+	const Chunks *chunks = job->holder.chunks;
 	JobResult  *result = &job->result;
 
 	while (result->at < result->items && !peer_has_input(job->peer))
 	{
-		uint32_t	most = gpu_chunk_items(result->form, chunks->all->bytes);
+		uint32_t	most = gpu_chunk_items(result->form, chunks->bytes);
 		uint64_t	left = result->items - result->at;
 		uint32_t	count = left < most ? (uint32_t) left : most;
-		int64_t		chunk = chunks_take(chunks->all, &chunks->holder, chunks->reading == 0);
+		int64_t		chunk = chunks_take(&job->holder, job->holder.held == 0);
 		HpsortCudaError err;
 
 		if (chunk < 0)
 			return true;
-		chunks->state[chunk] = CHUNK_BUSY;
-		if (read_items(job, count, chunks_at(chunks->all, (uint32_t) chunk),
+		if (read_items(job, count, chunks_at(chunks, (uint32_t) chunk),
 					   &err) != HPSORT_CUDA_OK)
 			return job_fail_by(job, &err);
 		result->at += count;
@@ -175,16 +158,16 @@ job_progress(Job *job, int *timeout)
 		return false;
 	if (job->failed)
 		return true;
-	if (job->chunks.nbusy > 0)
+	if (chunks_count(&job->holder, CHUNK_BUSY) > 0)
 	{
 		if (!job_collect_busy(job, false))
 			return false;
-		if (job->chunks.nbusy > 0)
+		if (chunks_count(&job->holder, CHUNK_BUSY) > 0)
 			*timeout = BUSY_POLL_MS;
 	}
-	if (job->chunks.holder.queued && job->spec.wait_ms > 0)
+	if (job->holder.queued && job->spec.wait_ms > 0)
 	{
-		int64_t		left = job->chunks.holder.queued_since + job->spec.wait_ms - sort_clock_ms();
+		int64_t		left = job->holder.queued_since + job->spec.wait_ms - sort_clock_ms();
 
 		if (left <= 0)
 			return job_fail(job, GPU_NO_CHUNKS, "no pinned memory became free in time");

@@ -62,7 +62,7 @@ open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 static bool
 on_open(Job *job, const GpuMessage *m)
 {
-	const uint32_t most = gpu_chunk_items(SORT_WANT_KEYS, job->chunks.all->bytes);
+	const uint32_t most = gpu_chunk_items(SORT_WANT_KEYS, job->holder.chunks->bytes);
 	HpsortCudaError err;
 	HpsortCudaJob *cuda;
 
@@ -107,7 +107,7 @@ on_open(Job *job, const GpuMessage *m)
 static bool
 add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 {
-	const int32_t *keys = chunks_at(job->chunks.all, add->chunk);
+	const int32_t *keys = chunks_at(job->holder.chunks, add->chunk);
 	HpsortCudaError second;
 
 	/* The engine refuses a job from its first error on, and may say so: the first one counts. */
@@ -184,22 +184,21 @@ algorithm_used(const Job *job, HpsortCudaRegime regime)
 static bool
 on_finish(Job *job, const GpuMessage *m)
 {
-	JobChunks  *chunks = &job->chunks;
+	ChunkHolder *holder = &job->holder;
 	HpsortCudaResult done;
 	HpsortCudaError err;
 	GpuMessage	message;
-	uint32_t	i;
+	uint32_t	i = 0;
 
 	(void) m;
 
 	/* With FINISH the client has given back the chunks that it did not fill. */
-	chunks_leave(chunks->all, &chunks->holder);
-	for (i = 0; i < chunks->all->count && chunks->filling > 0; i++)
-		if (chunks->state[i] == CHUNK_FILLING)
-		{
-			chunks->filling--;
-			job_take_back(job, i);
-		}
+	chunks_leave(holder);
+	while (i < holder->held)
+		if (holder->list[i].state == CHUNK_FILLING)
+			chunks_put(holder, holder->list[i].chunk);
+		else
+			i++;
 	job->wanted = 0;
 	if (hpsort_cuda_job_finish(job->cuda, &done, &err) != HPSORT_CUDA_OK)
 		return job_fail_by(job, &err);
@@ -223,8 +222,7 @@ on_finish(Job *job, const GpuMessage *m)
 static bool
 on_release(Job *job, const GpuMessage *m)
 {
-	job->chunks.reading--;
-	job_take_back(job, m->body.chunk.chunk);
+	chunks_put(&job->holder, m->body.chunk.chunk);
 	return true;
 }
 
@@ -240,7 +238,7 @@ on_close(Job *job, const GpuMessage *m)
 typedef struct Handler
 {
 	bool		(*handle) (Job *job, const GpuMessage *m);
-	ChunkState	chunk;			/* of the chunk that it names; ELSEWHERE: it names none */
+	ChunkState	chunk;			/* of the chunk that it names; NONE: it names none */
 	bool		filling;		/* before FINISH only */
 	bool		finished;		/* after FINISH only */
 	bool		failed;			/* for a job that has failed, too */
@@ -248,29 +246,31 @@ typedef struct Handler
 
 static const Handler handlers[] = {
 	[GPU_MSG_ADD] = {on_add, CHUNK_FILLING,.filling = true},
-	[GPU_MSG_WANT] = {on_want},
+	[GPU_MSG_WANT] = {on_want, CHUNK_NONE},
 	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_LAYOUT] = {job_set_layout, CHUNK_FILLING,.filling = true},
 	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.filling = true},
-	[GPU_MSG_FINISH] = {on_finish,.filling = true},
+	[GPU_MSG_FINISH] = {on_finish, CHUNK_NONE,.filling = true},
 	[GPU_MSG_LOOK_AT] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_LOOK_BELOW] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_LOOK_DISTINCT] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_RELEASE] = {on_release, CHUNK_READING,.failed = true},
-	[GPU_MSG_CLOSE] = {on_close,.failed = true},
+	[GPU_MSG_CLOSE] = {on_close, CHUNK_NONE,.failed = true},
 };
 
 bool
 job_message(Job *job, const GpuMessage *m)
 {
 	const Handler *h = &handlers[m->header.type];
-	const uint32_t chunk = m->body.chunk.chunk;
+	HeldChunk  *chunk = NULL;
 
 	if (m->header.type == GPU_MSG_OPEN)
 		return on_open(job, m);
 	if (!job->open || m->header.job != job->number)
 		return peer_bad_message(job->peer, "no such job");
-	if (h->chunk != CHUNK_ELSEWHERE && job->chunks.state[chunk] != h->chunk)
+	if (h->chunk != CHUNK_NONE)
+		chunk = chunks_held(&job->holder, m->body.chunk.chunk);
+	if (h->chunk != CHUNK_NONE && (chunk == NULL || chunk->state != h->chunk))
 		return peer_bad_message(job->peer, "chunk that was not granted or lent");
 	if (job->failed && !h->failed)
 		return true;
@@ -285,8 +285,7 @@ job_message(Job *job, const GpuMessage *m)
 	 */
 	if (h->chunk == CHUNK_FILLING)
 	{
-		job->chunks.state[chunk] = CHUNK_BUSY;
-		job->chunks.filling--;
+		chunk->state = CHUNK_BUSY;
 		job->wanted--;
 	}
 	return h->handle(job, m);

@@ -1,8 +1,11 @@
 /*
  * job_rows.c
- *		Rows of extents in a job, and questions about its sorted keys (see job.h).
+ *		Extents that a client brings to be kept, rows of extents in a job, and questions about its
+ *		sorted keys (see job.h).
  *
- * As in job_extents.c, what is relied upon is copied out of the chunk, then checked, then used.
+ * A client may write to a chunk at any time.  So all that is relied upon is first copied out
+ * of the chunk, then checked, then used: the start of an extent, with its blocks' rows, a layout,
+ * a list of rows, questions.  Values are read where they lie: each of them is as good as another.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -31,10 +34,155 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS,
 			   "layouts are laid out alike");
 
+/* --- KEEP */
+
+/* An extent of the most blocks, up to its values; each part is aligned to 8 bytes. */
+typedef union ExtentFront
+{
+	Extent		extent;
+	char		bytes[sizeof(Extent) +
+					  GPU_EXTENT_BLOCKS * (sizeof(uint64_t) + 2 * sizeof(uint32_t)) + 8];
+} ExtentFront;
+
+/*
+ * Copies the start of the extent at from, which has size bytes, up to its values.  False if it
+ * is no sound extent.
+ */
+static bool
+copy_front(const char *from, size_t size, ExtentFront *front)
+{
+	Extent		header;
+
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, from, sizeof(header));
+	if (!extent_header_is_sound(&header, size) || header.nblocks > GPU_EXTENT_BLOCKS ||
+		header.values_at > sizeof(*front))
+		return false;
+	memcpy(front->bytes, from, header.values_at);
+
+	/* The second time, it may have been another one. */
+	memcpy(front->bytes, &header, sizeof(header));
+	return extent_is_sound(&front->extent, size);
+}
+
+/* Makes room for n more extents in job->extents; false if there is no memory for it. */
+static bool
+reserve_extents(Job *job, uint32_t n)
+{
+	JobExtents *extents = &job->extents;
+	uint64_t	need = extents->n + (uint64_t) n;
+	uint64_t	most = need > extents->most * UINT64_C(2) ? need : extents->most * UINT64_C(2);
+	HeldExtent **grown;
+
+	if (need <= extents->most)
+		return true;
+	if (most > UINT32_MAX)
+		return false;
+	grown = realloc(extents->list, most * sizeof(*grown));
+	if (grown == NULL)
+		return false;
+	extents->list = grown;
+	extents->most = (uint32_t) most;
+	return true;
+}
+
+/*
+ * Keeps one extent of a chunk.  *number is the engine's for it, if it copies the extent; *full is
+ * set when there is no room.  False if the engine has failed, and err says how.
+ */
+static bool
+keep_extent(Job *job, uint64_t generation, const Extent *front, const char *bytes,
+			uint64_t *number, bool *full, HpsortCudaError * err)
+{
+	Device	   *device = job->device;
+	const uint8_t *nulls = front->nulls_at != 0 ? (const uint8_t *) bytes + front->nulls_at : NULL;
+	HeldExtent *extent;
+
+	if (!reserve_extents(job, 1))
+	{
+		*full = true;
+		return true;
+	}
+	switch (extents_make_room(&device->extents, job->epoch, generation, front, &extent))
+	{
+		case EXTENTS_KNOWN:
+			job->extents.list[job->extents.n++] = extent;
+			return true;
+		case EXTENTS_FULL:
+			*full = true;
+			return true;
+		case EXTENTS_ROOM:
+			break;
+	}
+	job->extents.list[job->extents.n++] = extent;
+	if (front->nrows > 0 &&
+		hpsort_cuda_job_keep(job->cuda, bytes + front->values_at, nulls, front->nrows,
+							 (int) front->width,
+							 front->base, &extent->packed, number, err) != HPSORT_CUDA_OK)
+	{
+		extent->packed = NULL;
+		job->extents.n--;
+		extents_release(&device->extents, &extent, 1);
+		*full = true;
+		return err->code == HPSORT_CUDA_NO_MEMORY;
+	}
+	extents_enter(&device->extents, job->epoch, extent);
+	return true;
+}
+
+/* Says, once a job, that an extent found no room: the client need bring no more. */
+static bool
+tell_full(Job *job)
+{
+	GpuMessage	message;
+
+	if (job->extents.full)
+		return true;
+	job->extents.full = true;
+	gpu_message_init(&message, GPU_MSG_FULL, job->number);
+	return peer_send(job->peer, &message);
+}
+
+bool
+job_keep_extents(Job *job, const GpuMessage *m)
+{
+	const GpuChunk *message = &m->body.chunk;
+	Chunks	   *chunks = job->holder.chunks;
+	const char *chunk = chunks_at(chunks, message->chunk);
+	ExtentFront front;
+	uint64_t	number = 0;
+	uint64_t	at = 0;
+	bool		full = false;
+	uint32_t	i;
+	HpsortCudaError err;
+
+	for (i = 0; i < message->count; i++)
+	{
+		GpuKept		kept;
+
+		if (chunks->bytes - at < sizeof(kept))
+			return peer_bad_message(job->peer, "extents beyond the chunk");
+		memcpy(&kept, chunk + at, sizeof(kept));
+		at += sizeof(kept);
+		if (kept.generation == 0 || kept.zero != 0 || kept.size > chunks->bytes - at ||
+			!copy_front(chunk + at, kept.size, &front))
+			return peer_bad_message(job->peer, "no extent where one should be");
+		if (!full && !keep_extent(job, kept.generation, &front.extent, chunk + at, &number, &full,
+								  &err))
+			return job_fail_by(job, &err);
+		at += kept.size;
+	}
+	job_chunk_is_read_by(job, message->chunk, number);
+	return !full || tell_full(job);
+}
+
+/* --- LAYOUT */
+
 bool
 job_set_layout(Job *job, const GpuMessage *m)
 {
-	const char *chunk = chunks_at(job->chunks.all, m->body.chunk.chunk);
+	const char *chunk = chunks_at(job->holder.chunks, m->body.chunk.chunk);
 	RowsLayout	layout;
 	ValueRange	ranges[ROWS_MAX_RANGES];
 	HpsortCudaError err;
@@ -45,7 +193,7 @@ job_set_layout(Job *job, const GpuMessage *m)
 	if (layout.nranges > ROWS_MAX_RANGES)
 		return peer_bad_message(job->peer, "impossible layout");
 	memcpy(ranges, chunk + sizeof(layout), layout.nranges * sizeof(ValueRange));
-	job_take_back(job, m->body.chunk.chunk);
+	chunks_put(&job->holder, m->body.chunk.chunk);
 	if (!rows_layout_is_sound(&layout, ranges))
 		return peer_bad_message(job->peer, "impossible layout");
 	job->layout = true;
@@ -274,7 +422,7 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 	uint32_t	nfound = list->n * list->ncolumns;
 	uint32_t	i;
 
-	memcpy(list->entries, chunks_at(job->chunks.all, chunk), list->n * list->size);
+	memcpy(list->entries, chunks_at(job->holder.chunks, chunk), list->n * list->size);
 	for (i = 0; i < list->n; i++)
 		memcpy(list->generations + (size_t) i * list->ncolumns, entry_at(list, i) + 1,
 			   list->ncolumns * sizeof(uint64_t));
@@ -288,7 +436,7 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 static bool
 answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {
-	memcpy(chunks_at(job->chunks.all, message->chunk), list->entries, list->n * list->size);
+	memcpy(chunks_at(job->holder.chunks, message->chunk), list->entries, list->n * list->size);
 	job->n += list->keys;
 	return job_lend(job, message->chunk, message->count);
 }
@@ -302,7 +450,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 	HpsortCudaError err;
 	bool		alive;
 
-	if (job->spec.n != 0 || list.n > gpu_chunk_rows(job->chunks.all->bytes, list.ncolumns))
+	if (job->spec.n != 0 || list.n > gpu_chunk_rows(job->holder.chunks->bytes, list.ncolumns))
 		return peer_bad_message(job->peer, "rows in a job whose keys were counted, or beyond the "
 								"chunk");
 	list.size = sizeof(SortRows) + list.ncolumns * sizeof(uint64_t);
@@ -311,7 +459,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 	list.found = malloc(nfound * sizeof(*list.found));
 	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(HpsortCudaPiece));
 	if (list.entries == NULL || list.generations == NULL || list.found == NULL ||
-		list.pieces == NULL || !job_reserve_extents(job, (uint32_t) nfound))
+		list.pieces == NULL || !reserve_extents(job, (uint32_t) nfound))
 		alive = job_fail(job, GPU_RESOURCES, "out of memory");
 	else
 	{
@@ -349,7 +497,7 @@ static HpsortCudaCode
 answer_questions(Job *job, GpuMessageType type, const GpuChunk *message, const void *questions,
 				 HpsortCudaError * err)
 {
-	void	   *chunk = chunks_at(job->chunks.all, message->chunk);
+	void	   *chunk = chunks_at(job->holder.chunks, message->chunk);
 	uint64_t	distinct = 0;
 	HpsortCudaCode code = HPSORT_CUDA_OK;
 
@@ -383,7 +531,7 @@ job_look_up(Job *job, const GpuMessage *m)
 	questions = malloc(bytes);
 	if (questions == NULL)
 		return job_fail(job, GPU_RESOURCES, "out of memory");
-	memcpy(questions, chunks_at(job->chunks.all, message->chunk), bytes);
+	memcpy(questions, chunks_at(job->holder.chunks, message->chunk), bytes);
 	if (type == GPU_MSG_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
 		alive = peer_bad_message(job->peer, "position beyond the keys");
 	else if (answer_questions(job, type, message, questions, &err) != HPSORT_CUDA_OK)

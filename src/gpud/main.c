@@ -30,7 +30,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
 #include "gpud/connection.h"
 #include "gpud/costs.h"
 #include "gpud/log.h"
@@ -93,35 +92,13 @@ parse_number(const char *text, uint64_t most, uint64_t *number)
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *number <= most;
 }
 
-enum
+/* Reports an option's argument that is not valid; the exit code. */
+static int
+invalid(const char *arg)
 {
-	OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_RESIDENT, OPTION_DEVICES,
-	OPTION_PROBE, OPTION_VERSION, OPTION_HELP
-};
-
-/* Takes an option with its argument; false if that is not valid. */
-static bool
-take_option(int option, const char *arg, Options *o)
-{
-	switch (option)
-	{
-		case OPTION_SOCKET:
-			o->socket_path = arg;
-			return true;
-		case OPTION_PINNED:
-			return parse_number(arg, UINT64_C(1) << 44, &o->pinned_memory);
-		case OPTION_CHUNK:
-			return parse_number(arg, GPU_CHUNK_MAX, &o->chunk_bytes) &&
-				o->chunk_bytes >= GPU_CHUNK_MIN && o->chunk_bytes % GPU_CHUNK_MIN == 0;
-		case OPTION_LIMIT:
-			return parse_number(arg, UINT64_MAX, &o->memory.limit);
-		case OPTION_RESIDENT:
-			o->memory.extents_auto = strcmp(arg, "auto") == 0;
-			return o->memory.extents_auto || parse_number(arg, UINT64_MAX, &o->memory.extents);
-		default:
-			o->devices = arg;
-			return true;
-	}
+	log_line(LOG_ERROR, "invalid value \"%s\"", arg);
+	usage(stderr);
+	return EXIT_USAGE;
 }
 
 /* Returns the exit code if there is nothing to do but to end, or -1. */
@@ -129,15 +106,15 @@ static int
 parse_options(int argc, char **argv, Options *o)
 {
 	static const struct option options[] = {
-		{"socket", required_argument, NULL, OPTION_SOCKET},
-		{"pinned-memory", required_argument, NULL, OPTION_PINNED},
-		{"chunk", required_argument, NULL, OPTION_CHUNK},
-		{"memory-limit", required_argument, NULL, OPTION_LIMIT},
-		{"resident-memory", required_argument, NULL, OPTION_RESIDENT},
-		{"devices", required_argument, NULL, OPTION_DEVICES},
-		{"probe", no_argument, NULL, OPTION_PROBE},
-		{"version", no_argument, NULL, OPTION_VERSION},
-		{"help", no_argument, NULL, OPTION_HELP},
+		{"socket", required_argument, NULL, 's'},
+		{"pinned-memory", required_argument, NULL, 'p'},
+		{"chunk", required_argument, NULL, 'c'},
+		{"memory-limit", required_argument, NULL, 'm'},
+		{"resident-memory", required_argument, NULL, 'r'},
+		{"devices", required_argument, NULL, 'd'},
+		{"probe", no_argument, NULL, 'P'},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int			option;
@@ -148,21 +125,40 @@ parse_options(int argc, char **argv, Options *o)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (option)
 		{
-			case OPTION_PROBE:
+			case 's':
+				o->socket_path = optarg;
+				break;
+			case 'p':
+				if (!parse_number(optarg, UINT64_C(1) << 44, &o->pinned_memory))
+					return invalid(optarg);
+				break;
+			case 'c':
+				if (!parse_number(optarg, GPU_CHUNK_MAX, &o->chunk_bytes) ||
+					o->chunk_bytes < GPU_CHUNK_MIN || o->chunk_bytes % GPU_CHUNK_MIN != 0)
+					return invalid(optarg);
+				break;
+			case 'm':
+				if (!parse_number(optarg, UINT64_MAX, &o->memory.limit))
+					return invalid(optarg);
+				break;
+			case 'r':
+				o->memory.extents_auto = strcmp(optarg, "auto") == 0;
+				if (!o->memory.extents_auto &&
+					!parse_number(optarg, UINT64_MAX, &o->memory.extents))
+					return invalid(optarg);
+				break;
+			case 'd':
+				o->devices = optarg;
+				break;
+			case 'P':
 				return devices_probe();
-			case OPTION_VERSION:
+			case 'V':
 				printf("hpsort-gpud %s\n", gpu_build_id());
 				return EXIT_ORDERLY;
-			case OPTION_HELP:
+			case 'h':
 				usage(stdout);
 				return EXIT_ORDERLY;
-			case '?':
-				usage(stderr);
-				return EXIT_USAGE;
 			default:
-				if (take_option(option, optarg, o))
-					break;
-				log_line(LOG_ERROR, "invalid value \"%s\"", optarg);
 				usage(stderr);
 				return EXIT_USAGE;
 		}

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
+#include "gpu/gpu_types.h"
 #include "gpud/connection.h"
 #include "gpud/log.h"
 
@@ -118,7 +118,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!connections_end(&service, CONNECTION_GONE, 10000))
 		abort();
 	close(ends[0]);
-	(void) extents_give_up(&service.devices.list[0].extents);
+	(void) extents_forget(&service.devices.list[0].extents, true);
 	if (service.devices.list[0].extents.bytes != 0 || service.devices.list[0].extents.count != 0)
 		abort();
 	hpsort_cuda_memory(service.devices.list[0].cuda, &used, &peak, 0);

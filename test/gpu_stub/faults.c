@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "faults.h"
-#include "gpu/exit_codes.h"
+#include "gpu/gpu_types.h"
 #include "gpud/log.h"
 
 /* The most faults that one specification may have. */

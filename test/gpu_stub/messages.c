@@ -23,8 +23,8 @@ extern ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 extern ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 extern bool __real_job_add_rows(Job *job, const GpuMessage *m);
 extern bool __wrap_job_add_rows(Job *job, const GpuMessage *m);
-extern int64_t __real_chunks_take(Chunks *chunks, ChunkHolder *holder, bool must);
-extern int64_t __wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, bool must);
+extern int64_t __real_chunks_take(ChunkHolder *holder, bool must);
+extern int64_t __wrap_chunks_take(ChunkHolder *holder, bool must);
 
 /* The service asks for the peer's user once, when its HELLO has come. */
 int
@@ -103,18 +103,18 @@ __wrap_job_add_rows(Job *job, const GpuMessage *m)
  * waits in no queue but as if it did.
  */
 int64_t
-__wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, bool must)
+__wrap_chunks_take(ChunkHolder *holder, bool must)
 {
 	int64_t		chunk = -1;
 
 	if (!faults_thread.starving)
-		chunk = __real_chunks_take(chunks, holder, must);
+		chunk = __real_chunks_take(holder, must);
 	if (chunk >= 0)
 	{
 		faults_at_chunk();
 		if (!faults_thread.starving)
 			return chunk;
-		chunks_put(chunks, holder, (uint32_t) chunk);
+		chunks_put(holder, (uint32_t) chunk);
 		chunk = -1;
 	}
 	if (faults_thread.starving && must && !holder->queued)

@@ -315,7 +315,6 @@ check_crime(const GpuService *s, const ExtentSample *sample, Crime crime)
 	SortError	err;
 	SortJobSpec spec = {.lo = INT32_MIN,.hi = INT32_MAX,.n = crime == LIST_IN_COUNTED_JOB ? 10 : 0};
 	bool		list = crime >= LIST_GENERATION_0 && crime != AFTER_FINISH;
-	bool		got;
 	uint32_t	chunk;
 
 	extents_connect(&u, s, EPOCH);
@@ -339,7 +338,7 @@ check_crime(const GpuService *s, const ExtentSample *sample, Crime crime)
 	gpu_message_init(&m, GPU_MSG_ASK_DEVICES, 0);
 	assert_sort_ok(client_send(c, &m, &err), err);
 	do
-		if (client_receive(c, true, &m, &got, &err) != SORT_OK)
+		if (client_receive(c, true, &m, &err) != SORT_OK)
 			break;
 	while (m.header.type != GPU_MSG_DEVICE);
 	if ((c->fd < 0) != (crime != NO_CRIME))

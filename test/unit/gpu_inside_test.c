@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/exit_codes.h"
 #include "gpud/connection.h"
 #include "gpud/log.h"
 #include "sort/clock.h"
@@ -208,7 +207,7 @@ test_find_extents(void **state)
 	}
 	printf("# %d extents found in %.0f us\n", N, best / 1000);
 	assert_int_equal(extents->bytes_in_jobs, 0);
-	assert_true(extents_give_up(extents));
+	assert_true(extents_forget(extents, true));
 	assert_int_equal(extents->bytes, 0);
 	assert_int_equal(extents->count, 0);
 	finish();

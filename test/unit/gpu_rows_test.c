@@ -836,7 +836,6 @@ check_crime(const GpuService *s, Crime crime)
 	Table		t;
 	SortJob    *job;
 	SortError	err;
-	bool		got;
 	int			i;
 
 	extents_connect(&u, s, EPOCH);
@@ -858,7 +857,7 @@ check_crime(const GpuService *s, Crime crime)
 	gpu_message_init(&m, GPU_MSG_ASK_DEVICES, 0);
 	assert_sort_ok(client_send(c, &m, &err), err);
 	do
-		if (client_receive(c, true, &m, &got, &err) != SORT_OK)
+		if (client_receive(c, true, &m, &err) != SORT_OK)
 			break;
 	while (m.header.type != GPU_MSG_DEVICE);
 	if ((c->fd < 0) != (crime != NO_CRIME))

@@ -1,25 +1,25 @@
 /*
  * backend.c
- *		The way to the GPU that every sort of this session is lent (see backend.h):
+ *		The way to the GPU that every sort of this session is lent (see gpu.h):
  *		a SortGpu whose device is the client's, but that it opens each job over one of the
  *		session's connections.
  *
  * A job is closed by whatever comes first: the sort itself, the end of the memory
- * that its sorter lives in, or the abort of the (sub)transaction it was opened in.
+ * that its sorter lives in, or the end of the resource owner it was opened under, which is that of
+ * a portal or of a (sub)transaction.
  * Nothing here raises an error: src/sort gets a status, and pg_sort_error makes an
  * error of it where there is no other way to sort.
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "lib/ilist.h"
 #include "storage/ipc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "pg/compat.h"
-#include "pg/gpu/backend.h"
 #include "pg/gpu/connections.h"
-#include "pg/gpu/service_state.h"
+#include "pg/gpu/gpu.h"
 #include "pg/guc.h"
 #include "pg/interrupts.h"
 #include "pg/sort_context.h"
@@ -133,37 +133,15 @@ memory_goes(void *arg)
 			end_job(&connections[i]);
 }
 
+/* A portal or (sub)transaction ends: CurrentResourceOwner is its owner. */
 static void
-end_of_transaction(XactEvent event, void *arg)
+owner_goes(ResourceReleasePhase phase, bool commits, bool top_level, void *arg)
 {
 	int			i;
 
-	/* Jobs end at commit and prepare, too: no query goes on after them. */
-	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
-		event == XACT_EVENT_PRE_PREPARE)
-		return;
 	for (i = 0; i < CONNECTIONS; i++)
-		end_job(&connections[i]);
-}
-
-static void
-end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
-					  void *arg)
-{
-	int			level = GetCurrentTransactionNestLevel();
-	int			i;
-
-	for (i = 0; i < CONNECTIONS; i++)
-	{
-		Connection *connection = &connections[i];
-
-		if (connection->memory == NULL || connection->nest_level < level)
-			continue;
-		if (event == SUBXACT_EVENT_ABORT_SUB)
-			end_job(connection);
-		else if (event == SUBXACT_EVENT_COMMIT_SUB)
-			connection->nest_level = level - 1;
-	}
+		if (connections[i].memory && connections[i].owner == CurrentResourceOwner)
+			end_job(&connections[i]);
 }
 
 /* From now on jobs end with memory, their sorter's.  False: there is no memory. */
@@ -176,8 +154,7 @@ watch(MemoryContext memory)
 
 	if (!registered)
 	{
-		RegisterXactCallback(end_of_transaction, NULL);
-		RegisterSubXactCallback(end_of_subtransaction, NULL);
+		RegisterResourceReleaseCallback(owner_goes, NULL);
 		registered = true;
 	}
 	dlist_foreach(i, &watched)
@@ -240,7 +217,7 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 	if (status != SORT_OK)
 		return status;
 	connection->memory = memory;
-	connection->nest_level = GetCurrentTransactionNestLevel();
+	connection->owner = CurrentResourceOwner;
 	connection->stream = spec->n == 0;
 	return SORT_OK;
 }

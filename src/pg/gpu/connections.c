@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/condition_variable.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -12,9 +13,8 @@
 
 #include "pg/compat.h"
 #include "pg/gpu/connections.h"
+#include "pg/gpu/gpu.h"
 #include "pg/gpu/service_process.h"
-#include "pg/gpu/service_state.h"
-#include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/sort_context.h"
@@ -62,28 +62,23 @@ wait_event(void)
 }
 
 /*
- * The hook (GpuClientHooks) that waits for an answer of the service.  It serves interrupts, for
- * which signals end each slice at once.  WaitLatchOrSocket would take a descriptor of its own, and
- * raise an error if there is none, which may not jump out of the client.
+ * The hook (GpuClientHooks) that waits for an answer of the service, a slice at a time: a signal
+ * for an interrupt ends each slice at once.  WaitLatchOrSocket would take a descriptor of its own,
+ * and raise an error if there is none, which may not jump out of the client.
  */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
-	int64		until = timeout_ms < 0 ? PG_INT64_MAX : sort_clock_ms() + timeout_ms;
-	int64		left = timeout_ms < 0 ? PG_INT64_MAX : timeout_ms;
 	int			ready;
 
-	do
-	{
-		if (pg_interrupt_pending())
-			return -1;
-		if (!PostmasterIsAlive())
-			proc_exit(1);
-		pgstat_report_wait_start(wait_event());
-		ready = gpu_client_poll(NULL, fd, events, (int) Min(left, WAIT_SLICE_MS));
-		pgstat_report_wait_end();
-		left = until - sort_clock_ms();
-	} while (ready == 0 && left > 0);
+	if (pg_interrupt_pending())
+		return -1;
+	if (!PostmasterIsAlive())
+		proc_exit(1);
+	pgstat_report_wait_start(wait_event());
+	ready = gpu_client_poll(NULL, fd, events,
+							timeout_ms < 0 ? WAIT_SLICE_MS : Min(timeout_ms, WAIT_SLICE_MS));
+	pgstat_report_wait_end();
 	return ready;
 }
 
@@ -327,7 +322,7 @@ connection_wait_until_usable(Connection *connection)
 						 Min(left, START_POLL_MS), wait_event());
 		ResetLatch(MyLatch);
 	}
-	service_cancel_wait();
+	ConditionVariableCancelSleep();
 	return usable;
 }
 

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "gpu/client.h"
+#include "utils/resowner.h"
 
 /*
  * One connection for the job of a sort at its end, and one for keys that are sent
@@ -29,7 +30,7 @@ typedef struct Connection
 
 	/* of the job that uses the connection, see backend.c */
 	MemoryContext memory;		/* which it ends with; NULL: there is no job */
-	int			nest_level;		/* of the transaction that opened it */
+	ResourceOwner owner;		/* which it ends with, too */
 	bool		stream;			/* opened before all keys were there */
 } Connection;
 
@@ -52,13 +53,5 @@ extern bool connection_wait_until_usable(Connection *connection);
 extern void connections_note(GpuFailure failure, const char *text);
 extern GpuFailure connections_failure(void);
 extern const char *connections_reason(void);
-
-/*
- * Fills in the service's devices, at most max, if it runs and answers; starts
- * nothing.  Returns their number; when there are none, text (size bytes) says why.
- * *state is a word for the service's state.
- */
-extern int	connections_devices(GpuDeviceStatus *devices, int max, const char **state,
-								char *text, size_t size);
 
 #endif							/* HPSORT_PG_GPU_CONNECTIONS_H */

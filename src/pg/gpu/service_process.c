@@ -94,6 +94,15 @@ join_arguments(char **argv)
 	return all.data;
 }
 
+/* Closes a descriptor if there is one. */
+static void
+close_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 /*
  * Runs in the child, between fork and exec: async-signal-safe calls only, and
  * nothing of PostgreSQL's.
@@ -178,17 +187,12 @@ service_process_start(ServiceProcess *service)
 				 strerror(errno));
 		service->pid = 0;
 	}
-	if (input[0] >= 0)
-		close(input[0]);
-	if (output[1] >= 0)
-		close(output[1]);
+	close_end(&input[0]);
+	close_end(&output[1]);
 	if (service->pid == 0)
 	{
-		if (input[1] >= 0)
-			close(input[1]);
-		if (output[0] >= 0)
-			close(output[0]);
-		return;
+		close_end(&input[1]);
+		close_end(&output[0]);
 	}
 	service->input = input[1];
 	service->output = output[0];
@@ -272,8 +276,7 @@ service_process_read(ServiceProcess *service)
 		if (n <= 0)
 		{
 			/* SIGCHLD tells of the end of the process. */
-			close(service->output);
-			service->output = -1;
+			close_end(&service->output);
 			return;
 		}
 		for (i = 0; i < n; i++)
@@ -305,11 +308,8 @@ service_process_reap(ServiceProcess *service, int *status)
 	if (pid < 0)
 		*status = 0;
 	service_process_read(service);
-	if (service->output >= 0)
-		close(service->output);
-	if (service->input >= 0)
-		close(service->input);
-	service->output = service->input = -1;
+	close_end(&service->output);
+	close_end(&service->input);
 	service->pid = 0;
 	return true;
 }

@@ -17,7 +17,7 @@
 
 #include "postgres.h"
 
-#include "gpu/exit_codes.h"
+#include "gpu/gpu_types.h"
 
 /* The child's exit code if the program could not be executed. */
 #define EXIT_NOT_EXECUTED 127

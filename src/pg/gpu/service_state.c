@@ -220,12 +220,6 @@ service_prepare_wait(void)
 }
 
 void
-service_cancel_wait(void)
-{
-	ConditionVariableCancelSleep();
-}
-
-void
 service_count(ServiceCounter counter, uint64 n)
 {
 	ServiceShared *s = attach();

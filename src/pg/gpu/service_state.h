@@ -90,10 +90,9 @@ extern void service_suspect(int service_pid);
 
 /*
  * To wait for a change of state: prepare, look at the state, wait on MyLatch, and
- * cancel at the end.
+ * call ConditionVariableCancelSleep at the end.
  */
 extern void service_prepare_wait(void);
-extern void service_cancel_wait(void);
 
 /* Adds n to a counter; without shared memory it is lost. */
 extern void service_count(ServiceCounter counter, uint64 n);

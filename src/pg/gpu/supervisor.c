@@ -28,9 +28,8 @@
 
 #include "gpu/client.h"
 #include "pg/compat.h"
+#include "pg/gpu/gpu.h"
 #include "pg/gpu/service_process.h"
-#include "pg/gpu/service_state.h"
-#include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/sort_context.h"
 #include "sort/clock.h"
