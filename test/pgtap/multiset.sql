@@ -256,6 +256,16 @@ SELECT pg_temp.law(law) FROM unnest(ARRAY['(a + b) - b = a', '(a + b) - a = b', 
 	'(a + b)::int4[] = ARRAY(SELECT x FROM unnest(a_keys || b_keys) x ORDER BY x)', 'a + b = (a_keys || b_keys)::int4multiset', 'cardinality(a + b) = cardinality(a) + cardinality(b)', 'distinct_count(a * (k + 1)) = distinct_count(a)',
 	'restrict(a, ''(,5)'') + restrict(a, ''[5,)'') = a', 'restrict(a + b, int4range(-100, 5000)) = restrict(a, int4range(-100, 5000)) + restrict(b, int4range(-100, 5000))',
 	'coalesce((SELECT int4multiset_sum(x) FROM unnest(ARRAY[a, b, NULL, c, b]) x), ''{}'') = a + 2 * b + c', 'a + b + b - 2 * b = a', 'a + (SELECT b) = b + a', '(a + b) * 1000000000 - b * 1000000000 = 1000000000 * a']) law;
+-- the first key that a difference lacks, found where it is
+CREATE FUNCTION pg_temp.lack(m int4multiset, key int4) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM (m - ARRAY[key]::int4multiset) - m;
+	RETURN 'no error';
+EXCEPTION WHEN numeric_value_out_of_range THEN
+	RETURN SQLERRM;
+END $$;
+SELECT is_empty('SELECT i FROM (SELECT i, a, nth(a, 1 + floor(random() * cardinality(a))::int8) AS key FROM pairs WHERE a <> ''{}'') s
+	WHERE pg_temp.lack(a, key) <> format(''multiset has fewer than %s of key %s'', count_of(a, key), key)', 'what a difference lacks');
 SELECT is((SELECT int4multiset_sum(m ORDER BY random()) FROM shapes), (SELECT int4multiset_agg(x) FROM shapes, unnest(a) x), 'a sum in any order');
 SELECT is((SELECT int4multiset_sum(m ORDER BY id DESC) FROM shapes), (SELECT int4multiset_sum(m) FROM shapes), 'a sum in another order');
 SELECT pg_temp.same_rows('SELECT n, spread, int4multiset_sum(m), int4multiset_sum(m) FILTER (WHERE range > 256) FROM shapes GROUP BY GROUPING SETS ((n, spread), (spread), ())',

@@ -320,6 +320,32 @@ test_damaged_at_random(void **state)
 	}
 }
 
+/* A cancel ends the check of a large value; a count of the last block but one is looked at. */
+static void
+test_check_of_many_blocks(void **state)
+{
+	Plain		p;
+	Unit		u;
+	Multiset	m;
+	SortError	err;
+	size_t		size;
+	unsigned char *bytes;
+
+	(void) state;
+	unit_init(&u);
+	plain_random(&p, 8200 * 128, SPREAD_DENSE, SIZE_8);
+	bytes = plain_write(&u, &p, &size);
+	assert_sort_ok(plain_open(&m, bytes, size, &err), err);
+	assert_sort_ok(multiset_check(&m, &u.context, &err), err);
+	u.interrupt_at = 1;
+	assert_int_equal(multiset_check(&m, &u.context, &err), SORT_CANCELLED);
+	u.interrupt_at = 0;
+	bytes[size - 200] ^= 0x40;
+	assert_int_equal(multiset_check(&m, &u.context, &err), SORT_CORRUPT);
+	free(bytes);
+	plain_free(&p);
+}
+
 int
 main(void)
 {
@@ -327,6 +353,7 @@ main(void)
 		cmocka_unit_test(test_made_by_hand),
 		cmocka_unit_test(test_damaged_bytes),
 		cmocka_unit_test(test_damaged_at_random),
+		cmocka_unit_test(test_check_of_many_blocks),
 	};
 
 	unit_seed("multiset_damage_test");

@@ -47,16 +47,6 @@ are_equal(Datum a, Datum b)
 	return equal;
 }
 
-/* Moves on to the next run, which is then at r->at - 1 of the block.  Returns false at the end. */
-static bool
-next_run(MultisetReader *r)
-{
-	if (r->at == r->block.n && !multiset_reader_next(r))
-		return false;
-	r->at++;
-	return true;
-}
-
 /*
  * Compares the keys that are left in two readers.  Returns less than, equal to or greater than
  * 0, as a is to b.
@@ -66,8 +56,8 @@ compare_runs(MultisetReader *a, MultisetReader *b)
 {
 	for (;;)
 	{
-		bool		more_a = next_run(a);
-		bool		more_b = next_run(b);
+		bool		more_a = multiset_reader_has_run(a);
+		bool		more_b = multiset_reader_has_run(b);
 		int32		key_a;
 		int32		key_b;
 		uint64		count_a;
@@ -75,21 +65,21 @@ compare_runs(MultisetReader *a, MultisetReader *b)
 
 		if (!more_a || !more_b)
 			return (int) more_a - (int) more_b;
-		key_a = a->block.keys[a->at - 1];
-		key_b = b->block.keys[b->at - 1];
+		key_a = a->block.keys[a->at];
+		key_b = b->block.keys[b->at];
 		if (key_a != key_b)
 			return key_a < key_b ? -1 : 1;
-		count_a = a->block.counts[a->at - 1];
-		count_b = b->block.counts[b->at - 1];
+		count_a = a->block.counts[a->at++];
+		count_b = b->block.counts[b->at++];
 
 		/*
 		 * The multiset with fewer of this key goes on with a larger key, where the other one
 		 * still has this key.  So it is the larger one, unless it ends here.
 		 */
 		if (count_a < count_b)
-			return next_run(a) ? 1 : -1;
+			return multiset_reader_has_run(a) ? 1 : -1;
 		if (count_a > count_b)
-			return next_run(b) ? -1 : 1;
+			return multiset_reader_has_run(b) ? -1 : 1;
 	}
 }
 

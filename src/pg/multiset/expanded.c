@@ -49,6 +49,9 @@ static const char own_name[] = "hpsort multiset";
 /* Up to how many keys of a multiset are put into the sorter one by one, instead of as runs. */
 #define FEW_KEYS 256
 
+/* Runs that are taken from a sorter at once. */
+#define TAKEN (8 * MULTISET_BLOCK_RUNS)
+
 /*
  * Makes an arena in a new memory context below parent. partial: its multisets are states that
  * another process will combine.
@@ -179,30 +182,19 @@ multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count)
 	run_levels_put(levels_of(expanded), key, count);
 }
 
-/* Decodes the runs of a multiset into memory that free_runs() frees, and closes it. */
-static void
-decode_runs(MultisetReader *reader, Runs *runs)
+/* Decodes the runs of a multiset into a new list of an allocator, and closes the multiset. */
+static Runs
+decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 {
-	Size		len = reader->m.len;
-	Size		at = 0;
+	Runs		runs = run_levels_room(reader->m.len, allocator);
 
-	runs->len = len;
-	runs->keys = (int32 *) MemoryContextAllocHuge(CurrentMemoryContext, len * sizeof(int32));
-	runs->counts = (uint64 *) MemoryContextAllocHuge(CurrentMemoryContext, len * sizeof(uint64));
-	for (; multiset_reader_next(reader); at += reader->block.n)
+	for (; multiset_reader_next(reader); runs.len += reader->block.n)
 	{
-		memcpy(runs->keys + at, reader->block.keys, reader->block.n * sizeof(int32));
-		memcpy(runs->counts + at, reader->block.counts, reader->block.n * sizeof(uint64));
+		memcpy(runs.keys + runs.len, reader->block.keys, reader->block.n * sizeof(int32));
+		memcpy(runs.counts + runs.len, reader->block.counts, reader->block.n * sizeof(uint64));
 	}
 	multiset_reader_close(reader);
-}
-
-/* Frees what decode_runs() has allocated. */
-static void
-free_runs(Runs *runs)
-{
-	pfree(runs->keys);
-	pfree(runs->counts);
+	return runs;
 }
 
 /* Puts the keys of a small multiset into the sorter, and closes it. */
@@ -231,6 +223,7 @@ suits_histogram(const Runs *runs)
 void
 multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 {
+	const SortAllocator *allocator = &expanded->sorter.context->allocator;
 	MultisetReader reader;
 	Runs		runs;
 	SortError	err;
@@ -242,13 +235,14 @@ multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 		add_few(expanded, &reader);
 		return;
 	}
-	decode_runs(&reader, &runs);
-	if (suits_histogram(&runs))
-		pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len, &err),
-					  &err);
-	else
-		run_levels_add(levels_of(expanded), runs.keys, runs.counts, runs.len);
-	free_runs(&runs);
+	runs = decode_runs(&reader, allocator);
+	if (!suits_histogram(&runs))
+	{
+		run_levels_add(levels_of(expanded), &runs, reader.m.total);
+		return;
+	}
+	pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len, &err), &err);
+	runs_release(&runs, allocator);
 }
 
 /* Adds the runs of a datum to levels, or takes them away. */
@@ -259,12 +253,14 @@ change_levels(RunLevels *levels, Datum datum, bool subtract)
 	Runs		runs;
 
 	multiset_reader_open(&reader, datum);
-	decode_runs(&reader, &runs);
+	runs = decode_runs(&reader, levels->allocator);
 	if (subtract)
-		run_levels_subtract(levels, runs.keys, runs.counts, runs.len);
+	{
+		run_levels_subtract(levels, &runs);
+		runs_release(&runs, levels->allocator);
+	}
 	else
-		run_levels_add(levels, runs.keys, runs.counts, runs.len);
-	free_runs(&runs);
+		run_levels_add(levels, &runs, reader.m.total);
 }
 
 void
@@ -292,11 +288,20 @@ bytea *
 multiset_sorter_flat(Sorter *sorter)
 {
 	MultisetBuilder builder;
+	SorterCursor cursor;
+	int32		keys[TAKEN];
+	uint64		counts[TAKEN];
+	size_t		got;
 	SortError	err;
 
 	multiset_builder_begin(&builder);
 	pg_sort_check(sorter_finish(sorter, SORT_WANT_RUNS, &err), &err);
-	multiset_builder_check(&builder, multiset_from_sorter(sorter, &builder.writer, &err), &err);
+	pg_sort_check(sorter_open_cursor(sorter, false, &cursor, &err), &err);
+	do
+	{
+		pg_sort_check(sorter_cursor_runs(&cursor, keys, counts, TAKEN, &got, &err), &err);
+		multiset_builder_add(&builder, keys, counts, got);
+	} while (got == TAKEN);
 	return multiset_builder_end(&builder);
 }
 

@@ -34,13 +34,15 @@ run_levels_make(const SortAllocator *allocator)
 	return levels;
 }
 
-/* Raises the error of memory that the allocator could not get. */
-static void
-no_memory(void)
+Runs
+run_levels_room(size_t n, const SortAllocator *allocator)
 {
 	SortError	err = {.status = SORT_OUT_OF_MEMORY};
+	Runs		runs = {0};
 
-	pg_sort_error(&err);
+	if (!runs_reserve(&runs, n, allocator))
+		pg_sort_error(&err);
+	return runs;
 }
 
 /* Adds to the total of keys.  An error if it is more than a count can be. */
@@ -52,29 +54,12 @@ count_keys(RunLevels *levels, uint64 count)
 	levels->total += count;
 }
 
-/* Returns a new level behind the others, without runs but with room for n. */
-static Runs *
-push_level(RunLevels *levels, size_t n)
+/* Returns an array in the levels' memory with its content, but of another size; NULL: a new one. */
+static void *
+resize(RunLevels *levels, void *array, Size size)
 {
-	Runs	   *level;
-
-	if (levels->nlevels == levels->levels_room)
-	{
-		int			room = Max(levels->levels_room * 2, FIRST_LEVELS);
-
-		if (levels->levels == NULL)
-			levels->levels = (Runs *) MemoryContextAlloc((MemoryContext) levels->allocator->arena,
-														 room * sizeof(Runs));
-		else
-			levels->levels = (Runs *) repalloc(levels->levels, room * sizeof(Runs));
-		levels->levels_room = room;
-	}
-	level = &levels->levels[levels->nlevels];
-	memset(level, 0, sizeof(*level));
-	if (!runs_reserve(level, n, levels->allocator))
-		no_memory();
-	levels->nlevels++;
-	return level;
+	return array ? repalloc(array, size) :
+		MemoryContextAlloc((MemoryContext) levels->allocator->arena, size);
 }
 
 /* Appends the runs of a list from one on to out, which has room for them. */
@@ -96,12 +81,10 @@ merge_last(RunLevels *levels)
 {
 	Runs	   *a = &levels->levels[levels->nlevels - 2];
 	Runs	   *b = &levels->levels[levels->nlevels - 1];
-	Runs		out = {0};
+	Runs		out = run_levels_room(a->len + b->len, levels->allocator);
 	size_t		i = 0;
 	size_t		j = 0;
 
-	if (!runs_reserve(&out, a->len + b->len, levels->allocator))
-		no_memory();
 	while (i < a->len && j < b->len)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -115,10 +98,20 @@ merge_last(RunLevels *levels)
 	levels->nlevels--;
 }
 
-/* Merges last levels until each level is more than twice as long as the next. */
+/*
+ * Makes a list the last level.  Merges last levels until each level is more than twice as long as
+ * the next.
+ */
 static void
-restore_levels(RunLevels *levels)
+push_level(RunLevels *levels, const Runs *runs)
 {
+	if (levels->nlevels == levels->levels_room)
+	{
+		levels->levels_room = Max(levels->levels_room * 2, FIRST_LEVELS);
+		levels->levels = (Runs *) resize(levels, levels->levels,
+										 levels->levels_room * sizeof(Runs));
+	}
+	levels->levels[levels->nlevels++] = *runs;
 	while (levels->nlevels > 1 &&
 		   levels->levels[levels->nlevels - 2].len <= 2 * levels->levels[levels->nlevels - 1].len)
 		merge_last(levels);
@@ -128,22 +121,22 @@ restore_levels(RunLevels *levels)
 static void
 flush_waiting(RunLevels *levels)
 {
-	Runs	   *level;
+	Runs		list;
 	int			i;
 
 	if (levels->nwaiting == 0)
 		return;
 	sort_waiting(levels->waiting, levels->nwaiting);
-	level = push_level(levels, levels->nwaiting);
+	list = run_levels_room(levels->nwaiting, levels->allocator);
 	for (i = 0; i < levels->nwaiting; i++)
 	{
-		if (level->len > 0 && level->keys[level->len - 1] == levels->waiting[i].key)
-			level->counts[level->len - 1] += levels->waiting[i].count;
+		if (list.len > 0 && list.keys[list.len - 1] == levels->waiting[i].key)
+			list.counts[list.len - 1] += levels->waiting[i].count;
 		else
-			runs_append(level, levels->waiting[i].key, levels->waiting[i].count);
+			runs_append(&list, levels->waiting[i].key, levels->waiting[i].count);
 	}
 	levels->nwaiting = 0;
-	restore_levels(levels);
+	push_level(levels, &list);
 }
 
 void
@@ -156,16 +149,9 @@ run_levels_put(RunLevels *levels, int32 key, uint64 count)
 			flush_waiting(levels);
 		else
 		{
-			int			room = Max(levels->waiting_room * 2, FIRST_WAITING);
-
-			if (levels->waiting == NULL)
-				levels->waiting =
-					(WaitingRun *) MemoryContextAlloc((MemoryContext) levels->allocator->arena,
-													  room * sizeof(WaitingRun));
-			else
-				levels->waiting = (WaitingRun *) repalloc(levels->waiting,
-														  room * sizeof(WaitingRun));
-			levels->waiting_room = room;
+			levels->waiting_room = Max(levels->waiting_room * 2, FIRST_WAITING);
+			levels->waiting = (WaitingRun *) resize(levels, levels->waiting,
+													levels->waiting_room * sizeof(WaitingRun));
 		}
 	}
 	levels->waiting[levels->nwaiting].key = key;
@@ -173,20 +159,12 @@ run_levels_put(RunLevels *levels, int32 key, uint64 count)
 }
 
 void
-run_levels_add(RunLevels *levels, const int32 *keys, const uint64 *counts, size_t n)
+run_levels_add(RunLevels *levels, Runs *runs, uint64 total)
 {
-	Runs	   *level;
-	size_t		i;
-
-	if (n == 0)
+	if (runs->len == 0)
 		return;
-	for (i = 0; i < n; i++)
-		count_keys(levels, counts[i]);
-	level = push_level(levels, n);
-	memcpy(level->keys, keys, n * sizeof(int32));
-	memcpy(level->counts, counts, n * sizeof(uint64));
-	level->len = n;
-	restore_levels(levels);
+	count_keys(levels, total);
+	push_level(levels, runs);
 }
 
 const Runs *
@@ -199,40 +177,41 @@ run_levels_finish(RunLevels *levels)
 }
 
 void
-run_levels_subtract(RunLevels *levels, const int32 *keys, const uint64 *counts, size_t n)
+run_levels_subtract(RunLevels *levels, const Runs *minus)
 {
 	Runs	   *runs;
 	size_t		from = 0;
 	size_t		to = 0;
 	size_t		i;
 
-	if (n == 0)
+	if (minus->len == 0)
 		return;
 	run_levels_finish(levels);
 	if (levels->nlevels == 0)
-		multiset_fewer_error(counts[0], keys[0]);
+		multiset_fewer_error(minus->counts[0], minus->keys[0]);
 	runs = levels->levels;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < minus->len; i++)
 	{
+		int32		key = minus->keys[i];
+		uint64		count = minus->counts[i];
+
 		/* Runs that stay move down to the places of runs that do not. */
-		while (from < runs->len && runs->keys[from] < keys[i])
+		while (from < runs->len && runs->keys[from] < key)
 		{
 			runs->keys[to] = runs->keys[from];
 			runs->counts[to++] = runs->counts[from++];
 		}
-		if (from == runs->len || runs->keys[from] != keys[i] || runs->counts[from] < counts[i])
-			multiset_fewer_error(counts[i], keys[i]);
-		if (runs->counts[from] > counts[i])
+		if (from == runs->len || runs->keys[from] != key || runs->counts[from] < count)
+			multiset_fewer_error(count, key);
+		if (runs->counts[from] > count)
 		{
-			runs->keys[to] = keys[i];
-			runs->counts[to++] = runs->counts[from] - counts[i];
+			runs->keys[to] = key;
+			runs->counts[to++] = runs->counts[from] - count;
 		}
 		from++;
-		levels->total -= counts[i];
+		levels->total -= count;
 	}
-	memmove(runs->keys + to, runs->keys + from, (runs->len - from) * sizeof(int32));
-	memmove(runs->counts + to, runs->counts + from, (runs->len - from) * sizeof(uint64));
-	runs->len -= from - to;
+	runs_delete(runs, to, from);
 }
 
 void

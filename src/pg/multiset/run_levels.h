@@ -43,8 +43,11 @@ extern RunLevels *run_levels_make(const SortAllocator *allocator);
 /* Adds a run; runs may come in any order. */
 extern void run_levels_put(RunLevels *levels, int32 key, uint64 count);
 
-/* Adds runs in ascending order, which are copied. */
-extern void run_levels_add(RunLevels *levels, const int32 *keys, const uint64 *counts, size_t n);
+/* Returns a list without runs but with room for n, in memory of the allocator. */
+extern Runs run_levels_room(size_t n, const SortAllocator *allocator);
+
+/* Adds a list of total keys that run_levels_room() has made; it belongs to the levels then. */
+extern void run_levels_add(RunLevels *levels, Runs *runs, uint64 total);
 
 /*
  * Merges all runs into one list, which the levels own, and returns it; NULL if there are no
@@ -55,9 +58,8 @@ extern const Runs *run_levels_finish(RunLevels *levels);
 /* Returns all runs as a datum, in the current memory context. */
 extern bytea *run_levels_flat(RunLevels *levels);
 
-/* Takes runs in ascending order away.  A count that would be less than 0 is an error. */
-extern void run_levels_subtract(RunLevels *levels, const int32 *keys, const uint64 *counts,
-								size_t n);
+/* Takes the runs of a list away.  A count that would be less than 0 is an error. */
+extern void run_levels_subtract(RunLevels *levels, const Runs *minus);
 
 /* Forgets all runs. */
 extern void run_levels_empty(RunLevels *levels);

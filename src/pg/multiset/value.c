@@ -162,8 +162,9 @@ multiset_builder_begin(MultisetBuilder *builder)
 	multiset_writer_init(&builder->writer, &builder->context.allocator);
 }
 
-void
-multiset_builder_check(const MultisetBuilder *builder, SortStatus status, const SortError *err)
+/* Raises the error of a status other than SORT_OK that a function of the writer returned. */
+static void
+check_writer(const MultisetBuilder *builder, SortStatus status, const SortError *err)
 {
 	check_size(&builder->writer, builder->writer.blocks_size);
 	if (status == SORT_LIMIT_EXCEEDED)
@@ -177,8 +178,7 @@ multiset_builder_add(MultisetBuilder *builder, const int32 *keys, const uint64 *
 	SortError	err;
 
 	CHECK_FOR_INTERRUPTS();
-	multiset_builder_check(builder, multiset_writer_add(&builder->writer, keys, counts, n, &err),
-						   &err);
+	check_writer(builder, multiset_writer_add(&builder->writer, keys, counts, n, &err), &err);
 }
 
 bytea *
@@ -188,7 +188,7 @@ multiset_builder_end(MultisetBuilder *builder)
 	size_t		size;
 	bytea	   *value;
 
-	multiset_builder_check(builder, multiset_writer_size(&builder->writer, &size, &err), &err);
+	check_writer(builder, multiset_writer_size(&builder->writer, &size, &err), &err);
 	check_size(&builder->writer, size);
 	value = (bytea *) palloc(VARHDRSZ + size);
 	SET_VARSIZE(value, VARHDRSZ + size);

@@ -12,7 +12,7 @@
 #include "fmgr.h"
 
 #include "pg/sort_context.h"
-#include "sort/multiset/multiset_combine.h"
+#include "sort/multiset/multiset.h"
 
 /*
  * Opens a datum all of whose bytes are wanted.  It is read where it lies, or else in the
@@ -52,6 +52,16 @@ extern void multiset_reader_close(MultisetReader *reader);
 extern bool multiset_reader_next(MultisetReader *reader);
 
 /*
+ * Whether there is a run at `at`: of the block, or of the next one if the caller has come to the
+ * end of the block.
+ */
+static inline bool
+multiset_reader_has_run(MultisetReader *reader)
+{
+	return reader->at < reader->block.n || multiset_reader_next(reader);
+}
+
+/*
  * A datum of which few bytes are wanted.  A large value that is stored out of line and
  * uncompressed is read a slice at a time: a slice is whole chunks of the TOAST table, and the
  * last one is kept.  Other values are read as a whole.
@@ -77,20 +87,13 @@ typedef struct MultisetBuilder
 
 /*
  * Begins a datum, adds n runs to it, and ends it.  The memory of the builder and of the datum
- * is the context that is current at the begin.
+ * is the context that is current at the begin.  More keys than a bigint can count, or than a value
+ * can hold, are an error.
  */
 extern void multiset_builder_begin(MultisetBuilder *builder);
 extern void multiset_builder_add(MultisetBuilder *builder, const int32 *keys,
 								 const uint64 *counts, size_t n);
 extern bytea *multiset_builder_end(MultisetBuilder *builder);
-
-/*
- * Raises the error of a status other than SORT_OK that a function of multiset_combine.h
- * returned when it added to the builder's writer: more than a bigint can count, or than a value
- * can hold.
- */
-extern void multiset_builder_check(const MultisetBuilder *builder, SortStatus status,
-								   const SortError *err);
 
 /* Raises the error that a count or a sum is more than a bigint can hold. */
 pg_noreturn extern void multiset_bigint_error(void);
