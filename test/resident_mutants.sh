@@ -49,15 +49,15 @@ mutate()
 			edit residency.c 's/RELPERSISTENCE_UNLOGGED\)/RELPERSISTENCE_UNLOGGED && false)/' 's/!= RELPERSISTENCE_PERMANENT\)/!= RELPERSISTENCE_PERMANENT && false)/' \
 				's/RelationNeedsWAL\(rel\) && //' &&
 				edit resident_valid.c 's/look->lsn == 0/false/g' &&
-				edit capture.c 's/lsn = BufferGetLSNAtomic\(buffer\);/lsn = Max(BufferGetLSNAtomic(buffer), 1);/'
+				edit page_list.c 's/lsn = BufferGetLSNAtomic\(buffer\);/lsn = Max(BufferGetLSNAtomic(buffer), 1);/'
 			;;
 		serializable) edit residency.c 's/!CheckForSerializableConflictOutNeeded\(rel, snapshot\)/true/' ;;
 		# the value of rows that lack the column; a transaction that adds a column is one that has a new row in pg_class
 		missing) edit residency.c 's/if \(!isnull\)/if (false && !isnull)/' 's/mine = [^;]*;/mine = false;/' ;;
 		type) edit residency.c 's/key->type = type;/key->type = 0;/' ;;
-		PD_ALL_VISIBLE) edit capture.c 's/all_visible = PageIsAllVisible\(page\);/all_visible = true;/' ;;
+		PD_ALL_VISIBLE) edit page_list.c 's/all_visible = PageIsAllVisible\(page\);/all_visible = true;/' ;;
 		# rows have line numbers 1, 2, 3 ... in any block
-		numbered) edit capture.c 's/numbered = last == capture->rows\.n;/numbered = last >= 0;/' ;;
+		numbered) edit page_list.c 's/numbered = last == capture->rows\.n;/numbered = last >= 0;/' ;;
 		# extents are given up all the time: then rows that are taken back must take their NULLs along
 		given-up) give_up ;;
 		taken-back) give_up && edit batch.c 's/(\*batch = \*before;\n\tif \()batch->nulls/${1}false/' ;;

@@ -1,10 +1,9 @@
 /*
  * extents.h
- *		Extents of resident columns: made from pages, found valid or not, and read.
+ *		Extents of resident columns: found valid or not, and read.
  *
  * Other rooms include this header, and no other of this room:
  *
- *	capture.h               making extents of the pages that a scan reads
  *	extent_reader.h         an extent's values as batches
  *	left_extents.h          extents that a scan leaves until its end
  *	residency.h             which columns may be resident, and for which snapshots
@@ -16,7 +15,6 @@
 
 #include "postgres.h"
 
-#include "pg/resident/extents/capture.h"
 #include "pg/resident/extents/extent_reader.h"
 #include "pg/resident/extents/left_extents.h"
 #include "pg/resident/extents/residency.h"

@@ -20,8 +20,7 @@
 
 /* The blocks of an extent whose heap pages have not changed. */
 static void
-keep_unchanged(const ResidentLook *look, const SourceColumn *column, BlockNumber first,
-			   ResidentBlocks *blocks)
+keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlocks *blocks)
 {
 	int			i;
 
@@ -30,7 +29,7 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, BlockNumber
 		CHECK_FOR_INTERRUPTS();
 		if (resident_blocks_has(blocks, i) &&
 			(i >= (int) column->reader.header.extent.nblocks ||
-			 !heap_format_page_is_unchanged(look->rel, first + i,
+			 !heap_format_page_is_unchanged(look->rel, look->first + i,
 											column->reader.header.extent.stamps[i])))
 			resident_blocks_remove(blocks, i);
 	}
@@ -38,79 +37,76 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, BlockNumber
 
 /* Looks at the heap pages of an extent whose stamp is not that of the map's page. */
 static void
-refresh_extent(const ResidentLook *look, SourceColumn *column, uint32 number,
-			   BlockNumber extent_first, ResidentBlocks *valid)
+refresh_extent(const ResidentLook *look, SourceColumn *column, ResidentBlocks *valid)
 {
-	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
+	ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
 	bool		quiet = extent->last == look->lsn;
 
 	/* Where extents are read later, or by the GPU, no start has been read. */
-	if (look->later && !extent_reader_begin(&column->reader, number))
+	if (look->later && !extent_reader_begin(&column->reader, look->number))
 		memset(valid, 0, sizeof(*valid));
-	keep_unchanged(look, column, extent_first, valid);
-	resident_restamp(&column->reader.key, number, extent, look->lsn, valid);
-	column->use.refreshes++;
+	keep_unchanged(look, column, valid);
+	resident_restamp(&column->reader.key, look->number, extent, look->lsn, valid);
+	column->refreshes++;
 	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
 	extent->skip = (1 << (extent->moves - 1)) - 1;
 }
 
-ResidentBlocks
-resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 number,
-					BlockNumber extent_first,
-					const ResidentBlocks *visible, bool *known)
+/*
+ * Whether an extent of which these blocks are valid is to be made anew.  known: no other blocks
+ * are.
+ */
+static bool
+wants_capture(const ResidentLook *look, const SourceColumn *column, const ResidentExtent *extent,
+			  const ResidentBlocks *valid, bool known)
 {
-	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
-	ResidentBlocks none = {{0, 0}};
-	ResidentBlocks valid;
-	uint64		last = extent->last;
-	uint8		usage = extent->usage;
-	uint8		moves = extent->moves;
-	uint8		skip = extent->skip;
+	const ResidentBlocks *visible = &look->visible;
 
-	*known = true;
+	if (!column->capture || look->lsn == 0 || !look->whole)
+		return false;
+	if (extent->generation == 0)
+		return resident_blocks_count(visible) * 2 >= look->nblocks;
+	/* Again where more than a quarter could be valid and is not. */
+	return known &&
+		(resident_blocks_count(visible) - resident_blocks_count(valid)) * 4 > look->nblocks;
+}
+
+ResidentBlocks
+resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted)
+{
+	ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
+	ResidentExtent before = *extent;
+	ResidentBlocks valid = {{0, 0}};
+	bool		known = true;
+
 	if (extent->generation == 0 || look->lsn == 0 ||
-		(!look->later && !extent_reader_begin(&column->reader, number)))
+		(!look->later && !extent_reader_begin(&column->reader, look->number)))
 	{
 		extent->generation = 0;
-		return none;
+		*wanted = wants_capture(look, column, extent, &valid, known);
+		return valid;
 	}
-	valid = resident_blocks_and(&extent->blocks, visible);
+	valid = resident_blocks_and(&extent->blocks, &look->visible);
 	if (extent->stamp == look->lsn)
 	{
 		extent->moves = extent->skip = 0;
 		extent->usage = Min(extent->usage + 1, 3);
 	}
 	else if (look->whole && (extent->skip == 0 || extent->last == look->lsn))
-		refresh_extent(look, column, number, extent_first, &valid);
+		refresh_extent(look, column, &valid);
 	else
 	{
 		extent->skip -= extent->skip > 0;
-		column->use.reason = RESIDENT_CHANGES;
-		valid = none;
-		*known = false;
+		column->reason = RESIDENT_CHANGES;
+		memset(&valid, 0, sizeof(valid));
+		known = false;
 	}
 	extent->last = look->lsn;
-	if (usage != extent->usage || moves != extent->moves || skip != extent->skip ||
-		last != extent->last)
-		resident_mark(&column->reader.key, number, extent);
+	if (before.usage != extent->usage || before.moves != extent->moves ||
+		before.skip != extent->skip || before.last != extent->last)
+		resident_mark(&column->reader.key, look->number, extent);
+	*wanted = wants_capture(look, column, extent, &valid, known);
 	return valid;
-}
-
-bool
-resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uint32 number,
-							 const ResidentBlocks *visible, const ResidentBlocks *valid,
-							 bool known)
-{
-	const ResidentExtent *extent = extent_reader_extent(&column->reader, number);
-
-	if (!column->capture || look->lsn == 0 || !look->whole)
-		return false;
-	if (extent->generation == 0)
-		return resident_blocks_count(visible) * 2 >= look->nblocks;
-	if (!known || (visible->words[0] == valid->words[0] && visible->words[1] == valid->words[1]))
-		return false;
-	/* Again where more than a quarter could be valid and is not. */
-	return (resident_blocks_count(visible) - resident_blocks_count(valid)) * 4 > look->nblocks;
 }
 
 void
@@ -143,17 +139,17 @@ resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
 }
 
 ResidentReason
-resident_valid_reason(const SourceColumn *column, const CaptureColumn *capture, int64 blocks)
+resident_valid_reason(const SourceColumn *column, int64 hits, int64 blocks)
 {
-	int64		resident = column->use.hits + (int64) capture->captured * RESIDENT_EXTENT_BLOCKS;
+	int64		resident = hits + (int64) column->captured * RESIDENT_EXTENT_BLOCKS;
 
 	if (!column->capture)
 		return RESIDENT_READ_ONCE;
 	if (resident * 2 >= blocks)
 		return RESIDENT_OK;
-	if (capture->sweep.reason != RESIDENT_OK)
-		return capture->sweep.reason;
-	if (capture->out_of_range)
+	if (column->sweep.reason != RESIDENT_OK)
+		return column->sweep.reason;
+	if (column->out_of_range)
 		return RESIDENT_RANGE;
-	return column->use.reason == RESIDENT_OK ? RESIDENT_NOT_VISIBLE : column->use.reason;
+	return column->reason == RESIDENT_OK ? RESIDENT_NOT_VISIBLE : column->reason;
 }

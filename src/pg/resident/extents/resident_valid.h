@@ -13,7 +13,6 @@
 #include "access/xlogdefs.h"
 #include "utils/rel.h"
 
-#include "pg/resident/extents/capture.h"
 #include "pg/resident/extents/extent_reader.h"
 #include "pg/resident/memory/memory.h"
 
@@ -22,13 +21,22 @@ typedef struct SourceColumn
 {
 	ExtentReader reader;
 	bool		capture;		/* it was read before */
-	ResidentUse use;
+	int64		refreshes;		/* extents */
+	ResidentReason reason;		/* why blocks were not read from extents */
+
+	/* what page_list.h has captured in this scan */
+	ResidentSweep sweep;
+	int			captured;		/* extents made resident */
+	bool		out_of_range;	/* there was a value that is no int4 */
 } SourceColumn;
 
 /* What is looked at: some blocks of an extent. */
 typedef struct ResidentLook
 {
 	Relation	rel;
+	uint32		number;			/* of the extent */
+	BlockNumber first;			/* its first block */
+	ResidentBlocks visible;		/* all-visible in the copy of the map */
 	XLogRecPtr	lsn;			/* of the page of the visibility map, when it was copied */
 	int			nblocks;
 	bool		whole;			/* these are all that the extent has */
@@ -37,21 +45,13 @@ typedef struct ResidentLook
 } ResidentLook;
 
 /*
- * Returns the valid blocks of a column's extent, whose first block is extent_first, among the
- * blocks that are visible in the copy of the map.  Where the map's page has changed, the heap pages
- * are looked at, unless it had changed at each of the last uses as well.  Then no block is valid,
- * and *known is false.
+ * Returns the valid blocks of a column's extent among the visible ones.  Where the map's page has
+ * changed, the heap pages are looked at, unless it had changed at each of the last uses as well;
+ * then no block is valid.  *wanted says whether an extent is to be made of the pages, although the
+ * blocks returned are valid.
  */
 extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn *column,
-										  uint32 number,
-										  BlockNumber extent_first, const ResidentBlocks *visible,
-										  bool *known);
-
-/* Whether an extent of the column is to be made of the pages, although valid is valid. */
-extern bool resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column,
-										 uint32 number,
-										 const ResidentBlocks *visible, const ResidentBlocks *valid,
-										 bool known);
+										  bool *wanted);
 
 /*
  * Takes out of valid the blocks that have different numbers of rows in different columns.  The
@@ -65,8 +65,7 @@ extern void resident_valid_keep_aligned(const SourceColumn *columns, int ncolumn
 extern void resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
 										 ResidentBlocks *valid);
 
-/* Returns why the column is not resident, after a read of that many blocks. */
-extern ResidentReason resident_valid_reason(const SourceColumn *column,
-											const CaptureColumn *capture, int64 blocks);
+/* Returns why the column is not resident, after a read of blocks, hits of them from extents. */
+extern ResidentReason resident_valid_reason(const SourceColumn *column, int64 hits, int64 blocks);
 
 #endif							/* HPSORT_PG_RESIDENT_EXTENTS_RESIDENT_VALID_H */

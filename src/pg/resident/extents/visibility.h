@@ -109,6 +109,14 @@ resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
 	return both;
 }
 
+static inline ResidentBlocks
+resident_blocks_without(const ResidentBlocks *a, const ResidentBlocks *b)
+{
+	ResidentBlocks rest = {{a->words[0] & ~b->words[0], a->words[1] & ~b->words[1]}};
+
+	return rest;
+}
+
 /* n blocks from first on. */
 static inline ResidentBlocks
 resident_blocks_range(int first, int n)

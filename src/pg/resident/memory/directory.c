@@ -2,16 +2,16 @@
  * directory.c
  *		Which columns are resident, and their extents (see resident.h).
  *
- * A column is a chunk, which is found by its table and attribute from one of the root's buckets.
- * The column's map, an array of what is known of each extent, is another chunk.  Each extent is a
- * chunk as well.  A column is looked up anew each time the lock is taken, because it may have
- * been given up.
+ * A column is found by its table and attribute from one of the root's buckets.  Its map, an array
+ * of what is known of each extent, is another piece of memory, and so is each extent.  A column is
+ * looked up anew each time the lock is taken, because it may have been given up.
  */
 #include "postgres.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/freepage.h"
 
 #include "pg/guc.h"
 #include "pg/resident/memory/slabs.h"
@@ -63,12 +63,11 @@ find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
 	return &root->buckets[hash % RESIDENT_BUCKETS];
 }
 
-/* Returns the column at a place. */
+/* Returns the column at a place; NULL if that is nowhere. */
 static ResidentColumn *
 column_at(const ResidentRoot *root, ResidentPlace place)
 {
-	return place == 0 ? NULL
-		: (ResidentColumn *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root, place));
+	return (ResidentColumn *) resident_pointer(root, place);
 }
 
 /*
@@ -96,20 +95,12 @@ find_column(ResidentRoot *root, const ResidentKey *key)
 	return column && memcmp(&column->key, key, sizeof(*key)) == 0 ? column : NULL;
 }
 
-/* Returns the map of a column; NULL if it has none. */
-static ResidentExtent *
-column_map(const ResidentRoot *root, const ResidentColumn *column)
-{
-	return column->map == 0 ? NULL
-		: (ResidentExtent *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root,
-																					 column->map));
-}
-
 /* Returns the extent of that number; NULL if the map does not reach so far. */
 static ResidentExtent *
 find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
 {
-	return number < column->capacity ? column_map(root, column) + number : NULL;
+	return number < column->capacity ?
+		(ResidentExtent *) resident_pointer(root, column->map) + number : NULL;
 }
 
 /* Returns an extent if it is still of that generation, else NULL. */
@@ -141,7 +132,7 @@ drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 	column->nextents--;
 	if (column->nextents == 0)
 		forget_bounds(column);
-	resident_free(root, extent->place);
+	resident_free(root, extent->place, extent->size);
 	memset(extent, 0, sizeof(*extent));
 }
 
@@ -156,11 +147,11 @@ drop_column(ResidentRoot *root, ResidentColumn *column)
 	for (i = 0; i < column->capacity; i++)
 		drop_extent(root, column, find_extent(root, column, i));
 	if (column->map != 0)
-		resident_free(root, column->map);
+		resident_free(root, column->map, column->capacity * sizeof(ResidentExtent));
 	while (*link != column->place)
 		link = &column_at(root, *link)->next;
 	*link = column->next;
-	resident_free(root, column->place);
+	resident_free(root, column->place, sizeof(ResidentColumn));
 }
 
 /* Returns a new column; NULL if there is no room. */
@@ -168,15 +159,11 @@ static ResidentColumn *
 make_column(ResidentRoot *root, const ResidentKey *key)
 {
 	ResidentPlace *bucket = find_bucket(root, key->database, key->relid, key->attnum);
-	ResidentChunk *chunk;
-	ResidentPlace place = resident_allocate(root, sizeof(ResidentColumn), RESIDENT_CHUNK_COLUMN,
-											&chunk);
-	ResidentColumn *column;
+	ResidentPlace place = resident_allocate(root, sizeof(ResidentColumn));
+	ResidentColumn *column = column_at(root, place);
 
-	if (place == 0)
+	if (column == NULL)
 		return NULL;
-	chunk->column = place;
-	column = (ResidentColumn *) resident_chunk_bytes(chunk);
 	memset(column, 0, sizeof(*column));
 	column->place = place;
 	column->key = *key;
@@ -199,21 +186,21 @@ static bool
 grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 {
 	Size		size = map_size(nextents);
-	ResidentChunk *chunk;
+	Size		old_size = column->capacity * sizeof(ResidentExtent);
 	ResidentPlace place;
+	char	   *map;
 
 	if (nextents <= column->capacity)
 		return true;
-	place = resident_allocate(root, size, RESIDENT_CHUNK_MAP, &chunk);
+	place = resident_allocate(root, size);
 	if (place == 0)
 		return false;
-	chunk->column = column->place;
-	memset(resident_chunk_bytes(chunk), 0, size);
+	map = resident_pointer(root, place);
+	memset(map, 0, size);
 	if (column->map != 0)
 	{
-		memcpy(resident_chunk_bytes(chunk), column_map(root, column),
-			   column->capacity * sizeof(ResidentExtent));
-		resident_free(root, column->map);
+		memcpy(map, resident_pointer(root, column->map), old_size);
+		resident_free(root, column->map, old_size);
 	}
 	column->map = place;
 	column->capacity = (uint32) (size / sizeof(ResidentExtent));
@@ -223,50 +210,64 @@ grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 /* --- giving up */
 
 /*
- * Gives up what the next chunk has, unless it is of the column of key or has been used lately.
- * Returns how many bytes are free by that; sets *end if all has been searched.
+ * Gives up an extent of a column, or the column if it has none, unless it has been used lately.
+ * Returns how many bytes are free by that.
  */
 static Size
-sweep_chunk(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep, bool *end)
+sweep_extent(ResidentRoot *root, ResidentColumn *column, uint32 number)
 {
-	ResidentPlace place = resident_next_chunk(root, &sweep->searched);
-	ResidentChunk *chunk;
-	ResidentColumn *column;
-	ResidentExtent *extent;
+	ResidentExtent *extent = find_extent(root, column, number);
 	Size		size;
 
-	*end = place == 0 || sweep->searched > root->allocated;
-	if (*end)
-		return 0;
-	chunk = (ResidentChunk *) resident_pointer(root, place);
-	column = column_at(root, chunk->column);
-	size = (Size) chunk->nunits * RESIDENT_UNIT;
-	if (memcmp(&column->key, key, sizeof(*key)) == 0)
-		return 0;
-	if (chunk->kind == RESIDENT_CHUNK_EXTENT)
+	if (column->nextents == 0 && number == 0 && column->usage > 0)
+		column->usage--;
+	else if (column->nextents == 0 && number == 0)
 	{
-		extent = find_extent(root, column, chunk->number);
-		if (extent->usage > 0)
-		{
-			extent->usage--;
-			return 0;
-		}
+		size = sizeof(ResidentColumn) + column->capacity * sizeof(ResidentExtent);
+		drop_column(root, column);
+		return size;
+	}
+	else if (extent && extent->usage > 0)
+		extent->usage--;
+	else if (extent && extent->generation != 0)
+	{
+		size = extent->size;
 		drop_extent(root, column, extent);
 		column->status.evictions++;
 		column->status.reason = RESIDENT_NO_ROOM;
 		return size;
 	}
-	if (chunk->kind == RESIDENT_CHUNK_COLUMN && column->nextents == 0)
-	{
-		if (column->usage > 0)
-		{
-			column->usage--;
-			return 0;
-		}
-		drop_column(root, column);
-		return size;
-	}
 	return 0;
+}
+
+/*
+ * Sweeps the extents of one number of all columns in a bucket, but for the column of key, and moves
+ * on: to the next number, or to the next bucket, which is counted in sweep.
+ */
+static Size
+sweep_bucket(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep)
+{
+	ResidentPlace place = root->buckets[root->hand_bucket];
+	bool		more = false;
+	Size		freed = 0;
+
+	while (place != 0)
+	{
+		ResidentColumn *column = column_at(root, place);
+
+		place = column->next;
+		more = more || root->hand_extent + 1 < column->capacity;
+		if (memcmp(&column->key, key, sizeof(*key)) != 0)
+			freed += sweep_extent(root, column, root->hand_extent);
+	}
+	root->hand_extent++;
+	if (!more)
+	{
+		root->hand_extent = 0;
+		root->hand_bucket = (root->hand_bucket + 1) % RESIDENT_BUCKETS;
+		sweep->searched++;
+	}
+	return freed;
 }
 
 /*
@@ -277,18 +278,19 @@ static bool
 sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
 {
 	Size		freed = 0;
-	bool		end = !resident_could_hold(root, size);
 
-	while (freed < size && !end)
-		freed += sweep_chunk(root, key, sweep, &end);
-	return !end;
+	if (!resident_could_hold(root, size))
+		return false;
+	while (freed < size && sweep->searched <= RESIDENT_BUCKETS)
+		freed += sweep_bucket(root, key, sweep);
+	return freed >= size;
 }
 
 /*
- * Gets memory for a chunk of size bytes, of a column of that key: first more of it from the
+ * Gets memory for a piece of size bytes, of a column of that key: first more of it from the
  * worker, which is asked for that many bytes, then that of other columns.  The lock is held on
  * entry, and not afterwards.  Returns whether the caller is to allocate again, with the lock.
- * Free chunks need not lie side by side, so that more may have to be given up then.
+ * Free pieces need not lie side by side, so that more may have to be given up then.
  */
 static bool
 get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask, ResidentSweep *sweep)
@@ -331,7 +333,7 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 			column = make_column(root, key);
 		if (column && grow_map(root, column, nextents))
 			break;
-		if (!get_room(root, key, size + RESIDENT_UNIT, size + RESIDENT_MB, &sweep))
+		if (!get_room(root, key, size + sizeof(ResidentColumn), size + RESIDENT_MB, &sweep))
 			return false;
 	}
 	column->usage = MAX_USAGE;
@@ -402,12 +404,11 @@ const char *
 resident_address(const ResidentExtent *extent)
 {
 	ResidentRoot *root = resident_root();
-	ResidentChunk *chunk;
 
 	/* What is mapped here stays mapped until the transaction ends. */
-	chunk = root ? (ResidentChunk *) resident_pointer(root, extent->place) : NULL;
-	return chunk && resident_reaches(extent->place, extent->size) ?
-		(const char *) resident_chunk_bytes(chunk) : NULL;
+	const char *bytes = root ? resident_pointer(root, extent->place) : NULL;
+
+	return bytes && resident_reaches(extent->place, extent->size) ? bytes : NULL;
 }
 
 bool
@@ -470,12 +471,12 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 /* --- filling */
 
 /*
- * Returns a place for an extent of size bytes, sets *chunk to it, and holds the lock.  Returns 0,
- * without the lock, if there is no room.
+ * Returns a place for an extent of size bytes, and holds the lock.  Returns 0, without the lock, if
+ * there is no room.
  */
 static ResidentPlace
 find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
-		  ResidentSweep *sweep, ResidentChunk **chunk)
+		  ResidentSweep *sweep)
 {
 	for (;;)
 	{
@@ -486,10 +487,10 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
 			sweep->reason = RESIDENT_NO_MEMORY;
 			return 0;
 		}
-		place = resident_allocate(root, size, RESIDENT_CHUNK_EXTENT, chunk);
+		place = resident_allocate(root, size);
 		if (place != 0)
 			return place;
-		if (!get_room(root, key, size, expected + expected / 16 + 2 * RESIDENT_UNIT, sweep))
+		if (!get_room(root, key, size, expected + expected / 8 + 2 * FPM_PAGE_SIZE, sweep))
 			return 0;
 	}
 }
@@ -499,7 +500,6 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 				 const void *bytes, Size size, Size expected, ResidentSweep *sweep)
 {
 	ResidentRoot *root = resident_root();
-	ResidentChunk *chunk;
 	ResidentPlace place;
 	ResidentColumn *column;
 	ResidentExtent *known;
@@ -507,22 +507,20 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 
 	if (root == NULL)
 		return false;
-	place = find_room(root, key, size, expected, sweep, &chunk);
+	place = find_room(root, key, size, expected, sweep);
 	if (place == 0)
 		return false;
 	column = find_column(root, key);
 	known = column ? find_extent(root, column, number) : NULL;
 	if (known == NULL)
 	{
-		resident_free(root, place);
+		resident_free(root, place, size);
 		resident_unlock(root);
 		return false;
 	}
 	moves = known->moves;
 	drop_extent(root, column, known);
-	chunk->column = column->place;
-	chunk->number = number;
-	memcpy(resident_chunk_bytes(chunk), bytes, size);
+	memcpy(resident_pointer(root, place), bytes, size);
 	*known = *extent;
 	known->generation = ++root->generations;
 	known->place = place;

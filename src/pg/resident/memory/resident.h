@@ -167,7 +167,7 @@ extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentE
  */
 typedef struct ResidentSweep
 {
-	uint64		searched;		/* bytes */
+	uint32		searched;		/* buckets of columns */
 	bool		full;			/* there is no more memory to be had */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;

@@ -1,14 +1,14 @@
 /*
  * slabs.h
- *		The shared memory of resident columns: slabs, and chunks in them.
+ *		The shared memory of resident columns: slabs, and pieces of them.
  *
  * The root lies in the server's shared memory and is small.  Everything else is in slabs, which
  * are pinned segments of dynamic shared memory, allocated and freed by the background worker
  * alone (worker.h): dsm_create may fail with an error, and a query shall not fail for it.  All
  * slabs together never exceed hpsort.resident_memory.
  *
- * A slab is divided into units of RESIDENT_UNIT bytes, with two bitmaps at its start: units in
- * use, and units where a chunk starts.  Places are numbers that mean the same in all processes.
+ * A slab begins with core's FreePageManager, which has the pages that are free.  Who allocates a
+ * piece notes its size.  Places are numbers that mean the same in all processes.
  *
  * One lock is for all that is in the root and in slabs, except for the bytes of extents, which
  * are also copied without it (resident.h says how that is safe).  While a process has the lock it
@@ -33,24 +33,20 @@
 #define RESIDENT_BUCKETS 256
 
 /* Bytes. */
-#define RESIDENT_UNIT 1024
 #define RESIDENT_MB ((uint64) 1024 * 1024)
 
 /* A place in resident memory: the number of a slab, plus 1, above the offset in it; 0: nowhere. */
 typedef uint64 ResidentPlace;
 
 #define RESIDENT_PLACE(slab, offset) ((uint64) ((slab) + 1) << 40 | (offset))
+#define RESIDENT_PLACE_OFFSET(place) ((place) & ((UINT64CONST(1) << 40) - 1))
 
 /* What all processes know of a slab. */
 typedef struct ResidentSlab
 {
 	uint32		serial;			/* never used again; 0: there is no slab */
 	dsm_handle	handle;
-	uint64		size;			/* bytes */
-	uint32		nunits;
-	uint32		nfree;
-	uint32		first;			/* unit behind the bitmaps */
-	uint32		next;			/* unit where the search for room begins */
+	Size		npages;			/* of FPM_PAGE_SIZE */
 } ResidentSlab;
 
 /* What all else is found from. */
@@ -63,19 +59,14 @@ typedef struct ResidentRoot
 	/* Changes before memory of an extent is used for anything else. */
 	pg_atomic_uint64 losses;
 
-	/*
-	 * How many processes copy bytes of extents, by the phase in which they began; slabs are given
-	 * back in the next phase.
-	 */
-	pg_atomic_uint32 phase;		/* 0 or 1 */
-	pg_atomic_uint32 copying[2];
+	pg_atomic_uint32 copying;	/* processes that copy bytes of extents */
 
 	/* All below is protected by lock. */
 	uint64		generations;	/* given to extents */
 	uint64		allocated;		/* bytes of all slabs */
 	uint32		serials;		/* given to slabs */
-	uint32		hand_slab;		/* where the search for extents to give up goes on */
-	uint32		hand_unit;
+	uint32		hand_bucket;	/* where the search for extents to give up goes on ... */
+	uint32		hand_extent;	/* ... in each column of this bucket */
 	ResidentSlab slabs[RESIDENT_SLABS];
 	ResidentPlace buckets[RESIDENT_BUCKETS];	/* of directory.c */
 
@@ -88,25 +79,6 @@ typedef struct ResidentRoot
 	TimestampTz failed;			/* when that was */
 	ConditionVariable changed;	/* wanted became 0 */
 } ResidentRoot;
-
-/* What a chunk is for. */
-typedef enum ResidentChunkKind
-{
-	RESIDENT_CHUNK_COLUMN = 1,
-	RESIDENT_CHUNK_MAP,
-	RESIDENT_CHUNK_EXTENT
-} ResidentChunkKind;
-
-/* The start of a chunk; its bytes follow. */
-typedef struct ResidentChunk
-{
-	ResidentPlace column;		/* whose chunk it is; of a column itself, its own */
-	uint32		nunits;
-	uint32		kind;
-	uint32		number;			/* of an extent */
-	uint32		unused;
-	uint64		pad;
-} ResidentChunk;
 
 /* Returns the root.  NULL means that there are no resident columns, and is no error. */
 extern ResidentRoot *resident_root(void);
@@ -122,39 +94,20 @@ extern void resident_unlock(ResidentRoot *root);
 extern void *resident_pointer(const ResidentRoot *root, ResidentPlace place);
 
 /*
- * Whether size bytes of the chunk at a place, which resident_pointer() has found, are mapped.
- * They need not be: the place may be of an earlier slab of that number.
+ * Whether size bytes at a place, which resident_pointer() has found, are mapped.  They need not be:
+ * the place may be of an earlier slab of that number.
  */
 extern bool resident_reaches(ResidentPlace place, Size size);
 
-/* Returns where the bytes of a chunk begin, behind its start. */
-static inline void *
-resident_chunk_bytes(ResidentChunk *chunk)
-{
-	return chunk + 1;
-}
-
 /*
- * Allocates a chunk for size bytes, sets *chunk to it, and fills in its start but for column.
- * Returns its place; 0 if there is no room.  This function and resident_free() need the lock,
- * exclusively.
+ * Allocates size bytes, and returns their place; 0 if there is no room.  This function and
+ * resident_free(), which frees as many bytes, need the lock, exclusively.
  */
-extern ResidentPlace resident_allocate(ResidentRoot *root, Size size, ResidentChunkKind kind,
-									   ResidentChunk **chunk);
-extern void resident_free(ResidentRoot *root, ResidentPlace place);
+extern ResidentPlace resident_allocate(ResidentRoot *root, Size size);
+extern void resident_free(ResidentRoot *root, ResidentPlace place, Size size);
 
-/*
- * Whether a chunk for size bytes could be in one of the slabs, if all else were free.  Needs
- * the lock.
- */
+/* Whether size bytes could be in one of the slabs, if all else were free.  Needs the lock. */
 extern bool resident_could_hold(const ResidentRoot *root, Size size);
-
-/*
- * Moves the hand to the next chunk, and returns its place.  Behind the last chunk comes the
- * first.  The bytes that the hand passes are added to *searched.  Returns 0 if there is no
- * chunk.  Needs the lock, exclusively.
- */
-extern ResidentPlace resident_next_chunk(ResidentRoot *root, uint64 *searched);
 
 /*
  * For the worker: enters a segment as a slab, which fails if there are too many; forgets all

@@ -1,6 +1,6 @@
 /*
  * page_list.c
- *		Blocks to be read from pages, and to be captured (see page_list.h).
+ *		Blocks to be read from pages, and resident extents made of them (see page_list.h).
  */
 #include "postgres.h"
 
@@ -8,14 +8,32 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/pages/pages.h"
 #include "pg/resident/source/page_list.h"
+#include "sort/extents/extent.h"
 
-/* Blocks of one extent. */
-typedef struct ListedExtent
+/* Rows of an extent, at most. */
+#define MAX_ROWS ((Size) RESIDENT_EXTENT_BLOCKS * MaxHeapTuplesPerPage)
+
+/* The values of one column of an extent, of all pages so far. */
+typedef struct CapturedValues
 {
-	CaptureExtent extent;
-	ResidentBlocks blocks;		/* to be read */
-} ListedExtent;
+	ColumnBatch rows;			/* room for MAX_ROWS, keys */
+	ResidentBlocks blocks;		/* captured */
+	uint32		counts[RESIDENT_EXTENT_BLOCKS];
+} CapturedValues;
+
+/* What is captured of one extent. */
+typedef struct Capture
+{
+	const ListedExtent *extent; /* NULL: none has begun */
+	RowLayout	layout;
+	NotedRows	rows;			/* of a page */
+	ColumnBatch *batches;		/* of a page, wide of wide kinds */
+	CapturedValues *columns;
+	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
+	ResidentBlocks numbered;	/* as in ResidentExtent */
+} Capture;
 
 struct PageList
 {
@@ -24,7 +42,7 @@ struct PageList
 	Relation	rel;
 	BlockNumber nblocks;		/* of the table */
 	int			ncolumns;
-	CaptureColumn *columns;
+	SourceColumn *columns;
 	ListedExtent *extents;
 	int			n;
 	int			room;
@@ -37,7 +55,7 @@ struct PageList
 };
 
 PageList *
-page_list_make(Relation rel, BlockNumber nblocks, int ncolumns, CaptureColumn *columns, int most)
+page_list_make(Relation rel, BlockNumber nblocks, int ncolumns, SourceColumn *columns, int most)
 {
 	PageList   *list = palloc0_object(PageList);
 
@@ -55,29 +73,22 @@ page_list_make(Relation rel, BlockNumber nblocks, int ncolumns, CaptureColumn *c
 }
 
 void
-page_list_add_others(PageList *list, const CaptureExtent *extent, const ResidentBlocks *blocks,
-					 const ResidentBlocks *valid)
+page_list_add(PageList *list, const ListedExtent *extent)
 {
-	ResidentBlocks others = {
-		{blocks->words[0] & ~valid->words[0], blocks->words[1] & ~valid->words[1]}
-	};
-	ListedExtent *listed;
 	MemoryContext old;
 
-	if (!resident_blocks_any(&others))
+	if (!resident_blocks_any(&extent->blocks))
 		return;
 	if (list->n == list->room)
 	{
 		list->room *= 2;
 		list->extents = repalloc_huge(list->extents, list->room * sizeof(ListedExtent));
 	}
-	listed = &list->extents[list->n++];
-	listed->extent = *extent;
-	listed->blocks = others;
+	list->extents[list->n] = *extent;
 	old = MemoryContextSwitchTo(list->item_memory);
-	listed->extent.wanted = bms_copy(extent->wanted);
+	list->extents[list->n++].wanted = bms_copy(extent->wanted);
 	MemoryContextSwitchTo(old);
-	list->blocks += resident_blocks_count(&others);
+	list->blocks += resident_blocks_count(&extent->blocks);
 }
 
 bool
@@ -102,51 +113,209 @@ page_list_next(void *arg)
 		if (i < RESIDENT_EXTENT_BLOCKS)
 		{
 			list->next_bit = i + 1;
-			return listed->extent.first + i;
+			return listed->first + i;
 		}
 	}
 	return InvalidBlockNumber;
 }
 
-/* Begins to capture an extent, of which some columns are wanted. */
-static void
-begin_capture(PageList *list, const CaptureExtent *extent)
-{
-	if (list->capture == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(list->memory);
+/* --- capturing an extent */
 
-		list->capture = capture_make(list->rel, list->ncolumns, list->columns);
-		MemoryContextSwitchTo(old);
+/* Makes the list's capture, in the list's memory. */
+static Capture *
+make_capture(const PageList *list)
+{
+	MemoryContext old = MemoryContextSwitchTo(list->memory);
+	Capture    *capture = palloc0_object(Capture);
+	AttrNumber *attnums = palloc_array(AttrNumber, list->ncolumns);
+	int			c;
+
+	capture->batches = palloc0_array(ColumnBatch, list->ncolumns);
+	capture->columns = palloc0_array(CapturedValues, list->ncolumns);
+	for (c = 0; c < list->ncolumns; c++)
+	{
+		Oid			type;
+
+		attnums[c] = (AttrNumber) list->columns[c].reader.key.attnum;
+		type = TupleDescAttr(RelationGetDescr(list->rel), attnums[c] - 1)->atttypid;
+		column_batch_make(&capture->columns[c].rows, BATCH_KEYS | BATCH_NULLS, MAX_ROWS);
+		column_batch_make(&capture->batches[c], BATCH_NULLS |
+						  (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
+						  MaxHeapTuplesPerPage);
 	}
-	capture_begin(list->capture, extent,
-				  visibility_extent(list->nblocks - 1) - visibility_extent(extent->first) + 1);
+	row_layout_init(&capture->layout, RelationGetDescr(list->rel), list->ncolumns, attnums, NULL,
+					false);
+	MemoryContextSwitchTo(old);
+	return capture;
+}
+
+static void
+begin_extent(PageList *list, const ListedExtent *extent)
+{
+	Capture    *capture;
+	int			c;
+
+	if (list->capture == NULL)
+		list->capture = make_capture(list);
+	capture = list->capture;
+	capture->extent = extent;
+	memset(capture->stamps, 0, sizeof(capture->stamps));
+	memset(&capture->numbered, 0, sizeof(capture->numbered));
+	for (c = 0; c < list->ncolumns; c++)
+	{
+		CapturedValues *captured = &capture->columns[c];
+
+		column_batch_empty(&captured->rows);
+		memset(&captured->blocks, 0, sizeof(captured->blocks));
+		memset(captured->counts, 0, sizeof(captured->counts));
+	}
+}
+
+/*
+ * Notes all rows of an all-visible page, under its lock.  Sets *lsn to the page's LSN, which may
+ * be 0 where the table was filled without WAL, and *numbered to whether row i, from 0 on, has
+ * line number i + 1.  That stays so as long as the page is all-visible: line pointers are used
+ * again only for new rows.  Returns false if the page is not all-visible.
+ */
+static bool
+note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
+{
+	Page		page = BufferGetPage(buffer);
+	bool		all_visible;
+	int			last = 0;
+
+	capture->rows.n = 0;
+	capture->rows.nwalked = 0;
+	capture->rows.early_read = false;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	all_visible = PageIsAllVisible(page);
+	if (all_visible)
+	{
+		int			lines = heap_format_lines(page);
+		int			line;
+
+		for (line = FirstOffsetNumber; line <= lines; line++)
+		{
+			HeapTupleHeader row;
+
+			if (!heap_format_row(page, line, &row))
+				continue;
+			row_note(&capture->layout, &capture->rows, capture->rows.n++, row);
+			last = line;
+		}
+		*numbered = last == capture->rows.n;
+		*lsn = BufferGetLSNAtomic(buffer);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return all_visible;
+}
+
+/* Takes the page of block i of the extent, if it is all-visible. */
+static void
+capture_page(PageList *list, int i, Buffer buffer)
+{
+	Capture    *capture = list->capture;
+	bool		numbered;
+	int			c;
+
+	if (!resident_blocks_has(&capture->extent->visible, i) ||
+		!note_rows(capture, buffer, &capture->stamps[i], &numbered))
+		return;
+	if (numbered)
+		resident_blocks_add(&capture->numbered, i);
+	for (c = 0; c < list->ncolumns; c++)
+		column_batch_clear(&capture->batches[c]);
+	rows_read(&capture->layout, &capture->rows, capture->batches);
+	for (c = 0; c < list->ncolumns; c++)
+	{
+		CapturedValues *captured = &capture->columns[c];
+
+		if (!column_batch_append_narrow(&captured->rows, &capture->batches[c]))
+		{
+			list->columns[c].out_of_range = true;
+			continue;
+		}
+		captured->counts[i] = (uint32) capture->batches[c].n;
+		resident_blocks_add(&captured->blocks, i);
+	}
+}
+
+/* Makes the extent of a column resident. */
+static void
+publish(const PageList *list, SourceColumn *column, const CapturedValues *captured)
+{
+	const Capture *capture = list->capture;
+	const ListedExtent *listed = capture->extent;
+	uint32		number = visibility_extent(listed->first);
+	uint32		last = visibility_extent(list->nblocks - 1);
+	ExtentRows	rows = {
+		.nblocks = listed->nblocks,
+		.stamps = capture->stamps,
+		.counts = captured->counts,
+		.values = captured->rows.keys,
+		.nulls = captured->rows.nulls
+	};
+	ResidentExtent extent = {
+		.stamp = listed->lsn,
+		.last = listed->lsn,
+		.blocks = captured->blocks,
+		.numbered = capture->numbered,
+		.rows = (uint32) captured->rows.n,
+		.usage = 1
+	};
+	Extent		header;
+	void	   *bytes;
+
+	extent_plan(&rows, &header);
+	extent.nulls = header.nnulls;
+	extent.base = header.base;
+	extent.top = header.top;
+	bytes = palloc(header.size);
+	extent_write(&rows, &header, bytes);
+	if (resident_publish(&column->reader.key, number, &extent, bytes, header.size,
+						 (Size) header.size * (last - number + 1), &column->sweep))
+		column->captured++;
+	pfree(bytes);
+}
+
+/* Ends the extent, if one has begun: makes it resident if it has blocks enough. */
+static void
+end_extent(PageList *list)
+{
+	Capture    *capture = list->capture;
+	int			c;
+
+	if (capture == NULL || capture->extent == NULL)
+		return;
+	for (c = 0; c < list->ncolumns; c++)
+		if (bms_is_member(c, capture->extent->wanted) &&
+			resident_blocks_count(&capture->columns[c].blocks) * 2 >= capture->extent->nblocks)
+			publish(list, &list->columns[c], &capture->columns[c]);
+	capture->extent = NULL;
 }
 
 void
 page_list_show(PageList *list, Buffer buffer)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	const CaptureExtent *extent = &list->extents[list->shown].extent;
+	const ListedExtent *extent = &list->extents[list->shown];
 
 	while (block < extent->first || block >= extent->first + extent->nblocks)
-		extent = &list->extents[++list->shown].extent;
+		extent = &list->extents[++list->shown];
 	if (extent->wanted == NULL)
 		return;
-	if (list->capture == NULL || capture_first(list->capture) != extent->first)
+	if (list->capture == NULL || list->capture->extent != extent)
 	{
-		if (list->capture)
-			capture_end(list->capture);
-		begin_capture(list, extent);
+		end_extent(list);
+		begin_extent(list, extent);
 	}
-	capture_page(list->capture, buffer);
+	capture_page(list, (int) (block - extent->first), buffer);
 }
 
 void
 page_list_end(PageList *list)
 {
-	if (list->capture)
-		capture_end(list->capture);
+	end_extent(list);
 	list->n = 0;
 	list->blocks = 0;
 	MemoryContextReset(list->item_memory);

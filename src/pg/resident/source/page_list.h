@@ -1,27 +1,44 @@
 /*
  * page_list.h
- *		PageList: blocks of a scan of resident columns that are to be read from their pages,
- *		extent by extent, and what is to be captured of them.
+ *		PageList: blocks of a scan of resident columns that are to be read from their pages, extent
+ *		by extent, and resident extents that are made of these pages.
+ *
+ * The reader reads the blocks in order and shows each page to the list.  Of an extent that is
+ * wanted the list captures the rows of all-visible pages, and in the end makes an extent of each
+ * column that is resident.  Nothing that is captured is shared before that, so that an error needs
+ * no clean-up, and two sessions that do the same do no harm.
  */
 #ifndef HPSORT_PG_RESIDENT_SOURCE_PAGE_LIST_H
 #define HPSORT_PG_RESIDENT_SOURCE_PAGE_LIST_H
 
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
+
 #include "pg/resident/extents/extents.h"
 
 typedef struct PageList PageList;
 
+/* Blocks of one extent, and what was known of it before its pages are read. */
+typedef struct ListedExtent
+{
+	BlockNumber first;
+	int			nblocks;
+	ResidentBlocks blocks;		/* to be read */
+	ResidentBlocks visible;		/* all-visible in a copy of the visibility map */
+	uint64		lsn;			/* of the copy */
+	Bitmapset  *wanted;			/* columns to be captured, of all blocks; NULL: none */
+} ListedExtent;
+
 /*
  * Makes an empty list in the current memory context, by whose end it is freed; it is full with most
- * blocks.  columns belong to the caller.
+ * blocks.  columns belong to the caller, and are known when the first page is shown.
  */
 extern PageList *page_list_make(Relation rel, BlockNumber nblocks, int ncolumns,
-								CaptureColumn *columns, int most);
+								SourceColumn *columns, int most);
 
-/* Lists blocks of an extent, all but the valid ones, and what is to be captured of them. */
-extern void page_list_add_others(PageList *list, const CaptureExtent *extent,
-								 const ResidentBlocks *blocks, const ResidentBlocks *valid);
+/* Lists an extent if it has blocks to be read.  Its wanted columns are copied. */
+extern void page_list_add(PageList *list, const ListedExtent *extent);
 
 /*
  * Begins to read the list if it is full, or has blocks and is complete; returns whether it has
@@ -35,7 +52,7 @@ extern BlockNumber page_list_next(void *arg);
 /* Shows the list a page of a block, pinned but not locked, in the order of blocks. */
 extern void page_list_show(PageList *list, Buffer buffer);
 
-/* All pages have been shown: empties the list. */
+/* All pages have been shown: empties the list.  May wait for memory. */
 extern void page_list_end(PageList *list);
 
 #endif							/* HPSORT_PG_RESIDENT_SOURCE_PAGE_LIST_H */

@@ -53,7 +53,6 @@ struct ResidentSource
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
 	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
-	CaptureColumn *capture_columns;
 	VisibilityCopy map;
 	BlockNumber next;			/* of the table, where no process shares it */
 	bool		ended;			/* all blocks have been taken */
@@ -131,10 +130,6 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
-		column->use.blocks = source->table_blocks;
-		column->use.reason = summaries[c].reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
-		source->capture_columns[c].key = *key;
-		source->capture_columns[c].attnum = attnums[c];
 		if (source->filter)
 			resident_filter_read(source->filter, c, &column->reader);
 	}
@@ -163,10 +158,9 @@ open_source(ResidentSource *source, BatchPages *pages)
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
 	source->columns = palloc0_array(SourceColumn, source->ncolumns);
-	source->capture_columns = palloc0_array(CaptureColumn, source->ncolumns);
 	source->saved.batches = palloc_array(ColumnBatch, source->nbatches);
 	source->pages = page_list_make(scan->rel, source->table_blocks, source->ncolumns,
-								   source->capture_columns,
+								   source->columns,
 								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
@@ -214,12 +208,17 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 
 	for (c = 0; c < source->ncolumns; c++)
 	{
-		SourceColumn *column = &source->columns[c];
+		const SourceColumn *column = &source->columns[c];
+		ResidentUse use = {
+			.blocks = source->table_blocks,
+			.hits = source->blocks.resident,
+			.gpu_hits = source->blocks.gpu,
+			.refreshes = column->refreshes,
+			.complete = source->complete,
+			.reason = resident_valid_reason(column, source->blocks.resident, source->blocks.all)
+		};
 
-		column->use.complete = source->complete;
-		column->use.reason = resident_valid_reason(column, &source->capture_columns[c],
-												   source->blocks.all);
-		resident_end(&column->reader.key, &column->use);
+		resident_end(&column->reader.key, &use);
 	}
 	if (blocks)
 	{
@@ -278,45 +277,32 @@ look_at_map(ResidentSource *source)
 
 /* --- which blocks are valid */
 
-/* Counts blocks that have been read from extents. */
-static void
-note_hits(ResidentSource *source, int64 nblocks)
-{
-	int			c;
-
-	source->blocks.resident += nblocks;
-	for (c = 0; c < source->ncolumns; c++)
-		source->columns[c].use.hits += nblocks;
-}
-
 /*
  * Sets source->valid to the blocks of an extent, among the visible ones, that are valid in all
  * columns.  Returns the columns whose extents are to be made anew; if there are any, no block is
  * valid.
  */
 static Bitmapset *
-find_valid(ResidentSource *source, const ResidentLook *look, uint32 number,
-		   BlockNumber extent_first, const ResidentBlocks *visible)
+find_valid(ResidentSource *source, const ResidentLook *look)
 {
 	Bitmapset  *wanted = NULL;
 	int			c;
 
-	source->valid = *visible;
+	source->valid = look->visible;
 	for (c = 0; c < source->ncolumns; c++)
 	{
-		SourceColumn *column = &source->columns[c];
-		bool		known;
-		ResidentBlocks valid = resident_valid_find(look, column, number, extent_first, visible,
-												   &known);
+		bool		wants;
+		ResidentBlocks valid = resident_valid_find(look, &source->columns[c], &wants);
 
-		if (resident_valid_wants_capture(look, column, number, visible, &valid, known))
+		if (wants)
 			wanted = bms_add_member(wanted, c);
 		source->valid = resident_blocks_and(&source->valid, &valid);
 	}
 	if (wanted)
 		memset(&source->valid, 0, sizeof(source->valid));
 	if (source->tids)
-		resident_valid_keep_numbered(source->columns, source->ncolumns, number, &source->valid);
+		resident_valid_keep_numbered(source->columns, source->ncolumns, look->number,
+									 &source->valid);
 	if (!look->later)
 		resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	return wanted;
@@ -327,39 +313,38 @@ static void
 begin_extent(ResidentSource *source)
 {
 	BlockNumber first = visibility_extent_first(source->first);
-	uint32		number = visibility_extent(source->first);
 	int			start = (int) (source->first - first);
 	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
-	CaptureExtent extent = {.first = first,.nblocks = start + source->nblocks};
-	ResidentLook look;
+	ListedExtent extent = {.first = first,.nblocks = start + source->nblocks};
+	ResidentLook look = {
+		.rel = source->scan.rel,
+		.number = visibility_extent(source->first),
+		.first = first,
+		.nblocks = source->nblocks,
+		.whole = start == 0 &&
+		first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks),
+		.later = source->left.extents != NULL
+	};
 
 	look_at_map(source);
-	look = (ResidentLook)
-	{
-		.rel = source->scan.rel,
-			.lsn = source->map.lsn,
-			.nblocks = source->nblocks,
-			.whole = start == 0 &&
-			first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks),
-			.later = source->left.extents != NULL
-	};
-	extent.lsn = source->map.lsn;
+	look.lsn = extent.lsn = source->map.lsn;
 	extent.visible = visibility_copy_blocks(&source->map, first, extent.nblocks);
-	extent.visible = resident_blocks_and(&extent.visible, &taken);
-	extent.wanted = find_valid(source, &look, number, first, &extent.visible);
+	look.visible = extent.visible = resident_blocks_and(&extent.visible, &taken);
+	extent.wanted = find_valid(source, &look);
+	extent.blocks = resident_blocks_without(&taken, &source->valid);
 	source->blocks.all += source->nblocks;
 	source->first = first;
 	source->nblocks = extent.nblocks;
 	source->at = start;
-	page_list_add_others(source->pages, &extent, &taken, &source->valid);
+	page_list_add(source->pages, &extent);
 	bms_free(extent.wanted);
 	if (source->left.extents && resident_blocks_any(&source->valid))
 	{
 		if (source->left.rows == NULL)
-			left_extents_add(source->left.extents, source->columns, number, &source->valid);
-		else if (!resident_rows_add(source->left.rows, source->columns, number, &source->valid,
-									&source->filtered))
-			note_hits(source, RESIDENT_EXTENT_BLOCKS);
+			left_extents_add(source->left.extents, source->columns, look.number, &source->valid);
+		else if (!resident_rows_add(source->left.rows, source->columns, look.number,
+									&source->valid, &source->filtered))
+			source->blocks.resident += RESIDENT_EXTENT_BLOCKS;
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
 	source->match = EXTENT_ALL;
@@ -431,9 +416,13 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 static void
 read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
 {
-	CaptureExtent extent = {.first = source->first,.nblocks = source->nblocks};
+	ListedExtent extent = {
+		.first = source->first,
+		.nblocks = source->nblocks,
+		.blocks = resident_blocks_without(blocks, &source->valid)
+	};
 
-	page_list_add_others(source->pages, &extent, blocks, &source->valid);
+	page_list_add(source->pages, &extent);
 }
 
 /* The extent has been given up: its blocks from from on are read from pages. */
@@ -541,7 +530,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	else
 	{
 		source->at = from;
-		note_hits(source, nblocks);
+		source->blocks.resident += nblocks;
 	}
 	return step;
 }
@@ -592,7 +581,7 @@ skip_beyond(ResidentSource *source, const LeftExtent *left)
 		(only_cuts && nblocks < RESIDENT_EXTENT_BLOCKS))
 		return false;
 	cutoff->skipped += only_cuts ? left->bounds->rows : 0;
-	note_hits(source, nblocks);
+	source->blocks.resident += nblocks;
 	return true;
 }
 
@@ -600,12 +589,8 @@ skip_beyond(ResidentSource *source, const LeftExtent *left)
 static void
 note_gpu_hits(ResidentSource *source, int64 nblocks)
 {
-	int			c;
-
 	source->blocks.gpu = nblocks;
-	note_hits(source, nblocks);
-	for (c = 0; c < source->ncolumns; c++)
-		source->columns[c].use.gpu_hits = nblocks;
+	source->blocks.resident += nblocks;
 }
 
 /* Has the GPU count.  Returns whether the batch, which is empty, has got runs. */
