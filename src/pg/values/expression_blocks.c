@@ -497,13 +497,6 @@ number_of(Oid type, Datum value)
 	}
 }
 
-/* The least and the greatest value of a column. */
-typedef struct ColumnRange
-{
-	double		lo;
-	double		hi;
-} ColumnRange;
-
 /*
  * Widens a range by the values in a slot of a column's statistics; false where one of them is not
  * a number.
@@ -533,9 +526,8 @@ add_slot(const VariableStatData *stats, int kind, Oid type, ColumnRange *range)
 	return numbers;
 }
 
-/* The range of a column's values by its statistics; false if that is not known. */
-static bool
-column_range(PlannerInfo *root, const Var *column, ColumnRange *range)
+bool
+column_statistics_range(PlannerInfo *root, const Var *column, ColumnRange *range)
 {
 	Oid			type = getBaseType(column->vartype);
 	VariableStatData stats;
@@ -572,7 +564,7 @@ has_no_bound(Node *node, void *context)
 		/* Neither the first nor the last one need be whole. */
 		if (step.unit > 0)
 		{
-			if (!column_range(estimate->root, step.column, &range))
+			if (!column_statistics_range(estimate->root, step.column, &range))
 				return true;
 			step.values = (range.hi - range.lo) / step.unit + 2;
 		}
@@ -617,7 +609,7 @@ expression_blocks_most(PlannerInfo *root, Node *expression, double rows)
 	double		unknown = 0;
 
 	if (blocks.kind == BLOCKS_NONE ||
-		!column_range(root, linitial_node(Var, pull_var_clause(expression, 0)), &range))
+		!column_statistics_range(root, linitial_node(Var, pull_var_clause(expression, 0)), &range))
 		return INFINITY;
 
 	/*

@@ -64,6 +64,19 @@ expression_block_of(const ExpressionBlocks *blocks, int64 value)
 extern void expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows,
 								   int64 *result);
 
+/* The least and the greatest value of a column. */
+typedef struct ColumnRange
+{
+	double		lo;
+	double		hi;
+} ColumnRange;
+
+/*
+ * Sets *range to that of a column's values by its statistics; false if it is not known, or not for
+ * the user to know.
+ */
+extern bool column_statistics_range(PlannerInfo *root, const Var *column, ColumnRange *range);
+
 /*
  * Returns for how many of a number of rows an expression is evaluated at most, if its values are
  * remembered by blocks: once for each block that has values by the column's statistics, and once

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
 #include "nodes/nodeFuncs.h"
@@ -32,46 +31,13 @@
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
 
-/*
- * Widens the range from *lo to *hi, which is empty if *hi is less, by the values in a slot of
- * statistics.
- */
-static void
-add_slot(HeapTuple stats, int kind, Oid type, double *lo, double *hi)
-{
-	AttStatsSlot slot;
-	int			i;
-
-	if (!get_attstatsslot(&slot, stats, kind, InvalidOid, ATTSTATSSLOT_VALUES))
-		return;
-	for (i = 0; i < slot.nvalues; i++)
-	{
-		double		value = (double) column_value(column_kind(type), slot.values[i]);
-
-		*lo = Min(*lo, value);
-		*hi = Max(*hi, value);
-	}
-	free_attstatsslot(&slot);
-}
-
 /* Integers from the smallest value in the statistics of a column to the largest. */
 static double
-column_range(PlannerInfo *root, Var *column)
+column_range(PlannerInfo *root, const Var *column)
 {
-	VariableStatData stats;
-	double		lo = 0;
-	double		hi = -1;
+	ColumnRange range;
 
-	examine_variable(root, (Node *) column, 0, &stats);
-	if (HeapTupleIsValid(stats.statsTuple) && column_kind(stats.atttype) != COLUMN_KIND_NONE)
-	{
-		lo = PG_INT64_MAX;
-		hi = PG_INT64_MIN;
-		add_slot(stats.statsTuple, STATISTIC_KIND_HISTOGRAM, stats.atttype, &lo, &hi);
-		add_slot(stats.statsTuple, STATISTIC_KIND_MCV, stats.atttype, &lo, &hi);
-	}
-	ReleaseVariableStats(stats);
-	return hi < lo ? UNKNOWN_RANGE : hi - lo + 1;
+	return column_statistics_range(root, column, &range) ? range.hi - range.lo + 1 : UNKNOWN_RANGE;
 }
 
 /*
