@@ -13,7 +13,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec/row_sort.h"
 
-/* --- keys straight from a table's columns (column.c) */
+/* --- the column reader in the place of the scan (column.c) */
 
 /*
  * Puts all rows of a child node into a sort that takes keys.  Returns false, and has done nothing,
@@ -39,8 +39,6 @@ extern bool sort_cutoff_init(ColumnCutoff *cutoff, const KeyColumn *key);
  */
 extern void sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store);
 
-/* --- whether rows may stay where they are, before their table is read (in_place_allowed.c) */
-
 /*
  * Returns true if the rows of a child that has been initialized may stay where they are in some
  * executions of the node.
@@ -48,8 +46,8 @@ extern void sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store);
 extern bool in_place_is_possible(const RowSortSpec *spec, PlanState *child);
 
 /*
- * Returns true if they may in this execution, of which only bound rows will be read, or all if it
- * is 0.  *where is set if it is buffers that are missing.
+ * Returns true if they may in this execution, of one where it is possible, and of which only bound
+ * rows will be read, or all if it is 0.  *where is set if it is buffers that are missing.
  */
 extern bool in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound,
 								RowsWhere *where);

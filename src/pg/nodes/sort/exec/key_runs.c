@@ -61,12 +61,6 @@ key_runs_add(KeyRuns *runs, const ColumnBatch *batch)
 	return is_within_limit(runs);
 }
 
-uint64
-key_runs_count(const KeyRuns *runs)
-{
-	return sorter_count(&runs->sorter) + runs->nulls;
-}
-
 void
 key_runs_finish(KeyRuns *runs)
 {
@@ -95,10 +89,4 @@ key_runs_fetch(KeyRuns *runs)
 				  &err);
 	runs->at = 0;
 	return runs->got;
-}
-
-void
-key_runs_reset(KeyRuns *runs)
-{
-	sorter_reset(&runs->sorter);
 }

@@ -52,21 +52,15 @@ extern void key_runs_init(KeyRuns *runs, KeyColumn *key, const SortContext *cont
  */
 extern bool key_runs_add(KeyRuns *runs, const ColumnBatch *batch);
 
-/* Keys taken, NULLs included. */
-extern uint64 key_runs_count(const KeyRuns *runs);
-
 /* All keys are there: puts them in order, and starts with the first. */
 extern void key_runs_finish(KeyRuns *runs);
 extern void key_runs_rewind(KeyRuns *runs);
 
 /*
- * Expands the next batch of keys that are not NULL, which key_runs_image then
- * has from 0 on; returns how many, 0 at the end.
+ * Expands the next keys that are not NULL into the batch, as distances; returns how many, 0 at the
+ * end.
  */
 extern size_t key_runs_fetch(KeyRuns *runs);
-
-/* Frees the sorter's memory. */
-extern void key_runs_reset(KeyRuns *runs);
 
 /* The slow steps of key_runs_put. */
 extern void key_runs_set_bias(KeyRuns *runs, uint64 image);
@@ -112,13 +106,6 @@ key_runs_to_distance(const KeyRuns *runs, uint64 image)
 	return (int64) (image - runs->bias);
 }
 
-/* The image of key i of the batch. */
-static inline uint64
-key_runs_image(const KeyRuns *runs, size_t i)
-{
-	return key_runs_from_distance(runs, runs->batch[i]);
-}
-
 /* Returns the next key in slot, NULLs where they belong; empty at the end. */
 static inline TupleTableSlot *
 key_runs_next(KeyRuns *runs, TupleTableSlot *slot)
@@ -136,7 +123,7 @@ key_runs_next(KeyRuns *runs, TupleTableSlot *slot)
 		runs->nulls_left--;
 		return key_emit(runs->key, true, 0, slot);
 	}
-	return key_emit(runs->key, false, key_runs_image(runs, runs->at++), slot);
+	return key_emit(runs->key, false, key_runs_from_distance(runs, runs->batch[runs->at++]), slot);
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_EXEC_KEY_RUNS_H */

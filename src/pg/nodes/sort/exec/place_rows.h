@@ -6,7 +6,7 @@
  *
  * Pages stay pinned while the executor runs a query to its end, unless somebody waits for one of
  * them: then all are unpinned, and pinned again as rows are wanted.  A query that stops in the
- * middle (whole_run.h) returns each row as a copy, and pins its page while it is copied, or until
+ * middle (place_rows.c) returns each row as a copy, and pins its page while it is copied, or until
  * the end of a call that asks for many rows: so an idle cursor keeps none.
  */
 #ifndef HPSORT_PG_NODES_SORT_EXEC_PLACE_ROWS_H

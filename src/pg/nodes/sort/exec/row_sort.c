@@ -108,10 +108,10 @@ static void
 leave_runs(RowSort *sort)
 {
 	KeyRuns    *runs = &sort->runs;
-	uint64		left = key_runs_count(runs) - runs->nulls;
+	uint64		left = sorter_count(&runs->sorter);
 	RowKey		key = {0};
 
-	sort->stats->keys = key_runs_count(runs);
+	sort->stats->keys = left + runs->nulls;
 	sort->place = ROW_SORT_STORE;
 	key_runs_finish(runs);
 	if (sort->store->bound > 0)
@@ -124,14 +124,14 @@ leave_runs(RowSort *sort)
 		got = Min(got, left);
 		for (i = 0; i < got; i++)
 		{
-			key.images[0] = key_runs_image(runs, i);
+			key.images[0] = key_runs_from_distance(runs, runs->batch[i]);
 			put_key(sort, &key);
 		}
 		left -= got;
 		CHECK_FOR_INTERRUPTS();
 	}
 	put_nulls(sort, runs->nulls);
-	key_runs_reset(runs);
+	sorter_reset(&runs->sorter);
 }
 
 void

@@ -35,72 +35,49 @@
 #include "pg/guc.h"
 #include "pg/nodes/sort/plan/path.h"
 
-/* Returns the size of a path; 0 for a kind whose size is not known. */
-static Size
-path_size(const Path *path)
+/* Sizes of the kinds of paths; a CustomPath may be the beginning of something larger. */
+#define KIND(type) {T_##type, sizeof(type)}
+static const struct
 {
-	switch (nodeTag(path))
-	{
-		case T_Path:
-			return sizeof(Path);
-		case T_IndexPath:
-			return sizeof(IndexPath);
-		case T_BitmapHeapPath:
-			return sizeof(BitmapHeapPath);
-		case T_TidPath:
-			return sizeof(TidPath);
-		case T_TidRangePath:
-			return sizeof(TidRangePath);
-		case T_SubqueryScanPath:
-			return sizeof(SubqueryScanPath);
-		case T_ForeignPath:
-			return sizeof(ForeignPath);
-		case T_AppendPath:
-			return sizeof(AppendPath);
-		case T_MergeAppendPath:
-			return sizeof(MergeAppendPath);
-		case T_GatherPath:
-			return sizeof(GatherPath);
-		case T_GatherMergePath:
-			return sizeof(GatherMergePath);
-		case T_NestPath:
-			return sizeof(NestPath);
-		case T_MergePath:
-			return sizeof(MergePath);
-		case T_HashPath:
-			return sizeof(HashPath);
-		case T_ProjectionPath:
-			return sizeof(ProjectionPath);
-		case T_SortPath:
-			return sizeof(SortPath);
-		case T_IncrementalSortPath:
-			return sizeof(IncrementalSortPath);
-		case T_GroupPath:
-			return sizeof(GroupPath);
-		case T_AggPath:
-			return sizeof(AggPath);
-		case T_GroupingSetsPath:
-			return sizeof(GroupingSetsPath);
-		case T_WindowAggPath:
-			return sizeof(WindowAggPath);
-		case T_UpperUniquePath:
-			return sizeof(UpperUniquePath);
-		case T_SetOpPath:
-			return sizeof(SetOpPath);
-		case T_RecursiveUnionPath:
-			return sizeof(RecursiveUnionPath);
-		default:
-			/* A CustomPath may be the beginning of something larger. */
-			return 0;
-	}
-}
+	NodeTag		tag;
+	Size		size;
+}			kinds[] = {
+
+	KIND(Path),
+	KIND(IndexPath),
+	KIND(BitmapHeapPath),
+	KIND(TidPath),
+	KIND(TidRangePath),
+	KIND(SubqueryScanPath),
+	KIND(ForeignPath),
+	KIND(AppendPath),
+	KIND(MergeAppendPath),
+	KIND(GatherPath),
+	KIND(GatherMergePath),
+	KIND(NestPath),
+	KIND(MergePath),
+	KIND(HashPath),
+	KIND(ProjectionPath),
+	KIND(SortPath),
+	KIND(IncrementalSortPath),
+	KIND(GroupPath),
+	KIND(AggPath),
+	KIND(GroupingSetsPath),
+	KIND(WindowAggPath),
+	KIND(UpperUniquePath),
+	KIND(SetOpPath),
+	KIND(RecursiveUnionPath)
+};
 
 Path *
 sort_path_copy(const Path *path)
 {
-	Size		size = path_size(path);
+	int			i;
 
-	return size > 0 ? (Path *) memcpy(palloc(size), path, size) : NULL;
+	for (i = 0; i < lengthof(kinds); i++)
+		if (kinds[i].tag == nodeTag(path))
+			return (Path *) memcpy(palloc(kinds[i].size), path, kinds[i].size);
+	return NULL;
 }
 
 Path *
