@@ -18,7 +18,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/groups/group_reader.h"
-#include "pg/nodes/aggregate/pairs/pairing.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/nodes/aggregate/results/results.h"
 

@@ -11,6 +11,7 @@ typedef struct PairSegment
 {
 	PairCoding	coding;
 	Segment		segment;
+	PairRecoding recoding;		/* of the merge that reads it, if it is read */
 } PairSegment;
 
 /* Segments that are read at once however little memory there is. */
@@ -44,11 +45,23 @@ pair_file_size(const PairFile *file)
 	return file->merged + block_store_disk(file->store);
 }
 
+/* Gives the segments back. */
+static void
+drop_segments(PairFile *file)
+{
+	int			i;
+
+	for (i = 0; i < file->nsegments; i++)
+		if (file->segments[i].recoding.from)
+			pair_recode_end(&file->segments[i].recoding);
+	block_store_close(file->store);
+	pfree(file->segments);
+}
+
 void
 pair_file_free(PairFile *file)
 {
-	block_store_close(file->store);
-	pfree(file->segments);
+	drop_segments(file);
 	pfree(file);
 }
 
@@ -56,16 +69,17 @@ SegmentWriter *
 pair_file_begin(PairFile *file, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(file->memory);
-	PairCoding *copy;
+	PairSegment *segment;
 
 	if (file->nsegments == file->room)
 	{
 		file->room *= 2;
 		file->segments = repalloc(file->segments, file->room * sizeof(PairSegment));
 	}
-	copy = &file->segments[file->nsegments].coding;
-	*copy = *coding;
-	copy->groups = group_code_copy(coding->groups);
+	segment = &file->segments[file->nsegments];
+	segment->coding = *coding;
+	segment->coding.groups = group_code_copy(coding->groups);
+	segment->recoding.from = NULL;
 	MemoryContextSwitchTo(old);
 	return segment_write_begin(file->store, false);
 }
@@ -85,58 +99,42 @@ pair_file_is_crowded(const PairFile *file, size_t memory_limit)
 	return file->nsegments >= (int) Min(Max(most, LEAST_SEGMENTS), PG_INT32_MAX / 2);
 }
 
+SegmentMerge *
+pair_file_open(PairFile *file, const PairCoding *coding)
+{
+	SegmentMerge *merge = segment_merge_make(Max(file->nsegments, 1));
+	int			i;
+
+	for (i = 0; i < file->nsegments; i++)
+	{
+		PairSegment *segment = &file->segments[i];
+
+		pair_recode_begin(&segment->recoding, &segment->coding, coding);
+		segment_merge_add(merge,
+						  segment_reader_make(file->store, &segment->segment, pair_recode,
+											  &segment->recoding));
+	}
+	return merge;
+}
+
 void
 pair_file_merge(PairFile *file, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(file->memory);
 	PairFile   *merged = pair_file_make();
 	SegmentWriter *writer = pair_file_begin(merged, coding);
-	PairMerge	merge;
+	SegmentMerge *merge = pair_file_open(file, coding);
 	const uint64 *codes;
 	const uint64 *counts;
 	size_t		n;
 
-	pair_merge_open(&merge, file, coding);
-	while ((n = segment_merge_next(merge.merge, &codes, &counts)) > 0)
+	while ((n = segment_merge_next(merge, &codes, &counts)) > 0)
 		segment_write(writer, codes, counts, n);
-	pair_merge_free(&merge);
+	segment_merge_free(merge);
 	pair_file_end(merged, writer);
 	merged->merged = pair_file_size(file);
-	block_store_close(file->store);
-	pfree(file->segments);
+	drop_segments(file);
 	*file = *merged;
 	pfree(merged);
 	MemoryContextSwitchTo(old);
-}
-
-/* --- merging */
-
-void
-pair_merge_open(PairMerge *merge, PairFile *file, const PairCoding *coding)
-{
-	int			i;
-
-	merge->nsegments = file->nsegments;
-	merge->recodings = palloc_array(PairRecoding, Max(file->nsegments, 1));
-	merge->merge = segment_merge_make(Max(file->nsegments, 1));
-	for (i = 0; i < file->nsegments; i++)
-	{
-		const PairSegment *segment = &file->segments[i];
-
-		pair_recode_begin(&merge->recodings[i], &segment->coding, coding);
-		segment_merge_add(merge->merge,
-						  segment_reader_make(file->store, &segment->segment, pair_recode,
-											  &merge->recodings[i]));
-	}
-}
-
-void
-pair_merge_free(PairMerge *merge)
-{
-	int			i;
-
-	for (i = 0; i < merge->nsegments; i++)
-		pair_recode_end(&merge->recodings[i]);
-	pfree(merge->recodings);
-	segment_merge_free(merge->merge);
 }

@@ -35,15 +35,10 @@ extern uint64 pair_file_size(const PairFile *file);
 
 extern void pair_file_free(PairFile *file);
 
-/* All runs in order, as codes of a coding that is as wide as that of any segment. */
-typedef struct PairMerge
-{
-	int			nsegments;
-	PairRecoding *recodings;	/* by segment */
-	SegmentMerge *merge;
-} PairMerge;
-
-extern void pair_merge_open(PairMerge *merge, PairFile *file, const PairCoding *coding);
-extern void pair_merge_free(PairMerge *merge);
+/*
+ * Begins to read all runs in order, as codes of a coding that is as wide as that of any segment;
+ * the caller frees the merge.
+ */
+extern SegmentMerge *pair_file_open(PairFile *file, const PairCoding *coding);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_FILE_H */

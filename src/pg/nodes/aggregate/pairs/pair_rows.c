@@ -18,8 +18,15 @@
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
 
-/* Runs that are handed out at once. */
-#define BLOCK_RUNS 256
+/* A row that has been read. */
+typedef struct PairRow
+{
+	bool		ended;			/* there is none: all rows have been read */
+	bool		group_ended;	/* there is none, or it is of the next group */
+	int			marker;
+	int64		value;
+	int64		count;
+} PairRow;
 
 struct PairRows
 {
@@ -28,31 +35,18 @@ struct PairRows
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;		/* of a row that is added */
 	TupleTableSlot *out;		/* of a row that is read */
-};
 
-struct PairRowsCursor
-{
-	PairRows   *rows;
-	bool		ended;			/* all rows have been read */
-	bool		group_ended;	/* the row read last is of the next group */
-	bool		finished;		/* the cursor is behind the last group */
-	GroupValues group;			/* at the cursor */
-	GroupValues next;			/* of the row read last, with its ... */
-	int			marker;
-	int64		value;
-	int64		count;
-
-	/* of the group at the cursor: what has been read and not handed out */
-	int64		markers[PAIR_MARKERS];
-	size_t		n;				/* runs */
-	int64		values[BLOCK_RUNS];
-	int64		counts[BLOCK_RUNS];
+	/* Reading. */
+	GroupValues group;			/* that is read */
+	GroupValues next;			/* of the row read last */
+	PairRow		row;
+	PairRow		marked;
 };
 
 PairRows *
 pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 {
-	PairRows   *rows = palloc_object(PairRows);
+	PairRows   *rows = palloc0_object(PairRows);
 	int			nkeys = ncolumns + 2;
 	TupleDesc	desc = CreateTemplateTupleDesc(nkeys + 1);
 	AttrNumber *attnos = palloc_array(AttrNumber, nkeys);
@@ -74,9 +68,11 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 	}
 	rows->columns = columns;
 	rows->ncolumns = ncolumns;
+	rows->group = group_values_make(ncolumns);
+	rows->next = group_values_make(ncolumns);
 	rows->sort = tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
 									  (int) Min(memory_limit / 1024, MAX_KILOBYTES), NULL,
-									  TUPLESORT_RANDOMACCESS);	/* for pair_rows_group_count */
+									  TUPLESORT_RANDOMACCESS);	/* for pair_rows_mark */
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	rows->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	return rows;
@@ -106,6 +102,8 @@ pair_rows_add(PairRows *rows, const GroupValues *group, int marker, int64 value,
 void
 pair_rows_free(PairRows *rows)
 {
+	group_values_free(&rows->group);
+	group_values_free(&rows->next);
 	ExecDropSingleTupleTableSlot(rows->slot);
 	ExecDropSingleTupleTableSlot(rows->out);
 	tuplesort_end(rows->sort);
@@ -116,17 +114,18 @@ pair_rows_free(PairRows *rows)
 
 /* Moves on to the next row, and notes whether it is of another group. */
 static void
-next_row(PairRowsCursor *cursor)
+next_row(PairRows *rows)
 {
-	TupleTableSlot *slot = cursor->rows->out;
-	int			n = cursor->rows->ncolumns;
-	GroupValues *next = &cursor->next;
+	TupleTableSlot *slot = rows->out;
+	int			n = rows->ncolumns;
+	GroupValues *next = &rows->next;
+	PairRow    *row = &rows->row;
 	int			c;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!tuplesort_gettupleslot(cursor->rows->sort, true, false, slot, NULL))
+	if (!tuplesort_gettupleslot(rows->sort, true, false, slot, NULL))
 	{
-		cursor->ended = cursor->group_ended = true;
+		row->ended = row->group_ended = true;
 		return;
 	}
 	slot_getallattrs(slot);
@@ -135,136 +134,65 @@ next_row(PairRowsCursor *cursor)
 		next->nulls[c] = slot->tts_isnull[c];
 		next->values[c] = next->nulls[c] ? 0 : DatumGetInt64(slot->tts_values[c]);
 	}
-	cursor->marker = (int) DatumGetInt64(slot->tts_values[n]);
-	cursor->value = DatumGetInt64(slot->tts_values[n + 1]);
-	cursor->count = DatumGetInt64(slot->tts_values[n + 2]);
-	cursor->group_ended = group_values_compare(cursor->rows->columns, n, next, &cursor->group) != 0;
-}
-
-/* Reads runs of the group, as many as are handed out at once. */
-static void
-read_runs(PairRowsCursor *cursor)
-{
-	size_t		n = 0;
-
-	while (!cursor->group_ended)
-	{
-		if (n > 0 && cursor->values[n - 1] == cursor->value)
-			cursor->counts[n - 1] += cursor->count;
-		else if (n == BLOCK_RUNS)
-			break;
-		else
-		{
-			cursor->values[n] = cursor->value;
-			cursor->counts[n++] = cursor->count;
-		}
-		next_row(cursor);
-	}
-	cursor->n = n;
-}
-
-/* The group of the row read last becomes the cursor's; its markers and first runs are read. */
-static void
-start_group(PairRowsCursor *cursor)
-{
-	GroupValues old = cursor->group;
-
-	if (cursor->ended)
-	{
-		cursor->finished = true;
-		return;
-	}
-	cursor->group = cursor->next;
-	cursor->next = old;
-	cursor->group_ended = false;
-	memset(cursor->markers, 0, sizeof(cursor->markers));
-	while (!cursor->group_ended && cursor->marker < PAIR_MARKERS)
-	{
-		cursor->markers[cursor->marker] += cursor->count;
-		next_row(cursor);
-	}
-	read_runs(cursor);
-}
-
-PairRowsCursor *
-pair_rows_open(PairRows *rows)
-{
-	PairRowsCursor *cursor = palloc0_object(PairRowsCursor);
-
-	cursor->rows = rows;
-	cursor->group = group_values_make(rows->ncolumns);
-	cursor->next = group_values_make(rows->ncolumns);
-	tuplesort_performsort(rows->sort);
-	next_row(cursor);
-	start_group(cursor);
-	return cursor;
-}
-
-const GroupValues *
-pair_rows_group(const PairRowsCursor *cursor)
-{
-	return cursor->finished ? NULL : &cursor->group;
-}
-
-/* The rows of the group behind those that have been read, which are read twice. */
-static int64
-count_behind(PairRowsCursor *cursor)
-{
-	GroupValues next = group_values_make(cursor->rows->ncolumns);
-	PairRowsCursor *copy = palloc_object(PairRowsCursor);
-	int64		count = 0;
-
-	*copy = *cursor;
-	copy->next = next;
-	tuplesort_markpos(cursor->rows->sort);
-	while (!copy->group_ended)
-	{
-		count += copy->count;
-		next_row(copy);
-	}
-	tuplesort_restorepos(cursor->rows->sort);
-	pfree(copy);
-	group_values_free(&next);
-	return count;
-}
-
-int64
-pair_rows_group_count(PairRowsCursor *cursor)
-{
-	int64		count = 0;
-	size_t		i;
-
-	for (i = 0; i < PAIR_MARKERS; i++)
-		count += cursor->markers[i];
-	for (i = 0; i < cursor->n; i++)
-		count += cursor->counts[i];
-	return cursor->group_ended ? count : count + count_behind(cursor);
+	row->marker = (int) DatumGetInt64(slot->tts_values[n]);
+	row->value = DatumGetInt64(slot->tts_values[n + 1]);
+	row->count = DatumGetInt64(slot->tts_values[n + 2]);
+	row->group_ended = group_values_compare(rows->columns, n, next, &rows->group) != 0;
 }
 
 void
-pair_rows_markers(const PairRowsCursor *cursor, int64 *markers)
+pair_rows_finish(PairRows *rows)
 {
-	memcpy(markers, cursor->markers, sizeof(cursor->markers));
+	tuplesort_performsort(rows->sort);
+	next_row(rows);
+}
+
+const GroupValues *
+pair_rows_next_group(PairRows *rows, int64 *markers)
+{
+	GroupValues old = rows->group;
+
+	if (rows->row.ended)
+		return NULL;
+	rows->group = rows->next;
+	rows->next = old;
+	rows->row.group_ended = false;
+	memset(markers, 0, PAIR_MARKERS * sizeof(int64));
+	for (; !rows->row.group_ended && rows->row.marker < PAIR_MARKERS; next_row(rows))
+		markers[rows->row.marker] += rows->row.count;
+	return &rows->group;
 }
 
 size_t
-pair_rows_runs(PairRowsCursor *cursor, int64 bias, const int64 **values, const int64 **counts)
+pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 {
-	size_t		n;
-	size_t		i;
+	size_t		n = 0;
 
-	if (cursor->n == 0)
-		read_runs(cursor);
-	n = cursor->n;
-	if (n == 0)
-		start_group(cursor);
-	else
+	for (; !rows->row.group_ended; next_row(rows))
 	{
-		for (i = 0; i < n; i++)
-			cursor->values[i] += bias;
-		cursor->n = 0;
+		if (n > 0 && values[n - 1] == (uint64) rows->row.value)
+			counts[n - 1] += rows->row.count;
+		else if (n == room)
+			break;
+		else
+		{
+			values[n] = rows->row.value;
+			counts[n++] = rows->row.count;
+		}
 	}
-	*values = cursor->values;
-	*counts = cursor->counts;
 	return n;
+}
+
+void
+pair_rows_mark(PairRows *rows)
+{
+	tuplesort_markpos(rows->sort);
+	rows->marked = rows->row;
+}
+
+void
+pair_rows_restore(PairRows *rows)
+{
+	tuplesort_restorepos(rows->sort);
+	rows->row = rows->marked;
 }

@@ -13,7 +13,6 @@
 #include "pg/nodes/aggregate/read/read.h"
 
 typedef struct PairRows PairRows;
-typedef struct PairRowsCursor PairRowsCursor;
 
 /* Makes an empty one in the current memory context; memory_limit is bytes. */
 extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit);
@@ -26,12 +25,20 @@ extern void pair_rows_add(PairRows *rows, const GroupValues *group, int marker, 
 						  int64 count);
 extern void pair_rows_free(PairRows *rows);
 
-/* The functions of pairs.h with similar names; bias is added to values. */
-extern PairRowsCursor *pair_rows_open(PairRows *rows);
-extern const GroupValues *pair_rows_group(const PairRowsCursor *cursor);
-extern int64 pair_rows_group_count(PairRowsCursor *cursor);
-extern void pair_rows_markers(const PairRowsCursor *cursor, int64 *markers);
-extern size_t pair_rows_runs(PairRowsCursor *cursor, int64 bias, const int64 **values,
-							 const int64 **counts);
+/* All rows are there: goes in front of the first group. */
+extern void pair_rows_finish(PairRows *rows);
+
+/*
+ * Goes to the next group, when all runs of the one before have been read, and sets how many markers
+ * of each kind it has.  Returns the group, valid until the next call; NULL at the end.
+ */
+extern const GroupValues *pair_rows_next_group(PairRows *rows, int64 *markers);
+
+/* The next runs of the group, at most room; 0 at its end. */
+extern size_t pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room);
+
+/* Remembers a place in front of runs of the group; goes back to it. */
+extern void pair_rows_mark(PairRows *rows);
+extern void pair_rows_restore(PairRows *rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H */

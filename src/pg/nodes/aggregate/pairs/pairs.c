@@ -74,67 +74,69 @@ pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
 	return pairs;
 }
 
-/* Reads what is in memory, in order, a block after the other, into take. */
-typedef void (*TakeBlock) (PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n);
-
-static void
-read_memory(PairSorter *pairs, LongSorter *sorter, TakeBlock take, void *arg)
+/* What gives runs in order: a merge of segments, rows, or else a sorter. */
+typedef struct RunSource
 {
-	uint64	   *codes = palloc_array(uint64, 2 * BLOCK_RUNS);
-	uint64	   *counts = codes + BLOCK_RUNS;
-	LongSorterCursor cursor;
+	SegmentMerge *merge;
+	PairRows   *rows;			/* runs of one group; codes are values */
+	LongSorterCursor memory;
+	uint64	   *block;			/* codes, and behind them counts, if there is no merge */
+} RunSource;
+
+/* Begins to read a sorter; the block is the caller's to free. */
+static void
+open_memory(RunSource *source, LongSorter *sorter)
+{
+	SortError	err;
+
+	memset(source, 0, sizeof(*source));
+	source->block = palloc_array(uint64, 2 * BLOCK_RUNS);
+	pg_sort_check(long_sorter_finish(sorter, &err), &err);
+	pg_sort_check(long_sorter_open_cursor(sorter, &source->memory, &err), &err);
+}
+
+/* The next runs, valid until the next call; returns how many, 0 at the end. */
+static size_t
+next_runs(RunSource *source, const uint64 **codes, const uint64 **counts)
+{
+	uint64	   *block = source->block;
 	SortError	err;
 	size_t		n;
 
-	pg_sort_check(long_sorter_finish(sorter, &err), &err);
-	pg_sort_check(long_sorter_open_cursor(sorter, &cursor, &err), &err);
-	do
-	{
-		pg_sort_check(long_sorter_cursor_runs(&cursor, codes, counts, BLOCK_RUNS, &n, &err), &err);
-		if (n > 0)
-			take(pairs, arg, codes, counts, n);
-		CHECK_FOR_INTERRUPTS();
-	} while (n == BLOCK_RUNS);
-	pfree(codes);
+	CHECK_FOR_INTERRUPTS();
+	if (source->merge)
+		return segment_merge_next(source->merge, codes, counts);
+	*codes = block;
+	*counts = block + BLOCK_RUNS;
+	if (source->rows)
+		return pair_rows_runs(source->rows, block, block + BLOCK_RUNS, BLOCK_RUNS);
+	pg_sort_check(long_sorter_cursor_runs(&source->memory, block, block + BLOCK_RUNS, BLOCK_RUNS,
+										  &n, &err), &err);
+	return n;
 }
 
-/* A TakeBlock: into the sorter, coded anew. */
+/* Adds runs of a coding to the rows. */
 static void
-take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
+take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
 {
-	SortError	err;
-
-	pair_recode(arg, codes, n);
-	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
-}
-
-/* A TakeBlock: into the rows; arg is the coding. */
-static void
-take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
-{
-	const PairCoding *coding = (const PairCoding *) arg;
 	GroupValues group = group_values_make(coding->groups->code.ncolumns);
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n;
 	size_t		i;
 
-	for (i = 0; i < n; i++)
-	{
-		uint64		place = pair_place(coding, codes[i]);
+	while ((n = next_runs(source, &codes, &counts)) > 0)
+		for (i = 0; i < n; i++)
+		{
+			uint64		place = pair_place(coding, codes[i]);
+			bool		is_marker = pair_place_is_marker(coding, place);
 
-		group_code_values(coding->groups, pair_group(coding, codes[i]), &group);
-		if (pair_place_is_marker(coding, place))
-			pair_rows_add(pairs->rows, &group, (int) place, 0, (int64) counts[i]);
-		else
-			pair_rows_add(pairs->rows, &group, PAIR_MARKERS,
-						  (int64) (place - pair_value_offset(coding)), (int64) counts[i]);
-	}
+			group_code_values(coding->groups, pair_group(coding, codes[i]), &group);
+			pair_rows_add(pairs->rows, &group, is_marker ? (int) place : PAIR_MARKERS,
+						  is_marker ? 0 : (int64) (place - pair_value_offset(coding)),
+						  (int64) counts[i]);
+		}
 	group_values_free(&group);
-}
-
-/* A TakeBlock: to the file; arg is the segment's writer. */
-static void
-take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
-{
-	segment_write((SegmentWriter *) arg, codes, counts, n);
 }
 
 /* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
@@ -143,11 +145,18 @@ write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
 	SegmentWriter *writer;
+	RunSource	source;
+	const uint64 *codes;
+	const uint64 *counts;
+	size_t		n;
 
 	if (pairs->file == NULL)
 		pairs->file = pair_file_make();
 	writer = pair_file_begin(pairs->file, coding);
-	read_memory(pairs, sorter, take_to_file, writer);
+	open_memory(&source, sorter);
+	while ((n = next_runs(&source, &codes, &counts)) > 0)
+		segment_write(writer, codes, counts, n);
+	pfree(source.block);
 	pair_file_end(pairs->file, writer);
 	/* For EXPLAIN: later ones are sorted likewise. */
 	if (pairs->flushed.n == 0)
@@ -182,8 +191,12 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 {
 	LongSorter *sorter = pairs->sorter;
 	PairRecoding recoding;
+	RunSource	source;
+	const uint64 *codes;
+	const uint64 *counts;
 	SortError	err;
 	bool		done;
+	size_t		n;
 
 	pair_recode_begin(&recoding, old, &pairs->coding);
 	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, pair_recode, &recoding, &done, &err),
@@ -193,7 +206,15 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 		write_much(pairs, old);
 		pairs->sorter = new_sorter(pairs);
 		if (long_sorter_count(sorter) > 0)
-			read_memory(pairs, sorter, take_recoded, &recoding);
+		{
+			open_memory(&source, sorter);
+			while ((n = next_runs(&source, &codes, &counts)) > 0)
+			{
+				pair_recode(&recoding, source.block, n);
+				pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
+			}
+			pfree(source.block);
+		}
 		long_sorter_reset(sorter);
 		pfree(sorter);
 	}
@@ -205,6 +226,7 @@ static void
 change_coding(PairSorter *pairs, const PairCoding *old)
 {
 	LongSorter *sorter = pairs->sorter;
+	RunSource	source = {0};
 
 	pair_coding_set_bits(&pairs->coding);
 	if (pairs->rows != NULL)
@@ -220,18 +242,16 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 								 pairs->limit);
 	pairs->sorter = NULL;
 	if (long_sorter_count(sorter) > 0)
-		read_memory(pairs, sorter, take_to_rows, (void *) old);
+	{
+		open_memory(&source, sorter);
+		take_to_rows(pairs, old, &source);
+		pfree(source.block);
+	}
 	if (pairs->file)
 	{
-		PairMerge	merge;
-		const uint64 *codes;
-		const uint64 *counts;
-		size_t		n;
-
-		pair_merge_open(&merge, pairs->file, old);
-		while ((n = segment_merge_next(merge.merge, &codes, &counts)) > 0)
-			take_to_rows(pairs, (void *) old, (uint64 *) codes, (uint64 *) counts, n);
-		pair_merge_free(&merge);
+		source.merge = pair_file_open(pairs->file, old);
+		take_to_rows(pairs, old, &source);
+		segment_merge_free(source.merge);
 	}
 	long_sorter_reset(sorter);
 	pfree(sorter);
@@ -538,15 +558,15 @@ pairs_free(PairSorter *pairs)
 struct PairCursor
 {
 	PairSorter *pairs;
-	LongSorterCursor memory;
-	PairMerge	segments;		/* instead, if something has been written, else without merge */
-	PairRowsCursor *rows;		/* instead of both */
+	RunSource	source;
 
-	GroupValues group;
+	const GroupValues *group;	/* NULL at the end */
+	GroupValues coded;			/* the group, if pairs are coded */
 	uint64		last_code;		/* the largest that a pair of the group can have */
-	bool		ended;
+	int64		markers[PAIR_MARKERS];	/* of the group, if pairs are rows */
+	uint64		mask;			/* of the value in a code, and ... */
+	uint64		offset;			/* ... what it lacks to be the value */
 
-	uint64	   *block;			/* codes and counts, as they come from memory */
 	bool		more;			/* there may be further runs behind those that have been read */
 	size_t		room;			/* of the arrays */
 	size_t		n;				/* runs that have been read */
@@ -556,30 +576,12 @@ struct PairCursor
 	int64	   *values;
 };
 
-/* The next runs, 0 at the end, from merge, or else from memory; valid until the next call. */
-static size_t
-read_runs(PairCursor *cursor, SegmentMerge *merge, LongSorterCursor *memory,
-		  const uint64 **codes, const uint64 **counts)
-{
-	SortError	err;
-	size_t		n;
-
-	CHECK_FOR_INTERRUPTS();
-	if (merge)
-		return segment_merge_next(merge, codes, counts);
-	*codes = cursor->block;
-	*counts = cursor->block + BLOCK_RUNS;
-	pg_sort_check(long_sorter_cursor_runs(memory, cursor->block, cursor->block + BLOCK_RUNS,
-										  BLOCK_RUNS, &n, &err), &err);
-	return n;
-}
-
 static void
 read_more(PairCursor *cursor)
 {
 	const uint64 *codes;
 	const uint64 *counts;
-	size_t		n = read_runs(cursor, cursor->segments.merge, &cursor->memory, &codes, &counts);
+	size_t		n = next_runs(&cursor->source, &codes, &counts);
 
 	if (cursor->n + n > cursor->room)
 	{
@@ -623,23 +625,27 @@ read_ahead(PairCursor *cursor)
 static int64
 count_behind(PairCursor *cursor)
 {
-	SegmentMerge *all = cursor->segments.merge;
-	SegmentMerge *merge = all ? segment_merge_copy(all) : NULL;
-	LongSorterCursor memory = cursor->memory;
+	RunSource	source = cursor->source;
 	const uint64 *codes;
 	const uint64 *counts;
 	int64		count = 0;
 	size_t		n;
 	size_t		i;
 
+	if (source.merge)
+		source.merge = segment_merge_copy(source.merge);
+	if (source.rows)
+		pair_rows_mark(source.rows);
 	do
 	{
-		n = read_runs(cursor, merge, &memory, &codes, &counts);
+		n = next_runs(&source, &codes, &counts);
 		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
 			count += (int64) counts[i];
 	} while (n > 0 && i == n);
-	if (merge)
-		segment_merge_free(merge);
+	if (source.rows)
+		pair_rows_restore(source.rows);
+	if (source.merge)
+		segment_merge_free(source.merge);
 	return count;
 }
 
@@ -650,49 +656,57 @@ start_group(PairCursor *cursor)
 	const PairCoding *coding = &cursor->pairs->coding;
 	uint64		group;
 
+	if (cursor->source.rows)
+	{
+		cursor->group = pair_rows_next_group(cursor->source.rows, cursor->markers);
+		cursor->more = cursor->group != NULL;
+		return;
+	}
 	if (!fill_block(cursor))
 	{
-		cursor->ended = true;
+		cursor->group = NULL;
 		return;
 	}
 	group = pair_group(coding, cursor->codes[cursor->at]);
-	group_code_values(coding->groups, group, &cursor->group);
-	cursor->last_code = coding->value_bits < 64 ?
-		(group << coding->value_bits) | ((UINT64CONST(1) << coding->value_bits) - 1) :
-		PG_UINT64_MAX;
+	group_code_values(coding->groups, group, &cursor->coded);
+	cursor->group = &cursor->coded;
+	cursor->last_code = pair_code(coding, group, cursor->mask);
 }
 
 PairCursor *
 pairs_open(PairSorter *pairs)
 {
+	const PairCoding *coding = &pairs->coding;
 	PairCursor *cursor = palloc0_object(PairCursor);
-	SortError	err;
 
 	cursor->pairs = pairs;
-	cursor->group = group_values_make(pairs->coding.groups->code.ncolumns);
-	if (pairs->rows)
-	{
-		cursor->rows = pair_rows_open(pairs->rows);
-		return cursor;
-	}
-	cursor->block = palloc_array(uint64, 2 * BLOCK_RUNS);
 	cursor->room = BLOCK_RUNS;
 	cursor->codes = palloc_array(uint64, cursor->room);
 	cursor->counts = palloc_array(uint64, cursor->room);
 	cursor->values = palloc_array(int64, cursor->room);
+	cursor->offset = (uint64) column_kind_bias(pairs->kind);
+	cursor->mask = cursor->last_code = PG_UINT64_MAX;
+	cursor->more = true;
+	if (pairs->rows)
+	{
+		pair_rows_finish(pairs->rows);
+		cursor->source.rows = pairs->rows;
+		cursor->source.block = palloc_array(uint64, 2 * BLOCK_RUNS);
+		start_group(cursor);
+		return cursor;
+	}
+	cursor->coded = group_values_make(coding->groups->code.ncolumns);
+	cursor->offset -= pair_value_offset(coding);
+	cursor->mask = pair_place(coding, PG_UINT64_MAX);
 	if (pairs->file)
 	{
 		if (long_sorter_count(pairs->sorter) > 0)
-			write_segment(pairs, pairs->sorter, &pairs->coding);
+			write_segment(pairs, pairs->sorter, coding);
 		long_sorter_reset(pairs->sorter);
-		pair_merge_open(&cursor->segments, pairs->file, &pairs->coding);
+		cursor->source.merge = pair_file_open(pairs->file, coding);
 	}
 	else
-	{
-		pg_sort_check(long_sorter_finish(pairs->sorter, &err), &err);
-		pg_sort_check(long_sorter_open_cursor(pairs->sorter, &cursor->memory, &err), &err);
-	}
-	cursor->more = true;
+		open_memory(&cursor->source, pairs->sorter);
 	start_group(cursor);
 	return cursor;
 }
@@ -700,9 +714,7 @@ pairs_open(PairSorter *pairs)
 const GroupValues *
 pairs_group(const PairCursor *cursor)
 {
-	if (cursor->rows)
-		return pair_rows_group(cursor->rows);
-	return cursor->ended ? NULL : &cursor->group;
+	return cursor->group;
 }
 
 int64
@@ -711,10 +723,10 @@ pairs_group_count(PairCursor *cursor)
 	int64		count = 0;
 	size_t		i;
 
-	if (cursor->rows)
-		return pair_rows_group_count(cursor->rows);
+	for (i = 0; i < PAIR_MARKERS; i++)
+		count += cursor->markers[i];
 	if (!fill_block(cursor))
-		return 0;
+		return count;
 	while (cursor->more && cursor->codes[cursor->n - 1] <= cursor->last_code &&
 		   cursor->n - cursor->at < AHEAD_RUNS)
 		read_ahead(cursor);
@@ -730,10 +742,8 @@ pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 {
 	const PairCoding *coding = &cursor->pairs->coding;
 
-	memset(markers, 0, PAIR_MARKERS * sizeof(int64));
-	if (cursor->rows)
-		pair_rows_markers(cursor->rows, markers);
-	else if (coding->markers > 0)
+	memcpy(markers, cursor->markers, PAIR_MARKERS * sizeof(int64));
+	if (cursor->source.rows == NULL && coding->markers > 0)
 		while (fill_block(cursor) && cursor->codes[cursor->at] <= cursor->last_code &&
 			   pair_place_is_marker(coding, pair_place(coding, cursor->codes[cursor->at])))
 		{
@@ -746,15 +756,10 @@ pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 size_t
 pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
 {
-	const PairCoding *coding = &cursor->pairs->coding;
-	uint64		mask;
-	uint64		offset;
 	size_t		first;
 	size_t		i;
 
-	if (cursor->rows)
-		return pair_rows_runs(cursor->rows, column_kind_bias(cursor->pairs->kind), values, counts);
-	if (cursor->ended)
+	if (cursor->group == NULL)
 		return 0;
 	if (!fill_block(cursor) || cursor->codes[cursor->at] > cursor->last_code)
 	{
@@ -767,10 +772,8 @@ pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
 	else
 		while (cursor->codes[cursor->at] <= cursor->last_code)
 			cursor->at++;
-	mask = coding->value_bits < 64 ? (UINT64CONST(1) << coding->value_bits) - 1 : PG_UINT64_MAX;
-	offset = (uint64) column_kind_bias(cursor->pairs->kind) - pair_value_offset(coding);
 	for (i = first; i < cursor->at; i++)
-		cursor->values[i] = (int64) ((cursor->codes[i] & mask) + offset);
+		cursor->values[i] = (int64) ((cursor->codes[i] & cursor->mask) + cursor->offset);
 	*values = &cursor->values[first];
 	*counts = (const int64 *) &cursor->counts[first];
 	return cursor->at - first;

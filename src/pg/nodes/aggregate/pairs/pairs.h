@@ -8,6 +8,9 @@
  * coded anew.  What does not fit into the memory limit is written to a temporary file,
  * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
  * tuplesort (pair_rows.h).
+ *
+ * Other rooms include this header, and no other of this room; with it comes segments.h, sorted runs
+ * of codes in blocks, and their merge.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
@@ -15,6 +18,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
+#include "pg/nodes/aggregate/pairs/segments.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/sort_context.h"
 #include "sort/sorter/long_sorter.h"

@@ -20,7 +20,7 @@
 #include "utils/dsa.h"
 
 #include "pg/nodes/aggregate/groups/aggregation.h"
-#include "pg/nodes/aggregate/pairs/pairing.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
 #include "pg/nodes/aggregate/read/read.h"
 
 /* What groups and sources are, the same in all processes. */
