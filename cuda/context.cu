@@ -103,8 +103,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 /* The device of the innermost scope of this thread; -1: the thread is in none. */
 static thread_local int scope_device = -1;
 
-/* A failure does not call for the probe of fail_cuda(), which would create a context on the device
- * that is current in this thread. */
+/* A device that another process has for itself is no case for the probe of fail_cuda(), which would
+ * create a context on the device that is current in this thread. */
 DeviceScope::DeviceScope(int ordinal)
 	: outer_(scope_device)
 {
@@ -112,8 +112,9 @@ DeviceScope::DeviceScope(int ordinal)
 
 	/* an error that the caller has left in CUDA's state must not pass for the engine's */
 	(void) cudaGetLastError();
-	if (rc != cudaSuccess)
-		fail(code_of(rc), "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
+	if (rc == cudaErrorDevicesUnavailable)
+		fail(HPSORT_CUDA_FAILED, "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
+	check(rc, "use the device");
 	scope_device = ordinal;
 }
 

@@ -43,7 +43,7 @@ CUDA_GENCODE := $(foreach arch,$(CUDA_ARCHS),-gencode arch=compute_$(arch),code=
 endif
 
 CUDA_CFLAGS := -std=c11 -O2 -Wall -Wextra -fPIC
-NVCC_FLAGS := -std=c++17 -O3 $(CUDA_GENCODE) -t $(CUDA_THREADS) -cudart static \
+NVCC_FLAGS := -std=c++17 -O3 --extended-lambda $(CUDA_GENCODE) -t $(CUDA_THREADS) -cudart static \
 	-Xcompiler -Wall,-Wextra,-fPIC -I$(CUDA_ROOT)/cuda $(NVCC_EXTRA)
 
 CUDA_LIB := $(CUDA_BUILD)/libhpsort_cuda.a

@@ -9,8 +9,6 @@
  */
 #include "kept_keys.cuh"
 
-#include "common/bounds.cuh"
-
 namespace hpsort
 {
 

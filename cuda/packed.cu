@@ -14,7 +14,6 @@
 
 #include <algorithm>
 
-#include "common/unpack.cuh"
 #include "job.cuh"
 
 using namespace hpsort;

@@ -24,7 +24,7 @@ void
 configure_kernels(const HpsortCudaLimits &limits)
 {
 	configure_shared_histogram(limits);
-	configure_packed_histogram(limits);
+	configure_packed_values(limits);
 	configure_packed_rows(limits);
 	configure_few_distinct(limits);
 	configure_partition(limits);

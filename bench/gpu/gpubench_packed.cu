@@ -17,8 +17,8 @@
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "common/unpack.cuh"
 #include "gpubench.cuh"
+#include "histogram/packed_rows.cuh"
 #include "histogram/shared_histogram.cuh"
 
 using namespace hpsort;

@@ -28,7 +28,7 @@
 
 #include "generate.cuh"
 #include "papers.cuh"
-#include "common/bounds.cuh"
+#include "common/keys.cuh"
 #include "sort/kernels/kernels.h"
 #include "sort_now.cuh"
 

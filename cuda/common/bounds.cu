@@ -10,7 +10,6 @@
  */
 #include <climits>
 
-#include "common/bounds.cuh"
 #include "common/device.cuh"
 
 namespace hpsort

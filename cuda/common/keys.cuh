@@ -47,6 +47,19 @@ struct Bounds
 	int32_t		hi;
 };
 
+/*
+ * The bounds of keys that arrive chunk by chunk.  bounds_reset() sets *device, in device memory,
+ * to the bounds of no keys: lo is INT_MAX, hi INT_MIN.  bounds_add() widens *device by the n
+ * keys.  Both only put work on the stream; neither waits.
+ */
+void		bounds_reset(cudaStream_t stream, Bounds *device);
+void		bounds_add(HpsortCuda *context, cudaStream_t stream,
+					   const int32_t *keys, uint64_t n, Bounds *device);
+
+/* Returns the bounds of n > 0 keys in device memory.  Waits for the stream. */
+Bounds		find_bounds(HpsortCuda *context, cudaStream_t stream,
+						const int32_t *keys, uint64_t n);
+
 /* Input of a regime: the keys to be sorted and the order wanted.  Regimes put their work on the
  * stream, so keys and verdict must stay until the stream has come past it. */
 struct SortInput

@@ -3,7 +3,7 @@
  * packed_device.cuh
  *	  Device functions that walk over a table of packed values.
  *
- * For the kernels of packed_histogram.cu, packed_rows.cu and unpack.cu.
+ * For the kernels of packed_values.cu and packed_rows.cu.
  *
  * Each warp works by itself.  Parts are of any size, most of them smaller than what a block reads
  * at a time, and warps that do not wait for each other keep memory busy across the borders of

@@ -4,9 +4,8 @@
  *	  Packed values as kernels read them: a table of parts.
  *
  * A part is some consecutive packed values.  It is cut into tiles, each of which one warp takes
- * at a time.  packed.cu makes the tables; packed_histogram.cu (counts values), packed_rows.cu
- * (values of several columns) and unpack.cu (makes keys) read them, by the device functions of
- * packed_device.cuh.
+ * at a time.  packed.cu makes the tables; packed_values.cu and packed_rows.cu read them, by
+ * the device functions of packed_device.cuh.
  *
  *-------------------------------------------------------------------------
  */

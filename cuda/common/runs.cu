@@ -21,13 +21,31 @@ namespace hpsort
 static constexpr int threads = ExpandTuning::threads;
 static constexpr int batch_runs = ExpandTuning::batch;
 
-/* Blocks of a simple kernel that walks over n things with a grid stride. */
-static int
-simple_blocks(uint64_t n, int block)
+/* Calls body(i) for each i below count, with a grid stride. */
+template <typename Body>
+__global__ void
+each_kernel(uint64_t count, Body body)
 {
-	uint64_t	blocks = (n + block - 1) / block;
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
 
-	return static_cast<int>(blocks < 1 ? 1 : blocks > 65535 ? 65535 : blocks);
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i < count; i += step)
+		body(i);
+}
+
+/* Puts body(i) for each i below count on the stream.  Not tuned: the copy to the host bounds what
+ * it is for. */
+template <typename Body>
+static void
+for_each(cudaStream_t stream, uint64_t count, const char *what, Body body)
+{
+	const uint64_t blocks = (count + 255) / 256;
+
+	if (count == 0)
+		return;
+	each_kernel<<<static_cast<uint32_t>(blocks > 65535 ? 65535 : blocks), 256, 0, stream>>>
+		(count, body);
+	check_launch(what);
 }
 
 /* Runs in either direction.  In the reversed order, run j is run distinct - 1 - j, and it starts
@@ -131,55 +149,6 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 	}
 }
 
-/*
- * Writes the counts of runs: the engine keeps starts, which expanding needs; callers want counts.
- */
-__global__ void
-counts_kernel(const uint64_t *starts, uint64_t first, uint64_t count,
-			  uint64_t *counts)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-		 i < count; i += step)
-		counts[i] = starts[first + i + 1] - starts[first + i];
-}
-
-/* Reverses keys that were never runs.  Not tuned: the copy to the host bounds it. */
-__global__ void
-reverse_kernel(const int32_t *keys, uint64_t n, uint64_t first, uint64_t count,
-			   int32_t *out)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-		 i < count; i += step)
-		out[i] = keys[n - 1 - first - i];
-}
-
-/* Finds keys at any positions by one search in the runs for each; the runs stay in L2. */
-__global__ void
-runs_at_kernel(RunView runs, const uint64_t *positions, uint64_t count, int32_t *out)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-		 i < count; i += step)
-		out[i] = runs.key(runs.find(positions[i]));
-}
-
-/* Finds keys at any positions of sorted keys. */
-__global__ void
-keys_at_kernel(const int32_t *keys, uint64_t n, bool reversed, const uint64_t *positions,
-			   uint64_t count, int32_t *out)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-		 i < count; i += step)
-		out[i] = keys[reversed ? n - 1 - positions[i] : positions[i]];
-}
-
 /* Returns the index of the first of n ascending keys that is not smaller than other, or n. */
 __device__ __forceinline__ uint64_t
 lower_bound(const int32_t *keys, uint64_t n, int32_t other)
@@ -197,23 +166,6 @@ lower_bound(const int32_t *keys, uint64_t n, int32_t other)
 			hi = middle;
 	}
 	return lo;
-}
-
-/* Counts the keys below each of the others.  keys are n sorted keys, or the keys of n runs if
- * starts is not null. */
-__global__ void
-below_kernel(const int32_t *keys, uint64_t n, const uint64_t *starts, const int32_t *others,
-			 uint64_t count, uint64_t *out)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-		 i < count; i += step)
-	{
-		const uint64_t at = lower_bound(keys, n, others[i]);
-
-		out[i] = starts != nullptr ? starts[at] : at;
-	}
 }
 
 /*
@@ -317,63 +269,68 @@ expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 	check_launch("expand the runs");
 }
 
+/* The engine keeps starts, which expanding needs; callers want counts. */
 void
 run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 		   uint64_t count, uint64_t *counts)
 {
-	if (count == 0)
-		return;
-	counts_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>
-		(runs.starts, first, count, counts);
-	check_launch("count the runs");
+	const uint64_t *starts = runs.starts + first;
+
+	for_each(stream, count, "count the runs", [=] __device__ (uint64_t i) {
+		counts[i] = starts[i + 1] - starts[i];
+	});
 }
 
+/* One search in the runs for each position; the runs stay in L2. */
 void
 runs_at(cudaStream_t stream, const Runs &runs, uint64_t total, const uint64_t *positions,
 		uint64_t count, int32_t *out)
 {
-	runs_at_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(
-		RunView{runs.keys, runs.starts, runs.distinct, total, false}, positions, count, out);
-	check_launch("read keys from runs");
+	const RunView view = {runs.keys, runs.starts, runs.distinct, total, false};
+
+	for_each(stream, count, "read keys from runs", [=] __device__ (uint64_t i) {
+		out[i] = view.key(view.find(positions[i]));
+	});
 }
 
 void
 keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reversed,
 		const uint64_t *positions, uint64_t count, int32_t *out)
 {
-	keys_at_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(keys, n, reversed,
-																  positions, count, out);
-	check_launch("read keys");
+	for_each(stream, count, "read keys", [=] __device__ (uint64_t i) {
+		out[i] = keys[reversed ? n - 1 - positions[i] : positions[i]];
+	});
 }
 
 void
 runs_below(cudaStream_t stream, const Runs &runs, const int32_t *others, uint64_t count,
 		   uint64_t *out)
 {
-	below_kernel<<<simple_blocks(count, 256), 256, 0,
-		stream>>>(runs.keys, runs.distinct, runs.starts,
-																others, count, out);
-	check_launch("find keys among runs");
+	const int32_t *keys = runs.keys;
+	const uint64_t *starts = runs.starts;
+	const uint64_t distinct = runs.distinct;
+
+	for_each(stream, count, "find keys among runs", [=] __device__ (uint64_t i) {
+		out[i] = starts[lower_bound(keys, distinct, others[i])];
+	});
 }
 
 void
 keys_below(cudaStream_t stream, const int32_t *keys, uint64_t n, const int32_t *others,
 		   uint64_t count, uint64_t *out)
 {
-	below_kernel<<<simple_blocks(count, 256), 256, 0,
-		stream>>>(keys, n, nullptr, others, count, out);
-	check_launch("find keys");
+	for_each(stream, count, "find keys", [=] __device__ (uint64_t i) {
+		out[i] = lower_bound(keys, n, others[i]);
+	});
 }
 
 void
 reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
 			 uint64_t first, uint64_t count, int32_t *out)
 {
-	if (count == 0)
-		return;
-	reverse_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>
-		(keys, n, first, count, out);
-	check_launch("reverse the keys");
+	for_each(stream, count, "reverse the keys", [=] __device__ (uint64_t i) {
+		out[i] = keys[n - 1 - first - i];
+	});
 }
 
 /*

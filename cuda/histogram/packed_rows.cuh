@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * packed_rows.cuh
- *	  Keys of rows of several packed columns.
+ *	  Keys of packed values, and of rows of several packed columns.
  *
- * For packed.cu, which adds rows to a job.  Knows tables of parts, and neither jobs nor where the
+ * For packed.cu, which adds both to a job.  Knows tables of parts, and neither jobs nor where the
  * columns come from.
  *
  *-------------------------------------------------------------------------
@@ -17,6 +17,14 @@
 
 namespace hpsort
 {
+
+/*
+ * Writes the keys of all parts of a table, NULLs left out, to the places in keys that the parts
+ * name, and widens *bounds by the keys.  keys and bounds are device memory.  The call only puts
+ * work on the stream, so the table must stay until the stream has come past this work.
+ */
+void		unpack_add(HpsortCuda *context, cudaStream_t stream, const PackedTable &table,
+					   int32_t *keys, Bounds *bounds);
 
 /* What kernels find out about rows.  In device memory, zeroed before the first kernel. */
 struct RowCounts

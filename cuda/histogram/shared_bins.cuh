@@ -4,7 +4,7 @@
  *	  The steps of the shared-memory histogram: count, flush, compact.
  *
  * Device functions that all threads of a block call together, and how their kernels are launched.
- * For the kernels of shared_histogram.cu, packed_histogram.cu and packed_rows.cu.
+ * For the kernels of shared_histogram.cu, packed_values.cu and packed_rows.cu.
  *
  *-------------------------------------------------------------------------
  */

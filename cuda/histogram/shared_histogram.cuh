@@ -19,11 +19,11 @@
 namespace hpsort
 {
 
-/* Raise the shared memory limits of the kernels of shared_histogram.cu and packed_histogram.cu;
+/* Raise the shared memory limits of the kernels of shared_histogram.cu and packed_values.cu;
  * once per device. */
 void		configure_shared_histogram(const HpsortCudaLimits &limits);
 
-void		configure_packed_histogram(const HpsortCudaLimits &limits);
+void		configure_packed_values(const HpsortCudaLimits &limits);
 
 /* Makes the ascending runs of the keys.  runs must have been allocated for min(range, n);
  * input.verdict->distinct receives their number. */
@@ -43,7 +43,7 @@ struct Bins
 						 const KeyMap &key_map);
 	void		add(HpsortCuda *context, cudaStream_t stream,
 					const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict);
-	/* counts packed values without unpacking them (packed_histogram.cu) */
+	/* counts packed values without unpacking them (packed_values.cu) */
 	void		add_packed(HpsortCuda *context, cudaStream_t stream,
 						   const PackedTable &table, HpsortCudaVerdict *verdict);
 	/* makes runs, which must have been allocated; verdict->distinct receives their number */

@@ -157,9 +157,8 @@ PartitionStart::begin(const SortInput &input, const Division &division, const ui
 }
 
 /*
- * Four launches and a memset; two launches fewer where n is so small that no bucket can be crowded.
- *  Every step leaves out keys outside the bounds, so that the places add up even
- * if there are some.
+ * Five launches; two fewer where n is so small that no bucket can be crowded.  Every step leaves
+ * out keys outside the bounds, so that the places add up even if there are some.
  */
 void
 partition_sort(const SortInput &input, const Division &division, int32_t *out,

@@ -27,26 +27,11 @@
 
 #include "passes/permutation.cuh"
 #include "passes/radix.cuh"
-#include "passes/small_sort.cuh"
 
 namespace hpsort
 {
 
 static constexpr int count_threads = 1024;
-
-/* How the bits of a range are dealt to passes. */
-struct Digits
-{
-	uint32_t	passes;
-	uint32_t	bits;			/* of each digit; the last may have fewer */
-};
-
-/* Returns the digits of a choice of RADIX. */
-static Digits
-digits_of(const RegimeChoice &choice)
-{
-	return {choice.passes, choice.digit_bits};
-}
 
 /*
  * Counts all passes' digits in one read, and finds keys outside the bounds.  Digits are cut to
@@ -197,7 +182,7 @@ struct PairsPass : KeyWords
 /* Puts the counting of digits on the stream.  Two blocks of 1,024 threads on each SM read at full
  * speed, and each adds its counts, at most 1,024, to the common ones only once. */
 static void
-count_digits(const SortInput &input, const Digits &digits, const Sweeps &sweeps,
+count_digits(const SortInput &input, const RegimeChoice &choice, const Sweeps &sweeps,
 			 const uint32_t *skip)
 {
 	const uint32_t blocks = grid_blocks(input.context, input.n, count_threads * 8, 2);
@@ -206,9 +191,9 @@ count_digits(const SortInput &input, const Digits &digits, const Sweeps &sweeps,
 	/* one kernel for each number of passes, whose loop over digits is unrolled */
 #define COUNT(passes) \
 	count_digits_kernel<passes><<<blocks, count_threads, 0, input.stream>>>( \
-		input.keys, input.n, input.map(), digits.bits, sweeps.starts(0), stride, \
+		input.keys, input.n, input.map(), choice.digit_bits, sweeps.starts(0), stride, \
 		sweeps.count_ticket(), skip, input.verdict)
-	switch (digits.passes)
+	switch (choice.passes)
 	{
 		case 1:
 			COUNT(1);
@@ -232,12 +217,12 @@ static const KeyMap no_map = {0, 0, 0xffffffffu};
 
 /* Sets up pass number p: where its digit is, and whether it turns keys into bins or back. */
 static void
-set_pass(KeyWords *pass, const KeyMap &map, const Digits &digits, uint32_t p)
+set_pass(KeyWords *pass, const KeyMap &map, const RegimeChoice &choice, uint32_t p)
 {
 	pass->in = p == 0 ? map : no_map;
-	pass->out = p + 1 == digits.passes ? map : no_map;
-	pass->shift = p * digits.bits;
-	pass->mask = (1u << digits.bits) - 1;
+	pass->out = p + 1 == choice.passes ? map : no_map;
+	pass->shift = p * choice.digit_bits;
+	pass->mask = (1u << choice.digit_bits) - 1;
 }
 
 /*
@@ -292,7 +277,7 @@ RadixStart::begin(const SortInput &input, const RegimeChoice &choice,
 {
 	map = input.map();
 	sweeps.allocate(input.context, input.stream, input.n, choice.passes);
-	count_digits(input, digits_of(choice), sweeps, skip);
+	count_digits(input, choice, sweeps, skip);
 	begun = true;
 }
 
@@ -329,25 +314,24 @@ radix_sort(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 		   RadixStart *start)
 {
 	const cudaStream_t stream = input.stream;
-	const Digits digits = digits_of(choice);
 	DeviceBuffer other;
 
 	if (sort_or_start(input, choice, out, nullptr, start))
 		return;
 	/* one pass goes from keys to out directly */
-	if (digits.passes > 1)
+	if (choice.passes > 1)
 		other = DeviceBuffer(input.context, stream, input.n * sizeof(int32_t),
 							 "a radix sort");
 
 	auto		run = [&](auto pass) {
 		const int32_t *from = input.keys;
 
-		for (uint32_t p = 0; p < digits.passes; p++)
+		for (uint32_t p = 0; p < choice.passes; p++)
 		{
-			set_pass(&pass, start->map, digits, p);
+			set_pass(&pass, start->map, choice, p);
 			/* to and fro, so that the last pass ends in out */
 			pass.keys_in = from;
-			pass.keys_out = (digits.passes - p) % 2 == 1 ? out : other.as<int32_t>();
+			pass.keys_out = (choice.passes - p) % 2 == 1 ? out : other.as<int32_t>();
 			start->sweeps.run(stream, p, pass);
 			from = pass.keys_out;
 		}
@@ -363,20 +347,20 @@ radix_sort(const SortInput &input, const RegimeChoice &choice, int32_t *out,
  * [1], and so on in turn.  Without keys_wanted the last pass writes rows alone, unless it is also
  * the first. */
 static void
-pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
+pairs_passes(cudaStream_t stream, RadixStart *start, const RegimeChoice &choice,
 			 const int32_t *keys, int32_t *const (&keys_to)[2], bool keys_wanted,
 			 uint32_t *const (&rows_to)[2])
 {
 	const int32_t *keys_from = keys;
 	const uint32_t *rows_from = nullptr;
 
-	for (uint32_t p = 0; p < digits.passes; p++)
+	for (uint32_t p = 0; p < choice.passes; p++)
 	{
-		const int	to = (digits.passes - p + 1) % 2;
+		const int	to = (choice.passes - p + 1) % 2;
 		auto		run = [&](auto pass) {
-			set_pass(&pass, start->map, digits, p);
+			set_pass(&pass, start->map, choice, p);
 			pass.keys_in = keys_from;
-			pass.keys_out = p == 0 || p + 1 < digits.passes || keys_wanted ?
+			pass.keys_out = p == 0 || p + 1 < choice.passes || keys_wanted ?
 				keys_to[to] : nullptr;
 			pass.rows_in = rows_from;
 			pass.rows_out = rows_to[to];
@@ -400,7 +384,6 @@ radix_permutation(const SortInput &input, const RegimeChoice &choice,
 {
 	HpsortCuda *context = input.context;
 	const cudaStream_t stream = input.stream;
-	const Digits digits = digits_of(choice);
 	const uint64_t bytes = input.n * sizeof(int32_t);
 	DeviceBuffer other_keys;
 	DeviceBuffer last_keys;
@@ -414,22 +397,22 @@ radix_permutation(const SortInput &input, const RegimeChoice &choice,
 	/* two digits and a row number in one word: less to move than key and row */
 	if (choice.kernels == HPSORT_CUDA_BIN_ROWS)
 	{
-		binned_passes(input, digits.passes, digits.bits, &start->sweeps, rows);
+		binned_passes(input, choice.passes, choice.digit_bits, &start->sweeps, rows);
 		return;
 	}
-	if (digits.passes > 1)
+	if (choice.passes > 1)
 	{
 		other_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
 		other_rows = DeviceBuffer(context, stream, bytes, "a radix sort");
 		keys_to[1] = other_keys.as<int32_t>();
 		rows_to[1] = other_rows.as<uint32_t>();
 	}
-	if (sorted_keys == nullptr && digits.passes != 2)
+	if (sorted_keys == nullptr && choice.passes != 2)
 	{
 		last_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
 		keys_to[0] = last_keys.as<int32_t>();
 	}
-	pairs_passes(stream, start, digits, input.keys, keys_to, sorted_keys != nullptr, rows_to);
+	pairs_passes(stream, start, choice, input.keys, keys_to, sorted_keys != nullptr, rows_to);
 }
 
 } /* namespace hpsort */

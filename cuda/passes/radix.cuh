@@ -52,6 +52,16 @@ void		radix_permutation(const SortInput &input, const RegimeChoice &choice,
 							  int32_t *sorted_keys, uint32_t *rows,
 							  RadixStart *start);
 
+/* ---- small_sort.cu, for radix.cu ---- */
+
+/*
+ * Sorts up to regime_one_launch_most() keys in one launch; does not wait.  If rows is null,
+ * writes the sorted keys to out.  Otherwise writes the stable permutation to rows, and the sorted
+ * keys to out unless out is null.  If a key is outside the bounds, the verdict reports it and the
+ * result is undefined.
+ */
+void		small_sort(const SortInput &input, int32_t *out, uint32_t *rows);
+
 } /* namespace hpsort */
 
 #endif							/* HPSORT_CUDA_RADIX_CUH */

@@ -12,8 +12,7 @@
  */
 #include <cooperative_groups.h>
 
-#include "passes/small_sort.cuh"
-#include "passes/sweep.cuh"
+#include "passes/radix.cuh"
 
 namespace hpsort
 {

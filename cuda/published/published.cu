@@ -7,7 +7,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "common/bounds.cuh"
 #include "published/published.cuh"
 
 #include <climits>

@@ -13,7 +13,6 @@
 #include "partition/partition.cuh"
 #include "passes/permutation.cuh"
 #include "passes/radix.cuh"
-#include "passes/small_sort.cuh"
 #include "tuning.cuh"
 
 using namespace hpsort;
