@@ -60,6 +60,7 @@ typedef struct Connection
  * ------------------------------------------------------------------------
  */
 
+/* ASK_DEVICES: one DEVICE for each, or one that says that there is none. */
 static bool
 on_ask_devices(Connection *c)
 {
@@ -79,6 +80,10 @@ on_ask_devices(Connection *c)
 	return devices->count > 0 || peer_send(&c->peer, &message);
 }
 
+/*
+ * HELLO: a client of the same user and build gets the WELCOME, with the chunks' descriptor; any
+ * other client gets an ERROR that names the reason.
+ */
 static bool
 on_hello(Connection *c, const GpuHello *hello)
 {
@@ -104,7 +109,7 @@ on_hello(Connection *c, const GpuHello *hello)
 		return peer_refuse(&c->peer, GPU_PROTOCOL, text);
 	}
 	c->job.epoch = hello->epoch;
-	devices_hear(&service->devices, hello->epoch);
+	devices_set_epoch(&service->devices, hello->epoch);
 	gpu_message_init(&message, GPU_MSG_WELCOME, 0);
 	message.body.welcome.magic = GPU_MAGIC;
 	message.body.welcome.version = GPU_PROTOCOL_VERSION;
@@ -206,6 +211,7 @@ forget(Connection *c)
 	atomic_fetch_sub(&service->nconnections, 1);
 }
 
+/* The connection's thread: messages, then what the job can do, then a wait, until the end. */
 static void *
 connection_main(void *arg)
 {

@@ -82,6 +82,7 @@ usage(FILE *to)
 		  "  hpsort-gpud --version\n", to);
 }
 
+/* Reads a number of decimal digits from 0 to most; false if text is none. */
 static bool
 parse_number(const char *text, uint64_t most, uint64_t *number)
 {
@@ -232,6 +233,7 @@ start_listening(const char *path)
 	return -1;
 }
 
+/* SIGQUIT, which PostgreSQL sends for an immediate shutdown: ends without cleaning up. */
 static void
 stop_immediately(int signal_number)
 {
@@ -241,8 +243,8 @@ stop_immediately(int signal_number)
 
 /*
  * Signals that stop the service are read from a descriptor; all threads have them
- * blocked.  The kernel kills the process when its parent dies; the end of stdin
- * tells of a parent that died before the kernel was asked to.
+ * blocked.  The kernel kills the process when its parent dies.  A parent that died before the
+ * kernel was asked for this is noticed here, and by the end of stdin.
  */
 static bool
 prepare_signals(void)
@@ -416,6 +418,10 @@ main_loop(void)
 	}
 }
 
+/*
+ * Starts in the order of what can fail without waiting: options, the socket, the devices, memory,
+ * costs.  Ends by _exit, because threads may hang in the driver.
+ */
 int
 main(int argc, char **argv)
 {
