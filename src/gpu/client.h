@@ -41,8 +41,8 @@ typedef struct GpuCounters
  * the caller wants to stop (cancel, termination): the call in progress then returns SORT_CANCELLED
  * and the connection is closed, which frees the job.  NULL: poll(2).
  *
- * failed is called for every failure of a connection that was made, and of its jobs, but for those
- * of a caller that wants to stop; text is a phrase.  closed is called at the end of every job, with
+ * failed is called for every failure of a connection that was made, and of its jobs, unless the
+ * caller wanted to stop; text is a phrase.  closed is called at the end of every job, with
  * what the job has moved.  Both may call only those of the client's functions that return what is
  * known.  NULL: not called.
  */
@@ -119,7 +119,7 @@ extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices
  */
 extern const SortDevice gpu_client_device;
 
-/* The same as its open, over a connection (NULL: there is none), whatever context's GPU is. */
+/* Does what its open does, over client (NULL: there is none), whatever context's GPU is. */
 extern SortStatus gpu_client_open(GpuClient *client, const SortContext *context,
 								  const SortJobSpec *spec, SortJob **job, SortError *err);
 

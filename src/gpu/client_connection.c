@@ -66,7 +66,7 @@ client_hang_up(GpuClient *c)
 }
 
 void
-client_tell_failure(GpuClient *c, GpuFailure failure, const char *text)
+client_report_failure(GpuClient *c, GpuFailure failure, const char *text)
 {
 	if (c->hooks.failed && !c->connecting)
 		c->hooks.failed(c->hooks.arg, failure, text);
@@ -76,7 +76,7 @@ SortStatus
 client_refuse(GpuClient *c, SortError *err, GpuFailure failure, const char *text)
 {
 	c->failure = failure;
-	client_tell_failure(c, failure, text);
+	client_report_failure(c, failure, text);
 	return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "%s", text);
 }
 
@@ -84,7 +84,7 @@ SortStatus
 client_no_memory(GpuClient *c, SortError *err)
 {
 	sort_no_memory(err);
-	client_tell_failure(c, GPU_RESOURCES, err->message);
+	client_report_failure(c, GPU_RESOURCES, err->message);
 	return err->status;
 }
 
@@ -117,7 +117,7 @@ client_lost(GpuClient *c, SortError *err, int error)
 					   strerror(error));
 }
 
-/* Waits until one of events is ready, which *ready tells, or deadline (-1: none). */
+/* Waits until some of events are ready, which it sets *ready to, or deadline (-1: none). */
 static SortStatus
 wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *err)
 {
@@ -167,7 +167,7 @@ passed_descriptor(struct msghdr *message)
 	return fd;
 }
 
-/* Receives what is there; *got tells whether anything was. */
+/* Receives what is there; sets *got to whether anything was. */
 static SortStatus
 receive(GpuClient *c, bool *got, SortError *err)
 {

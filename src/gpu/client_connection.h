@@ -68,8 +68,8 @@ extern SortStatus client_refuse(GpuClient *c, SortError *err, GpuFailure failure
 /* Fails for want of memory, and leaves the connection as it is: SORT_OUT_OF_MEMORY. */
 extern SortStatus client_no_memory(GpuClient *c, SortError *err);
 
-/* Has the caller's hook hear of a failure. */
-extern void client_tell_failure(GpuClient *c, GpuFailure failure, const char *text);
+/* Calls the caller's hook for a failure, unless the client is still connecting. */
+extern void client_report_failure(GpuClient *c, GpuFailure failure, const char *text);
 
 /* Fails because the caller wants to stop: SORT_CANCELLED. */
 extern SortStatus client_cancelled(GpuClient *c, SortError *err);

@@ -34,7 +34,7 @@ take_error(GpuJob *job, const GpuError *e)
 	if (e->failure == GPU_OK)
 	{
 		sort_out_of_bounds(&job->error, e->key, job->base.spec.lo, job->base.spec.hi);
-		client_tell_failure(c, GPU_PROTOCOL, job->error.message);
+		client_report_failure(c, GPU_PROTOCOL, job->error.message);
 	}
 	else
 	{

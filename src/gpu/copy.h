@@ -45,7 +45,7 @@ copy_to_shared(void *to, const void *from, size_t size)
 			src += 64;
 			dst += 64;
 		}
-		/* The other side is told only after this that the bytes are there. */
+		/* The bytes must be there before the message that hands them over. */
 		_mm_sfence();
 		to = dst;
 		from = src;

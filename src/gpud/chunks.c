@@ -117,6 +117,7 @@ take_free(Chunks *chunks, ChunkHolder *holder)
 	return chunk;
 }
 
+/* Makes the holder's descriptor readable. */
 static void
 wake_up(ChunkHolder *holder)
 {

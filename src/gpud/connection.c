@@ -42,6 +42,9 @@
 #define MOST_SILENT 256
 #define SILENT_PART 8
 
+/* How long a flood of them is kept waiting for the end of connections that were stopped. */
+#define STOPPED_WAIT_MS 100
+
 /* How often the log says that there are too many. */
 #define COMPLAINT_MS 10000
 
@@ -60,6 +63,7 @@ typedef struct Connection
  * ------------------------------------------------------------------------
  */
 
+/* ASK_DEVICES: one DEVICE for each, or one that says that there is none. */
 static bool
 on_ask_devices(Connection *c)
 {
@@ -79,6 +83,10 @@ on_ask_devices(Connection *c)
 	return devices->count > 0 || peer_send(&c->peer, &message);
 }
 
+/*
+ * HELLO: a client of the same user and build gets the WELCOME, with the chunks' descriptor; any
+ * other client gets an ERROR that names the reason.
+ */
 static bool
 on_hello(Connection *c, const GpuHello *hello)
 {
@@ -104,7 +112,7 @@ on_hello(Connection *c, const GpuHello *hello)
 		return peer_refuse(&c->peer, GPU_PROTOCOL, text);
 	}
 	c->job.epoch = hello->epoch;
-	devices_hear(&service->devices, hello->epoch);
+	devices_set_epoch(&service->devices, hello->epoch);
 	gpu_message_init(&message, GPU_MSG_WELCOME, 0);
 	message.body.welcome.magic = GPU_MAGIC;
 	message.body.welcome.version = GPU_PROTOCOL_VERSION;
@@ -206,6 +214,7 @@ forget(Connection *c)
 	atomic_fetch_sub(&service->nconnections, 1);
 }
 
+/* The connection's thread: messages, then what the job can do, then a wait, until the end. */
 static void *
 connection_main(void *arg)
 {
@@ -246,30 +255,42 @@ service_init(Service *service)
 	return service->epoll >= 0;
 }
 
-/* Stops the oldest silent connection if there are as many as may be.  Called under the lock. */
-static void
+/*
+ * Stops the oldest silent connection if there are as many as there may be.  False if too many that
+ * were stopped have not ended yet: their threads need a moment.  Called under service->lock.
+ */
+static bool
 bound_silent(Service *service)
 {
 	struct rlimit limit;
 	uint64_t	most = MOST_SILENT;
 	uint64_t	silent = 0;
+	uint64_t	stopped = 0;
 	Connection *oldest = NULL;
 	Connection *c;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / SILENT_PART < most)
 		most = limit.rlim_cur / SILENT_PART;
 	for (c = service->connections; c; c = c->next)
-		if (!c->greeted && atomic_load(&c->peer.over) == CONNECTION_ALIVE)
+	{
+		if (c->greeted)
+			continue;
+		if (atomic_load(&c->peer.over) != CONNECTION_ALIVE)
+			stopped++;
+		else
 		{
 			oldest = c;
 			silent++;
 		}
-	if (oldest == NULL || silent < most)
-		return;
-	if (sort_clock_ms() >= service->complain_after)
-		log_line(LOG_WARNING, "too many connections that say nothing, closing the oldest");
-	service->complain_after = sort_clock_ms() + COMPLAINT_MS;
-	stop(oldest, CONNECTION_GONE);
+	}
+	if (oldest && silent >= most)
+	{
+		if (sort_clock_ms() >= service->complain_after)
+			log_line(LOG_WARNING, "too many connections that say nothing, closing the oldest");
+		service->complain_after = sort_clock_ms() + COMPLAINT_MS;
+		stop(oldest, CONNECTION_GONE);
+	}
+	return stopped <= most / 8;
 }
 
 bool
@@ -277,7 +298,9 @@ connection_start(Service *service, int fd)
 {
 	Connection *c = calloc(1, sizeof(Connection));
 	struct epoll_event event = {.events = EPOLLRDHUP};
+	const struct timespec pause = {.tv_nsec = 1000 * 1000};
 	pthread_t	thread;
+	int			i;
 
 	if (c == NULL)
 	{
@@ -294,7 +317,12 @@ connection_start(Service *service, int fd)
 		return false;
 	}
 	pthread_mutex_lock(&service->lock);
-	bound_silent(service);
+	for (i = 0; !bound_silent(service) && i < STOPPED_WAIT_MS; i++)
+	{
+		pthread_mutex_unlock(&service->lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&service->lock);
+	}
 	c->peer.id = ++service->last_id;
 	c->next = service->connections;
 	service->connections = c;

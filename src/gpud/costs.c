@@ -74,6 +74,8 @@ typedef struct Bench
 	bool		failed;
 } Bench;
 
+/* Memory of the measurements' sorts is malloc's. */
+
 static void *
 bench_alloc(void *arena, size_t size)
 {
@@ -96,6 +98,7 @@ bench_release(void *arena, void *block)
 	free(block);
 }
 
+/* For qsort. */
 static int
 compare_ns(const void *a, const void *b)
 {
@@ -283,6 +286,10 @@ measure(Bench *b, SortDeviceCosts *costs)
 	}
 }
 
+/*
+ * Makes the keys, and a client that is connected to this service over a socket pair.  False if that
+ * is not possible; costs_measure frees what there is.
+ */
 static bool
 prepare(Bench *b, Service *service)
 {

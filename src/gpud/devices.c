@@ -57,7 +57,7 @@ add_device(Devices *devices, int ordinal, char *text)
 }
 
 /*
- * Reads a list of ordinals such as "0,2", none of which may occur twice, into
+ * Reads a list of ordinals, "0,2" for example, none of which may occur twice, into
  * ordinals, which has room for most.  False if it is none.
  */
 static bool
@@ -99,7 +99,7 @@ count_gpus(int *count, char *text)
 	return false;
 }
 
-/* Opens the GPUs that which says; as devices_open. */
+/* Opens the GPUs that which names, and returns what devices_open returns. */
 static int
 open_gpus(Devices *devices, const char *which, char *text)
 {
@@ -224,12 +224,12 @@ devices_take(Devices *devices, bool extents)
 }
 
 void
-devices_hear(Devices *devices, uint64_t epoch)
+devices_set_epoch(Devices *devices, uint64_t epoch)
 {
 	int			i;
 
 	for (i = 0; i < devices->count; i++)
-		extents_hear(&devices->list[i].extents, epoch);
+		extents_set_epoch(&devices->list[i].extents, epoch);
 }
 
 int

@@ -49,7 +49,7 @@ typedef struct Devices
 } Devices;
 
 /*
- * Opens what which says: "auto" or a list of ordinals.  Returns an exit
+ * Opens the first usable GPU for "auto", or the GPUs of a list of ordinals.  Returns an exit
  * code; text (GPU_TEXT_SIZE) is a phrase unless that is EXIT_ORDERLY.
  */
 extern int	devices_open(Devices *devices, const char *which, const DeviceMemory *memory,
@@ -68,8 +68,8 @@ extern void devices_close(Devices *devices);
  */
 extern Device *devices_take(Devices *devices, bool extents);
 
-/* A client has named the epoch of its extents: all devices forget extents of others. */
-extern void devices_hear(Devices *devices, uint64_t epoch);
+/* A client has named the epoch of its extents: all devices forget extents of other epochs. */
+extern void devices_set_epoch(Devices *devices, uint64_t epoch);
 
 /*
  * Fills others (room for DEVICES_MAX) with all other devices that can be used, and
@@ -84,6 +84,7 @@ extern int	devices_others(Devices *devices, const Device *device, HpsortCuda * *
  */
 extern void devices_put(Devices *devices, Device *device, bool done, const char *error, bool lost);
 
+/* Fills in the state of the device of that index, for hpsort_devices().  May ask the driver. */
 extern void devices_status(Devices *devices, int index, GpuDeviceStatus *status);
 
 /* Milliseconds since the last job ended; 0 while there is one. */

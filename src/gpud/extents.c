@@ -43,12 +43,14 @@ extents_init(Extents *extents, uint64_t limit)
 
 /* --- with the lock */
 
+/* The bucket of a generation. */
 static HeldExtent **
 bucket_of(const Extents *extents, uint64_t generation)
 {
 	return &extents->buckets[generation & (extents->nbuckets - 1)];
 }
 
+/* The extent of a generation that can be found, or NULL. */
 static HeldExtent *
 find(const Extents *extents, uint64_t generation)
 {
@@ -156,7 +158,7 @@ extents_destroy(Extents *extents)
 }
 
 void
-extents_hear(Extents *extents, uint64_t epoch)
+extents_set_epoch(Extents *extents, uint64_t epoch)
 {
 	HeldExtent *doomed = NULL;
 

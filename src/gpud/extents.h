@@ -61,7 +61,7 @@ extern bool extents_init(Extents *extents, uint64_t limit);
 extern void extents_destroy(Extents *extents);
 
 /* A client has named its epoch: extents of another one are forgotten. */
-extern void extents_hear(Extents *extents, uint64_t epoch);
+extern void extents_set_epoch(Extents *extents, uint64_t epoch);
 
 /*
  * Finds n extents by their generations: found[i] is held by the caller from now on, or is NULL

@@ -41,8 +41,8 @@ job_cancel(Job *job)
 }
 
 /*
- * Closes the engine's job and gives the device back.  error is what the job has failed
- * of, or NULL; lost: the device, too.
+ * Closes the engine's job and gives the device back.  error is why the job has failed, or NULL.
+ * With lost, the device does not recover from the error.
  */
 static void
 close_on_device(Job *job, const GpuError *error, bool lost)

@@ -3,12 +3,14 @@
  *		The job of a connection: what a client has asked for, the CUDA engine's job that
  *		does it, and the chunks that go to and fro.
  *
- * One connection has one Job, which it opens and closes any number of times; one
- * thread uses it, but any thread may cancel it.  The connection calls job_message and
- * job_progress; the other functions here are what the job's files call of each other.
+ * One connection has one Job, which it opens and closes any number of times.  The connection's
+ * thread uses it, and calls job_message for each message and job_progress before each wait.  The
+ * other functions here are what the job's files call of each other.  Any thread may call
+ * job_cancel.
  *
- * Functions that return bool return false when the connection is over.  What fails the job
- * (job_fail) returns true with job->failed set.
+ * Functions that return bool return false when the connection is over.  A job that fails is no end
+ * of the connection: job_fail sends an ERROR, sets job->failed and returns true.  So a caller
+ * looks at job->failed before it goes on.
  */
 #ifndef HPSORT_GPUD_JOB_H
 #define HPSORT_GPUD_JOB_H
@@ -21,13 +23,13 @@
 #include "gpud/peer.h"
 #include "hpsort_cuda.h"
 
-/* Extents of the device that a job holds. */
+/* Extents of the device that a job holds until it ends, so that none of them is given up. */
 typedef struct JobExtents
 {
 	HeldExtent **list;
 	uint32_t	n;
 	uint32_t	most;			/* room */
-	bool		full;			/* the client was told that there is no room for more */
+	bool		full;			/* FULL was sent: there is no room for more */
 } JobExtents;
 
 /* The sending of a finished job's result. */
@@ -39,6 +41,9 @@ typedef struct JobResult
 } JobResult;
 
 /*
+ * A job, and the way of its keys: the client fills a chunk, the device reads it, and the chunk is
+ * free again (job_chunks.c); results and answers lie in chunks that are lent to the client.
+ *
  * A job is in one of five states:
  *
  *		closed		!open: only OPEN is taken
@@ -89,15 +94,19 @@ extern void job_release(Job *job);
 extern void job_cancel(Job *job);
 
 /*
- * The job has failed, of which text says more: tells the client.  The client's
- * chunks stay its own until it closes the job, because it may be writing to one.
+ * Fails the job: sends the client an ERROR with failure and text, a phrase, and closes the job on
+ * its device.  The client's chunks stay its own until it closes the job, because it may be
+ * writing to one.
  */
 extern bool job_fail(Job *job, GpuFailure failure, const char *text);
 
-/* The same of an error of the engine's.  A job that was cancelled has no client to tell. */
+/*
+ * Fails the job for an error of the engine.  A sticky error also takes the device out of service.
+ * The job of a client that has gone was cancelled: then the connection is over, and false returns.
+ */
 extern bool job_fail_by(Job *job, const HpsortCudaError * error);
 
-/* Closes the job, and frees all that it holds. */
+/* Closes the job on its device, and gives back the device, extents and chunks. */
 extern void job_end(Job *job);
 
 /*
@@ -115,8 +124,8 @@ extern bool job_makes_room(Job *job, const HpsortCudaError * err);
 extern bool job_supply(Job *job);
 
 /*
- * With which call of the engine a chunk that the client has filled will have been read; 0:
- * already.
+ * The client has filled a chunk, and call number of the engine reads it: job_collect_busy takes the
+ * chunk back when that call is done.  0: the chunk has been read, and is taken back at once.
  */
 extern void job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number);
 

@@ -1,12 +1,16 @@
 /*
  * job_chunks.c
- *		The chunks of a job on their way (see job.h).
+ *		The chunks of a job on their way (see job.h): granted to the client for what it has
+ *		announced, read by the device, and lent to the client with what it reads.
+ *
+ * Nothing here waits for the client.  The device is waited for only when the client has announced
+ * something and has no chunk to fill meanwhile.
  */
 #define _GNU_SOURCE
 #include "gpud/job.h"
 #include "sort/clock.h"
 
-/* How often busy chunks are looked at when nothing else happens. */
+/* How often the engine is asked which chunks it has read, when nothing else happens. */
 #define BUSY_POLL_MS 1
 
 /* Hands a busy chunk with count items to the client. */
@@ -117,7 +121,10 @@ read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 	}
 }
 
-/* Sends the parts of the result, as far as chunks are free. */
+/*
+ * Lends the client the next parts of the result, as far as chunks are free.  Stops for a message of
+ * the client's, which may have closed the job, or have hung up.
+ */
 static bool
 deliver(Job *job)
 {
@@ -140,8 +147,6 @@ deliver(Job *job)
 		result->at += count;
 		if (!job_lend(job, (uint32_t) chunk, count))
 			return false;
-
-		/* The client may want something else, or have hung up. */
 		if (peer_has_sent(job->peer))
 			break;
 	}

@@ -1,6 +1,9 @@
 /*
  * job_messages.c
  *		What a client's messages do to its job (see job.h).
+ *
+ * job_message checks in one place, by a table, what a message may find: a chunk that the client
+ * has, a job that is being filled, or one that is finished.  The handlers then do the rest.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -59,6 +62,10 @@ open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 	return code;
 }
 
+/*
+ * OPEN: takes a device, grants the first chunks, and opens the job in the engine; a second time, if
+ * memory for it could be made.
+ */
 static bool
 on_open(Job *job, const GpuMessage *m)
 {
@@ -116,6 +123,7 @@ add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 		 hpsort_cuda_job_add(job->cuda, keys, add->count, number, &second) == HPSORT_CUDA_OK);
 }
 
+/* ADD: keys for the engine, which reads the chunk later. */
 static bool
 on_add(Job *job, const GpuMessage *m)
 {
@@ -132,6 +140,7 @@ on_add(Job *job, const GpuMessage *m)
 	return true;
 }
 
+/* WANT: chunks are granted as they become free, see job_supply. */
 static bool
 on_want(Job *job, const GpuMessage *m)
 {
@@ -181,6 +190,7 @@ algorithm_used(const Job *job, HpsortCudaRegime regime)
 	}
 }
 
+/* FINISH: the device sorts, which may take long; FINISHED describes the result to the client. */
 static bool
 on_finish(Job *job, const GpuMessage *m)
 {
@@ -219,6 +229,7 @@ on_finish(Job *job, const GpuMessage *m)
 	return peer_send(job->peer, &message);
 }
 
+/* RELEASE: the client has read a chunk that was lent to it. */
 static bool
 on_release(Job *job, const GpuMessage *m)
 {
@@ -226,6 +237,7 @@ on_release(Job *job, const GpuMessage *m)
 	return true;
 }
 
+/* CLOSE: the end of a job, also of one that has failed. */
 static bool
 on_close(Job *job, const GpuMessage *m)
 {

@@ -131,9 +131,9 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	return true;
 }
 
-/* Says, once a job, that an extent found no room: the client need bring no more. */
+/* Sends FULL, once a job: an extent found no room, and the client need bring no more. */
 static bool
-tell_full(Job *job)
+send_full(Job *job)
 {
 	GpuMessage	message;
 
@@ -174,7 +174,7 @@ job_keep_extents(Job *job, const GpuMessage *m)
 		at += kept.size;
 	}
 	job_chunk_is_read_by(job, message->chunk, number);
-	return !full || tell_full(job);
+	return !full || send_full(job);
 }
 
 /* --- LAYOUT */
@@ -206,7 +206,11 @@ job_set_layout(Job *job, const GpuMessage *m)
 
 /* --- ADD_ROWS */
 
-/* A message in work. */
+/*
+ * An ADD_ROWS in work.  Entries name extents by their generations.  Extents that the device has
+ * are found and held, their rows become pieces, and the engine gets the pieces of many entries at
+ * once.
+ */
 typedef struct RowsList
 {
 	uint32_t	ncolumns;
@@ -221,6 +225,7 @@ typedef struct RowsList
 	uint64_t	keys;			/* that the engine has found */
 } RowsList;
 
+/* Entry i of a list. */
 static SortRows *
 entry_at(const RowsList *list, uint32_t i)
 {
@@ -246,6 +251,7 @@ flush_pieces(Job *job, RowsList *list, HpsortCudaError * err)
 	return true;
 }
 
+/* Whether an entry wants a block. */
 static bool
 has_block(const SortRows *entry, uint32_t block)
 {

@@ -34,8 +34,12 @@
 #include "gpud/costs.h"
 #include "gpud/log.h"
 
-/* After so long without a job, devices give back the memory kept for jobs to come. */
+/*
+ * After so long without a job, devices give back the memory kept for jobs to come; how often the
+ * main loop looks for that.
+ */
 #define TRIM_AFTER_MS 10000
+#define TRIM_POLL_MS 2000
 
 /* How long the service waits for the threads of its connections when it ends. */
 #define END_TIMEOUT_MS 1000
@@ -82,6 +86,7 @@ usage(FILE *to)
 		  "  hpsort-gpud --version\n", to);
 }
 
+/* Reads a number of decimal digits from 0 to most; false if text is none. */
 static bool
 parse_number(const char *text, uint64_t most, uint64_t *number)
 {
@@ -232,6 +237,7 @@ start_listening(const char *path)
 	return -1;
 }
 
+/* SIGQUIT, which PostgreSQL sends for an immediate shutdown: ends without cleaning up. */
 static void
 stop_immediately(int signal_number)
 {
@@ -241,8 +247,8 @@ stop_immediately(int signal_number)
 
 /*
  * Signals that stop the service are read from a descriptor; all threads have them
- * blocked.  The kernel kills the process when its parent dies; the end of stdin
- * tells of a parent that died before the kernel was asked to.
+ * blocked.  The kernel kills the process when its parent dies.  A parent that died before the
+ * kernel was asked for this is noticed here, and by the end of stdin.
  */
 static bool
 prepare_signals(void)
@@ -344,26 +350,15 @@ accept_connections(void)
 	}
 }
 
-/*
- * Milliseconds until the main loop has to look again what time it is.  Trims devices when that is
- * due.
- */
-static int
-time_to_wait(bool *trimmed)
+/* Trims devices once after each time without a job that is long enough. */
+static void
+trim_idle(bool *trimmed)
 {
-	int64_t		idle = devices_idle_ms(&service.devices);
+	bool		idle = devices_idle_ms(&service.devices) >= TRIM_AFTER_MS;
 
-	/* There is a job now, or there was one since the last trim. */
-	if (idle < TRIM_AFTER_MS)
-		*trimmed = false;
-	if (!*trimmed && idle >= TRIM_AFTER_MS)
-	{
+	if (idle && !*trimmed)
 		devices_trim(&service.devices);
-		*trimmed = true;
-	}
-
-	/* While there is a job, or nothing to trim, half of the time is soon enough. */
-	return (int) (idle == 0 || *trimmed ? TRIM_AFTER_MS / 2 : TRIM_AFTER_MS - idle);
+	*trimmed = idle;
 }
 
 /* Runs until it is time to stop; returns the exit code. */
@@ -378,7 +373,8 @@ main_loop(void)
 		int			n;
 		int			i;
 
-		n = epoll_wait(service.epoll, events, 64, time_to_wait(&trimmed));
+		trim_idle(&trimmed);
+		n = epoll_wait(service.epoll, events, 64, TRIM_POLL_MS);
 		if (n < 0 && errno != EINTR)
 		{
 			log_line(LOG_ERROR, "could not wait for events: %s", strerror(errno));
@@ -416,6 +412,10 @@ main_loop(void)
 	}
 }
 
+/*
+ * Starts in the order of what can fail without waiting: options, the socket, the devices, memory,
+ * costs.  Ends by _exit, because threads may hang in the driver.
+ */
 int
 main(int argc, char **argv)
 {

@@ -13,7 +13,7 @@
 
 #include "gpu/protocol.h"
 
-/* Why a connection ends; of several reasons the last one told counts. */
+/* Why a connection ends; of several reasons the last one counts. */
 enum
 {
 	CONNECTION_ALIVE = 0,

@@ -184,7 +184,7 @@ test_find_extents(void **state)
 	(void) state;
 	start(4);
 	extents = &service.devices.list[0].extents;
-	extents_hear(extents, 1);
+	extents_set_epoch(extents, 1);
 	extent_plan(&rows, &header);
 	front = unit_alloc(header.size, 1);
 	extent_write(&rows, &header, front);
@@ -241,7 +241,7 @@ test_device_of_extents(void **state)
 	assert_int_equal(hpsort_cuda_open(0, 0, &second->cuda, NULL), HPSORT_CUDA_OK);
 	extents_init(&second->extents, 10000);
 	devices->count = 2;
-	devices_hear(devices, 1);
+	devices_set_epoch(devices, 1);
 
 	/* none has any */
 	assert_ptr_equal(taken[0] = devices_take(devices, true), first);
@@ -258,7 +258,7 @@ test_device_of_extents(void **state)
 		assert_ptr_equal(taken[i] = devices_take(devices, false), first);
 	for (i = 0; i < 6; i++)
 		devices_put(devices, taken[i], true, NULL, false);
-	devices_hear(devices, 2);
+	devices_set_epoch(devices, 2);
 	assert_ptr_equal(taken[0] = devices_take(devices, true), first);
 	devices_put(devices, taken[0], true, NULL, false);
 	finish();

@@ -168,21 +168,15 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	GpuClient  *client;
 	GpuFailure	failure;
 	SortStatus	status;
-	int			descriptors = 0;
 	char text[	160];
 
-	/* One descriptor for the socket and, until it is mapped, one for the shared memory. */
-	while (descriptors < 2 && AcquireExternalFD())
-		descriptors++;
-	if (descriptors < 2)
+	/* For the socket.  The shared memory's descriptor is closed before this returns. */
+	if (!AcquireExternalFD())
 	{
-		if (descriptors > 0)
-			ReleaseExternalFD();
 		connections_note(GPU_RESOURCES, "too many files are open to connect to the GPU service");
 		return false;
 	}
 	status = gpu_client_connect(&options, &client, &failure, text, sizeof(text));
-	ReleaseExternalFD();
 	if (status != SORT_OK)
 	{
 		ReleaseExternalFD();

@@ -46,7 +46,7 @@ extern Connection connections[CONNECTIONS];
  */
 extern bool connection_make_usable(Connection *connection, bool insist, bool *wait);
 
-/* The same, insisting, and waiting for a service that is starting. */
+/* Does what connection_make_usable does with insist, and waits for a service that is starting. */
 extern bool connection_wait_until_usable(Connection *connection);
 
 /* Notes the kind of, and a phrase for, the last reason for having no GPU. */
