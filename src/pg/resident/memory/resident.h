@@ -130,8 +130,8 @@ extern void resident_end(const ResidentKey *key, const ResidentUse *use);
 extern uint64 resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents);
 
 /*
- * Returns where an extent's bytes lie in this process; NULL if they cannot be reached, or have
- * been given back.
+ * Returns where an extent's bytes lie in this process, until it calls any other function of this
+ * header; NULL if they cannot be reached, or have been given back.
  */
 extern const char *resident_address(const ResidentExtent *extent);
 
