@@ -418,8 +418,8 @@ resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *exte
 }
 
 void
-resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 stamp,
-				 const ResidentBlocks *blocks)
+resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 stamp,
+			  const ResidentBlocks *blocks)
 {
 	ResidentRoot *root = resident_root();
 	ResidentExtent *known;
@@ -430,29 +430,17 @@ resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known = find_generation(root, key, number, extent->generation);
 	if (known)
 	{
-		/* Blocks that were found to have changed never come back. */
-		for (w = 0; w < (int) lengthof(blocks->words); w++)
-			known->blocks.words[w] &= blocks->words[w];
-		known->stamp = Max(known->stamp, stamp);
-	}
-	resident_unlock(root);
-}
-
-void
-resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent)
-{
-	ResidentRoot *root = resident_root();
-	ResidentExtent *known;
-
-	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
-		return;
-	known = find_generation(root, key, number, extent->generation);
-	if (known)
-	{
 		known->usage = Min(extent->usage, MAX_USAGE);
 		known->moves = extent->moves;
 		known->skip = extent->skip;
 		known->last = extent->last;
+	}
+	if (known && blocks)
+	{
+		/* Blocks that were found to have changed never come back. */
+		for (w = 0; w < (int) lengthof(blocks->words); w++)
+			known->blocks.words[w] &= blocks->words[w];
+		known->stamp = Max(known->stamp, stamp);
 	}
 	resident_unlock(root);
 }

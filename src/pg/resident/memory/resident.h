@@ -152,14 +152,12 @@ extern bool resident_holds(const ResidentKey *key, uint32 number, const Resident
 						   uint64 seen);
 
 /*
- * Notes that an extent is valid for these blocks, and no others, at that stamp.  If the
- * directory has a later stamp, that stays.
+ * Notes usage, moves, skip and last of an extent; and if blocks is not NULL, that the extent is
+ * valid for these blocks, and no others, at that stamp.  If the directory has a later stamp, that
+ * stays.
  */
-extern void resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
-							 uint64 stamp, const ResidentBlocks *blocks);
-
-/* Notes usage, moves, skip and last of an extent. */
-extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent);
+extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+						  uint64 stamp, const ResidentBlocks *blocks);
 
 /*
  * How far a read has searched the memory for extents to give up: once around at most.  Extents
