@@ -57,11 +57,12 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 {
 	int			d;
 
-	for (d = 0; d < node->nderived; d++)
-		if (derived_is(node->derived[d], expression, form))
+	for (d = 0; d < node->derived.n; d++)
+		if (derived_is(node->derived.columns[d], expression, form))
 			break;
-	if (d == node->nderived)
-		node->derived[node->nderived++] = derived_make(&node->css.ss.ps, expression, form, base);
+	if (d == node->derived.n)
+		node->derived.columns[node->derived.n++] =
+			derived_make(&node->css.ss.ps, expression, form, base);
 	return node->nread + d;
 }
 
@@ -69,7 +70,7 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 static DerivedColumn *
 derived_of_batch(const GroupsState *node, int batch)
 {
-	return batch < node->nread ? NULL : node->derived[batch - node->nread];
+	return batch < node->nread ? NULL : node->derived.columns[batch - node->nread];
 }
 
 static void
@@ -80,7 +81,7 @@ describe_groups(GroupsState *node)
 
 	node->ngroups = list_length(groups) / GROUPS_PLAN_NUMBERS;
 	node->groups = palloc0_array(GroupColumn, Max(node->ngroups, 1));
-	node->group_derived = palloc0_array(DerivedColumn *, Max(node->ngroups, 1));
+	node->derived.of_groups = palloc0_array(DerivedColumn *, Max(node->ngroups, 1));
 	for (g = 0; g < node->ngroups; g++)
 	{
 		GroupColumn *group = &node->groups[g];
@@ -98,8 +99,8 @@ describe_groups(GroupsState *node)
 		if (form == DERIVED_NONE)
 			continue;
 		group->column = find_derived(node, scan_expression(node, g), form, group->column);
-		node->group_derived[g] = derived_of_batch(node, group->column);
-		group->kind = derived_kind(node->group_derived[g]);
+		node->derived.of_groups[g] = derived_of_batch(node, group->column);
+		group->kind = derived_kind(node->derived.of_groups[g]);
 	}
 }
 
@@ -134,7 +135,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 			break;
 	if (s == node->nvalue_sources)
 	{
-		node->source_derived[s] = derived_of_batch(node, source.column);
+		node->derived.of_sources[s] = derived_of_batch(node, source.column);
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
@@ -174,7 +175,7 @@ describe_outputs(GroupsState *node)
 	node->states = node->ngroups == 0 && count_filters(node) == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
-	node->source_derived = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
+	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
 	for (i = 0; i < node->noutputs; i++)
 	{
 		GroupsOutput *output = &node->outputs[i];
@@ -202,17 +203,17 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
-	node->derived = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
+	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
 	describe_outputs(node);
-	node->description = (GroupsDescription)
+	node->parallel.description = (GroupsDescription)
 	{
 		.ngroups = node->ngroups,
 			.groups = node->groups,
-			.group_derived = node->group_derived,
+			.group_derived = node->derived.of_groups,
 			.nsources = node->nvalue_sources,
 			.sources = node->value_sources,
-			.source_derived = node->source_derived
+			.source_derived = node->derived.of_sources
 	};
 	groups_read_begin(node, eflags, count_filters(node));
 }
@@ -244,10 +245,10 @@ rescan_groups(CustomScanState *css)
 static void
 finish_execution(GroupsState *node)
 {
-	if (node->spill)
-		node->done.totals.disk += row_spill_disk(node->spill);
-	if (node->shared)
-		groups_shared_add_totals(node->shared, &node->done.totals);
+	if (node->derived.spill)
+		node->done.totals.disk += row_spill_disk(node->derived.spill);
+	if (node->parallel.shared)
+		groups_shared_add_totals(node->parallel.shared, &node->done.totals);
 	node->done.done = true;
 	node->ended = true;
 	groups_read_free(node);
@@ -320,8 +321,8 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	/* Without shared memory there are no workers. */
 	if (pcxt->seg == NULL)
 		return;
-	node->shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->shared, pcxt);
+	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
+	groups_shared_init(node->parallel.shared, pcxt);
 }
 
 static void
@@ -330,8 +331,8 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	GroupsState *node = (GroupsState *) css;
 
 	aggregate_sources_reinitialize_dsm(&node->sources);
-	if (node->shared)
-		groups_shared_reset(node->shared, css->ss.ps.state->es_query_dsa);
+	if (node->parallel.shared)
+		groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
 }
 
 static void
@@ -340,8 +341,8 @@ initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 	GroupsState *node = (GroupsState *) css;
 
 	aggregate_sources_initialize_worker(&node->sources, coordinate);
-	node->shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_attach(node->shared);
+	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
+	groups_shared_attach(node->parallel.shared);
 }
 
 /*
@@ -353,17 +354,17 @@ shutdown_groups(CustomScanState *css)
 {
 	GroupsState *node = (GroupsState *) css;
 
-	if (node->shared == NULL)
+	if (node->parallel.shared == NULL)
 		return;
 	if (node->started && !node->ended)
 		finish_execution(node);
 	if (!IsParallelWorker())
 	{
-		groups_shared_get_totals(node->shared, &node->done.totals);
+		groups_shared_get_totals(node->parallel.shared, &node->done.totals);
 		node->done.done = true;
 		aggregate_sources_shutdown(&node->sources);
 	}
-	node->shared = NULL;
+	node->parallel.shared = NULL;
 }
 
 static const CustomExecMethods groups_exec_methods = {

@@ -46,6 +46,15 @@ typedef struct LookupGroup
 	size_t		answers;		/* its first one among all */
 } LookupGroup;
 
+/* The group being read. */
+typedef struct LookupPosition
+{
+	size_t		next;			/* groups from here on have been returned, this one last */
+	bool		read;			/* its runs have been read */
+	GroupValues group;
+	int64	   *run_counts;		/* of its answers as runs */
+} LookupPosition;
+
 struct GroupsLookup
 {
 	GroupReader reader;
@@ -79,11 +88,7 @@ struct GroupsLookup
 	size_t		nanswers;
 	int64		ndistinct;
 
-	/* reading */
-	size_t		next;			/* group */
-	bool		read;			/* the runs of the one before have been read */
-	GroupValues group;
-	int64	   *run_counts;		/* of its answers as runs */
+	LookupPosition at;
 };
 
 /* --- which nodes */
@@ -174,8 +179,8 @@ ResidentRowsHandler *
 groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
 {
 	groups_lookup_free(lookup);
-	lookup->handler.has_rows = lookup->read = lookup->closed = false;
-	lookup->next = 0;
+	lookup->handler.has_rows = lookup->found = lookup->closed = lookup->at.read = false;
+	lookup->at.next = 0;
 	lookup->limit = memory_limit / MEMORY_SHARE;
 	lookup->notes = MemoryContextAllocZero(lookup->memory,
 										   Max(lookup->ncolumns, 1) * sizeof(ColumnBatch));
@@ -582,7 +587,7 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 			positions[i] = (uint64) (group->first + lookup->positions[i]);
 		most = Max(most, group->nanswers);
 	}
-	lookup->run_counts = palloc_array(int64, most);
+	lookup->at.run_counts = palloc_array(int64, most);
 	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_AT, positions, n, keys))
 		return false;
 	lookup->values = (int64 *) positions;
@@ -631,8 +636,8 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 
 	group_code_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
 	for (g = 0; g < node->ngroups && lookup->ranked; g++)
-		if (node->group_derived[g] && !values->nulls[g])
-			values->values[g] = derived_deserialize(node->group_derived[g],
+		if (node->derived.of_groups[g] && !values->nulls[g])
+			values->values[g] = derived_deserialize(node->derived.of_groups[g],
 													values->values[g] +
 													column_kind_bias(COLUMN_KIND_ENUM));
 }
@@ -711,8 +716,8 @@ handle_rows(void *arg, struct ResidentRows *rows)
 		groups_lookup_free(lookup);
 	if (lookup->found)
 	{
-		lookup->next = lookup->ngroups;
-		lookup->group = group_values_make(Max(lookup->nfields, 1));
+		lookup->at.next = lookup->ngroups;
+		lookup->at.group = group_values_make(Max(lookup->nfields, 1));
 	}
 	MemoryContextSwitchTo(old);
 	return lookup->found;
@@ -726,13 +731,13 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	GroupsLookup *lookup = (GroupsLookup *) reader;
 	const LookupGroup *next;
 
-	if (lookup->next == 0)
+	if (lookup->at.next == 0)
 		return false;
-	next = &lookup->groups[--lookup->next];
-	read_group(lookup->handler.arg, next, &lookup->group);
-	*group = &lookup->group;
+	next = &lookup->groups[--lookup->at.next];
+	read_group(lookup->handler.arg, next, &lookup->at.group);
+	*group = &lookup->at.group;
 	*rows = next->rows;
-	lookup->read = false;
+	lookup->at.read = false;
 	return true;
 }
 
@@ -740,7 +745,7 @@ static void
 count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
 	const GroupsLookup *lookup = (const GroupsLookup *) reader;
-	const LookupGroup *group = &lookup->groups[lookup->next];
+	const LookupGroup *group = &lookup->groups[lookup->at.next];
 
 	memset(counts, 0, sizeof(*counts));
 	counts->nulls = group->rows - group->values;
@@ -756,20 +761,20 @@ static size_t
 next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {
 	GroupsLookup *lookup = (GroupsLookup *) reader;
-	const LookupGroup *group = &lookup->groups[lookup->next];
+	const LookupGroup *group = &lookup->groups[lookup->at.next];
 	int64		before = 0;
 	uint32		i;
 
-	if (lookup->read)
+	if (lookup->at.read)
 		return 0;
-	lookup->read = true;
+	lookup->at.read = true;
 	for (i = 0; i < group->nanswers; i++)
 	{
-		lookup->run_counts[i] = lookup->positions[group->answers + i] + 1 - before;
+		lookup->at.run_counts[i] = lookup->positions[group->answers + i] + 1 - before;
 		before = lookup->positions[group->answers + i] + 1;
 	}
 	*values = lookup->values + group->answers;
-	*run_counts = lookup->run_counts;
+	*run_counts = lookup->at.run_counts;
 	return group->nanswers;
 }
 

@@ -28,13 +28,13 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
-	node->derived_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
+	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
-	if (node->nderived > 0)
-		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
+	if (node->derived.n > 0)
+		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
 	/* What is derived of a column is derived of its rows. */
-	node->sources.runs = node->nderived == 0;
+	node->sources.runs = node->derived.n == 0;
 	node->lookup = groups_lookup_make(node);
 }
 
@@ -54,14 +54,14 @@ groups_read_free(GroupsState *node)
 	free_rows(node);
 	if (node->lookup)
 		groups_lookup_free(node->lookup);
-	if (node->exchange)
-		groups_exchange_end(node->exchange);
-	if (node->spill)
-		row_spill_free(node->spill);
+	if (node->parallel.exchange)
+		groups_exchange_end(node->parallel.exchange);
+	if (node->derived.spill)
+		row_spill_free(node->derived.spill);
 	node->reader = NULL;
-	node->exchange = NULL;
-	node->spill = NULL;
-	MemoryContextReset(node->derived_memory);
+	node->parallel.exchange = NULL;
+	node->derived.spill = NULL;
+	MemoryContextReset(node->derived.memory);
 	MemoryContextResetOnly(node->memory);
 }
 
@@ -71,9 +71,9 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
 	int			d;
 
-	memcpy(node->batches, batches, node->nread * sizeof(ColumnBatch));
-	for (d = 0; d < node->nderived; d++)
-		node->batches[node->nread + d] = *derived_batch(node->derived[d], batches);
+	memcpy(node->derived.batches, batches, node->nread * sizeof(ColumnBatch));
+	for (d = 0; d < node->derived.n; d++)
+		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d], batches);
 }
 
 /* Notes the rows that derived columns refuse; false if there are none. */
@@ -83,18 +83,19 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 	bool		refused = false;
 	int			d;
 
-	for (d = 0; d < node->nderived; d++)
+	for (d = 0; d < node->derived.n; d++)
 	{
-		if (derived_nrefused(node->derived[d]) == 0)
+		if (derived_nrefused(node->derived.columns[d]) == 0)
 			continue;
-		if (node->spill == NULL)
+		if (node->derived.spill == NULL)
 		{
 			MemoryContext old = MemoryContextSwitchTo(node->memory);
 
-			node->spill = row_spill_make(batches, node->nread, get_hash_memory_limit());
+			node->derived.spill = row_spill_make(batches, node->nread, get_hash_memory_limit());
 			MemoryContextSwitchTo(old);
 		}
-		row_spill_refuse(node->spill, &node->batches[node->nread + d], DERIVED_REFUSED);
+		row_spill_refuse(node->derived.spill, &node->derived.batches[node->nread + d],
+						 DERIVED_REFUSED);
 		refused = true;
 	}
 	return refused;
@@ -137,18 +138,18 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	}
 	if (batches[0].packed.n > 0)
 	{
-		if (node->nderived > 0 || !aggregation_add_packed(node->aggregation, &batches[0].packed))
+		if (node->derived.n > 0 || !aggregation_add_counted(node->aggregation, &batches[0]))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
 				add_batches_to_groups(node, &rows);
 		return;
 	}
-	if (node->nderived > 0)
+	if (node->derived.n > 0)
 	{
 		derive_batches(node, batches);
 		/* What the other rows become is known by now. */
 		if (refuse_rows(node, batches))
-			derive_batches(node, row_spill_divide(node->spill, batches));
-		batches = node->batches;
+			derive_batches(node, row_spill_divide(node->derived.spill, batches));
+		batches = node->derived.batches;
 	}
 	aggregation_add(node->aggregation, batches);
 }
@@ -158,21 +159,21 @@ static void
 begin_derived(GroupsState *node)
 {
 	size_t		limit = get_hash_memory_limit();
-	size_t		memo_limit = limit / 4 / Max(node->nderived, 1);
+	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
 	size_t		numbers_limit;
 	int			nnumbered = 0;
 	MemoryContext old;
 	int			i;
 
-	for (i = 0; i < node->nderived; i++)
-		nnumbered += derived_has_numbers(node->derived[i]);
+	for (i = 0; i < node->derived.n; i++)
+		nnumbered += derived_has_numbers(node->derived.columns[i]);
 	numbers_limit = limit / 4 / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->nderived - numbers_limit * nnumbered;
+	node->memory_limit = limit - memo_limit * node->derived.n - numbers_limit * nnumbered;
 
-	MemoryContextReset(node->derived_memory);
-	old = MemoryContextSwitchTo(node->derived_memory);
-	for (i = 0; i < node->nderived; i++)
-		derived_begin(node->derived[i], memo_limit, numbers_limit);
+	MemoryContextReset(node->derived.memory);
+	old = MemoryContextSwitchTo(node->derived.memory);
+	for (i = 0; i < node->derived.n; i++)
+		derived_begin(node->derived.columns[i], memo_limit, numbers_limit);
 	MemoryContextSwitchTo(old);
 	for (i = 0; i < node->noutputs; i++)
 	{
@@ -180,7 +181,7 @@ begin_derived(GroupsState *node)
 
 		if (output->answer.enum_order)
 			aggregate_result_set_labels(output->result,
-										derived_labels(node->source_derived[output->source]));
+										derived_labels(node->derived.of_sources[output->source]));
 	}
 }
 
@@ -191,10 +192,10 @@ begin_rows(GroupsState *node)
 	size_t		limit = node->memory_limit;
 
 	/* What is written for other processes is in memory, too. */
-	if (node->shared)
+	if (node->parallel.shared)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
-	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->shared == NULL);
+	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
 										 node->value_sources,
 										 node->states ? 0 : node->nvalue_sources, limit);
@@ -209,7 +210,7 @@ end_rows(GroupsState *node)
 
 	node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
-	memory = stats.memory + MemoryContextMemAllocated(node->derived_memory, true);
+	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
 	if (node->lookup)
 		memory += groups_lookup_memory(node->lookup);
 	node->done.totals.memory = Max(node->done.totals.memory, memory);
@@ -244,13 +245,13 @@ groups_read_refused(GroupsState *node)
 	const ColumnBatch *batches;
 	MemoryContext old;
 
-	if (node->spill == NULL || !row_spill_next(node->spill))
+	if (node->derived.spill == NULL || !row_spill_next(node->derived.spill))
 		return false;
 	free_rows(node);
 	begin_derived(node);
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
-	while ((batches = row_spill_read(node->spill)) != NULL)
+	while ((batches = row_spill_read(node->derived.spill)) != NULL)
 		add_batches_to_groups(node, batches);
 	end_rows(node);
 	MemoryContextSwitchTo(old);
@@ -261,16 +262,18 @@ groups_read_refused(GroupsState *node)
 static void
 read_and_exchange(GroupsState *node)
 {
-	node->exchange = groups_exchange_make(node->shared, &node->description,
-										  node->css.ss.ps.state->es_query_dsa,
-										  node->memory_limit / 2);
-	if (groups_exchange_reads(node->exchange))
+	GroupsParallel *parallel = &node->parallel;
+
+	parallel->exchange = groups_exchange_make(parallel->shared, &parallel->description,
+											  node->css.ss.ps.state->es_query_dsa,
+											  node->memory_limit / 2);
+	if (groups_exchange_reads(parallel->exchange))
 		read_rows(node);
-	if (groups_exchange_is_shared(node->exchange))
+	if (groups_exchange_is_shared(parallel->exchange))
 	{
-		node->done.totals.disk += groups_exchange_write(node->exchange, node->reader);
+		node->done.totals.disk += groups_exchange_write(parallel->exchange, node->reader);
 		free_rows(node);
-		node->reader = groups_exchange_open(node->exchange);
+		node->reader = groups_exchange_open(parallel->exchange);
 	}
 }
 
@@ -296,9 +299,9 @@ groups_read_start(GroupsState *node)
 	if (node->states)
 		begin_states(node);
 	else
-		pg_sort_context_lenient(&node->context, node->memory, node->shared == NULL);
+		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
 	begin_derived(node);
-	if (node->shared && !node->states)
+	if (node->parallel.shared && !node->states)
 		read_and_exchange(node);
 	else
 		read_rows(node);

@@ -147,8 +147,8 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 		slot->tts_isnull[i] = group->nulls[i];
 		if (group->nulls[i])
 			slot->tts_values[i] = (Datum) 0;
-		else if (node->group_derived[i])
-			slot->tts_values[i] = derived_datum(node->group_derived[i], group->values[i]);
+		else if (node->derived.of_groups[i])
+			slot->tts_values[i] = derived_datum(node->derived.of_groups[i], group->values[i]);
 		else
 			slot->tts_values[i] = column_datum(kind, group->values[i] + column_kind_bias(kind));
 	}

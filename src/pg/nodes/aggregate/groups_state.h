@@ -39,12 +39,31 @@ typedef struct GroupsDone
 	SorterStats *stats;
 } GroupsDone;
 
+/* Columns derived of those that are read. */
+typedef struct GroupsDerived
+{
+	int			n;
+	DerivedColumn **columns;
+	DerivedColumn **of_groups;	/* of which a group's values are; NULL: of a column */
+	DerivedColumn **of_sources; /* the same by source */
+	ColumnBatch *batches;		/* of columns and filters, and behind them these; NULL if n = 0 */
+	MemoryContext memory;
+	RowSpill   *spill;			/* rows that they refused; NULL: none */
+} GroupsDerived;
+
+/* In a parallel plan; else shared is NULL, and there is no exchange. */
+typedef struct GroupsParallel
+{
+	GroupsShared *shared;
+	GroupsDescription description;
+	GroupsExchange *exchange;	/* NULL as well where core's Finalize Aggregate gets states */
+} GroupsParallel;
+
 typedef struct GroupsState
 {
 	CustomScanState css;
 	MemoryContext memory;		/* of one execution */
 	MemoryContext rows_memory;	/* of what is kept of its rows */
-	MemoryContext derived_memory;	/* of derived columns */
 	SortContext context;		/* of results, in memory; of states, in rows_memory */
 	SortContext rows_context;	/* of the aggregation, in rows_memory */
 	AggregateSources sources;
@@ -57,20 +76,10 @@ typedef struct GroupsState
 	int			nvalue_sources;
 	ValueSource *value_sources;
 
-	/* Their batches are behind those of columns and filters. */
 	int			nread;			/* batches of columns and filters */
-	int			nderived;
-	DerivedColumn **derived;
-	DerivedColumn **group_derived;	/* of which a group's values are; NULL: of a column */
-	DerivedColumn **source_derived; /* the same by source */
-	ColumnBatch *batches;		/* all of them; NULL if none is derived */
+	GroupsDerived derived;
 	size_t		memory_limit;	/* that derived columns leave, of the execution */
-	RowSpill   *spill;			/* rows that derived columns refused; NULL: none */
-
-	/* in a parallel plan; else shared is NULL, and there is no exchange */
-	GroupsShared *shared;
-	GroupsDescription description;
-	GroupsExchange *exchange;
+	GroupsParallel parallel;
 
 	GroupsLookup *lookup;		/* NULL: more than that is wanted of the rows */
 	bool		prepared;		/* the results' direct arguments have been evaluated */

@@ -48,13 +48,10 @@ extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches
 extern void aggregation_count(Aggregation *aggregation, int64 rows);
 
 /*
- * Adds rows of the only column there is, packed, none NULL; false, and nothing done, if that
- * takes more than counting and adding up.
+ * Adds the packed values or the runs, at least one, of the only column there is, none NULL; false,
+ * and nothing done, if that takes more than counting and adding up.
  */
-extern bool aggregation_add_packed(Aggregation *aggregation, const PackedKeys *packed);
-
-/* The same of runs of values of that column. */
-extern bool aggregation_add_runs(Aggregation *aggregation, const Runs *runs);
+extern bool aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch);
 
 /*
  * Adds a batch of runs, whatever their groups; its arrays are overwritten.

@@ -270,8 +270,8 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	for (s = 0; s < nsources; s++)
 		if (sources[s].runs)
 			make_pairs(aggregation, s);
-	aggregation->group = group_values_make(ncolumns);
-	aggregation->next_group = group_values_make(ncolumns);
+	aggregation->at.group = group_values_make(ncolumns);
+	aggregation->at.next_group = group_values_make(ncolumns);
 	return aggregation;
 }
 
@@ -586,11 +586,11 @@ add_packed_total(Totals *totals, const PackedKeys *packed)
 }
 
 /*
- * Whether packed rows can be added, as far as the sources say; *counted is the source that has
- * runs.
+ * Whether rows can be added by counting alone, as far as the sources say; *counted is the source
+ * that has runs.
  */
 static bool
-accepts_packed(const Aggregation *aggregation, int *counted)
+accepts_counted(const Aggregation *aggregation, int *counted)
 {
 	int			s;
 
@@ -611,34 +611,120 @@ accepts_packed(const Aggregation *aggregation, int *counted)
 	return aggregation->ncolumns <= 1;
 }
 
-bool
-aggregation_add_packed(Aggregation *aggregation, const PackedKeys *packed)
+/* --- adding runs */
+
+static void
+add_runs_total(Totals *totals, const Runs *runs)
 {
+	size_t		i;
+
+	for (i = 0; i < runs->len; i++)
+		totals->sum += (ValueSum) runs->keys[i] * (ValueSum) runs->counts[i];
+	totals->min = Min(totals->min, runs->keys[0]);
+	totals->max = Max(totals->max, runs->keys[runs->len - 1]);
+}
+
+/* Counts runs, whose keys are in ascending order, upwards or downwards from counters. */
+static void
+count_runs(const Runs *runs, int64 *counters, bool down)
+{
+	size_t		i;
+
+	for (i = 0; i < runs->len; i++)
+	{
+		int64		distance = (int64) runs->keys[i] - runs->keys[0];
+
+		counters[down ? -distance : distance] += (int64) runs->counts[i];
+	}
+}
+
+bool
+aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
+{
+	const Runs *runs = batch->runs;
+	const PackedKeys *packed = runs ? NULL : &batch->packed;
+	int64		lo = packed ? packed->base : runs->keys[0];
+	int64		hi = packed ? lo + packed->top : runs->keys[runs->len - 1];
 	uint64		number = 0;
 	bool		down = false;
 	int			counted;
 	int			s;
+	size_t		i;
 
-	if (!accepts_packed(aggregation, &counted))
+	if (!accepts_counted(aggregation, &counted))
 		return false;
 	if (aggregation->ncolumns > 0)
 	{
-		if (!group_window_locate_range(&aggregation->window, packed->base,
-									   (int64) packed->base + packed->top, &number, &down))
+		if (!group_window_locate_range(&aggregation->window, lo, hi, &number, &down))
 			return false;
-		if (packed->top < PACKED_BINS)
+		if (runs)
+			count_runs(runs, aggregation->rows + number, down);
+		else if (packed->top < PACKED_BINS)
 			count_few_distances(packed, aggregation->rows + number, down);
 		else
 			count_distances(packed, aggregation->rows + number, down);
 		return true;
 	}
-	if (counted >= 0 && !pairs_count_packed(aggregation->values[counted].pairs, packed))
+	if (counted >= 0 && !(runs ? pairs_add_runs(aggregation->values[counted].pairs, runs) :
+						  pairs_count_packed(aggregation->values[counted].pairs, packed)))
 		return false;
 	for (s = 0; s < aggregation->nsources; s++)
-		if (aggregation->values[s].totals)
+		if (aggregation->values[s].totals && runs)
+			add_runs_total(aggregation->values[s].totals, runs);
+		else if (aggregation->values[s].totals)
 			add_packed_total(aggregation->values[s].totals, packed);
-	aggregation->rows[0] += (int64) packed->n;
+	if (packed)
+		aggregation->rows[0] += (int64) packed->n;
+	else
+		for (i = 0; i < runs->len; i++)
+			aggregation->rows[0] += (int64) runs->counts[i];
 	return true;
+}
+
+/* Adds a batch of runs as rows, in its arrays. */
+static void
+add_as_rows(Aggregation *aggregation, const ColumnBatch *batch)
+{
+	BatchPosition position = {0};
+	ColumnBatch rows;
+
+	while (column_batch_next_rows(batch, &position, &rows))
+	{
+		CHECK_FOR_INTERRUPTS();
+		aggregation_add(aggregation, &rows);
+	}
+}
+
+void
+aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch)
+{
+	uint64	   *counts;
+	size_t		at = 0;
+
+	/*
+	 * Groups that are not known yet get one row of each key first, by which the window grows as
+	 * with other rows.
+	 */
+	if (batch->runs->len == 0 || aggregation_add_counted(aggregation, batch))
+		return;
+	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
+	while (at < batch->runs->len)
+	{
+		size_t		first = at;
+		ColumnBatch keys = column_batch_of_runs(batch, &at);
+		Runs		others = {.keys = batch->runs->keys + first,.counts = counts,
+		.len = at - first};
+		ColumnBatch of_others = *batch;
+		size_t		i;
+
+		for (i = 0; i < others.len; i++)
+			counts[i] = batch->runs->counts[first + i] - 1;
+		aggregation_add(aggregation, &keys);
+		of_others.runs = &others;
+		if (!aggregation_add_counted(aggregation, &of_others))
+			add_as_rows(aggregation, &of_others);
+	}
+	pfree(counts);
 }
 
 /* --- for EXPLAIN, and the end */
@@ -677,101 +763,4 @@ aggregation_free(Aggregation *aggregation)
 			pairs_free(aggregation->values[s].pairs);
 	if (aggregation->presence)
 		pairs_free(aggregation->presence);
-}
-
-/* --- adding runs */
-
-static void
-add_runs_total(Totals *totals, const Runs *runs)
-{
-	size_t		i;
-
-	for (i = 0; i < runs->len; i++)
-		totals->sum += (ValueSum) runs->keys[i] * (ValueSum) runs->counts[i];
-	totals->min = Min(totals->min, runs->keys[0]);
-	totals->max = Max(totals->max, runs->keys[runs->len - 1]);
-}
-
-bool
-aggregation_add_runs(Aggregation *aggregation, const Runs *runs)
-{
-	uint64		number = 0;
-	bool		down = false;
-	int			counted;
-	int			s;
-	size_t		i;
-
-	if (runs->len == 0)
-		return true;
-	if (!accepts_packed(aggregation, &counted))
-		return false;
-	if (aggregation->ncolumns > 0)
-	{
-		if (!group_window_locate_range(&aggregation->window, runs->keys[0],
-									   runs->keys[runs->len - 1],
-									   &number, &down))
-			return false;
-		for (i = 0; i < runs->len; i++)
-		{
-			uint64		distance = (uint64) ((int64) runs->keys[i] - runs->keys[0]);
-
-			aggregation->rows[down ? number - distance :
-							  number + distance] += (int64) runs->counts[i];
-		}
-		return true;
-	}
-	if (counted >= 0 && !pairs_add_runs(aggregation->values[counted].pairs, runs))
-		return false;
-	for (s = 0; s < aggregation->nsources; s++)
-		if (aggregation->values[s].totals)
-			add_runs_total(aggregation->values[s].totals, runs);
-	for (i = 0; i < runs->len; i++)
-		aggregation->rows[0] += (int64) runs->counts[i];
-	return true;
-}
-
-/* Adds runs as rows, in the arrays of batch. */
-static void
-add_as_rows(Aggregation *aggregation, const Runs *runs, const ColumnBatch *batch)
-{
-	ColumnBatch of_runs = *batch;
-	BatchPosition position = {0};
-	ColumnBatch rows;
-
-	of_runs.runs = runs;
-	while (column_batch_next_rows(&of_runs, &position, &rows))
-	{
-		CHECK_FOR_INTERRUPTS();
-		aggregation_add(aggregation, &rows);
-	}
-}
-
-void
-aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch)
-{
-	uint64	   *counts;
-	size_t		at = 0;
-
-	/*
-	 * Groups that are not known yet get one row of each key first, by which the window grows as
-	 * with other rows.
-	 */
-	if (aggregation_add_runs(aggregation, batch->runs))
-		return;
-	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
-	while (at < batch->runs->len)
-	{
-		size_t		first = at;
-		ColumnBatch keys = column_batch_of_runs(batch, &at);
-		Runs		others = {.keys = batch->runs->keys + first,.counts = counts,
-		.len = at - first};
-		size_t		i;
-
-		for (i = 0; i < others.len; i++)
-			counts[i] = batch->runs->counts[first + i] - 1;
-		aggregation_add(aggregation, &keys);
-		if (!aggregation_add_runs(aggregation, &others))
-			add_as_rows(aggregation, &others, batch);
-	}
-	pfree(counts);
 }

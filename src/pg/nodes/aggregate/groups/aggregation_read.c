@@ -30,7 +30,7 @@ consider(const Aggregation *aggregation, const GroupValues *group, const GroupVa
 static bool
 is_at(const Aggregation *aggregation, const GroupValues *group)
 {
-	return group && compare_groups(aggregation, group, &aggregation->group) == 0;
+	return group && compare_groups(aggregation, group, &aggregation->at.group) == 0;
 }
 
 /* Moves the window's position to a group that has rows; false at the end. */
@@ -41,20 +41,21 @@ find_number(Aggregation *aggregation)
 
 	/* Without grouping columns there is a group without rows as well. */
 	if (aggregation->ncolumns == 0)
-		return aggregation->next_number == 0;
-	while (aggregation->next_number < ngroups && aggregation->rows[aggregation->next_number] == 0)
+		return aggregation->at.next_number == 0;
+	while (aggregation->at.next_number < ngroups &&
+		   aggregation->rows[aggregation->at.next_number] == 0)
 	{
-		if ((++aggregation->next_number & 0xffff) == 0)
+		if ((++aggregation->at.next_number & 0xffff) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	return aggregation->next_number < ngroups;
+	return aggregation->at.next_number < ngroups;
 }
 
 /* The rows of a group outside of the window: each source knows all of them. */
 static int64
 count_outside(Aggregation *aggregation)
 {
-	PairCursor *cursor = aggregation->presence_cursor;
+	PairCursor *cursor = aggregation->at.presence;
 	int64		markers[PAIR_MARKERS];
 	const int64 *values;
 	const int64 *counts;
@@ -77,35 +78,35 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 	if (numbered)
 	{
-		group_code_values(&aggregation->window, aggregation->next_number,
-						  &aggregation->next_group);
-		first = &aggregation->next_group;
+		group_code_values(&aggregation->window, aggregation->at.next_number,
+						  &aggregation->at.next_group);
+		first = &aggregation->at.next_group;
 	}
 	if (aggregation->ncolumns > 0)
 		for (s = 0; s < aggregation->nsources; s++)
 			if (aggregation->values[s].cursor)
 				consider(aggregation, pairs_group(aggregation->values[s].cursor), &first);
-	if (aggregation->presence_cursor)
-		consider(aggregation, pairs_group(aggregation->presence_cursor), &first);
+	if (aggregation->at.presence)
+		consider(aggregation, pairs_group(aggregation->at.presence), &first);
 	if (first == NULL)
 		return false;
 
 	for (c = 0; c < aggregation->ncolumns; c++)
 	{
-		aggregation->group.values[c] = first->values[c];
-		aggregation->group.nulls[c] = first->nulls[c];
+		aggregation->at.group.values[c] = first->values[c];
+		aggregation->at.group.nulls[c] = first->nulls[c];
 	}
-	*group = &aggregation->group;
-	aggregation->inside = numbered && is_at(aggregation, &aggregation->next_group);
-	aggregation->number = aggregation->next_number;
-	if (aggregation->inside)
+	*group = &aggregation->at.group;
+	aggregation->at.inside = numbered && is_at(aggregation, &aggregation->at.next_group);
+	aggregation->at.number = aggregation->at.next_number;
+	if (aggregation->at.inside)
 	{
-		aggregation->group_rows = aggregation->rows[aggregation->number];
-		aggregation->next_number++;
+		aggregation->at.group_rows = aggregation->rows[aggregation->at.number];
+		aggregation->at.next_number++;
 	}
 	else
-		aggregation->group_rows = count_outside(aggregation);
-	*rows = aggregation->group_rows;
+		aggregation->at.group_rows = count_outside(aggregation);
+	*rows = aggregation->at.group_rows;
 	return true;
 }
 
@@ -118,15 +119,15 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 	const SourceValues *values = &aggregation->values[s];
 	int64		bias = column_kind_bias(aggregation->sources[s].kind);
 
-	if (aggregation->inside && values->misses)
+	if (aggregation->at.inside && values->misses)
 	{
-		counts->nulls += values->misses[aggregation->number].nulls;
-		counts->refused += values->misses[aggregation->number].refused;
+		counts->nulls += values->misses[aggregation->at.number].nulls;
+		counts->refused += values->misses[aggregation->at.number].refused;
 	}
-	if (aggregation->inside && values->totals)
+	if (aggregation->at.inside && values->totals)
 	{
-		const Totals *totals = &values->totals[aggregation->number];
-		int64		n = aggregation->rows[aggregation->number] - counts->nulls - counts->refused;
+		const Totals *totals = &values->totals[aggregation->at.number];
+		int64		n = aggregation->rows[aggregation->at.number] - counts->nulls - counts->refused;
 
 		counts->summary.sum += totals->sum + (ValueSum) bias * n;
 		counts->summary.min = Min(counts->summary.min, totals->min);
@@ -138,7 +139,7 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 			counts->summary.max += bias;
 		}
 	}
-	counts->summary.n = aggregation->group_rows - counts->nulls - counts->refused;
+	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
 }
 
 static void
@@ -194,7 +195,7 @@ aggregation_open(Aggregation *aggregation)
 		if (aggregation->values[s].pairs)
 			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
 	if (aggregation->presence)
-		aggregation->presence_cursor = pairs_open(aggregation->presence);
+		aggregation->at.presence = pairs_open(aggregation->presence);
 	aggregation->reader.methods = &aggregation_reader_methods;
 	return &aggregation->reader;
 }

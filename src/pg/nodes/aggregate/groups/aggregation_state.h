@@ -39,6 +39,18 @@ typedef struct SourceValues
 	PairCursor *cursor;
 } SourceValues;
 
+/* The group being read, and the next one of the window. */
+typedef struct AggregationPosition
+{
+	PairCursor *presence;
+	uint64		next_number;
+	GroupValues next_group;		/* of next_number */
+	GroupValues group;			/* the group being read ... */
+	bool		inside;			/* ... has a number, this one */
+	uint64		number;
+	int64		group_rows;
+} AggregationPosition;
+
 struct Aggregation
 {
 	GroupReader reader;
@@ -61,14 +73,7 @@ struct Aggregation
 	GroupCode	layout;
 	PairSorter *presence;		/* rows outside of the window, if there are no sources */
 
-	/* reading */
-	PairCursor *presence_cursor;
-	uint64		next_number;
-	GroupValues next_group;		/* of next_number */
-	GroupValues group;			/* the group being read ... */
-	bool		inside;			/* ... has a number, this one */
-	uint64		number;
-	int64		group_rows;
+	AggregationPosition at;
 
 	/* of a batch's rows, if there are columns of groups */
 	uint32	   *groups;

@@ -42,6 +42,33 @@ typedef struct ConstantArgument
 	bool		isnull;
 } ConstantArgument;
 
+/*
+ * Of hypothetical-set functions: the argument, of all groups, and what is in order before and like
+ * it in a group.
+ */
+typedef struct HypotheticalRow
+{
+	int64		value;
+	bool		no_peers;		/* it is an enum's label that no row can have */
+	bool		equality_checked;
+	int64		below;			/* values less than it */
+	int64		distinct_below;
+	int64		peers;			/* values equal to it */
+	int64		distinct;
+} HypotheticalRow;
+
+/* Of hpsort's own aggregates. */
+typedef struct KeyState
+{
+	const SortContext *context;
+	int32		lo;				/* bounds and direction of an execution */
+	int32		hi;
+	bool		descending;
+	Oid			array_type;		/* of the elements, if it returns an array */
+	TupleDesc	run_type;		/* if it returns runs */
+	AggregateState *state;		/* NULL: no rows yet */
+} KeyState;
+
 struct AggregateResult
 {
 	const Aggref *aggref;
@@ -58,25 +85,11 @@ struct AggregateResult
 	int64		mode;
 	int64		mode_count;
 
-	/* of hypothetical-set functions: the argument, and what is in order before and like it */
-	int64		hypothetical;
-	bool		no_peers;		/* it is an enum's label that no row can have */
-	int64		below;			/* values less than it */
-	int64		distinct_below;
-	int64		peers;			/* values equal to it */
-	int64		distinct;
-	bool		equality_checked;
-
 	/* by function */
 	Percentiles *percentiles;
 	ValueArray	array;
-	const SortContext *context;
-	int32		lo;
-	int32		hi;
-	bool		descending;
-	Oid			array_type;
-	TupleDesc	run_type;
-	AggregateState *state;
+	HypotheticalRow row;
+	KeyState	keys;
 	MultisetBuilder multiset;
 };
 
@@ -105,8 +118,12 @@ aggregate_check_function(Oid function, Oid role)
 	InvokeFunctionExecuteHook(function);
 }
 
-void
-aggregate_check_execute(const Aggref *aggref)
+/*
+ * What ExecInitAgg checks for an Agg: the user's right, and those of the aggregate's owner; and the
+ * right to convert the argument, which is not evaluated either.
+ */
+static void
+check_execute(const Aggref *aggref)
 {
 	Oid			aggregate = aggref->aggfnoid;
 	HeapTuple	tuple;
@@ -179,10 +196,10 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	AggregateResult *result = palloc0_object(AggregateResult);
 	ListCell   *lc;
 
-	aggregate_check_execute(aggref);
+	check_execute(aggref);
 	result->aggref = aggref;
 	result->answer = *answer;
-	result->context = context;
+	result->keys.context = context;
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
 	if (aggref_has_state(answer))
@@ -208,11 +225,11 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 			break;
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 			if (!is_partial(result))
-				result->array_type = aggregate_array_type(aggref->aggtype);
+				result->keys.array_type = aggregate_array_type(aggref->aggtype);
 			break;
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 			if (!is_partial(result))
-				result->run_type = run_array_type(aggref->aggtype);
+				result->keys.run_type = run_array_type(aggref->aggtype);
 			break;
 		default:
 			break;
@@ -259,15 +276,15 @@ read_options(AggregateResult *result)
 
 	evaluate_constants(result, result->econtext);
 	result->econtext = NULL;
-	result->lo = PG_INT32_MIN;
-	result->hi = PG_INT32_MAX;
-	result->descending = result->answer.descending;
+	result->keys.lo = PG_INT32_MIN;
+	result->keys.hi = PG_INT32_MAX;
+	result->keys.descending = result->answer.descending;
 	if (result->nconstants > 0 && !options[0].isnull)
-		result->lo = DatumGetInt32(options[0].value);
+		result->keys.lo = DatumGetInt32(options[0].value);
 	if (result->nconstants > 1 && !options[1].isnull)
-		result->hi = DatumGetInt32(options[1].value);
+		result->keys.hi = DatumGetInt32(options[1].value);
 	if (result->nconstants > 2)
-		result->descending = !options[2].isnull && DatumGetBool(options[2].value);
+		result->keys.descending = !options[2].isnull && DatumGetBool(options[2].value);
 }
 
 void
@@ -288,10 +305,10 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	{
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
 
-		result->hypothetical = column_value(column_kind(type), result->constants[0].value);
+		result->row.value = column_value(column_kind(type), result->constants[0].value);
 		if (result->labels)
-			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical,
-												   &result->no_peers);
+			result->row.value = enum_label_rank(result->labels, (Oid) result->row.value,
+												&result->row.no_peers);
 	}
 }
 
@@ -390,16 +407,16 @@ take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, si
 {
 	size_t		i;
 
-	result->distinct += (int64) nruns;
+	result->row.distinct += (int64) nruns;
 	if (result->constants[0].isnull)
 		return;
-	for (i = 0; i < nruns && values[i] < result->hypothetical; i++)
+	for (i = 0; i < nruns && values[i] < result->row.value; i++)
 	{
-		result->below += counts[i];
-		result->distinct_below++;
+		result->row.below += counts[i];
+		result->row.distinct_below++;
 	}
-	if (i < nruns && values[i] == result->hypothetical && !result->no_peers)
-		result->peers = counts[i];
+	if (i < nruns && values[i] == result->row.value && !result->row.no_peers)
+		result->row.peers = counts[i];
 }
 
 /* Rows and different rows before the hypothetical one, and its peers; NULLs are rows too. */
@@ -407,22 +424,22 @@ static void
 count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 *peers)
 {
 	const GroupCounts *counts = &result->counts;
-	bool		peer = result->peers > 0;
+	bool		peer = result->row.peers > 0;
 
 	if (result->constants[0].isnull)
 	{
 		*rows = result->answer.nulls_first ? 0 : counts->values;
-		*distinct = result->answer.nulls_first ? 0 : result->distinct;
+		*distinct = result->answer.nulls_first ? 0 : result->row.distinct;
 		*peers = counts->nulls;
 		return;
 	}
-	*peers = result->peers;
-	*rows = result->below;
-	*distinct = result->distinct_below;
+	*peers = result->row.peers;
+	*rows = result->row.below;
+	*distinct = result->row.distinct_below;
 	if (result->answer.descending)
 	{
-		*rows = counts->values - result->below - result->peers;
-		*distinct = result->distinct - result->distinct_below - (peer ? 1 : 0);
+		*rows = counts->values - result->row.below - result->row.peers;
+		*distinct = result->row.distinct - result->row.distinct_below - (peer ? 1 : 0);
 	}
 	if (result->answer.nulls_first)
 	{
@@ -437,9 +454,9 @@ check_equality(AggregateResult *result)
 {
 	const SortGroupClause *order = linitial_node(SortGroupClause, result->aggref->aggorder);
 
-	if (!result->equality_checked)
+	if (!result->row.equality_checked)
 		aggregate_check_function(get_opcode(order->eqop), GetUserId());
-	result->equality_checked = true;
+	result->row.equality_checked = true;
 }
 
 static Datum
@@ -476,19 +493,20 @@ hypothetical_value(AggregateResult *result)
 static void
 make_state(AggregateResult *result)
 {
+	KeyState   *keys = &result->keys;
+
 	if (result->econtext)
 		read_options(result);
-	sort_bounds_check(result->lo, result->hi);
+	sort_bounds_check(keys->lo, keys->hi);
 	if (result->answer.function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG && !is_partial(result))
-		result->state = state_object_make((MemoryContext) result->context->allocator.arena,
-										  result->lo, result->hi);
+		keys->state = state_object_make((MemoryContext) keys->context->allocator.arena, keys->lo,
+										keys->hi);
 	else
-		result->state = aggregate_state_make(result->context, result->lo, result->hi,
-											 result->descending);
+		keys->state = aggregate_state_make(keys->context, keys->lo, keys->hi, keys->descending);
 	if (result->aggref->aggorder != NIL)
 	{
-		result->state->ordered = true;
-		result->state->nulls_first = result->answer.nulls_first;
+		keys->state->ordered = true;
+		keys->state->nulls_first = result->answer.nulls_first;
 	}
 }
 
@@ -496,11 +514,11 @@ make_state(AggregateResult *result)
 static void
 free_state(AggregateResult *result)
 {
-	if (result->state == NULL)
+	if (result->keys.state == NULL)
 		return;
-	sorter_reset(&result->state->sorter);
-	pfree(result->state);
-	result->state = NULL;
+	sorter_reset(&result->keys.state->sorter);
+	pfree(result->keys.state);
+	result->keys.state = NULL;
 }
 
 /* A multiset, which is also what another process gets: the keys are put in order here. */
@@ -512,12 +530,12 @@ multiset_of_state(const AggregateResult *result, AggregateState *state)
 
 	if (is_partial(result))
 	{
-		pg_sort_context_lenient(&cpu, (MemoryContext) result->context->allocator.arena, false);
+		pg_sort_context_lenient(&cpu, (MemoryContext) result->keys.context->allocator.arena, false);
 		state->sorter.context = &cpu;
 	}
 	value = PointerGetDatum(multiset_sorter_flat(&state->sorter));
 	last_sort_record("int4multiset_agg", &state->sorter, NULL, state->nulls);
-	state->sorter.context = result->context;
+	state->sorter.context = result->keys.context;
 	return value;
 }
 
@@ -525,7 +543,7 @@ Datum
 aggregate_result_from_state(AggregateResult *result, const AggregateResult *shared,
 							dsa_area *area, bool *isnull)
 {
-	AggregateState *state = shared->state;
+	AggregateState *state = shared->keys.state;
 
 	*isnull = state == NULL;
 	if (state == NULL)
@@ -537,9 +555,9 @@ aggregate_result_from_state(AggregateResult *result, const AggregateResult *shar
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
-			return aggregate_state_array(state, result->array_type, "hpsort_agg");
+			return aggregate_state_array(state, result->keys.array_type, "hpsort_agg");
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
-			return aggregate_state_runs(state, result->run_type);
+			return aggregate_state_runs(state, result->keys.run_type);
 		default:
 			return state_object_datum(state);
 	}
@@ -563,10 +581,10 @@ aggregate_result_add(AggregateResult *result, const ColumnBatch *batch)
 
 	if (batch->n == 0 && batch->nnulls == 0)
 		return;
-	if (result->state == NULL)
+	if (result->keys.state == NULL)
 		make_state(result);
-	result->state->nulls += batch->nnulls;
-	sorter = &result->state->sorter;
+	result->keys.state->nulls += batch->nnulls;
+	sorter = &result->keys.state->sorter;
 	if (batch->runs)
 		status = sorter_add_runs(sorter, batch->runs->keys, batch->runs->counts, batch->runs->len,
 								 &err);
@@ -595,15 +613,15 @@ aggregate_result_end_state(AggregateResult *result, SorterStats *stats)
 	bool		sorted;
 
 	/* What the leader's Finalize Aggregate gets of this process stays as long as its memory. */
-	if (result->state == NULL || result->state->object ||
+	if (result->keys.state == NULL || result->keys.state->object ||
 		(is_partial(result) && !is_multiset(result) && !IsParallelWorker()))
 	{
-		result->state = NULL;
+		result->keys.state = NULL;
 		return false;
 	}
 	sorted = !is_partial(result);
 	if (sorted)
-		pg_sort_stats(&result->state->sorter, NULL, stats);
+		pg_sort_stats(&result->keys.state->sorter, NULL, stats);
 	free_state(result);
 	return sorted;
 }
@@ -616,10 +634,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	result->counts = *counts;
 	memset(&result->summary, 0, sizeof(result->summary));
 	result->mode_count = 0;
-	result->below = 0;
-	result->distinct_below = 0;
-	result->peers = 0;
-	result->distinct = 0;
+	result->row.below = result->row.distinct_below = 0;
+	result->row.peers = result->row.distinct = 0;
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
@@ -629,7 +645,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	else if (aggref_has_state(&result->answer) && counts->values + counts->nulls > 0)
 	{
 		make_state(result);
-		result->state->nulls = counts->nulls;
+		result->keys.state->nulls = counts->nulls;
 	}
 }
 
@@ -652,7 +668,8 @@ take_keys(AggregateResult *result, const int64 *values, const int64 *counts, siz
 		if (is_multiset(result))
 			multiset_builder_add(&result->multiset, keys, key_counts, n);
 		else
-			pg_sort_check(sorter_add_runs(&result->state->sorter, keys, key_counts, n, &err), &err);
+			pg_sort_check(sorter_add_runs(&result->keys.state->sorter, keys, key_counts, n, &err),
+						  &err);
 	}
 }
 

@@ -54,12 +54,6 @@ typedef struct AggregateResult AggregateResult;
 extern void aggregate_check_function(Oid function, Oid role);
 
 /*
- * What ExecInitAgg checks for an Agg: the user's right, and those of the aggregate's owner; and the
- * right to convert the argument, which is not evaluated either.
- */
-extern void aggregate_check_execute(const Aggref *aggref);
-
-/*
  * Makes what computes one aggregate call, which aggref_answer() has accepted, in the
  * current memory context; the right to call it is checked here.  context: for hpsort's
  * own aggregates; filled before the first group.  Direct arguments and options become
