@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -70,12 +69,8 @@ struct GroupsLookup
 
 	/* of an execution */
 	MemoryContext memory;
+	LookupNotes notes;			/* rows of other blocks */
 	size_t		limit;			/* bytes */
-	ColumnBatch *notes;			/* rows of other blocks, by column: keys, of wide kinds, too */
-	size_t		nnotes;
-	size_t		notes_room;
-	bool		closed;			/* no more rows are noted: there was a value that is no int4, or
-								 * they took more than limit */
 	GroupCode	layout;
 	int			value_bits;
 	uint32		offset;			/* of a key from its code */
@@ -156,7 +151,8 @@ groups_lookup_make(GroupsState *node)
 		return NULL;
 	/* Groups of a single column without a filter are runs of the GPU's. */
 	if (node->ngroups > 0 && lookup->ncolumns == 1 &&
-		node->sources.sources[0].scan->ps.qual == NULL && !lookup->ranked)
+		node->sources.sources[0].scan->ps.qual == NULL &&
+		!lookup->ranked)
 		return NULL;
 	lookup->has_value = node->nvalue_sources > 0;
 	if (lookup->has_value)
@@ -170,8 +166,10 @@ groups_lookup_make(GroupsState *node)
 			lookup->fields[i].kind = COLUMN_KIND_INT4;
 	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup",
 										   ALLOCSET_DEFAULT_SIZES);
-	lookup->handler.handle = handle_rows;
-	lookup->handler.arg = node;
+	lookup->handler = (ResidentRowsHandler)
+	{
+		handle_rows, node, false
+	};
 	return lookup;
 }
 
@@ -179,12 +177,10 @@ ResidentRowsHandler *
 groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
 {
 	groups_lookup_free(lookup);
-	lookup->handler.has_rows = lookup->found = lookup->closed = lookup->at.read = false;
+	lookup->handler.has_rows = lookup->found = lookup->at.read = false;
 	lookup->at.next = 0;
 	lookup->limit = memory_limit / MEMORY_SHARE;
-	lookup->notes = MemoryContextAllocZero(lookup->memory,
-										   Max(lookup->ncolumns, 1) * sizeof(ColumnBatch));
-	lookup->nnotes = lookup->notes_room = 0;
+	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
 	return &lookup->handler;
 }
 
@@ -195,61 +191,11 @@ groups_lookup_free(GroupsLookup *lookup)
 	lookup->found = false;
 }
 
-/* --- rows of other blocks */
-
-/* Room for n more; false if they would take too much memory. */
-static bool
-make_notes_room(GroupsLookup *lookup, size_t n)
-{
-	size_t		size = lookup->ncolumns * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
-	size_t		room = Max(lookup->notes_room * 2, COLUMN_BATCH_KEYS);
-	MemoryContext old;
-	int			c;
-
-	if (lookup->nnotes + n <= lookup->notes_room)
-		return true;
-	/* The old block is there until it has been copied. */
-	if ((lookup->notes_room + room) * size > lookup->limit)
-		return false;
-	old = MemoryContextSwitchTo(lookup->memory);
-	for (c = 0; c < lookup->ncolumns; c++)
-		if (lookup->notes_room == 0)
-			column_batch_make(&lookup->notes[c], BATCH_KEYS | BATCH_NULLS, room);
-		else
-			column_batch_enlarge(&lookup->notes[c], room);
-	MemoryContextSwitchTo(old);
-	lookup->notes_room = room;
-	return true;
-}
-
-/* Frees the rows; how many there were stays known. */
-static void
-close_notes(GroupsLookup *lookup)
-{
-	int			c;
-
-	lookup->closed = true;
-	for (c = 0; c < lookup->ncolumns && lookup->notes_room > 0; c++)
-		column_batch_free(&lookup->notes[c]);
-	lookup->notes_room = 0;
-}
-
 void
 groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 {
-	size_t		n = batches[0].n;
-	bool		fits;
-	int			c;
-
-	if (!lookup->handler.has_rows || lookup->closed || n == 0)
-		return;
-	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
-	fits = make_notes_room(lookup, n);
-	for (c = 0; c < lookup->ncolumns && fits; c++)
-		fits = column_batch_append_narrow(&lookup->notes[c], &batches[c]);
-	lookup->nnotes += n;
-	if (!fits)
-		close_notes(lookup);
+	if (lookup->handler.has_rows)
+		lookup_notes_add(&lookup->notes, batches);
 }
 
 /* --- keys */
@@ -271,13 +217,13 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
 		ranges[f] = EMPTY_KEY_RANGE;
 		if (lo <= hi)
+			ranges[f] = (KeyRange)
 		{
-			key_range_put(&ranges[f], field_image(lo));
-			key_range_put(&ranges[f], field_image(hi));
-		}
+			field_image(lo), field_image(hi), false
+		};
 		ranges[f].nulls = nulls;
-		if (lookup->nnotes > 0)
-			field_range_add_batch(&ranges[f], &lookup->notes[c]);
+		if (lookup->notes.n > 0)
+			field_range_add_batch(&ranges[f], &lookup->notes.columns[c]);
 	}
 	group_code_init(&lookup->layout, lookup->fields, lookup->nfields);
 	group_layout_widen(&lookup->layout, ranges);
@@ -345,21 +291,21 @@ static int32 *
 make_keys(GroupsLookup *lookup)
 {
 	int32	   *keys = MemoryContextAllocHuge(lookup->memory,
-											  Max(lookup->nnotes, 1) * sizeof(int32));
+											  Max(lookup->notes.n, 1) * sizeof(int32));
 	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
 	ColumnBatch *part = palloc_array(ColumnBatch, Max(lookup->ncolumns, 1));
 	size_t		at;
 	size_t		i;
 
-	for (at = 0; at < lookup->nnotes; at += COLUMN_BATCH_KEYS)
+	for (at = 0; at < lookup->notes.n; at += COLUMN_BATCH_KEYS)
 	{
-		size_t		n = Min(lookup->nnotes - at, COLUMN_BATCH_KEYS);
+		size_t		n = Min(lookup->notes.n - at, COLUMN_BATCH_KEYS);
 		int			c;
 
 		CHECK_FOR_INTERRUPTS();
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
-			part[c] = lookup->notes[c];
+			part[c] = lookup->notes.columns[c];
 			part[c].n = n;
 			part[c].keys += at;
 			part[c].nulls += at;
@@ -384,11 +330,11 @@ sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 		return false;
 	describe_rows(lookup, &layout);
 	keys = make_keys(lookup);
-	close_notes(lookup);
+	lookup_notes_end(&lookup->notes);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
 								key_of_code(lookup,
 											(UINT64CONST(1) << lookup->layout.code.bits) - 1), keys,
-								lookup->nnotes);
+								lookup->notes.n);
 	pfree(keys);
 	return sorted;
 }
@@ -422,7 +368,8 @@ add_group(GroupsLookup *lookup, LookupGroup group)
  */
 static bool
 look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls,
-			   uint32 null_place, int32 *keys, uint64 *below)
+			   uint32 null_place,
+			   int32 *keys, uint64 *below)
 {
 	uint32		n = to - from;
 	uint32		i;
@@ -501,6 +448,8 @@ list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 {
 	GroupCounts counts = {.values = group->values,.nulls = group->rows - group->values};
 	uint32		n = 0;
+	uint32		kept = 0;
+	uint32		i;
 	int			o;
 
 	if (group->values == 0)
@@ -513,7 +462,10 @@ list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 		wanted[n++] = group->values - 1;
 	}
 	qsort(wanted, n, sizeof(int64), compare_positions);
-	return (uint32) qunique(wanted, n, sizeof(int64), compare_positions);
+	for (i = 0; i < n; i++)
+		if (i == 0 || wanted[i] != wanted[kept - 1])
+			wanted[kept++] = wanted[i];
+	return kept;
 }
 
 /* The most positions that are wanted of a group. */
@@ -708,10 +660,10 @@ handle_rows(void *arg, struct ResidentRows *rows)
 	GroupsLookup *lookup = node->lookup;
 	MemoryContext old = MemoryContextSwitchTo(lookup->memory);
 
-	if (!lookup->closed)
+	if (!lookup->notes.closed)
 		lookup->found = find_all(node, rows);
 	resident_rows_end(rows);
-	close_notes(lookup);
+	lookup_notes_end(&lookup->notes);
 	if (!lookup->found)
 		groups_lookup_free(lookup);
 	if (lookup->found)

@@ -7,6 +7,7 @@
  *
  *	derived.h               grouping columns computed from columns
  *	fields.h                grouping columns as key codes
+ *	lookup_notes.h          rows of blocks that are not resident, for look-ups
  *	row_spill.h             rows of groups for which there is no memory
  *	sources.h               the tables that the node reads
  */
@@ -17,6 +18,7 @@
 
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
+#include "pg/nodes/aggregate/read/lookup_notes.h"
 #include "pg/nodes/aggregate/read/row_spill.h"
 #include "pg/nodes/aggregate/read/sources.h"
 

@@ -89,9 +89,11 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		sources->blocks = blocks;
 	else
 	{
-		pg_atomic_fetch_add_u64(&sources->shared->resident, (uint64) blocks.resident);
-		pg_atomic_fetch_add_u64(&sources->shared->gpu, (uint64) blocks.gpu);
-		pg_atomic_fetch_add_u64(&sources->shared->all, (uint64) blocks.all);
+		SpinLockAcquire(&sources->shared->mutex);
+		sources->shared->blocks.resident += blocks.resident;
+		sources->shared->blocks.gpu += blocks.gpu;
+		sources->shared->blocks.all += blocks.all;
+		SpinLockRelease(&sources->shared->mutex);
 	}
 }
 
@@ -153,22 +155,14 @@ aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 	}
 }
 
-/* While no other process counts. */
-static void
-clear_counts(SharedColumnBlocks *shared)
-{
-	pg_atomic_init_u64(&shared->resident, 0);
-	pg_atomic_init_u64(&shared->gpu, 0);
-	pg_atomic_init_u64(&shared->all, 0);
-}
-
 void
 aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
 	aggregate_sources_initialize_worker(sources, coordinate);
-	clear_counts(sources->shared);
+	SpinLockInit(&sources->shared->mutex);
+	memset(&sources->shared->blocks, 0, sizeof(ColumnBlocks));
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->sources[i].scan->ss_currentRelation,
 									  sources->sources[i].parallel,
@@ -180,7 +174,7 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 {
 	int			i;
 
-	clear_counts(sources->shared);
+	memset(&sources->shared->blocks, 0, sizeof(ColumnBlocks));
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_reinitialize(sources->sources[i].scan->ss_currentRelation,
 										sources->sources[i].parallel);
@@ -192,9 +186,9 @@ aggregate_sources_shutdown(AggregateSources *sources)
 {
 	if (sources->shared == NULL || IsParallelWorker())
 		return;
-	sources->blocks.resident = (int64) pg_atomic_read_u64(&sources->shared->resident);
-	sources->blocks.gpu = (int64) pg_atomic_read_u64(&sources->shared->gpu);
-	sources->blocks.all = (int64) pg_atomic_read_u64(&sources->shared->all);
+	SpinLockAcquire(&sources->shared->mutex);
+	sources->blocks = sources->shared->blocks;
+	SpinLockRelease(&sources->shared->mutex);
 }
 
 /*

@@ -15,16 +15,15 @@
 #include "access/relscan.h"
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
-#include "port/atomics.h"
+#include "storage/spin.h"
 
 #include "pg/column/column.h"
 
 /* ColumnBlocks of all processes. */
 typedef struct SharedColumnBlocks
 {
-	pg_atomic_uint64 resident;
-	pg_atomic_uint64 gpu;
-	pg_atomic_uint64 all;
+	slock_t		mutex;
+	ColumnBlocks blocks;
 } SharedColumnBlocks;
 
 /* A table. */

@@ -1,0 +1,74 @@
+/*
+ * lookup_notes.c
+ *		Rows of blocks that are not resident (see lookup_notes.h).
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/nodes/aggregate/read/lookup_notes.h"
+
+void
+lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, size_t limit)
+{
+	memset(notes, 0, sizeof(*notes));
+	notes->memory = memory;
+	notes->ncolumns = ncolumns;
+	notes->limit = limit;
+	notes->columns = MemoryContextAllocZero(memory, Max(ncolumns, 1) * sizeof(ColumnBatch));
+}
+
+/* Room for n more; false if they would take too much memory. */
+static bool
+make_notes_room(LookupNotes *notes, size_t n)
+{
+	size_t		size = notes->ncolumns * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
+	size_t		room = Max(notes->room * 2, COLUMN_BATCH_KEYS);
+	MemoryContext old;
+	int			c;
+
+	if (notes->n + n <= notes->room)
+		return true;
+	/* The old block is there until it has been copied. */
+	if ((notes->room + room) * size > notes->limit)
+		return false;
+	old = MemoryContextSwitchTo(notes->memory);
+	for (c = 0; c < notes->ncolumns; c++)
+	{
+		if (notes->room == 0)
+			column_batch_make(&notes->columns[c], BATCH_KEYS | BATCH_NULLS, room);
+		else
+			column_batch_enlarge(&notes->columns[c], room);
+	}
+	MemoryContextSwitchTo(old);
+	notes->room = room;
+	return true;
+}
+
+void
+lookup_notes_end(LookupNotes *notes)
+{
+	int			c;
+
+	notes->closed = true;
+	for (c = 0; c < notes->ncolumns && notes->room > 0; c++)
+		column_batch_free(&notes->columns[c]);
+	notes->room = 0;
+}
+
+void
+lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches)
+{
+	bool		fits;
+	int			c;
+
+	if (notes->closed || batches[0].n == 0)
+		return;
+	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
+	fits = make_notes_room(notes, batches[0].n);
+	for (c = 0; c < notes->ncolumns && fits; c++)
+		fits = column_batch_append_narrow(&notes->columns[c], &batches[c]);
+	notes->n += batches[0].n;
+	if (!fits)
+		lookup_notes_end(notes);
+}

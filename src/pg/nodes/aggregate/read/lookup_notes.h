@@ -1,0 +1,35 @@
+/*
+ * lookup_notes.h
+ *		LookupNotes: rows of blocks that are not resident, which groups_lookup.c gives the GPU keys
+ *		of.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_READ_LOOKUP_NOTES_H
+#define HPSORT_PG_NODES_AGGREGATE_READ_LOOKUP_NOTES_H
+
+#include "postgres.h"
+
+#include "pg/values/values.h"
+
+typedef struct LookupNotes
+{
+	MemoryContext memory;
+	int			ncolumns;
+	ColumnBatch *columns;		/* n rows of each: keys, wide ones too, and NULLs */
+	size_t		n;
+	size_t		room;
+	size_t		limit;			/* bytes */
+	bool		closed;			/* nothing is noted any more: a value was no int4, or rows took
+								 * more than limit */
+} LookupNotes;
+
+/* Begins without rows of ncolumns columns, in memory that the caller frees; limit: bytes. */
+extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns,
+							   size_t limit);
+
+/* Notes the rows of batches, neither packed nor runs. */
+extern void lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches);
+
+/* Frees the rows; n stays. */
+extern void lookup_notes_end(LookupNotes *notes);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_READ_LOOKUP_NOTES_H */
