@@ -139,7 +139,9 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 	state->may_stay = in_place_is_possible(&state->spec, outerPlanState(node));
 	if (state->may_stay)
 		node->ss.ps.resultopsfixed = false;
-	if (IsA(outerPlanState(node), SeqScanState))
+	state->by_group.kind = plan_number(scan, HPSORT_PLAN_GROUP_KIND);
+	if (state->may_stay || (state->by_group.kind != GROUP_BOUND_NONE &&
+							IsA(outerPlanState(node), SeqScanState)))
 	{
 		ScanState  *child = (ScanState *) outerPlanState(node);
 
@@ -155,7 +157,6 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 		state->limit = ExecInitExpr(linitial(scan->custom_exprs), &node->ss.ps);
 	if (list_length(scan->custom_exprs) > 1)
 		state->offset = ExecInitExpr(lsecond(scan->custom_exprs), &node->ss.ps);
-	state->by_group.kind = plan_number(scan, HPSORT_PLAN_GROUP_KIND);
 	if (state->by_group.kind != GROUP_BOUND_NONE)
 	{
 		state->limit_type = exprType(linitial(scan->custom_exprs));
