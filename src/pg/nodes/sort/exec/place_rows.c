@@ -67,20 +67,6 @@ prefetch(void *arg, const uint32 *places, int n, bool where)
 			row_fetch_prefetch_row(fetch, places[i]);
 }
 
-static MinimalTuple
-tuple_at(void *arg, uint32 place)
-{
-	PlaceRows  *rows = (PlaceRows *) arg;
-	MinimalTuple tuple;
-
-	ExecStoreHeapTuple(row_fetch(rows->fetch, place), rows->slot, false);
-	tuple = ExecCopySlotMinimalTuple(place_rows_project(rows->child, rows->slot));
-
-	/* The next row that is fetched comes in the same heap tuple. */
-	ExecClearTuple(rows->slot);
-	return tuple;
-}
-
 PlaceRows *
 place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, const KeyColumns *keys,
 				  MemoryContext memory)
@@ -91,7 +77,7 @@ place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, const
 
 	rows->elsewhere = (RowElsewhere)
 	{
-		.value = value_at,.forget = forget_values,.prefetch = prefetch,.tuple = tuple_at,.arg = rows
+		.value = value_at,.forget = forget_values,.prefetch = prefetch,.arg = rows
 	};
 	rows->fetch = fetch;
 	rows->child = child;
