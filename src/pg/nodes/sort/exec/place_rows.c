@@ -160,20 +160,6 @@ prefetch(void *arg, const uint32 *places, int n, bool where)
 			row_fetch_prefetch_row(fetch, places[i]);
 }
 
-static MinimalTuple
-tuple_at(void *arg, uint32 place)
-{
-	PlaceRows  *rows = (PlaceRows *) arg;
-	MinimalTuple tuple;
-
-	ExecStoreHeapTuple(row_fetch(rows->fetch, place), rows->slot, false);
-	tuple = ExecCopySlotMinimalTuple(place_rows_project(rows->child, rows->slot));
-
-	/* The next row that is fetched comes in the same heap tuple. */
-	ExecClearTuple(rows->slot);
-	return tuple;
-}
-
 /* --- rows in order */
 
 PlaceRows *
@@ -186,7 +172,7 @@ place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys
 
 	rows->elsewhere = (RowElsewhere)
 	{
-		.value = value_at,.forget = forget_values,.prefetch = prefetch,.tuple = tuple_at,.arg = rows
+		.value = value_at,.forget = forget_values,.prefetch = prefetch,.arg = rows
 	};
 	rows->fetch = row_fetch_create(child->ss_currentRelation, memory);
 	rows->child = child;

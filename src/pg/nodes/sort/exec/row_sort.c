@@ -144,7 +144,7 @@ row_sort_put_refused(RowSort *sort, TupleTableSlot *slot)
 		leave_runs(sort);
 		taken = row_store_take(sort->store, slot);
 	}
-	if (!taken && sort->by_group && group_bound_make_room(sort->by_group))
+	if (!taken && sort->by_group && group_bound_cut(sort->by_group, true))
 		taken = row_store_take(sort->store, slot);
 	if (!taken)
 	{

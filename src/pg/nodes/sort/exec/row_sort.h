@@ -130,7 +130,7 @@ row_sort_refuses(RowSort *sort, TupleTableSlot *slot)
 	if (group_bound_refuses(sort->by_group, slot))
 		return true;
 	if (unlikely(group_bound_is_full(sort->by_group)))
-		group_bound_cut(sort->by_group);
+		group_bound_cut(sort->by_group, false);
 	return false;
 }
 

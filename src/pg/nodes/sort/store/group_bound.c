@@ -367,38 +367,21 @@ cut_rows(GroupBound *bound)
 	return before - store->rows;
 }
 
-void
-group_bound_cut(GroupBound *bound)
-{
-	uint64		before = bound->store->rows;
-	uint64		dropped = cut_rows(bound);
-
-	if (bound->images == NULL)
-	{
-		give_up(bound, before);
-		return;
-	}
-	bound->cut_at = bound->store->rows * GROUP_BOUND_FACTOR + CUT_SLACK;
-
-	/* Most rows stay: there are more groups than expected, or too few rows of each yet. */
-	if (dropped < before / 4 && bound->cut_at > bound->spec.expected_rows / 2)
-		give_up(bound, before);
-	bound->refused = 0;
-}
-
 bool
-group_bound_make_room(GroupBound *bound)
+group_bound_cut(GroupBound *bound, bool needed)
 {
 	uint64		before = bound->store->rows;
+	uint64		dropped;
 
 	if (bound->frozen)
 		return false;
-	if (before == 0 || cut_rows(bound) < before / 4 || bound->images == NULL)
-	{
-		give_up(bound, before);
-		return true;
-	}
+	dropped = before > 0 ? cut_rows(bound) : 0;
 	bound->cut_at = bound->store->rows * GROUP_BOUND_FACTOR + CUT_SLACK;
+
+	/* Most rows stay: there are more groups than expected, or too few rows of each yet. */
+	if (bound->images == NULL || before == 0 ||
+		(dropped < before / 4 && (needed || bound->cut_at > bound->spec.expected_rows / 2)))
+		give_up(bound, before);
 	bound->refused = 0;
 	return true;
 }

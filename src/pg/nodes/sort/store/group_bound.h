@@ -97,15 +97,11 @@ extern GroupBound *group_bound_create(RowStore *store, const GroupBoundSpec *spe
 /*
  * Drops the rows that cannot be among the first of their group.  If these are too few
  * to be worth it, the bound is given up: all later rows are kept that the cutoffs, if
- * they are of use, do not refuse.
+ * they are of use, do not refuse, and the store gets the memory of the cutoffs that go.
+ * needed: the store has no room; else rows may be few as long as not half of those that are
+ * expected have come.  Returns false if the bound was given up before.
  */
-extern void group_bound_cut(GroupBound *bound);
-
-/*
- * When the store has no room: drops rows, or if these are too few gives the bound up, and
- * the store the memory of the cutoffs; false if that has been done before.
- */
-extern bool group_bound_make_room(GroupBound *bound);
+extern bool group_bound_cut(GroupBound *bound, bool needed);
 
 /* The last cut, when all rows are there. */
 extern void group_bound_finish(GroupBound *bound);

@@ -59,14 +59,13 @@ typedef struct RowStoreStats
  * What is asked of rows that lie elsewhere by keys left to core.  value returns that of
  * keys->rest[key]: of the first of these it stays until forget is called, of others until the next
  * call but one.  prefetch has n rows, or first where each of them lies, in the processor's cache
- * soon.  tuple makes the row's minimal tuple, in the current memory context.
+ * soon.
  */
 typedef struct RowElsewhere
 {
 	Datum		(*value) (void *arg, uint32 ref, int key, bool *isnull);
 	void		(*forget) (void *arg);
 	void		(*prefetch) (void *arg, const uint32 *refs, int n, bool where);
-	MinimalTuple (*tuple) (void *arg, uint32 ref);
 	void	   *arg;
 } RowElsewhere;
 
