@@ -113,8 +113,8 @@ typedef enum HpsortCudaRegime
 } HpsortCudaRegime;
 
 /*
- * A job that only counts (bounds given, narrow range, no permutation) takes chunks from host memory
- * through this many buffers of at most this many bytes.
+ * A job that only counts (bounds given, narrow range, no permutation) takes chunks through this
+ * many buffers of at most this many bytes.
  */
 #define HPSORT_CUDA_CHUNK_MAX			((uint64_t) 16 << 20)
 #define HPSORT_CUDA_CHUNKS_IN_FLIGHT	4

@@ -214,7 +214,7 @@ static constexpr int together = 8;
 template <int ITEMS>
 __device__ __forceinline__ void
 place_keys(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t *counts,
-			  uint32_t (&place)[ITEMS / 2])
+		   uint32_t (&place)[ITEMS / 2])
 {
 	const uint32_t fullest = most_shared(bin[0] >> shift);
 	bool		crowd = m < threads * ITEMS;
@@ -376,9 +376,9 @@ write_residues(const uint32_t *staged, uint32_t m, uint32_t shift, uint16_t *res
  */
 template <int ITEMS>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
-scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
-					   uint32_t shift, uint32_t *cursors, uint16_t *residues,
-					   Extents extents, const uint32_t *skip, HpsortCudaVerdict *verdict)
+scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map, uint32_t shift,
+			   uint32_t *cursors, uint16_t *residues, Extents extents, const uint32_t *skip,
+			   HpsortCudaVerdict *verdict)
 {
 	constexpr uint32_t tile = threads * ITEMS;
 	extern __shared__ __align__(16) uint32_t memory[];

@@ -113,28 +113,6 @@ struct Pass
 	uint32_t	hi;
 };
 
-/*
- * Copies a host's vector to the device; the vector must stay until the stream has come past it.
- */
-template <typename T>
-void
-copy_in(cudaStream_t stream, T *to, const std::vector<T> &from)
-{
-	check(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T),
-						  cudaMemcpyHostToDevice, stream), "set the lists");
-}
-
-/* Copies from the device to a host's vector of the wanted size; waits. */
-template <typename T>
-void
-copy_out(cudaStream_t stream, std::vector<T> *to, const T *from)
-{
-	if (!to->empty())
-		check(cudaMemcpyAsync(to->data(), from, to->size() * sizeof(T),
-							  cudaMemcpyDeviceToHost, stream), "read the lists");
-	check(cudaStreamSynchronize(stream), "read the lists");
-}
-
 /* Returns the list of a bucket with too many elements; extremes are not known yet. */
 List
 new_list(const Bucket &bucket)
@@ -221,7 +199,7 @@ find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
 
 	pass->task.clock->phase("extremes");
 	zero(stream, pass->counters, sizeof(Counters));
-	copy_in(stream, device, *lists);
+	copy_in(stream, device, *lists, "set the lists");
 
 	/* by reduction: a few blocks per SM, each over many elements */
 	const uint32_t n_lists = static_cast<uint32_t>(lists->size());
@@ -231,7 +209,7 @@ find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
 	extremes_kernel<<<grid, threads, 0, stream>>>(pass->order, from, device, n_lists,
 												 disorder, pass->counters);
 	check_launch("find the extremes");
-	copy_out(stream, lists, device);
+	copy_out(stream, lists, device, "read the lists");
 	if (level == 0)
 	{
 		pass->lo = lists->front().lo;
@@ -241,7 +219,7 @@ find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
 	{
 		const List &list = lists->front();
 
-		copy_out(stream, &counters, pass->counters);
+		copy_out(stream, &counters, pass->counters, "read the lists");
 		if (list.finite_lo < list.finite_hi)
 		{
 			const double degree = counters[0].disorder /
@@ -314,7 +292,7 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 	std::vector<Counters> counters(1);
 
 	task.clock->phase("slice division");
-	copy_in(stream, device, lists);
+	copy_in(stream, device, lists, "set the lists");
 	zero(stream, slice_sizes, slices * sizeof(uint32_t));
 	/* equal elements queue up here, so a long list goes in steps */
 	in_steps(task, n_lists == 1 ? elements : 1, [&](uint64_t at, uint64_t count) {
@@ -345,7 +323,7 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 													   pass->out);
 		check_launch("copy lists");
 	}
-	copy_out(stream, &counters, pass->counters);
+	copy_out(stream, &counters, pass->counters, "read the lists");
 	if (counters[0].buckets > 0)
 	{
 		task.clock->phase("bitonic sort");
@@ -359,7 +337,7 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 
 	std::vector<Bucket> found(counters[0].crowded);
 
-	copy_out(stream, &found, crowded_buckets);
+	copy_out(stream, &found, crowded_buckets, "read the lists");
 	crowded->insert(crowded->end(), found.begin(), found.end());
 }
 
@@ -407,17 +385,9 @@ bitonic_pass(const Task &task, uint64_t first, uint64_t n, Spare *spare,
 	sort_lists(&pass, in, level, lists, &crowded);
 	*lo = pass.lo;
 	*hi = pass.hi;
+	/* flat: nothing was moved */
 	if (pass.lo == pass.hi)
-	{
-		/* flat: nothing was moved */
-		check(cudaMemcpyAsync(pass.out.keys, in.keys, n * 4,
-							  cudaMemcpyDeviceToDevice, task.stream),
-			  "copy the keys");
-		if (in.payload)
-			check(cudaMemcpyAsync(pass.out.payload, in.payload, n * 4,
-								  cudaMemcpyDeviceToDevice, task.stream),
-				  "copy the payload");
-	}
+		copy_elements(task.stream, pass.out, in, n);
 	while (!crowded.empty())
 	{
 		std::vector<List> small;

@@ -94,6 +94,17 @@ struct Elements
 	}
 };
 
+/* Copies n elements from one place of the device to another. */
+inline void
+copy_elements(cudaStream_t stream, const Elements &to, const Elements &from, uint64_t n)
+{
+	check(cudaMemcpyAsync(to.keys, from.keys, n * 4, cudaMemcpyDeviceToDevice, stream),
+		  "copy the keys");
+	if (from.payload)
+		check(cudaMemcpyAsync(to.payload, from.payload, n * 4, cudaMemcpyDeviceToDevice, stream),
+			  "copy the payload");
+}
+
 /* The parameters: the authors' choice, or the caller's. */
 struct Shape
 {

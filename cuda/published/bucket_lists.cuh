@@ -291,12 +291,10 @@ join_kernel(const List *lists, uint32_t n_lists, uint32_t bucket_most,
 	}
 }
 
-/* Algorithm 3.  Computes an element's slice again: storing it would take as many bytes as the key
- * has. */
-__global__ void __launch_bounds__(threads)
-move_to_slices_kernel(Order order, Elements from, const List *lists,
-					  uint32_t n_lists, const uint32_t *sums,
-					  const uint32_t *offset_in_slice, Elements to)
+/* Calls use(list, i) for each element i of each list. */
+template <typename Use>
+__device__ __forceinline__ void
+for_each_element(const List *lists, uint32_t n_lists, Use use)
 {
 	for (uint32_t l = blockIdx.y; l < n_lists; l += gridDim.y)
 	{
@@ -304,35 +302,41 @@ move_to_slices_kernel(Order order, Elements from, const List *lists,
 
 		for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
 			 i < list.n; i += static_cast<uint64_t>(gridDim.x) * threads)
-		{
-			const uint32_t s = slice_of(order, list, number_of(order, list, from, i));
-			const uint64_t at = list.offset + slice_start(sums, list, s) +
-				offset_in_slice[list.offset + i];
-
-			to.keys[at] = from.keys[list.offset + i];
-			if (from.payload)
-				to.payload[at] = from.payload[list.offset + i];
-		}
+			use(list, i);
 	}
+}
+
+/* Writes an element to place `to_at`, with its payload if it has one. */
+__device__ __forceinline__ void
+move_element(const Elements &from, uint64_t from_at, const Elements &to, uint64_t to_at)
+{
+	to.keys[to_at] = from.keys[from_at];
+	if (from.payload)
+		to.payload[to_at] = from.payload[from_at];
+}
+
+/* Algorithm 3.  Computes an element's slice again: storing it would take as many bytes as the key
+ * has. */
+__global__ void __launch_bounds__(threads)
+move_to_slices_kernel(Order order, Elements from, const List *lists,
+					  uint32_t n_lists, const uint32_t *sums,
+					  const uint32_t *offset_in_slice, Elements to)
+{
+	for_each_element(lists, n_lists, [&](const List &list, uint64_t i) {
+		const uint32_t s = slice_of(order, list, number_of(order, list, from, i));
+
+		move_element(from, list.offset + i, to,
+					 list.offset + slice_start(sums, list, s) + offset_in_slice[list.offset + i]);
+	});
 }
 
 /* Copies lists of a deeper level back to where they were. */
 __global__ void __launch_bounds__(threads)
 copy_lists_kernel(Elements from, const List *lists, uint32_t n_lists, Elements to)
 {
-	for (uint32_t l = blockIdx.y; l < n_lists; l += gridDim.y)
-	{
-		const uint64_t offset = lists[l].offset;
-		const uint64_t n = lists[l].n;
-
-		for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
-			 i < n; i += static_cast<uint64_t>(gridDim.x) * threads)
-		{
-			to.keys[offset + i] = from.keys[offset + i];
-			if (from.payload)
-				to.payload[offset + i] = from.payload[offset + i];
-		}
-	}
+	for_each_element(lists, n_lists, [&](const List &list, uint64_t i) {
+		move_element(from, list.offset + i, to, list.offset + i);
+	});
 }
 
 /*

@@ -229,14 +229,8 @@ merge_output(const Task &task, const Elements &other, const std::vector<uint64_t
 										out, other, ends, [&] { step(task); });
 
 	/* after an odd number of rounds the result is in other */
-	if (result.keys == out.keys)
-		return;
-	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,
-						  cudaMemcpyDeviceToDevice, task.stream), "copy the keys");
-	if (out.payload)
-		check(cudaMemcpyAsync(out.payload, result.payload, task.n * 4,
-							  cudaMemcpyDeviceToDevice, task.stream),
-			  "copy the payload");
+	if (result.keys != out.keys)
+		copy_elements(task.stream, out, result, task.n);
 }
 
 Elements

@@ -382,8 +382,7 @@ pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 	even_pivots(bins, &pivots);
 	for (uint32_t round = 1;; round++)
 	{
-		check(cudaMemcpyAsync(w.pivots, pivots.data(), rows * sizeof(uint32_t),
-							  cudaMemcpyHostToDevice, stream), "set the pivots");
+		copy_in(stream, w.pivots, pivots, "set the pivots");
 		zero(stream, w.counts, rows * sizeof(uint32_t));
 		in_steps(task, n, [&](uint64_t first, uint64_t count) {
 			rows_kernel<<<blocks_for_each(count, threads), threads, shared_bytes,
@@ -391,9 +390,7 @@ pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 						  w.sublists, w.indices, w.counts, task.verdict);
 			check_launch("find the rows");
 		});
-		check(cudaMemcpyAsync(counts.data(), w.counts, rows * sizeof(uint32_t),
-							  cudaMemcpyDeviceToHost, stream), "read the rows");
-		check(cudaStreamSynchronize(stream), "find the rows");
+		copy_out(stream, &counts, w.counts, "find the rows");
 		if (report)
 			report->rounds++;
 		if (round == most_rounds || is_balanced(counts, pivots, n))
@@ -411,10 +408,8 @@ pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 		sum += counts[k];
 		alone[k] = pivots[k] - first == 1 && counts[k] > crowded * (n / rows + 32);
 	}
-	check(cudaMemcpyAsync(w.counts_offset, offsets.data(), rows * sizeof(uint32_t),
-						  cudaMemcpyHostToDevice, stream), "set the rows");
-	check(cudaMemcpyAsync(w.alone, alone.data(), rows, cudaMemcpyHostToDevice,
-						  stream), "set the rows");
+	copy_in(stream, w.counts_offset, offsets, "set the rows");
+	copy_in(stream, w.alone, alone, "set the rows");
 	move_kernel<<<blocks, threads, 0, stream>>>(keys, n, w.sublists, w.indices,
 											   w.counts_offset, w.p_input);
 	check_launch("move keys to their rows");
@@ -482,9 +477,7 @@ bucket_radix_sort(const Task &task)
 	if (n_groups == 0)
 		return;
 	groups.resize(n_groups);
-	check(cudaMemcpyAsync(groups.data(), w.groups, n_groups * sizeof(Group),
-						  cudaMemcpyDeviceToHost, task.stream), "read the groups");
-	check(cudaStreamSynchronize(task.stream), "read the groups");
+	copy_out(task.stream, &groups, w.groups, "read the groups");
 	if (task.clock->report())
 		task.clock->report()->repaired += n_groups;
 	for (const Group &group : groups)

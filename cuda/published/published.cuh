@@ -234,6 +234,27 @@ zero(cudaStream_t stream, void *memory, uint64_t bytes)
 	check(cudaMemsetAsync(memory, 0, bytes, stream), "zero memory");
 }
 
+/* Copies a host's vector to the device; the vector must stay until the stream has come past it.
+ * what: for the error's text. */
+template <typename T>
+void
+copy_in(cudaStream_t stream, T *to, const std::vector<T> &from, const char *what)
+{
+	check(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T),
+						  cudaMemcpyHostToDevice, stream), what);
+}
+
+/* Copies from the device to a host's vector of the wanted size; waits. */
+template <typename T>
+void
+copy_out(cudaStream_t stream, std::vector<T> *to, const T *from, const char *what)
+{
+	if (!to->empty())
+		check(cudaMemcpyAsync(to->data(), from, to->size() * sizeof(T),
+							  cudaMemcpyDeviceToHost, stream), what);
+	check(cudaStreamSynchronize(stream), what);
+}
+
 /* Returns the number of blocks for one thread per thing. */
 inline unsigned
 blocks_for_each(uint64_t things, unsigned threads)
