@@ -170,8 +170,9 @@ read_keys(AggregateState *state, const char *data, Size size)
 									 size - sizeof(SerializedState), &err), &err);
 }
 
-AggregateState *
-aggregate_state_deserialize(const char *data, Size size)
+/* Makes a state of a serialized one in the current memory context, to be added to another one. */
+static AggregateState *
+deserialize(const char *data, Size size)
 {
 	SortContext *context = (SortContext *) palloc(sizeof(SortContext));
 	AggregateState *state = (AggregateState *) palloc(sizeof(AggregateState));
@@ -189,10 +190,10 @@ aggregate_state_receive(const char *data, Size size, dsa_area *area)
 	ReceivedState *received;
 
 	if (area == NULL || size != sizeof(shared))
-		return aggregate_state_deserialize(data, size);
+		return deserialize(data, size);
 	memcpy(&shared, data, sizeof(shared));
 	if (shared.mark != SHARED_STATE)
-		return aggregate_state_deserialize(data, size);
+		return deserialize(data, size);
 	if (shared.state != NULL)
 		return shared.state;
 	received = (ReceivedState *) palloc(sizeof(ReceivedState));
@@ -390,7 +391,7 @@ static AggregateState *
 expand(Datum value, MemoryContext parent)
 {
 	bytea	   *flat = DatumGetByteaPP(value);
-	AggregateState *from = aggregate_state_deserialize(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
+	AggregateState *from = deserialize(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
 	AggregateState *state = state_object_make(parent, from->sorter.lo, from->sorter.hi);
 
 	aggregate_state_add(state, from);

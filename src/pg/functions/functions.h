@@ -149,13 +149,6 @@ extern AggregateState *aggregate_state_make(const SortContext *context, int32 lo
 extern Datum aggregate_state_serialize(AggregateState *state);
 
 /*
- * Makes a state, in the current memory context, from the size bytes of a serialized one.  It
- * can be added to another state by aggregate_state_add(), and is good for nothing else.  Bytes
- * that no state serializes to are an error.
- */
-extern AggregateState *aggregate_state_deserialize(const char *data, Size size);
-
-/*
  * How a state goes to the leader of a parallel query: copied once, and of any size.
  *
  * In a worker aggregate_state_share() leaves the serialized state in area, and returns a short
@@ -163,7 +156,8 @@ extern AggregateState *aggregate_state_deserialize(const char *data, Size size);
  * stay until it has been added. aggregate_state_receive() makes a state of the bytea, for one
  * call of aggregate_state_add().
  *
- * If area is NULL, the bytea is a serialized state.
+ * If area is NULL, the bytea is a serialized state.  Bytes that no state serializes to are an
+ * error.
  */
 extern Datum aggregate_state_share(AggregateState *state, dsa_area *area);
 extern AggregateState *aggregate_state_receive(const char *data, Size size, dsa_area *area);

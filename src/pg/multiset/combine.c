@@ -67,22 +67,26 @@ hpsort_support_multiset_add(PG_FUNCTION_ARGS)
 static size_t
 subtract_blocks(MultisetReader *a, MultisetReader *b, int32 *keys, uint64 *counts)
 {
+	const uint32 na = a->block.n;
+	const uint32 nb = b->block.n;
 	uint32		i = a->at;
 	uint32		j = b->at;
 	size_t		n = 0;
 
-	while (i < a->block.n && j < b->block.n)
+	while (i < na && j < nb)
 	{
-		bool		equal = a->block.keys[i] == b->block.keys[j];
-		uint64		minus = b->block.counts[j] & -(uint64) equal;
+		int32		key = a->block.keys[i];
+		int32		minus_key = b->block.keys[j];
+		uint64		count = a->block.counts[i];
+		uint64		minus = key == minus_key ? b->block.counts[j] : 0;
 
-		if (b->block.keys[j] < a->block.keys[i] || minus > a->block.counts[i])
-			multiset_fewer_error(b->block.counts[j], b->block.keys[j]);
-		keys[n] = a->block.keys[i];
-		counts[n] = a->block.counts[i] - minus;
-		n += counts[n] > 0;
+		if (minus_key < key || minus > count)
+			multiset_fewer_error(b->block.counts[j], minus_key);
+		keys[n] = key;
+		counts[n] = count - minus;
+		n += count > minus;
 		i++;
-		j += equal;
+		j += key == minus_key;
 	}
 	a->at = i;
 	b->at = j;
@@ -131,7 +135,8 @@ scale(Datum datum, int64 factor)
 	multiset_builder_begin(&builder);
 	while (factor > 0 && multiset_reader_next(&reader))
 	{
-		for (i = 0; i < reader.block.n; i++)
+		/* All places of a block have a number: of a constant length, the loop is vectorised. */
+		for (i = 0; i < MULTISET_BLOCK_RUNS; i++)
 			reader.block.counts[i] *= (uint64) factor;
 		multiset_builder_add(&builder, reader.block.keys, reader.block.counts, reader.block.n);
 	}

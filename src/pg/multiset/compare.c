@@ -13,12 +13,6 @@
 
 #include "pg/multiset/value.h"
 
-PG_FUNCTION_INFO_V1(hpsort_support_multiset_eq);
-PG_FUNCTION_INFO_V1(hpsort_support_multiset_ne);
-PG_FUNCTION_INFO_V1(hpsort_support_multiset_lt);
-PG_FUNCTION_INFO_V1(hpsort_support_multiset_le);
-PG_FUNCTION_INFO_V1(hpsort_support_multiset_gt);
-PG_FUNCTION_INFO_V1(hpsort_support_multiset_ge);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_cmp);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash_extended);
@@ -99,45 +93,27 @@ compare(Datum a, Datum b)
 	return result;
 }
 
-/* (int4multiset, int4multiset) returns bool, and so on */
+/* An operator's function, (int4multiset, int4multiset) returns bool: condition is of a and b. */
+#define OPERATOR(name, condition) \
+	PG_FUNCTION_INFO_V1(hpsort_support_multiset_##name); \
+\
+	Datum \
+	hpsort_support_multiset_##name(PG_FUNCTION_ARGS) \
+	{ \
+		Datum		a = PG_GETARG_DATUM(0); \
+		Datum		b = PG_GETARG_DATUM(1); \
+\
+		PG_RETURN_BOOL(condition); \
+	}
 
-Datum
-hpsort_support_multiset_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(are_equal(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-}
+OPERATOR(eq, are_equal(a, b))
+OPERATOR(ne, !are_equal(a, b))
+OPERATOR(lt, compare(a, b) < 0)
+OPERATOR(le, compare(a, b) <= 0)
+OPERATOR(gt, compare(a, b) > 0)
+OPERATOR(ge, compare(a, b) >= 0)
 
-Datum
-hpsort_support_multiset_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!are_equal(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-}
-
-Datum
-hpsort_support_multiset_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) < 0);
-}
-
-Datum
-hpsort_support_multiset_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) <= 0);
-}
-
-Datum
-hpsort_support_multiset_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) > 0);
-}
-
-Datum
-hpsort_support_multiset_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) >= 0);
-}
-
-/* returns int4 */
+/* (int4multiset, int4multiset) returns int4 */
 Datum
 hpsort_support_multiset_cmp(PG_FUNCTION_ARGS)
 {

@@ -230,6 +230,18 @@ hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text.data);
 }
 
+/* Returns the bytes of a multiset, all of which are in memory, as a new datum. */
+static bytea *
+copy_bytes(const Multiset *m)
+{
+	Size		size = VARHDRSZ + m->bytes.size;
+	bytea	   *result = (bytea *) palloc(size);
+
+	SET_VARSIZE(result, size);
+	memcpy(VARDATA(result), m->bytes.data, m->bytes.size);
+	return result;
+}
+
 /* (internal) returns int4multiset */
 Datum
 hpsort_support_multiset_recv(PG_FUNCTION_ARGS)
@@ -241,7 +253,6 @@ hpsort_support_multiset_recv(PG_FUNCTION_ARGS)
 	SortContext context;
 	SortStatus	status;
 	SortError	err;
-	bytea	   *value;
 
 	bytes.data = (const unsigned char *) pq_getmsgbytes(buffer, size);
 	bytes.size = size;
@@ -255,10 +266,7 @@ hpsort_support_multiset_recv(PG_FUNCTION_ARGS)
 				 errmsg("invalid binary representation of a multiset"),
 				 errdetail("Found: %s.", err.message)));
 	pg_sort_check(status, &err);
-	value = (bytea *) palloc(VARHDRSZ + size);
-	SET_VARSIZE(value, VARHDRSZ + size);
-	memcpy(VARDATA(value), bytes.data, size);
-	PG_RETURN_BYTEA_P(value);
+	PG_RETURN_BYTEA_P(copy_bytes(&m));
 }
 
 /* (int4multiset) returns bytea */
@@ -266,11 +274,7 @@ Datum
 hpsort_support_multiset_send(PG_FUNCTION_ARGS)
 {
 	Multiset	m;
-	bytea	   *result;
 
 	multiset_value_open(PG_GETARG_DATUM(0), &m);
-	result = (bytea *) palloc(VARHDRSZ + m.bytes.size);
-	SET_VARSIZE(result, VARHDRSZ + m.bytes.size);
-	memcpy(VARDATA(result), m.bytes.data, m.bytes.size);
-	PG_RETURN_BYTEA_P(result);
+	PG_RETURN_BYTEA_P(copy_bytes(&m));
 }

@@ -31,17 +31,26 @@ PG_FUNCTION_INFO_V1(int4multiset_percentile_cont);
 PG_FUNCTION_INFO_V1(int4multiset_percentile_cont_array);
 PG_FUNCTION_INFO_V1(int4multiset_median);
 
-/* Returns how many keys are below a key, and sets *equal to how many equal it. */
-static uint64
-rank_of(const Multiset *m, int32 key, uint64 *equal)
+/* Where a key is among those of a multiset. */
+typedef struct Rank
 {
-	SortError	err;
-	uint64		below = 0;
+	uint64		below;			/* keys below it */
+	uint64		equal;			/* keys equal to it */
+	uint64		total;			/* keys in all */
+} Rank;
 
-	*equal = 0;
-	if (m->total > 0)
-		pg_sort_check(multiset_rank(m, key, &below, equal, &err), &err);
-	return below;
+/* Returns where a key is in argument 0. */
+static Rank
+rank_of(FunctionCallInfo fcinfo, int32 key)
+{
+	MultisetSlices slices;
+	SortError	err;
+	Rank		rank;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	pg_sort_check(multiset_rank(&slices.m, key, &rank.below, &rank.equal, &err), &err);
+	rank.total = slices.m.total;
+	return rank;
 }
 
 /*
@@ -115,15 +124,11 @@ int4multiset_nth(PG_FUNCTION_ARGS)
 Datum
 int4multiset_rank(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-	uint64		below;
-	uint64		equal;
+	Rank		rank = rank_of(fcinfo, PG_GETARG_INT32(1));
 
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	below = rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
-	if (below == PG_INT64_MAX)
+	if (rank.below == PG_INT64_MAX)
 		multiset_bigint_error();
-	PG_RETURN_INT64((int64) below + 1);
+	PG_RETURN_INT64((int64) rank.below + 1);
 }
 
 /*
@@ -133,25 +138,23 @@ int4multiset_rank(PG_FUNCTION_ARGS)
 Datum
 int4multiset_cume_dist(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-	uint64		below;
-	uint64		equal;
+	Rank		rank = rank_of(fcinfo, PG_GETARG_INT32(1));
 
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	below = rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
-	PG_RETURN_FLOAT8((double) (below + equal + 1) / (double) (slices.m.total + 1));
+	PG_RETURN_FLOAT8((double) (rank.below + rank.equal + 1) / (double) (rank.total + 1));
 }
 
 /* (int4multiset, x int4) returns int8 */
 Datum
 int4multiset_count_of(PG_FUNCTION_ARGS)
 {
-	MultisetSlices slices;
-	uint64		equal;
+	PG_RETURN_INT64((int64) rank_of(fcinfo, PG_GETARG_INT32(1)).equal);
+}
 
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
-	PG_RETURN_INT64((int64) equal);
+/* (int4multiset, x int4) returns bool */
+Datum
+hpsort_support_multiset_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(rank_of(fcinfo, PG_GETARG_INT32(1)).equal > 0);
 }
 
 /* (int4multiset, lo int4, hi int4) returns int8 */
@@ -161,6 +164,7 @@ int4multiset_count_between(PG_FUNCTION_ARGS)
 	int32		lo = PG_GETARG_INT32(1);
 	int32		hi = PG_GETARG_INT32(2);
 	MultisetSlices slices;
+	SortError	err;
 	uint64		below_lo;
 	uint64		below_hi;
 	uint64		equal;
@@ -168,21 +172,9 @@ int4multiset_count_between(PG_FUNCTION_ARGS)
 	if (lo > hi)
 		PG_RETURN_INT64(0);
 	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	below_lo = rank_of(&slices.m, lo, &equal);
-	below_hi = rank_of(&slices.m, hi, &equal);
+	pg_sort_check(multiset_rank(&slices.m, lo, &below_lo, &equal, &err), &err);
+	pg_sort_check(multiset_rank(&slices.m, hi, &below_hi, &equal, &err), &err);
 	PG_RETURN_INT64((int64) (below_hi + equal - below_lo));
-}
-
-/* (int4multiset, x int4) returns bool */
-Datum
-hpsort_support_multiset_contains(PG_FUNCTION_ARGS)
-{
-	MultisetSlices slices;
-	uint64		equal;
-
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
-	PG_RETURN_BOOL(equal > 0);
 }
 
 /* --- percentiles */

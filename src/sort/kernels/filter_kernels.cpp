@@ -20,8 +20,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
 void
-MarkRangeOf(const T *values, size_t n, T lo, T span, uint8_t *marks)
+MarkRangeOf(const T *values, size_t n, uint32_t from, uint32_t to, uint8_t *marks)
 {
+	const T		lo = (T) from;
+	const T		span = (T) (to - from);
 	const hn::ScalableTag<T> d;
 	const hn::RebindToSigned<decltype(d)> ds;
 	const hn::Rebind<int8_t, decltype(d)> d8;
@@ -56,13 +58,7 @@ MarkRangeOf(const T *values, size_t n, T lo, T span, uint8_t *marks)
 void
 MarkRange(const void *values, int width, size_t n, uint32_t lo, uint32_t hi, uint8_t *marks)
 {
-	if (width == 1)
-		MarkRangeOf<uint8_t>((const uint8_t *) values, n, (uint8_t) lo, (uint8_t) (hi - lo), marks);
-	else if (width == 2)
-		MarkRangeOf<uint16_t>((const uint16_t *) values, n, (uint16_t) lo, (uint16_t) (hi - lo),
-							  marks);
-	else
-		MarkRangeOf<uint32_t>((const uint32_t *) values, n, lo, hi - lo, marks);
+	KERNEL_OF_WIDTH(MarkRangeOf, width, values, n, lo, hi, marks);
 }
 
 size_t
@@ -118,11 +114,7 @@ SelectOf(const T *values, size_t n, int32_t base, const uint8_t *marks, int32_t 
 size_t
 Select(const void *values, int width, size_t n, int32_t base, const uint8_t *marks, int32_t *out)
 {
-	if (width == 1)
-		return SelectOf<uint8_t>((const uint8_t *) values, n, base, marks, out);
-	if (width == 2)
-		return SelectOf<uint16_t>((const uint16_t *) values, n, base, marks, out);
-	return SelectOf<uint32_t>((const uint32_t *) values, n, base, marks, out);
+	return KERNEL_OF_WIDTH(SelectOf, width, values, n, base, marks, out);
 }
 
 }								/* namespace HWY_NAMESPACE */

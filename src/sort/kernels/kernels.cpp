@@ -344,7 +344,7 @@ ExpandShort(const uint32_t *bins, size_t block, int32_t key, int32_t *out)
  */
 template <bool kDown>
 static HWY_INLINE size_t
-Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
+ExpandTo(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
 	   uint64_t *stop)
 {
 	const hn::CappedTag<uint32_t, kBurst> d;
@@ -433,17 +433,11 @@ Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
 }
 
 size_t
-ExpandUp(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
-		 size_t max, uint64_t *stop)
+Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, bool down, int32_t *out,
+	   size_t max, uint64_t *stop)
 {
-	return Expand<false>(bins, v0, v1, lo, out, max, stop);
-}
-
-size_t
-ExpandDown(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
-		   size_t max, uint64_t *stop)
-{
-	return Expand<true>(bins, v0, v1, lo, out, max, stop);
+	return down ? ExpandTo<true>(bins, v0, v1, lo, out, max, stop)
+		: ExpandTo<false>(bins, v0, v1, lo, out, max, stop);
 }
 
 uint64_t
@@ -506,31 +500,6 @@ CountChanges(const int32_t *keys, size_t n)
 	for (; i + 1 < n; i++)
 		changes += keys[i] != keys[i + 1];
 	return changes;
-}
-
-bool
-AllEqual(const int32_t *keys, size_t n)
-{
-	const hn::ScalableTag<int32_t> d;
-	const size_t lanes = hn::Lanes(d);
-	const size_t block = 8 * lanes;
-	const auto	first = hn::Set(d, keys[0]);
-	size_t		i = 0;
-
-	for (; i + block <= n; i += block)
-	{
-		auto		any = hn::Zero(d);
-
-		PrefetchAhead(keys + i, block);
-		for (size_t j = 0; j < block; j += lanes)
-			any = hn::Or(any, hn::Xor(hn::LoadU(d, keys + i + j), first));
-		if (!hn::AllTrue(d, hn::Eq(any, hn::Zero(d))))
-			return false;
-	}
-	for (; i < n; i++)
-		if (keys[i] != keys[0])
-			return false;
-	return true;
 }
 
 size_t
@@ -615,12 +584,7 @@ CountPackedKeys(const T *values, size_t n, int32_t base, const KernelBins *to)
 void
 CountPacked(const void *values, int width, size_t n, int32_t base, const KernelBins *to)
 {
-	if (width == 1)
-		CountPackedKeys<uint8_t>((const uint8_t *) values, n, base, to);
-	else if (width == 2)
-		CountPackedKeys<uint16_t>((const uint16_t *) values, n, base, to);
-	else
-		CountPackedKeys<uint32_t>((const uint32_t *) values, n, base, to);
+	KERNEL_OF_WIDTH(CountPackedKeys, width, values, n, base, to);
 }
 
 template <typename T>
@@ -648,12 +612,7 @@ UnpackKeys(const T *values, size_t n, int32_t base, int32_t *out)
 void
 Unpack(const void *values, int width, size_t n, int32_t base, int32_t *out)
 {
-	if (width == 1)
-		UnpackKeys<uint8_t>((const uint8_t *) values, n, base, out);
-	else if (width == 2)
-		UnpackKeys<uint16_t>((const uint16_t *) values, n, base, out);
-	else
-		UnpackKeys<uint32_t>((const uint32_t *) values, n, base, out);
+	KERNEL_OF_WIDTH(UnpackKeys, width, values, n, base, out);
 }
 
 const char *
@@ -684,14 +643,10 @@ KERNEL(void, kernel_unpack, Unpack,
 KERNEL(void, kernel_fill, Fill,
 	   (int32_t *out, size_t count, int32_t key),
 	   (out, count, key))
-KERNEL(size_t, kernel_expand_up, ExpandUp,
-	   (const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
-		uint64_t *stop),
-	   (bins, v0, v1, lo, out, max, stop))
-KERNEL(size_t, kernel_expand_down, ExpandDown,
-	   (const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
-		uint64_t *stop),
-	   (bins, v0, v1, lo, out, max, stop))
+KERNEL(size_t, kernel_expand, Expand,
+	   (const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, bool down, int32_t *out,
+		size_t max, uint64_t *stop),
+	   (bins, v0, v1, lo, down, out, max, stop))
 KERNEL(uint64_t, kernel_next_nonzero, NextNonzero,
 	   (const uint32_t *bins, uint64_t v0, uint64_t v1),
 	   (bins, v0, v1))
@@ -702,9 +657,6 @@ KERNEL(void, kernel_take_bins, TakeBins,
 	   (uint32_t *into, uint32_t *from, size_t n),
 	   (into, from, n))
 KERNEL(uint64_t, kernel_count_changes, CountChanges,
-	   (const int32_t *keys, size_t n),
-	   (keys, n))
-KERNEL(bool, kernel_all_equal, AllEqual,
 	   (const int32_t *keys, size_t n),
 	   (keys, n))
 KERNEL(size_t, kernel_ordered_prefix, OrderedPrefix,

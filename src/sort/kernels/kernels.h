@@ -74,14 +74,12 @@ extern void kernel_unpack(const void *values, int width, size_t n, int32_t base,
 extern void kernel_fill(int32_t *out, size_t count, int32_t key);
 
 /*
- * Expands bins v0 .. v1 - 1 upwards (or v1 - 1 .. v0 downwards) until the next
- * bin would not fit into max keys; *stop is that bin (going down: one above
- * it).  Returns the number of keys written.
+ * Expands bins v0 .. v1 - 1 upwards, or v1 - 1 .. v0 down, until the next bin
+ * would not fit into max keys; *stop is that bin (going down: one above it).
+ * Returns the number of keys written.
  */
-extern size_t kernel_expand_up(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo,
-							   int32_t *out, size_t max, uint64_t *stop);
-extern size_t kernel_expand_down(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo,
-								 int32_t *out, size_t max, uint64_t *stop);
+extern size_t kernel_expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, bool down,
+							int32_t *out, size_t max, uint64_t *stop);
 
 /* First non-zero of bins v0 .. v1 - 1; v1 if none. */
 extern uint64_t kernel_next_nonzero(const uint32_t *bins, uint64_t v0, uint64_t v1);
@@ -91,9 +89,6 @@ extern uint64_t kernel_count_nonzero(const uint32_t *bins, uint64_t n);
 
 /* into[i] += from[i], and from[i] = 0. */
 extern void kernel_take_bins(uint32_t *into, uint32_t *from, size_t n);
-
-/* Whether n > 0 keys are all the same. */
-extern bool kernel_all_equal(const int32_t *keys, size_t n);
 
 /* How many keys, from the first on, are in ascending order. */
 extern size_t kernel_ordered_prefix(const int32_t *keys, size_t n);

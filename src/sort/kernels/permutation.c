@@ -4,7 +4,7 @@
  */
 #include "sort/kernels/permutation.h"
 
-#include "sort/kernels/row_pairs.h"
+#include "sort/kernels/wide.h"
 #include "sort/steps.h"
 
 /* permutation_offsets for one direction, a constant in each call. */

@@ -30,7 +30,7 @@ extern bool permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *ke
 								uint32_t first, uint32_t *out, const SortContext *context);
 
 /*
- * Pack makes pairs (row_pairs.h) of key and index, the indexes being first,
+ * Pack makes pairs (wide.h) of key and index, the indexes being first,
  * first + 1, ..., whose unsigned order is the wanted order of keys and, among
  * equal keys, the input order; unpack takes the indexes out.  False if
  * interrupted.

@@ -9,8 +9,17 @@
 #ifndef HPSORT_WIDE_H
 #define HPSORT_WIDE_H
 
-#include "sort/kernels/row_pairs.h"
 #include "sort/sort_types.h"
+
+/*
+ * Pairs: a key and a reference to its row as one integer, the key above.  Sorting these integers
+ * is a stable sort of rows whose references ascend.
+ */
+
+/* A 32-bit key above a 32-bit reference. */
+#define ROWS_PAIR(key, ref) ((uint64_t) (key) << 32 | (uint32_t) (ref))
+#define ROWS_PAIR_KEY(pair) ((uint32_t) ((pair) >> 32))
+#define ROWS_PAIR_REF(pair) ((uint32_t) (pair))
 
 /* Sorts n keys in place; false if interrupted, in any order then. */
 extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortContext *context);

@@ -22,7 +22,7 @@
 
 #include "sort/float_image.h"
 #include "sort/kernels/permutation.h"
-#include "sort/kernels/row_pairs.h"
+#include "sort/kernels/wide.h"
 
 #define SLICE_KEYS_DEFAULT 80
 #define BUCKET_KEYS_DEFAULT 512

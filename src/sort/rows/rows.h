@@ -10,7 +10,7 @@
 #ifndef HPSORT_ROWS_H
 #define HPSORT_ROWS_H
 
-#include "sort/kernels/row_pairs.h"
+#include "sort/kernels/wide.h"
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 

@@ -287,14 +287,8 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 
 		/* Whole bins, many at a time, while they fit. */
 		if (*used == 0 && h->folded == NULL)
-		{
-			if (descending)
-				written += kernel_expand_down(h->bins, 0, *at, h->lo, out + written,
-											  max - written, at);
-			else
-				written += kernel_expand_up(h->bins, *at, h->range, h->lo, out + written,
-											max - written, at);
-		}
+			written += kernel_expand(h->bins, descending ? 0 : *at, descending ? *at : h->range,
+									 h->lo, descending, out + written, max - written, at);
 
 		/* With 64-bit counters, or at the end of the room: one bin, as far as it fits. */
 		if (descending)

@@ -269,16 +269,13 @@ sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered,
 	uint64_t	i = 0;
 	uint64_t	end;
 
-	/* First and last key equal: in order only if all keys are, a faster test. */
-	bool		same = n > 0 && keys[0] == keys[n - 1];
-
 	*ordered = false;
 	for (; sort_step(s->context, i, n, &end); i = end)
 	{
 		/* With the next step's first key. */
 		size_t		part = (size_t) (end - i) + (end < n);
 
-		if (same ? !kernel_all_equal(keys + i, part) : kernel_ordered_prefix(keys + i, part) < part)
+		if (kernel_ordered_prefix(keys + i, part) < part)
 			return SORT_OK;
 	}
 	*ordered = i == n;

@@ -10,7 +10,6 @@
 #include "pg/resident/extents/left_extents.h"
 #include "pg/sort_context.h"
 #include "sort/error.h"
-#include "sort/kernels/row_pairs.h"
 #include "sort/kernels/wide.h"
 
 /*
