@@ -5,7 +5,6 @@
  * Other rooms include this header, and no other of this room:
  *
  *	heap_format.h           heapam's structures and rules
- *	pin_budget.h            how many pages all sessions may keep pinned
  *	row.h                   values of a row where they lie on its page
  *	row_fetch.h             rows by their places, in any order
  */
@@ -15,7 +14,6 @@
 #include "postgres.h"
 
 #include "pg/pages/heap_format.h"
-#include "pg/pages/pin_budget.h"
 #include "pg/pages/row.h"
 #include "pg/pages/row_fetch.h"
 

@@ -4,12 +4,16 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/pages/pin_budget.h"
 #include "pg/pages/row_fetch.h"
+#include "pg/shared_memory.h"
 
 StaticAssertDecl(MaxHeapTuplesPerPage < (1 << ROW_PLACE_LINE_BITS),
 				 "line numbers do not fit into places");
@@ -23,12 +27,124 @@ StaticAssertDecl(MaxHeapTuplesPerPage < (1 << ROW_PLACE_LINE_BITS),
 /* Milliseconds between two looks for somebody who waits for a page. */
 #define LOOK_EVERY 1000
 
-/* A MemoryContextCallback: the pins themselves are the resource owner's, or gone. */
+/* One in this many of the buffers may stay pinned. */
+#define BUDGET_PART 4
+
+/*
+ * --- the budget of pins
+ *
+ * The count of pins taken of shared buffers is in shared memory.  It is nobody's in particular: a
+ * session gives back what it has taken when it frees the memory of its rows, which it also does
+ * when it fails.  Where a function in SQL fails, PostgreSQL keeps the memory of its query as long
+ * as the call's expression, which may be as long as the session: so what is still taken is given
+ * back at the end of the transaction, after which no query returns rows in place.  After a crash
+ * shared memory starts anew.
+ */
+
+/* Pins taken by all sessions of shared buffers, and by this one of local buffers. */
+static pg_atomic_uint32 *shared_pins;
+static pg_atomic_uint32 local_pins;
+
+/* What this session has taken in its transaction of shared buffers, and of local ones. */
+static uint32 session_pins[2];
+
+/* How many transactions have ended since this session first took pins. */
+static uint32 transactions;
+
 static void
-give_back_budget(void *arg)
+init_pins(void *data)
 {
-	pin_budget_give_back(&((RowFetch *) arg)->share);
+	pg_atomic_init_u32((pg_atomic_uint32 *) data, 0);
 }
+
+/* The count of pins taken; NULL if none may be. */
+static pg_atomic_uint32 *
+pins_taken(bool local)
+{
+	if (local)
+		return &local_pins;
+	if (RecoveryInProgress())
+		return NULL;
+	if (shared_pins == NULL)
+		shared_pins = (pg_atomic_uint32 *) shared_memory_attach("hpsort pins",
+																sizeof(pg_atomic_uint32),
+																init_pins);
+	return shared_pins;
+}
+
+/* How many pins are left when that many have been taken. */
+static inline uint32
+pins_left(bool local, uint32 taken)
+{
+	uint32		budget = (uint32) (local ? NLocBuffer : NBuffers) / BUDGET_PART;
+
+	return budget - Min(budget, taken);
+}
+
+uint32
+row_fetch_pins_left(bool local)
+{
+	pg_atomic_uint32 *taken = pins_taken(local);
+
+	return taken ? pins_left(local, pg_atomic_read_u32(taken)) : 0;
+}
+
+/* An XactCallback. */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
+		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT &&
+		event != XACT_EVENT_PREPARE)
+		return;
+	if (session_pins[false] > 0)
+		pg_atomic_fetch_sub_u32(shared_pins, session_pins[false]);
+	pg_atomic_write_u32(&local_pins, 0);
+	memset(session_pins, 0, sizeof(session_pins));
+	transactions++;
+}
+
+void
+row_fetch_reserve(RowFetch *fetch, uint32 pages)
+{
+	static bool registered = false;
+	pg_atomic_uint32 *pins = pins_taken(fetch->local);
+	uint32		taken;
+
+	if (pins == NULL)
+		return;
+	taken = pg_atomic_read_u32(pins);
+	do
+		pages = Min(pages, pins_left(fetch->local, taken));
+	while (pages > 0 && !pg_atomic_compare_exchange_u32(pins, &taken, taken + pages));
+	if (pages == 0)
+		return;
+	if (!registered)
+		RegisterXactCallback(end_transaction, NULL);
+	registered = true;
+	session_pins[fetch->local] += pages;
+	fetch->npins += pages;
+	fetch->transaction = transactions;
+}
+
+/*
+ * Gives pins back to the budget, unless the end of their transaction has done so.  A
+ * MemoryContextCallback: the pins themselves are the resource owner's, or gone.
+ */
+static void
+give_back_pins(void *arg)
+{
+	RowFetch   *fetch = (RowFetch *) arg;
+
+	if (fetch->npins > 0 && fetch->transaction == transactions)
+	{
+		pg_atomic_fetch_sub_u32(pins_taken(fetch->local), fetch->npins);
+		session_pins[fetch->local] -= fetch->npins;
+	}
+	fetch->npins = 0;
+}
+
+/* --- pages and rows */
 
 RowFetch *
 row_fetch_create(Relation rel, MemoryContext memory)
@@ -37,11 +153,11 @@ row_fetch_create(Relation rel, MemoryContext memory)
 	MemoryContextCallback *callback = MemoryContextAlloc(memory, sizeof(MemoryContextCallback));
 
 	fetch->rel = rel;
-	fetch->share.local = RelationUsesLocalBuffers(rel);
+	fetch->local = RelationUsesLocalBuffers(rel);
 	fetch->tuple.t_tableOid = RelationGetRelid(rel);
 	fetch->room = FIRST_ROOM;
 	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(RowFetchPage));
-	callback->func = give_back_budget;
+	callback->func = give_back_pins;
 	callback->arg = fetch;
 	MemoryContextRegisterResetCallback(memory, callback);
 	return fetch;
@@ -97,24 +213,18 @@ unpin_single(RowFetch *fetch)
 	fetch->has_single = false;
 }
 
-void
-row_fetch_reserve(RowFetch *fetch, uint32 pages)
-{
-	pin_budget_take(&fetch->share, pages);
-}
-
 /* Whether one more page may stay pinned. */
 static bool
 may_stay_pinned(RowFetch *fetch)
 {
 	if (fetch->by_row)
 		return false;
-	if (fetch->npinned == fetch->share.pins && !fetch->exhausted)
+	if (fetch->npinned == fetch->npins && !fetch->exhausted)
 	{
 		row_fetch_reserve(fetch, Min(PINS_AT_ONCE, fetch->npages - fetch->npinned));
-		fetch->exhausted = fetch->npinned == fetch->share.pins;
+		fetch->exhausted = fetch->npinned == fetch->npins;
 	}
-	return fetch->npinned < fetch->share.pins;
+	return fetch->npinned < fetch->npins;
 }
 
 Page
@@ -124,7 +234,7 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 	Buffer		buffer = page->where >> 1;
 
 	unpin_single(fetch);
-	if (fetch->share.local || !BufferIsValid(buffer) ||
+	if (fetch->local || !BufferIsValid(buffer) ||
 		!ReadRecentBuffer(fetch->rel->rd_locator, MAIN_FORKNUM, page->block, buffer))
 		buffer = ReadBuffer(fetch->rel, page->block);
 
@@ -160,7 +270,7 @@ row_fetch_unpin(RowFetch *fetch)
 			unpin(fetch, number);
 			fetch->npinned--;
 		}
-	pin_budget_give_back(&fetch->share);
+	give_back_pins(fetch);
 	fetch->exhausted = false;
 }
 
@@ -171,7 +281,7 @@ row_fetch_is_waited_for(RowFetch *fetch)
 	uint32		number;
 	uint32		seen = 0;
 
-	if (fetch->share.local || !TimestampDifferenceExceeds(fetch->looked, now, LOOK_EVERY))
+	if (fetch->local || !TimestampDifferenceExceeds(fetch->looked, now, LOOK_EVERY))
 		return false;
 	fetch->looked = now;
 	for (number = 0; number < fetch->npages && seen < fetch->npinned + fetch->has_single; number++)

@@ -20,10 +20,16 @@
  * back.  Concurrent changes of a row's header (its deleter, hint bits) do no harm: what
  * the snapshot has seen was decided before.
  *
- * Pages stay pinned as far as pin_budget.h allows.  Beyond that the page of the row
- * fetched last is pinned, and no other, which takes several times as long.  Pins belong to
- * the current resource owner.  Who cleans up a page (VACUUM with FREEZE) waits for its pins:
- * row_fetch_is_waited_for finds out.
+ * Pages stay pinned as far as a budget allows that all sessions share.  Core lets a backend pin
+ * its proportional share of the buffers, NBuffers / MaxBackends, as if all of them did so at
+ * once. Rows in place are read in any order, so that a share is of use only if it holds most
+ * pages of a table.  So sessions share a quarter of the buffers, first come, first served: what a
+ * sequential scan may fill of them before core gives it a ring of its own.  The other three
+ * quarters are left to everybody else.
+ *
+ * Beyond the budget the page of the row fetched last is pinned, and no other, which takes several
+ * times as long.  Pins belong to the current resource owner.  Who cleans up a page (VACUUM with
+ * FREEZE) waits for its pins: row_fetch_is_waited_for finds out.
  */
 #ifndef HPSORT_PG_PAGES_ROW_FETCH_H
 #define HPSORT_PG_PAGES_ROW_FETCH_H
@@ -36,7 +42,6 @@
 
 #include "pg/compat.h"
 #include "pg/pages/heap_format.h"
-#include "pg/pages/pin_budget.h"
 #include "pg/values/values.h"
 
 /* Bits of a place that are the line number, and how many pages the others can count. */
@@ -66,13 +71,22 @@ typedef struct RowFetch
 	uint32		room;
 	RowFetchPage *pages;		/* by number */
 	uint32		npinned;		/* pages that stay pinned */
-	PinShare	share;			/* how many may stay pinned */
-	bool		exhausted;		/* the budget has no more for the share */
+	bool		local;			/* buffers are this session's */
+	uint32		npins;			/* how many may stay pinned */
+	uint32		transaction;	/* in which these were taken out of the budget */
+	bool		exhausted;		/* the budget has no more */
 	bool		by_row;			/* no page stays pinned from now on */
 	TimestampTz looked;			/* when row_fetch_is_waited_for last looked at the pages */
 	bool		has_single;		/* page single is pinned for the row fetched last */
 	uint32		single;
 } RowFetch;
+
+/*
+ * Returns how many pins are left in the budget of shared or of local buffers at the moment.  There
+ * are none for shared buffers during recovery, which a pin may hold up, nor where the server has no
+ * shared memory to spare for the budget.
+ */
+extern uint32 row_fetch_pins_left(bool local);
 
 /* Starts without pages, in a memory context whose end gives the budget its pins back. */
 extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);

@@ -102,7 +102,8 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 	 * A pin a row takes longer than copying rows: 1e6 rows by x, ms of processor time, 80 with
 	 * each page pinned once, 290 with a pin a row, copied 100.  A few rows do not matter.
 	 */
-	if (in_place_pins_all(bound, blocks) && blocks > pin_budget_left(RelationUsesLocalBuffers(rel)))
+	if (in_place_pins_all(bound, blocks) &&
+		blocks > row_fetch_pins_left(RelationUsesLocalBuffers(rel)))
 	{
 		*where = ROWS_COPIED_PINS;
 		return false;
