@@ -375,13 +375,6 @@ compat_role_may_execute(Oid function, Oid role)
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 }
 
-/* Whether the user may execute a function. */
-static inline bool
-compat_may_execute(Oid function)
-{
-	return compat_role_may_execute(function, GetUserId());
-}
-
 /* Returns the roles with whose rights a plan reads relations; one may be there repeatedly. */
 static inline List *
 compat_check_as_users(const PlannedStmt *stmt)
@@ -492,83 +485,52 @@ compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
 }
 
 /*
- * Blocks of a scan in an order of the caller's: next names them one after the other, and
- * InvalidBlockNumber at the end.  PG 17 reads them ahead, by a stream.
+ * Streams of blocks that a callback names one after the other, and InvalidBlockNumber at the end.
+ * PG 17 reads them ahead; here each is read when it is asked for.
  */
-typedef BlockNumber (*CompatNextBlock) (void *arg);
+#if PG_VERSION_NUM < 170000
+typedef struct ReadStream ReadStream;
+typedef BlockNumber (*ReadStreamBlockNumberCB) (ReadStream *stream, void *private_data,
+												void *per_buffer_data);
 
-/* The stream, or what is needed without one. */
-typedef struct CompatBlockStream
+struct ReadStream
 {
-	HeapScanDesc scan;
-	CompatNextBlock next;
-	void	   *arg;
-#if PG_VERSION_NUM >= 170000
-	ReadStream *stream;
-#endif
-} CompatBlockStream;
+	Relation	rel;
+	BufferAccessStrategy strategy;
+	ReadStreamBlockNumberCB next;
+	void	   *private_data;
+};
 
-#if PG_VERSION_NUM >= 170000
-/* The callback of the stream, which calls next. */
-static inline BlockNumber
-compat_block_stream_next(ReadStream *stream, void *private_data, void *per_buffer_data)
+static inline ReadStream *
+read_stream_begin_relation(int flags, BufferAccessStrategy strategy, Relation rel,
+						   ForkNumber fork, ReadStreamBlockNumberCB next, void *private_data,
+						   size_t per_buffer_size)
 {
-	CompatBlockStream *blocks = (CompatBlockStream *) private_data;
+	ReadStream *stream = palloc_object(ReadStream);
 
-	(void) stream;
-	(void) per_buffer_data;
-	return blocks->next(blocks->arg);
-}
-#endif
-
-/* Begins to read the blocks that next names; arg is its argument. */
-static inline void
-compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNextBlock next,
-						  void *arg)
-{
-	blocks->scan = scan;
-	blocks->next = next;
-	blocks->arg = arg;
-#if PG_VERSION_NUM >= 180000
-	blocks->stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, scan->rs_strategy,
-												scan->rs_base.rs_rd, MAIN_FORKNUM,
-												compat_block_stream_next, blocks, 0);
-#elif PG_VERSION_NUM >= 170000
-	blocks->stream = read_stream_begin_relation(READ_STREAM_DEFAULT, scan->rs_strategy,
-												scan->rs_base.rs_rd, MAIN_FORKNUM,
-												compat_block_stream_next, blocks, 0);
-#endif
+	*stream = (ReadStream)
+	{
+		rel, strategy, next, private_data
+	};
+	return stream;
 }
 
-/* Reads and pins the next block; InvalidBuffer at the end, after which the stream begins anew. */
 static inline Buffer
-compat_block_stream_read(CompatBlockStream *blocks)
+read_stream_next_buffer(ReadStream *stream, void **per_buffer_data)
 {
-#if PG_VERSION_NUM >= 170000
-	Buffer		buffer = read_stream_next_buffer(blocks->stream, NULL);
+	BlockNumber block = stream->next(stream, stream->private_data, NULL);
 
-	if (!BufferIsValid(buffer))
-		read_stream_reset(blocks->stream);
-	return buffer;
-#else
-	BlockNumber block = blocks->next(blocks->arg);
-
-	if (block == InvalidBlockNumber)
-		return InvalidBuffer;
-	return ReadBufferExtended(blocks->scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
-							  blocks->scan->rs_strategy);
-#endif
+	return block == InvalidBlockNumber ? InvalidBuffer :
+		ReadBufferExtended(stream->rel, MAIN_FORKNUM, block, RBM_NORMAL, stream->strategy);
 }
 
-/* Ends the stream. */
-static inline void
-compat_block_stream_end(CompatBlockStream *blocks)
-{
-#if PG_VERSION_NUM >= 170000
-	read_stream_end(blocks->stream);
-#else
-	(void) blocks;
+#define read_stream_reset(stream) ((void) (stream))
+#define read_stream_end(stream) pfree(stream)
 #endif
-}
+
+/* PG 18 reads in batches, where the callback waits for nothing. */
+#if PG_VERSION_NUM < 180000
+#define READ_STREAM_USE_BATCHING 0
+#endif
 
 #endif							/* HPSORT_PG_COMPAT_H */

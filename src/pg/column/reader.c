@@ -62,7 +62,7 @@ typedef struct ResidentReading
 {
 	ResidentSource *source;		/* NULL: all blocks are read from pages */
 	PageList   *list;			/* the blocks that are read from pages ... */
-	CompatBlockStream stream;	/* ... and the stream of their pages */
+	ReadStream *stream;			/* ... and the stream of their pages */
 	bool		in_pages;		/* these are being read */
 	BlockNumber unread;			/* by_page: the batch's page, if it has not been read */
 	Buffer		late;			/* the unread page, once somebody wants it, pinned */
@@ -328,7 +328,7 @@ static inline Buffer
 next_buffer(ColumnReader *reader)
 {
 	if (reader->resident.source)
-		return compat_block_stream_read(&reader->resident.stream);
+		return read_stream_next_buffer(reader->resident.stream, NULL);
 	return compat_heap_next_buffer((HeapScanDesc) reader->scan, &reader->page.next_block);
 }
 
@@ -383,8 +383,10 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 	reading->source = resident_source_open(&resident, heap_format_scan_blocks(reader->scan),
 										   &reader->pages, &reading->list);
 	if (reading->source)
-		compat_block_stream_begin(&reading->stream, (HeapScanDesc) reader->scan, page_list_next,
-								  reading->list);
+		reading->stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING,
+													 ((HeapScanDesc) reader->scan)->rs_strategy,
+													 reader->rel, MAIN_FORKNUM, page_list_next,
+													 reading->list, 0);
 }
 
 /* Closes the source, and returns how many of its rows the qual has refused. */
@@ -393,7 +395,7 @@ close_resident(ResidentReading *reading)
 {
 	if (reading->source == NULL)
 		return 0;
-	compat_block_stream_end(&reading->stream);
+	read_stream_end(reading->stream);
 	return resident_source_close(reading->source, reading->blocks);
 }
 
@@ -420,6 +422,7 @@ next_from_resident(ColumnReader *reader)
 				continue;
 			}
 			reading->in_pages = false;
+			read_stream_reset(reading->stream);
 			page_list_end(reading->list);
 		}
 		switch (resident_source_fill(reading->source, batches, reader->by_page ? &block : NULL))

@@ -7,7 +7,6 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-#include "pg/compat.h"
 #include "pg/pages/pages.h"
 #include "pg/resident/source/page_list.h"
 #include "sort/extents/extent.h"
@@ -101,9 +100,9 @@ page_list_start(PageList *list, bool complete)
 }
 
 BlockNumber
-page_list_next(void *arg)
+page_list_next(ReadStream *stream, void *private_data, void *per_buffer_data)
 {
-	PageList   *list = (PageList *) arg;
+	PageList   *list = (PageList *) private_data;
 
 	for (; list->next < list->n; list->next++, list->next_bit = 0)
 	{

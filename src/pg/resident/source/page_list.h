@@ -15,6 +15,7 @@
 
 #include "nodes/bitmapset.h"
 
+#include "pg/compat.h"
 #include "pg/resident/extents/extents.h"
 
 typedef struct PageList PageList;
@@ -46,8 +47,11 @@ extern void page_list_add(PageList *list, const ListedExtent *extent);
  */
 extern bool page_list_start(PageList *list, bool complete);
 
-/* The next block to be read, InvalidBlockNumber at the end: a CompatNextBlock; arg is the list. */
-extern BlockNumber page_list_next(void *arg);
+/*
+ * A ReadStreamBlockNumberCB, whose private data is the list: the next block to be read, or
+ * InvalidBlockNumber at the end.
+ */
+extern BlockNumber page_list_next(ReadStream *stream, void *private_data, void *per_buffer_data);
 
 /* Shows the list a page of a block, pinned but not locked, in the order of blocks. */
 extern void page_list_show(PageList *list, Buffer buffer);
