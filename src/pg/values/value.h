@@ -121,7 +121,7 @@ column_kind_sign(ColumnKind kind)
 	return column_kind_is_wide(kind) ? UINT64CONST(1) << 63 : UINT64CONST(1) << 31;
 }
 
-/* Returns the integer of a value. */
+/* Returns the integer of a value.  A float's Datum is that of the integer that has its bits. */
 static inline int64
 column_value(ColumnKind kind, Datum datum)
 {
@@ -134,28 +134,14 @@ column_value(ColumnKind kind, Datum datum)
 		case COLUMN_KIND_INT2:
 			return DatumGetInt16(datum);
 		case COLUMN_KIND_INT4:
+		case COLUMN_KIND_FLOAT4:
 			return DatumGetInt32(datum);
 		case COLUMN_KIND_OID:
 		case COLUMN_KIND_ENUM:
 			return DatumGetObjectId(datum);
 		case COLUMN_KIND_INT8:
-			return DatumGetInt64(datum);
-		case COLUMN_KIND_FLOAT4:
-			{
-				float4		number = DatumGetFloat4(datum);
-				int32		bits;
-
-				memcpy(&bits, &number, sizeof(bits));
-				return bits;
-			}
 		case COLUMN_KIND_FLOAT8:
-			{
-				float8		number = DatumGetFloat8(datum);
-				int64		bits;
-
-				memcpy(&bits, &number, sizeof(bits));
-				return bits;
-			}
+			return DatumGetInt64(datum);
 		default:
 			pg_unreachable();
 	}
@@ -174,27 +160,14 @@ column_datum(ColumnKind kind, int64 value)
 		case COLUMN_KIND_INT2:
 			return Int16GetDatum((int16) value);
 		case COLUMN_KIND_INT4:
+		case COLUMN_KIND_FLOAT4:
 			return Int32GetDatum((int32) value);
 		case COLUMN_KIND_OID:
 		case COLUMN_KIND_ENUM:
 			return ObjectIdGetDatum((Oid) value);
 		case COLUMN_KIND_INT8:
-			return Int64GetDatum(value);
-		case COLUMN_KIND_FLOAT4:
-			{
-				int32		bits = (int32) value;
-				float4		number;
-
-				memcpy(&number, &bits, sizeof(number));
-				return Float4GetDatum(number);
-			}
 		case COLUMN_KIND_FLOAT8:
-			{
-				float8		number;
-
-				memcpy(&number, &value, sizeof(number));
-				return Float8GetDatum(number);
-			}
+			return Int64GetDatum(value);
 		default:
 			pg_unreachable();
 	}
