@@ -85,51 +85,40 @@ list_room_take(MemoryContext context, Size size)
 
 /* --- the list */
 
-/* Moves an array of n elements to *at, and *at behind its room; NULL if elements have no size. */
+/* Returns an array of room elements at *at, and moves that on; NULL if elements have no size. */
 static void *
-move_array(char **at, const void *array, size_t size, size_t n, size_t room)
+take_array(char **at, size_t size, size_t room)
 {
-	void	   *moved = *at;
+	void	   *array = *at;
 
-	if (size == 0)
-		return NULL;
-	if (n > 0)
-		memcpy(moved, array, n * size);
 	*at += room * size;
-	return moved;
-}
-
-/* Moves the arrays to memory with more room.  Arrays of the largest alignment come first. */
-static void
-enlarge(LeftExtents *left, size_t room)
-{
-	const size_t generations = left->ncolumns * sizeof(uint64);
-	const size_t pairs = left->purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
-	const size_t rows = left->purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
-	const size_t bounds = left->purpose == LEFT_TO_ORDER ? sizeof(LeftBounds) : 0;
-	const size_t n = left->n;
-	char	   *at = list_room_take(left->memory, room * (generations + pairs + rows + bounds +
-														  sizeof(ResidentBlocks) + sizeof(uint32)));
-
-	left->generations = move_array(&at, left->generations, generations, n, room);
-	left->pairs = move_array(&at, left->pairs, pairs, n, room);
-	left->rows = move_array(&at, left->rows, rows, n, room);
-	left->valid = move_array(&at, left->valid, sizeof(ResidentBlocks), n, room);
-	left->bounds = move_array(&at, left->bounds, bounds, n, room);
-	left->numbers = move_array(&at, left->numbers, sizeof(uint32), n, room);
-	left->room = room;
+	return size > 0 ? array : NULL;
 }
 
 LeftExtents *
-left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, size_t room)
+left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumber nblocks)
 {
 	LeftExtents *left = palloc0_object(LeftExtents);
+	const size_t room = visibility_extent(nblocks - 1) + 1;
+	const size_t generations = ncolumns * sizeof(uint64);
+	const size_t pairs = purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
+	const size_t rows = purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
+	const size_t bounds = purpose == LEFT_TO_ORDER ? sizeof(LeftBounds) : 0;
+	char	   *at = list_room_take(CurrentMemoryContext,
+									room * (generations + pairs + rows + bounds +
+											sizeof(ResidentBlocks) + sizeof(uint32)));
 
 	left->memory = CurrentMemoryContext;
 	left->purpose = purpose;
 	left->ncolumns = ncolumns;
 	left->descending = descending;
-	enlarge(left, room);
+	/* Arrays of the largest alignment come first. */
+	left->generations = take_array(&at, generations, room);
+	left->pairs = take_array(&at, pairs, room);
+	left->rows = take_array(&at, rows, room);
+	left->valid = take_array(&at, sizeof(ResidentBlocks), room);
+	left->bounds = take_array(&at, bounds, room);
+	left->numbers = take_array(&at, sizeof(uint32), room);
 	return left;
 }
 
@@ -142,8 +131,6 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 	uint32		bound = (uint32) first->base;
 	int			c;
 
-	if (at == left->room)
-		enlarge(left, 2 * left->room);
 	left->numbers[at] = number;
 	left->valid[at] = *valid;
 	for (c = 0; c < left->ncolumns; c++)

@@ -46,11 +46,11 @@ typedef struct LeftExtents
 	int			ncolumns;
 	bool		descending;		/* LEFT_TO_ORDER: by the largest value, from the largest one on */
 	size_t		n;
-	size_t		room;
 	size_t		next;			/* left_extents_next */
 
 	/*
-	 * n of each, in the order in which they were added, in one piece of memory; NULL where the
+	 * n of each, in the order in which they were added, in one piece of memory, which has room
+	 * for all extents of the table and is touched as far as there are extents; NULL where the
 	 * purpose needs none
 	 */
 	uint64	   *generations;	/* of the columns' extents: ncolumns for each */
@@ -62,11 +62,11 @@ typedef struct LeftExtents
 } LeftExtents;
 
 /*
- * Makes an empty list of extents of ncolumns columns, with room for room extents at first, in the
- * current memory context.
+ * Makes an empty list of extents of ncolumns columns of a table of nblocks blocks, one at least, in
+ * the current memory context.
  */
 extern LeftExtents *left_extents_make(LeftPurpose purpose, int ncolumns, bool descending,
-									  size_t room);
+									  BlockNumber nblocks);
 
 /* Adds an extent, as the columns' readers know it, with its valid blocks. */
 extern void left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,

@@ -46,7 +46,6 @@ refresh_extent(const ResidentLook *look, SourceColumn *column, ResidentBlocks *v
 	if (look->later && !extent_reader_begin(&column->reader, look->number))
 		memset(valid, 0, sizeof(*valid));
 	keep_unchanged(look, column, valid);
-	resident_restamp(&column->reader.key, look->number, extent, look->lsn, valid);
 	column->refreshes++;
 	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
 	extent->skip = (1 << (extent->moves - 1)) - 1;
@@ -78,6 +77,7 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted
 	ResidentExtent before = *extent;
 	ResidentBlocks valid = {{0, 0}};
 	bool		known = true;
+	bool		refreshed = false;
 
 	if (extent->generation == 0 || look->lsn == 0 ||
 		(!look->later && !extent_reader_begin(&column->reader, look->number)))
@@ -93,7 +93,10 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted
 		extent->usage = Min(extent->usage + 1, 3);
 	}
 	else if (look->whole && (extent->skip == 0 || extent->last == look->lsn))
+	{
 		refresh_extent(look, column, &valid);
+		refreshed = true;
+	}
 	else
 	{
 		extent->skip -= extent->skip > 0;
@@ -102,9 +105,10 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted
 		known = false;
 	}
 	extent->last = look->lsn;
-	if (before.usage != extent->usage || before.moves != extent->moves ||
+	if (refreshed || before.usage != extent->usage || before.moves != extent->moves ||
 		before.skip != extent->skip || before.last != extent->last)
-		resident_mark(&column->reader.key, look->number, extent);
+		resident_mark(&column->reader.key, look->number, extent, look->lsn,
+					  refreshed ? &valid : NULL);
 	*wanted = wants_capture(look, column, extent, &valid, known);
 	return valid;
 }

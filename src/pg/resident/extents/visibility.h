@@ -25,9 +25,9 @@
 
 StaticAssertDecl(RESIDENT_EXTENT_BLOCKS == 128, "ResidentBlocks has two words");
 
+/* A copy of a page of the map. */
 typedef struct VisibilityCopy
 {
-	Relation	rel;
 	BlockNumber first;			/* block of the first bit; InvalidBlockNumber: no copy yet */
 	uint64		lsn;			/* 0: nothing may be concluded from the copy */
 	uint64		words[HEAP_FORMAT_MAP_BYTES / sizeof(uint64)];
@@ -39,18 +39,6 @@ visibility_extent(BlockNumber block)
 {
 	return block / HEAP_FORMAT_MAP_BLOCKS * VISIBILITY_EXTENTS +
 		block % HEAP_FORMAT_MAP_BLOCKS / RESIDENT_EXTENT_BLOCKS;
-}
-
-/*
- * Returns how many extents of a table of nblocks blocks, at least one, a list for ncolumns columns
- * has room for at first.  As a rule these are all, since a list that grows copies what it has, and
- * touches more memory than it needs.
- */
-static inline size_t
-visibility_first_room(BlockNumber nblocks, int ncolumns)
-{
-	return Min(visibility_extent(nblocks - 1) + 1,
-			   Max((size_t) 128 * 1024 / ncolumns, VISIBILITY_EXTENTS));
 }
 
 /* The first block of the extent of that number. */
@@ -164,22 +152,6 @@ resident_blocks_count(const ResidentBlocks *blocks)
 }
 
 /* --- copies of the map */
-
-static inline void
-visibility_copy_init(VisibilityCopy *copy, Relation rel)
-{
-	copy->rel = rel;
-	copy->first = InvalidBlockNumber;
-	copy->lsn = 0;
-}
-
-/* Copies the page of the map that has the block, under its lock. */
-static inline void
-visibility_copy_read(VisibilityCopy *copy, BlockNumber block)
-{
-	copy->first = block - block % HEAP_FORMAT_MAP_BLOCKS;
-	copy->lsn = heap_format_read_map(copy->rel, block, copy->words);
-}
 
 /*
  * Which of n blocks from first on, n at most RESIDENT_EXTENT_BLOCKS, are all-visible in the

@@ -13,16 +13,6 @@
 #include "pg/values/values.h"
 #include "sort/kernels/kernels.h"
 
-/* A condition of one column. */
-typedef struct ColumnFilter
-{
-	int			column;			/* number among the columns read */
-	bool		nulls;			/* NULLs are accepted */
-	ExtentFilter values;
-	ExtentMatch values_match;	/* values that are not NULL, of the extent begun */
-	ExtentMatch match;			/* rows, NULLs among them */
-} ColumnFilter;
-
 /* The conditions of a filter. */
 typedef struct FilterColumns
 {
@@ -134,22 +124,15 @@ resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader)
 	filter->readers[c] = reader;
 }
 
-bool
-resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges,
-						  size_t *nranges,
-						  bool *nulls)
+const ColumnFilter *
+resident_filter_condition(const ResidentFilter *filter, int c)
 {
 	int			i;
 
-	for (i = 0; i < filter->qual.ncolumns; i++)
+	for (i = 0; filter && i < filter->qual.ncolumns; i++)
 		if (filter->qual.columns[i].column == c)
-		{
-			*ranges = filter->qual.columns[i].values.ranges;
-			*nranges = filter->qual.columns[i].values.nranges;
-			*nulls = filter->qual.columns[i].nulls;
-			return true;
-		}
-	return false;
+			return &filter->qual.columns[i];
+	return NULL;
 }
 
 /* --- an extent */

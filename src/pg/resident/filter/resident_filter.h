@@ -32,13 +32,21 @@ extern int	resident_filter_columns(const ResidentFilter *filter, const AttrNumbe
 /* Where column c of these is read. */
 extern void resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader);
 
+/* Which values of a column a filter accepts, of the extent begun among others. */
+typedef struct ColumnFilter
+{
+	int			column;			/* number among the columns read */
+	bool		nulls;			/* NULLs are accepted */
+	ExtentFilter values;		/* the set of values that are accepted */
+	ExtentMatch values_match;	/* values that are not NULL, of the extent begun */
+	ExtentMatch match;			/* rows, NULLs among them */
+} ColumnFilter;
+
 /*
- * Of column c of these: the set of values that the scan's qual accepts, and whether NULLs; false
- * if it asks nothing of the column.
+ * Returns what the scan's qual asks of column c of these; NULL if it asks nothing, or there is no
+ * filter.
  */
-extern bool resident_filter_condition(const ResidentFilter *filter, int c,
-									  const ValueRange **ranges, size_t *nranges,
-									  bool *nulls);
+extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int c);
 
 /*
  * All columns have begun an extent: which of its rows the scan's qual accepts, as far as is known.

@@ -12,15 +12,21 @@
 #include "pg/sort_context.h"
 #include "sort/device/job.h"
 
+/* Bounds of all values of a column, and whether there are NULLs. */
+typedef struct ColumnBounds
+{
+	int32		lo;
+	int32		hi;
+	bool		nulls;
+} ColumnBounds;
+
 struct ResidentRows
 {
 	SortContext context;
 	const ResidentFilter *filter;
 	const SourceColumn *columns;	/* the scan's */
 	LeftExtents *left;			/* the extents */
-	int32	   *lo;				/* bounds of all values, by column */
-	int32	   *hi;
-	bool	   *nulls;
+	ColumnBounds *bounds;		/* by column */
 
 	/* a copy of one extent, while the GPU is given bytes */
 	MemoryContext memory;
@@ -107,7 +113,7 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool 
 
 ResidentRows *
 resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns, int ncolumns, int nkeys,
-				   const ResidentFilter *filter, size_t room)
+				   const ResidentFilter *filter, BlockNumber nblocks)
 {
 	bool		counted = purpose == LEFT_TO_COUNT;
 	ResidentRows *rows;
@@ -119,15 +125,13 @@ resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns, int ncol
 	make_context(&rows->context, counted);
 	rows->memory = CurrentMemoryContext;
 	rows->filter = filter;
-	rows->left = left_extents_make(purpose, ncolumns, false, room);
-	rows->lo = palloc_array(int32, ncolumns);
-	rows->hi = palloc_array(int32, ncolumns);
-	rows->nulls = palloc0_array(bool, ncolumns);
+	rows->left = left_extents_make(purpose, ncolumns, false, nblocks);
+	rows->bounds = palloc_array(ColumnBounds, ncolumns);
 	for (c = 0; c < ncolumns; c++)
+		rows->bounds[c] = (ColumnBounds)
 	{
-		rows->lo[c] = PG_INT32_MAX;
-		rows->hi[c] = PG_INT32_MIN;
-	}
+		.lo = PG_INT32_MAX,.hi = PG_INT32_MIN
+	};
 	return rows;
 }
 
@@ -139,14 +143,15 @@ resident_rows_extents(const ResidentRows *rows)
 
 /* Whether a condition accepts no row of an extent, by its bounds. */
 static bool
-refuses_extent(const ResidentExtent *extent, const ValueRange *ranges, size_t nranges, bool nulls)
+refuses_extent(const ResidentExtent *extent, const ColumnFilter *condition)
 {
+	const ValueRange *ranges = condition->values.ranges;
 	int64		last = (int64) extent->base + extent->top;
 	size_t		i;
 
-	if (nulls && extent->nulls > 0)
+	if (condition->nulls && extent->nulls > 0)
 		return false;
-	for (i = 0; i < nranges && extent->nulls < extent->rows; i++)
+	for (i = 0; i < condition->values.nranges && extent->nulls < extent->rows; i++)
 		if (ranges[i].hi >= extent->base && ranges[i].lo <= last)
 			return false;
 	return true;
@@ -158,12 +163,8 @@ refuses_extent(const ResidentExtent *extent, const ValueRange *ranges, size_t nr
  */
 static bool
 is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
-		   const ResidentBlocks *valid,
-		   uint64 *refused)
+		   const ResidentBlocks *valid, uint64 *refused)
 {
-	const ValueRange *ranges;
-	size_t		nranges;
-	bool		nulls;
 	int			c;
 
 	if (rows->filter == NULL || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
@@ -171,9 +172,9 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+		const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
 
-		if (resident_filter_condition(rows->filter, c, &ranges, &nranges, &nulls) &&
-			refuses_extent(extent, ranges, nranges, nulls))
+		if (condition && refuses_extent(extent, condition))
 		{
 			*refused += extent->rows;
 			return true;
@@ -184,8 +185,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 
 bool
 resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
-				  const ResidentBlocks *valid,
-				  uint64 *refused)
+				  const ResidentBlocks *valid, uint64 *refused)
 {
 	int			c;
 
@@ -194,13 +194,14 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+		ColumnBounds *bounds = &rows->bounds[c];
 
-		rows->nulls[c] |= extent->nulls > 0;
+		bounds->nulls |= extent->nulls > 0;
 		/* A GPU that counts an extent wants all bounds of its directory's entry. */
 		if (extent->nulls == extent->rows && rows->left->purpose == LEFT_TO_SORT)
 			continue;
-		rows->lo[c] = Min(rows->lo[c], extent->base);
-		rows->hi[c] = (int32) Max((int64) rows->hi[c], (int64) extent->base + extent->top);
+		bounds->lo = Min(bounds->lo, extent->base);
+		bounds->hi = (int32) Max((int64) bounds->hi, (int64) extent->base + extent->top);
 	}
 	rows->columns = columns;
 	left_extents_add(rows->left, columns, number, valid);
@@ -210,25 +211,18 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 void
 resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool *nulls)
 {
-	const ValueRange *ranges;
-	size_t		nranges;
-	bool		pass;
+	const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+	const ExtentFilter *values;
 
-	*lo = rows->lo[c];
-	*hi = rows->hi[c];
-	*nulls = rows->nulls[c];
-	if (rows->filter == NULL || !resident_filter_condition(rows->filter, c, &ranges, &nranges,
-														   &pass))
+	*lo = rows->bounds[c].lo;
+	*hi = rows->bounds[c].hi;
+	*nulls = rows->bounds[c].nulls;
+	if (condition == NULL)
 		return;
-	*nulls = *nulls && pass;
-	if (nranges == 0)
-	{
-		*lo = PG_INT32_MAX;
-		*hi = PG_INT32_MIN;
-		return;
-	}
-	*lo = Max(*lo, ranges[0].lo);
-	*hi = Min(*hi, ranges[nranges - 1].hi);
+	values = &condition->values;
+	*nulls = *nulls && condition->nulls;
+	*lo = values->nranges > 0 ? Max(*lo, values->ranges[0].lo) : PG_INT32_MAX;
+	*hi = values->nranges > 0 ? Min(*hi, values->ranges[values->nranges - 1].hi) : PG_INT32_MIN;
 }
 
 /*
@@ -283,18 +277,18 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		RowsColumn *column = &layout->columns[c];
-		const ValueRange *own;
+		const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
 		size_t		n;
-		bool		nulls;
 
-		if (rows->filter == NULL || !resident_filter_condition(rows->filter, c, &own, &n, &nulls))
+		if (condition == NULL)
 			continue;
+		n = condition->values.nranges;
 		if (n > ROWS_MAX_RANGES - layout->nranges)
 			return false;
-		column->flags |= ROWS_FILTERED | (nulls ? ROWS_NULLS_PASS : 0);
+		column->flags |= ROWS_FILTERED | (condition->nulls ? ROWS_NULLS_PASS : 0);
 		column->first_range = layout->nranges;
 		column->nranges = (uint32) n;
-		memcpy(ranges + layout->nranges, own, n * sizeof(ValueRange));
+		memcpy(ranges + layout->nranges, condition->values.ranges, n * sizeof(ValueRange));
 		layout->nranges += (uint32) n;
 		layout->filtered = 1;
 	}
@@ -402,7 +396,7 @@ void
 resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 {
 	LeftExtents *left = rows->left;
-	RowsJob		job = job_of(rows, rows->lo[0], rows->hi[0]);
+	RowsJob		job = job_of(rows, rows->bounds[0].lo, rows->bounds[0].hi);
 	SortError	err;
 	SortStatus	status;
 	size_t		i;

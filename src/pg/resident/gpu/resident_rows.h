@@ -25,12 +25,12 @@ typedef struct ResidentRows ResidentRows;
 /*
  * Makes a query about rows of these columns, for a purpose (LEFT_TO_SORT, LEFT_TO_COUNT).  The
  * first nkeys columns make the key that rows are sorted by; filter may be NULL.  Values are counted
- * of one column, without a filter.  Returns NULL if the CPU is expected to be faster.  room: of
- * extents, at first.  In the current memory context.
+ * of one column, without a filter.  The table has nblocks blocks.  Returns NULL if the CPU is
+ * expected to be faster.  In the current memory context.
  */
 extern ResidentRows *resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns,
 										int ncolumns, int nkeys, const ResidentFilter *filter,
-										size_t room);
+										BlockNumber nblocks);
 
 /* The extents that have been added. */
 extern LeftExtents *resident_rows_extents(const ResidentRows *rows);

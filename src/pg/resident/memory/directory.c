@@ -400,17 +400,6 @@ resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *exten
 	return seen;
 }
 
-const char *
-resident_address(const ResidentExtent *extent)
-{
-	ResidentRoot *root = resident_root();
-
-	/* What is mapped here stays mapped until the transaction ends. */
-	const char *bytes = root ? resident_pointer(root, extent->place) : NULL;
-
-	return bytes && resident_reaches(extent->place, extent->size) ? bytes : NULL;
-}
-
 bool
 resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 seen)
 {
@@ -429,8 +418,8 @@ resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *exte
 }
 
 void
-resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 stamp,
-				 const ResidentBlocks *blocks)
+resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 stamp,
+			  const ResidentBlocks *blocks)
 {
 	ResidentRoot *root = resident_root();
 	ResidentExtent *known;
@@ -441,29 +430,17 @@ resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known = find_generation(root, key, number, extent->generation);
 	if (known)
 	{
-		/* Blocks that were found to have changed never come back. */
-		for (w = 0; w < (int) lengthof(blocks->words); w++)
-			known->blocks.words[w] &= blocks->words[w];
-		known->stamp = Max(known->stamp, stamp);
-	}
-	resident_unlock(root);
-}
-
-void
-resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent)
-{
-	ResidentRoot *root = resident_root();
-	ResidentExtent *known;
-
-	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
-		return;
-	known = find_generation(root, key, number, extent->generation);
-	if (known)
-	{
 		known->usage = Min(extent->usage, MAX_USAGE);
 		known->moves = extent->moves;
 		known->skip = extent->skip;
 		known->last = extent->last;
+	}
+	if (known && blocks)
+	{
+		/* Blocks that were found to have changed never come back. */
+		for (w = 0; w < (int) lengthof(blocks->words); w++)
+			known->blocks.words[w] &= blocks->words[w];
+		known->stamp = Max(known->stamp, stamp);
 	}
 	resident_unlock(root);
 }
@@ -610,23 +587,24 @@ resident_failure(void)
 	return failure;
 }
 
-/* Returns what hpsort_resident shows of a column. */
-static ResidentStatus
+/* Returns what hpsort_resident shows of a column, palloc'd. */
+static ResidentStatus *
 column_status(ResidentRoot *root, const ResidentColumn *column)
 {
-	ResidentStatus status = column->status;
+	ResidentStatus *status = palloc_object(ResidentStatus);
 	uint32		i;
 	int			w;
 
-	status.relid = column->key.relid;
-	status.attnum = (AttrNumber) column->key.attnum;
-	status.rows = column->summary.rows;
+	*status = column->status;
+	status->relid = column->key.relid;
+	status->attnum = (AttrNumber) column->key.attnum;
+	status->rows = column->summary.rows;
 	for (i = 0; i < column->capacity; i++)
 	{
 		const ResidentExtent *extent = find_extent(root, column, i);
 
 		for (w = 0; w < (int) lengthof(extent->blocks.words); w++)
-			status.blocks_valid += pg_popcount64(extent->blocks.words[w]);
+			status->blocks_valid += pg_popcount64(extent->blocks.words[w]);
 	}
 	return status;
 }
@@ -635,46 +613,18 @@ List *
 resident_status(void)
 {
 	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
-	ResidentStatus *all = NULL;
-	int			room = 0;
-	int			n = 0;
+	const ResidentColumn *column;
 	List	   *list = NIL;
 	int			b;
 
-	if (root == NULL)
+	if (root == NULL || !resident_lock(root, LW_SHARED))
 		return NIL;
-
-	/*
-	 * Memory is allocated without the lock, for as many columns as there were when the lock was
-	 * last held.
-	 */
-	do
-	{
-		if (n > room)
-		{
-			room = n;
-			all = palloc_array(ResidentStatus, room);
-		}
-		if (!resident_lock(root, LW_SHARED))
-			return NIL;
-		n = 0;
-		for (b = 0; b < RESIDENT_BUCKETS; b++)
-		{
-			const ResidentColumn *column;
-
-			for (column = column_at(root, root->buckets[b]); column; column =
-				 column_at(root, column->next))
-			{
-				if (column->key.database != MyDatabaseId)
-					continue;
-				if (n < room)
-					all[n] = column_status(root, column);
-				n++;
-			}
-		}
-		resident_unlock(root);
-	} while (n > room);
-	for (b = 0; b < n; b++)
-		list = lappend(list, &all[b]);
+	/* Whoever catches an error for lack of memory releases the lock. */
+	for (b = 0; b < RESIDENT_BUCKETS; b++)
+		for (column = column_at(root, root->buckets[b]); column;
+			 column = column_at(root, column->next))
+			if (column->key.database == MyDatabaseId)
+				list = lappend(list, column_status(root, column));
+	resident_unlock(root);
 	return list;
 }

@@ -130,8 +130,8 @@ extern void resident_end(const ResidentKey *key, const ResidentUse *use);
 extern uint64 resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents);
 
 /*
- * Returns where an extent's bytes lie in this process; NULL if they cannot be reached, or have
- * been given back.
+ * Returns where an extent's bytes lie in this process, until it calls any other function of this
+ * header; NULL if they cannot be reached, or have been given back.
  */
 extern const char *resident_address(const ResidentExtent *extent);
 
@@ -152,14 +152,12 @@ extern bool resident_holds(const ResidentKey *key, uint32 number, const Resident
 						   uint64 seen);
 
 /*
- * Notes that an extent is valid for these blocks, and no others, at that stamp.  If the
- * directory has a later stamp, that stays.
+ * Notes usage, moves, skip and last of an extent; and if blocks is not NULL, that the extent is
+ * valid for these blocks, and no others, at that stamp.  If the directory has a later stamp, that
+ * stays.
  */
-extern void resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
-							 uint64 stamp, const ResidentBlocks *blocks);
-
-/* Notes usage, moves, skip and last of an extent. */
-extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent);
+extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+						  uint64 stamp, const ResidentBlocks *blocks);
 
 /*
  * How far a read has searched the memory for extents to give up: once around at most.  Extents

@@ -6,7 +6,6 @@
 
 #include <sys/mman.h>
 
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
 #include "utils/freepage.h"
@@ -35,13 +34,6 @@ static uint32 failed_serial;
 
 /* The root, once it has been found. */
 static ResidentRoot *the_root;
-
-/*
- * Slabs that are gone, but that scans of this transaction may still point into.  What a scan
- * reads there, zeros or anything, is found to be void (resident_holds).
- */
-static dsm_segment *retired[RESIDENT_SLABS];
-static int	nretired;
 
 /* --- the root */
 
@@ -88,62 +80,37 @@ all_mapped(const ResidentRoot *root)
 	return true;
 }
 
-/* A segment to be mapped. */
-typedef struct Mapping
+/* What resident_segment() is asked for, and the result. */
+typedef struct SegmentCall
 {
 	dsm_handle	handle;
+	Size		size;
 	dsm_segment *segment;
-} Mapping;
+} SegmentCall;
 
 static void
-attach(void *arg)
+open_segment(void *arg)
 {
-	Mapping    *mapping = (Mapping *) arg;
+	SegmentCall *call = (SegmentCall *) arg;
 
-	mapping->segment = dsm_attach(mapping->handle);
-	if (mapping->segment)
-		dsm_pin_mapping(mapping->segment);
+	call->segment = call->size > 0 ? dsm_create(call->size, DSM_CREATE_NULL_IF_MAXSEGMENTS)
+		: dsm_attach(call->handle);
+	if (call->segment)
+		dsm_pin_mapping(call->segment);
 }
 
-/* Maps a segment; NULL if there is no memory, or are no descriptors, to do so. */
-static dsm_segment *
-attach_segment(dsm_handle handle)
+dsm_segment *
+resident_segment(dsm_handle handle, Size size, ErrorData **error)
 {
-	Mapping		mapping = {.handle = handle};
+	SegmentCall call = {.handle = handle,.size = size};
 
-	return guarded_call(attach, &mapping, NULL) ? mapping.segment : NULL;
-}
-
-/* An XactCallback: unmaps retired slabs, since no scan is open any more. */
-static void
-unmap_retired(XactEvent event, void *arg)
-{
-	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
-		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT &&
-		event != XACT_EVENT_PREPARE)
-		return;
-	while (nretired > 0)
-		dsm_detach(retired[--nretired]);
+	return guarded_call(open_segment, &call, error) ? call.segment : NULL;
 }
 
 /*
- * Has a slab unmapped when the transaction ends; where there were very many, when this process
- * ends.
+ * Maps the slabs that are not mapped yet, and unmaps slabs that are gone.  Scans have no pointers
+ * into these that they follow before they have asked for the extent's address again.
  */
-static void
-retire_slab(MappedSlab *slab)
-{
-	static bool registered = false;
-
-	if (!registered)
-		RegisterXactCallback(unmap_retired, NULL);
-	registered = true;
-	slab->serial = 0;
-	if (nretired < RESIDENT_SLABS)
-		retired[nretired++] = slab->segment;
-}
-
-/* Maps the slabs that are not mapped yet, and retires slabs that are gone. */
 static void
 map_slabs(ResidentRoot *root)
 {
@@ -160,10 +127,11 @@ map_slabs(ResidentRoot *root)
 		if (slab->serial == slabs[s].serial)
 			continue;
 		if (slab->serial != 0)
-			retire_slab(slab);
+			dsm_detach(slab->segment);
+		slab->serial = 0;
 		if (slabs[s].serial == 0 || slabs[s].serial == failed_serial)
 			continue;
-		slab->segment = attach_segment(slabs[s].handle);
+		slab->segment = resident_segment(slabs[s].handle, 0, NULL);
 		if (slab->segment == NULL)
 			failed_serial = slabs[s].serial;
 		else
@@ -208,10 +176,17 @@ resident_pointer(const ResidentRoot *root, ResidentPlace place)
 	return mapped[s].base + RESIDENT_PLACE_OFFSET(place);
 }
 
-bool
-resident_reaches(ResidentPlace place, Size size)
+const char *
+resident_address(const ResidentExtent *extent)
 {
-	return RESIDENT_PLACE_OFFSET(place) + size <= mapped[(place >> 40) - 1].size;
+	ResidentRoot *root = resident_root();
+
+	/* What is mapped here stays mapped until this process takes the lock. */
+	const char *bytes = root ? resident_pointer(root, extent->place) : NULL;
+
+	/* The place may be of an earlier slab of that number, which was larger. */
+	return bytes && RESIDENT_PLACE_OFFSET(extent->place) + extent->size <=
+		mapped[(extent->place >> 40) - 1].size ? bytes : NULL;
 }
 
 /* --- pages */

@@ -94,12 +94,6 @@ extern void resident_unlock(ResidentRoot *root);
 extern void *resident_pointer(const ResidentRoot *root, ResidentPlace place);
 
 /*
- * Whether size bytes at a place, which resident_pointer() has found, are mapped.  They need not be:
- * the place may be of an earlier slab of that number.
- */
-extern bool resident_reaches(ResidentPlace place, Size size);
-
-/*
  * Allocates size bytes, and returns their place; 0 if there is no room.  This function and
  * resident_free(), which frees as many bytes, need the lock, exclusively.
  */
@@ -108,6 +102,14 @@ extern void resident_free(ResidentRoot *root, ResidentPlace place, Size size);
 
 /* Whether size bytes could be in one of the slabs, if all else were free.  Needs the lock. */
 extern bool resident_could_hold(const ResidentRoot *root, Size size);
+
+/*
+ * Attaches to a segment; or, for the worker, makes one of size bytes, unless size is 0.  It stays
+ * mapped when the transaction ends.  Returns NULL if there is no memory or are no descriptors for
+ * it, and *error, if error is not NULL, says why in this context; or if there are too many
+ * segments.
+ */
+extern dsm_segment *resident_segment(dsm_handle handle, Size size, ErrorData **error);
 
 /*
  * For the worker: enters a segment as a slab, which fails if there are too many; forgets all

@@ -14,7 +14,6 @@
 #include "utils/wait_event.h"
 
 #include "pg/compat.h"
-#include "pg/guarded_call.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
@@ -75,9 +74,9 @@ has_failed(const ResidentRoot *root, TimestampTz now)
 		!TimestampDifferenceExceeds(root->failed, now, FAILURE_MS);
 }
 
-/* Notes why an allocation has failed, for FAILURE_MS. */
+/* Answers a request: RESIDENT_OK, or why an allocation has failed, for FAILURE_MS. */
 static void
-note_failure(ResidentRoot *root, ResidentReason reason)
+answer(ResidentRoot *root, ResidentReason reason)
 {
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	root->failure = reason;
@@ -167,7 +166,7 @@ resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason)
 	{
 		fill_worker(&worker);
 		if (!RegisterDynamicBackgroundWorker(&worker, NULL))
-			note_failure(root, RESIDENT_NO_WORKER);
+			answer(root, RESIDENT_NO_WORKER);
 	}
 	if (!wait_for_answer(root))
 	{
@@ -217,49 +216,20 @@ claim(ResidentRoot *root)
 	return mine;
 }
 
-/* A segment to be made. */
-typedef struct NewSegment
-{
-	uint64		size;			/* bytes */
-	dsm_segment *segment;		/* NULL: there are too many */
-} NewSegment;
-
-static void
-create(void *arg)
-{
-	NewSegment *made = (NewSegment *) arg;
-
-	made->segment = dsm_create((Size) made->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-	if (made->segment)
-		dsm_pin_mapping(made->segment);
-}
-
 /*
- * Makes a segment of size bytes.  Returns NULL if there is no memory for it, and *error, of
- * this context, says why; or if there are too many segments.
- */
-static dsm_segment *
-create_segment(uint64 size, ErrorData **error)
-{
-	NewSegment	made = {.size = size};
-
-	return guarded_call(create, &made, error) ? made.segment : NULL;
-}
-
-/*
- * Returns a pinned segment of size bytes, or NULL as create_segment().  It is only made where a
+ * Returns a pinned segment of size bytes, or NULL as resident_segment().  It is only made where a
  * segment that is larger by RESERVED_BYTES can be made, too.  A file system of shared memory is
  * small in many containers, and where it is full parallel queries fail.
  */
 static dsm_segment *
 create_slab(uint64 size, ErrorData **error)
 {
-	dsm_segment *segment = create_segment(size + RESERVED_BYTES, error);
+	dsm_segment *segment = resident_segment(0, size + RESERVED_BYTES, error);
 
 	if (segment == NULL)
 		return NULL;
 	dsm_detach(segment);
-	segment = create_segment(size, error);
+	segment = resident_segment(0, size, error);
 	if (segment)
 		dsm_pin_segment(segment);
 	return segment;
@@ -287,7 +257,7 @@ allocate(ResidentRoot *root)
 	size = allocated < limit ? Min(size, (limit - allocated) / RESIDENT_MB * RESIDENT_MB) : 0;
 	if (size == 0)
 	{
-		note_failure(root, RESIDENT_NO_ROOM);
+		answer(root, RESIDENT_NO_ROOM);
 		return;
 	}
 	while (segment == NULL && size >= RESIDENT_MB)
@@ -301,21 +271,17 @@ allocate(ResidentRoot *root)
 		ereport(LOG,
 				(errmsg("could not allocate memory for resident columns: %s",
 						error ? error->message : "too many dynamic shared memory segments")));
-		note_failure(root, RESIDENT_NO_MEMORY);
+		answer(root, RESIDENT_NO_MEMORY);
 		return;
 	}
 	if (!resident_add_slab(root, segment))
 	{
 		dsm_unpin_segment(dsm_segment_handle(segment));
 		dsm_detach(segment);
-		note_failure(root, RESIDENT_NO_ROOM);
+		answer(root, RESIDENT_NO_ROOM);
 		return;
 	}
-	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
-	root->wanted = 0;
-	root->failure = RESIDENT_OK;
-	LWLockRelease(&root->lock);
-	ConditionVariableBroadcast(&root->changed);
+	answer(root, RESIDENT_OK);
 }
 
 /*

@@ -92,7 +92,6 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 {
 	const ColumnScan *scan = &source->scan;
 	LeftToRead *left = &source->left;
-	size_t		room = visibility_first_room(source->table_blocks, source->ncolumns);
 	bool		counts = scan->runs && source->ncolumns == 1 && source->filter == NULL;
 
 	/*
@@ -101,14 +100,15 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	 */
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
-										  scan->cutoff->descending, room);
+										  scan->cutoff->descending, source->table_blocks);
 	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
 		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
-										source->filter, room);
+										source->filter, source->table_blocks);
 	if (left->rows)
 		scan->handler->has_rows = true;
 	else if (counts)
-		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL, room);
+		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL,
+										source->table_blocks);
 	if (left->rows)
 		left->extents = resident_rows_extents(left->rows);
 }
@@ -164,7 +164,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
-	visibility_copy_init(&source->map, scan->rel);
+	source->map.first = InvalidBlockNumber;
 	return begin_columns(source, attnums);
 }
 
@@ -272,7 +272,8 @@ look_at_map(ResidentSource *source)
 		return;
 	for (c = 0; c < source->ncolumns; c++)
 		extent_reader_look(&source->columns[c].reader, visibility_extent(first));
-	visibility_copy_read(&source->map, source->first);
+	source->map.first = first;
+	source->map.lsn = heap_format_read_map(source->scan.rel, source->first, source->map.words);
 }
 
 /* --- which blocks are valid */
@@ -549,10 +550,8 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 	source->valid = left->valid;
 	for (c = 0; c < source->ncolumns; c++)
 	{
-		ExtentReader *reader = &source->columns[c].reader;
-
-		extent_reader_look_again(reader, left->number, left->generations[c]);
-		if (!extent_reader_begin(reader, left->number))
+		if (!extent_reader_begin_again(&source->columns[c].reader, left->number,
+									   left->generations[c]))
 		{
 			abandon_extent(source, 0);
 			return;
