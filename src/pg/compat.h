@@ -375,13 +375,6 @@ compat_role_may_execute(Oid function, Oid role)
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 }
 
-/* Whether the user may execute a function. */
-static inline bool
-compat_may_execute(Oid function)
-{
-	return compat_role_may_execute(function, GetUserId());
-}
-
 /* Returns the roles with whose rights a plan reads relations; one may be there repeatedly. */
 static inline List *
 compat_check_as_users(const PlannedStmt *stmt)

@@ -13,16 +13,6 @@ extent_reader_look(ExtentReader *reader, uint32 first)
 	reader->seen = resident_look(&reader->key, first, VISIBILITY_EXTENTS, reader->extents);
 }
 
-void
-extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation)
-{
-	ResidentExtent *extent = extent_reader_extent(reader, number);
-
-	reader->seen = resident_look(&reader->key, number, 1, extent);
-	if (extent->generation != generation)
-		memset(extent, 0, sizeof(*extent));
-}
-
 bool
 extent_reader_begin(ExtentReader *reader, uint32 number)
 {
@@ -35,6 +25,15 @@ extent_reader_begin(ExtentReader *reader, uint32 number)
 		memcpy(&reader->header, reader->bytes, Min(extent->size, sizeof(reader->header)));
 	resident_stop_copying();
 	return reader->bytes && extent_reader_holds(reader);
+}
+
+bool
+extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation)
+{
+	ResidentExtent *extent = extent_reader_extent(reader, number);
+
+	reader->seen = resident_look(&reader->key, number, 1, extent);
+	return extent->generation == generation && extent_reader_begin(reader, number);
 }
 
 bool

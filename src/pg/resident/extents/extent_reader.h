@@ -43,13 +43,6 @@ typedef struct ExtentReader
  */
 extern void extent_reader_look(ExtentReader *reader, uint32 first);
 
-/*
- * Looks again for an extent that was of that generation, when no other one of its page is wanted
- * any more.  What is known of an extent's bytes stays as it is, so that nobody need remember it.
- * If the extent has been given up, it cannot be begun.
- */
-extern void extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation);
-
 static inline ResidentExtent *
 extent_reader_extent(ExtentReader *reader, uint32 number)
 {
@@ -58,6 +51,12 @@ extent_reader_extent(ExtentReader *reader, uint32 number)
 
 /* Begins to read an extent that there is; false if it has been given up. */
 extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
+
+/*
+ * Does that for an extent that was of that generation, when what is known of its page's extents is
+ * of another page, and no other one of its page is wanted any more.
+ */
+extern bool extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation);
 
 /*
  * Whether the bytes of the extent that has been begun are still where they were, or others; else

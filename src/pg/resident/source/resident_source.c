@@ -550,10 +550,8 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 	source->valid = left->valid;
 	for (c = 0; c < source->ncolumns; c++)
 	{
-		ExtentReader *reader = &source->columns[c].reader;
-
-		extent_reader_look_again(reader, left->number, left->generations[c]);
-		if (!extent_reader_begin(reader, left->number))
+		if (!extent_reader_begin_again(&source->columns[c].reader, left->number,
+									   left->generations[c]))
 		{
 			abandon_extent(source, 0);
 			return;

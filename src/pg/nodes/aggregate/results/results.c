@@ -131,7 +131,7 @@ check_execute(const Aggref *aggref)
 	Oid			final;
 	Oid			owner;
 
-	if (!compat_may_execute(aggregate))
+	if (!compat_role_may_execute(aggregate, GetUserId()))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggregate));
 	InvokeFunctionExecuteHook(aggregate);
 
