@@ -76,17 +76,16 @@ subtract_blocks(MultisetReader *a, MultisetReader *b, int32 *keys, uint64 *count
 	while (i < na && j < nb)
 	{
 		int32		key = a->block.keys[i];
-		int32		minus_key = b->block.keys[j];
-		uint64		count = a->block.counts[i];
-		uint64		minus = key == minus_key ? b->block.counts[j] : 0;
+		bool		equal = key == b->block.keys[j];
+		uint64		minus = b->block.counts[j] & -(uint64) equal;
 
-		if (minus_key < key || minus > count)
-			multiset_fewer_error(b->block.counts[j], minus_key);
+		if (b->block.keys[j] < key || minus > a->block.counts[i])
+			multiset_fewer_error(b->block.counts[j], b->block.keys[j]);
 		keys[n] = key;
-		counts[n] = count - minus;
-		n += count > minus;
+		counts[n] = a->block.counts[i] - minus;
+		n += counts[n] > 0;
 		i++;
-		j += key == minus_key;
+		j += equal;
 	}
 	a->at = i;
 	b->at = j;
@@ -135,8 +134,7 @@ scale(Datum datum, int64 factor)
 	multiset_builder_begin(&builder);
 	while (factor > 0 && multiset_reader_next(&reader))
 	{
-		/* All places of a block have a number: of a constant length, the loop is vectorised. */
-		for (i = 0; i < MULTISET_BLOCK_RUNS; i++)
+		for (i = 0; i < reader.block.n; i++)
 			reader.block.counts[i] *= (uint64) factor;
 		multiset_builder_add(&builder, reader.block.keys, reader.block.counts, reader.block.n);
 	}
