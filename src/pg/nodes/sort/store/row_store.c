@@ -198,7 +198,7 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
  * left to core.  Without a slot the row is not compared by these keys: a row that is equal to
  * the cutoff by mapped keys may be wanted.
  */
-static bool
+static inline bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 {
 	const KeyColumns *keys = store->keys;
