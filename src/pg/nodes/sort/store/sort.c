@@ -540,8 +540,13 @@ sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)
 		for (end = start + 1; end < store->n && pairs[end] >> bits == leading; end++)
 			if (end % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
-		if (unlikely(end - start > 1))
-			sort_lower_bits(store, c, bits, lower, pairs + start, end - start, context);
+		if (likely(end - start == 1))
+		{
+			store->order[start] = (uint32) (pairs[start] & ((UINT64CONST(1) << bits) - 1));
+			store->stats.distinct++;
+			continue;
+		}
+		sort_lower_bits(store, c, bits, lower, pairs + start, end - start, context);
 		order_groups(sort, pairs + start, end - start, bits, store->order + start);
 	}
 	if (nlower == 0)
