@@ -18,10 +18,10 @@
 /* What is known of a group's values of one source. */
 typedef struct SourceCounts
 {
-	int64		nulls;
-	int64		refused;		/* by the filter */
-	ValueSummary summary;		/* of the others; of a source with runs, only their number at
-								 * first */
+	int64		nulls;			/* rows that pass the filter, and whose value is NULL */
+	int64		refused;		/* rows that the filter does not let pass */
+	ValueSummary summary;		/* of the other rows; of a source with runs only n is known before
+								 * they are read */
 } SourceCounts;
 
 typedef struct GroupReader GroupReader;
@@ -29,15 +29,15 @@ typedef struct GroupReader GroupReader;
 typedef struct GroupReaderMethods
 {
 	/*
-	 * Moves to the next group, and tells how many rows it has; false at the end.  Without
-	 * grouping columns there is one group, also of no rows.  The values are valid until the next
-	 * call.
+	 * Moves to the next group, and sets *group to its values and *rows to the number of its rows;
+	 * false at the end.  Without grouping columns there is one group, also of no rows.  The
+	 * values are the reader's, and valid until the next call.
 	 */
 	bool		(*next) (GroupReader *reader, const GroupValues **group, int64 *rows);
 
 	/*
-	 * What is known of the group's values of a source, once for each source and group, sources in
-	 * their order.
+	 * Sets *counts to what is known of the group's values of a source.  It is called once for
+	 * each source of a group, in the order of the sources.
 	 */
 	void		(*count) (GroupReader *reader, int source, SourceCounts *counts);
 
@@ -56,7 +56,10 @@ typedef struct GroupReaderMethods
 	size_t		(*runs) (GroupReader *reader, int source, const int64 **values,
 						 const int64 **run_counts);
 
-	/* How many values of the only source are different.  NULL: the runs say so. */
+	/*
+	 * Returns how many values of the only source are different.  NULL: the reader does not know
+	 * without runs.
+	 */
 	int64		(*distinct) (GroupReader *reader);
 } GroupReaderMethods;
 

@@ -113,7 +113,8 @@ extern int	aggregate_result_most_rows(const AggregateResult *result);
 /*
  * Begins a group of which only some rows are wanted: writes these rows in ascending order, and
  * returns how many they are.  Runs may then be given that end at these rows alone, with the counts
- * of all rows.  Returns 0, and begins nothing, where aggregate_result_most_rows is 0.
+ * of all rows.  Returns 0, and begins nothing, where aggregate_result_most_rows is 0.  Allocates no
+ * memory, so that it may be called for any number of groups before one of them is read.
  */
 extern int	aggregate_result_list_rows(AggregateResult *result, const GroupCounts *counts,
 									   int64 *rows);
