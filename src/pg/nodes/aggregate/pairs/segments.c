@@ -113,7 +113,10 @@ block_store_free_shared(dsa_area *area, dsa_pointer blocks)
 	}
 }
 
-/* Opens the file, unless it is open.  exists: another process has made it. */
+/*
+ * Opens the file, unless it is open.  exists: it is a shared one that has been written, and is now
+ * to be read.
+ */
 static void
 open_file(BlockStore *store, bool exists)
 {

@@ -43,35 +43,36 @@
 typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
-	Var		   *column;			/* the one column that is in it */
-	DerivedForm form;
+	Var		   *column;			/* the one column that the expression is of */
+	DerivedForm form;			/* how its values are read */
 	Oid			type;			/* by whose default operator class it is grouped */
-	bool		descending;
-	bool		nulls_first;
-	bool		placed;			/* in the order of the groups */
+	bool		descending;		/* in the order of the groups */
+	bool		nulls_first;	/* in that order, too */
+	bool		placed;			/* the order that is wanted has it */
 } QueryGroup;
 
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
-	Index		rti;
-	int			ngroups;
+	Index		rti;			/* the relation */
+	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
-	List	   *aggregates;		/* Aggrefs, and for each ... */
-	List	   *answers;		/* ... its AggregateAnswer */
+	List	   *aggregates;		/* Aggrefs, different ones */
+	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
-	List	   *columns;		/* attribute numbers */
+	List	   *columns;		/* attribute numbers of all columns to be read */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
-	List	   *pathkeys;		/* of the groups */
+	List	   *pathkeys;		/* the order in which groups come */
 	bool		looked_up;		/* the GPU may answer it without rows */
-	bool		states;			/* all of it is in states (aggref_has_state) ... */
-	bool		needs_states;	/* ... without which some of it is not answered */
+	bool		states;			/* all of it can be answered from states (aggref_has_state) */
+	bool		needs_states;	/* some of it is not answered in another way */
 } GroupsQuery;
 
 /* --- what is asked */
 
+/* Returns the group that an expression is; NULL if it is none. */
 static QueryGroup *
 find_group(const GroupsQuery *query, Node *expression)
 {
@@ -407,6 +408,7 @@ note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node 
  */
 #define STARTUP_COST		50.0
 
+/* Returns the list GROUPS_PLAN_GROUPS of the plan. */
 static List *
 describe_groups(const GroupsQuery *query, const AggregateInput *input)
 {
@@ -428,6 +430,7 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 	return groups;
 }
 
+/* Returns a path of the node without its cost; workers is 0 for a path that is not parallel. */
 static CustomPath *
 make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 		  const AggregateInput *input, int workers, Node *having)

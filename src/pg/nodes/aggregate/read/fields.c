@@ -1,6 +1,9 @@
 /*
  * fields.c
  *		Grouping columns as key codes (see fields.h).
+ *
+ * Batches of narrow columns without NULLs are the usual case: their loops are made so that
+ * compilers vectorise them.
  */
 #include "postgres.h"
 
@@ -288,8 +291,8 @@ locate(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *gro
 }
 
 /*
- * Adds the places of any batch, a row at a time, and notes which rows are outside; returns how many
- * more are than before.
+ * Adds the places of any batch, a row at a time, and notes which rows are outside.  Returns how
+ * many of these were not outside before.
  */
 static int
 locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *groups,
@@ -339,6 +342,7 @@ group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, 
 	if (certain)
 		return 0;
 
+	/* Some row is outside, or may be: each is looked at. */
 	memset(groups, 0, n * sizeof(uint32));
 	for (c = 0; c < window->code.ncolumns; c++)
 		noutside += locate_each(&batches[window->columns[c].column], n, &columns[c], groups,

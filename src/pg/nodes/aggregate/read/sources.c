@@ -120,6 +120,7 @@ aggregate_sources_end(AggregateSources *sources)
 		ExecEndNode(&sources->sources[i].scan->ps);
 }
 
+/* Returns the bytes of the parallel scan of table i. */
 static Size
 scan_size(AggregateSources *sources, int i)
 {
@@ -180,7 +181,10 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 										sources->sources[i].parallel);
 }
 
-/* EXPLAIN runs when shared memory is gone. */
+/*
+ * Takes the blocks of all processes over from shared memory, which is gone when EXPLAIN shows
+ * them.
+ */
 void
 aggregate_sources_shutdown(AggregateSources *sources)
 {
@@ -192,9 +196,9 @@ aggregate_sources_shutdown(AggregateSources *sources)
 }
 
 /*
- * The filter of the rows read, as core shows that of a scan.  If there is a
- * HAVING, core shows it as "Filter", because it is the node's qual, and the filter
- * of the rows gets another name.
+ * Shows the filter of the rows read, as core shows that of a scan.  If there is a HAVING, core
+ * shows it as "Filter", because it is the node's qual, and the filter of the rows gets another
+ * name.
  */
 static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
