@@ -52,10 +52,7 @@ plan_list(const GroupsState *node, GroupsPlanList list)
 	return list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, list);
 }
 
-/*
- * Returns the expression of column i of the scan tuple, counted from 0: grouping columns, and then
- * aggregates.
- */
+/* Returns the expression of column i of the scan tuple: grouping columns, then aggregates. */
 static Expr *
 scan_expression(const GroupsState *node, int i)
 {
@@ -65,7 +62,7 @@ scan_expression(const GroupsState *node, int i)
 
 /*
  * Returns the index of the batch that an expression derives from batch base.  Groups and
- * aggregates of the same expression and form share one column, which the first of them makes.
+ * aggregates of one expression and form share one column, which the first of them makes.
  */
 static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
@@ -178,10 +175,7 @@ count_filters(const GroupsState *node)
 	return nfilters;
 }
 
-/*
- * Returns the index of the first output that shares the state of output i; i itself if none does
- * before it.
- */
+/* Returns the first output that shares the state of output i, perhaps i itself. */
 static int
 find_shared(const GroupsState *node, int i)
 {
@@ -261,10 +255,7 @@ end_groups(CustomScanState *css)
 	aggregate_sources_end(&node->sources);
 }
 
-/*
- * Forgets rows and groups: the next call reads the tables again, whose filters may have got other
- * parameters.
- */
+/* Forgets rows and groups: the next call reads the tables again, with new parameters. */
 static void
 rescan_groups(CustomScanState *css)
 {
@@ -291,10 +282,7 @@ finish_execution(GroupsState *node)
 	groups_read_free(node);
 }
 
-/*
- * Returns the next group that passes HAVING, projected, in a slot that is valid until the next
- * call; NULL at the end.
- */
+/* Returns the next group that passes HAVING, valid until the next call; NULL at the end. */
 static TupleTableSlot *
 exec_groups(CustomScanState *css)
 {
@@ -340,10 +328,7 @@ exec_groups(CustomScanState *css)
 
 /* --- parallel */
 
-/*
- * Returns the bytes of the scans of the tables, which are first in the node's shared memory;
- * behind them is the GroupsShared.
- */
+/* Returns the bytes of the tables' scans, behind which the GroupsShared is. */
 static Size
 scans_size(GroupsState *node)
 {

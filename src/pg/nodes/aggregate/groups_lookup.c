@@ -43,7 +43,7 @@ typedef struct LookupGroup
 	int64		first;			/* position of its first key */
 	int64		rows;
 	int64		values;			/* of the rows, not NULL */
-	size_t		answers;		/* the index of its first answer among those of all groups */
+	size_t		answers;		/* the index of its first answer among all answers */
 } LookupGroup;
 
 /* The group being read. */
@@ -243,10 +243,7 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 	return lookup->layout.code.bits - lookup->value_bits <= GROUP_BITS;
 }
 
-/*
- * Returns the key of a code.  Keys are signed, and in the order of the codes also where these have
- * all 32 bits.
- */
+/* Returns the key of a code.  Keys are signed, and in the order of the codes. */
 static int32
 key_of_code(const GroupsLookup *lookup, uint64 code)
 {
@@ -328,10 +325,7 @@ make_keys(GroupsLookup *lookup)
 	return keys;
 }
 
-/*
- * Has the GPU put the keys of all rows in order, and frees the notes; false if there is no layout,
- * or the GPU could not.
- */
+/* Has the GPU put the keys of all rows in order; false if it could not.  Frees the notes. */
 static bool
 sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 {
@@ -397,7 +391,7 @@ look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to,
 }
 
 /*
- * Finds the groups, from the last one to the first, by where their keys, and those of their NULLs,
+ * Finds the groups, from the last one to the first, by where their keys, and keys of their NULLs,
  * begin.  False if the GPU could not, if there are too many, or if what it says is impossible.
  */
 static bool
@@ -524,10 +518,7 @@ want_positions(GroupsState *node)
 	return true;
 }
 
-/*
- * Looks up the values at the positions; false if the GPU could not, or if a key is not of its
- * group.
- */
+/* Looks up the values at the positions; false if the GPU could not, or is wrong. */
 static bool
 find_values(GroupsLookup *lookup, ResidentRows *rows)
 {
@@ -641,10 +632,7 @@ order_groups(const GroupsState *node)
 	group_values_free(&order.right);
 }
 
-/*
- * Finds all that the node returns, in the memory of the look-up; false if one of the steps could
- * not.
- */
+/* Finds all that the node returns; false if one of the steps could not. */
 static bool
 find_all(GroupsState *node, ResidentRows *rows)
 {

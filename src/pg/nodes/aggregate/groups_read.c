@@ -4,7 +4,7 @@
  *
  * All rows are read into an Aggregation, and noted for a look-up on the GPU where there may
  * be one.  In a parallel plan what each process has aggregated is written for the others
- * (parallel.h), and the groups are those of all processes.  Groups are read from
+ * (parallel.h), and the groups are of all processes.  Groups are read from
  * whichever GroupReader has them then.
  *
  * There are two exceptions:
@@ -67,7 +67,7 @@ groups_read_free(GroupsState *node)
 	MemoryContextResetOnly(node->memory);
 }
 
-/* Fills derived.batches: the batches that have been read, and those that are derived from them. */
+/* Fills derived.batches: batches that have been read, and batches that are derived. */
 static void
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
@@ -167,7 +167,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 
 /*
  * Begins an execution of the derived columns, or another pass.  Where there are any, a quarter of
- * the memory is for their memos, and another quarter for the values of those that are numbers.
+ * the memory is for their memos, and another quarter for values that have numbers.
  * Sets memory_limit to the rest.
  */
 static void
@@ -216,10 +216,7 @@ begin_rows(GroupsState *node)
 										 node->states ? 0 : node->nvalue_sources, limit);
 }
 
-/*
- * Ends the adding of rows: places the aggregation in front of its first group, and notes memory
- * and disk for EXPLAIN.
- */
+/* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */
 static void
 end_rows(GroupsState *node)
 {
@@ -235,10 +232,7 @@ end_rows(GroupsState *node)
 	node->done.totals.disk += stats.disk;
 }
 
-/*
- * Reads the rows of the tables, or this process's share of them, so that node->reader has their
- * groups.
- */
+/* Reads the rows, or this process's share of them, so that node->reader has their groups. */
 static void
 read_rows(GroupsState *node)
 {

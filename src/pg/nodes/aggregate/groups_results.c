@@ -46,10 +46,7 @@ want_rows(GroupsState *node, int source)
 			aggregate_result_skip(node->outputs[i].result, skipped);
 }
 
-/*
- * Gives the count(DISTINCT) of a source how many values are different, as the reader knows it, in
- * place of runs.
- */
+/* Gives the count(DISTINCT) of a source, in place of runs, what the reader knows. */
 static void
 set_distinct(GroupsState *node, int source, const GroupCounts *group)
 {

@@ -35,7 +35,7 @@ typedef struct GroupsLookup GroupsLookup;
 typedef struct GroupsDone
 {
 	bool		done;			/* an execution has ended; what follows is of it */
-	GroupsTotals totals;		/* rows aggregated; groups, those that HAVING refuses among them */
+	GroupsTotals totals;		/* of all groups, also of groups that HAVING refuses */
 	SourceSorted *sorted;		/* by source: how its values were put in order */
 	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
 } GroupsDone;
@@ -53,10 +53,7 @@ typedef struct GroupsDerived
 	RowSpill   *spill;			/* rows that the columns refused; NULL: none so far */
 } GroupsDerived;
 
-/*
- * What a node of a parallel plan shares with the other processes.  In other plans shared and
- * exchange are NULL.
- */
+/* Of a parallel plan.  In other plans shared and exchange are NULL. */
 typedef struct GroupsParallel
 {
 	GroupsShared *shared;		/* in dynamic shared memory; NULL again when that ends */
@@ -135,10 +132,7 @@ extern void groups_lookup_free(GroupsLookup *lookup);
 /* Notes rows that have been read from pages, if the scan leaves resident rows to the handler. */
 extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches);
 
-/*
- * Returns the groups, in front of the first one, when the scan has ended; NULL if the look-up has
- * not found all of them.
- */
+/* Returns the groups, in front of the first one; NULL if not all have been found. */
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
 
 /* Returns the bytes that the look-up holds. */

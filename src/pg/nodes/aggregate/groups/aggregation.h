@@ -22,7 +22,7 @@
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/nodes/aggregate/results/results.h"
 
-/* Values that aggregates are of: a column, of all rows or of those that pass a filter. */
+/* Values that aggregates are of: a column, of all rows or of rows that pass a filter. */
 typedef struct ValueSource
 {
 	int			column;			/* index of its batch; -1: only rows are counted */
@@ -43,8 +43,8 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
 									 size_t memory_limit);
 
 /*
- * Adds the rows of a batch, neither packed nor runs.  batches are those that columns and sources
- * name by their index.
+ * Adds the rows of a batch, neither packed nor runs.  Columns and sources name elements of
+ * batches by their index.
  */
 extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
 
@@ -88,10 +88,7 @@ extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int sourc
 
 /* --- reading */
 
-/*
- * Returns the reader of the groups, in front of the first one.  Nothing may be added any more.
- * The reader is the aggregation's.
- */
+/* Returns the groups, in front of the first one.  Nothing may be added any more. */
 extern GroupReader *aggregation_open(Aggregation *aggregation);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H */

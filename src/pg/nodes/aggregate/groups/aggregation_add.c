@@ -68,10 +68,7 @@ get_misses(Aggregation *aggregation, int s)
 
 /* --- the window and the layout */
 
-/*
- * Widens the layout so that ranges, one for each column, are inside.  Pairs that are there get
- * their new codes.
- */
+/* Widens the layout so that ranges are inside.  Pairs that are there get new codes. */
 static void
 widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 {
@@ -163,10 +160,7 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
 }
 
-/*
- * Grows the window over a batch's ranges, one for each column, and widens the layout as much;
- * false if there is no memory for it.
- */
+/* Grows the window, and the layout, over a batch's ranges; false if memory is too small. */
 static bool
 grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 {

@@ -128,10 +128,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 /* --- a source */
 
-/*
- * Adds what the window knows of the group to counts, which have what pairs know; then the values
- * are the rows that are left.
- */
+/* Adds what the window knows of the group to what its pairs know, and sets n. */
 static void
 count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 {

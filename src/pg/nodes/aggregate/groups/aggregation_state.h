@@ -35,8 +35,8 @@ typedef struct SourceValues
 	Misses	   *misses;			/* by group number; NULL until there are some */
 
 	/*
-	 * Values of all groups if the source has runs; and all rows outside of the window, those
-	 * without a value by a marker.  NULL until needed.
+	 * Values of all groups if the source has runs; and all rows outside of the window, of which
+	 * one without a value is a marker.  NULL until needed.
 	 */
 	PairSorter *pairs;
 	PairCursor *cursor;			/* of pairs, when the aggregation has been opened */

@@ -2,10 +2,9 @@
  * group_reader.h
  *		GroupReader: groups and what is known of each, whoever knows it.
  *
- * A HpSort Aggregate node returns the groups of a reader: those that its process has
- * aggregated (aggregation.h), those that all processes of a parallel plan have
- * (parallel.h), or those that were looked up on the GPU (groups_lookup.c).  Each
- * implementation has a GroupReader as its first member.
+ * A HpSort Aggregate node returns the groups of a reader, which are of its own process
+ * (aggregation.h), of all processes of a parallel plan (parallel.h), or looked up on the GPU
+ * (groups_lookup.c).  Each implementation has a GroupReader as its first member.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
@@ -56,10 +55,7 @@ typedef struct GroupReaderMethods
 	size_t		(*runs) (GroupReader *reader, int source, const int64 **values,
 						 const int64 **run_counts);
 
-	/*
-	 * Returns how many values of the only source are different.  NULL: the reader does not know
-	 * without runs.
-	 */
+	/* Returns how many values of the only source are different.  NULL: runs say so. */
 	int64		(*distinct) (GroupReader *reader);
 } GroupReaderMethods;
 

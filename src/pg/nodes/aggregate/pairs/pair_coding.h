@@ -70,7 +70,7 @@ pair_place_is_marker(const PairCoding *coding, uint64 place)
 	return place < (uint64) coding->markers;
 }
 
-/* Turns codes of one coding into codes of a wider one, in the same order. */
+/* Turns codes of one coding into codes of a wider one, whose order is equal. */
 typedef struct PairRecoding
 {
 	const PairCoding *from;

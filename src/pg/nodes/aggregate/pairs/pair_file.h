@@ -4,7 +4,7 @@
  *		when they are read.
  *
  * A segment keeps the coding that it was written in.  Codings become wider while pairs are added,
- * so that the codes of older segments are turned into those of the last coding as they are read.
+ * so that codes of older segments are turned into codes of the last coding as they are read.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_FILE_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_FILE_H

@@ -150,6 +150,7 @@ pair_rows_finish(PairRows *rows)
 	next_row(rows);
 }
 
+/* The group of the row that was read ahead is read now; its markers, which come first, here. */
 const GroupValues *
 pair_rows_next_group(PairRows *rows, int64 *markers)
 {
@@ -166,6 +167,7 @@ pair_rows_next_group(PairRows *rows, int64 *markers)
 	return &rows->group;
 }
 
+/* Rows of one value become one run. */
 size_t
 pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 {

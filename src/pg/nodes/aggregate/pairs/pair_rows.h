@@ -14,10 +14,7 @@
 
 typedef struct PairRows PairRows;
 
-/*
- * Makes an empty one in the current memory context; columns must outlive it.  memory_limit is
- * bytes.
- */
+/* Makes an empty one in the current memory context; memory_limit is bytes. */
 extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit);
 
 /*
@@ -39,10 +36,7 @@ extern void pair_rows_finish(PairRows *rows);
  */
 extern const GroupValues *pair_rows_next_group(PairRows *rows, int64 *markers);
 
-/*
- * Returns the next runs of the group, ascending, at most room; 0 at its end.  Values and counts
- * are the caller's.
- */
+/* Sets the next runs of the group, ascending, at most room; returns 0 at its end. */
 extern size_t pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room);
 
 /*

@@ -186,10 +186,7 @@ write_much(PairSorter *pairs, const PairCoding *coding)
 	long_sorter_reset(pairs->sorter);
 }
 
-/*
- * Codes the pairs in memory anew, whose coding was old: in place if the sorter can, else in
- * another.
- */
+/* Codes the pairs in memory anew, whose coding was old: in place if the sorter can. */
 static void
 recode_memory(PairSorter *pairs, const PairCoding *old)
 {
@@ -555,15 +552,15 @@ pairs_free(PairSorter *pairs)
 /* --- reading */
 
 /*
- * Runs that are read ahead at most to count those of a group.  Beyond that the rest of the group
- * is read twice, so that memory does not depend on how large it is.
+ * The most runs that are read ahead to count the rows of a group.  Beyond these the rest of the
+ * group is read twice, so that memory does not depend on how large it is.
  */
 #define AHEAD_RUNS (16 * BLOCK_RUNS)
 
 struct PairCursor
 {
 	PairSorter *pairs;
-	RunSource	source;			/* of the runs behind those that have been read */
+	RunSource	source;			/* of further runs */
 
 	const GroupValues *group;	/* NULL at the end */
 	GroupValues coded;			/* the group, if pairs are coded */
@@ -572,7 +569,7 @@ struct PairCursor
 	uint64		mask;			/* of the place in a code */
 	uint64		offset;			/* what the place lacks to be the value */
 
-	bool		more;			/* there may be further runs behind those that have been read */
+	bool		more;			/* the source may have further runs */
 	size_t		room;			/* of the arrays, in runs */
 	size_t		n;				/* runs that have been read */
 	size_t		at;				/* the first of them that has not been taken */
@@ -614,7 +611,7 @@ fill_block(PairCursor *cursor)
 	return cursor->n > 0;
 }
 
-/* Reads further runs behind those that have not been taken. */
+/* Reads further runs behind the runs that have not been taken. */
 static void
 read_ahead(PairCursor *cursor)
 {
@@ -679,6 +676,7 @@ start_group(PairCursor *cursor)
 	cursor->last_code = pair_code(coding, group, cursor->mask);
 }
 
+/* Where pairs have been written, memory is written as well: one merge then has all. */
 PairCursor *
 pairs_open(PairSorter *pairs)
 {
@@ -743,6 +741,7 @@ pairs_group_count(PairCursor *cursor)
 	return count;
 }
 
+/* Rows have given their markers with the group.  Of codes, markers are the group's first. */
 void
 pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 {

@@ -36,14 +36,11 @@ extern PairSorter *pairs_make(const SortContext *context, const GroupCode *group
 /* Sets another memory limit, in bytes.  What is in memory beyond it is written to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
 
-/*
- * Codes the pairs anew after their groups have become wider.  before is a copy of what the groups
- * were.
- */
+/* Codes the pairs anew: their groups have become wider than before, a copy. */
 extern void pairs_regroup(PairSorter *pairs, const GroupCode *before);
 
 /*
- * Adds values of a batch, batches[column], none of them NULL: those of nrows rows, or of the first
+ * Adds values of a batch, batches[column], none of them NULL: of nrows rows, or of the first
  * nrows if rows is NULL.  codes are the groups' codes by row of the batch.  They are NULL without
  * grouping columns, and where groups have more than 64 bits; their values are then in batches.
  */
@@ -62,7 +59,7 @@ extern bool pairs_count_packed(PairSorter *pairs, const PackedKeys *packed);
  */
 extern bool pairs_add_runs(PairSorter *pairs, const Runs *runs);
 
-/* Adds a marker for each of nrows rows; the arguments are those of pairs_add. */
+/* Adds a marker for each of nrows rows; arguments are as in pairs_add. */
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);
 
@@ -75,10 +72,7 @@ extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
 /* Returns how many values and markers have been added. */
 extern uint64 pairs_count(const PairSorter *pairs);
 
-/*
- * Frees the sorter with all of its memory, and closes its file.  A cursor must not be used any
- * more.
- */
+/* Frees the sorter with all of its memory, and closes its file. */
 extern void pairs_free(PairSorter *pairs);
 
 /* --- reading */

@@ -113,10 +113,7 @@ block_store_free_shared(dsa_area *area, dsa_pointer blocks)
 	}
 }
 
-/*
- * Opens the file, unless it is open.  exists: it is a shared one that has been written, and is now
- * to be read.
- */
+/* Opens the file, unless it is open; exists: a shared one, which is to be read. */
 static void
 open_file(BlockStore *store, bool exists)
 {
@@ -135,6 +132,7 @@ open_file(BlockStore *store, bool exists)
 	MemoryContextSwitchTo(old);
 }
 
+/* Shared memory is tried first.  Where there is none left, the block goes to the file. */
 void
 block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *place)
 {
@@ -231,10 +229,7 @@ width_of(uint64 max)
 			numbers[i] = base + ((const type *) from)[i]; \
 		break
 
-/*
- * Writes n numbers less base, each in width bytes, of which 0 is nothing; returns the aligned
- * place behind them.
- */
+/* Writes n numbers less base, each in width bytes; returns the aligned place behind them. */
 static char *
 encode_numbers(char *to, const uint64 *numbers, size_t n, uint64 base, int width)
 {
@@ -349,6 +344,7 @@ end_block(SegmentWriter *writer)
 	writer->nfilled = 0;
 }
 
+/* All blocks but the last are full, so that a run's number says in which block it is. */
 void
 segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts, size_t n)
 {
@@ -421,10 +417,7 @@ segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n, uint64 lo)
 	reader->at = reader->end = 0;
 }
 
-/*
- * Reads a block into memory, unless it is there; without a directory only the next one can be
- * read.
- */
+/* Reads a block, unless it is in memory; without a directory it must be the next one. */
 static void
 load_block(SegmentReader *reader, uint64 block)
 {
@@ -465,6 +458,7 @@ next_piece(SegmentReader *reader, uint64 *block)
 	return &reader->blocks[*block].outline;
 }
 
+/* A whole block whose codes are all below lo is passed over unread. */
 bool
 segment_reader_fill(SegmentReader *reader)
 {
@@ -647,6 +641,7 @@ merge_two(const Slice *a, const Slice *b, uint64 *codes, uint64 *counts)
 	size_t		at_b = 0;
 	size_t		n = 0;
 
+	/* A code that both have is taken of both, and its counts are added up. */
 	while (at_a < a->n && at_b < b->n)
 	{
 		uint64		code_a = a->codes[at_a];
@@ -699,6 +694,7 @@ merge_slices(SegmentMerge *merge, int nslices)
 	}
 }
 
+/* Readers that have ended are moved behind the others, where segment_merge_free finds them. */
 size_t
 segment_merge_next(SegmentMerge *merge, const uint64 **codes, const uint64 **counts)
 {

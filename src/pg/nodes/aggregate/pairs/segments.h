@@ -191,10 +191,7 @@ extern void segment_merge_reset(SegmentMerge *merge);
 extern size_t segment_merge_next(SegmentMerge *merge, const uint64 **codes,
 								 const uint64 **counts);
 
-/*
- * Returns a merge that stands where merge does, with copies of its readers, in the current memory
- * context.
- */
+/* Returns a merge that stands where merge does, with readers of its own, to be freed. */
 extern SegmentMerge *segment_merge_copy(const SegmentMerge *merge);
 
 /* Frees a merge and its readers. */

@@ -220,6 +220,7 @@ is_constant(Node *expression)
 		 !contain_subplans(expression) && !contain_volatile_functions(expression));
 }
 
+/* Whether all of some expressions have one value for a whole execution. */
 static bool
 are_constants(const List *expressions)
 {
@@ -278,10 +279,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	return true;
 }
 
-/*
- * Answers percentile_disc, percentile_cont, mode and the hypothetical-set functions of one sort
- * column.
- */
+/* Answers percentiles, mode and the hypothetical-set functions of one sort column. */
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
@@ -308,7 +306,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_DENSE_RANK:
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 		case AGGREGATE_FUNCTION_CUME_DIST:
-			/* The direct argument may be wider than the column: it has a rank all the same. */
+			/* The direct argument may be wider than the column: it has a rank nevertheless. */
 			inner = converted(argument, F_INT4_INT2, F_INT8_INT2, F_INT8_INT4);
 			break;
 		default:

@@ -46,7 +46,7 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_MULTISET_AGG
 } AggregateFunction;
 
-/* How much of its argument's values an aggregate has to be shown; each includes those before it. */
+/* How much of its argument's values an aggregate has to be shown; each includes all before it. */
 typedef enum AggregateNeeds
 {
 	AGGREGATE_NEEDS_ROWS,		/* how many rows there are */
@@ -98,10 +98,7 @@ aggref_has_state(const AggregateAnswer *answer)
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
 
-/*
- * The quick way out: false for most functions that the node does not answer.  Looks into no
- * catalog.
- */
+/* The quick way out, without catalogs: false for most functions that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREFS_H */

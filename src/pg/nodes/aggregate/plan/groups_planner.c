@@ -258,7 +258,7 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and
- * what there is no memory for is left to another pass: such groups are in no order.
+ * what there is no memory for is left to another pass: these groups are in no order.
  */
 static bool
 has_numbers(const GroupsQuery *query)
@@ -661,8 +661,8 @@ cost_groups(CustomPath *path, const GroupsQuery *query, double ngroups, double r
 }
 
 /*
- * What it costs a process to tell the others of a group, and of a run, and to put together what
- * they told, in cpu_tuple_cost.  2e7 rows, 1 to 8 workers (Intel Xeon, 16 cores, PostgreSQL
+ * What it costs a process to write a group, and a run, for the others, and to put together what
+ * they have written, in cpu_tuple_cost.  2e7 rows, 1 to 8 workers (Intel Xeon, 16 cores, PostgreSQL
  * 18, sum(x) 40 ns a row): 150 and 62 ns a group, 15 and 19 ns a run.
  */
 #define EXCHANGE_GROUP_COST	5.0
@@ -786,8 +786,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 	/*
 	 * The column functions read all pages of a table, with workers where it is large enough. In
-	 * costs, which are those of pages on disk, an index-only scan is less than the pages of a
-	 * wide table, and workers do not share them.
+	 * costs, which are for pages on disk, an index-only scan is less than the pages of a wide
+	 * table, and workers do not share them.
 	 */
 	whole = query.needs_states && input_rel->baserestrictinfo == NIL;
 	if (hpsort_debug_aggregate == NODE_FORCE || whole)

@@ -61,7 +61,7 @@ core_scan(const Path *path, const RelOptInfo *rel)
 #define FUZZ_FACTOR 1.01
 
 /*
- * Whether the node may read all pages of rel.  paths are those of core that
+ * Whether the node may read all pages of rel.  paths are the paths of core that
  * aggregate_input_find was given.
  *
  * The node stands for a sequential scan, and is offered where that is one of core's

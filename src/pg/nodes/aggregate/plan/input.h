@@ -29,7 +29,7 @@ typedef struct AggregateInput
  * Fills in *input: the tables that rel stands for, and columns in them.  Returns false if the
  * column reader cannot read one of the tables.
  *
- * paths are paths of rel that core has not freed: those of rel's own list, or of the upper
+ * paths are paths of rel that core has not freed: of rel's own list, or of the upper
  * relation into which core has put them.  columns are attribute numbers in rel, and filters
  * conditions of its columns.  looked_up says that the GPU can answer what is asked of a single
  * table's resident columns (groups_lookup.c).
@@ -51,10 +51,7 @@ extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root,
  */
 extern double aggregate_input_resident_part(const AggregateInput *input, bool gpu);
 
-/*
- * Returns the number of workers for the tables of the input, which are read one after the other
- * like one.
- */
+/* Returns the number of workers for all tables of the input, which are read like one. */
 extern int	aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_INPUT_H */

@@ -31,10 +31,7 @@
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
 
-/*
- * Returns how many integers there are from the smallest value in the statistics of a column to the
- * largest.
- */
+/* Returns how many integers a column spans, from its least value to its largest. */
 static double
 column_range(PlannerInfo *root, const Var *column)
 {

@@ -1,7 +1,7 @@
 /*
  * pair_estimate.h
  *		What pairs of group and value need, as the planner half estimates it by the columns'
- *		statistics: bits, and the cost of those that do not fit into 64.
+ *		statistics: bits, and the cost of pairs that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H

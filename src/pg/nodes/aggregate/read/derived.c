@@ -4,7 +4,7 @@
  *
  * The memo of a narrow range of values is an array, in which a value's distance from the start of
  * the range is its place.  The memo of a wide range is a hash table, which is emptied when it is
- * full.  Where the expression takes neighbouring values for the same (values/expression_blocks.h),
+ * full.  Where the expression takes neighbouring values for one (values/expression_blocks.h),
  * the memo has their blocks in place of the values.
  *
  * The memo is left where it does not help:
@@ -695,7 +695,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 			uint8	   *known;
 			int64	   *result;
 
-			/* Rows that came together often have the same value. */
+			/* Rows that came together often have one value. */
 			if (!by_array && (entry == NULL || entry->key != key))
 				entry = find_entry(&derived->memo, key);
 			known = by_array ? &states[place] : &entry->state;

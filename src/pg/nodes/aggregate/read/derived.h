@@ -52,7 +52,7 @@ extern ColumnKind derived_kind(const DerivedColumn *derived);
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /*
- * Computes the batch, which is valid until the next call, from batches, those of the scan.  Raises
+ * Computes the batch, which is valid until the next call, from the batches of the scan.  Raises
  * the errors of the expression.
  */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);

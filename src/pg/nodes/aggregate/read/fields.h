@@ -56,10 +56,7 @@ typedef struct GroupValues
 	bool	   *nulls;			/* by grouping column; the value of a NULL is 0 */
 } GroupValues;
 
-/*
- * Returns room for the values of a group, in the current memory context; group_values_free frees
- * it.
- */
+/* Returns room for a group, in the current memory context; group_values_free frees it. */
 extern GroupValues group_values_make(int ncolumns);
 extern void group_values_free(GroupValues *values);
 
@@ -90,7 +87,7 @@ extern GroupCode *group_code_copy(const GroupCode *group);
 /* Frees what group_code_init and group_code_copy have allocated, but not the struct. */
 extern void group_code_free(GroupCode *group);
 
-/* Whether the codes of two layouts of the same columns are the same. */
+/* Whether two layouts of the same columns have equal codes. */
 extern bool group_codes_equal(const GroupCode *a, const GroupCode *b);
 
 /*

@@ -218,6 +218,7 @@ row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 
 /* --- reading */
 
+/* What has been refused of the partition before waits as well, one level further. */
 bool
 row_spill_next(RowSpill *spill)
 {

@@ -81,10 +81,7 @@ extern void aggregate_sources_reinitialize_dsm(AggregateSources *sources);
 extern void aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate);
 extern void aggregate_sources_shutdown(AggregateSources *sources);
 
-/*
- * Has EXPLAIN show the number of tables, unless it is one in text format, their filter, and
- * resident blocks.
- */
+/* Shows the number of tables, unless it is one in text format, filter and resident blocks. */
 extern void aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H */

@@ -147,7 +147,7 @@ percentiles_begin(Percentiles *percentiles, int64 n)
 	percentiles->nwanted = 0;
 	percentiles->found = 0;
 	percentiles->seen = 0;
-	/* One fraction is checked even if there are no values, those of an array are not. */
+	/* One fraction is checked even if there are no values, fractions of an array are not. */
 	if (percentiles->array && n == 0)
 		return;
 	for (i = 0; i < percentiles->nfractions; i++)

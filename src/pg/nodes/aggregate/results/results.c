@@ -46,7 +46,7 @@ typedef struct ConstantArgument
 } ConstantArgument;
 
 /*
- * Of hypothetical-set functions: the argument, which is the same for all groups, and what a group
+ * Of hypothetical-set functions: the argument, which all groups share, and what a group
  * has before it and equal to it.
  */
 typedef struct HypotheticalRow
@@ -431,10 +431,7 @@ take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, si
 		result->row.peers = counts[i];
 }
 
-/*
- * Sets how many rows and different values are before the argument, and how many are its peers.
- * NULLs are rows, too.
- */
+/* Sets what is before the argument, and how many its peers are.  NULLs are rows, too. */
 static void
 count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 *peers)
 {
@@ -494,7 +491,7 @@ hypothetical_value(AggregateResult *result)
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 			return Float8GetDatum(total == 0 ? 0 : (double) rows / (double) total);
 		default:
-			/* The row itself is one of those up to its last peer. */
+			/* The row itself is among the rows up to its last peer. */
 			return Float8GetDatum((double) (rows + peers + 1) / (double) (total + 1));
 	}
 }
@@ -667,10 +664,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	}
 }
 
-/*
- * Gives runs, whose values are narrowed, to the sorter or to the multiset, which wants them in
- * order.
- */
+/* Gives runs, narrowed, to the sorter or to the multiset, which wants them in order. */
 static void
 take_keys(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {

@@ -4,7 +4,7 @@
  *		group's values or from their summary.
  *
  * Values are those of pg/values/value.h, or ranks of an enum's labels.  Results, NULLs and
- * errors are those of the aggregate functions of PostgreSQL.
+ * errors are as the aggregate functions of PostgreSQL have them.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
@@ -108,10 +108,7 @@ extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
 extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
-/*
- * Returns how many rows of a group are wanted at most in this execution; 0 if the value depends on
- * all of them.
- */
+/* Returns how many rows of a group are wanted at most; 0: the value depends on all. */
 extern int	aggregate_result_most_rows(const AggregateResult *result);
 
 /*
@@ -130,7 +127,7 @@ extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
  * --- hpsort's own aggregates of all rows (aggref_has_state)
  *
  * Where nothing but the state of an aggregate is kept, the result gets all rows as they come, and
- * none of the functions above but make and prepare.  Aggregates with the same arguments share a
+ * none of the functions above but make and prepare.  Aggregates with equal arguments share a
  * state: that of the first of them, which is the only one to which rows are added.
  */
 
@@ -140,7 +137,7 @@ extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
  */
 extern void aggregate_result_add(AggregateResult *result, const ColumnBatch *batch);
 
-/* Whether two calls have the same arguments and transition, so that they share a state. */
+/* Whether two calls have equal arguments and transitions, so that they share a state. */
 extern bool aggregate_result_shares(const AggregateResult *result, const AggregateResult *other);
 
 /*

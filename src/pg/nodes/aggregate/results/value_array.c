@@ -94,7 +94,7 @@ reserve(ValueArray *array, size_t n)
 	array->elements = (char *) repalloc(array->elements, array->capacity * size);
 }
 
-/* Does something for the C type of the elements.  Signed or not, an element has the same bits. */
+/* Does something for the C type of the elements.  Signed or not, an element has equal bits. */
 #define FOR_ELEMENT_TYPE(DO) \
 	do { \
 		switch (element_size(array->kind)) \
