@@ -45,7 +45,7 @@ extern void pair_file_free(PairFile *file);
 
 /*
  * Begins to read all runs in order, as codes of a coding that is as wide as that of any segment.
- * coding must outlive the merge, which the caller frees, and the file as well.
+ * coding must outlive the merge, which the caller frees.
  */
 extern SegmentMerge *pair_file_open(PairFile *file, const PairCoding *coding);
 

@@ -36,13 +36,13 @@ extern PairSorter *pairs_make(const SortContext *context, const GroupCode *group
 /* Sets another memory limit, in bytes.  What is in memory beyond it is written to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
 
-/* Codes the pairs anew: their groups have become wider than before, a copy. */
+/* Codes the pairs anew after the groups have become wider; before is a copy of the old ones. */
 extern void pairs_regroup(PairSorter *pairs, const GroupCode *before);
 
 /*
- * Adds values of a batch, batches[column], none of them NULL: of nrows rows, or of the first
- * nrows if rows is NULL.  codes are the groups' codes by row of the batch.  They are NULL without
- * grouping columns, and where groups have more than 64 bits; their values are then in batches.
+ * Adds values of a batch, batches[column], none of them NULL: of nrows rows, or of the first nrows
+ * if rows is NULL.  codes are the groups' codes by row of the batch.  They are NULL without
+ * grouping columns, and where groups have more than 64 bits: then batches have the groups' values.
  */
 extern void pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column,
 					  const uint64 *codes, const uint16 *rows, int nrows);

@@ -632,7 +632,7 @@ cut_slices(SegmentMerge *merge)
 
 /*
  * Merges two slices into codes and counts, and returns the number of runs.  Which slice a run is
- * from is added up, not asked: a branch would be mispredicted at every second run.
+ * from is added up, not asked: a branch that depends on codes would often be mispredicted.
  */
 static size_t
 merge_two(const Slice *a, const Slice *b, uint64 *codes, uint64 *counts)

@@ -59,7 +59,7 @@ typedef struct SourceRecord
  */
 typedef struct GroupRecord
 {
-	int64		rows;			/* of this process */
+	int64		rows;			/* of the group in the process that writes the record */
 	SourceRecord sources[FLEXIBLE_ARRAY_MEMBER];
 } GroupRecord;
 

@@ -249,8 +249,8 @@ target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *ta
 }
 
 /*
- * Estimates how much of each table is resident, with the columns that WHERE and FILTER compare.
- * Where a condition is none that resident rows can be asked, nothing is.
+ * Estimates how much of each table is resident, with the columns that WHERE and FILTER compare.  A
+ * table with a condition that resident rows cannot be asked counts as not resident.
  */
 static ResidentEstimate *
 estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_up)

@@ -29,10 +29,10 @@ typedef struct AggregateInput
  * Fills in *input: the tables that rel stands for, and columns in them.  Returns false if the
  * column reader cannot read one of the tables.
  *
- * paths are paths of rel that core has not freed: of rel's own list, or of the upper
- * relation into which core has put them.  columns are attribute numbers in rel, and filters
- * conditions of its columns.  looked_up says that the GPU can answer what is asked of a single
- * table's resident columns (groups_lookup.c).
+ * paths are paths of rel that core has not freed: of rel's own list, or of the upper relation into
+ * which core has put them.  columns are attribute numbers in rel, and filters conditions of its
+ * columns.  looked_up says that the GPU can answer what is asked of a single table's resident
+ * columns (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
 								 const List *paths, List *columns, List *filters, bool looked_up);

@@ -178,7 +178,7 @@ typedef struct Memo
 	memo_hash  *hash;			/* NULL: the array is used */
 	MemoEntry	null;			/* what NULL becomes */
 	bool		given_up;		/* nothing is looked up */
-	bool		emptied;		/* the hash table has been full */
+	bool		emptied;		/* the hash table was full, and has been emptied */
 	uint64		rows;			/* of all batches */
 	uint64		varied;			/* rows in blocks of which nothing is known */
 	uint64		computed;		/* values that were not in the memo */
