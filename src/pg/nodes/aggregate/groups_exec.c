@@ -2,8 +2,9 @@
  * groups_exec.c
  *		Custom Scan (HpSort Aggregate), the executor half (see plan/node.h).
  *
- * At its first call the node reads all rows (groups_read.c); then each call returns a
- * group of the GroupReader that has the groups.
+ * At its first call the node reads all rows (groups_read.c); then each call returns a group of the
+ * GroupReader that has the groups.  Rows of groups for which there was no memory are read after the
+ * last of these groups, and become further ones.
  */
 #include "postgres.h"
 
@@ -21,6 +22,7 @@
 
 static const CustomExecMethods groups_exec_methods;
 
+/* Makes the state of a node, of which core fills in the rest. */
 static Node *
 create_state(CustomScan *scan)
 {
@@ -36,14 +38,21 @@ const CustomScanMethods aggregate_scan_methods = {
 	.CreateCustomScanState = create_state,
 };
 
-/* --- begin, end, rescan */
+/*
+ * --- begin, end, rescan
+ *
+ * The node is described once, in the memory of the query.  An execution, from the first group to
+ * the last or to a rescan, has memory of its own.
+ */
 
+/* Returns a list of the plan node, which owns it. */
 static List *
 plan_list(const GroupsState *node, GroupsPlanList list)
 {
 	return list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, list);
 }
 
+/* Returns the expression of column i of the scan tuple: grouping columns, then aggregates. */
 static Expr *
 scan_expression(const GroupsState *node, int i)
 {
@@ -51,7 +60,10 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
-/* The index of the batch derived from batch base by an expression, which others may share. */
+/*
+ * Returns the index of the batch that an expression derives from batch base.  Groups and
+ * aggregates of one expression and form share one column, which the first of them makes.
+ */
 static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 {
@@ -66,13 +78,17 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 	return node->nread + d;
 }
 
-/* The derived column of a batch; NULL if it is that of a column. */
+/* Returns the derived column of a batch; NULL if the batch is one that is read, or -1. */
 static DerivedColumn *
 derived_of_batch(const GroupsState *node, int batch)
 {
 	return batch < node->nread ? NULL : node->derived.columns[batch - node->nread];
 }
 
+/*
+ * Fills in the grouping columns from the plan.  Raises an error if the user must not call the
+ * equality of a column's type.
+ */
 static void
 describe_groups(GroupsState *node)
 {
@@ -93,7 +109,7 @@ describe_groups(GroupsState *node)
 		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
 		group->descending = list_nth_int(groups, first + 2) != 0;
 		group->nulls_first = list_nth_int(groups, first + 3) != 0;
-		/* Core's nodes call the function, and this one does in its place. */
+		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
 		if (form == DERIVED_NONE)
@@ -104,7 +120,11 @@ describe_groups(GroupsState *node)
 	}
 }
 
-/* The source of an aggregate's values, which aggregates of the same values share. */
+/*
+ * Returns the index of the source of an aggregate's values, which is made unless another aggregate
+ * of the same column and filter has it; -1 for an aggregate that counts all rows.  filter is the
+ * number of the FILTER, or -1.
+ */
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
@@ -143,6 +163,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	return s;
 }
 
+/* Returns how many different FILTERs there are: the plan numbers them from 0. */
 static int
 count_filters(const GroupsState *node)
 {
@@ -154,7 +175,7 @@ count_filters(const GroupsState *node)
 	return nfilters;
 }
 
-/* The first output that shares the state of output i, perhaps this one. */
+/* Returns the first output that shares the state of output i, perhaps i itself. */
 static int
 find_shared(const GroupsState *node, int i)
 {
@@ -165,6 +186,10 @@ find_shared(const GroupsState *node, int i)
 	return first;
 }
 
+/*
+ * Fills in the aggregates and the sources of their values from the plan, after the groups.  Raises
+ * an error if the user must not call an aggregate.
+ */
 static void
 describe_outputs(GroupsState *node)
 {
@@ -194,6 +219,7 @@ describe_outputs(GroupsState *node)
 	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
 }
 
+/* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
 {
@@ -218,6 +244,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	groups_read_begin(node, eflags, count_filters(node));
 }
 
+/* Ends the node, also one whose groups have not all been returned. */
 static void
 end_groups(CustomScanState *css)
 {
@@ -228,6 +255,7 @@ end_groups(CustomScanState *css)
 	aggregate_sources_end(&node->sources);
 }
 
+/* Forgets rows and groups: the next call reads the tables again, with new parameters. */
 static void
 rescan_groups(CustomScanState *css)
 {
@@ -254,6 +282,7 @@ finish_execution(GroupsState *node)
 	groups_read_free(node);
 }
 
+/* Returns the next group that passes HAVING, valid until the next call; NULL at the end. */
 static TupleTableSlot *
 exec_groups(CustomScanState *css)
 {
@@ -299,7 +328,7 @@ exec_groups(CustomScanState *css)
 
 /* --- parallel */
 
-/* The scans of the tables come first, and then the exchange. */
+/* Returns the bytes of the tables' scans, behind which the GroupsShared is. */
 static Size
 scans_size(GroupsState *node)
 {
@@ -312,6 +341,7 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 	return add_size(scans_size((GroupsState *) css), groups_shared_size(pcxt->nworkers));
 }
 
+/* Called in the leader before it starts workers. */
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
@@ -325,6 +355,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	groups_shared_init(node->parallel.shared, pcxt);
 }
 
+/* Called in the leader before it starts workers for another execution. */
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
@@ -335,6 +366,7 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 		groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
 }
 
+/* Called in a worker before its first group. */
 static void
 initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
@@ -346,8 +378,9 @@ initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 }
 
 /*
- * No more groups are wanted, and shared memory ends.  EXPLAIN in the leader shows what all
- * processes have done.
+ * Called when no more groups are wanted, as long as there is shared memory.  Adds what this
+ * process has done, also where groups are left, to what all have done, which EXPLAIN shows in the
+ * leader.
  */
 static void
 shutdown_groups(CustomScanState *css)

@@ -1,6 +1,7 @@
 /*
  * groups_explain.c
- *		EXPLAIN of HpSort Aggregate.
+ *		EXPLAIN of HpSort Aggregate: groups and aggregates, the tables that are read, and with
+ *		ANALYZE what the last execution did.
  */
 #include "postgres.h"
 
@@ -11,7 +12,7 @@
 #include "pg/nodes/aggregate/groups_state.h"
 #include "sort/algorithms.h"
 
-/* The expressions of the scan tuple from column from to column to - 1. */
+/* Returns the texts of the expressions of the scan tuple, from column from to column to - 1. */
 static List *
 deparse_columns(const GroupsState *node, List *context, int from, int to, ExplainState *es)
 {
@@ -30,7 +31,7 @@ deparse_columns(const GroupsState *node, List *context, int from, int to, Explai
 	return result;
 }
 
-/* How the values of the sources were put in order. */
+/* Shows by which algorithm, and in VERBOSE why, the values of each source were put in order. */
 static void
 explain_sorted(const GroupsState *node, ExplainState *es)
 {
@@ -63,7 +64,7 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 		ExplainPropertyList("Reason", reasons, es);
 }
 
-/* What the last execution did. */
+/* Shows what the last execution did. */
 static void
 explain_done(const GroupsState *node, ExplainState *es)
 {

@@ -30,19 +30,20 @@
 #define GROUP_BITS 20
 
 /*
- * Rows of other blocks may take a part of the memory limit, and groups with their answers as much.
+ * Rows of other blocks may take this part of the memory limit, and groups with their answers
+ * another.
  */
 #define MEMORY_SHARE 4
 
-/* A group, as it was found. */
+/* A group that has been found. */
 typedef struct LookupGroup
 {
-	uint32		code;
-	uint32		nanswers;
+	uint32		code;			/* of its grouping columns, without the place of a value */
+	uint32		nanswers;		/* how many of its positions are wanted */
 	int64		first;			/* position of its first key */
 	int64		rows;
-	int64		values;			/* of these, not NULL */
-	size_t		answers;		/* its first one among all */
+	int64		values;			/* of the rows, not NULL */
+	size_t		answers;		/* the index of its first answer among all answers */
 } LookupGroup;
 
 /* The group being read. */
@@ -56,12 +57,12 @@ typedef struct LookupPosition
 
 struct GroupsLookup
 {
-	GroupReader reader;
-	ResidentRowsHandler handler;
+	GroupReader reader;			/* first, because a reader is cast to its look-up */
+	ResidentRowsHandler handler;	/* which the scan calls; its arg is the node */
 	int			ncolumns;		/* of the scan */
 	int			nfields;		/* grouping columns, and then the value, if there is one */
-	GroupColumn *fields;		/* of the layout */
-	bool		has_value;
+	GroupColumn *fields;		/* of the layout: the columns as keys have them */
+	bool		has_value;		/* aggregates are of a column, whose place is the last in a key */
 	bool		ranked;			/* groups by an enum come in the order of its labels, not of the
 								 * codes */
 	bool		extremes;		/* the smallest and the largest value are wanted */
@@ -69,19 +70,19 @@ struct GroupsLookup
 
 	/* of an execution */
 	MemoryContext memory;
-	LookupNotes notes;			/* rows of other blocks */
-	size_t		limit;			/* bytes */
-	GroupCode	layout;
-	int			value_bits;
-	uint32		offset;			/* of a key from its code */
+	LookupNotes notes;			/* rows of blocks that are not resident */
+	size_t		limit;			/* bytes, of the notes and of the groups each */
+	GroupCode	layout;			/* of keys: grouping columns above the value */
+	int			value_bits;		/* of a key, for the place of its value */
+	uint32		offset;			/* what is added to a code to make a key that is signed */
 	bool		found;			/* all that follows is known */
-	LookupGroup *groups;		/* the last one that is returned first */
+	LookupGroup *groups;		/* in the reverse order: the last one is returned first */
 	size_t		ngroups;
 	size_t		groups_room;
 	int64	   *positions;		/* among a group's values, ascending; of all answers */
 	int64	   *values;			/* ... which are these */
-	size_t		nanswers;
-	int64		ndistinct;
+	size_t		nanswers;		/* of all groups */
+	int64		ndistinct;		/* different values of the only group, if distinct */
 
 	LookupPosition at;
 };
@@ -104,8 +105,9 @@ note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *o
 static bool handle_rows(void *arg, struct ResidentRows *rows);
 
 /*
- * The column whose values tell a group's, for each grouping column, into fields; false if groups
- * are of expressions.  Of the places of an enum's labels these are the labels themselves.
+ * Fills in the fields of the grouping columns, of which each must be a column of the table; false
+ * if groups are of expressions.  Where groups are places of an enum's labels, the field is the
+ * labels, which are what is resident.
  */
 static bool
 find_fields(GroupsLookup *lookup, const GroupsState *node)
@@ -200,7 +202,10 @@ groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 
 /* --- keys */
 
-/* Makes the layout of all rows; false if keys take too many bits. */
+/*
+ * Makes the layout of all rows, of resident and of noted ones; false if keys take more than 32
+ * bits, or groups more than GROUP_BITS.
+ */
 static bool
 make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 {
@@ -238,6 +243,7 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 	return lookup->layout.code.bits - lookup->value_bits <= GROUP_BITS;
 }
 
+/* Returns the key of a code.  Keys are signed, and in the order of the codes. */
 static int32
 key_of_code(const GroupsLookup *lookup, uint64 code)
 {
@@ -286,7 +292,7 @@ describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 	layout->base = (uint32) key_of_code(lookup, base);
 }
 
-/* The keys of the rows that have been noted. */
+/* Returns the keys of the rows that have been noted, in their order.  The caller frees them. */
 static int32 *
 make_keys(GroupsLookup *lookup)
 {
@@ -319,6 +325,7 @@ make_keys(GroupsLookup *lookup)
 	return keys;
 }
 
+/* Has the GPU put the keys of all rows in order; false if it could not.  Frees the notes. */
 static bool
 sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 {
@@ -363,8 +370,9 @@ add_group(GroupsLookup *lookup, LookupGroup group)
 }
 
 /*
- * Of codes from .. to - 1, how many keys are below the first ones, and with nulls below those of
- * their NULLs; false as find_groups.
+ * Looks for the keys of groups with codes from .. to - 1.  Sets below to how many keys are less
+ * than the first key of each group, and with nulls, behind these, how many are less than the key
+ * of its NULLs.  keys and below have room.  Returns false if the GPU could not.
  */
 static bool
 look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls,
@@ -383,7 +391,7 @@ look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to,
 }
 
 /*
- * Finds the groups, from the last one to the first, by where their keys, and those of their NULLs,
+ * Finds the groups, from the last one to the first, by where their keys, and keys of their NULLs,
  * begin.  False if the GPU could not, if there are too many, or if what it says is impossible.
  */
 static bool
@@ -486,8 +494,6 @@ want_positions(GroupsState *node)
 {
 	GroupsLookup *lookup = node->lookup;
 	size_t		most = most_positions(node);
-	MemoryContext temporary;
-	MemoryContext old;
 	int64	   *wanted;
 	size_t		g;
 
@@ -497,28 +503,22 @@ want_positions(GroupsState *node)
 	lookup->positions = MemoryContextAllocHuge(CurrentMemoryContext,
 											   most * lookup->ngroups * sizeof(int64) + 1);
 	wanted = palloc_array(int64, most);
-	temporary = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate positions",
-									  ALLOCSET_DEFAULT_SIZES);
 	lookup->nanswers = 0;
 	for (g = lookup->ngroups; g-- > 0;)
 	{
 		LookupGroup *group = &lookup->groups[g];
 
 		CHECK_FOR_INTERRUPTS();
-		old = MemoryContextSwitchTo(temporary);
 		group->nanswers = list_positions(node, group, wanted);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(temporary);
 		group->answers = lookup->nanswers;
 		memcpy(lookup->positions + lookup->nanswers, wanted, group->nanswers * sizeof(int64));
 		lookup->nanswers += group->nanswers;
 	}
-	MemoryContextDelete(temporary);
 	pfree(wanted);
 	return true;
 }
 
-/* Looks up the values at the positions; false as find_groups. */
+/* Looks up the values at the positions; false if the GPU could not, or is wrong. */
 static bool
 find_values(GroupsLookup *lookup, ResidentRows *rows)
 {
@@ -562,7 +562,10 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 	return true;
 }
 
-/* How many different values there are. */
+/*
+ * Asks how many different values there are, which is one less than the keys where there are NULLs;
+ * false if the GPU could not, or if the number is impossible.
+ */
 static bool
 find_distinct(GroupsLookup *lookup, ResidentRows *rows)
 {
@@ -602,6 +605,7 @@ typedef struct GroupOrder
 	GroupValues right;
 } GroupOrder;
 
+/* For qsort_arg: groups are kept from the last one to the first. */
 static int
 compare_groups(const void *a, const void *b, void *arg)
 {
@@ -614,6 +618,7 @@ compare_groups(const void *a, const void *b, void *arg)
 								&order->left);
 }
 
+/* Puts groups that come in the order of their codes into that of the labels. */
 static void
 order_groups(const GroupsState *node)
 {
@@ -627,7 +632,7 @@ order_groups(const GroupsState *node)
 	group_values_free(&order.right);
 }
 
-/* Finds all that the node returns. */
+/* Finds all that the node returns; false if one of the steps could not. */
 static bool
 find_all(GroupsState *node, ResidentRows *rows)
 {
@@ -652,7 +657,10 @@ find_all(GroupsState *node, ResidentRows *rows)
 	return true;
 }
 
-/* A ResidentRowsHandler's function. */
+/*
+ * A ResidentRowsHandler's function.  Returns whether the groups have been found; otherwise the
+ * scan reads the resident rows, too.
+ */
 static bool
 handle_rows(void *arg, struct ResidentRows *rows)
 {
@@ -664,13 +672,13 @@ handle_rows(void *arg, struct ResidentRows *rows)
 		lookup->found = find_all(node, rows);
 	resident_rows_end(rows);
 	lookup_notes_end(&lookup->notes);
-	if (!lookup->found)
-		groups_lookup_free(lookup);
 	if (lookup->found)
 	{
 		lookup->at.next = lookup->ngroups;
 		lookup->at.group = group_values_make(Max(lookup->nfields, 1));
 	}
+	else
+		groups_lookup_free(lookup);
 	MemoryContextSwitchTo(old);
 	return lookup->found;
 }
@@ -693,6 +701,10 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	return true;
 }
 
+/*
+ * Counts from positions alone.  Smallest and largest value are the first and the last answer:
+ * right if they are wanted, and otherwise not read.
+ */
 static void
 count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
@@ -709,6 +721,10 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 	}
 }
 
+/*
+ * Returns the answers as one block of runs: each stands for the rows behind the answer before it,
+ * up to its own.  Rows behind the last answer are in no run.
+ */
 static size_t
 next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {

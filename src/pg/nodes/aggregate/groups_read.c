@@ -4,15 +4,17 @@
  *
  * All rows are read into an Aggregation, and noted for a look-up on the GPU where there may
  * be one.  In a parallel plan what each process has aggregated is written for the others
- * (parallel.h), and the groups are those of all processes.  Groups are read from
+ * (parallel.h), and the groups are of all processes.  Groups are read from
  * whichever GroupReader has them then.
  *
- * Values of hpsort's own aggregates without groups go into the states of their results instead,
- * and the aggregation counts rows.  Other processes get these states (aggregate_state.h).
+ * There are two exceptions:
  *
- * Rows of groups by a value for whose number there was no memory are left to further
- * passes, in each of which other values have numbers (RowSpill).  Groups of
- * different passes are different ones, and in no order.
+ * - Values of hpsort's own aggregates without groups go into the states of their results
+ *	 (aggregate_state.h), which core combines in a parallel plan.  The aggregation counts rows.
+ * - Groups by an expression may need a number for each of its values (DERIVED_NUMBERS).  Rows of
+ *	 values for which there is no memory are written to files (RowSpill), and read in further
+ *	 passes, in each of which other values have numbers.  All rows of a group are in one pass, and
+ *	 the passes are in no order.
  */
 #include "postgres.h"
 
@@ -33,12 +35,12 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 	if (node->derived.n > 0)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
-	/* What is derived of a column is derived of its rows. */
+	/* Derived columns are computed from rows, not from runs. */
 	node->sources.runs = node->derived.n == 0;
 	node->lookup = groups_lookup_make(node);
 }
 
-/* Gives back what is kept of the rows. */
+/* Gives back what is kept of the rows, and the temporary files of the aggregation. */
 static void
 free_rows(GroupsState *node)
 {
@@ -65,7 +67,7 @@ groups_read_free(GroupsState *node)
 	MemoryContextResetOnly(node->memory);
 }
 
-/* Has the derived columns computed beside those that have been read. */
+/* Fills derived.batches: batches that have been read, and batches that are derived. */
 static void
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
@@ -76,7 +78,10 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d], batches);
 }
 
-/* Notes the rows that derived columns refuse; false if there are none. */
+/*
+ * Notes the rows of a batch that derived columns refuse, for row_spill_divide; false if there are
+ * none.  The first refused row of an execution makes the spill.
+ */
 static bool
 refuse_rows(GroupsState *node, const ColumnBatch *batches)
 {
@@ -101,7 +106,10 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 	return refused;
 }
 
-/* A ColumnConsume: the aggregation counts rows, and has no sources. */
+/*
+ * A ColumnConsume: adds rows to the states, each of which is the first output's that has it.  The
+ * aggregation, which has no sources, counts rows.
+ */
 static void
 add_batches_to_states(void *arg, const ColumnBatch *batches)
 {
@@ -121,7 +129,10 @@ add_batches_to_states(void *arg, const ColumnBatch *batches)
 					  (int64) batches[0].n + (batches[0].runs ? batches[0].nnulls : 0));
 }
 
-/* A ColumnConsume. */
+/*
+ * A ColumnConsume: adds rows, runs or packed values to the aggregation.  Packed values are
+ * unpacked into rows if more than counting is wanted of them.
+ */
 static void
 add_batches_to_groups(void *arg, const ColumnBatch *batches)
 {
@@ -154,7 +165,11 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	aggregation_add(node->aggregation, batches);
 }
 
-/* Begins an execution of the derived columns, or another pass, and finds what memory they leave. */
+/*
+ * Begins an execution of the derived columns, or another pass.  Where there are any, a quarter of
+ * the memory is for their memos, and another quarter for values that have numbers.
+ * Sets memory_limit to the rest.
+ */
 static void
 begin_derived(GroupsState *node)
 {
@@ -185,13 +200,13 @@ begin_derived(GroupsState *node)
 	}
 }
 
-/* Makes an aggregation without rows. */
+/* Makes an aggregation without rows, in the current memory context. */
 static void
 begin_rows(GroupsState *node)
 {
 	size_t		limit = node->memory_limit;
 
-	/* What is written for other processes is in memory, too. */
+	/* The other half is for what is written to shared memory (read_and_exchange). */
 	if (node->parallel.shared)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
@@ -201,7 +216,7 @@ begin_rows(GroupsState *node)
 										 node->states ? 0 : node->nvalue_sources, limit);
 }
 
-/* All rows are in the aggregation, which is placed in front of its first group. */
+/* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */
 static void
 end_rows(GroupsState *node)
 {
@@ -217,7 +232,7 @@ end_rows(GroupsState *node)
 	node->done.totals.disk += stats.disk;
 }
 
-/* Reads the rows, or this process's share of them. */
+/* Reads the rows, or this process's share of them, so that node->reader has their groups. */
 static void
 read_rows(GroupsState *node)
 {
@@ -258,7 +273,10 @@ groups_read_refused(GroupsState *node)
 	return true;
 }
 
-/* Reads the rows, and shares what is in them with other processes. */
+/*
+ * Reads this process's share of the rows, and exchanges groups with the others.  A process that
+ * comes too late to read has no reader where only one process has read.
+ */
 static void
 read_and_exchange(GroupsState *node)
 {

@@ -1,13 +1,20 @@
 /*
  * groups_results.c
  *		The values of the aggregates of a group, from whichever GroupReader has the group.
+ *
+ * For each source of values the reader gives counts, and then runs if an aggregate wants them.
+ * Each run is shown to all aggregates of the source, so that it is read once.  At last each
+ * aggregate makes its value, of the runs that it has been shown or of the source's summary.
  */
 #include "postgres.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
-/* Where it is known how many values are different, count(DISTINCT) wants no runs. */
+/*
+ * Whether an output wants the runs of a source.  count(DISTINCT) does not where the reader knows
+ * how many values are different.
+ */
 static bool
 wants_runs(const GroupsState *node, const GroupsOutput *output, int source)
 {
@@ -16,8 +23,9 @@ wants_runs(const GroupsState *node, const GroupsOutput *output, int source)
 }
 
 /*
- * Where all that is wanted of a source are the values of some rows, sees to it that other
- * runs need not be read.
+ * Limits the runs of a source to some rows of the group, if all aggregates of the source want rows
+ * by their number alone.  The results get the number of rows that are skipped before the first
+ * run.
  */
 static void
 want_rows(GroupsState *node, int source)
@@ -38,7 +46,7 @@ want_rows(GroupsState *node, int source)
 			aggregate_result_skip(node->outputs[i].result, skipped);
 }
 
-/* What is known of how many values are different, in the place of runs. */
+/* Gives the count(DISTINCT) of a source, in place of runs, what the reader knows. */
 static void
 set_distinct(GroupsState *node, int source, const GroupCounts *group)
 {
@@ -53,7 +61,7 @@ set_distinct(GroupsState *node, int source, const GroupCounts *group)
 		}
 }
 
-/* Counts the values of a source, and shows its runs to the aggregates that want them. */
+/* Sets the counts of a source, and shows its runs to the aggregates that want them. */
 static void
 read_source(GroupsState *node, int source)
 {
@@ -97,8 +105,8 @@ groups_prepare_results(GroupsState *node)
 }
 
 /*
- * Puts the values of states into the scan tuple.  Notes what EXPLAIN shows: how the values of a
- * source were put in order, for the first state that has them.
+ * Puts the values of states into the scan tuple, and gives the states back.  Notes for EXPLAIN how
+ * the values of a source were put in order, by the first of its states that says so.
  */
 static void
 fill_states(GroupsState *node, TupleTableSlot *slot)

@@ -20,72 +20,75 @@
 /* An aggregate: a column of the scan tuple. */
 typedef struct GroupsOutput
 {
-	const Aggref *aggref;
-	AggregateAnswer answer;
-	AggregateResult *result;
-	int			source;			/* of its values; -1: all rows are counted */
-	int			shared;			/* the first output whose state is this one's, too */
+	const Aggref *aggref;		/* the call; part of the plan */
+	AggregateAnswer answer;		/* how it is answered (aggrefs.h) */
+	AggregateResult *result;	/* computes it for one group after the other */
+	int			source;			/* index of the source of its values; -1: it counts all rows */
+	int			shared;			/* index of the first output that has the same state, perhaps its
+								 * own */
 } GroupsOutput;
 
 /* Groups that are looked up among keys that the GPU has put in order: groups_lookup.c. */
 typedef struct GroupsLookup GroupsLookup;
 
-/* For EXPLAIN: what was done by the last execution. */
+/* What the last execution did, for EXPLAIN. */
 typedef struct GroupsDone
 {
-	bool		done;
-	GroupsTotals totals;		/* rows aggregated; groups, those that HAVING refuses among them */
-	SourceSorted *sorted;		/* by source, with ... */
-	SorterStats *stats;
+	bool		done;			/* an execution has ended; what follows is of it */
+	GroupsTotals totals;		/* of all groups, also of groups that HAVING refuses */
+	SourceSorted *sorted;		/* by source: how its values were put in order */
+	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
 } GroupsDone;
 
-/* Columns derived of those that are read. */
+/* Columns that are computed from the columns that are read. */
 typedef struct GroupsDerived
 {
-	int			n;
-	DerivedColumn **columns;
-	DerivedColumn **of_groups;	/* of which a group's values are; NULL: of a column */
-	DerivedColumn **of_sources; /* the same by source */
-	ColumnBatch *batches;		/* of columns and filters, and behind them these; NULL if n = 0 */
-	MemoryContext memory;
-	RowSpill   *spill;			/* rows that they refused; NULL: none */
+	int			n;				/* how many there are */
+	DerivedColumn **columns;	/* the batch of column d is number nread + d */
+	DerivedColumn **of_groups;	/* by grouping column; NULL: it is a column of the table */
+	DerivedColumn **of_sources; /* by value source; NULL: it is not derived */
+	ColumnBatch *batches;		/* the batches that were read, and behind them the n derived ones;
+								 * NULL if n = 0 */
+	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
+	RowSpill   *spill;			/* rows that the columns refused; NULL: none so far */
 } GroupsDerived;
 
-/* In a parallel plan; else shared is NULL, and there is no exchange. */
+/* Of a parallel plan.  In other plans shared and exchange are NULL. */
 typedef struct GroupsParallel
 {
-	GroupsShared *shared;
-	GroupsDescription description;
+	GroupsShared *shared;		/* in dynamic shared memory; NULL again when that ends */
+	GroupsDescription description;	/* what groups and sources are; set in all plans */
 	GroupsExchange *exchange;	/* NULL as well where core's Finalize Aggregate gets states */
 } GroupsParallel;
 
 typedef struct GroupsState
 {
-	CustomScanState css;
-	MemoryContext memory;		/* of one execution */
+	CustomScanState css;		/* first, because core has pointers to it */
+	MemoryContext memory;		/* of one execution; its child contexts are emptied one by one */
 	MemoryContext rows_memory;	/* of what is kept of its rows */
 	SortContext context;		/* of results, in memory; of states, in rows_memory */
-	SortContext rows_context;	/* of the aggregation, in rows_memory */
-	AggregateSources sources;
+	SortContext rows_context;	/* of the aggregation, whose memory is rows_memory */
+	AggregateSources sources;	/* the tables to be read */
 
-	int			ngroups;
+	int			ngroups;		/* grouping columns */
 	GroupColumn *groups;
-	int			noutputs;
+	int			noutputs;		/* aggregates */
 	GroupsOutput *outputs;
-	bool		states;			/* all there is are states of outputs, without groups */
-	int			nvalue_sources;
+	bool		states;			/* there are no groups and filters, and each aggregate is a state
+								 * of its own (aggref_has_state) */
+	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
 
-	int			nread;			/* batches of columns and filters */
+	int			nread;			/* batches that are read: columns, then filters */
 	GroupsDerived derived;
-	size_t		memory_limit;	/* that derived columns leave, of the execution */
+	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	GroupsParallel parallel;
 
-	GroupsLookup *lookup;		/* NULL: more than that is wanted of the rows */
+	GroupsLookup *lookup;		/* NULL: the groups cannot be looked up */
 	bool		prepared;		/* the results' direct arguments have been evaluated */
 
 	bool		started;		/* all rows have been read */
-	bool		ended;
+	bool		ended;			/* no more groups are returned */
 	Aggregation *aggregation;	/* what this process has read; NULL if it is not needed */
 	GroupReader *reader;		/* of what is returned; NULL: another process has it all */
 	SourceCounts *counts;		/* by source, of the group being returned */
@@ -94,30 +97,45 @@ typedef struct GroupsState
 
 /* --- groups_results.c */
 
-/* Evaluates the direct arguments of the results, once an execution: when there is a group. */
+/*
+ * Evaluates the direct arguments of the results, once in an execution.  Called only if there is a
+ * group: an error in them is none where there is no group.
+ */
 extern void groups_prepare_results(GroupsState *node);
 
-/* Puts a group's values and aggregates into the scan tuple. */
+/*
+ * Puts the values and aggregates of a group of node->reader into the scan tuple, which must be
+ * empty; rows is how many rows the group has.  Datums are in the current memory context, or belong
+ * to the node and are valid until the next group.
+ */
 extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows,
 							 TupleTableSlot *slot);
 
 /* --- groups_lookup.c */
 
 /*
- * For a node that has been described, in the query's memory; NULL if rows, or runs of values, are
- * wanted.
+ * Makes a look-up for a node whose groups, outputs and tables have been described, in the current
+ * memory context.  Returns NULL if the node wants more than positions and keys: rows, or all runs
+ * of values.
  */
 extern GroupsLookup *groups_lookup_make(GroupsState *node);
 
-/* Begins an execution, whose memory has a limit; the result is for the scan. */
+/*
+ * Begins an execution, in which the look-up may take a part of memory_limit, in bytes.  Returns
+ * the handler that the scan calls with its resident rows; it is the look-up's.
+ */
 extern ResidentRowsHandler *groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit);
+
+/* Forgets what an execution has found, and gives its memory back. */
 extern void groups_lookup_free(GroupsLookup *lookup);
 
-/* Notes rows that have been read, if the scan has others to be taken. */
+/* Notes rows that have been read from pages, if the scan leaves resident rows to the handler. */
 extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches);
 
-/* The groups, if all have been found when all rows have been read; else NULL. */
+/* Returns the groups, in front of the first one; NULL if not all have been found. */
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
+
+/* Returns the bytes that the look-up holds. */
 extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
 /* --- groups_read.c */
@@ -128,10 +146,13 @@ extern void groups_read_begin(GroupsState *node, int eflags, int nfilters);
 /* Reads all rows, or this process's share of them; then node->reader is before its first group. */
 extern void groups_read_start(GroupsState *node);
 
-/* Reads rows that have been refused, in place of those before; false if there are none. */
+/*
+ * Reads a part of the rows that have been refused, in place of the rows before, so that
+ * node->reader is in front of the first of their groups.  Returns false if no rows are left.
+ */
 extern bool groups_read_refused(GroupsState *node);
 
-/* Gives back what an execution holds. */
+/* Gives back what an execution holds: rows, files and results. */
 extern void groups_read_free(GroupsState *node);
 
 /* --- groups_explain.c */

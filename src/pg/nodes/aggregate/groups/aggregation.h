@@ -3,14 +3,14 @@
  *		Aggregation: what a HpSort Aggregate node keeps of the rows that it reads,
  *		group by group.
  *
- * Groups in a window of narrow ranges have numbers, and what is known of each is in
- * arrays: its rows and, of each value source, a summary.  Rows of other groups, and
- * all values that are wanted in order, go to PairSorters.  Both are read together,
- * in the order of the groups.
+ * Groups in a window of narrow ranges have numbers, and what is known of each is in arrays: its
+ * rows and, of each value source, a summary.  Two things go to PairSorters: rows of groups outside
+ * of the window, and values that are wanted in order.  Arrays and sorters are read together, in the
+ * order of the groups.
  *
- * It grows the window while that is within the memory limit.  From the first row on
- * that has to stay outside, the window stays as it is, so that all rows of a group
- * are on one side.
+ * The window grows as long as its arrays take no more than half of the memory limit.  From the
+ * first row on that stays outside, the window does not grow any more, so that either all rows of a
+ * group are inside or none.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H
@@ -22,55 +22,59 @@
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/nodes/aggregate/results/results.h"
 
-/* Values that aggregates are of: a column, of all rows or of those that pass a filter. */
+/* Values that aggregates are of: a column, of all rows or of rows that pass a filter. */
 typedef struct ValueSource
 {
-	int			column;			/* index of its batch; -1: rows are counted only */
+	int			column;			/* index of its batch; -1: only rows are counted */
 	int			filter;			/* index of the filter's batch; -1: none */
-	ColumnKind	kind;
-	bool		runs;			/* values are wanted in order */
+	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
+	bool		runs;			/* an aggregate wants the values in order */
 } ValueSource;
 
 typedef struct Aggregation Aggregation;
 
 /*
- * Makes an empty aggregation in the current memory context, which must be that of
- * context, too.  It keeps the arrays of columns and sources.
+ * Makes an empty aggregation in the current memory context, from which context must allocate, too.
+ * Context, columns and sources must outlive it.  memory_limit is bytes; what does not fit is
+ * written to temporary files.
  */
 extern Aggregation *aggregation_make(const SortContext *context, const GroupColumn *columns,
 									 int ncolumns, const ValueSource *sources, int nsources,
 									 size_t memory_limit);
 
-/* Adds the rows of a batch. */
+/*
+ * Adds the rows of a batch, neither packed nor runs.  Columns and sources name elements of
+ * batches by their index.
+ */
 extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
 
-/* Counts rows of an aggregation without grouping columns and sources. */
+/* Adds to the number of rows of an aggregation without grouping columns and sources. */
 extern void aggregation_count(Aggregation *aggregation, int64 rows);
 
 /*
- * Adds the packed values or the runs, at least one, of the only column there is, none NULL; false,
- * and nothing done, if that takes more than counting and adding up.
+ * Adds the packed values or the runs, at least one, of the only column that is read; none of them
+ * is NULL.  Returns false, and adds nothing, unless counting and adding up is all that they need.
  */
 extern bool aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch);
 
-/*
- * Adds a batch of runs, whatever their groups; its arrays are overwritten.
- */
+/* Adds a batch of runs, whatever their groups.  The arrays of the batch are overwritten. */
 extern void aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch);
 
+/* Closes files and frees sorters; the rest goes with its memory context. */
 extern void aggregation_free(Aggregation *aggregation);
 
 /* --- for EXPLAIN */
 
 typedef struct AggregationStats
 {
-	size_t		memory;			/* bytes held, at most so far as it was looked at */
-	uint64		disk;			/* bytes written */
+	size_t		memory;			/* bytes held, the most that were seen */
+	uint64		disk;			/* bytes written to temporary files */
 } AggregationStats;
 
+/* Sets what EXPLAIN shows of the whole aggregation. */
 extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);
 
-/* How the values of a source were put in order; SOURCE_SORTED has statistics. */
+/* How the values of a source were put in order. */
 typedef enum SourceSorted
 {
 	SOURCE_NOT_SORTED,
@@ -78,12 +82,13 @@ typedef enum SourceSorted
 	SOURCE_SORTED_BY_CORE		/* pairs of more than 64 bits */
 } SourceSorted;
 
+/* Returns how the values of a source were put in order; *stats is 0 unless it is SOURCE_SORTED. */
 extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int source,
 											 SorterStats *stats);
 
 /* --- reading */
 
-/* The groups, from in front of the first one.  Nothing may be added any more. */
+/* Returns the groups, in front of the first one.  Nothing may be added any more. */
 extern GroupReader *aggregation_open(Aggregation *aggregation);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H */

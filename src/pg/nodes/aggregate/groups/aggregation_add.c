@@ -1,7 +1,10 @@
 /*
  * aggregation_add.c
- *		Adding rows to what a HpSort Aggregate node keeps of them (see
- *		aggregation.h).
+ *		Adding rows to what a HpSort Aggregate node keeps of them (see aggregation.h).
+ *
+ * Of each batch the rows' groups are found first, for which the window grows.  Then the rows are
+ * counted by group, and their values added to each source.  Packed values and runs, of a single
+ * column, are counted without becoming rows where that is all that is wanted.
  */
 #include "postgres.h"
 
@@ -13,6 +16,7 @@
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
 #include "sort/kernels/kernels.h"
 
+/* Returns size bytes of zeros, which may be more than 1 GB, in the memory of the aggregation. */
 static void *
 allocate_zero(Aggregation *aggregation, size_t size)
 {
@@ -20,7 +24,7 @@ allocate_zero(Aggregation *aggregation, size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Makes the totals of so many groups of a source that needs some. */
+/* Makes the totals of a source for ngroups groups, unless it has runs or no column. */
 static void
 make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 {
@@ -38,6 +42,7 @@ make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 	aggregation->values[s].totals = totals;
 }
 
+/* Makes the empty sorter of a source. */
 static void
 make_pairs(Aggregation *aggregation, int s)
 {
@@ -49,6 +54,7 @@ make_pairs(Aggregation *aggregation, int s)
 	MemoryContextSwitchTo(old);
 }
 
+/* Returns the misses of a source by group number, which the first miss makes. */
 static Misses *
 get_misses(Aggregation *aggregation, int s)
 {
@@ -62,7 +68,7 @@ get_misses(Aggregation *aggregation, int s)
 
 /* --- the window and the layout */
 
-/* Widens the layout by ranges, and has all pairs coded anew. */
+/* Widens the layout so that ranges are inside.  Pairs that are there get new codes. */
 static void
 widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 {
@@ -81,7 +87,7 @@ widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 	pfree(before);
 }
 
-/* Moves what the arrays have of each group to its number in the new window. */
+/* Makes arrays for a new window, and moves what is known of each group to its new number. */
 static void
 move_groups(Aggregation *aggregation, const GroupCode *new)
 {
@@ -133,7 +139,10 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	group_values_free(&group);
 }
 
-/* Gives the sorters what the arrays of so many groups leave of the memory. */
+/*
+ * Divides the memory that the arrays of ngroups groups leave equally among the sorters.  A sorter
+ * that holds more than its share writes it to its file.
+ */
 static void
 share_memory(Aggregation *aggregation, uint64 ngroups)
 {
@@ -151,7 +160,7 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
 }
 
-/* Grows the window over a batch's ranges, if there is memory for it; false if not. */
+/* Grows the window, and the layout, over a batch's ranges; false if memory is too small. */
 static bool
 grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 {
@@ -164,7 +173,7 @@ grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 	grown = group_window_grow(&window, &aggregation->window, batch_ranges, aggregation->max_groups);
 	if (grown)
 	{
-		/* For a moment there are both. */
+		/* Old and new arrays are there together while groups move: sorters make room first. */
 		share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
 		move_groups(aggregation, &window);
 		group_code_free(&aggregation->window);
@@ -182,7 +191,7 @@ grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 	return grown;
 }
 
-/* The ranges of a batch's groups. */
+/* Returns the range of each grouping column in a batch; the caller frees them. */
 static KeyRange *
 ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 {
@@ -275,7 +284,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	return aggregation;
 }
 
-/* For EXPLAIN. */
+/* Notes how much memory is held, for EXPLAIN. */
 static void
 note_memory(Aggregation *aggregation)
 {
@@ -289,10 +298,10 @@ note_memory(Aggregation *aggregation)
 typedef struct RowLists
 {
 	bool		all;			/* all rows are in inside, which is not filled */
-	int			ninside;		/* groups in the window; a value that passes */
-	int			noutside;		/* other groups; likewise */
-	int			nnulls;			/* other groups; a NULL that passes */
-	int			nrefused;		/* other groups; refused by the filter */
+	int			ninside;		/* a value that passes, of a group in the window */
+	int			noutside;		/* a value that passes, of another group */
+	int			nnulls;			/* a NULL that passes, of another group */
+	int			nrefused;		/* refused by the filter, of another group */
 	uint16		inside[COLUMN_BATCH_KEYS];
 	uint16		outside[COLUMN_BATCH_KEYS];
 	uint16		nulls[COLUMN_BATCH_KEYS];
@@ -357,7 +366,10 @@ add_total(Totals *totals, int64 value)
 	totals->max = Max(totals->max, value);
 }
 
-/* Adds the values of rows in the window to their groups' totals. */
+/*
+ * Adds the values of rows in the window to the totals of their groups.  The usual cases have loops
+ * of their own, in which nothing is asked of a row.
+ */
 static void
 add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
 		   const RowLists *lists)
@@ -393,6 +405,11 @@ add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
 			add_total(&totals[groups[i]], batch->wide[i]);
 }
 
+/*
+ * Adds a batch of n rows, of which noutside are outside of the window, to a source.  Its sorter
+ * gets values that are wanted in order, and for each row outside a value or a marker.  lists is
+ * room to work in.
+ */
 static void
 add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, int noutside,
 			  RowLists *lists)
@@ -426,7 +443,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 					  lists->nrefused);
 }
 
-/* Counts the rows themselves. */
+/* Counts the rows of groups in the window, and without sources notes rows outside of it. */
 static void
 count_rows(Aggregation *aggregation, const ColumnBatch *batches, int n, int noutside,
 		   RowLists *lists)
@@ -449,7 +466,7 @@ count_rows(Aggregation *aggregation, const ColumnBatch *batches, int n, int nout
 			else
 				rows[aggregation->groups[i]]++;
 		}
-		/* Every source knows all rows outside of the window.  Without sources: */
+		/* Where there are sources, the pairs of each have all rows outside. */
 		if (aggregation->nsources > 0)
 			return;
 		if (aggregation->presence == NULL)
@@ -519,6 +536,7 @@ aggregation_count(Aggregation *aggregation, int64 rows)
 				counters[values[i]]++; \
 	} while (0)
 
+/* Counts packed values by their distance from the least one; *counters is that of distance 0. */
 static void
 count_distances(const PackedKeys *packed, int64 *counters, bool down)
 {
@@ -532,7 +550,10 @@ count_distances(const PackedKeys *packed, int64 *counters, bool down)
 		COUNT_DISTANCES(uint32);
 }
 
-/* The same where few values repeat, and each would wait for the count of the one before. */
+/*
+ * Does what count_distances does, for up to PACKED_BINS distances.  Tables take turns, because a
+ * value that repeats would wait for the count of the value before it.
+ */
 static void
 count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 {
@@ -566,6 +587,7 @@ count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 		} \
 	} while (0)
 
+/* Adds packed values to the totals of the only group. */
 static void
 add_packed_total(Totals *totals, const PackedKeys *packed)
 {
@@ -586,8 +608,9 @@ add_packed_total(Totals *totals, const PackedKeys *packed)
 }
 
 /*
- * Whether rows can be added by counting alone, as far as the sources say; *counted is the source
- * that has runs.
+ * Whether the sources let packed values or runs be counted: none has a filter, at most one has
+ * runs, and with a grouping column none has a column.  *counted is the source with runs, -1 if
+ * there is none.
  */
 static bool
 accepts_counted(const Aggregation *aggregation, int *counted)
@@ -613,6 +636,7 @@ accepts_counted(const Aggregation *aggregation, int *counted)
 
 /* --- adding runs */
 
+/* Adds runs, at least one and in ascending order, to the totals of the only group. */
 static void
 add_runs_total(Totals *totals, const Runs *runs)
 {
@@ -681,7 +705,7 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 	return true;
 }
 
-/* Adds a batch of runs as rows, in its arrays. */
+/* Adds a batch of runs row by row, in the arrays of the batch. */
 static void
 add_as_rows(Aggregation *aggregation, const ColumnBatch *batch)
 {

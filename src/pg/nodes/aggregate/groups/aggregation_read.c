@@ -3,8 +3,12 @@
  *		Reading what a HpSort Aggregate node has kept, group by group (see
  *		aggregation.h).
  *
- * Groups come from the window and from the cursors of pairs, each in the order of the
- * groups.  The next group is the first of those that they are at.
+ * The window and each cursor of pairs are at a group, and all of them move in the order of the
+ * groups.  The next group is the first of the groups that they are at.  One that is in the window
+ * may be at cursors as well, which then have its values in order.
+ *
+ * A cursor moves on when the last run of its group has been read.  So each source must be read to
+ * its end before the next group, as the interface demands (group_reader.h).
  */
 #include "postgres.h"
 
@@ -13,13 +17,14 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
 
+/* Returns < 0, 0 or > 0: a is before b, is b, or is behind b. */
 static int
 compare_groups(const Aggregation *aggregation, const GroupValues *a, const GroupValues *b)
 {
 	return group_values_compare(aggregation->columns, aggregation->ncolumns, a, b);
 }
 
-/* Makes group the first so far; *first is NULL while there is none. */
+/* Sets *first to group, if group is before it or *first is NULL; a NULL group is none. */
 static void
 consider(const Aggregation *aggregation, const GroupValues *group, const GroupValues **first)
 {
@@ -27,13 +32,16 @@ consider(const Aggregation *aggregation, const GroupValues *group, const GroupVa
 		*first = group;
 }
 
+/* Whether group, which is NULL at the end of a cursor, is the group being read. */
 static bool
 is_at(const Aggregation *aggregation, const GroupValues *group)
 {
 	return group && compare_groups(aggregation, group, &aggregation->at.group) == 0;
 }
 
-/* Moves the window's position to a group that has rows; false at the end. */
+/*
+ * Moves next_number to the next group of the window that has rows; false at the end of the window.
+ */
 static bool
 find_number(Aggregation *aggregation)
 {
@@ -51,7 +59,10 @@ find_number(Aggregation *aggregation)
 	return aggregation->at.next_number < ngroups;
 }
 
-/* The rows of a group outside of the window: each source knows all of them. */
+/*
+ * Returns the rows of a group outside of the window.  Each source has a pair for each of these
+ * rows, so that the first source is asked; without sources each row is a marker of presence.
+ */
 static int64
 count_outside(Aggregation *aggregation)
 {
@@ -63,10 +74,15 @@ count_outside(Aggregation *aggregation)
 	if (aggregation->nsources > 0)
 		return pairs_group_count(aggregation->values[0].cursor);
 	pairs_markers(cursor, markers);
+	/* There are no runs: this moves the cursor to its next group. */
 	pairs_runs(cursor, &values, &counts);
 	return markers[PAIR_NULL];
 }
 
+/*
+ * Moves to the next group, of the window or of pairs, whose values are copied because the cursors
+ * move on while it is read.
+ */
 static bool
 next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
@@ -112,7 +128,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 /* --- a source */
 
-/* What the window knows. */
+/* Adds what the window knows of the group to what its pairs know, and sets n. */
 static void
 count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 {
@@ -142,6 +158,10 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
 }
 
+/*
+ * Counts the rows of a source: markers of its pairs, which come before the values, and what the
+ * window knows.  The runs of a source that has only to be added up are read here.
+ */
 static void
 count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
@@ -169,6 +189,7 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 	count_known(aggregation, source, counts);
 }
 
+/* Returns the runs of the source's cursor; 0 if it has none of this group. */
 static size_t
 next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {

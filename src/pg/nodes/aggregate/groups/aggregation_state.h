@@ -10,19 +10,22 @@
 
 #include "pg/nodes/aggregate/groups/aggregation.h"
 
-/* Of the values of a group in the window, which are not NULL and not refused. */
+/*
+ * What is known of the values of a group in the window, for sources without runs.  NULLs and
+ * refused values are not among them.
+ */
 typedef struct Totals
 {
-	ValueSum	sum;			/* as batches hold the values */
-	int64		min;
+	ValueSum	sum;			/* as batches hold the values: less the bias of their kind */
+	int64		min;			/* as batches hold it; larger than max: there are no values */
 	int64		max;
 } Totals;
 
 /* Rows of a group in the window that have no value. */
 typedef struct Misses
 {
-	int64		nulls;
-	int64		refused;
+	int64		nulls;			/* the value is NULL, and passes the filter */
+	int64		refused;		/* the filter does not let the row pass */
 } Misses;
 
 /* What is kept of the values of a source. */
@@ -32,53 +35,54 @@ typedef struct SourceValues
 	Misses	   *misses;			/* by group number; NULL until there are some */
 
 	/*
-	 * Values of all groups if the source has runs; and all rows outside of the window, those
-	 * without a value by a marker.  NULL until needed.
+	 * Values of all groups if the source has runs; and all rows outside of the window, of which
+	 * one without a value is a marker.  NULL until needed.
 	 */
 	PairSorter *pairs;
-	PairCursor *cursor;
+	PairCursor *cursor;			/* of pairs, when the aggregation has been opened */
 } SourceValues;
 
 /* The group being read, and the next one of the window. */
 typedef struct AggregationPosition
 {
-	PairCursor *presence;
-	uint64		next_number;
-	GroupValues next_group;		/* of next_number */
-	GroupValues group;			/* the group being read ... */
-	bool		inside;			/* ... has a number, this one */
-	uint64		number;
-	int64		group_rows;
+	PairCursor *presence;		/* of the sorter of that name */
+	uint64		next_number;	/* groups of the window below it have been returned */
+	GroupValues next_group;		/* the values of the group with that number */
+	GroupValues group;			/* the group being read */
+	bool		inside;			/* that group is in the window */
+	uint64		number;			/* its number, if it is inside */
+	int64		group_rows;		/* how many rows it has */
 } AggregationPosition;
 
 struct Aggregation
 {
-	GroupReader reader;
-	MemoryContext memory;
-	const SortContext *context;
-	int			ncolumns;
+	GroupReader reader;			/* first, because a reader is cast to its aggregation */
+	MemoryContext memory;		/* of all that is kept; the caller's */
+	const SortContext *context; /* for the sorters; it allocates in memory */
+	int			ncolumns;		/* grouping columns; 0: all rows are one group */
 	const GroupColumn *columns;
 	int			nsources;
-	const ValueSource *sources;
+	const ValueSource *sources; /* the caller's, as columns and context are */
 	SourceValues *values;		/* by source */
-	size_t		memory_limit;	/* bytes */
-	size_t		most_memory;	/* bytes that were held, as far as it was looked at */
-	size_t		group_size;		/* bytes that a group takes in the arrays, at most */
+	size_t		memory_limit;	/* bytes of arrays and sorters together */
+	size_t		most_memory;	/* bytes held, the most that were seen at the end of a batch */
+	size_t		group_size;		/* bytes of a group in the arrays, if all of them are made */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
-	GroupCode	window;
-	uint64		max_groups;		/* that there is memory for */
-	bool		frozen;			/* the window must not grow any more */
-	int64	   *rows;			/* by group number */
-	GroupCode	layout;
-	PairSorter *presence;		/* rows outside of the window, if there are no sources */
+	GroupCode	window;			/* numbers the groups of the arrays */
+	uint64		max_groups;		/* for how many groups the arrays may be made */
+	bool		frozen;			/* a row has stayed outside: the window must not grow any more */
+	int64	   *rows;			/* by group number: how many rows a group has */
+	GroupCode	layout;			/* the groups of all pairs, by which these are coded */
+	PairSorter *presence;		/* without sources: a marker for each row outside of the window;
+								 * else NULL */
 
 	AggregationPosition at;
 
-	/* of a batch's rows, if there are columns of groups */
-	uint32	   *groups;
-	uint8	   *outside;
-	uint64	   *codes;			/* NULL until needed */
+	/* by row of a batch; NULL without grouping columns */
+	uint32	   *groups;			/* the number of its group, if it is in the window */
+	uint8	   *outside;		/* whether its group is outside of the window */
+	uint64	   *codes;			/* of its group by layout; NULL until needed */
 };
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_STATE_H */

@@ -2,10 +2,9 @@
  * group_reader.h
  *		GroupReader: groups and what is known of each, whoever knows it.
  *
- * A HpSort Aggregate node returns the groups of a reader: those that its process has
- * aggregated (aggregation.h), those that all processes of a parallel plan have
- * (parallel.h), or those that were looked up on the GPU (groups_lookup.c).  Each
- * implementation has a GroupReader as its first member.
+ * A HpSort Aggregate node returns the groups of a reader, which are of its own process
+ * (aggregation.h), of all processes of a parallel plan (parallel.h), or looked up on the GPU
+ * (groups_lookup.c).  Each implementation has a GroupReader as its first member.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_READER_H
@@ -18,10 +17,10 @@
 /* What is known of a group's values of one source. */
 typedef struct SourceCounts
 {
-	int64		nulls;
-	int64		refused;		/* by the filter */
-	ValueSummary summary;		/* of the others; of a source with runs, only their number at
-								 * first */
+	int64		nulls;			/* rows that pass the filter, and whose value is NULL */
+	int64		refused;		/* rows that the filter does not let pass */
+	ValueSummary summary;		/* of the other rows; of a source with runs only n is known before
+								 * they are read */
 } SourceCounts;
 
 typedef struct GroupReader GroupReader;
@@ -29,15 +28,15 @@ typedef struct GroupReader GroupReader;
 typedef struct GroupReaderMethods
 {
 	/*
-	 * Moves to the next group, and tells how many rows it has; false at the end.  Without
-	 * grouping columns there is one group, also of no rows.  The values are valid until the next
-	 * call.
+	 * Moves to the next group, and sets *group to its values and *rows to the number of its rows;
+	 * false at the end.  Without grouping columns there is one group, also of no rows.  The
+	 * values are the reader's, and valid until the next call.
 	 */
 	bool		(*next) (GroupReader *reader, const GroupValues **group, int64 *rows);
 
 	/*
-	 * What is known of the group's values of a source, once for each source and group, sources in
-	 * their order.
+	 * Sets *counts to what is known of the group's values of a source.  It is called once for
+	 * each source of a group, in the order of the sources.
 	 */
 	void		(*count) (GroupReader *reader, int source, SourceCounts *counts);
 
@@ -56,7 +55,7 @@ typedef struct GroupReaderMethods
 	size_t		(*runs) (GroupReader *reader, int source, const int64 **values,
 						 const int64 **run_counts);
 
-	/* How many values of the only source are different.  NULL: the runs say so. */
+	/* Returns how many values of the only source are different.  NULL: runs say so. */
 	int64		(*distinct) (GroupReader *reader);
 } GroupReaderMethods;
 

@@ -35,6 +35,7 @@ pair_recode(void *arg, uint64 *codes, size_t n)
 
 	if (recoding->same)
 		return;
+	/* Codes come in order: a group is looked up once for all of its pairs. */
 	for (i = 0; i < n; i++)
 	{
 		uint64		group = pair_group(from, codes[i]);

@@ -7,11 +7,12 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_file.h"
 
+/* A segment and its coding. */
 typedef struct PairSegment
 {
-	PairCoding	coding;
+	PairCoding	coding;			/* its groups are a copy */
 	Segment		segment;
-	PairRecoding recoding;		/* of the merge that reads it, if it is read */
+	PairRecoding recoding;		/* of the merge that reads it; from is NULL until then */
 } PairSegment;
 
 /* Segments that are read at once however little memory there is. */
@@ -20,11 +21,11 @@ typedef struct PairSegment
 struct PairFile
 {
 	MemoryContext memory;
-	BlockStore *store;
+	BlockStore *store;			/* which has the segments' blocks */
 	int			nsegments;
-	int			room;
+	int			room;			/* segments for which there is room */
 	PairSegment *segments;
-	uint64		merged;			/* bytes of files whose segments have become one */
+	uint64		merged;			/* bytes written to earlier files, whose segments have become one */
 };
 
 PairFile *
@@ -45,7 +46,7 @@ pair_file_size(const PairFile *file)
 	return file->merged + block_store_disk(file->store);
 }
 
-/* Gives the segments back. */
+/* Closes the file and frees the segments, but not the struct. */
 static void
 drop_segments(PairFile *file)
 {
@@ -93,7 +94,7 @@ pair_file_end(PairFile *file, SegmentWriter *writer)
 bool
 pair_file_is_crowded(const PairFile *file, size_t memory_limit)
 {
-	/* A merge may be copied. */
+	/* Twice, because the merge is copied to count the rest of a large group. */
 	size_t		most = memory_limit / (2 * sizeof(SegmentReader));
 
 	return file->nsegments >= (int) Min(Max(most, LEAST_SEGMENTS), PG_INT32_MAX / 2);
@@ -117,6 +118,7 @@ pair_file_open(PairFile *file, const PairCoding *coding)
 	return merge;
 }
 
+/* The old file is closed when the new one has been written: for a moment there are both. */
 void
 pair_file_merge(PairFile *file, const PairCoding *coding)
 {

@@ -2,7 +2,9 @@
  * pair_rows.c
  *		(group, value) pairs as rows of a core tuplesort (see pair_rows.h).
  *
- * A row has the group's columns, the marker, the value and the count.
+ * A row has the group's columns, the marker, the value and the count, all of them int8.  It is
+ * sorted by all but the count.  The next row is always read ahead, because it alone says whether
+ * the group has ended.
  */
 #include "postgres.h"
 
@@ -18,14 +20,15 @@
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
 
-/* A row that has been read. */
+/* The row that has been read ahead, without its group. */
 typedef struct PairRow
 {
-	bool		ended;			/* there is none: all rows have been read */
-	bool		group_ended;	/* there is none, or it is of the next group */
-	int			marker;
-	int64		value;
-	int64		count;
+	bool		ended;			/* all rows have been read: there is none */
+	bool		group_ended;	/* the group has no more rows; the row is the first of the next
+								 * group, if not ended */
+	int			marker;			/* a PairMarker; PAIR_MARKERS: it has a value */
+	int64		value;			/* as batches hold it */
+	int64		count;			/* how many pairs it stands for */
 } PairRow;
 
 struct PairRows
@@ -37,10 +40,10 @@ struct PairRows
 	TupleTableSlot *out;		/* of a row that is read */
 
 	/* Reading. */
-	GroupValues group;			/* that is read */
-	GroupValues next;			/* of the row read last */
+	GroupValues group;			/* the group that is read */
+	GroupValues next;			/* the group of the row that has been read ahead */
 	PairRow		row;
-	PairRow		marked;
+	PairRow		marked;			/* what row was at pair_rows_mark */
 };
 
 PairRows *
@@ -112,7 +115,7 @@ pair_rows_free(PairRows *rows)
 
 /* --- reading */
 
-/* Moves on to the next row, and notes whether it is of another group. */
+/* Reads the next row ahead, and notes whether it is of another group. */
 static void
 next_row(PairRows *rows)
 {
@@ -147,6 +150,7 @@ pair_rows_finish(PairRows *rows)
 	next_row(rows);
 }
 
+/* The group of the row that was read ahead is read now; its markers, which come first, here. */
 const GroupValues *
 pair_rows_next_group(PairRows *rows, int64 *markers)
 {
@@ -163,6 +167,7 @@ pair_rows_next_group(PairRows *rows, int64 *markers)
 	return &rows->group;
 }
 
+/* Rows of one value become one run. */
 size_t
 pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 {

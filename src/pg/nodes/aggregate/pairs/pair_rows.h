@@ -2,8 +2,8 @@
  * pair_rows.h
  *		(group, value) pairs that do not fit 64 bits, as rows of a core tuplesort.
  *
- * pairs.c uses it where a pair cannot be coded.  A tuplesort obeys its memory limit
- * by itself.
+ * pairs.c uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself, and
+ * so does not need a PairFile.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H
@@ -18,14 +18,16 @@ typedef struct PairRows PairRows;
 extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit);
 
 /*
- * Adds count pairs of a group; marker: a PairMarker, or PAIR_MARKERS for a value.
- * Values are as batches hold them.
+ * Adds count pairs of a group.  marker is a PairMarker, or PAIR_MARKERS for a value, so that
+ * markers come first.  group and value are as batches hold them.
  */
 extern void pair_rows_add(PairRows *rows, const GroupValues *group, int marker, int64 value,
 						  int64 count);
+
+/* Frees the rows, and closes the temporary files of the tuplesort. */
 extern void pair_rows_free(PairRows *rows);
 
-/* All rows are there: goes in front of the first group. */
+/* Sorts the rows, and goes in front of the first group.  Nothing may be added any more. */
 extern void pair_rows_finish(PairRows *rows);
 
 /*
@@ -34,10 +36,12 @@ extern void pair_rows_finish(PairRows *rows);
  */
 extern const GroupValues *pair_rows_next_group(PairRows *rows, int64 *markers);
 
-/* The next runs of the group, at most room; 0 at its end. */
+/* Sets the next runs of the group, ascending, at most room; returns 0 at its end. */
 extern size_t pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room);
 
-/* Remembers a place in front of runs of the group; goes back to it. */
+/*
+ * Remembers a place in front of runs of the group; goes back to it.  There is room for one place.
+ */
 extern void pair_rows_mark(PairRows *rows);
 extern void pair_rows_restore(PairRows *rows);
 

@@ -16,15 +16,15 @@
 
 struct PairSorter
 {
-	MemoryContext memory;
+	MemoryContext memory;		/* of the sorter and all that it allocates */
 	const SortContext *context;
-	ColumnKind	kind;
-	size_t		limit;
-	PairCoding	coding;
-	LongSorter *sorter;
-	PairRows   *rows;			/* instead, where pairs need more than 64 bits */
-	uint64		count;
-	SorterStats flushed;		/* of what was written to the file first */
+	ColumnKind	kind;			/* of the values; COLUMN_KIND_NONE: markers only */
+	size_t		limit;			/* bytes of memory */
+	PairCoding	coding;			/* of the pairs in memory, unless they are rows */
+	LongSorter *sorter;			/* pairs in memory, coded; NULL: they are rows */
+	PairRows   *rows;			/* where pairs need more than 64 bits; else NULL */
+	uint64		count;			/* values and markers added */
+	SorterStats flushed;		/* of the first pairs that were written to the file */
 
 	PairFile   *file;			/* NULL: nothing has been written */
 
@@ -42,6 +42,7 @@ struct PairSorter
 
 /* --- the sorter */
 
+/* Returns an empty sorter for codes of the coding. */
 static LongSorter *
 new_sorter(PairSorter *pairs)
 {
@@ -77,13 +78,13 @@ pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
 /* What gives runs in order: a merge of segments, rows, or else a sorter. */
 typedef struct RunSource
 {
-	SegmentMerge *merge;
+	SegmentMerge *merge;		/* of segments; NULL: it is another source */
 	PairRows   *rows;			/* runs of one group; codes are values */
-	LongSorterCursor memory;
+	LongSorterCursor memory;	/* of a sorter, if there is neither merge nor rows */
 	uint64	   *block;			/* codes, and behind them counts, if there is no merge */
 } RunSource;
 
-/* Begins to read a sorter; the block is the caller's to free. */
+/* Puts a sorter in order, and begins to read it; the block is the caller's to free. */
 static void
 open_memory(RunSource *source, LongSorter *sorter)
 {
@@ -115,7 +116,7 @@ next_runs(RunSource *source, const uint64 **codes, const uint64 **counts)
 	return n;
 }
 
-/* Adds runs of a coding to the rows. */
+/* Adds all runs of a source, whose codes are of a coding, to the rows. */
 static void
 take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
 {
@@ -158,13 +159,13 @@ write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 		segment_write(writer, codes, counts, n);
 	pfree(source.block);
 	pair_file_end(pairs->file, writer);
-	/* For EXPLAIN: later ones are sorted likewise. */
+	/* For EXPLAIN, to which the first segment is an example of all. */
 	if (pairs->flushed.n == 0)
 		long_sorter_stats(sorter, &pairs->flushed);
 	long_sorter_empty(sorter, pairs->limit);
 	if (pair_file_is_crowded(pairs->file, pairs->limit))
 	{
-		/* The merge takes the sorter's memory. */
+		/* The merge is to have the sorter's memory. */
 		long_sorter_reset(sorter);
 		pair_file_merge(pairs->file, coding);
 	}
@@ -172,8 +173,8 @@ write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 }
 
 /*
- * Writes what is in memory if a second sorter could not be beside it: what is 4 bytes here may
- * take 16 there, and as much again while it grows.
+ * Writes what is in memory to the file if a second sorter could not be beside it: what is 4 bytes
+ * here may take 16 there, and another 16 while it grows.
  */
 static void
 write_much(PairSorter *pairs, const PairCoding *coding)
@@ -185,7 +186,7 @@ write_much(PairSorter *pairs, const PairCoding *coding)
 	long_sorter_reset(pairs->sorter);
 }
 
-/* Codes what is in memory anew, which old is the coding of. */
+/* Codes the pairs in memory anew, whose coding was old: in place if the sorter can. */
 static void
 recode_memory(PairSorter *pairs, const PairCoding *old)
 {
@@ -221,7 +222,7 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 	pair_recode_end(&recoding);
 }
 
-/* The coding has changed from old, which what is in memory still has. */
+/* Called when the coding has changed from old, which is still that of what is in memory. */
 static void
 change_coding(PairSorter *pairs, const PairCoding *old)
 {
@@ -278,7 +279,7 @@ pairs_regroup(PairSorter *pairs, const GroupCode *before)
 	change_coding(pairs, &old);
 }
 
-/* Makes sure that values of a range, and so many markers, have places. */
+/* Makes the coding hold the values of a range, and the kinds of markers below markers. */
 static void
 cover(PairSorter *pairs, const KeyRange *range, int markers)
 {
@@ -293,7 +294,7 @@ cover(PairSorter *pairs, const KeyRange *range, int markers)
 
 /* --- adding */
 
-/* Makes room for as many codes. */
+/* Makes room for n codes. */
 static void
 make_room(PairSorter *pairs, int n)
 {
@@ -305,7 +306,7 @@ make_room(PairSorter *pairs, int n)
 	pairs->codes = MemoryContextAlloc(pairs->memory, pairs->room * sizeof(uint64));
 }
 
-/* Adds the codes that have been made. */
+/* Adds the n codes that have been made, and writes a segment if the sorter is full. */
 static void
 add_codes(PairSorter *pairs, int n)
 {
@@ -320,7 +321,7 @@ add_codes(PairSorter *pairs, int n)
 		write_segment(pairs, pairs->sorter, &pairs->coding);
 }
 
-/* The range of those of a batch's values that are added. */
+/* Returns the range of the values of a batch that are added. */
 static KeyRange
 range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 {
@@ -335,7 +336,7 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 	return range;
 }
 
-/* The values of a row's group. */
+/* Sets the values of a row's group. */
 static void
 group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, GroupValues *group)
 {
@@ -350,6 +351,7 @@ group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, Group
 	}
 }
 
+/* Adds rows of a batch where pairs are rows; without batch they are markers. */
 static void
 add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const ColumnBatch *batch,
 		 const uint16 *rows, int nrows)
@@ -371,8 +373,8 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 }
 
 /*
- * Loops of their own for each width of values and codes, with and without a choice of
- * rows; all of them are inlined.
+ * Makes the codes of values.  It is inlined with constants, so that each width of codes, with and
+ * without a choice of rows, has a loop of its own.
  */
 static pg_attribute_always_inline void
 code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, const uint16 *rows,
@@ -550,32 +552,33 @@ pairs_free(PairSorter *pairs)
 /* --- reading */
 
 /*
- * Runs that are read ahead at most to count those of a group.  Beyond that the rest of the group
- * is read twice, so that memory does not depend on how large it is.
+ * The most runs that are read ahead to count the rows of a group.  Beyond these the rest of the
+ * group is read twice, so that memory does not depend on how large it is.
  */
 #define AHEAD_RUNS (16 * BLOCK_RUNS)
 
 struct PairCursor
 {
 	PairSorter *pairs;
-	RunSource	source;
+	RunSource	source;			/* of further runs */
 
 	const GroupValues *group;	/* NULL at the end */
 	GroupValues coded;			/* the group, if pairs are coded */
 	uint64		last_code;		/* the largest that a pair of the group can have */
 	int64		markers[PAIR_MARKERS];	/* of the group, if pairs are rows */
-	uint64		mask;			/* of the value in a code, and ... */
-	uint64		offset;			/* ... what it lacks to be the value */
+	uint64		mask;			/* of the place in a code */
+	uint64		offset;			/* what the place lacks to be the value */
 
-	bool		more;			/* there may be further runs behind those that have been read */
-	size_t		room;			/* of the arrays */
+	bool		more;			/* the source may have further runs */
+	size_t		room;			/* of the arrays, in runs */
 	size_t		n;				/* runs that have been read */
 	size_t		at;				/* the first of them that has not been taken */
-	uint64	   *codes;
+	uint64	   *codes;			/* of the runs; if pairs are rows, their values */
 	uint64	   *counts;
-	int64	   *values;
+	int64	   *values;			/* of the runs that have been taken last */
 };
 
+/* Appends the next runs of the source to the runs that have been read. */
 static void
 read_more(PairCursor *cursor)
 {
@@ -608,7 +611,7 @@ fill_block(PairCursor *cursor)
 	return cursor->n > 0;
 }
 
-/* Reads further runs behind those that have not been taken. */
+/* Reads further runs behind the runs that have not been taken. */
 static void
 read_ahead(PairCursor *cursor)
 {
@@ -621,7 +624,7 @@ read_ahead(PairCursor *cursor)
 	read_more(cursor);
 }
 
-/* What is left of the group behind the runs that have been read. */
+/* Counts what is left of the group in the source, which is where it was afterwards. */
 static int64
 count_behind(PairCursor *cursor)
 {
@@ -649,7 +652,7 @@ count_behind(PairCursor *cursor)
 	return count;
 }
 
-/* Looks which group the next run is of. */
+/* Sets the group that the next run is of. */
 static void
 start_group(PairCursor *cursor)
 {
@@ -673,6 +676,7 @@ start_group(PairCursor *cursor)
 	cursor->last_code = pair_code(coding, group, cursor->mask);
 }
 
+/* Where pairs have been written, memory is written as well: one merge then has all. */
 PairCursor *
 pairs_open(PairSorter *pairs)
 {
@@ -737,6 +741,7 @@ pairs_group_count(PairCursor *cursor)
 	return count;
 }
 
+/* Rows have given their markers with the group.  Of codes, markers are the group's first. */
 void
 pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 {

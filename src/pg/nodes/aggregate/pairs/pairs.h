@@ -26,72 +26,83 @@
 typedef struct PairSorter PairSorter;
 
 /*
- * Makes an empty sorter in the current memory context, which must be that of
- * context, too.  groups is shared by all sorters of a node, and changes only by
- * pairs_regroup.  kind: of the values; COLUMN_KIND_NONE: markers only.
+ * Makes an empty sorter in the current memory context, from which context must allocate, too.  All
+ * sorters of a node share groups; whoever changes these calls pairs_regroup of each sorter.  kind
+ * is that of the values; COLUMN_KIND_NONE: there are markers only.  memory_limit is bytes.
  */
 extern PairSorter *pairs_make(const SortContext *context, const GroupCode *groups,
 							  ColumnKind kind, size_t memory_limit);
 
-/* Sets another memory limit: what is in memory beyond it goes to the file. */
+/* Sets another memory limit, in bytes.  What is in memory beyond it is written to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
 
-/* The sorter's groups have become wider; before is a copy of what they were. */
+/* Codes the pairs anew after the groups have become wider; before is a copy of the old ones. */
 extern void pairs_regroup(PairSorter *pairs, const GroupCode *before);
 
 /*
- * Adds values of a batch, none of them NULL: those of nrows rows, or of the first
- * nrows if rows is NULL.  codes: of the groups of all rows of the batch; NULL without
- * grouping columns, and where the groups have more than 64 bits, whose values then
- * are in batches.
+ * Adds values of a batch, batches[column], none of them NULL: of nrows rows, or of the first nrows
+ * if rows is NULL.  codes are the groups' codes by row of the batch.  They are NULL without
+ * grouping columns, and where groups have more than 64 bits: then batches have the groups' values.
  */
 extern void pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column,
 					  const uint64 *codes, const uint16 *rows, int nrows);
 
 /*
- * The same of packed values of a narrow kind, without grouping columns; false, and nothing done,
- * if the values are not only counted.
+ * Adds packed values of a narrow kind, without grouping columns.  Returns false, and adds nothing,
+ * if the sorter does more with its values than to count them.
  */
 extern bool pairs_count_packed(PairSorter *pairs, const PackedKeys *packed);
 
-/* The same of runs, at least one, of values of any kind. */
+/*
+ * Adds runs, at least one, of values of any kind.  Returns false, and adds nothing, if there are
+ * grouping columns, or if pairs are rows.
+ */
 extern bool pairs_add_runs(PairSorter *pairs, const Runs *runs);
 
-/* Adds a marker for each of nrows rows. */
+/* Adds a marker for each of nrows rows; arguments are as in pairs_add. */
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);
 
-/* Bytes written to the temporary file. */
+/* Returns the bytes written to the temporary file. */
 extern uint64 pairs_disk(const PairSorter *pairs);
 
-/* How values were put in order; false if a tuplesort did it. */
+/* Sets how the values were put in order; false, and *stats unchanged, if a tuplesort did it. */
 extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
 
-/* Values and markers added. */
+/* Returns how many values and markers have been added. */
 extern uint64 pairs_count(const PairSorter *pairs);
 
-/* Gives memory and file back. */
+/* Frees the sorter with all of its memory, and closes its file. */
 extern void pairs_free(PairSorter *pairs);
 
 /* --- reading */
 
 typedef struct PairCursor PairCursor;
 
-/* Starts at the first group.  Nothing may be added to the sorter any more. */
+/*
+ * Returns a cursor at the first group, in the current memory context.  Nothing may be added to the
+ * sorter any more, which must outlive the cursor.
+ */
 extern PairCursor *pairs_open(PairSorter *pairs);
 
-/* The group at the cursor, valid until the cursor moves to the next one; NULL at the end. */
+/*
+ * Returns the group at the cursor, valid until the cursor moves to the next one; NULL at the end.
+ */
 extern const GroupValues *pairs_group(const PairCursor *cursor);
 
-/* How many values and markers the group has; before any of them are taken. */
+/* Returns how many values and markers the group has.  Called before any of them is taken. */
 extern int64 pairs_group_count(PairCursor *cursor);
 
-/* How many markers of each kind the group has; before its first runs are taken. */
+/*
+ * Takes the markers of the group, and sets how many of each kind it has.  Called before its first
+ * runs are taken.
+ */
 extern void pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS]);
 
 /*
- * The next runs of the group, values ascending; 0 at its end, and the cursor is at
- * the next group then.  Values are those of pg/values/value.h.
+ * Takes the next runs of the group, values ascending, and returns how many: 0 at its end, and the
+ * cursor is at the next group then.  Values, those of pg/values/value.h, and counts are valid
+ * until the next call.
  */
 extern size_t pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts);
 

@@ -25,33 +25,35 @@
 /* --- the store */
 
 /*
- * Bytes of shared memory for the blocks of a process.  More than a little is better off in a
- * file, which the kernel keeps in memory as well: it gives each process its pages at once, where
- * dynamic shared memory is made larger under a lock.  Not where files are limited.
+ * Bytes of shared memory for the blocks of a process; where temp_file_limit limits files, it is
+ * what the caller allows.  More blocks are faster in a file, which the kernel keeps in memory as
+ * well: it gives each process its pages at once, where dynamic shared memory is made larger under a
+ * lock.
  */
 #define SHARED_BYTES (1024 * 1024)
 
 struct BlockStore
 {
-	MemoryContext memory;
+	MemoryContext memory;		/* of the file and the buffer */
 	BufFile    *file;			/* NULL: none yet */
-	uint64		disk;
+	uint64		disk;			/* bytes written to the file */
 
 	/* of a block that has been read from the file */
-	char	   *buffer;
+	char	   *buffer;			/* valid until the next block is read */
 	size_t		buffer_size;
 
 	/* of a shared store; files is NULL otherwise */
 	SharedFileSet *files;
-	int			number;
+	int			number;			/* of the process that writes the store */
 	dsa_area   *area;
-	size_t		memory_left;
+	size_t		memory_left;	/* bytes that may still be allocated in area */
 	dsa_pointer shared;			/* the last block in shared memory */
 };
 
+/* A block in shared memory.  The blocks of a store are a list, so that they can be freed. */
 typedef struct SharedBlock
 {
-	dsa_pointer before;
+	dsa_pointer before;			/* the block that was put before it */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } SharedBlock;
 
@@ -111,7 +113,7 @@ block_store_free_shared(dsa_area *area, dsa_pointer blocks)
 	}
 }
 
-/* Sees to it that the file is open, which may be there already if it is shared. */
+/* Opens the file, unless it is open; exists: a shared one, which is to be read. */
 static void
 open_file(BlockStore *store, bool exists)
 {
@@ -130,6 +132,7 @@ open_file(BlockStore *store, bool exists)
 	MemoryContextSwitchTo(old);
 }
 
+/* Shared memory is tried first.  Where there is none left, the block goes to the file. */
 void
 block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *place)
 {
@@ -183,12 +186,13 @@ block_store_get(BlockStore *store, BlockPlace *place)
 	return store->buffer;
 }
 
-/* --- numbers of a block */
-
-/* Runs of a stretch, and the least of them that a reader gives. */
+/* Runs that are merged at once, a stretch, and the least of them that a reader gives. */
 #define STRETCH_RUNS 2048
 #define STRETCH_LEAST 4
 
+/* --- numbers of a block */
+
+/* In front of the codes and counts of a block. */
 typedef struct BlockHeader
 {
 	uint32		n;				/* runs */
@@ -205,7 +209,7 @@ typedef struct SegmentBlock
 	RunsOutline outline;
 } SegmentBlock;
 
-/* Bytes that numbers up to max take: 0 if all of them are 0. */
+/* Returns the bytes that each number up to max takes: 0 if all of them are 0. */
 static int
 width_of(uint64 max)
 {
@@ -225,7 +229,7 @@ width_of(uint64 max)
 			numbers[i] = base + ((const type *) from)[i]; \
 		break
 
-/* Writes n numbers less base; returns the place behind them. */
+/* Writes n numbers less base, each in width bytes; returns the aligned place behind them. */
 static char *
 encode_numbers(char *to, const uint64 *numbers, size_t n, uint64 base, int width)
 {
@@ -241,7 +245,7 @@ encode_numbers(char *to, const uint64 *numbers, size_t n, uint64 base, int width
 	return to + MAXALIGN(n * width);
 }
 
-/* Reads n numbers and adds base to each; returns the place behind them. */
+/* Reads n numbers of width bytes and adds base to each; returns the aligned place behind them. */
 static const char *
 decode_numbers(const char *from, uint64 *numbers, size_t n, uint64 base, int width)
 {
@@ -260,6 +264,7 @@ decode_numbers(const char *from, uint64 *numbers, size_t n, uint64 base, int wid
 	return from + MAXALIGN(n * width);
 }
 
+/* Returns the outline of n runs, whose codes may be in any order. */
 static RunsOutline
 outline_of_runs(const uint64 *codes, const uint64 *counts, size_t n)
 {
@@ -280,9 +285,9 @@ outline_of_runs(const uint64 *codes, const uint64 *counts, size_t n)
 struct SegmentWriter
 {
 	BlockStore *store;
-	Segment		segment;
-	StringInfoData blocks;		/* the directory */
-	size_t		nfilled;		/* runs of the next block */
+	Segment		segment;		/* as far as it has been written */
+	StringInfoData blocks;		/* the directory: a SegmentBlock for each block */
+	size_t		nfilled;		/* runs of the next block, in codes and counts */
 	uint64		codes[SEGMENT_BLOCK];
 	uint64		counts[SEGMENT_BLOCK];
 	union
@@ -309,7 +314,7 @@ segment_written(const SegmentWriter *writer)
 	return writer->segment.n;
 }
 
-/* Puts the runs that have been collected away as a block. */
+/* Puts the runs that have been collected into the store, as a block. */
 static void
 end_block(SegmentWriter *writer)
 {
@@ -339,6 +344,7 @@ end_block(SegmentWriter *writer)
 	writer->nfilled = 0;
 }
 
+/* All blocks but the last are full, so that a run's number says in which block it is. */
 void
 segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts, size_t n)
 {
@@ -411,6 +417,7 @@ segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n, uint64 lo)
 	reader->at = reader->end = 0;
 }
 
+/* Reads a block, unless it is in memory; without a directory it must be the next one. */
 static void
 load_block(SegmentReader *reader, uint64 block)
 {
@@ -433,9 +440,9 @@ load_block(SegmentReader *reader, uint64 block)
 }
 
 /*
- * Moves over the runs of the slice that are in block number *block, which are those from at
- * to before end.  Returns their outline if they are the whole block and the directory has it,
- * else NULL.
+ * Moves over the runs of the slice that are in the block of its next run, and sets *block to the
+ * number of this block, at and end to the runs.  Returns their outline if they are all of the
+ * block and the directory has it, else NULL.
  */
 static const RunsOutline *
 next_piece(SegmentReader *reader, uint64 *block)
@@ -451,6 +458,7 @@ next_piece(SegmentReader *reader, uint64 *block)
 	return &reader->blocks[*block].outline;
 }
 
+/* A whole block whose codes are all below lo is passed over unread. */
 bool
 segment_reader_fill(SegmentReader *reader)
 {
@@ -490,7 +498,7 @@ segment_reader_outline(SegmentReader *reader, RunsOutline *outline)
 
 /* --- merging */
 
-/* Runs that are merged with others. */
+/* Runs in order that are merged with others. */
 typedef struct Slice
 {
 	const uint64 *codes;
@@ -500,14 +508,14 @@ typedef struct Slice
 
 struct SegmentMerge
 {
-	int			nreaders;
-	int			nreading;		/* the first of them have runs left */
-	int			room;
+	int			nreaders;		/* all that were added */
+	int			nreading;		/* the first of the readers, which have runs left */
+	int			room;			/* for readers */
 	SegmentReader **readers;
-	Slice	   *slices;			/* as many */
+	Slice	   *slices;			/* of a stretch, at most one of each reader */
 
 	/* codes, and behind them counts, of two passes over a stretch */
-	size_t		stretch;		/* for which there is room */
+	size_t		stretch;		/* runs for which the buffers have room */
 	uint64	   *buffers[2];
 };
 
@@ -568,7 +576,7 @@ segment_merge_free(SegmentMerge *merge)
 	pfree(merge);
 }
 
-/* How many of n codes, which ascend, are not above bound. */
+/* Returns how many of n codes, which ascend, are not above bound. */
 static size_t
 count_up_to(const uint64 *codes, size_t n, uint64 bound)
 {
@@ -622,7 +630,10 @@ cut_slices(SegmentMerge *merge)
 	return nslices;
 }
 
-/* Merges two slices; returns the number of runs. */
+/*
+ * Merges two slices into codes and counts, and returns the number of runs.  Which slice a run is
+ * from is added up, not asked: a branch that depends on codes would often be mispredicted.
+ */
 static size_t
 merge_two(const Slice *a, const Slice *b, uint64 *codes, uint64 *counts)
 {
@@ -630,6 +641,7 @@ merge_two(const Slice *a, const Slice *b, uint64 *codes, uint64 *counts)
 	size_t		at_b = 0;
 	size_t		n = 0;
 
+	/* A code that both have is taken of both, and its counts are added up. */
 	while (at_a < a->n && at_b < b->n)
 	{
 		uint64		code_a = a->codes[at_a];
@@ -650,7 +662,9 @@ merge_two(const Slice *a, const Slice *b, uint64 *codes, uint64 *counts)
 	return n + b->n - at_b;
 }
 
-/* Merges the slices two by two: one is left, in the first buffer or in the second. */
+/*
+ * Merges slices two by two until one is left, in a buffer.  The passes take the buffers in turn.
+ */
 static void
 merge_slices(SegmentMerge *merge, int nslices)
 {
@@ -680,6 +694,7 @@ merge_slices(SegmentMerge *merge, int nslices)
 	}
 }
 
+/* Readers that have ended are moved behind the others, where segment_merge_free finds them. */
 size_t
 segment_merge_next(SegmentMerge *merge, const uint64 **codes, const uint64 **counts)
 {

@@ -24,41 +24,47 @@
  */
 typedef struct BlockStore BlockStore;
 
-/* Where a block is. */
+/* Where a block is: in shared memory or in the file. */
 typedef struct BlockPlace
 {
-	dsa_pointer pointer;		/* InvalidDsaPointer: in the file, at ... */
-	off_t		offset;
-	int			fileno;
+	dsa_pointer pointer;		/* InvalidDsaPointer: it is in the file */
+	off_t		offset;			/* in the file, of the size in front of the block */
+	int			fileno;			/* the part of the file, which is several where it is large */
 } BlockPlace;
 
 /* Makes an empty store of this process's own, in the current memory context. */
 extern BlockStore *block_store_make(void);
 
 /*
- * Makes a shared store, or opens one to be read, in the current memory context.  number: of the
- * process that writes it, and closes it before others read.  memory_limit: bytes of shared memory
- * at most.
+ * Makes a shared store, or opens one to be read, in the current memory context.  number is that of
+ * the process that writes the store, and closes it before other processes open it.  memory_limit
+ * is bytes of shared memory; files and area must outlive the store.
  */
 extern BlockStore *block_store_make_shared(SharedFileSet *files, int number, dsa_area *area,
 										   size_t memory_limit);
 
-/* Closes the file: one of this process's own is gone then.  Frees the store. */
+/*
+ * Closes the file, and frees the store.  Blocks of a process's own store are gone then; those of a
+ * shared one stay.
+ */
 extern void block_store_close(BlockStore *store);
 
-/* Puts a block away, and sets *place. */
+/* Puts a block away, and sets *place to where it is.  The store keeps no pointer to data. */
 extern void block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *place);
 
 /*
- * Returns a block, valid until the next call.  Moves a place in the file to the block that
- * was put next.
+ * Returns a block, which is the store's and valid until the next call.  A place in the file moves
+ * on to the block that was put next.
  */
 extern const void *block_store_get(BlockStore *store, BlockPlace *place);
 
-/* Bytes written to the file. */
+/* Returns the bytes written to the file. */
 extern uint64 block_store_disk(const BlockStore *store);
 
-/* The blocks of a store that are in shared memory, and how to free them when none is read. */
+/*
+ * Returns the blocks of a store that are in shared memory, where they stay when the store is
+ * closed.  block_store_free_shared frees them; no process may read one of them any more.
+ */
 extern dsa_pointer block_store_shared(const BlockStore *store);
 extern void block_store_free_shared(dsa_area *area, dsa_pointer blocks);
 
@@ -67,102 +73,125 @@ extern void block_store_free_shared(dsa_area *area, dsa_pointer blocks);
 /* Runs of a block; only the last block of a segment has fewer. */
 #define SEGMENT_BLOCK 1024
 
-/* Some runs without their codes. */
+/* What is known of some runs without reading them. */
 typedef struct RunsOutline
 {
-	uint64		first;			/* smallest code */
-	uint64		last;			/* largest */
-	uint64		rows;			/* sum of counts */
+	uint64		first;			/* the smallest code */
+	uint64		last;			/* the largest code */
+	uint64		rows;			/* the sum of the counts */
 } RunsOutline;
 
 /*
- * A segment without a directory takes no memory for its blocks, but it can only be read from its
- * first run on, and nothing else may be put into the store while it is written.
+ * What is needed to read a segment.  One with a directory, an entry of some 60 bytes for each
+ * block, can be read from any run on.  One without takes no memory for its blocks, but it is read
+ * from its first run on, and nothing else may be put into the store while it is written.
  */
 typedef struct Segment
 {
-	uint64		n;				/* runs */
-	bool		directory;
-	BlockPlace	place;			/* of the directory, or else of the first block */
+	uint64		n;				/* its runs */
+	bool		directory;		/* it has one, unless n = 0 */
+	BlockPlace	place;			/* of the directory, or else of its first block */
 } Segment;
 
 /* --- writing */
 
 typedef struct SegmentWriter SegmentWriter;
 
-/* Begins a segment in a store, in the current memory context. */
+/* Begins a segment in a store, with a directory or without, in the current memory context. */
 extern SegmentWriter *segment_write_begin(BlockStore *store, bool directory);
 
-/* Appends runs; counts is NULL if all of them are 1. */
+/* Appends n runs; counts is NULL if all of them are 1. */
 extern void segment_write(SegmentWriter *writer, const uint64 *codes, const uint64 *counts,
 						  size_t n);
 
-/* Runs written so far. */
+/* Returns the runs written so far, which is the number of the next one. */
 extern uint64 segment_written(const SegmentWriter *writer);
 
-/* Returns the segment, and frees the writer. */
+/* Writes what is left, returns the segment, and frees the writer. */
 extern Segment segment_write_end(SegmentWriter *writer);
 
 /* --- reading */
 
-/* Turns codes into others in place, of which a larger code becomes the larger one. */
+/* Turns n codes into others, in place.  Their order must not change. */
 typedef void (*SegmentMap) (void *arg, uint64 *codes, size_t n);
 
+/*
+ * Reads a slice of a segment, a block at a time.  Whoever reads takes runs from at on, and calls
+ * segment_reader_fill when at has come to end.
+ */
 typedef struct SegmentReader
 {
 	BlockStore *store;
 	const struct SegmentBlock *blocks;	/* the directory, or NULL */
-	SegmentMap	map;			/* NULL: codes stay as they are */
+	SegmentMap	map;			/* for the codes of each block; NULL: they stay as they are */
 	void	   *map_arg;
 
 	/* the slice behind what is in memory */
-	uint64		next;			/* its first run */
-	uint64		left;			/* its runs */
-	uint64		lo;				/* the smallest code that is wanted */
+	uint64		next;			/* the number of its first run */
+	uint64		left;			/* how many runs it has */
+	uint64		lo;				/* runs of smaller codes are not wanted */
 
-	/* a block, of which the runs from at to before end are to be read */
-	uint64		block;			/* its number; PG_UINT64_MAX: none has been read */
-	BlockPlace	place;			/* of the next one, without a directory */
-	size_t		at;
-	size_t		end;
+	/* the block in memory */
+	uint64		block;			/* the number of the block in memory; PG_UINT64_MAX: none has been
+								 * read */
+	BlockPlace	place;			/* without a directory: of the next block */
+	size_t		at;				/* the first run that has not been taken */
+	size_t		end;			/* the end of the slice in this block */
 	uint64		codes[SEGMENT_BLOCK];
-	uint64		counts[SEGMENT_BLOCK];
+	uint64		counts[SEGMENT_BLOCK];	/* how many rows each run stands for */
 } SegmentReader;
 
-/* Begins in front of the first run, in the current memory context. */
+/*
+ * Returns a reader in front of the first run, in the current memory context; store must outlive
+ * it.  The caller frees it.
+ */
 extern SegmentReader *segment_reader_make(BlockStore *store, const Segment *segment,
 										  SegmentMap map, void *map_arg);
 
 /*
- * Begins to read n runs from number first on, of a segment with a directory.  Blocks of
- * codes below lo may be left out; lo is 0 if codes are mapped.
+ * Begins to read n runs from number first on, of a segment with a directory.  Blocks of codes
+ * below lo may be left out; lo is 0 if codes are mapped.
  */
 extern void segment_reader_seek(SegmentReader *reader, uint64 first, uint64 n, uint64 lo);
 
-/* Sees to it that there are runs from at to before end; false at the end of the slice. */
+/*
+ * Reads the next block if the runs of the last one have been taken.  Returns false at the end of
+ * the slice; otherwise at < end.
+ */
 extern bool segment_reader_fill(SegmentReader *reader);
 
-/* Moves over the next runs and outlines them; false at the end of the slice. */
+/*
+ * Moves over the next runs, at most a block, and outlines them.  A whole block is not read for
+ * that if there is a directory.  Returns false at the end of the slice.
+ */
 extern bool segment_reader_outline(SegmentReader *reader, RunsOutline *outline);
 
 /* --- merging */
 
 typedef struct SegmentMerge SegmentMerge;
 
-/* Makes an empty merge, which has room for some readers, in the current memory context. */
+/*
+ * Makes an empty merge, which has room for this number of readers, in the current memory context.
+ */
 extern SegmentMerge *segment_merge_make(int room);
 
-/* Adds a reader of a slice; before the first run is taken. */
+/*
+ * Adds a reader of a slice whose codes ascend strictly, before the first run is taken.  The merge
+ * uses the reader until it is taken out or freed.
+ */
 extern void segment_merge_add(SegmentMerge *merge, SegmentReader *reader);
 
-/* Takes out all readers, which are the caller's, and what is left of their runs. */
+/* Takes out all readers, which are the caller's again, with what is left of their runs. */
 extern void segment_merge_reset(SegmentMerge *merge);
 
-/* The next runs of all readers in the order of codes, valid until the next call; 0 at the end. */
+/*
+ * Returns the next runs of all readers in the order of codes, valid until the next call; 0 at the
+ * end.  A code of several readers becomes one run.
+ */
 extern size_t segment_merge_next(SegmentMerge *merge, const uint64 **codes,
 								 const uint64 **counts);
 
-/* A merge that stands where merge does, with readers of its own, in the current memory context. */
+/* Returns a merge that stands where merge does, with readers of its own, to be freed. */
 extern SegmentMerge *segment_merge_copy(const SegmentMerge *merge);
 
 /* Frees a merge and its readers. */

@@ -3,76 +3,54 @@
  *		What the processes of a parallel HpSort Aggregate know of their groups, exchanged and put
  *		together (see parallel.h).
  *
- * A barrier has the phases of the exchange: reading, writing, merging.  A process
- * attaches to it when it is first called, and those that are not attached are not
- * waited for.  One that comes too late to read takes part in the merging only.
+ * A barrier has the phases of the exchange: reading, writing, merging.  A process attaches to it
+ * when it is first called, and processes that are not attached are not waited for.  One that comes
+ * too late to read has nothing to write, and takes part in the merging.
  *
- * Each process's groups are a stream of records, in order; the first of the groups that
- * the streams are at is returned, and the values of a source are a merge of the
- * slices that the records name (segments.h).
+ * Each process writes a stream of records, one for each of its groups, in order.  Whoever merges
+ * reads the streams of all processes side by side.  The next group is the first of the groups that
+ * the streams are at; its rows and summaries are sums over the streams that have it, and the
+ * values of a source are a merge of the slices that their records name (segments.h).
  *
- * Where only some rows of a group are wanted, a median's for example, the outlines of its
- * blocks tell between which values these rows are, and other blocks are not even read.
+ * Where only some rows of a group are wanted, a median's for example, the outlines of its blocks
+ * say between which values these rows are.  Other blocks are not read.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/atomics.h"
-#include "storage/barrier.h"
-#include "storage/dsm.h"
-#include "storage/sharedfileset.h"
-#include "storage/spin.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/parallel/groups_shared.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"
 
+/* The phases of the barrier, in their order. */
 typedef enum ExchangePhase
 {
-	PHASE_READ,
-	PHASE_WRITE,
-	PHASE_MERGE
+	PHASE_READ,					/* processes read rows */
+	PHASE_WRITE,				/* they write their groups */
+	PHASE_MERGE					/* all groups are there to be read */
 } ExchangePhase;
-
-/* What a process has written. */
-typedef struct SharedWritten
-{
-	bool		done;			/* something */
-	BlockPlace	segments;		/* the block of its segments, in the store ... */
-	dsa_pointer blocks;			/* ... whose blocks in shared memory these are */
-} SharedWritten;
-
-struct GroupsShared
-{
-	dsm_handle	segment;
-	SharedFileSet files;
-	Barrier		barrier;
-	pg_atomic_uint32 nreaders;	/* processes that read rows */
-	pg_atomic_uint32 next_part;
-	slock_t		mutex;			/* for totals */
-	GroupsTotals totals;
-	int			nprocesses;
-	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
-};
 
 /* What a record says of a source. */
 typedef struct SourceRecord
 {
-	int64		nulls;
-	int64		refused;
+	int64		nulls;			/* as SourceCounts has them */
+	int64		refused;		/* as SourceCounts has them */
 	union
 	{
 		struct
 		{
-			uint64		first;	/* with runs: the first of them in the segment of values */
-			uint64		nruns;
+			uint64		first;	/* with runs: the number of the first in the segment of values */
+			uint64		nruns;	/* how many runs the group has */
 		};
 		struct
 		{
-			int64		min;	/* without runs; larger than max: there are no values */
-			int64		max;
+			int64		min;	/* without runs: serialized; PG_INT64_MAX, and max PG_INT64_MIN:
+								 * there are no values */
+			int64		max;	/* serialized, too */
 		};
 	};
-	int64		sum[sizeof(ValueSum) / sizeof(int64)];
+	int64		sum[sizeof(ValueSum) / sizeof(int64)];	/* a ValueSum */
 } SourceRecord;
 
 /*
@@ -81,119 +59,51 @@ typedef struct SourceRecord
  */
 typedef struct GroupRecord
 {
-	int64		rows;
+	int64		rows;			/* of the group in the process that writes the record */
 	SourceRecord sources[FLEXIBLE_ARRAY_MEMBER];
 } GroupRecord;
 
-/* What a process has written of its groups. */
+/* The groups that a process has written, as another one reads them. */
 typedef struct GroupsStream
 {
-	uint64		ngroups;
+	uint64		ngroups;		/* all of the process */
 	uint64		number;			/* of the group that the stream is at; ngroups: at its end */
-	GroupRecord *record;		/* of that group ... */
-	GroupValues group;			/* ... which is in it */
-	bool		merged;			/* it is the group that is being returned */
+	GroupRecord *record;		/* of the group that the stream is at */
+	GroupValues group;			/* that group, whose values are in the record */
+	bool		merged;			/* the group is the one that is being returned */
 	BlockStore *store;			/* NULL: the process has written nothing */
-	SegmentReader *records;
+	SegmentReader *records;		/* of the segment of records, word by word */
 	SegmentReader **values;		/* by source; NULL: it has no runs */
 } GroupsStream;
 
 struct GroupsExchange
 {
 	GroupReader reader;			/* of the groups of all processes */
-	MemoryContext memory;
+	MemoryContext memory;		/* in which it was made */
 	GroupsShared *shared;
 	const GroupsDescription *description;
-	dsa_area   *area;
-	size_t		memory_limit;
-	int			process;		/* this one's number */
+	dsa_area   *area;			/* of the blocks in shared memory */
+	size_t		memory_limit;	/* bytes of this process's blocks there */
+	int			process;		/* the number of this one: 0 is the leader */
 
 	/* the groups of all processes, when all have written */
-	int			nwords;			/* of a record */
-	int			nstreams;
+	int			nwords;			/* words of 64 bits of a record */
+	int			nstreams;		/* one for each process */
 	GroupsStream *streams;		/* by process */
 
-	/* the first groups of all parts but the first one, in order */
-	uint32		nbounds;
-	GroupValues *bounds;
-	bool		in_part;
-	uint32		part;			/* the part being read, if in_part */
+	/* the parts of the groups */
+	uint32		nbounds;		/* one less than the parts */
+	GroupValues *bounds;		/* part p is from group bounds[p - 1] to before bounds[p] */
+	bool		in_part;		/* a part is being read */
+	uint32		part;			/* its number */
 
 	SourceCounts *counts;		/* by source, of the group that is being returned */
 	int			source;			/* whose runs are being merged; -1: none */
-	uint64		rows_left;		/* that are wanted of it */
-	SegmentMerge *runs;
-	size_t		room;
-	int64	   *values;			/* of runs that are returned */
+	uint64		rows_left;		/* rows of it that are wanted and have not been returned */
+	SegmentMerge *runs;			/* the merge of its runs */
+	size_t		room;			/* in values */
+	int64	   *values;			/* of the runs that were returned last */
 };
-
-/* --- shared memory */
-
-Size
-groups_shared_size(int nworkers)
-{
-	return add_size(offsetof(GroupsShared, written), mul_size(nworkers + 1, sizeof(SharedWritten)));
-}
-
-static void
-start_phases(GroupsShared *shared)
-{
-	BarrierInit(&shared->barrier, 0);
-	pg_atomic_init_u32(&shared->nreaders, 0);
-	pg_atomic_init_u32(&shared->next_part, 0);
-	memset(&shared->totals, 0, sizeof(shared->totals));
-	memset(shared->written, 0, shared->nprocesses * sizeof(SharedWritten));
-}
-
-void
-groups_shared_init(GroupsShared *shared, ParallelContext *pcxt)
-{
-	shared->nprocesses = pcxt->nworkers + 1;
-	shared->segment = dsm_segment_handle(pcxt->seg);
-	SharedFileSetInit(&shared->files, pcxt->seg);
-	SpinLockInit(&shared->mutex);
-	start_phases(shared);
-}
-
-void
-groups_shared_reset(GroupsShared *shared, dsa_area *area)
-{
-	int			p;
-
-	for (p = 0; p < shared->nprocesses; p++)
-		block_store_free_shared(area, shared->written[p].blocks);
-	SharedFileSetDeleteAll(&shared->files);
-	start_phases(shared);
-}
-
-void
-groups_shared_attach(GroupsShared *shared)
-{
-	dsm_segment *segment = dsm_find_mapping(shared->segment);
-
-	if (segment == NULL)
-		elog(ERROR, "a parallel worker has not got its leader's shared memory");
-	SharedFileSetAttach(&shared->files, segment);
-}
-
-void
-groups_shared_add_totals(GroupsShared *shared, const GroupsTotals *totals)
-{
-	SpinLockAcquire(&shared->mutex);
-	shared->totals.rows += totals->rows;
-	shared->totals.groups += totals->groups;
-	shared->totals.disk += totals->disk;
-	shared->totals.memory = Max(shared->totals.memory, totals->memory);
-	SpinLockRelease(&shared->mutex);
-}
-
-void
-groups_shared_get_totals(GroupsShared *shared, GroupsTotals *totals)
-{
-	SpinLockAcquire(&shared->mutex);
-	*totals = shared->totals;
-	SpinLockRelease(&shared->mutex);
-}
 
 /* --- a process, and the phases */
 
@@ -223,7 +133,7 @@ groups_exchange_reads(GroupsExchange *exchange)
 	return true;
 }
 
-/* Waits for the end of a phase, unless it is over. */
+/* Waits until all attached processes have ended a phase, unless it is over. */
 static void
 finish_phase(GroupsExchange *exchange, ExchangePhase phase)
 {
@@ -257,7 +167,7 @@ groups_exchange_end(GroupsExchange *exchange)
 
 /* --- records */
 
-/* The words of 64 bits that a record has. */
+/* Returns how many words of 64 bits a record has. */
 static int
 record_words(const GroupsDescription *description)
 {
@@ -265,7 +175,7 @@ record_words(const GroupsDescription *description)
 		description->ngroups + (description->ngroups + 7) / 8;
 }
 
-/* The group in a record. */
+/* Returns the group in a record, whose arrays are the record's. */
 static GroupValues
 group_of_record(const GroupsDescription *description, GroupRecord *record)
 {
@@ -277,6 +187,7 @@ group_of_record(const GroupsDescription *description, GroupRecord *record)
 	};
 }
 
+/* Sets the group in a record, whose derived values are serialized. */
 static void
 set_group(const GroupsDescription *description, const GroupValues *group, GroupRecord *record)
 {
@@ -298,12 +209,12 @@ static void
 set_source(const DerivedColumn *derived, const SourceCounts *counts, SourceRecord *record)
 {
 	const ValueSummary *summary = &counts->summary;
-	bool		told = derived && summary->n > 0;
+	bool		serialized = derived && summary->n > 0;
 
 	record->nulls = counts->nulls;
 	record->refused = counts->refused;
-	record->min = told ? derived_serialize(derived, summary->min) : summary->min;
-	record->max = told ? derived_serialize(derived, summary->max) : summary->max;
+	record->min = serialized ? derived_serialize(derived, summary->min) : summary->min;
+	record->max = serialized ? derived_serialize(derived, summary->max) : summary->max;
 	memcpy(record->sum, &summary->sum, sizeof(record->sum));
 }
 
@@ -334,7 +245,7 @@ write_runs(const GroupsDescription *description, GroupReader *reader, int s,
 		}
 }
 
-/* Writes all groups of a reader: a record of each, and its runs. */
+/* Writes all groups of a reader: records to the first writer, runs to the others. */
 static void
 write_groups(const GroupsDescription *description, GroupReader *reader,
 			 SegmentWriter **writers)
@@ -412,7 +323,7 @@ groups_exchange_write(GroupsExchange *exchange, GroupReader *reader)
 /* Parts for each process: they may take different times. */
 #define PARTS_PER_PROCESS 8
 
-/* Of so many runs, those that are wanted are looked for by the outlines of blocks. */
+/* From this number of runs on, the wanted ones are looked for by the outlines of blocks. */
 #define OUTLINED_RUNS (8 * SEGMENT_BLOCK)
 
 static int
@@ -431,7 +342,7 @@ make_record(const GroupsExchange *exchange, GroupsStream *stream)
 	stream->group = group_of_record(exchange->description, stream->record);
 }
 
-/* Moves to a group by its number. */
+/* Moves a stream to a group by its number, and reads the record. */
 static void
 move_to(const GroupsExchange *exchange, GroupsStream *stream, uint64 number)
 {
@@ -453,7 +364,7 @@ move_to(const GroupsExchange *exchange, GroupsStream *stream, uint64 number)
 														  stream->group.values[g]);
 }
 
-/* Moves to the first group from a group on; NULL: to the first one. */
+/* Moves a stream to its first group that is not before first; NULL: to the first one. */
 static void
 seek(const GroupsExchange *exchange, GroupsStream *stream, const GroupValues *first)
 {
@@ -473,6 +384,7 @@ seek(const GroupsExchange *exchange, GroupsStream *stream, const GroupValues *fi
 	move_to(exchange, stream, lo);
 }
 
+/* Whether a stream has no more groups. */
 static bool
 has_ended(const GroupsStream *stream)
 {
@@ -519,8 +431,8 @@ open_stream(GroupsExchange *exchange, int process)
 }
 
 /*
- * Begins to read the runs from code lo on that a stream has of a source of the group that is
- * being returned; NULL if it does not have the group.
+ * Begins to read the runs from code lo on that a stream has of a source of the group that is being
+ * returned.  Returns NULL if the stream does not have the group.
  */
 static SegmentReader *
 open_runs(const GroupsExchange *exchange, int process, int source, uint64 lo)
@@ -539,7 +451,7 @@ open_runs(const GroupsExchange *exchange, int process, int source, uint64 lo)
 
 /*
  * Divides the groups into parts, each of which has some of the groups of all processes: parts are
- * equal shares of the groups of the process that has most.  All processes find the same parts.
+ * equal shares of the groups of the process that has most.  All processes find equal parts.
  */
 static void
 find_bounds(GroupsExchange *exchange)
@@ -563,7 +475,7 @@ find_bounds(GroupsExchange *exchange)
 
 /* --- groups */
 
-/* Adds what a stream knows of a source of the group. */
+/* Adds what a stream knows of a source of the group to counts. */
 static void
 add_source(GroupsExchange *exchange, const SourceRecord *record, int s)
 {
@@ -574,7 +486,7 @@ add_source(GroupsExchange *exchange, const SourceRecord *record, int s)
 
 	counts->nulls += record->nulls;
 	counts->refused += record->refused;
-	/* Labels are told as OIDs: the first label's may be the larger one. */
+	/* Not min > max: the OID of the first label, as which it is serialized, may be larger. */
 	if (exchange->description->sources[s].runs ||
 		(record->min == PG_INT64_MAX && record->max == PG_INT64_MIN))
 		return;
@@ -608,7 +520,10 @@ first_group(const GroupsExchange *exchange)
 	return first && end && compare_groups(description, first, end) >= 0 ? NULL : first;
 }
 
-/* Moves streams on from the group that has been returned, and finds the next one of any part. */
+/*
+ * Moves streams on from the group that has been returned.  Returns the next group of the part, or
+ * of the next part that is free; NULL if all parts have been taken.
+ */
 static const GroupValues *
 find_next(GroupsExchange *exchange)
 {
@@ -634,6 +549,7 @@ find_next(GroupsExchange *exchange)
 	return first;
 }
 
+/* Merges what the streams know of the next group, but for its runs. */
 static bool
 next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
@@ -693,6 +609,7 @@ start_source(GroupsExchange *exchange, int source, uint64 lo, uint64 nrows)
 	}
 }
 
+/* Returns the next runs of the merge, without runs behind the last row that is wanted. */
 static size_t
 next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
 {
@@ -735,6 +652,11 @@ compare_first(const void *a, const void *b)
 	return (first_a > first_b) - (first_a < first_b);
 }
 
+/*
+ * Finds a code below which no more than first rows are, by the outlines of blocks, and begins the
+ * merge with it.  Small groups are read in full; derived values as well, of which outlines have
+ * the serialized codes.
+ */
 static int64
 want_rows(GroupReader *reader, int source, int64 first, int64 last)
 {

@@ -8,8 +8,11 @@
  * groups are divided into parts, ranges of groups, which the processes take one after the
  * other; a part's groups are merged from the segments of all.
  *
- * All processes must have the same order of groups.  No process waits for another
- * one once it has returned a group.
+ * All processes must have one order of groups.  No process waits for another one once it has
+ * returned a group.
+ *
+ * A process calls the functions below in their order: groups_exchange_make, _reads, then after its
+ * rows _is_shared, _write, _open, and at last _end.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PARALLEL_PARALLEL_H
 #define HPSORT_PG_NODES_AGGREGATE_PARALLEL_PARALLEL_H
@@ -23,11 +26,11 @@
 #include "pg/nodes/aggregate/pairs/pairs.h"
 #include "pg/nodes/aggregate/read/read.h"
 
-/* What groups and sources are, the same in all processes. */
+/* What groups and sources are.  It is equal in all processes, but for its pointers. */
 typedef struct GroupsDescription
 {
 	int			ngroups;		/* grouping columns */
-	const GroupColumn *groups;
+	const GroupColumn *groups;	/* by grouping column */
 	DerivedColumn *const *group_derived;	/* by grouping column; NULL: not derived */
 	int			nsources;
 	const ValueSource *sources;
@@ -38,24 +41,31 @@ typedef struct GroupsDescription
 
 typedef struct GroupsShared GroupsShared;
 
+/* Returns the bytes of a GroupsShared for a leader and nworkers workers. */
 extern Size groups_shared_size(int nworkers);
+
+/* Makes it, in the leader; pcxt must have its shared memory. */
 extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt);
 
-/* Before workers are started again. */
+/*
+ * Makes it ready for another execution, in the leader before workers are started again: what was
+ * written is freed.  area is that of the parallel query.
+ */
 extern void groups_shared_reset(GroupsShared *shared, dsa_area *area);
 
-/* In a worker, before anything else. */
+/* Called in a worker before anything else. */
 extern void groups_shared_attach(GroupsShared *shared);
 
-/* For EXPLAIN: the sums of what the processes have done, and the most memory that one held. */
+/* For EXPLAIN: sums over all processes, and the most memory that one of them held. */
 typedef struct GroupsTotals
 {
-	int64		rows;
-	int64		groups;
-	uint64		disk;			/* bytes */
-	size_t		memory;			/* bytes */
+	int64		rows;			/* of the groups that were returned */
+	int64		groups;			/* with the groups that HAVING refuses */
+	uint64		disk;			/* bytes written to temporary files */
+	size_t		memory;			/* bytes held */
 } GroupsTotals;
 
+/* Adds what this process has done; returns what all have done so far. */
 extern void groups_shared_add_totals(GroupsShared *shared, const GroupsTotals *totals);
 extern void groups_shared_get_totals(GroupsShared *shared, GroupsTotals *totals);
 
@@ -64,9 +74,9 @@ extern void groups_shared_get_totals(GroupsShared *shared, GroupsTotals *totals)
 typedef struct GroupsExchange GroupsExchange;
 
 /*
- * Takes part in an exchange, in the current memory context.  description must outlive the
- * exchange; area is that of the parallel query.  memory_limit: bytes of shared memory for
- * this process's blocks, at most.
+ * Makes this process's part of an exchange, in the current memory context.  shared and description
+ * must outlive it; area is that of the parallel query.  memory_limit is bytes of shared memory for
+ * this process's blocks.
  */
 extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 											const GroupsDescription *description,
@@ -76,21 +86,22 @@ extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 extern bool groups_exchange_reads(GroupsExchange *exchange);
 
 /*
- * Waits for all processes that read.  True if there are several: then each of them calls
- * groups_exchange_write.  Else the only one that read has all groups, and the others none.
+ * Waits for all processes that read.  Returns true if there are several: then each process calls
+ * groups_exchange_write.  Otherwise the only one that read has all groups, and the others have
+ * none.
  */
 extern bool groups_exchange_is_shared(GroupsExchange *exchange);
 
 /*
- * Writes the groups of a reader, or none if it is NULL, and waits for the others to do so.
+ * Writes the groups of a reader, or none if it is NULL, and waits for the others to write theirs.
  * The reader is not needed afterwards.  Returns the bytes written to the temporary file.
  */
 extern uint64 groups_exchange_write(GroupsExchange *exchange, GroupReader *reader);
 
 /*
- * The groups of all processes, when all have written what they know: before the first group, in the
- * current memory context.  Each process gets groups that no other process gets, in the order of the
- * groups, and all that any process knows of them.
+ * Returns a reader of the groups of all processes, in front of the first one, in the current
+ * memory context; all processes have written.  A process gets groups that no other process gets,
+ * in the order of the groups, and of each all that any process knows.
  */
 extern GroupReader *groups_exchange_open(GroupsExchange *exchange);
 

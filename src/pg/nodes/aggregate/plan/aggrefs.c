@@ -30,7 +30,7 @@
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/values/values.h"
 
-/* Which of PostgreSQL's functions a call is of, whatever its arguments. */
+/* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
 static AggregateFunction
 core_function(const Aggref *aggref)
 {
@@ -126,8 +126,8 @@ is_function(Oid oid, PGFunction address, const char *symbol)
 }
 
 /*
- * Which of hpsort's functions a call is of, whatever its arguments.  Looks into system caches, but
- * never loads a library.
+ * Returns which of hpsort's functions a call is of, whatever its arguments.  Looks into system
+ * caches, but loads no library of another extension.
  */
 static AggregateFunction
 own_function(const Aggref *aggref)
@@ -176,9 +176,9 @@ own_function(const Aggref *aggref)
 }
 
 /*
- * Notes the column of relation rti that an expression is, perhaps relabelled as the
- * base type of its domain.  Another relabelling, such as that of an int4 as an oid,
- * may be in another order.
+ * Notes the column of relation rti that an expression is, perhaps relabelled as the base type of
+ * its domain; false if it is none that is read.  Another relabelling, such as that of an int4 as
+ * an oid, may be in another order.
  */
 static bool
 find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
@@ -194,7 +194,9 @@ find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 	return answer->kind != COLUMN_KIND_NONE;
 }
 
-/* The argument of an expression that calls one of these conversion functions; else NULL. */
+/*
+ * Returns the argument of an expression that calls one of these conversion functions; else NULL.
+ */
 static const Expr *
 converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
 {
@@ -218,6 +220,7 @@ is_constant(Node *expression)
 		 !contain_subplans(expression) && !contain_volatile_functions(expression));
 }
 
+/* Whether all of some expressions have one value for a whole execution. */
 static bool
 are_constants(const List *expressions)
 {
@@ -249,8 +252,8 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 }
 
 /*
- * count, sum, avg, min, max of one argument.  An ORDER BY of that argument changes
- * nothing; one of anything else is an argument more.
+ * Answers count, sum, avg, min and max of one argument.  An ORDER BY of that argument changes
+ * nothing; one of anything else is an argument more, so that it is not answered.
  */
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
@@ -276,7 +279,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	return true;
 }
 
-/* percentile_disc, percentile_cont, mode and the hypothetical-set functions of one sort column. */
+/* Answers percentiles, mode and the hypothetical-set functions of one sort column. */
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
@@ -303,7 +306,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_DENSE_RANK:
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 		case AGGREGATE_FUNCTION_CUME_DIST:
-			/* A value of a wider type has its rank among integers as well. */
+			/* The direct argument may be wider than the column: it has a rank nevertheless. */
 			inner = converted(argument, F_INT4_INT2, F_INT8_INT2, F_INT8_INT4);
 			break;
 		default:
@@ -317,7 +320,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 				   exprType((const Node *) argument), answer);
 }
 
-/* array_agg of one argument in the order of that argument, which DISTINCT makes too. */
+/* Answers array_agg of one argument in the order of that argument, which DISTINCT makes too. */
 static bool
 answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
@@ -335,9 +338,9 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 }
 
 /*
- * hpsort's aggregates: an argument, and bounds and direction that are the same for
- * all rows.  An ORDER BY beside an explicit direction is left to the aggregate, which
- * complains if they differ.
+ * Answers hpsort's aggregates: an argument, and bounds and direction that have one value for all
+ * rows.  An ORDER BY beside an explicit direction is left to the aggregate, which complains if
+ * they differ.
  */
 static bool
 answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)

@@ -46,7 +46,7 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_MULTISET_AGG
 } AggregateFunction;
 
-/* How much of its argument's values an aggregate has to be shown; each includes those before it. */
+/* How much of its argument's values an aggregate has to be shown; each includes all before it. */
 typedef enum AggregateNeeds
 {
 	AGGREGATE_NEEDS_ROWS,		/* how many rows there are */
@@ -54,26 +54,29 @@ typedef enum AggregateNeeds
 	AGGREGATE_NEEDS_RUNS		/* the runs in order */
 } AggregateNeeds;
 
+/* How the node answers an aggregate call. */
 typedef struct AggregateAnswer
 {
 	AggregateFunction function;
-	AggregateNeeds needs;
-	Var		   *column;			/* the argument; NULL for count(*) */
+	AggregateNeeds needs;		/* how much of the values it has to be shown */
+	Var		   *column;			/* the argument, without conversions; NULL for count(*) */
 	ColumnKind	kind;			/* of the argument */
 	bool		enum_order;		/* an enum's values must be in the order of its labels */
-	bool		distinct;		/* of each value one; never of min and max, where it is the same */
-	bool		descending;		/* of ordered aggregates */
-	bool		nulls_first;
+	bool		distinct;		/* each value counts once; false for min and max, to which it is
+								 * no difference */
+	bool		descending;		/* of ordered aggregates: the largest value comes first */
+	bool		nulls_first;	/* of ordered aggregates: NULLs come before all values */
 	bool		to_float8;		/* percentile_cont of a column cast to float8 */
 } AggregateAnswer;
 
 /*
- * Whether the node answers an aggregate call of columns of relation rti (0: of whichever),
- * and how.
- * False for calls whose argument is no plain column of a kind that is read, whose
- * ORDER BY is not that of the argument by its type's default operator class, or whose
- * direct arguments and options depend on the row.  FILTER is not looked at.  A partial call is
- * answered if aggref_has_state.  The planner must have filled in the call (aggtranstype).
+ * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
+ * *answer says how; it points into aggref.
+ *
+ * False for calls whose argument is no plain column of a kind that is read, whose ORDER BY is not
+ * that of the argument by its type's default operator class, or whose direct arguments and options
+ * depend on the row.  FILTER is not looked at.  A partial call is answered if aggref_has_state.
+ * The planner must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
 
@@ -90,12 +93,12 @@ aggref_has_state(const AggregateAnswer *answer)
 }
 
 /*
- * Whether an answer is known from how many rows and values there are, keys at some positions among
- * the values in order, and without groups from how many of these are different.
+ * Whether an answer is known from the number of rows and of values, from keys at some positions
+ * among the values in order, and without groups from the number of different values.
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
 
-/* The quick way out: false for most functions that the node does not answer. */
+/* The quick way out, without catalogs: false for most functions that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREFS_H */

@@ -43,35 +43,36 @@
 typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
-	Var		   *column;			/* the one column that is in it */
-	DerivedForm form;
+	Var		   *column;			/* the one column that the expression is of */
+	DerivedForm form;			/* how its values are read */
 	Oid			type;			/* by whose default operator class it is grouped */
-	bool		descending;
-	bool		nulls_first;
-	bool		placed;			/* in the order of the groups */
+	bool		descending;		/* in the order of the groups */
+	bool		nulls_first;	/* in that order, too */
+	bool		placed;			/* the order that is wanted has it */
 } QueryGroup;
 
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
-	Index		rti;
-	int			ngroups;
+	Index		rti;			/* the relation */
+	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
-	List	   *aggregates;		/* Aggrefs, and for each ... */
-	List	   *answers;		/* ... its AggregateAnswer */
+	List	   *aggregates;		/* Aggrefs, different ones */
+	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
-	List	   *columns;		/* attribute numbers */
+	List	   *columns;		/* attribute numbers of all columns to be read */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
-	List	   *pathkeys;		/* of the groups */
+	List	   *pathkeys;		/* the order in which groups come */
 	bool		looked_up;		/* the GPU may answer it without rows */
-	bool		states;			/* all of it is in states (aggref_has_state) ... */
-	bool		needs_states;	/* ... without which some of it is not answered */
+	bool		states;			/* all of it can be answered from states (aggref_has_state) */
+	bool		needs_states;	/* some of it is not answered in another way */
 } GroupsQuery;
 
 /* --- what is asked */
 
+/* Returns the group that an expression is; NULL if it is none. */
 static QueryGroup *
 find_group(const GroupsQuery *query, Node *expression)
 {
@@ -257,7 +258,7 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and
- * what there is no memory for is left to another pass: such groups are in no order.
+ * what there is no memory for is left to another pass: these groups are in no order.
  */
 static bool
 has_numbers(const GroupsQuery *query)
@@ -407,6 +408,7 @@ note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node 
  */
 #define STARTUP_COST		50.0
 
+/* Returns the list GROUPS_PLAN_GROUPS of the plan. */
 static List *
 describe_groups(const GroupsQuery *query, const AggregateInput *input)
 {
@@ -428,6 +430,7 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 	return groups;
 }
 
+/* Returns a path of the node without its cost; workers is 0 for a path that is not parallel. */
 static CustomPath *
 make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 		  const AggregateInput *input, int workers, Node *having)
@@ -658,8 +661,8 @@ cost_groups(CustomPath *path, const GroupsQuery *query, double ngroups, double r
 }
 
 /*
- * What it costs a process to tell the others of a group, and of a run, and to put together what
- * they told, in cpu_tuple_cost.  2e7 rows, 1 to 8 workers (Intel Xeon, 16 cores, PostgreSQL
+ * What it costs a process to write a group, and a run, for the others, and to put together what
+ * they have written, in cpu_tuple_cost.  2e7 rows, 1 to 8 workers (Intel Xeon, 16 cores, PostgreSQL
  * 18, sum(x) 40 ns a row): 150 and 62 ns a group, 15 and 19 ns a run.
  */
 #define EXCHANGE_GROUP_COST	5.0
@@ -783,8 +786,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 	/*
 	 * The column functions read all pages of a table, with workers where it is large enough. In
-	 * costs, which are those of pages on disk, an index-only scan is less than the pages of a
-	 * wide table, and workers do not share them.
+	 * costs, which are for pages on disk, an index-only scan is less than the pages of a wide
+	 * table, and workers do not share them.
 	 */
 	whole = query.needs_states && input_rel->baserestrictinfo == NIL;
 	if (hpsort_debug_aggregate == NODE_FORCE || whole)

@@ -1,7 +1,7 @@
 /*
  * input.c
- *		The tables and columns that a HpSort Aggregate node is to read (see
- *		input.h).
+ *		The tables and columns that a HpSort Aggregate node is to read (see input.h), and what
+ *		it costs to read them.
  */
 #include "postgres.h"
 
@@ -25,8 +25,8 @@
 #include "pg/values/values.h"
 
 /*
- * PostgreSQL's own scan of rel that a path runs, below projections and Gathers; NULL if it runs
- * another.
+ * Returns PostgreSQL's own scan of rel that a path runs, below projections and Gathers; NULL if it
+ * runs another.
  */
 static const Path *
 core_scan(const Path *path, const RelOptInfo *rel)
@@ -61,7 +61,7 @@ core_scan(const Path *path, const RelOptInfo *rel)
 #define FUZZ_FACTOR 1.01
 
 /*
- * Whether the node may read all pages of rel.  paths are those of core that
+ * Whether the node may read all pages of rel.  paths are the paths of core that
  * aggregate_input_find was given.
  *
  * The node stands for a sequential scan, and is offered where that is one of core's
@@ -137,7 +137,7 @@ is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	return true;
 }
 
-/* The attribute number in relid of column attnum of its ancestor top. */
+/* Returns the attribute number in relid of column attnum of its ancestor top. */
 static AttrNumber
 translate_column(PlannerInfo *root, Index relid, Index top, AttrNumber attnum)
 {
@@ -178,7 +178,7 @@ may_prune_later(const RelOptInfo *rel)
 	return false;
 }
 
-/* The tables that rel stands for; NIL if one of them cannot be read. */
+/* Returns the tables that rel stands for; NIL if one of them cannot be read. */
 static List *
 find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
@@ -209,7 +209,7 @@ find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	return tables;
 }
 
-/* For each of the tables, a list of what columns of rel are in it. */
+/* Returns, for each of the tables, a list of the numbers that columns of rel have in it. */
 static List *
 translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
 {
@@ -230,7 +230,7 @@ translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *column
 	return result;
 }
 
-/* The filters, as conditions of a table's columns. */
+/* Returns the filters as a target of a table's scan, in whose columns they are. */
 static PathTarget *
 target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *table)
 {
@@ -248,7 +248,10 @@ target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *ta
 	return target;
 }
 
-/* How much of each table is resident, with the columns that WHERE and FILTER compare. */
+/*
+ * Estimates how much of each table is resident, with the columns that WHERE and FILTER compare.  A
+ * table with a condition that resident rows cannot be asked counts as not resident.
+ */
 static ResidentEstimate *
 estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_up)
 {

@@ -15,41 +15,43 @@
 /* What is read in the place of core's scans of a base relation. */
 typedef struct AggregateInput
 {
-	RelOptInfo *rel;
+	RelOptInfo *rel;			/* the relation, a table or a tree of tables */
 	List	   *columns;		/* attribute numbers in the relation */
 	List	   *tables;			/* RelOptInfos: the relation's own, or those of the tables that
 								 * inherit from it and were neither pruned nor excluded */
-	List	   *table_columns;	/* for each table, a list of what columns are in it */
-	ResidentEstimate *residents;	/* for each table */
+	List	   *table_columns;	/* for each table, a list of the columns' numbers in it */
+	ResidentEstimate *residents;	/* for each table, how much of it is resident */
 	List	   *filters;		/* conditions of rel's columns that the scans are to have in their
 								 * target lists; NIL: their target lists do not matter */
 } AggregateInput;
 
 /*
- * Finds the tables that rel stands for, and columns in them; false if the
- * column reader cannot read one of them.  paths are paths of rel that core has
- * not freed: those of rel's own list, or of the upper relation into which core
- * has put them.  filters are the input's.  looked_up: the GPU can answer what is asked of a single
- * table's resident columns (groups_lookup.c).
+ * Fills in *input: the tables that rel stands for, and columns in them.  Returns false if the
+ * column reader cannot read one of the tables.
+ *
+ * paths are paths of rel that core has not freed: of rel's own list, or of the upper relation into
+ * which core has put them.  columns are attribute numbers in rel, and filters conditions of its
+ * columns.  looked_up says that the GPU can answer what is asked of a single table's resident
+ * columns (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
 								 const List *paths, List *columns, List *filters, bool looked_up);
 
 /*
- * Gives path a scan of each table, for the executor half to find relation and
- * filter in, and returns the cost of reading them all; with workers (0: none),
- * the cost for one process.
+ * Gives path a scan of each table, in which the executor half finds relation and filter.  Returns
+ * the cost of reading all of them; with workers (0: none), the cost for one process.
  */
 extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
 								 int workers);
 
 /*
- * The part of the input's rows that is resident; with gpu, the part that the GPU counts where one
- * process reads the input: these rows cost that process nothing more.
+ * Returns the part of the input's rows that is resident, from 0 to 1.  With gpu it is the part
+ * that the GPU counts where one process reads the input: these rows cost that process nothing
+ * more.
  */
 extern double aggregate_input_resident_part(const AggregateInput *input, bool gpu);
 
-/* Workers for the tables of the input, which are read one after the other like one. */
+/* Returns the number of workers for all tables of the input, which are read like one. */
 extern int	aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_INPUT_H */

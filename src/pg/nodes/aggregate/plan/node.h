@@ -46,9 +46,9 @@ typedef enum GroupsPlanList
 /* What the values of a grouping column are. */
 typedef enum DerivedForm
 {
-	DERIVED_NONE,				/* those of a column of the table */
-	DERIVED_RANKS,				/* the places of such a column's labels in their enum's order */
-	DERIVED_VALUES,				/* those of an expression whose type is read as integers */
+	DERIVED_NONE,				/* of a column of the table */
+	DERIVED_RANKS,				/* places of a column's labels in the order of their enum */
+	DERIVED_VALUES,				/* of an expression whose type is read as integers */
 	DERIVED_NUMBERS				/* numbers of the values of another expression */
 } DerivedForm;
 

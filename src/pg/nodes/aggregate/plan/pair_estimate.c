@@ -31,7 +31,7 @@
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
 
-/* Integers from the smallest value in the statistics of a column to the largest. */
+/* Returns how many integers a column spans, from its least value to its largest. */
 static double
 column_range(PlannerInfo *root, const Var *column)
 {
@@ -41,8 +41,8 @@ column_range(PlannerInfo *root, const Var *column)
 }
 
 /*
- * Integers from the smallest to the largest value of a column, or of an expression of it that is a
- * group in this form: at least 1, at most 2^64.
+ * Returns how many integers there are from the smallest to the largest value of a column, or of an
+ * expression of it that is a group in this form.
  */
 static double
 group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
@@ -70,6 +70,7 @@ group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
 	return column_kind_is_wide(kind) ? range : Min(range, UNKNOWN_RANGE);
 }
 
+/* Returns the bits of a number of as many places. */
 static int
 bits_of_range(double range)
 {
@@ -87,7 +88,7 @@ pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, No
 	groups->places *= range;
 }
 
-/* The cost of so many pairs as rows of core's tuplesort. */
+/* Returns the cost of pairs as rows of core's tuplesort, whose memory is in bytes. */
 static Cost
 rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
 {
@@ -128,7 +129,7 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
 		nwide += groups->bits + bits > 64;
 	}
-	/* Groups alone. */
+	/* Without sources of values, rows outside of the window are pairs of a group alone. */
 	if (sources == NIL && !has_window)
 		nwide += groups->bits > 64;
 	return nwide > 0 ? nwide * rows_cost(root, rows, groups->ncolumns, memory / nwide) : 0;

@@ -1,7 +1,7 @@
 /*
  * pair_estimate.h
  *		What pairs of group and value need, as the planner half estimates it by the columns'
- *		statistics: bits, and the cost of those that do not fit into 64.
+ *		statistics: bits, and the cost of pairs that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_PAIR_ESTIMATE_H
@@ -15,7 +15,7 @@
 /* The groups; to begin with, places is 1, and all else is 0. */
 typedef struct PairEstimate
 {
-	int			ncolumns;
+	int			ncolumns;		/* grouping columns */
 	int			bits;			/* of a group's code */
 	double		places;			/* combinations of values in the columns' ranges */
 } PairEstimate;
@@ -26,8 +26,9 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var
 									DerivedForm form);
 
 /*
- * The cost of pairs of more than 64 bits, of so many rows, that aggregates with these
- * AggregateAnswers need; filters has for each of them the index of its filter, or -1.
+ * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
+ * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the
+ * index of its filter, or -1.
  */
 extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
 									const List *answers, const List *filters, double rows);

@@ -34,6 +34,10 @@ note_params(Node *node, void *list)
 	return expression_tree_walker(node, note_params, list);
 }
 
+/*
+ * Makes the plan node of a path that core has chosen.  tlist is what the node returns, and
+ * custom_plans the plans of the path's scans.  clauses is empty: an upper relation has none.
+ */
 static Plan *
 plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			List *custom_plans)
@@ -68,8 +72,8 @@ const CustomPathMethods groups_path_methods = {
 /* --- the hook */
 
 /*
- * The quick way out, without an allocation: whether the plain columns and the
- * aggregates of a target are of types and functions that may be answered.
+ * The quick way out, without an allocation: false if an aggregate or a plain column of a target is
+ * of a function or type that is not answered.
  */
 static bool
 may_be_answered(const PathTarget *target)

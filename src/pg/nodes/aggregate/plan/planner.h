@@ -29,7 +29,10 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 		hpsort_debug_aggregate != NODE_FORBID;
 }
 
-/* For create_upper_paths_hook: offers the node beside core's paths. */
+/*
+ * For create_upper_paths_hook: offers the node beside core's paths.  extra is core's
+ * GroupPathExtraData, or NULL; it is not looked at for UPPERREL_DISTINCT.
+ */
 extern void aggregate_node_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 									   RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra);
 

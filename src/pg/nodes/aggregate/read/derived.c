@@ -4,7 +4,7 @@
  *
  * The memo of a narrow range of values is an array, in which a value's distance from the start of
  * the range is its place.  The memo of a wide range is a hash table, which is emptied when it is
- * full.  Where the expression takes neighbouring values for the same (values/expression_blocks.h),
+ * full.  Where the expression takes neighbouring values for one (values/expression_blocks.h),
  * the memo has their blocks in place of the values.
  *
  * The memo is left where it does not help:
@@ -35,7 +35,7 @@
 typedef enum DerivedState
 {
 	STATE_UNKNOWN = 0,			/* not computed yet */
-	STATE_VALUE,
+	STATE_VALUE,				/* a value that is not NULL */
 	STATE_NULL,
 	STATE_REFUSED,				/* there is no room for its number; the value's hash */
 	STATE_VARIES				/* of a block: its values may become different ones */
@@ -47,13 +47,13 @@ typedef enum DerivedState
 StaticAssertDecl(STATE_MARK(STATE_NULL) == 1 && STATE_MARK(STATE_REFUSED) == DERIVED_REFUSED,
 				 "marks of a batch are states");
 
-/* The memo's hash table: what a value of the base column, or a block of its values, becomes. */
+/* What a value of the base column, or a block of its values, becomes. */
 typedef struct MemoEntry
 {
-	int64		key;
-	int64		value;
-	uint8		state;
-	char		status;
+	int64		key;			/* the value of the base column, or its block */
+	int64		value;			/* as the batch is to hold it */
+	uint8		state;			/* a DerivedState */
+	char		status;			/* simplehash's */
 } MemoEntry;
 
 /* The finalizer of MurmurHash3. */
@@ -103,9 +103,9 @@ hash_key(int64 key)
 
 typedef struct NumberEntry
 {
-	uint32		number;
-	uint32		hash;
-	char		status;
+	uint32		number;			/* of a value */
+	uint32		hash;			/* of that value */
+	char		status;			/* simplehash's */
 } NumberEntry;
 
 /* Stands for the value that is looked for. */
@@ -119,19 +119,19 @@ typedef struct NumberEntry
  */
 typedef struct ValueNumbers
 {
-	int16		typlen;
+	int16		typlen;			/* of the values' type, as typbyval is */
 	bool		typbyval;
 	Oid			collation;
 	FmgrInfo	hash_function;
 	FmgrInfo	equal_function;
 
 	/* of an execution */
-	MemoryContext memory;
+	MemoryContext memory;		/* of all that follows */
 	size_t		limit;			/* bytes */
-	struct numbers_hash *hash;
+	struct numbers_hash *hash;	/* from a value to its number */
 	Datum	   *values;			/* by number */
-	size_t		n;
-	size_t		room;
+	size_t		n;				/* values that have numbers */
+	size_t		room;			/* in values */
 	bool		full;			/* no value gets a number any more */
 	Datum		wanted;			/* the value that is looked for */
 } ValueNumbers;
@@ -160,25 +160,25 @@ number_is_wanted(ValueNumbers *numbers, uint32 number)
 /* Evaluating the expression. */
 typedef struct Evaluation
 {
-	ExprContext *econtext;
+	ExprContext *econtext;		/* whose memory by tuple a value is in */
 	TupleTableSlot *slot;		/* of the base column's value */
 	ExprState  *state;
-	int16		typlen;
+	int16		typlen;			/* of the expression's type */
 } Evaluation;
 
 /* What values, or blocks of them, become; of an execution. */
 typedef struct Memo
 {
 	size_t		limit;			/* bytes */
-	bool		by_blocks;
+	bool		by_blocks;		/* keys are blocks of values, not values */
 	ColumnBatch block_batch;	/* of the rows, in place of their values */
 	KeyRange	range;			/* of the array */
 	int64	   *values;			/* by distance from its start */
-	uint8	   *states;
+	uint8	   *states;			/* a DerivedState of each */
 	memo_hash  *hash;			/* NULL: the array is used */
 	MemoEntry	null;			/* what NULL becomes */
 	bool		given_up;		/* nothing is looked up */
-	bool		emptied;
+	bool		emptied;		/* the hash table was full, and has been emptied */
 	uint64		rows;			/* of all batches */
 	uint64		varied;			/* rows in blocks of which nothing is known */
 	uint64		computed;		/* values that were not in the memo */
@@ -188,19 +188,19 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;
+	const Expr *expression;		/* of one column */
 	DerivedForm form;
 	int			base;			/* index of the base column's batch */
-	ColumnKind	base_kind;
-	ColumnKind	kind;
-	bool		arithmetic;
-	ExpressionBlocks blocks;
+	ColumnKind	base_kind;		/* of the base column */
+	ColumnKind	kind;			/* of what the batch holds */
+	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
+	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
 	ValueNumbers numbers;		/* of DERIVED_NUMBERS */
 
 	/* --- of an execution */
-	MemoryContext memory;
-	ColumnBatch batch;
+	MemoryContext memory;		/* of memo and batch */
+	ColumnBatch batch;			/* what derived_batch returns */
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
@@ -430,8 +430,8 @@ evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 }
 
 /*
- * The rank of a label that is in rows of the table: all of them were there before the query's
- * snapshot.
+ * Returns the rank of a label that is in rows of the table.  Raises an error for a label that is
+ * new: the rows' labels were all there before the query's snapshot.
  */
 static int
 rank_of(DerivedColumn *derived, Oid label)
@@ -445,7 +445,7 @@ rank_of(DerivedColumn *derived, Oid label)
 	return rank;
 }
 
-/* What a value of the base column becomes, as the batch is to hold it. */
+/* Computes what a value of the base column becomes, as the batch is to hold it. */
 static DerivedState
 derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 {
@@ -484,6 +484,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 
 /* --- the memo */
 
+/* Frees what the memo has; it is empty then. */
 static void
 free_memo(Memo *memo)
 {
@@ -617,6 +618,7 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *
 	return state;
 }
 
+/* Returns what NULL becomes, which is computed once in an execution. */
 static DerivedState
 derive_null(DerivedColumn *derived, int64 *value)
 {
@@ -693,7 +695,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 			uint8	   *known;
 			int64	   *result;
 
-			/* Rows that came together often have the same value. */
+			/* Rows that came together often have one value. */
 			if (!by_array && (entry == NULL || entry->key != key))
 				entry = find_entry(&derived->memo, key);
 			known = by_array ? &states[place] : &entry->state;

@@ -8,9 +8,9 @@
  * (values/expression_blocks.h), not for each row, as long as the memo has room for them and finds
  * most of them.  Errors are those of the expression, raised when a row has the value.
  *
- * What the batch holds is, by the column's DerivedForm, the expression's own value, or
- * a number of it: values that are equal have the same number.  Numbers and ranks
- * mean something to this column in this process only (derived_serialize).
+ * What the batch holds depends on the column's DerivedForm: a label's rank, the expression's own
+ * value, or a number of it, where equal values have one number.  Numbers and ranks mean something
+ * to this column in this process only (derived_serialize).
  *
  * Numbers are given while there is memory for their values.  Rows of other values are marked as
  * refused, and the caller has them computed again after derived_begin.
@@ -29,19 +29,19 @@
 typedef struct DerivedColumn DerivedColumn;
 
 /*
- * Describes a column derived from the one column that is in expression, in the current
- * memory context, for a node; its batch is number base.  form is not
- * DERIVED_NONE.
+ * Makes the description of a column that is derived from the one column in expression, in the
+ * current memory context, for a node.  form is not DERIVED_NONE; base is the number of the
+ * column's batch.  expression must outlive it.
  */
 extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
 
-/* Whether it is what derived_make would make of these. */
+/* Whether derived_make would make an equal column of these. */
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
 
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
 
-/* The kind of the values that its batch holds. */
+/* Returns the kind of the values that its batch holds. */
 extern ColumnKind derived_kind(const DerivedColumn *derived);
 
 /*
@@ -51,7 +51,10 @@ extern ColumnKind derived_kind(const DerivedColumn *derived);
  */
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
-/* Computes the batch; batches are those of the scan.  It is valid until the next call. */
+/*
+ * Computes the batch, which is valid until the next call, from the batches of the scan.  Raises
+ * the errors of the expression.
+ */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
 /*
@@ -60,18 +63,21 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
  */
 #define DERIVED_REFUSED 2
 
-/* How many rows of the last batch are refused. */
+/* Returns how many rows of the last batch are refused. */
 extern int	derived_nrefused(const DerivedColumn *derived);
 
-/* The Datum of a value that is not NULL, as a batch holds it; valid until the next call. */
+/*
+ * Returns the Datum of a value that is not NULL, as a batch holds it; valid until derived_begin.
+ */
 extern Datum derived_datum(DerivedColumn *derived, int64 value);
 
-/* Of DERIVED_RANKS: the labels. */
+/* Returns the labels of DERIVED_RANKS, which are the column's and valid until derived_begin. */
 extern EnumLabels *derived_labels(DerivedColumn *derived);
 
 /*
- * From a value of a batch to what it is in every process, and back: an enum's label for its rank.
- * Not of DERIVED_NUMBERS, which each process gives in the order in which it meets the values.
+ * Returns what a value of a batch is in every process, an enum's label for its rank;
+ * derived_deserialize turns it back.  Not of DERIVED_NUMBERS, which each process gives in the
+ * order in which it meets the values.
  */
 extern int64 derived_serialize(const DerivedColumn *derived, int64 value);
 extern int64 derived_deserialize(DerivedColumn *derived, int64 serialized);

@@ -1,6 +1,9 @@
 /*
  * fields.c
  *		Grouping columns as key codes (see fields.h).
+ *
+ * Batches of narrow columns without NULLs are the usual case: their loops are made so that
+ * compilers vectorise them.
  */
 #include "postgres.h"
 
@@ -235,6 +238,7 @@ grow_range(GroupCode *window, const GroupCode *old, int c, const KeyRange *range
 		key_range_extend(after, &EMPTY_KEY_RANGE, limits, images / 8);
 }
 
+/* Tries room for columns that go on growing first, then a margin, then neither. */
 bool
 group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
 				  uint64 max_groups)
@@ -288,8 +292,8 @@ locate(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *gro
 }
 
 /*
- * Adds the places of any batch, a row at a time, and notes which rows are outside; returns how many
- * more are than before.
+ * Adds the places of any batch, a row at a time, and notes which rows are outside.  Returns how
+ * many of these were not outside before.
  */
 static int
 locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *groups,
@@ -314,6 +318,10 @@ locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32
 	return noutside;
 }
 
+/*
+ * The usual case, no NULLs and no row outside, has loops that do not say which row is outside.
+ * For any other batch all begins anew, a row at a time.
+ */
 int
 group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, uint32 *groups,
 					uint8 *outside)
@@ -339,6 +347,7 @@ group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, 
 	if (certain)
 		return 0;
 
+	/* Some row is outside, or may be: each is looked at. */
 	memset(groups, 0, n * sizeof(uint32));
 	for (c = 0; c < window->code.ncolumns; c++)
 		noutside += locate_each(&batches[window->columns[c].column], n, &columns[c], groups,
@@ -392,6 +401,7 @@ group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, u
 		KeyCodeColumn column = layout->code.columns[c];
 		int			shift = column.shift;
 
+		/* It has one place, which takes no bits. */
 		if (column.stride == 0)
 			continue;
 		column.base ^= FIELD_SIGN;	/* instead of each value */

@@ -18,7 +18,7 @@ lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, size_
 	notes->columns = MemoryContextAllocZero(memory, Max(ncolumns, 1) * sizeof(ColumnBatch));
 }
 
-/* Room for n more; false if they would take too much memory. */
+/* Makes room for n more rows; false if they would take more than limit. */
 static bool
 make_notes_room(LookupNotes *notes, size_t n)
 {

@@ -10,26 +10,27 @@
 
 #include "pg/values/values.h"
 
+/* Rows, column by column. */
 typedef struct LookupNotes
 {
-	MemoryContext memory;
+	MemoryContext memory;		/* the caller's */
 	int			ncolumns;
-	ColumnBatch *columns;		/* n rows of each: keys, wide ones too, and NULLs */
-	size_t		n;
-	size_t		room;
-	size_t		limit;			/* bytes */
+	ColumnBatch *columns;		/* n rows of each: keys, also of wide kinds, and NULLs */
+	size_t		n;				/* rows */
+	size_t		room;			/* for rows */
+	size_t		limit;			/* bytes of the rows */
 	bool		closed;			/* nothing is noted any more: a value was no int4, or rows took
 								 * more than limit */
 } LookupNotes;
 
-/* Begins without rows of ncolumns columns, in memory that the caller frees; limit: bytes. */
+/* Begins without rows of ncolumns columns, in memory, which the caller frees.  limit is bytes. */
 extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns,
 							   size_t limit);
 
-/* Notes the rows of batches, neither packed nor runs. */
+/* Notes the rows of batches, neither packed nor runs.  Closes the notes if it cannot. */
 extern void lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches);
 
-/* Frees the rows; n stays. */
+/* Closes the notes and frees their rows; n stays. */
 extern void lookup_notes_end(LookupNotes *notes);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_LOOKUP_NOTES_H */

@@ -23,35 +23,36 @@
 #define MOST_PARTITIONS 32
 #define MEMORY_SHARE 32
 
-/* Rows that are waiting to be read. */
+/* Refused rows in a file. */
 typedef struct Partition
 {
 	BufFile    *file;			/* NULL: there are none */
-	uint64		nrows;
+	uint64		nrows;			/* that have not been read */
 	int			level;			/* how often they have been refused before */
 } Partition;
 
 struct RowSpill
 {
-	MemoryContext memory;
+	MemoryContext memory;		/* of files and arrays */
 	int			nbatches;
-	size_t		row_size;
+	size_t		row_size;		/* bytes of a row in a file */
 	char	   *row;			/* one, to be written or read */
 	ColumnBatch *batches;		/* what the caller is given */
-	uint64		disk;
+	uint64		disk;			/* bytes written */
 
 	int			npartitions;
 	Partition  *partitions;		/* of the rows that are refused now */
-	int			level;			/* of these partitions */
+	int			level;			/* of these partitions: refused rows get another hash at each
+								 * level */
 
 	int			nwaiting;
-	int			room;
-	Partition  *waiting;
-	Partition	reading;
+	int			room;			/* in waiting */
+	Partition  *waiting;		/* to be read, the last one first */
+	Partition	reading;		/* the one that is read */
 
 	/* by row of the batch that is divided next */
-	bool		refused[COLUMN_BATCH_KEYS];
-	uint32		hashes[COLUMN_BATCH_KEYS];
+	bool		refused[COLUMN_BATCH_KEYS]; /* whether the row is refused */
+	uint32		hashes[COLUMN_BATCH_KEYS];	/* of the value that is refused */
 };
 
 RowSpill *
@@ -82,6 +83,7 @@ row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit)
 	return spill;
 }
 
+/* Closes the file of a partition, if it has one; the rows are gone. */
 static void
 close_file(Partition *partition)
 {
@@ -122,8 +124,8 @@ row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark)
 {
 	size_t		i;
 
+	/* Of several columns that refuse a row the first divides it: one for all rows of a group. */
 	for (i = 0; i < batch->n; i++)
-		/* The first that refuses a row has it: for all rows of a group it is the same one. */
 		if (batch->nulls[i] == mark && !spill->refused[i])
 		{
 			spill->refused[i] = true;
@@ -131,6 +133,7 @@ row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark)
 		}
 }
 
+/* Writes row i of batches to the file of its partition. */
 static void
 write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 {
@@ -215,6 +218,7 @@ row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 
 /* --- reading */
 
+/* What has been refused of the partition before waits as well, one level further. */
 bool
 row_spill_next(RowSpill *spill)
 {
@@ -235,7 +239,7 @@ row_spill_next(RowSpill *spill)
 	}
 	if (spill->nwaiting == 0)
 		return false;
-	/* Those that have been divided most come first, so that few files are open. */
+	/* The partitions that have been divided most come first, so that few files are open. */
 	spill->reading = spill->waiting[--spill->nwaiting];
 	spill->level = spill->reading.level + 1;
 	if (BufFileSeek(spill->reading.file, 0, 0, SEEK_SET) != 0)

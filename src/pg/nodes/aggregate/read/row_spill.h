@@ -3,9 +3,13 @@
  *		RowSpill: rows for whose group there is no memory, in temporary files, to be read
  *		again after the others.
  *
- * A group is refused by the hash of a value.  Rows are divided by it into partitions, so
- * that all rows of a group are in one.  Each partition is read as the table was, and what is
- * refused of it is divided once more, by other bits.
+ * A group is refused by the hash of a value, by which rows are divided into partitions, so that all
+ * rows of a group are in one.  Each partition is read as the table was.  Rows that are refused of
+ * it are divided once more, by another hash of that hash.
+ *
+ * The caller has row_spill_refuse note the rows of a batch, then row_spill_divide write them.
+ * When all rows have been read, it calls row_spill_next for each partition, and row_spill_read for
+ * its rows, which it may refuse again.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H
@@ -17,9 +21,9 @@
 typedef struct RowSpill RowSpill;
 
 /*
- * Makes an empty one in the current memory context, for rows of nbatches batches that
- * have the kinds of like.  memory_limit: bytes that all of the caller's work may
- * take; the buffers of the files are a small part of it.
+ * Makes an empty one in the current memory context, for rows of nbatches batches that have the
+ * kinds of like.  memory_limit is bytes that all of the caller's work may take; the buffers of the
+ * files are a small part of it.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit);
 
@@ -38,13 +42,16 @@ extern void row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 ma
  */
 extern const ColumnBatch *row_spill_divide(RowSpill *spill, const ColumnBatch *batches);
 
-/* Begins to read a partition; false if there is none left. */
+/* Begins to read a partition, and closes the one before; false if there is none left. */
 extern bool row_spill_next(RowSpill *spill);
 
-/* The next rows of the partition; NULL at its end. */
+/*
+ * Returns the next rows of the partition, valid until the next call of this function or
+ * row_spill_divide; NULL at its end.
+ */
 extern const ColumnBatch *row_spill_read(RowSpill *spill);
 
-/* Bytes written. */
+/* Returns the bytes written to all files. */
 extern uint64 row_spill_disk(const RowSpill *spill);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H */

@@ -97,6 +97,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 	}
 }
 
+/* The SeqScans are no children that core knows of: parameters are handed on here. */
 void
 aggregate_sources_rescan(AggregateSources *sources)
 {
@@ -120,6 +121,7 @@ aggregate_sources_end(AggregateSources *sources)
 		ExecEndNode(&sources->sources[i].scan->ps);
 }
 
+/* Returns the bytes of the parallel scan of table i. */
 static Size
 scan_size(AggregateSources *sources, int i)
 {
@@ -139,7 +141,7 @@ aggregate_sources_estimate_dsm(AggregateSources *sources)
 }
 
 /*
- * The scans lie one after the other behind the counts; their sizes are the same in all processes.
+ * The scans lie one after the other behind the counts; their sizes are equal in all processes.
  */
 void
 aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
@@ -180,7 +182,7 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 										sources->sources[i].parallel);
 }
 
-/* EXPLAIN runs when shared memory is gone. */
+/* Takes the counts of all processes, because shared memory is gone at EXPLAIN. */
 void
 aggregate_sources_shutdown(AggregateSources *sources)
 {
@@ -192,9 +194,9 @@ aggregate_sources_shutdown(AggregateSources *sources)
 }
 
 /*
- * The filter of the rows read, as core shows that of a scan.  If there is a
- * HAVING, core shows it as "Filter", because it is the node's qual, and the filter
- * of the rows gets another name.
+ * Shows the filter of the rows read, as core shows that of a scan.  If there is a HAVING, core
+ * shows it as "Filter", because it is the node's qual, and the filter of the rows gets another
+ * name.
  */
 static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
@@ -222,7 +224,7 @@ aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainSta
 {
 	if (sources->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);
-	/* In a tree of tables the filters of all are the same. */
+	/* In a tree of tables all have one filter. */
 	explain_filter(sources->css, sources->sources[0].scan, ancestors, es);
 	if (es->analyze)
 		column_blocks_explain(&sources->blocks, es);

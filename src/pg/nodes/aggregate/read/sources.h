@@ -2,10 +2,9 @@
  * sources.h
  *		The tables that a HpSort Aggregate node reads, and reading them.
  *
- * Each table has a SeqScan in custom_plans, which is
- * initialized for its relation, its filter, and the slot and context that the
- * filter needs, but never run.  Its state is not in custom_ps, where EXPLAIN would
- * show it.
+ * Each table has a SeqScan in custom_plans.  It is initialized for its relation, its filter, and
+ * the slot and context that the filter needs, but never run.  Its state is not in custom_ps, where
+ * EXPLAIN would show it.  FILTERs of aggregates are the target lists of these plans.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
@@ -19,55 +18,62 @@
 
 #include "pg/column/column.h"
 
-/* ColumnBlocks of all processes. */
+/* In dynamic shared memory: the blocks that all processes have read. */
 typedef struct SharedColumnBlocks
 {
-	slock_t		mutex;
+	slock_t		mutex;			/* for blocks */
 	ColumnBlocks blocks;
 } SharedColumnBlocks;
 
-/* A table. */
+/* A table to be read. */
 typedef struct AggregateSource
 {
-	ScanState  *scan;			/* of custom_plans */
-	AttrNumber *attnums;		/* by column */
-	ExprState **filters;
-	ParallelTableScanDesc parallel; /* NULL: this process reads all */
+	ScanState  *scan;			/* of the SeqScan in custom_plans */
+	AttrNumber *attnums;		/* by column: its number in this table */
+	ExprState **filters;		/* by filter: its condition of this table's columns */
+	ParallelTableScanDesc parallel; /* in shared memory; NULL: this process reads all */
 } AggregateSource;
 
+/* The tables of a node. */
 typedef struct AggregateSources
 {
 	CustomScanState *css;		/* the node */
-	int			ncolumns;
+	int			ncolumns;		/* columns of each table, in the order of GROUPS_PLAN_COLUMNS */
 	int			nsources;
 	AggregateSource *sources;
-	bool		keys;			/* as in ColumnScan */
+	bool		keys;			/* batches have keys of int4, as ColumnScan.keys says */
 	bool		runs;			/* batches of a single column may be runs */
 	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
-	int			nfilters;
+	int			nfilters;		/* conditions that aggregates have as their FILTER */
 	SharedColumnBlocks *shared; /* NULL: this process reads all */
 	ColumnBlocks blocks;		/* of the last execution, for EXPLAIN */
 } AggregateSources;
 
 /*
- * From the node's plan, in the query's memory context.  With nfilters, filters are what
- * the scans have in their target lists.
+ * Initializes the tables from the node's plan, in the current memory context, which is the
+ * query's.  keys is for hpsort's own aggregates; nfilters is how many conditions the scans have in
+ * their target lists.  runs and handler are the caller's to set.
  */
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags,
 									bool keys, int nfilters);
 
 /*
- * Reads all tables; each batch has an element for each of GROUPS_PLAN_COLUMNS, and one
- * for each filter.
+ * Reads all tables, or this process's share of them, and calls consume for each batch of rows.
+ * Its batches are one for each of GROUPS_PLAN_COLUMNS, then one for each filter, whose NULL marks
+ * are the rows that it refuses.
  */
 extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);
 
+/* Has the tables read again, with the parameters of the node that have changed. */
 extern void aggregate_sources_rescan(AggregateSources *sources);
+
+/* Ends the scans. */
 extern void aggregate_sources_end(AggregateSources *sources);
 
 /*
- * For the node's parallel methods, which have the same names.  All processes read
- * one table after the other, sharing its blocks as a parallel SeqScan does.
+ * For the node's parallel methods, which have the same names.  All processes read one table after
+ * the other, and share its blocks as a parallel SeqScan does.  coordinate is this room's part of
+ * the node's shared memory.
  */
 extern Size aggregate_sources_estimate_dsm(AggregateSources *sources);
 extern void aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate);
@@ -75,10 +81,7 @@ extern void aggregate_sources_reinitialize_dsm(AggregateSources *sources);
 extern void aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate);
 extern void aggregate_sources_shutdown(AggregateSources *sources);
 
-/*
- * EXPLAIN: the number of tables, unless it is one in text format, their filter, and resident
- * blocks.
- */
+/* Shows the number of tables, unless it is one in text format, filter and resident blocks. */
 extern void aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H */

@@ -2,9 +2,9 @@
  * percentiles.c
  *		percentile_disc and percentile_cont (see percentiles.h).
  *
- * A fraction asks for one row of the group, or for two neighbours between which it
- * interpolates.  The rows are sorted, so that one walk over the ascending runs finds
- * all; in descending order a row is counted from the other end.
+ * A fraction asks for one row of the group, or for two neighbours between which it interpolates.
+ * The rows of all fractions are sorted by their number, so that one walk over the ascending runs
+ * finds their values.  In descending order a row is counted from the other end.
  */
 #include "postgres.h"
 
@@ -25,35 +25,37 @@ typedef struct WantedRow
 	int64		value;
 } WantedRow;
 
+/* A fraction, and the rows that it asks for. */
 typedef struct Fraction
 {
 	double		fraction;		/* of an execution */
-	WantedRow	rows[2];		/* of a group */
-	double		proportion;		/* 0: the first row alone */
+	WantedRow	rows[2];		/* of a group; the second row only where it is another one */
+	double		proportion;		/* how far the value is from the first row to the second; 0: it is
+								 * the first's */
 } Fraction;
 
 struct Percentiles
 {
-	AggregateAnswer answer;
-	bool		continuous;
+	AggregateAnswer answer;		/* how the call is answered */
+	bool		continuous;		/* percentile_cont */
 	bool		array;			/* of fractions, hence of results */
 	Oid			type;			/* of a result, or of the elements */
-	int16		typlen;
+	int16		typlen;			/* of that type, as typbyval and typalign are */
 	bool		typbyval;
 	char		typalign;
 
 	/* of an execution */
 	ArrayType  *shape;			/* the array of fractions; NULL: not an array, or NULL */
-	int			nfractions;
+	int			nfractions;		/* 0: the fraction is NULL, or the array has none */
 	Fraction   *fractions;
 	bool	   *nulls;			/* by fraction; NULL: not an array */
 
-	/* of a group: the rows of all fractions in order */
-	int64		n;
-	int			nwanted;
-	WantedRow **order;			/* nwanted, with room for two rows of each fraction */
-	int			found;
-	int64		seen;			/* rows of the runs taken */
+	/* of a group */
+	int64		n;				/* values of the group */
+	int			nwanted;		/* rows that are wanted of the group */
+	WantedRow **order;			/* these rows, ascending; with room for two rows of each fraction */
+	int			found;			/* of order, the first ones have their values */
+	int64		seen;			/* rows of the runs taken, or skipped */
 };
 
 Percentiles *
@@ -108,6 +110,7 @@ compare_rows(const void *a, const void *b)
 	return (row_a > row_b) - (row_a < row_b);
 }
 
+/* Has the value of a row looked for, whose number is in the order of the call. */
 static void
 want_row(Percentiles *percentiles, WantedRow *wanted, int64 row)
 {
@@ -115,6 +118,7 @@ want_row(Percentiles *percentiles, WantedRow *wanted, int64 row)
 	percentiles->order[percentiles->nwanted++] = wanted;
 }
 
+/* Has the rows looked for that a fraction asks for in a group of n values, n > 0. */
 static void
 want_fraction(Percentiles *percentiles, Fraction *fraction)
 {
@@ -143,7 +147,7 @@ percentiles_begin(Percentiles *percentiles, int64 n)
 	percentiles->nwanted = 0;
 	percentiles->found = 0;
 	percentiles->seen = 0;
-	/* One fraction is checked even if there are no values, those of an array are not. */
+	/* One fraction is checked even if there are no values, fractions of an array are not. */
 	if (percentiles->array && n == 0)
 		return;
 	for (i = 0; i < percentiles->nfractions; i++)
@@ -208,13 +212,14 @@ percentiles_skip(Percentiles *percentiles, int64 rows)
 
 /* --- the results */
 
+/* Returns a time, in microseconds, as an interval, of which core has percentile_cont. */
 static Datum
 interval_of(int64 value)
 {
 	return DirectFunctionCall1(time_interval, TimeADTGetDatum(value));
 }
 
-/* The value of a fraction, of rows that have been found. */
+/* Returns the value of a fraction whose rows have been found. */
 static Datum
 fraction_value(const Percentiles *percentiles, const Fraction *fraction)
 {

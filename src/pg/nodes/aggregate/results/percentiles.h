@@ -2,7 +2,8 @@
  * percentiles.h
  *		percentile_disc and percentile_cont of one group after the other.
  *
- * Of a group's runs only the rows that the fractions ask for are kept.
+ * A call has a fraction, or an array of them, for a whole execution.  In each group it asks for the
+ * values of some rows by their number, and keeps of the group's runs nothing but these values.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_PERCENTILES_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_PERCENTILES_H
@@ -15,27 +16,42 @@
 
 typedef struct Percentiles Percentiles;
 
-/* In the current memory context.  aggref_answer() has accepted the call. */
+/* Makes what computes a call that aggref_answer() has accepted, in the current memory context. */
 extern Percentiles *percentiles_make(const Aggref *aggref, const AggregateAnswer *answer);
 
-/* The fraction, or the array of fractions, of an execution; copied as long as memory lives. */
+/*
+ * Sets the fraction, or the array of fractions, of an execution.  All that is kept of it is
+ * allocated in memory, which must live as long as the execution.
+ */
 extern void percentiles_prepare(Percentiles *percentiles, Datum fractions, bool isnull,
 								MemoryContext memory);
 
-/* As the functions of results.h; n is the number of values that are not NULL. */
+/*
+ * These do what the functions of results.h do that have their names.  n is the number of values
+ * that are not NULL.  percentiles_begin raises an error if a fraction is not between 0 and 1, and
+ * allocates nothing.
+ */
 extern void percentiles_begin(Percentiles *percentiles, int64 n);
 extern void percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *counts,
 							 size_t nruns);
 extern bool percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last);
 
-/*
- * Of an execution, how many rows of a group are wanted at most; of a group begun, these,
- * ascending; returns how many.
- */
+/* Returns how many rows of a group are wanted at most in this execution. */
 extern int	percentiles_most_rows(const Percentiles *percentiles);
+
+/*
+ * Sets rows, which has room, to the numbers of the rows of the group that are wanted, ascending;
+ * returns how many.  A row of two fractions is there twice.
+ */
 extern int	percentiles_list_rows(const Percentiles *percentiles, int64 *rows);
 
+/* Skips rows before the first run. */
 extern void percentiles_skip(Percentiles *percentiles, int64 rows);
+
+/*
+ * Returns the value, or an array in the shape of the fractions, in the current memory context.
+ * All wanted rows must have been in the runs.
+ */
 extern Datum percentiles_end(Percentiles *percentiles, bool *isnull);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_PERCENTILES_H */

@@ -1,6 +1,9 @@
 /*
  * results.c
  *		The value of one aggregate call for group after group (see results.h).
+ *
+ * Each function takes the runs of a group in its own way (take_values) and makes its value at the
+ * end.  Percentiles and array_agg have files of their own.
  */
 #include "postgres.h"
 
@@ -37,56 +40,58 @@
 /* A direct argument or option, which has one value for an execution. */
 typedef struct ConstantArgument
 {
-	ExprState  *state;
-	Datum		value;
+	ExprState  *state;			/* the expression, of the node */
+	Datum		value;			/* of the execution */
 	bool		isnull;
 } ConstantArgument;
 
 /*
- * Of hypothetical-set functions: the argument, of all groups, and what is in order before and like
- * it in a group.
+ * Of hypothetical-set functions: the argument, which all groups share, and what a group
+ * has before it and equal to it.
  */
 typedef struct HypotheticalRow
 {
-	int64		value;
-	bool		no_peers;		/* it is an enum's label that no row can have */
-	bool		equality_checked;
-	int64		below;			/* values less than it */
-	int64		distinct_below;
+	int64		value;			/* the argument, unless it is NULL */
+	bool		no_peers;		/* it is a label that was added to the enum later, and is in no
+								 * row */
+	bool		equality_checked;	/* the right to call the type's equality has been checked */
+	int64		below;			/* values of the group less than it */
+	int64		distinct_below; /* different ones of them */
 	int64		peers;			/* values equal to it */
-	int64		distinct;
+	int64		distinct;		/* different values of the group */
 } HypotheticalRow;
 
-/* Of hpsort's own aggregates. */
+/* Of hpsort's own aggregates: the state, and what makes a value of it. */
 typedef struct KeyState
 {
-	const SortContext *context;
+	const SortContext *context; /* for the state's sorter, in whose memory the state is */
 	int32		lo;				/* bounds and direction of an execution */
 	int32		hi;
 	bool		descending;
-	Oid			array_type;		/* of the elements, if it returns an array */
-	TupleDesc	run_type;		/* if it returns runs */
-	AggregateState *state;		/* NULL: no rows yet */
+	Oid			array_type;		/* of the elements of hpsort_agg's array */
+	TupleDesc	run_type;		/* of the elements of hpsort_runs_agg's array */
+	AggregateState *state;		/* NULL: there are no rows yet */
 } KeyState;
 
 struct AggregateResult
 {
-	const Aggref *aggref;
-	AggregateAnswer answer;
+	const Aggref *aggref;		/* the call; the plan's */
+	AggregateAnswer answer;		/* how it is answered */
 	int			nconstants;
-	ConstantArgument constants[MAX_CONSTANTS];
+	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, or options of hpsort's own
+												 * aggregates */
 	MemoryContext memory;		/* of the constants of an execution */
 	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
 	EnumLabels *labels;			/* whose ranks the values are, or NULL */
 
 	/* of a group */
-	GroupCounts counts;
-	ValueSummary summary;		/* of DISTINCT values: n and sum */
-	int64		mode;
-	int64		mode_count;
+	GroupCounts counts;			/* as begin was given them */
+	ValueSummary summary;		/* of DISTINCT values, each once: n and sum */
+	int64		mode;			/* the most frequent value so far */
+	int64		mode_count;		/* how often it is there; 0: there are no values */
 
 	/* by function */
-	Percentiles *percentiles;
+	Percentiles *percentiles;	/* NULL: it is another function */
 	ValueArray	array;
 	HypotheticalRow row;
 	KeyState	keys;
@@ -119,8 +124,9 @@ aggregate_check_function(Oid function, Oid role)
 }
 
 /*
- * What ExecInitAgg checks for an Agg: the user's right, and those of the aggregate's owner; and the
- * right to convert the argument, which is not evaluated either.
+ * Raises an error unless the user may call the aggregate.  It checks what ExecInitAgg does for an
+ * Agg: the right of the user to the aggregate, and of its owner to its functions.  Besides it
+ * checks the right to convert the argument, which is not evaluated here either.
  */
 static void
 check_execute(const Aggref *aggref)
@@ -174,13 +180,14 @@ is_multiset(const AggregateResult *result)
 	return result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG;
 }
 
-/* Whether another process makes the result of what this one has. */
+/* Whether the value is a state, of which another process makes the result. */
 static bool
 is_partial(const AggregateResult *result)
 {
 	return DO_AGGSPLIT_SKIPFINAL(result->aggref->aggsplit);
 }
 
+/* Adds an argument that has one value for an execution. */
 static void
 add_constant(AggregateResult *result, Expr *expression, PlanState *parent)
 {
@@ -243,7 +250,7 @@ aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels)
 	result->labels = labels;
 }
 
-/* A value of the runs as a Datum. */
+/* Returns a value of the runs as a Datum; the rank of a label as the label. */
 static Datum
 value_datum(const AggregateResult *result, int64 value)
 {
@@ -266,8 +273,8 @@ evaluate_constants(AggregateResult *result, ExprContext *econtext)
 }
 
 /*
- * Bounds and direction, as the transition functions of hpsort's aggregates read them: evaluated
- * with the execution's first row that the aggregate counts.
+ * Evaluates bounds and direction as the transition functions of hpsort's aggregates read them:
+ * with the first row of the execution.
  */
 static void
 read_options(AggregateResult *result)
@@ -314,7 +321,10 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 
 /* --- from a summary */
 
-/* Sums of int2 and int4 are int8s in core, which are not checked for overflow. */
+/*
+ * Returns a sum in the type of the call.  Sums of int2 and int4 are int8s in core, which does not
+ * check them for overflow.
+ */
 static Datum
 sum_of(const AggregateResult *result, ValueSum sum)
 {
@@ -323,6 +333,7 @@ sum_of(const AggregateResult *result, ValueSum sum)
 	return Int64GetDatum((int64) sum);
 }
 
+/* Returns the average as core computes it: a division of numerics. */
 static Datum
 average_of(const AggregateResult *result, const ValueSummary *summary)
 {
@@ -364,7 +375,7 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	}
 }
 
-/* Of count, sum and avg of DISTINCT values: each run counts once. */
+/* Adds runs to count, sum and avg of DISTINCT values: each run counts once. */
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
@@ -377,7 +388,7 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 
 /* --- the mode */
 
-/* The most frequent value; of several, the first in the order of the call. */
+/* Finds the most frequent value; of several, the first in the order of the call. */
 static void
 take_mode(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
@@ -402,6 +413,7 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 
 /* --- hypothetical-set functions */
 
+/* Counts what is less than the argument or equal to it. */
 static void
 take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
@@ -419,7 +431,7 @@ take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, si
 		result->row.peers = counts[i];
 }
 
-/* Rows and different rows before the hypothetical one, and its peers; NULLs are rows too. */
+/* Sets what is before the argument, and how many its peers are.  NULLs are rows, too. */
 static void
 count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 *peers)
 {
@@ -448,7 +460,7 @@ count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 
 	}
 }
 
-/* Core's dense_rank calls the type's equality, and asks for the right where there is a row. */
+/* Checks the right to the type's equality, which core's dense_rank calls where there is a row. */
 static void
 check_equality(AggregateResult *result)
 {
@@ -479,7 +491,7 @@ hypothetical_value(AggregateResult *result)
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 			return Float8GetDatum(total == 0 ? 0 : (double) rows / (double) total);
 		default:
-			/* The row itself is one of those up to its last peer. */
+			/* The row itself is among the rows up to its last peer. */
 			return Float8GetDatum((double) (rows + peers + 1) / (double) (total + 1));
 	}
 }
@@ -487,8 +499,8 @@ hypothetical_value(AggregateResult *result)
 /* --- hpsort's own aggregates */
 
 /*
- * Makes the state of a group that has rows.  Without rows the aggregate is NULL, and wrong bounds
- * are no error.
+ * Makes the state when there is a row.  Without rows the aggregate is NULL, and wrong bounds are
+ * no error.
  */
 static void
 make_state(AggregateResult *result)
@@ -510,7 +522,7 @@ make_state(AggregateResult *result)
 	}
 }
 
-/* Gives the state's memory back.  The result is a copy, which outlives it. */
+/* Gives the state back.  The value is a copy, which outlives it. */
 static void
 free_state(AggregateResult *result)
 {
@@ -521,7 +533,10 @@ free_state(AggregateResult *result)
 	result->keys.state = NULL;
 }
 
-/* A multiset, which is also what another process gets: the keys are put in order here. */
+/*
+ * Returns the multiset of a state, also to another process: the keys are put in order here, in
+ * parallel plans without the GPU, which processes do not share.
+ */
 static Datum
 multiset_of_state(const AggregateResult *result, AggregateState *state)
 {
@@ -649,7 +664,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	}
 }
 
-/* Runs, whose values are narrowed, for the sorter or the multiset, which wants them in order. */
+/* Gives runs, narrowed, to the sorter or to the multiset, which wants them in order. */
 static void
 take_keys(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {

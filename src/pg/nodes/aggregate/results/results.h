@@ -4,7 +4,7 @@
  *		group's values or from their summary.
  *
  * Values are those of pg/values/value.h, or ranks of an enum's labels.  Results, NULLs and
- * errors are those of the aggregate functions of PostgreSQL.
+ * errors are as the aggregate functions of PostgreSQL have them.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
@@ -25,46 +25,49 @@
  */
 typedef __int128 ValueSum pg_attribute_aligned (MAXIMUM_ALIGNOF);
 
-/* What count, sum, avg, min and max need to know of a group's values that are not NULL. */
+/* What count, sum, avg, min and max need to know of a group's values; NULLs are not among them. */
 typedef struct ValueSummary
 {
-	int64		n;
-	int64		min;			/* undefined if n = 0 */
+	int64		n;				/* how many values */
+	int64		min;			/* undefined if n = 0, as max is */
 	int64		max;
 	ValueSum	sum;
 } ValueSummary;
 
-/* Adds runs, values ascending, to smallest and largest value and sum; n is not changed. */
+/*
+ * Adds runs, values ascending, to smallest and largest value and to the sum.  n is not changed: a
+ * source counts its rows otherwise.
+ */
 extern void value_summary_add(ValueSummary *summary, const int64 *values, const int64 *counts,
 							  size_t nruns);
 
 /* How many values a group has, which an aggregate must know before the first run. */
 typedef struct GroupCounts
 {
-	int64		values;			/* not NULL, repetitions counted */
-	int64		nulls;
+	int64		values;			/* that are not NULL, repetitions counted */
+	int64		nulls;			/* rows whose value is NULL */
 } GroupCounts;
 
 typedef struct AggregateResult AggregateResult;
 
 /*
- * The right of a role to call a function that the query has and the node does not call,
- * as core checks it when it initializes a plan; none needed for InvalidOid.
+ * Raises an error unless a role may call a function that the query has and the node does not call,
+ * as core checks it when it initializes a plan.  InvalidOid is no function, and needs no right.
  */
 extern void aggregate_check_function(Oid function, Oid role);
 
 /*
- * Makes what computes one aggregate call, which aggref_answer() has accepted, in the
- * current memory context; the right to call it is checked here.  context: for hpsort's
- * own aggregates; filled before the first group.  Direct arguments and options become
- * expressions of parent.
+ * Makes what computes one aggregate call, which aggref_answer() has accepted, in the current
+ * memory context.  Raises an error if the user must not call it.  aggref and context must outlive
+ * the result; context is for hpsort's own aggregates, and filled before the first group.  Direct
+ * arguments and options become expressions of parent.
  */
 extern AggregateResult *aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer,
 											  PlanState *parent, const SortContext *context);
 
 /*
- * Of calls that want an enum's values in order (enum_order): labels, of which the
- * values given below are the ranks.  Kept for an execution.
+ * Sets the labels of a call that wants an enum's values in order (enum_order): the values given
+ * below are their ranks.  The labels are the caller's, and must live as long as the execution.
  */
 extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels);
 
@@ -77,8 +80,9 @@ extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *lab
 extern void aggregate_result_prepare(AggregateResult *result, ExprContext *econtext);
 
 /*
- * The value for a group, from its summary (of aggregates whose needs are
- * AGGREGATE_NEEDS_SUMMARY or less).  rows: of the group, for count(*).
+ * Returns the value for a group from its summary, of an aggregate whose needs are
+ * AGGREGATE_NEEDS_SUMMARY or less.  rows is the number of the group's rows, for count(*), which
+ * needs no summary: it may be NULL then.
  */
 extern Datum aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summary,
 										   int64 rows, bool *isnull);
@@ -104,35 +108,36 @@ extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
 extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
-/*
- * Returns how many rows of a group are wanted at most in this execution; 0 if the value depends on
- * all of them.
- */
+/* Returns how many rows of a group are wanted at most; 0: the value depends on all. */
 extern int	aggregate_result_most_rows(const AggregateResult *result);
 
 /*
  * Begins a group of which only some rows are wanted: writes these rows in ascending order, and
  * returns how many they are.  Runs may then be given that end at these rows alone, with the counts
- * of all rows.  Returns 0, and begins nothing, where aggregate_result_most_rows is 0.
+ * of all rows.  Returns 0, and begins nothing, where aggregate_result_most_rows is 0.  Allocates no
+ * memory, so that it may be called for any number of groups before one of them is read.
  */
 extern int	aggregate_result_list_rows(AggregateResult *result, const GroupCounts *counts,
 									   int64 *rows);
 
-/* In the place of runs, of count(DISTINCT): how many different values there are. */
+/* Sets how many different values there are, in place of the runs of a count(DISTINCT). */
 extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
 
 /*
  * --- hpsort's own aggregates of all rows (aggref_has_state)
  *
  * Where nothing but the state of an aggregate is kept, the result gets all rows as they come, and
- * none of the functions above but make and prepare.  Aggregates with the same arguments share a
+ * none of the functions above but make and prepare.  Aggregates with equal arguments share a
  * state: that of the first of them, which is the only one to which rows are added.
  */
 
-/* Adds the rows of a batch of a scan of keys.  The state is in the memory of context. */
+/*
+ * Adds the rows of a batch of a scan of keys: rows, packed values or runs, and NULLs.  The first
+ * rows make the state, which is in the memory of context.
+ */
 extern void aggregate_result_add(AggregateResult *result, const ColumnBatch *batch);
 
-/* Whether a result shares the state of another. */
+/* Whether two calls have equal arguments and transitions, so that they share a state. */
 extern bool aggregate_result_shares(const AggregateResult *result, const AggregateResult *other);
 
 /*

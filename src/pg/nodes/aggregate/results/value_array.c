@@ -2,8 +2,9 @@
  * value_array.c
  *		array_agg from ordered runs (see value_array.h).
  *
- * How many elements the array gets is known before the first run, unless it is
- * DISTINCT: then they are gathered first and copied.
+ * How many elements the array gets is known before the first run, so that they are written where
+ * they stay.  The elements of a DISTINCT array are gathered first, and copied to the array at the
+ * end.
  */
 #include "postgres.h"
 
@@ -22,6 +23,7 @@
  */
 #define FILL_AHEAD 8
 
+/* Returns the bytes of an element. */
 static Size
 element_size(ColumnKind kind)
 {
@@ -39,6 +41,7 @@ element_size(ColumnKind kind)
 	}
 }
 
+/* Raises the error that core raises for an array that is too large. */
 static void
 complain_about_size(void)
 {
@@ -47,7 +50,10 @@ complain_about_size(void)
 			 errmsg("array size exceeds the maximum allowed (%d)", (int) MaxAllocSize)));
 }
 
-/* An array for n elements and nulls NULLs, which are in place; their sum is not 0. */
+/*
+ * Makes an array for n elements and nulls NULLs, whose sum is not 0, and sets *elements to the
+ * place of the elements.  The NULLs are in place.
+ */
 static ArrayType *
 make_array(const ValueArray *array, int64 n, int64 nulls, char **elements)
 {
@@ -73,7 +79,7 @@ value_array_begin(ValueArray *array, int64 values, int64 nulls)
 		array->array = make_array(array, values, nulls, &array->elements);
 }
 
-/* Room for n elements more of a DISTINCT array. */
+/* Makes room for n more elements of a DISTINCT array; raises an error if they are too many. */
 static void
 reserve(ValueArray *array, size_t n)
 {
@@ -88,7 +94,7 @@ reserve(ValueArray *array, size_t n)
 	array->elements = (char *) repalloc(array->elements, array->capacity * size);
 }
 
-/* Does something for the C type of the elements.  Signed or not, an element has the same bits. */
+/* Does something for the C type of the elements.  Signed or not, an element has equal bits. */
 #define FOR_ELEMENT_TYPE(DO) \
 	do { \
 		switch (element_size(array->kind)) \

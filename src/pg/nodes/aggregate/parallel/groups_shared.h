@@ -1,0 +1,40 @@
+/*
+ * groups_shared.h
+ *		GroupsShared: what the processes of a parallel HpSort Aggregate have in dynamic shared
+ *		memory (see parallel.h).  No other room includes it.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_SHARED_H
+#define HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_SHARED_H
+
+#include "postgres.h"
+
+#include "port/atomics.h"
+#include "storage/barrier.h"
+#include "storage/dsm.h"
+#include "storage/sharedfileset.h"
+#include "storage/spin.h"
+
+#include "pg/nodes/aggregate/parallel/parallel.h"
+
+/* What a process has written, for the others to read. */
+typedef struct SharedWritten
+{
+	bool		done;			/* it has written something */
+	BlockPlace	segments;		/* of the block that has its Segments, in its store */
+	dsa_pointer blocks;			/* the blocks of that store in shared memory, to be freed */
+} SharedWritten;
+
+struct GroupsShared
+{
+	dsm_handle	segment;		/* of the parallel query, to which files belong */
+	SharedFileSet files;		/* blocks that are not in shared memory */
+	Barrier		barrier;		/* has the ExchangePhases */
+	pg_atomic_uint32 nreaders;	/* processes that read rows */
+	pg_atomic_uint32 next_part; /* the part of the groups that is taken next */
+	slock_t		mutex;			/* for totals */
+	GroupsTotals totals;
+	int			nprocesses;		/* the leader and all workers that may be started */
+	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
+};
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_SHARED_H */
