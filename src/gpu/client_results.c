@@ -34,7 +34,10 @@ typedef struct Reading
  */
 typedef bool (*TakePart) (Reading *r, const void *chunk, uint32_t count);
 
-/* Copies runs. */
+/*
+ * TakePart of runs: appends them to the runs read so far, and checks that keys ascend and that
+ * counts are not more than the keys of the job.
+ */
 static bool
 take_runs(Reading *r, const void *chunk, uint32_t count)
 {
@@ -55,7 +58,10 @@ take_runs(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/* Expands runs that come ascending, from the end of out if descending. */
+/*
+ * TakePart of keys that come as ascending runs: expands each into out, from its end if descending.
+ * Each count is loaded once, before it is checked, because the service could change it.
+ */
 static bool
 expand_runs(Reading *r, const void *chunk, uint32_t count)
 {
@@ -77,7 +83,10 @@ expand_runs(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/* Copies keys, and reverses them if they come in the other direction. */
+/*
+ * TakePart of keys that come as keys: copies them to where they belong in out, in reverse order if
+ * they travel in the direction that is not wanted.
+ */
 static bool
 take_keys(Reading *r, const void *chunk, uint32_t count)
 {
@@ -97,7 +106,10 @@ take_keys(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/* Copies positions, and names them. */
+/*
+ * TakePart of a permutation: copies positions, adds first to each, and checks that none is beyond
+ * the keys.
+ */
 static bool
 take_positions(Reading *r, const void *chunk, uint32_t count)
 {
@@ -105,7 +117,10 @@ take_positions(Reading *r, const void *chunk, uint32_t count)
 								 r->first);
 }
 
-/* Begins the reading of the result, which must be of that kind; nothing is read twice. */
+/*
+ * Begins the only reading of the result, which must be of that kind.  Fails, and leaves the
+ * connection as it is, if there is none or if it has been read.
+ */
 static SortStatus
 begin_reading(GpuJob *job, SortWant want, SortError *err)
 {
@@ -133,7 +148,11 @@ expect_results(void *out, uint64_t bytes)
 		(void) madvise((void *) from, to - from, MADV_HUGEPAGE);
 }
 
-/* Waits for each part of the result in turn, and has it taken. */
+/*
+ * Waits for each part of the result in turn, has it taken, and gives its chunk back.  Looks for
+ * interrupts before each part.  Fails, and closes the connection, if parts do not add up to the
+ * result.
+ */
 static SortStatus
 read_parts(Reading *r, TakePart take, SortError *err)
 {

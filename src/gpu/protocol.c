@@ -79,10 +79,14 @@ costs_are_sane(const SortDeviceCosts *costs)
 }
 
 /*
- * The complaints about what only one type of message has, or NULL: what the table of
- * types below says is checked already.
+ * What follows are the complaints about what one type of message has, a phrase or NULL.  The table
+ * of types below says what is checked before.
  */
 
+/*
+ * HELLO: only the magic number and the text.  The service compares version and build itself, so
+ * that it can answer with the reason.
+ */
 static const char *
 complaint_of_hello(const GpuMessage *m)
 {
@@ -91,6 +95,7 @@ complaint_of_hello(const GpuMessage *m)
 	return is_text(m->body.hello.build, GPU_BUILD_SIZE) ? NULL : "build without an end";
 }
 
+/* OPEN: whether its enumerations, flags and bounds are within their ranges. */
 static const char *
 complaint_of_open(const GpuMessage *m)
 {
@@ -105,6 +110,7 @@ complaint_of_open(const GpuMessage *m)
 	return open->algorithm < SORT_ALGORITHM_COUNT ? NULL : "unknown algorithm";
 }
 
+/* WANT: from 1 to UINT32_MAX chunks, so that sums of several cannot overflow soon. */
 static const char *
 complaint_of_want(const GpuMessage *m)
 {
@@ -112,12 +118,17 @@ complaint_of_want(const GpuMessage *m)
 		"impossible announcement";
 }
 
+/* LAYOUT and LOOK_DISTINCT: a chunk has exactly one item. */
 static const char *
 complaint_of_single(const GpuMessage *m)
 {
 	return m->body.chunk.count == 1 ? NULL : "wrong number of items in a chunk";
 }
 
+/*
+ * WELCOME: whether the size of the shared area and the costs can be used. chunks * chunk_bytes is
+ * at most 2^44 bytes, within these limits.
+ */
 static const char *
 complaint_of_welcome(const GpuMessage *m)
 {
@@ -153,6 +164,7 @@ complaint_of_finished(const GpuMessage *m)
 	return is_text(finished->reason, GPU_TEXT_SIZE) ? NULL : "text without an end";
 }
 
+/* DEVICE: index 0 without a status if there are no devices; else a device below count. */
 static const char *
 complaint_of_device(const GpuMessage *m)
 {
@@ -244,6 +256,7 @@ gpu_message_size(const GpuMessage *message)
 	return sizeof(GpuHeader) + message->header.length;
 }
 
+/* A run is a count (8 bytes) and a key (4 bytes); a key or a position has 4 bytes. */
 uint32_t
 gpu_chunk_items(SortWant form, uint64_t chunk_bytes)
 {
@@ -277,6 +290,7 @@ complaint_of_body(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 	return kind->complaint ? kind->complaint(m) : NULL;
 }
 
+/* Moves what is left to the beginning, so that a whole message always finds room. */
 unsigned char *
 gpu_input_room(GpuInput *in, size_t *size)
 {

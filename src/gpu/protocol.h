@@ -136,9 +136,9 @@ typedef struct GpuWelcome
 	uint32_t	magic;
 	uint32_t	version;
 	char		build[GPU_BUILD_SIZE];
-	int32_t		pid;
+	int32_t		pid;			/* of the service */
 	uint32_t	chunks;
-	uint64_t	chunk_bytes;
+	uint64_t	chunk_bytes;	/* of each */
 	uint64_t	extent_memory;	/* bytes of a device that extents may take; 0: none is kept */
 	SortDeviceCosts costs;
 } GpuWelcome;

@@ -23,6 +23,10 @@
 /* The most chunks of a holder while chunks are scarce: one for the client, one for the device. */
 #define HOLDER_MOST_SCARCE 2
 
+/*
+ * The memory is a sealed memfd: a client that maps it can rely on its size.  After a failure the
+ * service ends, which frees what was made.
+ */
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
 {
@@ -94,8 +98,9 @@ chunks_holder_release(ChunkHolder *holder)
 }
 
 /*
- * Takes a free chunk, one that the holder's client has mapped already if there
- * is one: its pages are populated there.
+ * Takes a free chunk, of which there must be one, off the stack: the topmost one that the holder's
+ * client has mapped already, because its pages are populated there; else the topmost one.  Called
+ * with the lock.
  */
 static uint32_t
 take_free(Chunks *chunks, ChunkHolder *holder)
@@ -117,7 +122,7 @@ take_free(Chunks *chunks, ChunkHolder *holder)
 	return chunk;
 }
 
-/* Makes the holder's descriptor readable. */
+/* Makes the holder's descriptor readable, which ends the poll of its connection's thread. */
 static void
 wake_up(ChunkHolder *holder)
 {
@@ -127,7 +132,10 @@ wake_up(ChunkHolder *holder)
 	(void) rc;					/* fails only if it is readable already */
 }
 
-/* Serves the queue as far as chunks are free. */
+/*
+ * Gives free chunks to the holders in the queue, the first one first, and wakes them up.  Called
+ * with the lock, whenever a chunk has become free.
+ */
 static void
 serve_queue(Chunks *chunks)
 {
@@ -145,7 +153,7 @@ serve_queue(Chunks *chunks)
 	}
 }
 
-/* Puts a holder without a chunk at the end of the queue. */
+/* Puts a holder without a chunk at the end of the queue.  Called with the lock. */
 static void
 enter_queue(Chunks *chunks, ChunkHolder *holder)
 {
@@ -158,7 +166,10 @@ enter_queue(Chunks *chunks, ChunkHolder *holder)
 	chunks->last = holder;
 }
 
-/* The chunk that a holder has been given while it waited, or -1. */
+/*
+ * Returns the chunk that a holder has been given while it waited, and makes its descriptor
+ * unreadable again; -1 if it has been given none.  Called with the lock.
+ */
 static int64_t
 take_given(ChunkHolder *holder)
 {
@@ -176,7 +187,10 @@ take_given(ChunkHolder *holder)
 	return chunk;
 }
 
-/* The most chunks that a holder may have now.  However few there are, one is kept for the next. */
+/*
+ * Returns the most chunks that a holder may have now: two while no more than an eighth of all
+ * chunks (one of fewer than 16) is free, else four.  Called with the lock.
+ */
 static uint32_t
 most_held(const Chunks *chunks)
 {
@@ -230,7 +244,7 @@ chunks_take(ChunkHolder *holder, bool must)
 	return chunk;
 }
 
-/* A chunk is free again, and may be one that a holder in the queue waits for. */
+/* Puts a chunk back on the stack, and serves the queue.  Takes the lock. */
 static void
 put_free(Chunks *chunks, uint32_t chunk)
 {

@@ -28,7 +28,11 @@ published(SortAlgorithm algorithm)
 	return HPSORT_PUBLISHED_JOB(found);
 }
 
-/* Opens the job on its device. */
+/*
+ * Opens the job that spec asks for in the engine of its device, and sets *cuda to it.  Returns the
+ * code of the engine; after a failure nothing is left open.  A failure for want of memory can be
+ * tried again.
+ */
 static HpsortCudaCode
 open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 {
@@ -110,6 +114,8 @@ on_open(Job *job, const GpuMessage *m)
 
 /*
  * Adds the keys in a chunk to the job on the device, a second time if memory for it could be made.
+ * Sets *number to the engine's call that reads the chunk.  False if the engine has failed; err is
+ * the first error.
  */
 static bool
 add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
@@ -117,7 +123,9 @@ add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 	const int32_t *keys = chunks_at(job->holder.chunks, add->chunk);
 	HpsortCudaError second;
 
-	/* The engine refuses a job from its first error on, and may say so: the first one counts. */
+	/*
+	 * After its first error the engine may refuse the job with another one: err keeps the first.
+	 */
 	return hpsort_cuda_job_add(job->cuda, keys, add->count, number, err) == HPSORT_CUDA_OK ||
 		(job_makes_room(job, err) &&
 		 hpsort_cuda_job_add(job->cuda, keys, add->count, number, &second) == HPSORT_CUDA_OK);
@@ -140,7 +148,10 @@ on_add(Job *job, const GpuMessage *m)
 	return true;
 }
 
-/* WANT: chunks are granted as they become free, see job_supply. */
+/*
+ * WANT: adds to what the client has announced; chunks for it are granted as they become free
+ * (job_supply).
+ */
 static bool
 on_want(Job *job, const GpuMessage *m)
 {
