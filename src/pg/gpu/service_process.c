@@ -29,7 +29,7 @@
 /* How long a service that was asked to stop may take. */
 #define STOP_MS 5000
 
-/* Its path, once service_is_installed has found it. */
+/* The path of the program, once service_is_installed has found it. */
 static char program[MAXPGPATH];
 
 bool
@@ -58,7 +58,10 @@ service_is_installed(const char **reason)
 	return false;
 }
 
-/* The program's arguments, in the current memory context; NULL at the end. */
+/*
+ * Returns the program's arguments as the settings say, in the current memory context, with NULL at
+ * the end. program must be set.
+ */
 static char **
 service_arguments(void)
 {
@@ -80,7 +83,10 @@ service_arguments(void)
 	return argv;
 }
 
-/* Arguments as one string, in TopMemoryContext. */
+/*
+ * Returns arguments as one string, in TopMemoryContext, for comparing them with the arguments of
+ * another moment.
+ */
 static char *
 join_arguments(char **argv)
 {
@@ -104,8 +110,10 @@ close_end(int *fd)
 }
 
 /*
- * Runs in the child, between fork and exec: async-signal-safe calls only, and
- * nothing of PostgreSQL's.
+ * Turns the child into the service: input becomes its standard input, output its standard output
+ * and error.  Never returns.  Runs between fork and exec: async-signal-safe calls only, and
+ * nothing of PostgreSQL's.  If parent, the worker, has died before the kernel was asked to kill
+ * the child with it, the child ends itself.
  */
 static pg_noinline void
 become_service(char **argv, int input, int output, pid_t parent)
@@ -119,14 +127,14 @@ become_service(char **argv, int input, int output, pid_t parent)
 	size_t		i;
 	int			fd;
 
-	/* exec keeps signals ignored that are, and blocked that are. */
+	/* exec resets handlers, but signals that are ignored or blocked stay so. */
 	for (i = 0; i < lengthof(reset); i++)
 		sigaction(reset[i], &action, NULL);
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	/* A service that hangs does not see the end of its input. */
+	/* A service that hangs does not see the end of its input: the kernel kills it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_NOT_EXECUTED);
@@ -153,6 +161,10 @@ become_service(char **argv, int input, int output, pid_t parent)
 	_exit(EXIT_NOT_EXECUTED);
 }
 
+/*
+ * The worker keeps one end of each pipe.  The child's ends are closed here, so that reading meets
+ * the end when the child has gone, and the child meets the end of its input when the worker has.
+ */
 void
 service_process_start(ServiceProcess *service)
 {
@@ -208,7 +220,11 @@ service_process_is_outdated(const ServiceProcess *service)
 	return outdated;
 }
 
-/* Handles a line that the process wrote: that it is ready, or a line for the log. */
+/*
+ * Handles a line that the process wrote, without its end: "ready" makes the state SERVICE_RUNNING,
+ * once; any other line goes to the server's log.  Warnings, errors and lines that are not of log.c
+ * are kept in said.
+ */
 static void
 take_line(ServiceProcess *service, const char *line)
 {
@@ -275,7 +291,7 @@ service_process_read(ServiceProcess *service)
 			return;
 		if (n <= 0)
 		{
-			/* SIGCHLD tells of the end of the process. */
+			/* The end of the process itself is reported by SIGCHLD. */
 			close_end(&service->output);
 			return;
 		}
@@ -295,6 +311,10 @@ service_process_read(ServiceProcess *service)
 	}
 }
 
+/*
+ * What the process wrote last is read before its pipe is closed: it usually says why the process
+ * ended.
+ */
 bool
 service_process_reap(ServiceProcess *service, int *status)
 {
@@ -314,6 +334,10 @@ service_process_reap(ServiceProcess *service, int *status)
 	return true;
 }
 
+/*
+ * After STOP_MS each round kills the process.  The state is SERVICE_STARTING meanwhile, so that no
+ * other process starts a service.
+ */
 void
 service_process_stop(ServiceProcess *service)
 {

@@ -60,6 +60,10 @@ static ServiceProcess service = {.input = -1,.output = -1};
 static int64 next_start;
 static int	delay;
 
+/*
+ * Fills in what both registrations of the worker have in common: it may use shared memory,
+ * connects to no database, and also runs on a standby.
+ */
 static void
 fill_worker(BackgroundWorker *worker)
 {
@@ -87,6 +91,10 @@ supervisor_register(void)
 	RegisterBackgroundWorker(&worker);
 }
 
+/*
+ * One process of all that try has the worker started; a start that gets lost can be requested
+ * again after some seconds (service_may_start).
+ */
 bool
 supervisor_request(const char **reason)
 {
@@ -111,8 +119,9 @@ supervisor_request(const char **reason)
  */
 
 /*
- * Reloads the settings; stops a service that runs with others.  One that has failed is started at
- * once: whoever reloads may have removed the cause.
+ * Reloads the settings, and stops a service that runs with others, or that shall not run any more.
+ * keep_running starts the next one at once, also after failures: whoever reloads may have removed
+ * the cause.
  */
 static void
 obey_reload(void)
@@ -136,7 +145,10 @@ obey_reload(void)
 	next_start = 0;
 }
 
-/* Called whenever this worker exits: the service ends first. */
+/*
+ * The callback at the exit of this worker, whatever the reason: the service ends first, then
+ * another worker may take over.
+ */
 static void
 supervisor_exit(int code, Datum arg)
 {
@@ -144,6 +156,7 @@ supervisor_exit(int code, Datum arg)
 	service_release_supervision();
 }
 
+/* The handler of SIGCHLD: wakes up the main loop, which looks whether the service has ended. */
 static void
 handle_sigchld(SIGNAL_ARGS)
 {
@@ -153,7 +166,10 @@ handle_sigchld(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
-/* Ends this worker; the state tells why there is no service. */
+/*
+ * Ends this worker, without an error.  The state, and text, a phrase that may be empty, say why
+ * there is no service.
+ */
 pg_noreturn static void
 retire(ServiceState state, const char *text)
 {
@@ -260,7 +276,10 @@ check_suspect(void)
 		service_set_state(SERVICE_RUNNING, (int) service.pid, "");
 }
 
-/* The service could not be started, or has failed: each attempt waits longer. */
+/*
+ * Plans the next start after a failure, for which text is a phrase.  The wait doubles with each
+ * failure in a row, within its limits.
+ */
 static void
 restart_later(const char *text)
 {
@@ -269,7 +288,10 @@ restart_later(const char *text)
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
 
-/* Starts the service if it is time to; ends this worker if there shall be none. */
+/*
+ * Starts the service if none runs and the wait before a restart is over.  Ends this worker if the
+ * settings want no service, or if its program is gone.
+ */
 static void
 keep_running(void)
 {
@@ -292,7 +314,11 @@ keep_running(void)
 	}
 }
 
-/* Waits for something to do, unless a signal has already asked for it. */
+/*
+ * Waits for something to do: the latch (a signal, a suspicion), output of the service, its next
+ * start, or a look at a start that takes long.  Returns at once if a signal has already asked for
+ * something.
+ */
 static void
 wait_for_work(void)
 {
@@ -315,7 +341,12 @@ wait_for_work(void)
 	ResetLatch(MyLatch);
 }
 
-/* The service has ended, as waitpid says: plans the next start, or ends this worker. */
+/*
+ * Handles the end of the service; status is waitpid's.  Ends this worker after an orderly end,
+ * which somebody has asked for, and where the next service would fail in the same way: no device,
+ * options that are not valid, a program that cannot be executed.  After any other end plans the
+ * next start.
+ */
 static void
 after_end(int status)
 {
@@ -343,6 +374,10 @@ after_end(int status)
 			(errmsg("%s; restarting it in %d ms", text, delay)));
 }
 
+/*
+ * One round of the loop handles whatever may have happened: each step finds out by itself whether
+ * there is something to do.  Strings of a round are freed by the next one.
+ */
 void
 hpsort_gpu_supervisor_main(Datum arg)
 {
