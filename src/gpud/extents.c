@@ -80,8 +80,8 @@ condemn(Extents *extents, HeldExtent *e, HeldExtent **doomed)
 }
 
 /*
- * Takes the extent that link points to out of its bucket, so that nobody finds it any more.  It is
- * condemned now if no job holds it; else by extents_release, when the last job lets it go.
+ * Takes the extent that link points to out of its bucket, so that nobody finds it any more.  The
+ * extent is condemned now if no job holds it; else by extents_release, when the last job lets go.
  */
 static void
 forget(Extents *extents, HeldExtent **link, HeldExtent **doomed)

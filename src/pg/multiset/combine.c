@@ -16,7 +16,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_scale);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_scale_by);
 PG_FUNCTION_INFO_V1(int4multiset_restrict);
 
-/* Adds the runs that are left in a reader. */
+/* Adds the runs that are left in a reader, from its place in its block on, to a builder. */
 static void
 add_rest(MultisetBuilder *builder, MultisetReader *reader)
 {
@@ -28,7 +28,10 @@ add_rest(MultisetBuilder *builder, MultisetReader *reader)
 	}
 }
 
-/* (int4multiset, int4multiset) returns int4multiset */
+/*
+ * (int4multiset, int4multiset) returns int4multiset: the operator +.  The counts of equal keys are
+ * added up; a total above a bigint's is an error.
+ */
 Datum
 hpsort_support_multiset_add(PG_FUNCTION_ARGS)
 {
@@ -93,7 +96,10 @@ subtract_blocks(MultisetReader *a, MultisetReader *b, int32 *keys, uint64 *count
 	return n;
 }
 
-/* (int4multiset, int4multiset) returns int4multiset */
+/*
+ * (int4multiset, int4multiset) returns int4multiset: the operator -.  Keys whose count becomes 0
+ * go; a key of which the first has fewer than the second is an error.
+ */
 Datum
 hpsort_support_multiset_subtract(PG_FUNCTION_ARGS)
 {
@@ -157,7 +163,10 @@ hpsort_support_multiset_scale_by(PG_FUNCTION_ARGS)
 	return scale(PG_GETARG_DATUM(1), PG_GETARG_INT64(0));
 }
 
-/* Sets *lo and *hi to the inclusive bounds of an int4range.  Returns false if no key is in it. */
+/*
+ * Sets *lo and *hi to the inclusive bounds of an int4range, in which a bound that is missing is
+ * the type's own.  Returns false if no key is in the range.
+ */
 static bool
 range_bounds(FunctionCallInfo fcinfo, RangeType *range, int32 *lo, int32 *hi)
 {
@@ -179,8 +188,8 @@ range_bounds(FunctionCallInfo fcinfo, RangeType *range, int32 *lo, int32 *hi)
 }
 
 /*
- * Adds the runs of a datum with keys lo .. hi.  Blocks before these keys are not read, and at most
- * one behind them.
+ * Adds the runs of a datum with keys from lo to hi, both included, to a builder.  Blocks before
+ * these keys are not decoded, and at most one behind them.
  */
 static void
 add_range(MultisetBuilder *builder, Datum datum, int32 lo, int32 hi)
@@ -210,7 +219,10 @@ add_range(MultisetBuilder *builder, Datum datum, int32 lo, int32 hi)
 	}
 }
 
-/* restrict(int4multiset, int4range) returns int4multiset */
+/*
+ * restrict(int4multiset, int4range) returns int4multiset: the keys that are in the range, with
+ * their counts
+ */
 Datum
 int4multiset_restrict(PG_FUNCTION_ARGS)
 {

@@ -17,9 +17,10 @@
  */
 typedef struct Arena
 {
-	char		label[8];
-	SortContext context;
-	MemoryContext memory;
+	char		label[8];		/* "states", as pg_backend_memory_contexts shows it; the first
+								 * member */
+	SortContext context;		/* of the sorters of all its multisets */
+	MemoryContext memory;		/* which the arena is in */
 	char	   *fresh;			/* room for multisets that are not made yet ... */
 	int			nfresh;			/* ... and how many they are */
 	int			batch;			/* to be allocated at once */
@@ -79,7 +80,10 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	return arena;
 }
 
-/* Returns the arena of an aggregate's context, which the first call makes. */
+/*
+ * Returns the arena of an aggregate's context, which the first call makes.  Looks through the
+ * context's first children for one with the name of arenas, whose identifier is the arena.
+ */
 static Arena *
 aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
@@ -95,6 +99,10 @@ aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 					  DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
 }
 
+/*
+ * Room for multisets is allocated for twice as many each time, up to MOST_FRESH, and given out one
+ * by one.
+ */
 ExpandedMultiset *
 multiset_expanded_make(FunctionCallInfo fcinfo)
 {
@@ -146,7 +154,7 @@ multiset_expanded_flush(ExpandedMultiset *expanded)
 	pg_sort_check(sorter_flush(&expanded->sorter, &err), &err);
 }
 
-/* Returns the levels of a multiset, which the first call makes. */
+/* Returns the levels of a multiset, which the first call makes in the memory of its sorter. */
 static RunLevels *
 levels_of(ExpandedMultiset *expanded)
 {
@@ -155,7 +163,7 @@ levels_of(ExpandedMultiset *expanded)
 	return expanded->levels;
 }
 
-/* How many keys a multiset has. */
+/* Returns how many keys a multiset has: of its sorter and of its levels. */
 static uint64
 total_of(const ExpandedMultiset *expanded)
 {
@@ -182,7 +190,10 @@ multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count)
 	run_levels_put(levels_of(expanded), key, count);
 }
 
-/* Decodes the runs of a multiset into a new list of an allocator, and closes the multiset. */
+/*
+ * Decodes the runs of a reader, which is before its first block, into a new list, and closes the
+ * reader.  Returns the list, which is of the allocator.
+ */
 static Runs
 decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 {
@@ -197,7 +208,10 @@ decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 	return runs;
 }
 
-/* Puts the keys of a small multiset into the sorter, and closes it. */
+/*
+ * Puts the keys of a reader, which is before its first block, into the sorter one by one, and
+ * closes the reader.
+ */
 static void
 add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 {
@@ -211,7 +225,10 @@ add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 	multiset_reader_close(reader);
 }
 
-/* Whether a histogram over these runs pays, so that the sorter takes them. */
+/*
+ * Whether the sorter should take these runs, of which there is at least one: a histogram over
+ * their range pays.  Else they become a level.
+ */
 static bool
 suits_histogram(const Runs *runs)
 {
@@ -220,6 +237,10 @@ suits_histogram(const Runs *runs)
 							SORT_ALGORITHM_AUTO);
 }
 
+/*
+ * A few keys, and runs that lie close to each other, go into the sorter; all other runs become a
+ * level.
+ */
 void
 multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 {
@@ -245,7 +266,7 @@ multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 	runs_release(&runs, allocator);
 }
 
-/* Adds the runs of a datum to levels, or takes them away. */
+/* Adds the runs of a datum to levels; with subtract, takes them away. */
 static void
 change_levels(RunLevels *levels, Datum datum, bool subtract)
 {
@@ -305,6 +326,7 @@ multiset_sorter_flat(Sorter *sorter)
 	return multiset_builder_end(&builder);
 }
 
+/* Where there are runs and keys, the runs go into the sorter, which puts both in order. */
 bytea *
 multiset_expanded_flat(ExpandedMultiset *expanded)
 {

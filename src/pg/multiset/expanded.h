@@ -26,11 +26,11 @@
 /* The state of a group.  Its keys are in the sorter and in the levels. */
 typedef struct ExpandedMultiset
 {
-	ExpandedObjectHeader header;
-	Sorter		sorter;
+	ExpandedObjectHeader header;	/* must come first */
+	Sorter		sorter;			/* of the arena's context */
 	RunLevels  *levels;			/* NULL before the first run */
 	bytea	   *flat;			/* made of flat_total keys, for PostgreSQL to copy; or NULL */
-	uint64		flat_total;
+	uint64		flat_total;		/* keys of the multiset when flat was made */
 } ExpandedMultiset;
 
 /*
@@ -59,7 +59,10 @@ multiset_expanded(Datum datum)
 	return (ExpandedMultiset *) header;
 }
 
-/* Returns the multiset of a datum if it may be changed where it is, else NULL. */
+/*
+ * Returns the multiset of a datum if it may be changed where it is; NULL for a flat value, and for
+ * an expanded one that others may read.
+ */
 static inline ExpandedMultiset *
 multiset_expanded_writable(Datum datum)
 {
@@ -81,7 +84,7 @@ multiset_expanded_datum(ExpandedMultiset *expanded)
  */
 extern void multiset_expanded_flush(ExpandedMultiset *expanded);
 
-/* Adds a key. */
+/* Adds a key.  Inlined into the transition function, which is called for each row. */
 static inline void
 multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 {
@@ -90,10 +93,13 @@ multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 	sorter_put_key(&expanded->sorter, key);
 }
 
-/* Adds a key count times. */
+/* Adds a key count times; count is above 0.  More keys than a bigint can count are an error. */
 extern void multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count);
 
-/* Adds the keys of another datum. */
+/*
+ * Adds the keys of another datum, flat or expanded.  More keys than a bigint can count are an
+ * error.
+ */
 extern void multiset_expanded_add(ExpandedMultiset *expanded, Datum datum);
 
 /*
@@ -108,7 +114,10 @@ extern void multiset_expanded_move(ExpandedMultiset *expanded, Datum datum, bool
  */
 extern bytea *multiset_expanded_flat(ExpandedMultiset *expanded);
 
-/* Returns the value of all keys of a sorter, in the current memory context. */
+/*
+ * Returns the flat value of all keys of a sorter, in the current memory context.  The keys stay in
+ * the sorter.
+ */
 extern bytea *multiset_sorter_flat(Sorter *sorter);
 
 /*

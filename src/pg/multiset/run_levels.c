@@ -45,7 +45,10 @@ run_levels_room(size_t n, const SortAllocator *allocator)
 	return runs;
 }
 
-/* Adds to the total of keys.  An error if it is more than a count can be. */
+/*
+ * Adds count to the total of keys.  A total that a bigint cannot hold is an error, and nothing is
+ * added.
+ */
 static inline void
 count_keys(RunLevels *levels, uint64 count)
 {
@@ -54,7 +57,10 @@ count_keys(RunLevels *levels, uint64 count)
 	levels->total += count;
 }
 
-/* Returns an array in the levels' memory with its content, but of another size; NULL: a new one. */
+/*
+ * Returns an array in the memory of the levels with the content of array and room for size bytes;
+ * array may be NULL: a new one.
+ */
 static void *
 resize(RunLevels *levels, void *array, Size size)
 {
@@ -62,7 +68,7 @@ resize(RunLevels *levels, void *array, Size size)
 		MemoryContextAlloc((MemoryContext) levels->allocator->arena, size);
 }
 
-/* Appends the runs of a list from one on to out, which has room for them. */
+/* Appends the runs of a list, from number at on, to out, which has room for them. */
 static void
 copy_runs(const Runs *from, size_t at, Runs *out)
 {
@@ -75,7 +81,9 @@ copy_runs(const Runs *from, size_t at, Runs *out)
 	out->len += n;
 }
 
-/* Merges the last level into the level before it. */
+/*
+ * Merges the last level into the level before it; there are at least two.  Looks for interrupts.
+ */
 static void
 merge_last(RunLevels *levels)
 {
@@ -117,7 +125,10 @@ push_level(RunLevels *levels, const Runs *runs)
 		merge_last(levels);
 }
 
-/* Sorts the runs that wait, and makes them the last level. */
+/*
+ * Sorts the runs that wait, adds up the counts of equal keys, and makes the list the last level.
+ * None waits afterwards.
+ */
 static void
 flush_waiting(RunLevels *levels)
 {
