@@ -498,7 +498,7 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 
 /*
  * Sends HELLO with epoch, and waits for the WELCOME until deadline (-1: no limit).  Takes over
- * pid, costs and chunks if protocol and build are those of this program; else fails, because
+ * pid, costs and chunks if the service has this program's protocol and build; else fails, because
  * structs may differ.
  */
 static SortStatus

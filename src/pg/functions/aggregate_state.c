@@ -70,7 +70,7 @@ typedef struct SharedState
 typedef struct ReceivedState
 {
 	AggregateState state;		/* without the keys */
-	dsa_area   *area;
+	dsa_area   *area;			/* which data is in */
 	dsa_pointer data;
 	Size		size;
 } ReceivedState;
@@ -119,6 +119,10 @@ aggregate_state_serialize(AggregateState *state)
 	return PointerGetDatum(result);
 }
 
+/*
+ * What a worker leaves in the area may be of any size: the keys of a state may take more than an
+ * SQL value can hold.
+ */
 Datum
 aggregate_state_share(AggregateState *state, dsa_area *area)
 {
@@ -141,7 +145,11 @@ aggregate_state_share(AggregateState *state, dsa_area *area)
 	return PointerGetDatum(result);
 }
 
-/* Makes *state a state without keys from the header of a serialized one.  Checks the header. */
+/*
+ * Makes *state a state without keys, but with the NULLs, bounds and direction of the header of a
+ * serialized one. context may be NULL for a state that gets no keys.  A header that no state has
+ * is an error.
+ */
 static void
 read_header(AggregateState *state, const SortContext *context, const char *data, Size size)
 {
@@ -160,7 +168,10 @@ read_header(AggregateState *state, const SortContext *context, const char *data,
 	state->nulls = header.nulls;
 }
 
-/* Adds the keys of a serialized state, whose header has been read, to the state made of it. */
+/*
+ * Adds the keys of a serialized state, whose header has been read, to a state with the same
+ * bounds.  Bytes that no state serializes to are an error.
+ */
 static void
 read_keys(AggregateState *state, const char *data, Size size)
 {
@@ -170,7 +181,10 @@ read_keys(AggregateState *state, const char *data, Size size)
 									 size - sizeof(SerializedState), &err), &err);
 }
 
-/* Makes a state of a serialized one in the current memory context, to be added to another one. */
+/*
+ * Returns a state made of a serialized one, in the current memory context, to be added to another
+ * one: it uses no GPU.  Bytes that no state serializes to are an error.
+ */
 static AggregateState *
 deserialize(const char *data, Size size)
 {
@@ -222,7 +236,10 @@ aggregate_state_add(AggregateState *state, AggregateState *other)
 	pg_sort_check(sorter_merge(&state->sorter, &other->sorter, &err), &err);
 }
 
-/* Returns the array of a state whose n keys are in order, of type int2 or int8. */
+/*
+ * Returns a new array of type int2 or int8 with the n keys, which are in order, and the NULLs of a
+ * state.  An array that would be too large is an error.
+ */
 static ArrayType *
 array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 {
@@ -246,6 +263,10 @@ array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 	return result;
 }
 
+/*
+ * The keys are read as int4 and, for int2 and int8, converted into a second array: the sorter
+ * knows int4 alone.  Dates are int4 inside.
+ */
 Datum
 aggregate_state_array(AggregateState *state, Oid type, const char *function)
 {
@@ -281,6 +302,10 @@ aggregate_array_type(Oid result_type)
 /* Runs read from a sorter at once. */
 #define RUN_BATCH 1024
 
+/*
+ * Room is made for as many runs as the sorter has counted different keys, but at least for all
+ * keys or a batch of them; the array grows where there are more.
+ */
 Datum
 aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 {
@@ -324,7 +349,7 @@ aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 typedef struct StateObject
 {
 	ExpandedObjectHeader header;
-	SortContext context;
+	SortContext context;		/* of the state's sorter */
 	AggregateState state;
 	bytea	   *flat;			/* between get_flat_size and flatten_into */
 } StateObject;
@@ -386,7 +411,10 @@ state_object_datum(AggregateState *state)
 	return PointerGetDatum(pointer);
 }
 
-/* Makes a state, in a context below parent, of the serialized form. */
+/*
+ * Returns a new state, in a context below parent, with the keys and NULLs of the serialized form,
+ * which is read first because it has the bounds.
+ */
 static AggregateState *
 expand(Datum value, MemoryContext parent)
 {

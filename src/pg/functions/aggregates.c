@@ -46,8 +46,8 @@ PG_FUNCTION_INFO_V1(hpsort_support_keys_agg_finalfn);
  */
 typedef struct GroupContext
 {
-	struct GroupContext *next;
-	SortContext context;
+	struct GroupContext *next;	/* of the same call, for another memory context */
+	SortContext context;		/* of the sorters of all states */
 	bool		ordered;		/* the call has an ORDER BY, which is order */
 	SortOrder	order;
 } GroupContext;
@@ -286,8 +286,8 @@ add_row(FunctionCallInfo fcinfo, Oid type)
 }
 
 /*
- * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal: also for dates,
- * with bounds that are dates, since a date is an int4 inside
+ * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal: the transition
+ * function, also for dates, with bounds that are dates, since a date is an int4 inside
  */
 Datum
 hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
@@ -295,21 +295,31 @@ hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
 	return add_row(fcinfo, INT4OID);
 }
 
-/* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal */
+/*
+ * (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal: for keys of type
+ * int2
+ */
 Datum
 hpsort_support_agg_transfn_int2(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT2OID);
 }
 
-/* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal */
+/*
+ * (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal: for keys of type
+ * int8; a key that is no int4 is an error
+ */
 Datum
 hpsort_support_agg_transfn_int8(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT8OID);
 }
 
-/* (internal, internal) returns internal: adds the second to the first */
+/*
+ * (internal, internal) returns internal: the combine function.  Adds the second state to the
+ * first, or to a new one where the first is NULL; NULL only for two NULLs.  States with other
+ * bounds or another direction are an error.
+ */
 Datum
 hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 {
@@ -339,7 +349,7 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* (internal) returns bytea */
+/* (internal) returns bytea: what a worker sends of a state to the leader */
 Datum
 hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 {
@@ -370,7 +380,10 @@ gathered_area(FunctionCallInfo fcinfo)
 	return ((const GatherState *) gather)->pei->area;
 }
 
-/* (bytea, internal) returns internal, in the calling context */
+/*
+ * (bytea, internal) returns internal: the state in a worker's bytea, for the combine function
+ * only, in the calling context
+ */
 Datum
 hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 {
@@ -382,7 +395,7 @@ hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 											  gathered_area(fcinfo)));
 }
 
-/* (internal) returns int4[], int2[], int8[] or date[] */
+/* (internal) returns int4[], int2[], int8[] or date[]: the keys in order, with the NULLs */
 Datum
 hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 {
@@ -408,7 +421,10 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 								 *(Oid *) flinfo->fn_extra, "hpsort_agg");
 }
 
-/* (internal) returns hpsort_run[] */
+/*
+ * (internal) returns hpsort_run[]: the runs in order, with one for all NULLs. fn_extra has the
+ * descriptor of a run.
+ */
 Datum
 hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 {

@@ -69,12 +69,12 @@ sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi)
 typedef struct RunArray
 {
 	Oid			type;			/* of a run */
-	ArrayType  *array;
-	Size		used;
-	Size		capacity;
-	int			n;
+	ArrayType  *array;			/* its bytes; the header is filled in at the end */
+	Size		used;			/* bytes of array that have been written */
+	Size		capacity;		/* bytes that are allocated */
+	int			n;				/* runs */
 	HeapTupleHeader image;		/* a run without NULLs, which is copied for each */
-	Size		image_size;
+	Size		image_size;		/* aligned, as runs in an array are */
 	Size		key_offset;		/* where its numbers are */
 	Size		count_offset;
 } RunArray;
@@ -94,7 +94,7 @@ extern TupleDesc run_array_type(Oid array_type);
  */
 extern void run_array_begin(RunArray *runs, TupleDesc tupdesc, uint64 expected);
 
-/* Appends n runs, of keys[i] and counts[i]. */
+/* Appends n runs, of keys[i] and counts[i].  An array over the size limit is an error. */
 extern void run_array_add(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n);
 
 /* Appends the one run of all NULLs, which GROUP BY x ORDER BY x has as well. */

@@ -31,7 +31,11 @@ PG_FUNCTION_INFO_V1(hpsort_last);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu_reset);
 
-/* hpsort_algorithms() returns SETOF record */
+/*
+ * hpsort_algorithms() returns SETOF record: a row for each algorithm, with its paper, where it
+ * runs, whether "auto" may choose it, whether it gives permutations, and the limits and the memory
+ * that people should know
+ */
 Datum
 hpsort_algorithms(PG_FUNCTION_ARGS)
 {
@@ -63,7 +67,10 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 
 #define DEVICE_COLUMNS 14
 
-/* hpsort_devices() returns SETOF record; starts no service */
+/*
+ * hpsort_devices() returns SETOF record: a row for the CPU, then one for each GPU of the service.
+ * Where there is none, the second row says why.  Asks a service that runs, but starts none.
+ */
 Datum
 hpsort_devices(PG_FUNCTION_ARGS)
 {
@@ -198,7 +205,10 @@ static const GpuFailure shown_failures[] = {
 
 #define STAT_COLUMNS (9 + lengthof(shown_failures))
 
-/* hpsort_stat_gpu() returns record */
+/*
+ * hpsort_stat_gpu() returns record: the state of the service, and what all sessions have counted
+ * since the last reset.  Without shared memory for them all counters are 0.
+ */
 Datum
 hpsort_stat_gpu(PG_FUNCTION_ARGS)
 {
@@ -233,7 +243,10 @@ hpsort_stat_gpu(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull)));
 }
 
-/* hpsort_stat_gpu_reset() returns void */
+/*
+ * hpsort_stat_gpu_reset() returns void: sets the counters of hpsort_stat_gpu() to 0, for all
+ * sessions
+ */
 Datum
 hpsort_stat_gpu_reset(PG_FUNCTION_ARGS)
 {

@@ -31,14 +31,17 @@
  */
 typedef struct KeysReceiver
 {
-	DestReceiver pub;
-	bool		aggregate;
+	DestReceiver pub;			/* must come first */
+	bool		aggregate;		/* the row is a state; if not, each row is a key */
 	Oid			type;			/* base type of the keys */
-	MemoryContext memory;
+	MemoryContext memory;		/* below which the state shall be */
 	AggregateState *keys;
 } KeysReceiver;
 
-/* Takes a row of the query; always goes on. */
+/*
+ * DestReceiver.receiveSlot: takes over a state, or adds a key or a NULL.  Always true, for more
+ * rows.  Without rows or with a NULL as the state, the keys stay empty.
+ */
 static bool
 receiver_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -130,7 +133,10 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 
 /* --- a query */
 
-/* Whether a query, or a subquery of it, locks rows. */
+/*
+ * Whether a node, or a query somewhere in it, locks rows (FOR UPDATE, FOR SHARE).  A tree walker;
+ * context is not used.
+ */
 static bool
 locks_rows(Node *node, void *context)
 {

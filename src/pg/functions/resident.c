@@ -54,7 +54,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
 PG_FUNCTION_INFO_V1(hpsort_resident_check);
 
-/* Raises an error unless the user owns the relation. */
+/* Raises an error unless the current user owns the relation, which exists. */
 static void
 check_owner(Oid relid)
 {
@@ -211,7 +211,11 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 	SetUserIdAndSecContext(user, security);
 }
 
-/* hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void */
+/*
+ * hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void: declares columns that are to
+ * be kept in memory.  Columns that are declared already stay so.  The caller must own the
+ * relation.
+ */
 Datum
 hpsort_keep(PG_FUNCTION_ARGS)
 {
@@ -268,7 +272,11 @@ forget_values(Oid relid, const Datum *names, int n)
 	}
 }
 
-/* hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void */
+/*
+ * hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void: takes back
+ * the declarations of the named columns, or of all, and gives up their values in memory.  The
+ * caller must own the relation, if it still exists.
+ */
 Datum
 hpsort_forget(PG_FUNCTION_ARGS)
 {
@@ -374,7 +382,10 @@ hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(NULL);
 }
 
-/* Whether the user may know of a column: may read it, or see everybody's statistics. */
+/*
+ * Whether the current user may know of a column: if the user may read the column or the table, or
+ * see everybody's statistics. attnum may be 0 for a column that does not exist.
+ */
 static bool
 may_know(Oid relid, AttrNumber attnum)
 {
@@ -413,7 +424,10 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
 }
 
-/* Returns the status of a column, or NULL if there is none. */
+/*
+ * Returns the status of a column in a list of ResidentStatus; NULL if resident memory knows
+ * nothing of the column.
+ */
 static const ResidentStatus *
 find_status(List *statuses, Oid relid, AttrNumber attnum)
 {
@@ -431,7 +445,10 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 
 #define SHOWN_COLUMNS 11
 
-/* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
+/*
+ * Adds a row for a declared column of a relation to the result, with its status, or with the
+ * reason why there is none.  Adds nothing if the relation has been dropped meanwhile.
+ */
 static void
 show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 {
@@ -470,7 +487,7 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
-/* Whether a list of declarations has that column. */
+/* Whether a list of ResidentDeclaration has that column. */
 static bool
 is_declared(List *declarations, Oid relid, const char *attribute)
 {
@@ -538,7 +555,10 @@ hpsort_resident(PG_FUNCTION_ARGS)
 
 #define CHECKED_COLUMNS 6
 
-/* Adds a row for each declared column of a relation that has storage. */
+/*
+ * Adds a row for each declared column of a relation, which has storage and is locked: what the
+ * comparison of its values in memory with the table has found.
+ */
 static void
 check_columns(ReturnSetInfo *rsinfo, Relation rel)
 {

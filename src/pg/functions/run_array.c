@@ -13,7 +13,10 @@
 
 #include "pg/functions/functions.h"
 
-/* hpsort_run is an ordinary composite type, which its owner may alter. */
+/*
+ * hpsort_run is an ordinary composite type, which its owner may alter: without the check, numbers
+ * would be written to where other attributes are.
+ */
 void
 run_type_check(TupleDesc tupdesc)
 {
@@ -24,6 +27,9 @@ run_type_check(TupleDesc tupdesc)
 				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
 }
 
+/*
+ * The descriptor is a copy, which the caller may keep, and is blessed: rows can be made with it.
+ */
 TupleDesc
 run_array_type(Oid array_type)
 {
@@ -37,7 +43,10 @@ run_array_type(Oid array_type)
 	return tupdesc;
 }
 
-/* Makes room for size bytes more.  An error if the array would be too large. */
+/*
+ * Makes room for size more bytes in the array, which may move.  An array that would be too large
+ * is an error.
+ */
 static void
 reserve(RunArray *runs, Size size)
 {
@@ -79,6 +88,10 @@ run_array_begin(RunArray *runs, TupleDesc tupdesc, uint64 expected)
 	runs->array = (ArrayType *) palloc(runs->capacity);
 }
 
+/*
+ * The image of a run is copied, and its two numbers are overwritten: that needs no tuple for each
+ * run.
+ */
 void
 run_array_add(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n)
 {
@@ -110,6 +123,7 @@ run_array_add_nulls(RunArray *runs, TupleDesc tupdesc, int64 nulls)
 	runs->n++;
 }
 
+/* An array without elements has no dimensions: another one is made. */
 Datum
 run_array_end(RunArray *runs)
 {
