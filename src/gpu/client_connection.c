@@ -108,10 +108,7 @@ client_cancelled(GpuClient *c, SortError *err)
 	return sort_cancelled(err);
 }
 
-/*
- * Fails because the socket has: error is errno, or 0 for the end of the stream.  Closes the
- * connection, and returns SORT_DEVICE_UNAVAILABLE.
- */
+/* Fails because the socket has; error is errno, or 0 for its end.  Closes the connection. */
 static SortStatus
 client_lost(GpuClient *c, SortError *err, int error)
 {
@@ -468,9 +465,7 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 	if (c->area_fd < 0)
 		return client_fail(c, err, GPU_PROTOCOL, "GPU service sent no shared memory");
 
-	/*
-	 * A page taken away from a mapped file would be a SIGBUS here; only a sealed area keeps all.
-	 */
+	/* Only of a sealed area no page can be taken away, which would be a SIGBUS here. */
 	seals = fcntl(c->area_fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(c->area_fd, &st) != 0 ||
 		(uint64_t) st.st_size < size)

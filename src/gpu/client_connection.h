@@ -81,10 +81,7 @@ extern SortStatus client_cancelled(GpuClient *c, SortError *err);
 /* Fails because the service broke the protocol: what is a phrase. */
 extern SortStatus client_violation(GpuClient *c, SortError *err, const char *what);
 
-/*
- * Queues a message, and sends what can be sent without waiting.  Waits, at most wait_timeout_ms,
- * only where the queue has no room for the message.
- */
+/* Queues a message.  Waits, at most wait_timeout_ms, only where the queue has no room for it. */
 extern SortStatus client_send(GpuClient *c, const GpuMessage *message, SortError *err);
 
 /*

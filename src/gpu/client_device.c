@@ -20,10 +20,7 @@
  */
 #define LIST_EXTENTS 2048
 
-/*
- * The job's number is one more than that of the job before, by which late messages for that job
- * are known.  Keys of a known number are announced by OPEN itself.
- */
+/* Late messages for the job before are known by its number, which is one less. */
 SortStatus
 gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spec,
 				SortJob **result, SortError *err)
@@ -261,10 +258,7 @@ check_job(GpuJob *job, bool sound, SortError *err)
 	return client_refuse(job->client, err, GPU_UNSUPPORTED, "job was not opened for rows");
 }
 
-/*
- * SortDevice.set_rows: sends the layout and its ranges in a chunk of their own.  The job must have
- * no layout yet, and not have been opened for a number of keys.
- */
+/* SortDevice.set_rows: sends the layout and its ranges in a chunk of their own, once a job. */
 static SortStatus
 gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, SortError *err)
 {
@@ -409,10 +403,7 @@ gpu_finish(SortJob *base, SortError *err)
 	return status;
 }
 
-/*
- * Asks count questions of a kind, at most a chunk of them, waits for their answers, and copies
- * them to answers.  Each question and each answer has the bytes given.
- */
+/* Asks count questions, at most a chunk of them, and waits for their answers. */
 static SortStatus
 ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t question_bytes,
 	void *answers,
@@ -436,10 +427,7 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	return client_release_chunk(c, found.chunk, err);
 }
 
-/*
- * SortDevice.look_up: asks as many questions at once as a chunk holds, and waits for their answers
- * before it asks the next.  Looks for interrupts in between.
- */
+/* SortDevice.look_up: asks a chunk of questions at once, and waits for their answers. */
 static SortStatus
 gpu_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers,
 			SortError *err)

@@ -55,10 +55,7 @@ take_error(GpuJob *job, const GpuError *e)
 	client_drop_chunks(c);
 }
 
-/*
- * GRANT: puts a chunk on the stack of granted chunks, which client_begin_chunk takes from.  Fails
- * if the client has the chunk already.
- */
+/* GRANT: puts a chunk on the stack of granted ones; fails if the client has it already. */
 static SortStatus
 take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 {
@@ -69,10 +66,7 @@ take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 	if (c->area.held[chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk granted twice");
 
-	/*
-	 * A grant that has crossed FINISH on the way is dropped by gpu_finish, when FINISHED has
-	 * come.
-	 */
+	/* A grant that crosses FINISH on the way is dropped by gpu_finish. */
 	c->area.held[chunk] = CHUNK_GRANTED;
 	c->area.granted[c->area.ngranted++] = chunk;
 	return SORT_OK;
@@ -94,10 +88,7 @@ result_fits(const GpuJob *job, const GpuFinished *finished)
 	return finished->form == spec->want && finished->items == finished->n;
 }
 
-/*
- * FINISHED: takes over the number of keys and the form of the result.  Fails if FINISH was not
- * sent, or if the result is not what the job was opened for.
- */
+/* FINISHED: takes over the result's form and size; fails if they are not what was asked for. */
 static SortStatus
 take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 {
@@ -116,10 +107,7 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 	return SORT_OK;
 }
 
-/*
- * Writes the answer to the next entry to the caller's list.  False if the answer is none: other
- * blocks than the entry has, or numbers that contradict each other.
- */
+/* Writes the answer to the next entry to the caller's list; false if it contradicts itself. */
 static bool
 take_answer(AskedRows *asked, const SortRows *answer)
 {

@@ -71,10 +71,7 @@ typedef struct GpuJob
 
 /* --- client_job.c */
 
-/*
- * Waits for a message, at most wait_timeout_ms, and handles it.  Returns why the job failed if it
- * has, now or before.
- */
+/* Waits for a message, and handles it.  Returns why the job failed if it has, now or before. */
 extern SortStatus client_job_handle(GpuJob *job, SortError *err);
 
 /*
@@ -83,10 +80,7 @@ extern SortStatus client_job_handle(GpuJob *job, SortError *err);
  */
 extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);
 
-/*
- * Handles the messages that have come, without waiting.  Returns why the job failed if it has, now
- * or before.
- */
+/* Handles the messages that have come, without waiting.  Returns as client_job_handle does. */
 extern SortStatus client_job_handle_all(GpuJob *job, SortError *err);
 
 /*
@@ -101,20 +95,14 @@ extern SortStatus client_announce(GpuJob *job, uint64_t chunks, SortError *err);
  */
 extern SortStatus client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *err);
 
-/*
- * Hands over a chunk that was begun and is filled with size bytes: count elements of what messages
- * of type bring.  The job does not hold the chunk any more.
- */
+/* Hands over a begun chunk with size bytes: count elements of what messages of type bring. */
 extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk,
 									  size_t size, uint32_t count, SortError *err);
 
 /* Waits for the next chunk with results or answers, which the caller has to release. */
 extern SortStatus client_next_lent(GpuJob *job, GpuChunk *lent, SortError *err);
 
-/*
- * Begins a chunk, which has been announced, fills it with size bytes, at most a chunk's, and hands
- * it over.
- */
+/* Begins an announced chunk, fills it with size bytes, and hands it over. */
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes,
 									size_t size, uint32_t count, SortError *err);
 
@@ -126,17 +114,11 @@ extern SortStatus client_job_failed(GpuJob *job, SortError *err);
 
 /* --- client_device.c */
 
-/*
- * Sends the extents that have gathered as one KEEP, after the keys that wait.  Drops them if the
- * service has no room: the caller has its own copy.
- */
+/* Sends the gathered extents as one KEEP, behind the keys; drops them if there is no room. */
 extern SortStatus client_send_gathered(GpuJob *job, SortError *err);
 
 /* --- client_results.c */
-/*
- * Verbs of SortDevice: each reads the result of a finished job that was opened for it, once, and
- * waits for the parts that the service sends.
- */
+/* Verbs of SortDevice: each reads the result, once, of a finished job opened for it. */
 extern SortStatus client_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err);
 extern SortStatus client_read_runs(SortJob *base, Runs *runs, SortError *err);
 extern SortStatus client_read_permutation(SortJob *base, bool descending, uint32_t first,

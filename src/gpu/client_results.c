@@ -34,10 +34,7 @@ typedef struct Reading
  */
 typedef bool (*TakePart) (Reading *r, const void *chunk, uint32_t count);
 
-/*
- * TakePart of runs: appends them to the runs read so far, and checks that keys ascend and that
- * counts are not more than the keys of the job.
- */
+/* TakePart of runs: appends them; checks that keys ascend, and counts against the job's keys. */
 static bool
 take_runs(Reading *r, const void *chunk, uint32_t count)
 {
@@ -83,10 +80,7 @@ expand_runs(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/*
- * TakePart of keys that come as keys: copies them to where they belong in out, in reverse order if
- * they travel in the direction that is not wanted.
- */
+/* TakePart of keys as keys: copies them, reversed if they travel in the other direction. */
 static bool
 take_keys(Reading *r, const void *chunk, uint32_t count)
 {
@@ -106,10 +100,7 @@ take_keys(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/*
- * TakePart of a permutation: copies positions, adds first to each, and checks that none is beyond
- * the keys.
- */
+/* TakePart of positions: copies them, adds first, and checks that there is a key at each. */
 static bool
 take_positions(Reading *r, const void *chunk, uint32_t count)
 {

@@ -78,15 +78,9 @@ costs_are_sane(const SortDeviceCosts *costs)
 	return true;
 }
 
-/*
- * What follows are the complaints about what one type of message has, a phrase or NULL.  The table
- * of types below says what is checked before.
- */
+/* Complaints about what only one type of message has, phrases or NULL; a table checks the rest. */
 
-/*
- * HELLO: only the magic number and the text.  The service compares version and build itself, so
- * that it can answer with the reason.
- */
+/* HELLO: version and build are compared by the service, which answers with the reason. */
 static const char *
 complaint_of_hello(const GpuMessage *m)
 {
@@ -125,10 +119,7 @@ complaint_of_single(const GpuMessage *m)
 	return m->body.chunk.count == 1 ? NULL : "wrong number of items in a chunk";
 }
 
-/*
- * WELCOME: whether the size of the shared area and the costs can be used. chunks * chunk_bytes is
- * at most 2^44 bytes, within these limits.
- */
+/* WELCOME: within these limits the shared area has at most 2^44 bytes. */
 static const char *
 complaint_of_welcome(const GpuMessage *m)
 {

@@ -23,10 +23,7 @@
 /* The most chunks of a holder while chunks are scarce: one for the client, one for the device. */
 #define HOLDER_MOST_SCARCE 2
 
-/*
- * The memory is a sealed memfd: a client that maps it can rely on its size.  After a failure the
- * service ends, which frees what was made.
- */
+/* A sealed memfd: a client can rely on its size.  After a failure the service ends. */
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
 {
@@ -132,10 +129,7 @@ wake_up(ChunkHolder *holder)
 	(void) rc;					/* fails only if it is readable already */
 }
 
-/*
- * Gives free chunks to the holders in the queue, the first one first, and wakes them up.  Called
- * with the lock, whenever a chunk has become free.
- */
+/* Gives free chunks to the holders in the queue, in turn, and wakes them.  Needs the lock. */
 static void
 serve_queue(Chunks *chunks)
 {
@@ -166,10 +160,7 @@ enter_queue(Chunks *chunks, ChunkHolder *holder)
 	chunks->last = holder;
 }
 
-/*
- * Returns the chunk that a holder has been given while it waited, and makes its descriptor
- * unreadable again; -1 if it has been given none.  Called with the lock.
- */
+/* Takes the chunk given to a holder that waited; -1 if there is none.  Needs the lock. */
 static int64_t
 take_given(ChunkHolder *holder)
 {
@@ -187,10 +178,7 @@ take_given(ChunkHolder *holder)
 	return chunk;
 }
 
-/*
- * Returns the most chunks that a holder may have now: two while no more than an eighth of all
- * chunks (one of fewer than 16) is free, else four.  Called with the lock.
- */
+/* The most chunks of a holder: fewer while an eighth or less of all is free.  Needs the lock. */
 static uint32_t
 most_held(const Chunks *chunks)
 {

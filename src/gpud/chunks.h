@@ -78,10 +78,7 @@ extern bool chunks_holder_init(Chunks *chunks, ChunkHolder *holder);
 /* The holder holds nothing any more, and does not queue. */
 extern void chunks_holder_release(ChunkHolder *holder);
 
-/*
- * Returns what the holder knows of the chunk of that number; NULL if the holder does not have it.
- * Valid until a chunk is put back.
- */
+/* Returns the holder's entry of a chunk, valid until one is put back; NULL if there is none. */
 extern HeldChunk *chunks_held(ChunkHolder *holder, uint32_t chunk);
 
 /* Returns how many chunks of the holder are in that state. */

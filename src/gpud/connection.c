@@ -63,10 +63,7 @@ typedef struct Connection
  * ------------------------------------------------------------------------
  */
 
-/*
- * ASK_DEVICES: sends one DEVICE for each device, or one that says that there is none.  False when
- * the connection is over.
- */
+/* ASK_DEVICES: sends a DEVICE for each, or one that says that there is none. */
 static bool
 on_ask_devices(Connection *c)
 {
@@ -130,10 +127,7 @@ on_hello(Connection *c, const GpuHello *hello)
 	return peer_send_with(&c->peer, &message, service->chunks.fd);
 }
 
-/*
- * Handles one message.  HELLO must be the first message, and only the first.  False when the
- * connection is over.
- */
+/* Handles a message, of which only the first is HELLO. False when the connection is over. */
 static bool
 handle(Connection *c, const GpuMessage *m)
 {
@@ -245,10 +239,7 @@ connection_main(void *arg)
 	return NULL;
 }
 
-/*
- * Has the connection's thread end it: sets the reason, cancels what the engine does for the job,
- * and wakes the thread up.  Called with service->lock.
- */
+/* Has the connection's thread end it for a reason, CONNECTION_... . Needs service->lock. */
 static void
 stop(Connection *c, int why)
 {

@@ -108,10 +108,7 @@ compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/*
- * Sorts spec->n keys into b->out on the CPU by the algorithm of spec: the keys themselves, or
- * their permutation.  The bounds of spec are not used.
- */
+/* Sorts spec->n keys into b->out, or their permutation, on the CPU by spec's algorithm. */
 static SortStatus
 sort_on_cpu(const Bench *b, const SortJobSpec *spec, const int32_t *keys, SortError *err)
 {

@@ -21,10 +21,7 @@
  */
 #define EXTENTS_SHARE 4
 
-/*
- * Returns the bytes that extents may take of a device: what the settings say, or a share of the
- * memory that the service may use of the device.
- */
+/* Returns the bytes that extents may take of a device: as set, or a share of its memory. */
 static uint64_t
 extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo * info)
 {
@@ -197,10 +194,7 @@ devices_close(Devices *devices)
 	devices->count = 0;
 }
 
-/*
- * Among devices with equally many bytes of extents (0 where extents is false), the one with the
- * fewest running jobs is taken.
- */
+/* With equally many bytes of extents, the device with the fewest running jobs is taken. */
 Device *
 devices_take(Devices *devices, bool extents)
 {
@@ -257,10 +251,7 @@ devices_others(Devices *devices, const Device *device, HpsortCuda * *others)
 	return n;
 }
 
-/*
- * A lost device makes the descriptor wake readable: the main loop then ends the process, because
- * only a new one can use the device again.
- */
+/* A lost device wakes the main loop, which ends the process: only a new one can use it. */
 void
 devices_put(Devices *devices, Device *device, bool done, const char *error, bool lost)
 {

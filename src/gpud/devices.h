@@ -68,10 +68,7 @@ extern void devices_close(Devices *devices);
  */
 extern Device *devices_take(Devices *devices, bool extents);
 
-/*
- * A client has named the epoch of its extents: all devices forget extents of other epochs. 0, of a
- * client without extents, changes nothing.
- */
+/* All devices forget extents of other epochs than a client has named; 0 changes nothing. */
 extern void devices_set_epoch(Devices *devices, uint64_t epoch);
 
 /*

@@ -189,10 +189,7 @@ extents_forget(Extents *extents, bool spare)
 	return any;
 }
 
-/*
- * A look-up waits for the memory of the extent; buckets lie side by side.  So the first extent in
- * the bucket of a generation EXTENTS_AHEAD places ahead is prefetched.
- */
+/* A look-up waits for memory: that of the generation EXTENTS_AHEAD places on is prefetched. */
 void
 extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, uint32_t n,
 			 HeldExtent **found)

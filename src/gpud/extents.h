@@ -54,10 +54,7 @@ typedef struct Extents
 	uint64_t	hand;			/* of the clock: the next bucket, modulo nbuckets */
 } Extents;
 
-/*
- * Makes *extents empty; all extents in it may take limit bytes of the device.  False if there is
- * no memory.
- */
+/* Makes *extents empty, with limit bytes at most.  False if there is no memory. */
 extern bool extents_init(Extents *extents, uint64_t limit);
 
 /* Frees all; no job may hold one. */
@@ -102,10 +99,7 @@ extern ExtentsRoom extents_make_room(Extents *extents, uint64_t epoch, uint64_t 
  */
 extern void extents_enter(Extents *extents, uint64_t epoch, HeldExtent *extent);
 
-/*
- * Lets n extents go that the caller holds: each is held once for each time that it was found or
- * made.
- */
+/* Lets n extents go that the caller holds, once for each time that it was found or made. */
 extern void extents_release(Extents *extents, HeldExtent *const *list, uint32_t n);
 
 /*

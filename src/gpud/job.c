@@ -88,10 +88,7 @@ job_makes_room(Job *job, const HpsortCudaError * err)
 void
 job_end(Job *job)
 {
-	/*
-	 * The device may read chunks until the job is closed on it: so chunks are given back
-	 * afterwards.
-	 */
+	/* The device may read chunks until the job is closed on it. */
 	close_on_device(job, NULL, false);
 	chunks_leave(&job->holder);
 	while (job->holder.held > 0)
@@ -130,10 +127,7 @@ job_fail(Job *job, GpuFailure failure, const char *text)
 bool
 job_fail_by(Job *job, const HpsortCudaError * error)
 {
-	/*
-	 * How an error of the engine is sent.  GPU_OK stands for a key out of bounds, which is no
-	 * failure of the service.
-	 */
+	/* A key out of bounds (GPU_OK) is no failure of the service. */
 	static const GpuFailure failures[] = {
 		[HPSORT_CUDA_BAD_ARGUMENT] = GPU_UNSUPPORTED,
 		[HPSORT_CUDA_OUT_OF_BOUNDS] = GPU_OK,

@@ -13,10 +13,7 @@
 /* How often the engine is asked which chunks it has read, when nothing else happens. */
 #define BUSY_POLL_MS 1
 
-/*
- * Hands a busy chunk to the client: GRANT for filling (count is 0), LENT for reading count items.
- * False when the connection is over.
- */
+/* Hands a busy chunk to the client: GRANT for filling (count 0), LENT for reading count items. */
 static bool
 hand_over(Job *job, GpuMessageType type, uint32_t chunk, uint32_t count)
 {

@@ -123,9 +123,7 @@ add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 	const int32_t *keys = chunks_at(job->holder.chunks, add->chunk);
 	HpsortCudaError second;
 
-	/*
-	 * After its first error the engine may refuse the job with another one: err keeps the first.
-	 */
+	/* The engine may refuse the job after its first error: err keeps the first. */
 	return hpsort_cuda_job_add(job->cuda, keys, add->count, number, err) == HPSORT_CUDA_OK ||
 		(job_makes_room(job, err) &&
 		 hpsort_cuda_job_add(job->cuda, keys, add->count, number, &second) == HPSORT_CUDA_OK);
@@ -148,10 +146,7 @@ on_add(Job *job, const GpuMessage *m)
 	return true;
 }
 
-/*
- * WANT: adds to what the client has announced; chunks for it are granted as they become free
- * (job_supply).
- */
+/* WANT: chunks for what is announced are granted as they become free (job_supply). */
 static bool
 on_want(Job *job, const GpuMessage *m)
 {

@@ -36,10 +36,7 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 
 /* --- KEEP */
 
-/*
- * A copy of an extent up to its values, with room for the most blocks; each part is aligned to 8
- * bytes.
- */
+/* A copy of an extent up to its values, for the most blocks; parts are aligned to 8 bytes. */
 typedef union ExtentFront
 {
 	Extent		extent;
@@ -64,18 +61,12 @@ copy_front(const char *from, size_t size, ExtentFront *front)
 		return false;
 	memcpy(front->bytes, from, header.values_at);
 
-	/*
-	 * The client may have changed the header between the two copies: the one that was checked
-	 * counts.
-	 */
+	/* The client may have changed the header since: the one that was checked counts. */
 	memcpy(front->bytes, &header, sizeof(header));
 	return extent_is_sound(&front->extent, size);
 }
 
-/*
- * Makes room for n more extents in job->extents, at least doubling the room.  False if there is no
- * memory for it; the list stays as it is.
- */
+/* Makes room for n more in job->extents.  False if there is no memory; the list stays then. */
 static bool
 reserve_extents(Job *job, uint32_t n)
 {
@@ -414,10 +405,7 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 	return false;
 }
 
-/*
- * Whether a list can be added: its answers are empty, and its entries name extents, and no blocks
- * that a found extent has not.
- */
+/* Whether entries have no answers yet, and name extents, and blocks that found extents have. */
 static bool
 list_is_sound(const RowsList *list)
 {
@@ -461,10 +449,7 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 			extents->list[extents->n++] = list->found[i];
 }
 
-/*
- * Counts the keys, writes the answers over the list in its chunk, and lends the chunk to the
- * client.  False when the connection is over.
- */
+/* Counts the keys, and lends the client the chunk, with the answers written over the list. */
 static bool
 answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {

@@ -119,10 +119,7 @@ aggregate_state_serialize(AggregateState *state)
 	return PointerGetDatum(result);
 }
 
-/*
- * What a worker leaves in the area may be of any size: the keys of a state may take more than an
- * SQL value can hold.
- */
+/* DSA_ALLOC_HUGE: the keys of a state may take more than an SQL value can hold. */
 Datum
 aggregate_state_share(AggregateState *state, dsa_area *area)
 {
@@ -263,10 +260,7 @@ array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 	return result;
 }
 
-/*
- * The keys are read as int4 and, for int2 and int8, converted into a second array: the sorter
- * knows int4 alone.  Dates are int4 inside.
- */
+/* The sorter knows int4 alone: keys of int2 and int8 are copied into a second array. */
 Datum
 aggregate_state_array(AggregateState *state, Oid type, const char *function)
 {
@@ -302,10 +296,6 @@ aggregate_array_type(Oid result_type)
 /* Runs read from a sorter at once. */
 #define RUN_BATCH 1024
 
-/*
- * Room is made for as many runs as the sorter has counted different keys, but at least for all
- * keys or a batch of them; the array grows where there are more.
- */
 Datum
 aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 {
@@ -411,10 +401,7 @@ state_object_datum(AggregateState *state)
 	return PointerGetDatum(pointer);
 }
 
-/*
- * Returns a new state, in a context below parent, with the keys and NULLs of the serialized form,
- * which is read first because it has the bounds.
- */
+/* Returns a new state below parent with the keys, NULLs and bounds of a serialized one. */
 static AggregateState *
 expand(Datum value, MemoryContext parent)
 {

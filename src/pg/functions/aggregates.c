@@ -295,20 +295,14 @@ hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
 	return add_row(fcinfo, INT4OID);
 }
 
-/*
- * (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal: for keys of type
- * int2
- */
+/* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal: for int2 */
 Datum
 hpsort_support_agg_transfn_int2(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT2OID);
 }
 
-/*
- * (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal: for keys of type
- * int8; a key that is no int4 is an error
- */
+/* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal: for int8 */
 Datum
 hpsort_support_agg_transfn_int8(PG_FUNCTION_ARGS)
 {
@@ -380,10 +374,7 @@ gathered_area(FunctionCallInfo fcinfo)
 	return ((const GatherState *) gather)->pei->area;
 }
 
-/*
- * (bytea, internal) returns internal: the state in a worker's bytea, for the combine function
- * only, in the calling context
- */
+/* (bytea, internal) returns internal: a worker's state, for the combine function only */
 Datum
 hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 {
@@ -421,10 +412,7 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 								 *(Oid *) flinfo->fn_extra, "hpsort_agg");
 }
 
-/*
- * (internal) returns hpsort_run[]: the runs in order, with one for all NULLs. fn_extra has the
- * descriptor of a run.
- */
+/* (internal) returns hpsort_run[]: the runs in order; fn_extra has a run's descriptor */
 Datum
 hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 {

@@ -121,9 +121,7 @@ sort_array(const ArrayArgument *arg, const char *function, int32 lo, int32 hi)
 	return result;
 }
 
-/*
- * hpsort(keys int4[], descending bool, nulls_first bool) returns int4[]: the elements in order
- */
+/* hpsort(keys int4[], descending bool, nulls_first bool) returns int4[]: the elements in order */
 Datum
 hpsort(PG_FUNCTION_ARGS)
 {

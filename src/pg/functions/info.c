@@ -243,10 +243,7 @@ hpsort_stat_gpu(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull)));
 }
 
-/*
- * hpsort_stat_gpu_reset() returns void: sets the counters of hpsort_stat_gpu() to 0, for all
- * sessions
- */
+/* hpsort_stat_gpu_reset() returns void: sets the counters of hpsort_stat_gpu() to 0 */
 Datum
 hpsort_stat_gpu_reset(PG_FUNCTION_ARGS)
 {

@@ -133,10 +133,7 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 
 /* --- a query */
 
-/*
- * Whether a node, or a query somewhere in it, locks rows (FOR UPDATE, FOR SHARE).  A tree walker;
- * context is not used.
- */
+/* Tree walker: whether a query in the node locks rows (FOR UPDATE, FOR SHARE). */
 static bool
 locks_rows(Node *node, void *context)
 {

@@ -33,9 +33,7 @@
 PG_FUNCTION_INFO_V1(hpsort_preload);
 PG_FUNCTION_INFO_V1(hpsort_support_created);
 
-/*
- * Whether this process loaded the library before its first query; set once, by preload_init().
- */
+/* Whether this process loaded the library before its first query; set once, by preload_init(). */
 static bool preloaded = false;
 
 void

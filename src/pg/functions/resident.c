@@ -424,10 +424,7 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
 }
 
-/*
- * Returns the status of a column in a list of ResidentStatus; NULL if resident memory knows
- * nothing of the column.
- */
+/* Returns the ResidentStatus of a column; NULL if resident memory knows nothing of it. */
 static const ResidentStatus *
 find_status(List *statuses, Oid relid, AttrNumber attnum)
 {

@@ -27,9 +27,7 @@ run_type_check(TupleDesc tupdesc)
 				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
 }
 
-/*
- * The descriptor is a copy, which the caller may keep, and is blessed: rows can be made with it.
- */
+/* The descriptor is a copy, which the caller may keep, and blessed for making rows. */
 TupleDesc
 run_array_type(Oid array_type)
 {
@@ -43,10 +41,7 @@ run_array_type(Oid array_type)
 	return tupdesc;
 }
 
-/*
- * Makes room for size more bytes in the array, which may move.  An array that would be too large
- * is an error.
- */
+/* Makes room for size more bytes, and may move the array.  An error if it gets too large. */
 static void
 reserve(RunArray *runs, Size size)
 {
@@ -88,10 +83,7 @@ run_array_begin(RunArray *runs, TupleDesc tupdesc, uint64 expected)
 	runs->array = (ArrayType *) palloc(runs->capacity);
 }
 
-/*
- * The image of a run is copied, and its two numbers are overwritten: that needs no tuple for each
- * run.
- */
+/* The image of a run is copied, and its numbers overwritten: no tuple is formed for each. */
 void
 run_array_add(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n)
 {

@@ -315,10 +315,7 @@ keys_of_array(FunctionCallInfo fcinfo, MemoryContext memory, SortOrder *order)
 	return keys;
 }
 
-/*
- * hpsort_set(keys int4[], descending bool, nulls_first bool) returns SETOF int4: the elements of
- * an array in order
- */
+/* hpsort_set(keys int4[], descending bool, nulls_first bool) returns SETOF int4: in order */
 Datum
 hpsort_set(PG_FUNCTION_ARGS)
 {
@@ -389,20 +386,14 @@ hpsort_column(PG_FUNCTION_ARGS)
 	return set_return(fcinfo, column_keys, "hpsort_column", SORT_WANT_KEYS);
 }
 
-/*
- * hpsort_column_runs(...) returns SETOF hpsort_run: the different values of the column in order,
- * with their counts
- */
+/* hpsort_column_runs(...) returns SETOF hpsort_run: the different values, with their counts */
 Datum
 hpsort_column_runs(PG_FUNCTION_ARGS)
 {
 	return set_return(fcinfo, column_keys, "hpsort_column_runs", SORT_WANT_RUNS);
 }
 
-/*
- * hpsort_column_array(...) returns int4[]: the values of the column in order; NULL for no rows, as
- * of array_agg
- */
+/* hpsort_column_array(...) returns int4[]: NULL for no rows, as of array_agg */
 Datum
 hpsort_column_array(PG_FUNCTION_ARGS)
 {

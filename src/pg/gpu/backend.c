@@ -131,10 +131,7 @@ end_job(Connection *connection)
 	}
 }
 
-/*
- * The callback of a WatchedContext, when its memory is reset or deleted: ends the jobs that were
- * opened in that memory.
- */
+/* The callback of a WatchedContext, whose memory goes: ends the jobs opened in that memory. */
 static void
 memory_goes(void *arg)
 {

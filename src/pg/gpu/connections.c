@@ -33,10 +33,7 @@
 /* How long a wait for the service goes on before it looks for interrupts. */
 #define WAIT_SLICE_MS 20
 
-/*
- * The longest sleep before a session looks at the state again: what a lost wake-up costs, instead
- * of the whole start timeout.
- */
+/* What a lost wake-up costs: how long a session sleeps before it looks at the state again. */
 #define START_POLL_MS 100
 
 Connection	connections[CONNECTIONS];
@@ -54,10 +51,7 @@ static struct
 	char text[	160];
 }			avoided;
 
-/*
- * Returns the wait event that pg_stat_activity shows while this session waits for the service.
- * Registered on first use.
- */
+/* Returns the wait event of a wait for the service, for pg_stat_activity. */
 static uint32
 wait_event(void)
 {
@@ -96,10 +90,7 @@ connections_note(GpuFailure failure, const char *text)
 	strlcpy(reason_text, text, sizeof(reason_text));
 }
 
-/*
- * Closes a connection, if it is open, which no job may use, and gives its file descriptor back to
- * PostgreSQL's count.
- */
+/* Closes a connection, which no job may use, and gives back its external descriptor. */
 static void
 disconnect(Connection *connection)
 {
@@ -118,10 +109,7 @@ disconnect(Connection *connection)
 static void
 avoid_service(int service_pid, GpuFailure failure, const char *text)
 {
-	/*
-	 * A shortage passes, and a job of another kind may be possible.  Without a pid, no service is
-	 * known that could be avoided.
-	 */
+	/* A shortage passes, and another job may be possible; pid 0 is no service to avoid. */
 	if (failure == GPU_RESOURCES || failure == GPU_NO_CHUNKS || failure == GPU_NO_MEMORY ||
 		failure == GPU_UNSUPPORTED || service_pid == 0)
 		return;
@@ -191,10 +179,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	SortStatus	status;
 	char text[	160];
 
-	/*
-	 * One descriptor is counted, for the socket: that of the shared memory is closed before
-	 * gpu_client_connect returns.
-	 */
+	/* For the socket: the shared memory's descriptor is closed before the call returns. */
 	if (!AcquireExternalFD())
 	{
 		connections_note(GPU_RESOURCES, "too many files are open to connect to the GPU service");
@@ -218,10 +203,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	return true;
 }
 
-/*
- * Whether this session may use a service, and this server can have one; then *status is its state.
- * If not, notes why.
- */
+/* Whether there may be a service for this session; then *status is its state.  Notes why not. */
 static bool
 service_is_known(ServiceStatus *status)
 {
@@ -317,10 +299,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 		return true;
 	}
 
-	/*
-	 * The service may have ended a moment ago, and the supervisor not know it yet: then another
-	 * one is started soon.
-	 */
+	/* The service may have ended a moment ago: the supervisor starts another one soon. */
 	*wait = last_failure == GPU_NOT_RUNNING || last_failure == GPU_LOST;
 	return false;
 }

@@ -51,15 +51,10 @@ extern bool connection_make_usable(Connection *connection, bool insist, bool *wa
 /* Does what connection_make_usable does with insist, and waits for a service that is starting. */
 extern bool connection_wait_until_usable(Connection *connection);
 
-/*
- * Notes the kind of, and a phrase for, the last reason for having no GPU; the phrase is copied.
- */
+/* Notes the kind of, and a phrase for, the last reason for having no GPU; the phrase is copied. */
 extern void connections_note(GpuFailure failure, const char *text);
 
-/*
- * Return what was noted last: GPU_OK and an empty phrase before the first reason.  The phrase is
- * valid until the next one is noted.
- */
+/* Return what was noted last, GPU_OK and "" at first; the phrase is valid until the next one. */
 extern GpuFailure connections_failure(void);
 extern const char *connections_reason(void);
 

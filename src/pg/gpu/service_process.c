@@ -58,10 +58,7 @@ service_is_installed(const char **reason)
 	return false;
 }
 
-/*
- * Returns the program's arguments as the settings say, in the current memory context, with NULL at
- * the end. program must be set.
- */
+/* Returns the program's arguments, NULL at the end, in the current context; program is set. */
 static char **
 service_arguments(void)
 {
@@ -83,10 +80,7 @@ service_arguments(void)
 	return argv;
 }
 
-/*
- * Returns arguments as one string, in TopMemoryContext, for comparing them with the arguments of
- * another moment.
- */
+/* Returns arguments as one string, in TopMemoryContext, to be compared with later ones. */
 static char *
 join_arguments(char **argv)
 {
@@ -311,10 +305,7 @@ service_process_read(ServiceProcess *service)
 	}
 }
 
-/*
- * What the process wrote last is read before its pipe is closed: it usually says why the process
- * ended.
- */
+/* What the process wrote last, which is read first, usually says why it has ended. */
 bool
 service_process_reap(ServiceProcess *service, int *status)
 {
@@ -334,10 +325,7 @@ service_process_reap(ServiceProcess *service, int *status)
 	return true;
 }
 
-/*
- * After STOP_MS each round kills the process.  The state is SERVICE_STARTING meanwhile, so that no
- * other process starts a service.
- */
+/* Each round after STOP_MS kills.  SERVICE_STARTING keeps others from starting a service. */
 void
 service_process_stop(ServiceProcess *service)
 {

@@ -42,10 +42,7 @@ typedef struct ServiceProcess
  */
 extern bool service_is_installed(const char **reason);
 
-/*
- * Starts the program as the settings say.  If that is not possible, pid stays 0
- * and said is the reason.
- */
+/* Starts the program as the settings say; if that fails, pid stays 0 and said is the reason. */
 extern void service_process_start(ServiceProcess *service);
 
 /* Whether the settings have changed so that a running process needs other arguments. */

@@ -40,10 +40,7 @@ service_state_preload(void)
 	shared_memory_request(sizeof(ServiceShared));
 }
 
-/*
- * Initializes the shared struct; called once, by the process that makes it.  Where hpsort is not
- * preloaded that is the first process which needs it.
- */
+/* Initializes the shared struct, once, in the process that makes it. */
 static void
 init(void *data)
 {
@@ -59,10 +56,7 @@ init(void *data)
 	pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
 }
 
-/*
- * Returns the shared struct, which the first call in a process looks for; NULL if there is no
- * shared memory for it: then there is no GPU, and no error.
- */
+/* Returns the shared struct, or NULL: without it there is no GPU, and no error. */
 static ServiceShared *
 attach(void)
 {
@@ -130,10 +124,7 @@ change_state(ServiceShared *s, ServiceState state, int service_pid, const char *
 	strlcpy(s->status.text, text, sizeof(s->status.text));
 }
 
-/*
- * The state is judged on a copy, outside of the mutex; the start is claimed only if the state is
- * still that of the copy.
- */
+/* The state is judged on a copy; the start is claimed only if the state is still that one. */
 bool
 service_claim_start(void)
 {
@@ -223,10 +214,7 @@ service_suspect(int service_pid)
 	}
 	SpinLockRelease(&s->mutex);
 
-	/*
-	 * The supervisor may have exited meanwhile: its latch stays in shared memory, and setting it
-	 * wakes up at most another process once.
-	 */
+	/* If the supervisor has exited, its latch is still valid shared memory. */
 	if (latch)
 		SetLatch(latch);
 }

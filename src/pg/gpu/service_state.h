@@ -88,10 +88,7 @@ extern void service_release_supervision(void);
  */
 extern void service_set_state(ServiceState state, int service_pid, const char *text);
 
-/*
- * Has the supervisor find out whether the service with that pid still answers.  Nothing is done
- * for a service that has been replaced meanwhile.
- */
+/* Has the supervisor find out whether the service still answers, unless it was replaced. */
 extern void service_suspect(int service_pid);
 
 /*

@@ -60,10 +60,7 @@ static ServiceProcess service = {.input = -1,.output = -1};
 static int64 next_start;
 static int	delay;
 
-/*
- * Fills in what both registrations of the worker have in common: it may use shared memory,
- * connects to no database, and also runs on a standby.
- */
+/* What both registrations have in common: no database, and also on a standby. */
 static void
 fill_worker(BackgroundWorker *worker)
 {
@@ -91,10 +88,7 @@ supervisor_register(void)
 	RegisterBackgroundWorker(&worker);
 }
 
-/*
- * One process of all that try has the worker started; a start that gets lost can be requested
- * again after some seconds (service_may_start).
- */
+/* A claimed start that gets lost can be requested again after a while (service_may_start). */
 bool
 supervisor_request(const char **reason)
 {
@@ -145,10 +139,7 @@ obey_reload(void)
 	next_start = 0;
 }
 
-/*
- * The callback at the exit of this worker, whatever the reason: the service ends first, then
- * another worker may take over.
- */
+/* The callback at this worker's exit: the service ends first. */
 static void
 supervisor_exit(int code, Datum arg)
 {
@@ -166,10 +157,7 @@ handle_sigchld(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
-/*
- * Ends this worker, without an error.  The state, and text, a phrase that may be empty, say why
- * there is no service.
- */
+/* Ends this worker; the state and text, a phrase that may be empty, say why. */
 pg_noreturn static void
 retire(ServiceState state, const char *text)
 {
@@ -276,10 +264,7 @@ check_suspect(void)
 		service_set_state(SERVICE_RUNNING, (int) service.pid, "");
 }
 
-/*
- * Plans the next start after a failure, for which text is a phrase.  The wait doubles with each
- * failure in a row, within its limits.
- */
+/* Plans the next start after a failure; the wait doubles with each one in a row. */
 static void
 restart_later(const char *text)
 {
@@ -288,10 +273,7 @@ restart_later(const char *text)
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
 
-/*
- * Starts the service if none runs and the wait before a restart is over.  Ends this worker if the
- * settings want no service, or if its program is gone.
- */
+/* Starts the service if it is due; ends this worker if it is not wanted or not installed. */
 static void
 keep_running(void)
 {
@@ -374,10 +356,7 @@ after_end(int status)
 			(errmsg("%s; restarting it in %d ms", text, delay)));
 }
 
-/*
- * One round of the loop handles whatever may have happened: each step finds out by itself whether
- * there is something to do.  Strings of a round are freed by the next one.
- */
+/* Each step of a round finds out by itself whether there is something to do. */
 void
 hpsort_gpu_supervisor_main(Datum arg)
 {

@@ -39,10 +39,7 @@ begin_state(FunctionCallInfo fcinfo, bool moving)
 	return state;
 }
 
-/*
- * Returns the state in argument 0, to be changed, or a new one for it (begin_state).  With moving,
- * keys will be taken away.
- */
+/* Returns the state in argument 0, or a new one for it.  With moving, keys will be taken away. */
 static inline ExpandedMultiset *
 state_arg(FunctionCallInfo fcinfo, bool moving)
 {

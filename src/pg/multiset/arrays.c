@@ -42,10 +42,7 @@ check_nulls(const ArrayType *array)
  */
 #define FILLED_AT_ONCE ((uint64) 1 << 20)
 
-/*
- * Writes a key count times to out, and returns where the next one belongs.  Looks for interrupts,
- * because a count may be large.
- */
+/* Writes a key count times to out, and returns where it ended.  Looks for interrupts. */
 static int32 *
 fill(int32 *out, int32 key, uint64 count)
 {
@@ -82,10 +79,7 @@ hpsort_support_multiset_from_keys(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(value);
 }
 
-/*
- * (int4multiset) returns int4[]: a cast, to all keys in ascending order.  More keys than an array
- * can have are an error.
- */
+/* (int4multiset) returns int4[]: a cast; more keys than an array can have are an error */
 Datum
 hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
 {

@@ -163,10 +163,7 @@ hpsort_support_multiset_scale_by(PG_FUNCTION_ARGS)
 	return scale(PG_GETARG_DATUM(1), PG_GETARG_INT64(0));
 }
 
-/*
- * Sets *lo and *hi to the inclusive bounds of an int4range, in which a bound that is missing is
- * the type's own.  Returns false if no key is in the range.
- */
+/* Sets *lo and *hi to the inclusive bounds of an int4range.  Returns false if no key is in it. */
 static bool
 range_bounds(FunctionCallInfo fcinfo, RangeType *range, int32 *lo, int32 *hi)
 {
@@ -219,10 +216,7 @@ add_range(MultisetBuilder *builder, Datum datum, int32 lo, int32 hi)
 	}
 }
 
-/*
- * restrict(int4multiset, int4range) returns int4multiset: the keys that are in the range, with
- * their counts
- */
+/* restrict(int4multiset, int4range) returns int4multiset: the keys in the range */
 Datum
 int4multiset_restrict(PG_FUNCTION_ARGS)
 {

@@ -99,10 +99,7 @@ aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 					  DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
 }
 
-/*
- * Room for multisets is allocated for twice as many each time, up to MOST_FRESH, and given out one
- * by one.
- */
+/* Multisets are allocated in batches, which double up to MOST_FRESH. */
 ExpandedMultiset *
 multiset_expanded_make(FunctionCallInfo fcinfo)
 {
@@ -208,10 +205,7 @@ decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 	return runs;
 }
 
-/*
- * Puts the keys of a reader, which is before its first block, into the sorter one by one, and
- * closes the reader.
- */
+/* Puts the keys of a reader at its begin into the sorter, and closes the reader. */
 static void
 add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 {
@@ -225,10 +219,7 @@ add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 	multiset_reader_close(reader);
 }
 
-/*
- * Whether the sorter should take these runs, of which there is at least one: a histogram over
- * their range pays.  Else they become a level.
- */
+/* Whether a histogram over these runs, at least one, pays, so that the sorter takes them. */
 static bool
 suits_histogram(const Runs *runs)
 {
@@ -237,10 +228,7 @@ suits_histogram(const Runs *runs)
 							SORT_ALGORITHM_AUTO);
 }
 
-/*
- * A few keys, and runs that lie close to each other, go into the sorter; all other runs become a
- * level.
- */
+/* A few keys, and runs that lie close, go into the sorter; other runs become a level. */
 void
 multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 {

@@ -96,10 +96,7 @@ multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 /* Adds a key count times; count is above 0.  More keys than a bigint can count are an error. */
 extern void multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count);
 
-/*
- * Adds the keys of another datum, flat or expanded.  More keys than a bigint can count are an
- * error.
- */
+/* Adds the keys of another datum.  More keys than a bigint can count are an error. */
 extern void multiset_expanded_add(ExpandedMultiset *expanded, Datum datum);
 
 /*
@@ -114,10 +111,7 @@ extern void multiset_expanded_move(ExpandedMultiset *expanded, Datum datum, bool
  */
 extern bytea *multiset_expanded_flat(ExpandedMultiset *expanded);
 
-/*
- * Returns the flat value of all keys of a sorter, in the current memory context.  The keys stay in
- * the sorter.
- */
+/* Returns the value of all keys of a sorter, which stay, in the current memory context. */
 extern bytea *multiset_sorter_flat(Sorter *sorter);
 
 /*

@@ -194,10 +194,7 @@ hpsort_support_multiset_in(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(value);
 }
 
-/*
- * (int4multiset) returns cstring: the output function; what it writes is read by the input
- * function
- */
+/* (int4multiset) returns cstring: the output function */
 Datum
 hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 {
@@ -236,10 +233,7 @@ hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text.data);
 }
 
-/*
- * Returns a new datum, in the current memory context, with the bytes of a multiset, all of which
- * are in memory.
- */
+/* Returns the bytes of a multiset, all of which are in memory, as a new datum. */
 static bytea *
 copy_bytes(const Multiset *m)
 {

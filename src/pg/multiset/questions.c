@@ -109,10 +109,7 @@ int4multiset_max(PG_FUNCTION_ARGS)
 	return key_at(fcinfo, LAST_POSITION);
 }
 
-/*
- * nth(int4multiset, n int8) returns int4: the nth key in ascending order, from 1 on; NULL where
- * there is none
- */
+/* nth(int4multiset, n int8) returns int4: the nth in order, from 1; NULL where there is none */
 Datum
 int4multiset_nth(PG_FUNCTION_ARGS)
 {
@@ -160,10 +157,7 @@ hpsort_support_multiset_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(rank_of(fcinfo, PG_GETARG_INT32(1)).equal > 0);
 }
 
-/*
- * count_between(int4multiset, lo int4, hi int4) returns int8: how many keys are from lo to hi,
- * both included; 0 where lo is above hi
- */
+/* count_between(int4multiset, lo int4, hi int4) returns int8; lo and hi are included */
 Datum
 int4multiset_count_between(PG_FUNCTION_ARGS)
 {
@@ -232,10 +226,7 @@ percentile_cont(const Multiset *m, double fraction)
 	return fraction_between(key, next, proportion);
 }
 
-/*
- * percentile_disc(int4multiset, fraction float8) returns int4: the first key at or behind that
- * fraction of all keys; NULL of an empty one
- */
+/* percentile_disc(int4multiset, fraction float8) returns int4; NULL of an empty one */
 Datum
 int4multiset_percentile_disc(PG_FUNCTION_ARGS)
 {
@@ -265,10 +256,7 @@ continuous(FunctionCallInfo fcinfo, double fraction)
 	PG_RETURN_FLOAT8(percentile_cont(&slices.m, fraction));
 }
 
-/*
- * percentile_cont(int4multiset, fraction float8) returns float8: interpolated between two keys;
- * NULL of an empty one
- */
+/* percentile_cont(int4multiset, fraction float8) returns float8; NULL of an empty one */
 Datum
 int4multiset_percentile_cont(PG_FUNCTION_ARGS)
 {
@@ -323,20 +311,14 @@ fractions(FunctionCallInfo fcinfo, bool is_continuous)
 											 is_continuous ? TYPALIGN_DOUBLE : TYPALIGN_INT));
 }
 
-/*
- * percentile_disc(int4multiset, fractions float8[]) returns int4[]: of each fraction; NULL where a
- * fraction is NULL
- */
+/* percentile_disc(int4multiset, fractions float8[]) returns int4[]; NULL for a NULL */
 Datum
 int4multiset_percentile_disc_array(PG_FUNCTION_ARGS)
 {
 	return fractions(fcinfo, false);
 }
 
-/*
- * percentile_cont(int4multiset, fractions float8[]) returns float8[]: of each fraction; NULL where
- * a fraction is NULL
- */
+/* percentile_cont(int4multiset, fractions float8[]) returns float8[]; NULL for a NULL */
 Datum
 int4multiset_percentile_cont_array(PG_FUNCTION_ARGS)
 {

@@ -45,10 +45,7 @@ run_levels_room(size_t n, const SortAllocator *allocator)
 	return runs;
 }
 
-/*
- * Adds count to the total of keys.  A total that a bigint cannot hold is an error, and nothing is
- * added.
- */
+/* Adds to the total of keys.  A total that is more than a count can be is an error. */
 static inline void
 count_keys(RunLevels *levels, uint64 count)
 {
@@ -57,10 +54,7 @@ count_keys(RunLevels *levels, uint64 count)
 	levels->total += count;
 }
 
-/*
- * Returns an array in the memory of the levels with the content of array and room for size bytes;
- * array may be NULL: a new one.
- */
+/* Returns array with room for size bytes, in the levels' memory; NULL becomes a new one. */
 static void *
 resize(RunLevels *levels, void *array, Size size)
 {
@@ -81,9 +75,7 @@ copy_runs(const Runs *from, size_t at, Runs *out)
 	out->len += n;
 }
 
-/*
- * Merges the last level into the level before it; there are at least two.  Looks for interrupts.
- */
+/* Merges the last level into the level before it. */
 static void
 merge_last(RunLevels *levels)
 {
@@ -125,10 +117,7 @@ push_level(RunLevels *levels, const Runs *runs)
 		merge_last(levels);
 }
 
-/*
- * Sorts the runs that wait, adds up the counts of equal keys, and makes the list the last level.
- * None waits afterwards.
- */
+/* Sorts the runs that wait, adds up equal keys, and makes the list the last level. */
 static void
 flush_waiting(RunLevels *levels)
 {

@@ -53,10 +53,7 @@ add_up(Datum datum, Sums *sums)
 		}
 }
 
-/*
- * sum(int4multiset) returns int8: the sum of all keys; NULL of an empty one.  A sum that is no
- * bigint is an error.
- */
+/* sum(int4multiset) returns int8; NULL of an empty one.  A sum that is no bigint is an error. */
 Datum
 int4multiset_sum_of(PG_FUNCTION_ARGS)
 {
@@ -162,10 +159,7 @@ int4multiset_stddev(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(root_of(variance));
 }
 
-/*
- * mode(int4multiset) returns int4: the most frequent key, of several the smallest; NULL of an
- * empty one
- */
+/* mode(int4multiset) returns int4: of the most frequent the smallest; NULL of an empty one */
 Datum
 int4multiset_mode(PG_FUNCTION_ARGS)
 {

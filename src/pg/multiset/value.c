@@ -17,10 +17,7 @@
  */
 #define SLICED_MIN ((Size) 8 * TOAST_MAX_CHUNK_SIZE)
 
-/*
- * Makes *m the multiset of these bytes.  Bytes that are no multiset, as far as the header shows,
- * are an error.
- */
+/* Opens the multiset of these bytes.  Bytes that begin as no multiset does are an error. */
 static void
 open_bytes(Multiset *m, const MultisetBytes *bytes)
 {
