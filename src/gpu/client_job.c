@@ -72,10 +72,7 @@ take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 	return SORT_OK;
 }
 
-/*
- * Whether a result of that form and size is what the job was opened for.  Keys may come as runs,
- * of which there are at most as many as keys; every other result has an item for each key.
- */
+/* Whether a result of that form and size is what the job was opened for: keys may come as runs. */
 static bool
 result_fits(const GpuJob *job, const GpuFinished *finished)
 {

@@ -31,10 +31,7 @@ extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo * info)
 	return memory->extents_auto ? most / EXTENTS_SHARE : memory->extents;
 }
 
-/*
- * Opens the device of that ordinal as the next one in the list.  False if that is not possible;
- * then text (GPU_TEXT_SIZE) is a phrase, and nothing is left open.
- */
+/* Opens the next device, of that ordinal; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
 static bool
 add_device(Devices *devices, int ordinal, char *text)
 {

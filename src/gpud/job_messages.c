@@ -28,11 +28,7 @@ published(SortAlgorithm algorithm)
 	return HPSORT_PUBLISHED_JOB(found);
 }
 
-/*
- * Opens the job that spec asks for in the engine of its device, and sets *cuda to it.  Returns the
- * code of the engine; after a failure nothing is left open.  A failure for want of memory can be
- * tried again.
- */
+/* Opens spec's job in the engine, and sets *cuda to it; after a failure nothing is left open. */
 static HpsortCudaCode
 open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 {

@@ -106,10 +106,7 @@ invalid(const char *arg)
 	return EXIT_USAGE;
 }
 
-/*
- * Reads the options into *o.  Returns -1 if the service is to be started; else the exit code:
- * after --probe, --version and --help, or because the options are not valid.
- */
+/* Reads the options into *o.  Returns -1 if the service shall start, else the exit code. */
 static int
 parse_options(int argc, char **argv, Options *o)
 {
@@ -370,10 +367,7 @@ trim_idle(bool *trimmed)
 	*trimmed = idle;
 }
 
-/*
- * Accepts connections, and watches the connections, signals, the parent and the devices, until one
- * of them means that the service ends.  Returns the exit code.
- */
+/* Handles events until one means that the service ends; returns the exit code. */
 static int
 main_loop(void)
 {

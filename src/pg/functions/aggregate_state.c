@@ -165,10 +165,7 @@ read_header(AggregateState *state, const SortContext *context, const char *data,
 	state->nulls = header.nulls;
 }
 
-/*
- * Adds the keys of a serialized state, whose header has been read, to a state with the same
- * bounds.  Bytes that no state serializes to are an error.
- */
+/* Adds the keys of a serialized state, whose header has been read, to the state made of it. */
 static void
 read_keys(AggregateState *state, const char *data, Size size)
 {
@@ -233,10 +230,7 @@ aggregate_state_add(AggregateState *state, AggregateState *other)
 	pg_sort_check(sorter_merge(&state->sorter, &other->sorter, &err), &err);
 }
 
-/*
- * Returns a new array of type int2 or int8 with the n keys, which are in order, and the NULLs of a
- * state.  An array that would be too large is an error.
- */
+/* Returns the array of a state whose n keys are in order, of type int2 or int8. */
 static ArrayType *
 array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 {

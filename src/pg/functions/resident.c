@@ -442,10 +442,7 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 
 #define SHOWN_COLUMNS 11
 
-/*
- * Adds a row for a declared column of a relation to the result, with its status, or with the
- * reason why there is none.  Adds nothing if the relation has been dropped meanwhile.
- */
+/* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
 static void
 show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 {

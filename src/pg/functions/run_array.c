@@ -13,10 +13,7 @@
 
 #include "pg/functions/functions.h"
 
-/*
- * hpsort_run is an ordinary composite type, which its owner may alter: without the check, numbers
- * would be written to where other attributes are.
- */
+/* hpsort_run is an ordinary composite type, which its owner may alter. */
 void
 run_type_check(TupleDesc tupdesc)
 {

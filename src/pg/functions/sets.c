@@ -77,10 +77,7 @@ typedef struct SetRow
 	int64		count;			/* of a run */
 } SetRow;
 
-/*
- * Finds the keys by the function keys, puts them in order, and returns them as a set in memory,
- * before its first row; NULL if the function has no rows.
- */
+/* Returns the keys of a function in order, as a set in memory; NULL if it has no rows. */
 static SetState *
 start_set(FunctionCallInfo fcinfo, MemoryContext memory, SetKeys keys, const char *function,
 		  SortWant want)
@@ -205,10 +202,7 @@ store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
 	heap_freetuple(tuple);
 }
 
-/*
- * Returns a set in a tuplestore, which lives as long as the query, and frees the set itself.  The
- * tuplestore is empty where the function has no rows.
- */
+/* Returns a set in a tuplestore, empty if the function has no rows; frees the set itself. */
 static Datum
 return_stored(FunctionCallInfo fcinfo, SetKeys keys, const char *function, SortWant want)
 {

@@ -102,10 +102,7 @@ disconnect(Connection *connection)
 	memset(connection, 0, sizeof(*connection));
 }
 
-/*
- * Notes that a service has failed, so that "auto" leaves it alone for some seconds, or for a
- * minute if it hangs.  Failures that pass by themselves are not noted.
- */
+/* Notes that a service has failed, so that "auto" leaves it alone for some seconds. */
 static void
 avoid_service(int service_pid, GpuFailure failure, const char *text)
 {

@@ -54,10 +54,7 @@ extern bool service_process_is_outdated(const ServiceProcess *service);
  */
 extern void service_process_read(ServiceProcess *service);
 
-/*
- * Whether the process has ended, without waiting.  If so, *status is waitpid's, the last lines
- * have been handled, and both pipes are closed.  False if no process runs.
- */
+/* Whether the process has ended; then its last lines are handled, and *status is waitpid's. */
 extern bool service_process_reap(ServiceProcess *service, int *status);
 
 /*

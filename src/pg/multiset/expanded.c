@@ -80,10 +80,7 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	return arena;
 }
 
-/*
- * Returns the arena of an aggregate's context, which the first call makes.  Looks through the
- * context's first children for one with the name of arenas, whose identifier is the arena.
- */
+/* Returns the arena of an aggregate's context, found by its name, which the first call makes. */
 static Arena *
 aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {

@@ -240,10 +240,7 @@ int4multiset_percentile_disc(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(percentile_disc(&slices.m, fraction));
 }
 
-/*
- * Returns the percentile_cont of argument 0; NULL if argument 0 is empty.  A fraction that is not
- * between 0 and 1 is an error, also of an empty one.
- */
+/* Returns the percentile_cont of argument 0; NULL if that is empty. */
 static Datum
 continuous(FunctionCallInfo fcinfo, double fraction)
 {

@@ -22,10 +22,7 @@ PG_FUNCTION_INFO_V1(int4multiset_most_frequent);
  */
 #define CHECK_EVERY 1024
 
-/*
- * Prepares the result of a function that returns SETOF hpsort_run: a tuplestore, in which the
- * caller puts rows.  Returns what has it.  An error if the type has been altered.
- */
+/* Prepares a tuplestore for SETOF hpsort_run.  An error if that type has been altered. */
 static ReturnSetInfo *
 begin_rows(FunctionCallInfo fcinfo)
 {
