@@ -43,8 +43,8 @@ typedef struct GpuCounters
  *
  * failed is called for every failure of a connection that was made, and of its jobs, unless the
  * caller wanted to stop; text is a phrase.  closed is called at the end of every job, with
- * what the job has moved.  Both may call only those of the client's functions that return what is
- * known.  NULL: not called.
+ * what the job has moved.  Both hooks may call only functions that return what the client
+ * knows.  NULL: not called.
  */
 typedef struct GpuClientHooks
 {

@@ -14,8 +14,8 @@
 #include "sort/device/device.h"
 
 /*
- * Extents that the service shall keep.  They gather in memory of the job's own until they fill a
- * chunk: a job that pauses between two of them holds no chunk, and needs no round trip for each.
+ * Extents that the service shall keep.  Extents gather in memory of the job's own until they fill
+ * a chunk: a job that pauses between two extents holds no chunk, and needs no round trip for each.
  */
 typedef struct GatheredExtents
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Given by gpud.mk: version and stamp of the sources, the same for both programs. */
+/* Given by gpud.mk: version and stamp of the sources, equal in both programs. */
 #ifndef HPSORT_BUILD
 #define HPSORT_BUILD "unknown"
 #endif

@@ -95,7 +95,7 @@ forget(Extents *extents, HeldExtent **link, HeldExtent **doomed)
 		condemn(extents, e, doomed);
 }
 
-/* Forgets all extents; with spare, those that jobs hold stay. */
+/* Forgets all extents; with spare, extents that jobs hold stay. */
 static void
 forget_all(Extents *extents, bool spare, HeldExtent **doomed)
 {

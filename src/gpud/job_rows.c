@@ -20,7 +20,7 @@
 /* All columns, in an answer. */
 #define ALL_MISSING UINT32_MAX
 
-/* A layout is the same to both, so that it needs no translation. */
+/* The protocol and the engine have one layout of rows, which needs no translation. */
 _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   sizeof(RowsColumn) == sizeof(HpsortCudaRowsColumn) &&
 			   offsetof(RowsColumn, flags) == offsetof(HpsortCudaRowsColumn, flags) &&

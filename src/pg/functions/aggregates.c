@@ -3,11 +3,10 @@
  *		hpsort_agg(), hpsort_runs_agg() and hpsort_support_keys_agg(): transition,
  *		combine, serialize, deserialize and final functions over one state.
  *
- * The state is a Sorter and a count of NULLs.  It lives in the aggregate
- * context and is never in order itself, so the final functions only read it:
- * aggregates over the same input share one state, and window aggregates go on
- * adding to it.  Only hpsort_support_keys_agg() gives its state away, which SQL
- * declares (FINALFUNC_MODIFY).
+ * The state is a Sorter and a count of NULLs, in the aggregate context.  The state is never in
+ * order itself, so the final functions only read it: aggregates over the same input share one
+ * state, and window aggregates go on adding to it.  Only hpsort_support_keys_agg() gives its state
+ * away, which SQL declares (FINALFUNC_MODIFY).
  */
 #include "postgres.h"
 
@@ -67,8 +66,8 @@ aggregate_context(FunctionCallInfo fcinfo)
  * Returns whether the call has an ORDER BY, and sets *order to its direction.
  *
  * The first sort column must be the aggregated argument: a state keeps keys only, so that
- * another order cannot be obeyed.  Further sort columns are ignored.  They order rows with
- * equal keys, among which the result shows no difference.
+ * another order cannot be obeyed.  Further sort columns are ignored: they order rows with equal
+ * keys, among which the result shows no difference.
  */
 static bool
 call_order(FunctionCallInfo fcinfo, SortOrder *order)

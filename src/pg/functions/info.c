@@ -142,8 +142,8 @@ hpsort_devices(PG_FUNCTION_ARGS)
  *
  * Bounds, and what follows from them, say something about the values of keys.  The caller may
  * lack the right to read these values: a view lets its users read with its owner's rights, and
- * may sort what it does not show.  It is not known which query a sort was part of, since an
- * array comes from wherever functions got it.  So bounds are shown only to those who may see
+ * may sort what it does not show.  Which query a sort was part of is not known, since an array
+ * comes from wherever functions got it.  So bounds are shown only to roles that may see
  * everybody's statistics.
  */
 Datum
@@ -189,7 +189,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	isnull[11] = isnull[12] = isnull[13] = stats->plan.reason == PLAN_FEW;
 	/* Threads are the CPU's. */
 	isnull[15] = stats->plan.device == SORT_DEVICE_GPU;
-	/* The bytes moved are those of a histogram, too, which has the range of the keys. */
+	/* The bytes moved include a histogram's, which has the range of the keys. */
 	if (!values_told)
 		isnull[6] = isnull[7] = isnull[8] = isnull[9] = isnull[10] = isnull[14] = true;
 

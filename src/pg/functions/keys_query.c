@@ -227,8 +227,8 @@ keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
 	source = check_statement(plan);
 
 	/*
-	 * The statement's text ends before its semicolon.  It may end with a comment, which the
-	 * parenthesis must not belong to.
+	 * The statement's text ends before its semicolon, maybe with a comment, which the parenthesis
+	 * must not belong to.
 	 */
 	statement = source->raw_parse_tree;
 	length = statement->stmt_len;

@@ -7,8 +7,8 @@
  * - hpsort_resident_check() says whether what is in memory is what the table has.
  *
  * Callers must own the table whose columns they declare.  Declarations are rows of the table
- * hpsort_kept.  They are written by SQL, with the rights of the table's owner, so that its
- * key, its trigger and a read-only transaction have their usual effects.
+ * hpsort_kept, written by SQL with the rights of the owner of hpsort_kept: so its key, its trigger
+ * and a read-only transaction have their usual effects.
  */
 #include "postgres.h"
 
@@ -118,7 +118,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
 
-	/* Values of int8 may be within int4, those of times and timestamps never are. */
+	/* Values of int8 may be within int4, values of times and timestamps never are. */
 	kind = column_kind(att->atttypid);
 	if (kind == COLUMN_KIND_NONE ||
 		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
@@ -156,8 +156,8 @@ static Oid	declared = InvalidOid;
  * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for the
  * table's name; the statement's $1 is the relation, $2 the array of names.
  *
- * A superuser may have given the table triggers.  They act at once and as the owner, or not at
- * all, and what they set ends with the statement.
+ * A superuser may have given the table triggers.  Triggers act at once and as the owner, or not
+ * at all, and what they set ends with the statement.
  */
 static void
 write_kept(const char *format, Oid relid, ArrayType *names)
@@ -340,7 +340,7 @@ trigger_data(FunctionCallInfo fcinfo, const char *function)
  * hpsort_support_kept_insert() returns trigger
  *
  * Called before each row that hpsort_keep or the restore of a dump inserts into hpsort_kept.
- * It leaves out relations that do not exist, since they have not been restored.  A user who
+ * Leaves out relations that do not exist, since they have not been restored.  A user who
  * inserts without hpsort_keep must own the relation.
  */
 Datum

@@ -6,8 +6,8 @@
  * Written by the supervisor (state) and by backends (counters, requests to
  * start); knows PostgreSQL, but neither sockets nor GPUs.
  *
- * The state is some 400 bytes of PostgreSQL's shared memory.  They are reserved
- * where hpsort is preloaded; else they are taken on first use from what the server
+ * The state is some 400 bytes of PostgreSQL's shared memory, which are reserved
+ * where hpsort is preloaded, else taken on first use from what the server
  * keeps spare.  Shared memory lives exactly as long as the cluster's processes: no
  * file can outlive a crash, and no full disk can take a page away.
  */

@@ -167,9 +167,9 @@ retire(ServiceState state, const char *text)
 
 /*
  * The hook (GpuClientHooks) that waits for an answer of the service whose pid is
- * *arg.  It waits in short slices and leaves the latch alone, which wait_for_work
- * needs.  Meanwhile it serves what else may happen: barriers, the shutdown, and a
- * reload, which may end that service.
+ * *arg.  The hook waits in short slices, and leaves the latch alone, which wait_for_work needs.
+ * Between two slices the hook serves what else may happen: barriers, the shutdown, and a reload,
+ * which may end that service.
  */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)

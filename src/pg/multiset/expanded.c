@@ -12,8 +12,8 @@
 #include "sort/plan.h"
 
 /*
- * What the multisets of one memory context share.  It lives in that context, and its label is
- * the context's identifier, so that the arena is found by its context.
+ * What the multisets of one memory context share.  An arena lives in that context, and its label
+ * is the context's identifier, so that the arena is found by its context.
  */
 typedef struct Arena
 {
@@ -34,16 +34,16 @@ static const char shared_name[] = "hpsort multisets";
 static const char own_name[] = "hpsort multiset";
 
 /*
- * How many multisets are allocated at once, at most.  Their size is no power of two, to which
- * memory contexts round, and they begin where MULTISET_LINE_OFFSET wants them to.
+ * How many multisets are allocated at once, at most.  One by one each would take a power of two,
+ * to which memory contexts round, and would not begin where MULTISET_LINE_OFFSET wants it to.
  */
 #define MOST_FRESH 64
 #define MULTISET_SIZE TYPEALIGN(MULTISET_CACHE_LINE, sizeof(ExpandedMultiset))
 
 /*
- * How many contexts below the aggregate's are searched for the arena.  It is the first one
- * unless others were made later, such as those of other expanded objects.  Where there are
- * many, another arena for each few of them does not count.
+ * How many contexts below the aggregate's are searched for the arena, which is the first one
+ * unless others were made later, for other expanded objects for instance.  Where there are many
+ * contexts, another arena for each few of them does not count.
  */
 #define MOST_LOOKED_AT 16
 

@@ -2,8 +2,8 @@
  * expanded.h
  *		A multiset that is being built: int4multiset as an expanded object.
  *
- * It is the union of a sorter, into which keys are put one at a time, and of lists of
- * runs, which are added and taken away.  Reading it makes a flat value.
+ * The multiset is the union of a sorter, into which keys are put one at a time, and of lists of
+ * runs, which are added and taken away.  Reading the multiset makes a flat value.
  *
  * The states of one aggregate context share a memory context, an arena, because a query
  * may have millions of groups; other expanded objects have one each.  So nobody may
@@ -23,7 +23,7 @@
 #include "pg/multiset/value.h"
 #include "pg/sort_context.h"
 
-/* The state of a group.  Its keys are in the sorter and in the levels. */
+/* The state of a group, whose keys are in the sorter and in the levels. */
 typedef struct ExpandedMultiset
 {
 	ExpandedObjectHeader header;	/* must come first */

@@ -3,8 +3,8 @@
  *		sum(), avg(), variance(), stddev() and mode() of a multiset: digit for digit
  *		what PostgreSQL's aggregates return of its keys.
  *
- * Sums are of 128 bits.  They and their quotients become numeric by PostgreSQL's own
- * functions, in the steps of numeric_stddev_internal() in its numeric.c.
+ * Sums are of 128 bits.  Sums and their quotients become numeric by PostgreSQL's own functions,
+ * in the steps of numeric_stddev_internal() in its numeric.c.
  */
 #include "postgres.h"
 

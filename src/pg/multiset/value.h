@@ -15,10 +15,10 @@
 #include "sort/multiset/multiset.h"
 
 /*
- * Opens a datum all of whose bytes are wanted.  It is read where it lies, or else in the
- * current memory context: detoasted, or flattened if it is expanded.  Returns where the bytes
- * are, for multiset_value_close().  Only functions that must leave no memory behind need to
- * close it.
+ * Opens a datum all of whose bytes are wanted.  The bytes are read where they lie, or else in
+ * the current memory context: detoasted, or flattened if the datum is expanded.  Returns where the
+ * bytes are, for multiset_value_close(), which only functions that must leave no memory behind
+ * need to call.
  */
 extern const bytea *multiset_value_open(Datum datum, Multiset *m);
 
