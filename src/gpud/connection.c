@@ -127,7 +127,7 @@ on_hello(Connection *c, const GpuHello *hello)
 	return peer_send_with(&c->peer, &message, service->chunks.fd);
 }
 
-/* Handles a message, of which only the first is HELLO. False when the connection is over. */
+/* Handles a message, of which only the first is HELLO.  False when the connection is over. */
 static bool
 handle(Connection *c, const GpuMessage *m)
 {
@@ -239,7 +239,7 @@ connection_main(void *arg)
 	return NULL;
 }
 
-/* Has the connection's thread end it for a reason, CONNECTION_... . Needs service->lock. */
+/* Has the connection's thread end it; why is a CONNECTION_... reason.  Needs service->lock. */
 static void
 stop(Connection *c, int why)
 {
