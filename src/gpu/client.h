@@ -43,8 +43,8 @@ typedef struct GpuCounters
  *
  * failed is called for every failure of a connection that was made, and of its jobs, unless the
  * caller wanted to stop; text is a phrase.  closed is called at the end of every job, with
- * what the job has moved.  Both may call only those of the client's functions that return what is
- * known.  NULL: not called.
+ * what the job has moved.  Both hooks may call only functions that return what the client
+ * knows.  NULL: not called.
  */
 typedef struct GpuClientHooks
 {
@@ -88,13 +88,21 @@ extern bool gpu_client_is_usable(GpuClient *client);
 /* What work costs on the service's device, as measured by the service; valid while connected. */
 extern const SortDeviceCosts *gpu_client_costs(const GpuClient *client);
 
-/* Process id of the service, which says so itself. */
+/* Returns the process id of the service, as its welcome says. */
 extern int	gpu_client_service_pid(const GpuClient *client);
 
-/* Why the last call that failed did. */
+/*
+ * Returns why the connection, or the last job on it, failed; GPU_OK if neither has since the last
+ * open().  Calls that the caller stopped, keys out of bounds and a lack of the caller's memory are
+ * not noted.
+ */
 extern GpuFailure gpu_client_failure(const GpuClient *client);
 
-/* Fills in the first *count of the service's devices, at most max. */
+/*
+ * Asks the service for the state of its devices: fills in the first *count of them, at most max.
+ * Waits for the answer, at most wait_timeout_ms for each message.  A job may be open: its messages
+ * that come meanwhile are handled.  On failure the connection is closed.
+ */
 extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices, int max,
 									 int *count, SortError *err);
 
@@ -119,7 +127,11 @@ extern SortStatus gpu_client_devices(GpuClient *client, GpuDeviceStatus *devices
  */
 extern const SortDevice gpu_client_device;
 
-/* Does what its open does, over client (NULL: there is none), whatever context's GPU is. */
+/*
+ * Opens a job as gpu_client_device.open does, but over client, whatever the GPU of context is.
+ * Where client is NULL there is no connection: SORT_DEVICE_UNAVAILABLE.  The memory of the job is
+ * of the allocator of context, until its close().
+ */
 extern SortStatus gpu_client_open(GpuClient *client, const SortContext *context,
 								  const SortJobSpec *spec, SortJob **job, SortError *err);
 

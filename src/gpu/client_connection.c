@@ -108,6 +108,7 @@ client_cancelled(GpuClient *c, SortError *err)
 	return sort_cancelled(err);
 }
 
+/* Fails because the socket has; error is errno, or 0 for its end.  Closes the connection. */
 static SortStatus
 client_lost(GpuClient *c, SortError *err, int error)
 {
@@ -117,7 +118,11 @@ client_lost(GpuClient *c, SortError *err, int error)
 					   strerror(error));
 }
 
-/* Waits until some of events are ready, which it sets *ready to, or deadline (-1: none). */
+/*
+ * Waits until some of events (POLLIN | POLLOUT) are ready, and sets *ready to them.  Fails when
+ * the caller wants to stop, and when deadline (by sort_clock_ms(), -1: none) is over.  The hook
+ * may return earlier than its timeout says: then the wait goes on.
+ */
 static SortStatus
 wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *err)
 {
@@ -142,8 +147,9 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 }
 
 /*
- * The descriptor that came with a message, or -1.  The buffer may have room for a
- * second one, by its alignment: of several descriptors only the last is kept.
+ * Returns the descriptor that came with a message, which is now the caller's, or -1 if none did.
+ * The control buffer may have room for a second descriptor, by its alignment: of several only the
+ * last is kept.
  */
 static int
 passed_descriptor(struct msghdr *message)
@@ -167,7 +173,11 @@ passed_descriptor(struct msghdr *message)
 	return fd;
 }
 
-/* Receives what is there; sets *got to whether anything was. */
+/*
+ * Receives what has arrived, without waiting, and sets *got to whether bytes have.  While
+ * connecting, a descriptor that comes with the bytes becomes area_fd.  Fails if the service has
+ * hung up, or if the socket fails.
+ */
 static SortStatus
 receive(GpuClient *c, bool *got, SortError *err)
 {
@@ -185,7 +195,7 @@ receive(GpuClient *c, bool *got, SortError *err)
 	if (part.iov_len == 0)
 		return SORT_OK;
 
-	/* Later the kernel finds no room for descriptors, and closes them. */
+	/* After the welcome there is no room for descriptors: the kernel closes any that comes. */
 	if (c->connecting)
 	{
 		message.msg_control = &control;
@@ -214,7 +224,10 @@ receive(GpuClient *c, bool *got, SortError *err)
 	return SORT_OK;
 }
 
-/* Sends what is queued, as far as that goes without waiting. */
+/*
+ * Sends what is queued as far as the socket takes it without waiting.  Where the service has hung
+ * up, what is queued is dropped, and no failure: next_message finds the end.
+ */
 static SortStatus
 try_send(GpuClient *c, SortError *err)
 {
@@ -244,8 +257,8 @@ try_send(GpuClient *c, SortError *err)
 }
 
 /*
- * Sends all that is queued.  Receives meanwhile: a service that cannot get rid of
- * its messages reads none.
+ * Sends all that is queued, and waits for the socket until deadline (-1: no limit).  Receives
+ * meanwhile: a service that cannot get rid of its messages reads none.
  */
 static SortStatus
 send_all(GpuClient *c, int64_t deadline, SortError *err)
@@ -288,8 +301,9 @@ client_send(GpuClient *c, const GpuMessage *message, SortError *err)
 }
 
 /*
- * The next message, checked by itself; what is queued is sent first.  Without
- * wait, there may be none: then its type is 0.
+ * Takes the next message of any job, checked by itself.  Sends what is queued first.  With wait,
+ * waits until deadline (-1: no limit); without, the type of *message is 0 where no whole message
+ * has come.
  */
 static SortStatus
 next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, SortError *err)
@@ -328,7 +342,11 @@ next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, Sor
 	}
 }
 
-/* Fails as an ERROR for the whole connection says. */
+/*
+ * Fails for the reason that an ERROR without a job's number gives; the connection is closed.
+ * GPU_OK stands for a key out of bounds, which only a job can have: here it counts as a broken
+ * protocol.
+ */
 static SortStatus
 take_error(GpuClient *c, const GpuMessage *message, SortError *err)
 {
@@ -397,6 +415,11 @@ client_populate(GpuClient *c, uint32_t chunk)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Connects to the service's socket at path, and checks that the process which listens there is of
+ * this process's user.  Does not wait: a service with a full queue of connections is a failure.
+ * Closes the socket on failure.
+ */
 static SortStatus
 open_socket(GpuClient *c, const char *path, SortError *err)
 {
@@ -425,6 +448,11 @@ open_socket(GpuClient *c, const char *path, SortError *err)
 	return SORT_OK;
 }
 
+/*
+ * Maps the chunks, whose descriptor came with the welcome, and makes the tables of them.  Fails if
+ * the memory is smaller than the welcome says, or could shrink.  What was made before a failure is
+ * freed by gpu_client_disconnect.
+ */
 static SortStatus
 map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 {
@@ -437,7 +465,7 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 	if (c->area_fd < 0)
 		return client_fail(c, err, GPU_PROTOCOL, "GPU service sent no shared memory");
 
-	/* Only of a sealed area no page can be taken away while it is mapped. */
+	/* Only of a sealed area no page can be taken away, which would be a SIGBUS here. */
 	seals = fcntl(c->area_fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(c->area_fd, &st) != 0 ||
 		(uint64_t) st.st_size < size)
@@ -463,6 +491,11 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 	return SORT_OK;
 }
 
+/*
+ * Sends HELLO with epoch, and waits for the WELCOME until deadline (-1: no limit).  Takes over
+ * pid, costs and chunks if the service has this program's protocol and build; else fails, because
+ * structs may differ.
+ */
 static SortStatus
 shake_hands(GpuClient *c, uint64_t epoch, int64_t deadline, SortError *err)
 {

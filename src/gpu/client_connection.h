@@ -23,38 +23,42 @@ typedef enum ChunkHeld
 /* The memory that the service shares with its clients, and which chunks of it are held. */
 typedef struct SharedArea
 {
-	char	   *memory;
-	size_t		bytes;
+	char	   *memory;			/* mapped, for reading and writing; NULL before the welcome */
+	size_t		bytes;			/* of memory */
 	uint32_t	chunks;			/* 0 before the welcome */
 	uint64_t	chunk_bytes;
 	unsigned char *held;		/* a ChunkHeld for each chunk */
 	unsigned char *populated;	/* whether this process's page table has the chunk */
 	uint32_t   *granted;		/* chunks granted and not yet begun, a stack */
-	uint32_t	ngranted;
+	uint32_t	ngranted;		/* entries of granted */
 } SharedArea;
 
 struct GpuClient
 {
 	int			fd;				/* -1 once the connection is closed */
 	int			area_fd;		/* -1 but while connecting */
-	bool		connecting;
-	int			wait_timeout_ms;
+	bool		connecting;		/* no failure is reported to the hook yet, and a descriptor may
+								 * come */
+	int			wait_timeout_ms;	/* for each message of the service; 0: no limit */
 	GpuClientHooks hooks;
 	GpuFailure	failure;		/* the last one */
-	int			service_pid;
-	SortDeviceCosts costs;
+	int			service_pid;	/* as the welcome says */
+	SortDeviceCosts costs;		/* as the welcome says */
 	bool		keeps_extents;	/* the service keeps this client's */
 	SharedArea	area;
 	uint64_t	job_number;		/* of the current or last job; 0: none yet */
 	struct GpuJob *job;			/* the current one, or NULL */
 
 	/* messages */
-	size_t		out_len;
+	size_t		out_len;		/* bytes of out, which are still to be sent */
 	unsigned char out[4096];
-	GpuInput	in;
+	GpuInput	in;				/* received and not yet handled */
 };
 
-/* Closes the connection; chunks that it held are the service's again. */
+/*
+ * Closes the connection, if it is open, and forgets what was to be sent or handled.  The chunks
+ * that it held are the service's again.  The client's memory stays until gpu_client_disconnect.
+ */
 extern void client_hang_up(GpuClient *c);
 
 /* Fails with a phrase, format as printf: SORT_DEVICE_UNAVAILABLE. */
@@ -77,7 +81,7 @@ extern SortStatus client_cancelled(GpuClient *c, SortError *err);
 /* Fails because the service broke the protocol: what is a phrase. */
 extern SortStatus client_violation(GpuClient *c, SortError *err, const char *what);
 
-/* Queues a message, and sends what can be sent without waiting. */
+/* Queues a message.  Waits, at most wait_timeout_ms, only where the queue has no room for it. */
 extern SortStatus client_send(GpuClient *c, const GpuMessage *message, SortError *err);
 
 /*
@@ -86,6 +90,7 @@ extern SortStatus client_send(GpuClient *c, const GpuMessage *message, SortError
  */
 extern SortStatus client_receive(GpuClient *c, bool wait, GpuMessage *message, SortError *err);
 
+/* Returns where a chunk begins in this process's memory; chunk is below area.chunks. */
 static inline char *
 client_chunk_memory(const GpuClient *c, uint32_t chunk)
 {

@@ -20,6 +20,7 @@
  */
 #define LIST_EXTENTS 2048
 
+/* Late messages for the job before are known by its number, which is one less. */
 SortStatus
 gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spec,
 				SortJob **result, SortError *err)
@@ -78,6 +79,7 @@ gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spe
 	return SORT_OK;
 }
 
+/* SortDevice.open: opens a job over the connection that is the arg of the GPU of context. */
 static SortStatus
 gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
@@ -101,7 +103,11 @@ submit_keys(GpuJob *job, SortError *err)
 							job->filled, err);
 }
 
-/* Copies keys into the chunk that is being filled, or into one that it begins; returns how many. */
+/*
+ * Copies keys into the chunk that is being filled, or into one that it begins and may wait for,
+ * and hands a full chunk over.  Returns how many of the n keys were copied.  *status must be
+ * SORT_OK before, and says afterwards whether it went well.
+ */
 static uint32_t
 fill_chunk(GpuJob *job, const int32_t *keys, size_t n, SortStatus *status, SortError *err)
 {
@@ -130,8 +136,9 @@ fill_chunk(GpuJob *job, const int32_t *keys, size_t n, SortStatus *status, SortE
 }
 
 /*
- * Unless the spec says that more keys follow, the next add may be far away: the last chunk is
- * handed over as it is, so that the job holds none.
+ * SortDevice.add: copies all keys into chunks, and hands over each that is full.  Unless the spec
+ * says that more keys follow, the next add may be far away: the last chunk is handed over as it
+ * is, so that the job holds none.
  */
 static SortStatus
 gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
@@ -193,6 +200,11 @@ client_send_gathered(GpuJob *job, SortError *err)
 	return SORT_OK;
 }
 
+/*
+ * SortDevice.keep_extent: copies the extent to the gathered ones, and sends these when they fill a
+ * chunk.  An extent that the service will not keep, or that is larger than a chunk, is skipped,
+ * which is no failure: add_rows finds it missing.
+ */
 static SortStatus
 gpu_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t size,
 				SortError *err)
@@ -246,6 +258,7 @@ check_job(GpuJob *job, bool sound, SortError *err)
 	return client_refuse(job->client, err, GPU_UNSUPPORTED, "job was not opened for rows");
 }
 
+/* SortDevice.set_rows: sends the layout and its ranges in a chunk of their own, once a job. */
 static SortStatus
 gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, SortError *err)
 {
@@ -268,7 +281,10 @@ gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, 
 	return client_send_chunk(job, GPU_MSG_LAYOUT, bytes, sizeof(*layout) + nranges, 1, err);
 }
 
-/* Writes the lists of rows and sends them, at most `most` in a chunk. */
+/*
+ * Sends the entries of asked->list that were not sent yet, n in all, at most `most` in a chunk,
+ * each with its generations behind it.  Answers that come meanwhile are taken (take_lent).
+ */
 static SortStatus
 send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
@@ -305,6 +321,11 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 	return status;
 }
 
+/*
+ * SortDevice.add_rows: sends all entries, and waits until each has its answer.  Extents that were
+ * gathered go first, so that the service has them.  Where the service keeps no extents, no entry
+ * is added.
+ */
 static SortStatus
 gpu_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n,
 			 SortError *err)
@@ -346,6 +367,10 @@ gpu_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t 
  * ------------------------------------------------------------------------
  */
 
+/*
+ * SortDevice.finish: sends what has gathered, then FINISH, and waits until the service has sorted.
+ * A job with questions counts as done now; any other one when its result has been read.
+ */
 static SortStatus
 gpu_finish(SortJob *base, SortError *err)
 {
@@ -378,7 +403,7 @@ gpu_finish(SortJob *base, SortError *err)
 	return status;
 }
 
-/* Asks some questions, and copies their answers. */
+/* Asks count questions, at most a chunk of them, and waits for their answers. */
 static SortStatus
 ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t question_bytes,
 	void *answers,
@@ -402,7 +427,7 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 	return client_release_chunk(c, found.chunk, err);
 }
 
-/* Asks as many questions at once as a chunk holds, and waits for their answers. */
+/* SortDevice.look_up: asks a chunk of questions at once, and waits for their answers. */
 static SortStatus
 gpu_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers,
 			SortError *err)
@@ -465,6 +490,7 @@ gpu_client_end_job(GpuClient *c)
 		c->hooks.closed(c->hooks.arg, &job->counters);
 }
 
+/* SortDevice.close: ends the job, unless gpu_client_end_job has, and frees its memory. */
 static void
 gpu_close(SortJob *base)
 {
@@ -481,6 +507,7 @@ gpu_close(SortJob *base)
 	a->release(a->arena, job);
 }
 
+/* SortDevice.describe: the reason that FINISHED gave; it lives as long as the job. */
 static const char *
 gpu_describe(const SortJob *base, SortAlgorithm *algorithm)
 {

@@ -25,7 +25,10 @@ client_job_failed(GpuJob *job, SortError *err)
 	return job->error.status;
 }
 
-/* The service has given up this job, whose chunks are its own again. */
+/*
+ * ERROR: the service has given up this job, which fails with what the message says; its chunks are
+ * the service's again.  The connection lives on, and another job may be opened.
+ */
 static void
 take_error(GpuJob *job, const GpuError *e)
 {
@@ -52,6 +55,7 @@ take_error(GpuJob *job, const GpuError *e)
 	client_drop_chunks(c);
 }
 
+/* GRANT: puts a chunk on the stack of granted ones; fails if the client has it already. */
 static SortStatus
 take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 {
@@ -62,13 +66,13 @@ take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 	if (c->area.held[chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk granted twice");
 
-	/* One that has crossed the FINISH on the way is dropped when that is answered. */
+	/* A grant that crosses FINISH on the way is dropped by gpu_finish. */
 	c->area.held[chunk] = CHUNK_GRANTED;
 	c->area.granted[c->area.ngranted++] = chunk;
 	return SORT_OK;
 }
 
-/* Whether a result of that form and size is what the job was opened for. */
+/* Whether a result of that form and size is what the job was opened for: keys may come as runs. */
 static bool
 result_fits(const GpuJob *job, const GpuFinished *finished)
 {
@@ -81,6 +85,7 @@ result_fits(const GpuJob *job, const GpuFinished *finished)
 	return finished->form == spec->want && finished->items == finished->n;
 }
 
+/* FINISHED: takes over the result's form and size; fails if they are not what was asked for. */
 static SortStatus
 take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 {
@@ -99,7 +104,7 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 	return SORT_OK;
 }
 
-/* Takes the answer to the next list of rows, which is a copy; false if it cannot be one. */
+/* Writes the answer to the next entry to the caller's list; false if it contradicts itself. */
 static bool
 take_answer(AskedRows *asked, const SortRows *answer)
 {
@@ -112,8 +117,8 @@ take_answer(AskedRows *asked, const SortRows *answer)
 }
 
 /*
- * Answers to the next lists of rows that were asked for.  The service may write to the chunk at any
- * time: each answer is copied before it is looked at.
+ * LENT while the job is filled: takes the answers to the next entries, and gives the chunk back.
+ * The service may write to the chunk at any time: each answer is copied before it is looked at.
  */
 static SortStatus
 take_added(GpuJob *job, const GpuChunk *added, SortError *err)
@@ -141,8 +146,9 @@ take_added(GpuJob *job, const GpuChunk *added, SortError *err)
 }
 
 /*
- * The service has lent a chunk.  Answers to lists of rows are read at once, while more lists are
- * being sent; whatever else there is to read waits for client_next_lent.
+ * LENT: answers to lists of rows are read at once, because more lists may be on their way
+ * meanwhile.  A part of the result, or answers to questions, wait in job->lent for
+ * client_next_lent.
  */
 static SortStatus
 take_lent(GpuJob *job, const GpuChunk *lent, SortError *err)

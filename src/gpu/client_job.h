@@ -14,13 +14,13 @@
 #include "sort/device/device.h"
 
 /*
- * Extents that the service shall keep.  They gather in memory of the job's own until they fill a
- * chunk: a job that pauses between two of them holds no chunk, and needs no round trip for each.
+ * Extents that the service shall keep.  Extents gather in memory of the job's own until they fill
+ * a chunk: a job that pauses between two extents holds no chunk, and needs no round trip for each.
  */
 typedef struct GatheredExtents
 {
 	char	   *bytes;			/* as many as a chunk has; NULL: there were none so far */
-	size_t		used;
+	size_t		used;			/* bytes */
 	uint32_t	count;			/* extents in it */
 	bool		full;			/* the service has no room for more */
 } GatheredExtents;
@@ -33,9 +33,9 @@ typedef struct AskedRows
 	bool		filtered;		/* rows may have no key, and the job's n is the most that there
 								 * can be */
 	SortRows   *list;			/* of the caller; NULL: none is asked for */
-	const uint64_t *generations;
-	size_t		asked;
-	size_t		answered;
+	const uint64_t *generations;	/* of the caller: ncolumns for each entry of list */
+	size_t		asked;			/* entries that were sent */
+	size_t		answered;		/* entries whose answer was taken; at most asked */
 } AskedRows;
 
 /* The result of a finished job. */
@@ -71,13 +71,16 @@ typedef struct GpuJob
 
 /* --- client_job.c */
 
-/* Waits for a message, and handles it.  Fails if the job has failed. */
+/* Waits for a message, and handles it.  Returns why the job failed if it has, now or before. */
 extern SortStatus client_job_handle(GpuJob *job, SortError *err);
 
-/* Takes note of a message for the current job. */
+/*
+ * Does to the current job what a message of the service says.  A job that ERROR ends is no failure
+ * here: job->failed is set.  Fails, and closes the connection, where the message is out of turn.
+ */
 extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);
 
-/* Handles the messages that have come.  Fails if the job has failed. */
+/* Handles the messages that have come, without waiting.  Returns as client_job_handle does. */
 extern SortStatus client_job_handle_all(GpuJob *job, SortError *err);
 
 /*
@@ -92,29 +95,30 @@ extern SortStatus client_announce(GpuJob *job, uint64_t chunks, SortError *err);
  */
 extern SortStatus client_begin_chunk(GpuJob *job, uint32_t *chunk, SortError *err);
 
-/* Hands over a chunk filled with size bytes, as type with count elements. */
+/* Hands over a begun chunk with size bytes: count elements of what messages of type bring. */
 extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, uint32_t chunk,
 									  size_t size, uint32_t count, SortError *err);
 
 /* Waits for the next chunk with results or answers, which the caller has to release. */
 extern SortStatus client_next_lent(GpuJob *job, GpuChunk *lent, SortError *err);
 
-/* Begins a chunk, fills it with size bytes, and hands it over. */
+/* Begins an announced chunk, fills it with size bytes, and hands it over. */
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes,
 									size_t size, uint32_t count, SortError *err);
 
-/* Counts the job, whose result is in hand. */
+/* Enters the job into its counters; called once, when its result is in hand. */
 extern void client_count_job(GpuJob *job);
 
-/* Fills err with what the job has failed of. */
+/* Fills err with why the job has failed, and returns its status; job->failed must be set. */
 extern SortStatus client_job_failed(GpuJob *job, SortError *err);
 
 /* --- client_device.c */
 
-/* Sends the extents that have gathered. */
+/* Sends the gathered extents as one KEEP, behind the keys; drops them if there is no room. */
 extern SortStatus client_send_gathered(GpuJob *job, SortError *err);
 
 /* --- client_results.c */
+/* Verbs of SortDevice: each reads the result, once, of a finished job opened for it. */
 extern SortStatus client_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err);
 extern SortStatus client_read_runs(SortJob *base, Runs *runs, SortError *err);
 extern SortStatus client_read_permutation(SortJob *base, bool descending, uint32_t first,

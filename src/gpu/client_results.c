@@ -34,7 +34,7 @@ typedef struct Reading
  */
 typedef bool (*TakePart) (Reading *r, const void *chunk, uint32_t count);
 
-/* Copies runs. */
+/* TakePart of runs: appends them; checks that keys ascend, and counts against the job's keys. */
 static bool
 take_runs(Reading *r, const void *chunk, uint32_t count)
 {
@@ -55,7 +55,10 @@ take_runs(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/* Expands runs that come ascending, from the end of out if descending. */
+/*
+ * TakePart of keys that come as ascending runs: expands each into out, from its end if descending.
+ * Each count is loaded once, before it is checked, because the service could change it.
+ */
 static bool
 expand_runs(Reading *r, const void *chunk, uint32_t count)
 {
@@ -77,7 +80,7 @@ expand_runs(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/* Copies keys, and reverses them if they come in the other direction. */
+/* TakePart of keys as keys: copies them, reversed if they travel in the other direction. */
 static bool
 take_keys(Reading *r, const void *chunk, uint32_t count)
 {
@@ -97,7 +100,7 @@ take_keys(Reading *r, const void *chunk, uint32_t count)
 	return true;
 }
 
-/* Copies positions, and names them. */
+/* TakePart of positions: copies them, adds first, and checks that there is a key at each. */
 static bool
 take_positions(Reading *r, const void *chunk, uint32_t count)
 {
@@ -105,7 +108,10 @@ take_positions(Reading *r, const void *chunk, uint32_t count)
 								 r->first);
 }
 
-/* Begins the reading of the result, which must be of that kind; nothing is read twice. */
+/*
+ * Begins the only reading of the result, which must be of that kind.  Fails, and leaves the
+ * connection as it is, if there is none or if it has been read.
+ */
 static SortStatus
 begin_reading(GpuJob *job, SortWant want, SortError *err)
 {
@@ -133,7 +139,11 @@ expect_results(void *out, uint64_t bytes)
 		(void) madvise((void *) from, to - from, MADV_HUGEPAGE);
 }
 
-/* Waits for each part of the result in turn, and has it taken. */
+/*
+ * Waits for each part of the result in turn, has it taken, and gives its chunk back.  Looks for
+ * interrupts before each part.  Fails, and closes the connection, if parts do not add up to the
+ * result.
+ */
 static SortStatus
 read_parts(Reading *r, TakePart take, SortError *err)
 {

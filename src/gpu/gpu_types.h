@@ -33,7 +33,7 @@ typedef enum GpuFailure
 /* What the service says of one of its devices. */
 typedef struct GpuDeviceStatus
 {
-	int32_t		ordinal;
+	int32_t		ordinal;		/* its number, as CUDA counts the devices of the host */
 	char		name[128];
 	uint64_t	memory_total;	/* bytes */
 	uint64_t	memory_free;
@@ -41,7 +41,7 @@ typedef struct GpuDeviceStatus
 	uint64_t	extent_bytes;	/* of extents that are kept for jobs to come */
 	uint64_t	extents;		/* how many */
 	uint32_t	jobs_running;
-	uint64_t	jobs_done;
+	uint64_t	jobs_done;		/* that have sorted their keys, since the service has started */
 	char		state[24];		/* "ready", "failed" */
 	char		last_error[160];	/* empty: none */
 } GpuDeviceStatus;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Given by gpud.mk: version and stamp of the sources, the same for both programs. */
+/* Given by gpud.mk: version and stamp of the sources, equal in both programs. */
 #ifndef HPSORT_BUILD
 #define HPSORT_BUILD "unknown"
 #endif
@@ -78,11 +78,9 @@ costs_are_sane(const SortDeviceCosts *costs)
 	return true;
 }
 
-/*
- * The complaints about what only one type of message has, or NULL: what the table of
- * types below says is checked already.
- */
+/* Complaints about what only one type of message has, phrases or NULL; a table checks the rest. */
 
+/* HELLO: version and build are compared by the service, which answers with the reason. */
 static const char *
 complaint_of_hello(const GpuMessage *m)
 {
@@ -91,6 +89,7 @@ complaint_of_hello(const GpuMessage *m)
 	return is_text(m->body.hello.build, GPU_BUILD_SIZE) ? NULL : "build without an end";
 }
 
+/* OPEN: whether its enumerations, flags and bounds are within their ranges. */
 static const char *
 complaint_of_open(const GpuMessage *m)
 {
@@ -105,6 +104,7 @@ complaint_of_open(const GpuMessage *m)
 	return open->algorithm < SORT_ALGORITHM_COUNT ? NULL : "unknown algorithm";
 }
 
+/* WANT: from 1 to UINT32_MAX chunks, so that sums of several cannot overflow soon. */
 static const char *
 complaint_of_want(const GpuMessage *m)
 {
@@ -112,12 +112,14 @@ complaint_of_want(const GpuMessage *m)
 		"impossible announcement";
 }
 
+/* LAYOUT and LOOK_DISTINCT: a chunk has exactly one item. */
 static const char *
 complaint_of_single(const GpuMessage *m)
 {
 	return m->body.chunk.count == 1 ? NULL : "wrong number of items in a chunk";
 }
 
+/* WELCOME: within these limits the shared area has at most 2^44 bytes. */
 static const char *
 complaint_of_welcome(const GpuMessage *m)
 {
@@ -153,6 +155,7 @@ complaint_of_finished(const GpuMessage *m)
 	return is_text(finished->reason, GPU_TEXT_SIZE) ? NULL : "text without an end";
 }
 
+/* DEVICE: index 0 without a status if there are no devices; else a device below count. */
 static const char *
 complaint_of_device(const GpuMessage *m)
 {
@@ -244,6 +247,7 @@ gpu_message_size(const GpuMessage *message)
 	return sizeof(GpuHeader) + message->header.length;
 }
 
+/* A run is a count (8 bytes) and a key (4 bytes); a key or a position has 4 bytes. */
 uint32_t
 gpu_chunk_items(SortWant form, uint64_t chunk_bytes)
 {
@@ -277,6 +281,7 @@ complaint_of_body(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 	return kind->complaint ? kind->complaint(m) : NULL;
 }
 
+/* Moves what is left to the beginning, so that a whole message always finds room. */
 unsigned char *
 gpu_input_room(GpuInput *in, size_t *size)
 {

@@ -38,10 +38,10 @@
  * (ADD_ROWS) instead of keys.  Numbers mean something within an epoch, which HELLO
  * names: the life of the memory that the extents were copied from.
  *
- * A row has a value in one extent of each of some columns.  Its key is made by a layout
+ * A row has a value in one extent of each of some columns.  The key of a row is made by a layout
  * (sort/extents/rows_layout.h) that LAYOUT brings.  Without a layout there is one column, whose
- * value is the key; a NULL has none.  How many keys a job has whose layout has conditions
- * is only known when it is FINISHED.
+ * value is the key; a NULL has none.  Where the layout has conditions, the number of keys is only
+ * known when the job is FINISHED.
  *
  * OPEN says what a job gives: a result, which FINISHED describes and LENT brings, once; or
  * answers to questions about the keys, which lie in chunks that WANT has announced (LOOK_...).
@@ -136,9 +136,9 @@ typedef struct GpuWelcome
 	uint32_t	magic;
 	uint32_t	version;
 	char		build[GPU_BUILD_SIZE];
-	int32_t		pid;
+	int32_t		pid;			/* of the service */
 	uint32_t	chunks;
-	uint64_t	chunk_bytes;
+	uint64_t	chunk_bytes;	/* of each */
 	uint64_t	extent_memory;	/* bytes of a device that extents may take; 0: none is kept */
 	SortDeviceCosts costs;
 } GpuWelcome;

@@ -23,6 +23,7 @@
 /* The most chunks of a holder while chunks are scarce: one for the client, one for the device. */
 #define HOLDER_MOST_SCARCE 2
 
+/* A sealed memfd: a client can rely on its size.  After a failure the service ends. */
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
 {
@@ -94,8 +95,9 @@ chunks_holder_release(ChunkHolder *holder)
 }
 
 /*
- * Takes a free chunk, one that the holder's client has mapped already if there
- * is one: its pages are populated there.
+ * Takes a free chunk, of which there must be one, off the stack: the topmost one that the holder's
+ * client has mapped already, because its pages are populated there; else the topmost one.  Called
+ * with the lock.
  */
 static uint32_t
 take_free(Chunks *chunks, ChunkHolder *holder)
@@ -117,7 +119,7 @@ take_free(Chunks *chunks, ChunkHolder *holder)
 	return chunk;
 }
 
-/* Makes the holder's descriptor readable. */
+/* Makes the holder's descriptor readable, which ends the poll of its connection's thread. */
 static void
 wake_up(ChunkHolder *holder)
 {
@@ -127,7 +129,7 @@ wake_up(ChunkHolder *holder)
 	(void) rc;					/* fails only if it is readable already */
 }
 
-/* Serves the queue as far as chunks are free. */
+/* Gives free chunks to the holders in the queue, in turn, and wakes them.  Needs the lock. */
 static void
 serve_queue(Chunks *chunks)
 {
@@ -145,7 +147,7 @@ serve_queue(Chunks *chunks)
 	}
 }
 
-/* Puts a holder without a chunk at the end of the queue. */
+/* Puts a holder without a chunk at the end of the queue.  Called with the lock. */
 static void
 enter_queue(Chunks *chunks, ChunkHolder *holder)
 {
@@ -158,7 +160,7 @@ enter_queue(Chunks *chunks, ChunkHolder *holder)
 	chunks->last = holder;
 }
 
-/* The chunk that a holder has been given while it waited, or -1. */
+/* Takes the chunk given to a holder that waited; -1 if there is none.  Needs the lock. */
 static int64_t
 take_given(ChunkHolder *holder)
 {
@@ -176,7 +178,7 @@ take_given(ChunkHolder *holder)
 	return chunk;
 }
 
-/* The most chunks that a holder may have now.  However few there are, one is kept for the next. */
+/* The most chunks of a holder: fewer while an eighth or less of all is free.  Needs the lock. */
 static uint32_t
 most_held(const Chunks *chunks)
 {
@@ -230,7 +232,7 @@ chunks_take(ChunkHolder *holder, bool must)
 	return chunk;
 }
 
-/* A chunk is free again, and may be one that a holder in the queue waits for. */
+/* Puts a chunk back on the stack, and serves the queue.  Takes the lock. */
 static void
 put_free(Chunks *chunks, uint32_t chunk)
 {

@@ -78,10 +78,10 @@ extern bool chunks_holder_init(Chunks *chunks, ChunkHolder *holder);
 /* The holder holds nothing any more, and does not queue. */
 extern void chunks_holder_release(ChunkHolder *holder);
 
-/* The chunk of that number among those that the holder has, or NULL. */
+/* Returns the holder's entry of a chunk, valid until one is put back; NULL if there is none. */
 extern HeldChunk *chunks_held(ChunkHolder *holder, uint32_t chunk);
 
-/* How many chunks of the holder are in that state. */
+/* Returns how many chunks of the holder are in that state. */
 extern uint32_t chunks_count(const ChunkHolder *holder, ChunkState state);
 
 /*
@@ -100,6 +100,7 @@ extern void chunks_leave(ChunkHolder *holder);
 /* Gives a chunk back that the holder has. */
 extern void chunks_put(ChunkHolder *holder, uint32_t chunk);
 
+/* Returns where a chunk begins in the memory of the service; it is aligned to a page. */
 static inline void *
 chunks_at(const Chunks *chunks, uint32_t chunk)
 {

@@ -63,7 +63,7 @@ typedef struct Connection
  * ------------------------------------------------------------------------
  */
 
-/* ASK_DEVICES: one DEVICE for each, or one that says that there is none. */
+/* ASK_DEVICES: sends a DEVICE for each, or one that says that there is none. */
 static bool
 on_ask_devices(Connection *c)
 {
@@ -127,7 +127,7 @@ on_hello(Connection *c, const GpuHello *hello)
 	return peer_send_with(&c->peer, &message, service->chunks.fd);
 }
 
-/* Handles one message; false when the connection is over. */
+/* Handles a message, of which only the first is HELLO.  False when the connection is over. */
 static bool
 handle(Connection *c, const GpuMessage *m)
 {
@@ -173,8 +173,9 @@ handle_input(Connection *c)
 }
 
 /*
- * Sleeps until there is a message, a chunk, or the end, at most timeout ms (-1: no
- * limit); without a HELLO, until it is due.  False when the connection is over.
+ * Sleeps until there is a message, a chunk or the end, at most timeout ms (-1: no limit), and
+ * receives the message.  Before the HELLO, timeout is the time until the HELLO is due.  False when
+ * the connection is over.
  */
 static bool
 rest(Connection *c, int timeout)
@@ -193,7 +194,11 @@ rest(Connection *c, int timeout)
 	return p[0].revents == 0 || peer_receive(&c->peer);
 }
 
-/* Frees a connection whose job is closed. */
+/*
+ * Takes a connection, whose job is closed, off the list, and frees it.  Closes the socket under
+ * the lock, so that connection_gone, which is called with an id, finds either the connection with
+ * its socket or none.
+ */
 static void
 forget(Connection *c)
 {
@@ -224,7 +229,7 @@ connection_main(void *arg)
 	while (handle_input(c) && job_progress(&c->job, &timeout) && rest(c, timeout))
 		;
 
-	/* A client whose device is gone is still there to be told. */
+	/* The client of a lost device is still connected: it is sent the reason. */
 	if (atomic_load(&c->peer.over) == CONNECTION_DEVICE_LOST && c->job.open && !c->job.failed)
 		(void) job_fail(&c->job, GPU_DEVICE_ERROR, "device was lost by another job's CUDA error");
 	if (c->job.open)
@@ -234,7 +239,7 @@ connection_main(void *arg)
 	return NULL;
 }
 
-/* Has the connection's thread end it.  Called under service->lock. */
+/* Has the connection's thread end it; why is a CONNECTION_... reason.  Needs service->lock. */
 static void
 stop(Connection *c, int why)
 {
@@ -350,7 +355,7 @@ connection_gone(Service *service, uint64_t id)
 		;
 	if (c)
 	{
-		/* One report is enough; the thread closes the descriptor. */
+		/* epoll would go on reporting the end until the thread has closed the descriptor. */
 		epoll_ctl(service->epoll, EPOLL_CTL_DEL, c->peer.fd, NULL);
 		stop(c, CONNECTION_GONE);
 	}

@@ -62,16 +62,16 @@ static const int slowness_bits[SLOWNESS_STEPS] = {2, 7, 12, 17, 22, 31};
 
 typedef struct Bench
 {
-	GpuClient  *client;
-	SortGpu		gpu;
-	SortContext context;
-	size_t		n;
+	GpuClient  *client;			/* connected to this service */
+	SortGpu		gpu;			/* the GPU of context: jobs over client */
+	SortContext context;		/* of all jobs: one thread, memory by malloc */
+	size_t		n;				/* keys of a medium job */
 	int32_t    *random;			/* n keys, uniform over all of int4 */
-	int32_t    *keys;			/* the same in a range */
-	int32_t    *out;
-	double		keys_slowness[SLOWNESS_STEPS];
-	double		order_slowness[SLOWNESS_STEPS];
-	bool		failed;
+	int32_t    *keys;			/* of random, in the range that is measured */
+	int32_t    *out;			/* room for n keys or positions */
+	double		keys_slowness[SLOWNESS_STEPS];	/* of the CPU, see slowness_bits */
+	double		order_slowness[SLOWNESS_STEPS]; /* of the CPU, for permutations */
+	bool		failed;			/* a job has failed: nothing that was measured can be used */
 } Bench;
 
 /* Memory of the measurements' sorts is malloc's. */
@@ -108,7 +108,7 @@ compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts keys, or positions, on the CPU. */
+/* Sorts spec->n keys into b->out, or their permutation, on the CPU by spec's algorithm. */
 static SortStatus
 sort_on_cpu(const Bench *b, const SortJobSpec *spec, const int32_t *keys, SortError *err)
 {

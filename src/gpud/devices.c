@@ -21,7 +21,7 @@
  */
 #define EXTENTS_SHARE 4
 
-/* The most that extents may take of a device. */
+/* Returns the bytes that extents may take of a device: as set, or a share of its memory. */
 static uint64_t
 extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo * info)
 {
@@ -31,7 +31,7 @@ extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo * info)
 	return memory->extents_auto ? most / EXTENTS_SHARE : memory->extents;
 }
 
-/* Opens one device more; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
+/* Opens the next device, of that ordinal; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
 static bool
 add_device(Devices *devices, int ordinal, char *text)
 {
@@ -57,8 +57,9 @@ add_device(Devices *devices, int ordinal, char *text)
 }
 
 /*
- * Reads a list of ordinals, "0,2" for example, none of which may occur twice, into
- * ordinals, which has room for most.  False if it is none.
+ * Reads a list of ordinals, "0,2" for example, into ordinals, which has room for most, and sets *n
+ * to their number.  False if the text is not a list of ordinals, has more than most, or has one
+ * twice.
  */
 static bool
 parse_ordinals(const char *list, int *ordinals, int *n, int most)
@@ -190,6 +191,7 @@ devices_close(Devices *devices)
 	devices->count = 0;
 }
 
+/* With equally many bytes of extents, the device with the fewest running jobs is taken. */
 Device *
 devices_take(Devices *devices, bool extents)
 {
@@ -246,6 +248,7 @@ devices_others(Devices *devices, const Device *device, HpsortCuda * *others)
 	return n;
 }
 
+/* A lost device wakes the main loop, which ends the process: only a new one can use it. */
 void
 devices_put(Devices *devices, Device *device, bool done, const char *error, bool lost)
 {

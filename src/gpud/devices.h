@@ -17,15 +17,15 @@
 
 typedef struct Device
 {
-	HpsortCuda *cuda;
-	HpsortCudaDeviceInfo info;
+	HpsortCuda *cuda;			/* the engine, opened once for all jobs */
+	HpsortCudaDeviceInfo info;	/* as it was when the device was opened */
 	Extents		extents;		/* kept for jobs to come */
 
 	/* under the lock of Devices */
-	uint32_t	jobs_running;
-	uint64_t	jobs_done;
+	uint32_t	jobs_running;	/* between devices_take and devices_put */
+	uint64_t	jobs_done;		/* that have sorted their keys */
 	bool		failed;			/* by a sticky error */
-	char		last_error[GPU_TEXT_SIZE];
+	char		last_error[GPU_TEXT_SIZE];	/* a phrase; empty: none so far */
 } Device;
 
 /* What the service may use of a device's memory, in bytes. */
@@ -38,7 +38,7 @@ typedef struct DeviceMemory
 
 typedef struct Devices
 {
-	Device	   *list;
+	Device	   *list;			/* count of them, fixed once opened */
 	int			count;
 	DeviceMemory memory;		/* of each device */
 	SortDeviceCosts costs;		/* measured by costs.c */
@@ -68,7 +68,7 @@ extern void devices_close(Devices *devices);
  */
 extern Device *devices_take(Devices *devices, bool extents);
 
-/* A client has named the epoch of its extents: all devices forget extents of other epochs. */
+/* All devices forget extents of other epochs than a client has named; 0 changes nothing. */
 extern void devices_set_epoch(Devices *devices, uint64_t epoch);
 
 /*

@@ -50,7 +50,7 @@ bucket_of(const Extents *extents, uint64_t generation)
 	return &extents->buckets[generation & (extents->nbuckets - 1)];
 }
 
-/* The extent of a generation that can be found, or NULL. */
+/* Returns the extent of a generation, or NULL if none can be found. */
 static HeldExtent *
 find(const Extents *extents, uint64_t generation)
 {
@@ -61,7 +61,7 @@ find(const Extents *extents, uint64_t generation)
 	return e;
 }
 
-/* The caller holds the extent. */
+/* Adds a job to the jobs that hold the extent, and marks the extent as used. */
 static void
 hold(Extents *extents, HeldExtent *e)
 {
@@ -79,7 +79,10 @@ condemn(Extents *extents, HeldExtent *e, HeldExtent **doomed)
 	*doomed = e;
 }
 
-/* Nobody finds the extent that link points to any more. */
+/*
+ * Takes the extent that link points to out of its bucket, so that nobody finds it any more.  The
+ * extent is condemned now if no job holds it; else by extents_release, when the last job lets go.
+ */
 static void
 forget(Extents *extents, HeldExtent **link, HeldExtent **doomed)
 {
@@ -92,7 +95,7 @@ forget(Extents *extents, HeldExtent **link, HeldExtent **doomed)
 		condemn(extents, e, doomed);
 }
 
-/* Forgets all extents; with spare, those that jobs hold stay. */
+/* Forgets all extents; with spare, extents that jobs hold stay. */
 static void
 forget_all(Extents *extents, bool spare, HeldExtent **doomed)
 {
@@ -186,6 +189,7 @@ extents_forget(Extents *extents, bool spare)
 	return any;
 }
 
+/* A look-up waits for memory: that of the generation EXTENTS_AHEAD places on is prefetched. */
 void
 extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, uint32_t n,
 			 HeldExtent **found)
@@ -221,7 +225,10 @@ extents_are_aligned(const HeldExtent *extent, HeldExtent *other)
 	return true;
 }
 
-/* An extent without its values; NULL if there is no memory. */
+/*
+ * Returns a new extent of a generation, without its values and not yet in the table; NULL if there
+ * is no memory.  What blocks have is copied behind the struct, which begins at a cache line.
+ */
 static HeldExtent *
 make_extent(uint64_t generation, const Extent *front)
 {
@@ -246,6 +253,7 @@ make_extent(uint64_t generation, const Extent *front)
 	return e;
 }
 
+/* The extent is allocated before the lock is taken, and freed again where it is not wanted. */
 ExtentsRoom
 extents_make_room(Extents *extents, uint64_t epoch, uint64_t generation, const Extent *front,
 				  HeldExtent **extent)

@@ -54,7 +54,7 @@ typedef struct Extents
 	uint64_t	hand;			/* of the clock: the next bucket, modulo nbuckets */
 } Extents;
 
-/* Without extents, which may take limit bytes.  False if there is no memory. */
+/* Makes *extents empty, with limit bytes at most.  False if there is no memory. */
 extern bool extents_init(Extents *extents, uint64_t limit);
 
 /* Frees all; no job may hold one. */
@@ -92,19 +92,27 @@ typedef enum ExtentsRoom
 extern ExtentsRoom extents_make_room(Extents *extents, uint64_t epoch, uint64_t generation,
 									 const Extent *front, HeldExtent **extent);
 
-/* An extent is on the device: it can be found, if epoch is still the last one that was named. */
+/*
+ * Enters an extent that has been copied to the device, so that it can be found.  Where epoch is
+ * not the last one named, or another extent has its generation, it is not entered, and goes with
+ * the job that holds it.
+ */
 extern void extents_enter(Extents *extents, uint64_t epoch, HeldExtent *extent);
 
-/* The caller lets extents go. */
+/* Lets n extents go that the caller holds, once for each time that it was found or made. */
 extern void extents_release(Extents *extents, HeldExtent *const *list, uint32_t n);
 
 /*
- * Nobody finds any of the extents any more.  With spare, only extents that no job holds are
- * forgotten.  Returns whether memory was freed.
+ * Forgets all extents, so that nobody finds them any more; with spare, only extents that no job
+ * holds.  Memory of held extents is freed when the last job lets them go.  Returns whether memory
+ * was freed.
  */
 extern bool extents_forget(Extents *extents, bool spare);
 
-/* How many there are, and their bytes. */
+/*
+ * Sets *count to the number of extents that can be found, and *bytes to what all extents take,
+ * which includes forgotten ones that jobs still hold.
+ */
 extern void extents_status(Extents *extents, uint64_t *count, uint64_t *bytes);
 
 #endif							/* HPSORT_GPUD_EXTENTS_H */

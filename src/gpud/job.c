@@ -41,8 +41,9 @@ job_cancel(Job *job)
 }
 
 /*
- * Closes the engine's job and gives the device back.  error is why the job has failed, or NULL.
- * With lost, the device does not recover from the error.
+ * Closes the engine's job, lets its extents go, and gives the device back. error is why the job
+ * has failed, or NULL.  With lost, the device does not recover from the error.  A job that is
+ * closed already is left as it is.
  */
 static void
 close_on_device(Job *job, const GpuError *error, bool lost)
@@ -87,7 +88,7 @@ job_makes_room(Job *job, const HpsortCudaError * err)
 void
 job_end(Job *job)
 {
-	/* Until the job is closed on the device, that may read chunks. */
+	/* The device may read chunks until the job is closed on it. */
 	close_on_device(job, NULL, false);
 	chunks_leave(&job->holder);
 	while (job->holder.held > 0)
@@ -95,7 +96,10 @@ job_end(Job *job)
 	job->open = false;
 }
 
-/* Fails the job; lost: the device does not recover from the error. */
+/*
+ * Fails the job: logs the error, closes the job on its device, and sends the client the ERROR.
+ * With lost, the device does not recover from the error.  False when the connection is over.
+ */
 static bool
 fail(Job *job, const GpuError *error, bool lost)
 {
@@ -123,6 +127,7 @@ job_fail(Job *job, GpuFailure failure, const char *text)
 bool
 job_fail_by(Job *job, const HpsortCudaError * error)
 {
+	/* A key out of bounds (GPU_OK) is no failure of the service. */
 	static const GpuFailure failures[] = {
 		[HPSORT_CUDA_BAD_ARGUMENT] = GPU_UNSUPPORTED,
 		[HPSORT_CUDA_OUT_OF_BOUNDS] = GPU_OK,

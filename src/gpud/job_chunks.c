@@ -13,7 +13,7 @@
 /* How often the engine is asked which chunks it has read, when nothing else happens. */
 #define BUSY_POLL_MS 1
 
-/* Hands a busy chunk with count items to the client. */
+/* Hands a busy chunk to the client: GRANT for filling (count 0), LENT for reading count items. */
 static bool
 hand_over(Job *job, GpuMessageType type, uint32_t chunk, uint32_t count)
 {
@@ -102,7 +102,10 @@ job_supply(Job *job)
 	return true;
 }
 
-/* Reads the next count items of the result into a chunk, as GpuChunk says that they lie there. */
+/*
+ * Reads the next count items of the result into a chunk, laid out as the comment of GpuChunk says.
+ * Waits for the device.  Returns the code of the engine, and an error in *err.
+ */
 static HpsortCudaCode
 read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 {
@@ -122,8 +125,8 @@ read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 }
 
 /*
- * Lends the client the next parts of the result, as far as chunks are free.  Stops for a message of
- * the client's, which may have closed the job, or have hung up.
+ * Lends the client the next parts of the result, as far as chunks are free.  Stops when the client
+ * has sent a message, which may close the job, or has hung up.  False when the connection is over.
  */
 static bool
 deliver(Job *job)
@@ -153,6 +156,10 @@ deliver(Job *job)
 	return true;
 }
 
+/*
+ * *timeout is the earlier of two times: the engine is asked again after BUSY_POLL_MS while it
+ * reads chunks, and a job that queues for a chunk fails after the wait_ms of its OPEN.
+ */
 bool
 job_progress(Job *job, int *timeout)
 {

@@ -28,7 +28,7 @@ published(SortAlgorithm algorithm)
 	return HPSORT_PUBLISHED_JOB(found);
 }
 
-/* Opens the job on its device. */
+/* Opens spec's job in the engine, and sets *cuda to it; after a failure nothing is left open. */
 static HpsortCudaCode
 open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 {
@@ -110,6 +110,8 @@ on_open(Job *job, const GpuMessage *m)
 
 /*
  * Adds the keys in a chunk to the job on the device, a second time if memory for it could be made.
+ * Sets *number to the engine's call that reads the chunk.  False if the engine has failed; err is
+ * the first error.
  */
 static bool
 add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
@@ -117,7 +119,7 @@ add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 	const int32_t *keys = chunks_at(job->holder.chunks, add->chunk);
 	HpsortCudaError second;
 
-	/* The engine refuses a job from its first error on, and may say so: the first one counts. */
+	/* The engine may refuse the job after its first error: err keeps the first. */
 	return hpsort_cuda_job_add(job->cuda, keys, add->count, number, err) == HPSORT_CUDA_OK ||
 		(job_makes_room(job, err) &&
 		 hpsort_cuda_job_add(job->cuda, keys, add->count, number, &second) == HPSORT_CUDA_OK);
@@ -140,7 +142,7 @@ on_add(Job *job, const GpuMessage *m)
 	return true;
 }
 
-/* WANT: chunks are granted as they become free, see job_supply. */
+/* WANT: chunks for what is announced are granted as they become free (job_supply). */
 static bool
 on_want(Job *job, const GpuMessage *m)
 {

@@ -20,7 +20,7 @@
 /* All columns, in an answer. */
 #define ALL_MISSING UINT32_MAX
 
-/* A layout is the same to both, so that it needs no translation. */
+/* The protocol and the engine have one layout of rows, which needs no translation. */
 _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   sizeof(RowsColumn) == sizeof(HpsortCudaRowsColumn) &&
 			   offsetof(RowsColumn, flags) == offsetof(HpsortCudaRowsColumn, flags) &&
@@ -36,7 +36,7 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 
 /* --- KEEP */
 
-/* An extent of the most blocks, up to its values; each part is aligned to 8 bytes. */
+/* A copy of an extent up to its values, for the most blocks; parts are aligned to 8 bytes. */
 typedef union ExtentFront
 {
 	Extent		extent;
@@ -61,12 +61,12 @@ copy_front(const char *from, size_t size, ExtentFront *front)
 		return false;
 	memcpy(front->bytes, from, header.values_at);
 
-	/* The second time, it may have been another one. */
+	/* The client may have changed the header since: the one that was checked counts. */
 	memcpy(front->bytes, &header, sizeof(header));
 	return extent_is_sound(&front->extent, size);
 }
 
-/* Makes room for n more extents in job->extents; false if there is no memory for it. */
+/* Makes room for n more in job->extents.  False if there is no memory; the list stays then. */
 static bool
 reserve_extents(Job *job, uint32_t n)
 {
@@ -88,8 +88,10 @@ reserve_extents(Job *job, uint32_t n)
 }
 
 /*
- * Keeps one extent of a chunk.  *number is the engine's for it, if it copies the extent; *full is
- * set when there is no room.  False if the engine has failed, and err says how.
+ * Keeps one extent, whose checked front is front and whose bytes lie in a chunk, on the device,
+ * and has the job hold it.  Sets *number to the engine's call that reads the chunk, if the engine
+ * copies the extent; sets *full when there is no room.  False if the engine has failed, and err
+ * says how.
  */
 static bool
 keep_extent(Job *job, uint64_t generation, const Extent *front, const char *bytes,
@@ -225,14 +227,17 @@ typedef struct RowsList
 	uint64_t	keys;			/* that the engine has found */
 } RowsList;
 
-/* Entry i of a list. */
+/* Returns entry i of a list; the generations of its extents lie behind it. */
 static SortRows *
 entry_at(const RowsList *list, uint32_t i)
 {
 	return (SortRows *) (list->entries + i * list->size);
 }
 
-/* Gives the engine the pieces that have gathered; false if it fails. */
+/*
+ * Gives the engine the pieces that have gathered, a second time if memory could be made, and adds
+ * up the keys that it finds.  False if the engine fails; err is the first error.
+ */
 static bool
 flush_pieces(Job *job, RowsList *list, HpsortCudaError * err)
 {
@@ -298,7 +303,10 @@ rows_are_aligned(const RowsList *list, const SortRows *entry, HeldExtent *const 
 	return true;
 }
 
-/* Adds n rows of each column, of which the first ones are given. */
+/*
+ * Adds a piece of n rows for each column, from row first[c] of its extent on, and flushes pieces
+ * when there are enough.  False if the engine fails.
+ */
 static bool
 add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *first, uint32_t n,
 		  HpsortCudaError * err)
@@ -318,8 +326,8 @@ add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *fi
 }
 
 /*
- * Adds the rows of an entry whose extents have all been found, block after block that are
- * neighbours at once.
+ * Adds the rows of an entry whose extents have all been found and are aligned: one piece for each
+ * stretch of wanted blocks.  Fills in rows and nulls of the entry.  False if the engine fails.
  */
 static bool
 add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
@@ -359,7 +367,10 @@ add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
 	return true;
 }
 
-/* Adds the rows of the list that the device has; fills in the answers. */
+/*
+ * Adds the rows of all entries whose extents the device has, and fills in the answers.  False if
+ * the engine fails, or if it finds another number of keys than the extents promise; err says how.
+ */
 static bool
 add_list(Job *job, RowsList *list, HpsortCudaError * err)
 {
@@ -394,7 +405,7 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 	return false;
 }
 
-/* Whether a list names extents, no blocks that one has not, and no answers. */
+/* Whether entries have no answers yet, and name extents, and blocks that found extents have. */
 static bool
 list_is_sound(const RowsList *list)
 {
@@ -438,7 +449,7 @@ copy_list(Job *job, RowsList *list, uint32_t chunk)
 			extents->list[extents->n++] = list->found[i];
 }
 
-/* The list has been added: gives the chunk back with the answers. */
+/* Counts the keys, and lends the client the chunk, with the answers written over the list. */
 static bool
 answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {
@@ -486,7 +497,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 
 /* --- LOOK_... */
 
-/* Whether there is a key at each position. */
+/* Whether each of n positions is below the number of keys. */
 static bool
 positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 {
@@ -498,7 +509,11 @@ positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 	return true;
 }
 
-/* Answers questions, a copy of which is at questions, into the chunk. */
+/*
+ * Answers the questions of message, a copy of which is at questions, into the chunk.  Returns the
+ * code of the engine, and an error in *err.  LOOK_DISTINCT asks nothing but the number of
+ * different keys.
+ */
 static HpsortCudaCode
 answer_questions(Job *job, GpuMessageType type, const GpuChunk *message, const void *questions,
 				 HpsortCudaError * err)

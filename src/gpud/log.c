@@ -10,6 +10,7 @@
 
 LogLevel	log_level = LOG_DEBUG;
 
+/* A line that is longer than the buffer is cut. */
 void
 log_line(LogLevel level, const char *format,...)
 {

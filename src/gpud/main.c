@@ -64,16 +64,16 @@
 
 typedef struct Options
 {
-	const char *socket_path;
-	const char *devices;
-	uint64_t	pinned_memory;
-	uint64_t	chunk_bytes;
+	const char *socket_path;	/* where the service listens */
+	const char *devices;		/* "auto" or ordinals, see devices_open */
+	uint64_t	pinned_memory;	/* bytes of all chunks */
+	uint64_t	chunk_bytes;	/* of each chunk; a multiple of GPU_CHUNK_MIN */
 	DeviceMemory memory;
 } Options;
 
-static Service service;
-static int	listener = -1;
-static int	signals = -1;
+static Service service;			/* devices, chunks and connections */
+static int	listener = -1;		/* the socket */
+static int	signals = -1;		/* descriptor for SIGTERM and SIGINT */
 
 static void
 usage(FILE *to)
@@ -106,7 +106,7 @@ invalid(const char *arg)
 	return EXIT_USAGE;
 }
 
-/* Returns the exit code if there is nothing to do but to end, or -1. */
+/* Reads the options into *o.  Returns -1 if the service shall start, else the exit code. */
 static int
 parse_options(int argc, char **argv, Options *o)
 {
@@ -197,7 +197,10 @@ is_stale(const struct sockaddr_un *address)
 	return stale;
 }
 
-/* Listens at path; returns -1, or the exit code if that is not possible. */
+/*
+ * Listens at path, with access for the service's user only.  Takes the place of a socket that a
+ * killed service has left.  Returns -1, or the exit code if that is not possible.
+ */
 static int
 start_listening(const char *path)
 {
@@ -282,7 +285,7 @@ prepare_signals(void)
 	return true;
 }
 
-/* Has epoll report fd, as the event what. */
+/* Has epoll report that fd is readable, as the event what.  False if that is not possible. */
 static bool
 watch(int fd, uint64_t what)
 {
@@ -350,7 +353,10 @@ accept_connections(void)
 	}
 }
 
-/* Trims devices once after each time without a job that is long enough. */
+/*
+ * Has devices give back the memory that they keep for jobs to come, once after each time without a
+ * job that is long enough.  *trimmed is whether that has been done since the last job.
+ */
 static void
 trim_idle(bool *trimmed)
 {
@@ -361,7 +367,7 @@ trim_idle(bool *trimmed)
 	*trimmed = idle;
 }
 
-/* Runs until it is time to stop; returns the exit code. */
+/* Handles events until one means that the service ends; returns the exit code. */
 static int
 main_loop(void)
 {

@@ -17,6 +17,11 @@
 /* A message cannot be sent at once only if the peer does not read. */
 #define SEND_TIMEOUT_MS 10000
 
+/*
+ * Sends all of the message, although the socket may take it in parts.  A peer that has not taken
+ * it within SEND_TIMEOUT_MS is given up, and so is one whose connection is over for another
+ * reason.
+ */
 bool
 peer_send_with(Peer *peer, const GpuMessage *m, int fd)
 {

@@ -70,7 +70,7 @@ typedef struct SharedState
 typedef struct ReceivedState
 {
 	AggregateState state;		/* without the keys */
-	dsa_area   *area;
+	dsa_area   *area;			/* which data is in */
 	dsa_pointer data;
 	Size		size;
 } ReceivedState;
@@ -119,6 +119,7 @@ aggregate_state_serialize(AggregateState *state)
 	return PointerGetDatum(result);
 }
 
+/* DSA_ALLOC_HUGE: the keys of a state may take more than an SQL value can hold. */
 Datum
 aggregate_state_share(AggregateState *state, dsa_area *area)
 {
@@ -141,7 +142,11 @@ aggregate_state_share(AggregateState *state, dsa_area *area)
 	return PointerGetDatum(result);
 }
 
-/* Makes *state a state without keys from the header of a serialized one.  Checks the header. */
+/*
+ * Makes *state a state without keys, but with the NULLs, bounds and direction of the header of a
+ * serialized one. context may be NULL for a state that gets no keys.  A header that no state has
+ * is an error.
+ */
 static void
 read_header(AggregateState *state, const SortContext *context, const char *data, Size size)
 {
@@ -170,7 +175,10 @@ read_keys(AggregateState *state, const char *data, Size size)
 									 size - sizeof(SerializedState), &err), &err);
 }
 
-/* Makes a state of a serialized one in the current memory context, to be added to another one. */
+/*
+ * Returns a state made of a serialized one, in the current memory context, to be added to another
+ * one: it uses no GPU.  Bytes that no state serializes to are an error.
+ */
 static AggregateState *
 deserialize(const char *data, Size size)
 {
@@ -246,6 +254,7 @@ array_of_type(const AggregateState *state, Oid type, const int32 *keys, int64 n)
 	return result;
 }
 
+/* The sorter knows int4 alone: keys of int2 and int8 are copied into a second array. */
 Datum
 aggregate_state_array(AggregateState *state, Oid type, const char *function)
 {
@@ -324,7 +333,7 @@ aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 typedef struct StateObject
 {
 	ExpandedObjectHeader header;
-	SortContext context;
+	SortContext context;		/* of the state's sorter */
 	AggregateState state;
 	bytea	   *flat;			/* between get_flat_size and flatten_into */
 } StateObject;
@@ -386,7 +395,7 @@ state_object_datum(AggregateState *state)
 	return PointerGetDatum(pointer);
 }
 
-/* Makes a state, in a context below parent, of the serialized form. */
+/* Returns a new state below parent with the keys, NULLs and bounds of a serialized one. */
 static AggregateState *
 expand(Datum value, MemoryContext parent)
 {

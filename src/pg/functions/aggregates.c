@@ -3,11 +3,10 @@
  *		hpsort_agg(), hpsort_runs_agg() and hpsort_support_keys_agg(): transition,
  *		combine, serialize, deserialize and final functions over one state.
  *
- * The state is a Sorter and a count of NULLs.  It lives in the aggregate
- * context and is never in order itself, so the final functions only read it:
- * aggregates over the same input share one state, and window aggregates go on
- * adding to it.  Only hpsort_support_keys_agg() gives its state away, which SQL
- * declares (FINALFUNC_MODIFY).
+ * The state is a Sorter and a count of NULLs, in the aggregate context.  The state is never in
+ * order itself, so the final functions only read it: aggregates over the same input share one
+ * state, and window aggregates go on adding to it.  Only hpsort_support_keys_agg() gives its state
+ * away, which SQL declares (FINALFUNC_MODIFY).
  */
 #include "postgres.h"
 
@@ -46,8 +45,8 @@ PG_FUNCTION_INFO_V1(hpsort_support_keys_agg_finalfn);
  */
 typedef struct GroupContext
 {
-	struct GroupContext *next;
-	SortContext context;
+	struct GroupContext *next;	/* of the same call, for another memory context */
+	SortContext context;		/* of the sorters of all states */
 	bool		ordered;		/* the call has an ORDER BY, which is order */
 	SortOrder	order;
 } GroupContext;
@@ -67,8 +66,8 @@ aggregate_context(FunctionCallInfo fcinfo)
  * Returns whether the call has an ORDER BY, and sets *order to its direction.
  *
  * The first sort column must be the aggregated argument: a state keeps keys only, so that
- * another order cannot be obeyed.  Further sort columns are ignored.  They order rows with
- * equal keys, among which the result shows no difference.
+ * another order cannot be obeyed.  Further sort columns are ignored: they order rows with equal
+ * keys, among which the result shows no difference.
  */
 static bool
 call_order(FunctionCallInfo fcinfo, SortOrder *order)
@@ -286,8 +285,8 @@ add_row(FunctionCallInfo fcinfo, Oid type)
 }
 
 /*
- * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal: also for dates,
- * with bounds that are dates, since a date is an int4 inside
+ * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal: the transition
+ * function, also for dates, with bounds that are dates, since a date is an int4 inside
  */
 Datum
 hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
@@ -295,21 +294,25 @@ hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
 	return add_row(fcinfo, INT4OID);
 }
 
-/* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal */
+/* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal: for int2 */
 Datum
 hpsort_support_agg_transfn_int2(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT2OID);
 }
 
-/* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal */
+/* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal: for int8 */
 Datum
 hpsort_support_agg_transfn_int8(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT8OID);
 }
 
-/* (internal, internal) returns internal: adds the second to the first */
+/*
+ * (internal, internal) returns internal: the combine function.  Adds the second state to the
+ * first, or to a new one where the first is NULL; NULL only for two NULLs.  States with other
+ * bounds or another direction are an error.
+ */
 Datum
 hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 {
@@ -339,7 +342,7 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* (internal) returns bytea */
+/* (internal) returns bytea: what a worker sends of a state to the leader */
 Datum
 hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 {
@@ -370,7 +373,7 @@ gathered_area(FunctionCallInfo fcinfo)
 	return ((const GatherState *) gather)->pei->area;
 }
 
-/* (bytea, internal) returns internal, in the calling context */
+/* (bytea, internal) returns internal: a worker's state, for the combine function only */
 Datum
 hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 {
@@ -382,7 +385,7 @@ hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 											  gathered_area(fcinfo)));
 }
 
-/* (internal) returns int4[], int2[], int8[] or date[] */
+/* (internal) returns int4[], int2[], int8[] or date[]: the keys in order, with the NULLs */
 Datum
 hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 {
@@ -408,7 +411,7 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 								 *(Oid *) flinfo->fn_extra, "hpsort_agg");
 }
 
-/* (internal) returns hpsort_run[] */
+/* (internal) returns hpsort_run[]: the runs in order; fn_extra has a run's descriptor */
 Datum
 hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 {

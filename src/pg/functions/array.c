@@ -32,9 +32,9 @@ typedef struct ArrayArgument
 	ArrayType  *array;
 	SortOrder	order;
 	int			n;				/* elements that are not NULL */
-	int			nulls;
+	int			nulls;			/* elements that are NULL */
 	const int32 *keys;			/* these elements; of a float4[] their images */
-	SortContext context;
+	SortContext context;		/* of the sort, in the current memory context */
 } ArrayArgument;
 
 /*
@@ -121,7 +121,7 @@ sort_array(const ArrayArgument *arg, const char *function, int32 lo, int32 hi)
 	return result;
 }
 
-/* hpsort(keys int4[], descending bool, nulls_first bool) returns int4[] */
+/* hpsort(keys int4[], descending bool, nulls_first bool) returns int4[]: the elements in order */
 Datum
 hpsort(PG_FUNCTION_ARGS)
 {
@@ -132,7 +132,10 @@ hpsort(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(sort_array(&arg, "hpsort", PG_INT32_MIN, PG_INT32_MAX));
 }
 
-/* hpsort(keys int4[], lo int4, hi int4, descending bool, nulls_first bool) returns int4[] */
+/*
+ * hpsort(keys int4[], lo int4, hi int4, descending bool, nulls_first bool) returns int4[]: the
+ * elements in order.  A key that is not between lo and hi is an error.
+ */
 Datum
 hpsort_bounds(PG_FUNCTION_ARGS)
 {
@@ -244,7 +247,10 @@ order_array(const ArrayArgument *arg, const char *function)
 	return result;
 }
 
-/* hpsort_order(keys int4[], descending bool, nulls_first bool) returns int4[] */
+/*
+ * hpsort_order(keys int4[], descending bool, nulls_first bool) returns int4[]: the positions, from
+ * 1 on, of the elements in order; equal elements keep their order
+ */
 Datum
 hpsort_order(PG_FUNCTION_ARGS)
 {

@@ -69,12 +69,12 @@ sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi)
 typedef struct RunArray
 {
 	Oid			type;			/* of a run */
-	ArrayType  *array;
-	Size		used;
-	Size		capacity;
-	int			n;
+	ArrayType  *array;			/* its bytes; the header is filled in at the end */
+	Size		used;			/* bytes of array that have been written */
+	Size		capacity;		/* bytes that are allocated */
+	int			n;				/* runs */
 	HeapTupleHeader image;		/* a run without NULLs, which is copied for each */
-	Size		image_size;
+	Size		image_size;		/* aligned, as runs in an array are */
 	Size		key_offset;		/* where its numbers are */
 	Size		count_offset;
 } RunArray;
@@ -94,7 +94,7 @@ extern TupleDesc run_array_type(Oid array_type);
  */
 extern void run_array_begin(RunArray *runs, TupleDesc tupdesc, uint64 expected);
 
-/* Appends n runs, of keys[i] and counts[i]. */
+/* Appends n runs, of keys[i] and counts[i].  An array over the size limit is an error. */
 extern void run_array_add(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n);
 
 /* Appends the one run of all NULLs, which GROUP BY x ORDER BY x has as well. */
@@ -113,7 +113,7 @@ extern Datum run_array_end(RunArray *runs);
 
 /*
  * A group's keys and NULLs, before they are put in order, and the order that the call asks for.
- * It has 128 bytes, because a query may have millions of groups.
+ * The state has 128 bytes, because a query may have millions of groups.
  */
 typedef struct AggregateState
 {
@@ -127,8 +127,8 @@ typedef struct AggregateState
 } AggregateState;
 
 /*
- * Makes *state a state without rows.  Its keys must be between lo and hi.  NULLs will come
- * last, or first if descending.
+ * Makes *state a state without rows, for keys between lo and hi.  NULLs will come last, or first
+ * if descending.
  *
  * The keys are in the memory of context, which must live as long as the state.
  */
@@ -162,7 +162,7 @@ extern Datum aggregate_state_serialize(AggregateState *state);
 extern Datum aggregate_state_share(AggregateState *state, dsa_area *area);
 extern AggregateState *aggregate_state_receive(const char *data, Size size, dsa_area *area);
 
-/* Adds the keys and NULLs of other to state.  Both must have the same bounds. */
+/* Adds the keys and NULLs of other to state; both states must have the same bounds. */
 extern void aggregate_state_add(AggregateState *state, AggregateState *other);
 
 /*
@@ -230,7 +230,7 @@ extern Datum hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS);
 /*
  * Runs a query, and returns its keys and the number of its NULLs.  A key that is not between lo
  * and hi is an error, and so is a query unless it is one statement that only reads and returns
- * one column of an integer type.  Its rights are the caller's, its snapshot is a new one.
+ * one column of an integer type.  The query has the caller's rights, and a new snapshot.
  *
  * The state is in memory; sorter_reset() and the end of memory free it. fcinfo is the call of
  * the SQL function, whose extension has the aggregate.

@@ -31,7 +31,11 @@ PG_FUNCTION_INFO_V1(hpsort_last);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu_reset);
 
-/* hpsort_algorithms() returns SETOF record */
+/*
+ * hpsort_algorithms() returns SETOF record: a row for each algorithm, with its paper, where it
+ * runs, whether "auto" may choose it, whether it gives permutations, and the limits and the memory
+ * that people should know
+ */
 Datum
 hpsort_algorithms(PG_FUNCTION_ARGS)
 {
@@ -63,7 +67,10 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 
 #define DEVICE_COLUMNS 14
 
-/* hpsort_devices() returns SETOF record; starts no service */
+/*
+ * hpsort_devices() returns SETOF record: a row for the CPU, then one for each GPU of the service.
+ * Where there is none, the second row says why.  Asks a service that runs, but starts none.
+ */
 Datum
 hpsort_devices(PG_FUNCTION_ARGS)
 {
@@ -135,8 +142,8 @@ hpsort_devices(PG_FUNCTION_ARGS)
  *
  * Bounds, and what follows from them, say something about the values of keys.  The caller may
  * lack the right to read these values: a view lets its users read with its owner's rights, and
- * may sort what it does not show.  It is not known which query a sort was part of, since an
- * array comes from wherever functions got it.  So bounds are shown only to those who may see
+ * may sort what it does not show.  Which query a sort was part of is not known, since an array
+ * comes from wherever functions got it.  So bounds are shown only to roles that may see
  * everybody's statistics.
  */
 Datum
@@ -182,7 +189,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	isnull[11] = isnull[12] = isnull[13] = stats->plan.reason == PLAN_FEW;
 	/* Threads are the CPU's. */
 	isnull[15] = stats->plan.device == SORT_DEVICE_GPU;
-	/* The bytes moved are those of a histogram, too, which has the range of the keys. */
+	/* The bytes moved include a histogram's, which has the range of the keys. */
 	if (!values_told)
 		isnull[6] = isnull[7] = isnull[8] = isnull[9] = isnull[10] = isnull[14] = true;
 
@@ -198,7 +205,10 @@ static const GpuFailure shown_failures[] = {
 
 #define STAT_COLUMNS (9 + lengthof(shown_failures))
 
-/* hpsort_stat_gpu() returns record */
+/*
+ * hpsort_stat_gpu() returns record: the state of the service, and what all sessions have counted
+ * since the last reset.  Without shared memory for them all counters are 0.
+ */
 Datum
 hpsort_stat_gpu(PG_FUNCTION_ARGS)
 {
@@ -233,7 +243,7 @@ hpsort_stat_gpu(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull)));
 }
 
-/* hpsort_stat_gpu_reset() returns void */
+/* hpsort_stat_gpu_reset() returns void: sets the counters of hpsort_stat_gpu() to 0 */
 Datum
 hpsort_stat_gpu_reset(PG_FUNCTION_ARGS)
 {

@@ -31,14 +31,17 @@
  */
 typedef struct KeysReceiver
 {
-	DestReceiver pub;
-	bool		aggregate;
+	DestReceiver pub;			/* must come first */
+	bool		aggregate;		/* the row is a state; if not, each row is a key */
 	Oid			type;			/* base type of the keys */
-	MemoryContext memory;
+	MemoryContext memory;		/* below which the state shall be */
 	AggregateState *keys;
 } KeysReceiver;
 
-/* Takes a row of the query; always goes on. */
+/*
+ * DestReceiver.receiveSlot: takes over a state, or adds a key or a NULL.  Always true, for more
+ * rows.  Without rows or with a NULL as the state, the keys stay empty.
+ */
 static bool
 receiver_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -130,7 +133,7 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 
 /* --- a query */
 
-/* Whether a query, or a subquery of it, locks rows. */
+/* Tree walker: whether a query in the node locks rows (FOR UPDATE, FOR SHARE). */
 static bool
 locks_rows(Node *node, void *context)
 {
@@ -224,8 +227,8 @@ keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
 	source = check_statement(plan);
 
 	/*
-	 * The statement's text ends before its semicolon.  It may end with a comment, which the
-	 * parenthesis must not belong to.
+	 * The statement's text ends before its semicolon, maybe with a comment, which the parenthesis
+	 * must not belong to.
 	 */
 	statement = source->raw_parse_tree;
 	length = statement->stmt_len;

@@ -33,7 +33,7 @@
 PG_FUNCTION_INFO_V1(hpsort_preload);
 PG_FUNCTION_INFO_V1(hpsort_support_created);
 
-/* This process loaded the library before its first query. */
+/* Whether this process loaded the library before its first query; set once, by preload_init(). */
 static bool preloaded = false;
 
 void
@@ -63,7 +63,7 @@ library_names(const char *value)
 	return names;
 }
 
-/* Whether hpsort is among names, with or without a directory and the suffix. */
+/* Whether hpsort is among names of libraries, with or without a directory and the suffix. */
 static bool
 lists_hpsort(List *names)
 {
@@ -164,7 +164,11 @@ preload_statement(void)
 	return statement.data;
 }
 
-/* hpsort_preload() returns record */
+/*
+ * hpsort_preload() returns record: whether this session had the library before its first query,
+ * the setting that lists the library, and the statement that would list it.  The last two may be
+ * NULL.
+ */
 Datum
 hpsort_preload(PG_FUNCTION_ARGS)
 {

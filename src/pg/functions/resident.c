@@ -7,8 +7,8 @@
  * - hpsort_resident_check() says whether what is in memory is what the table has.
  *
  * Callers must own the table whose columns they declare.  Declarations are rows of the table
- * hpsort_kept.  They are written by SQL, with the rights of the table's owner, so that its
- * key, its trigger and a read-only transaction have their usual effects.
+ * hpsort_kept, written by SQL with the rights of the owner of hpsort_kept: so its key, its trigger
+ * and a read-only transaction have their usual effects.
  */
 #include "postgres.h"
 
@@ -54,7 +54,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
 PG_FUNCTION_INFO_V1(hpsort_resident_check);
 
-/* Raises an error unless the user owns the relation. */
+/* Raises an error unless the current user owns the relation, which exists. */
 static void
 check_owner(Oid relid)
 {
@@ -118,7 +118,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
 
-	/* Values of int8 may be within int4, those of times and timestamps never are. */
+	/* Values of int8 may be within int4, values of times and timestamps never are. */
 	kind = column_kind(att->atttypid);
 	if (kind == COLUMN_KIND_NONE ||
 		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
@@ -156,8 +156,8 @@ static Oid	declared = InvalidOid;
  * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for the
  * table's name; the statement's $1 is the relation, $2 the array of names.
  *
- * A superuser may have given the table triggers.  They act at once and as the owner, or not at
- * all, and what they set ends with the statement.
+ * A superuser may have given the table triggers.  Triggers act at once and as the owner, or not
+ * at all, and what they set ends with the statement.
  */
 static void
 write_kept(const char *format, Oid relid, ArrayType *names)
@@ -211,7 +211,11 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 	SetUserIdAndSecContext(user, security);
 }
 
-/* hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void */
+/*
+ * hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void: declares columns that are to
+ * be kept in memory.  Columns that are declared already stay so.  The caller must own the
+ * relation.
+ */
 Datum
 hpsort_keep(PG_FUNCTION_ARGS)
 {
@@ -268,7 +272,11 @@ forget_values(Oid relid, const Datum *names, int n)
 	}
 }
 
-/* hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void */
+/*
+ * hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void: takes back
+ * the declarations of the named columns, or of all, and gives up their values in memory.  The
+ * caller must own the relation, if it still exists.
+ */
 Datum
 hpsort_forget(PG_FUNCTION_ARGS)
 {
@@ -332,7 +340,7 @@ trigger_data(FunctionCallInfo fcinfo, const char *function)
  * hpsort_support_kept_insert() returns trigger
  *
  * Called before each row that hpsort_keep or the restore of a dump inserts into hpsort_kept.
- * It leaves out relations that do not exist, since they have not been restored.  A user who
+ * Leaves out relations that do not exist, since they have not been restored.  A user who
  * inserts without hpsort_keep must own the relation.
  */
 Datum
@@ -374,7 +382,10 @@ hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(NULL);
 }
 
-/* Whether the user may know of a column: may read it, or see everybody's statistics. */
+/*
+ * Whether the current user may know of a column: if the user may read the column or the table, or
+ * see everybody's statistics. attnum may be 0 for a column that does not exist.
+ */
 static bool
 may_know(Oid relid, AttrNumber attnum)
 {
@@ -413,7 +424,7 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
 }
 
-/* Returns the status of a column, or NULL if there is none. */
+/* Returns the ResidentStatus of a column; NULL if resident memory knows nothing of it. */
 static const ResidentStatus *
 find_status(List *statuses, Oid relid, AttrNumber attnum)
 {
@@ -470,7 +481,7 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
-/* Whether a list of declarations has that column. */
+/* Whether a list of ResidentDeclaration has that column. */
 static bool
 is_declared(List *declarations, Oid relid, const char *attribute)
 {
@@ -538,7 +549,10 @@ hpsort_resident(PG_FUNCTION_ARGS)
 
 #define CHECKED_COLUMNS 6
 
-/* Adds a row for each declared column of a relation that has storage. */
+/*
+ * Adds a row for each declared column of a relation, which has storage and is locked: what the
+ * comparison of its values in memory with the table has found.
+ */
 static void
 check_columns(ReturnSetInfo *rsinfo, Relation rel)
 {

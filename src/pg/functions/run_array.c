@@ -24,6 +24,7 @@ run_type_check(TupleDesc tupdesc)
 				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
 }
 
+/* The descriptor is a copy, which the caller may keep, and blessed for making rows. */
 TupleDesc
 run_array_type(Oid array_type)
 {
@@ -37,7 +38,7 @@ run_array_type(Oid array_type)
 	return tupdesc;
 }
 
-/* Makes room for size bytes more.  An error if the array would be too large. */
+/* Makes room for size more bytes, and may move the array.  An error if it gets too large. */
 static void
 reserve(RunArray *runs, Size size)
 {
@@ -79,6 +80,7 @@ run_array_begin(RunArray *runs, TupleDesc tupdesc, uint64 expected)
 	runs->array = (ArrayType *) palloc(runs->capacity);
 }
 
+/* The image of a run is copied, and its numbers overwritten: no tuple is formed for each. */
 void
 run_array_add(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n)
 {
@@ -110,6 +112,7 @@ run_array_add_nulls(RunArray *runs, TupleDesc tupdesc, int64 nulls)
 	runs->n++;
 }
 
+/* An array without elements has no dimensions: another one is made. */
 Datum
 run_array_end(RunArray *runs)
 {

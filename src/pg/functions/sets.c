@@ -50,13 +50,13 @@ PG_FUNCTION_INFO_V1(hpsort_support_column);
  */
 typedef struct SetState
 {
-	AggregateState *all;
-	SortWant	want;
-	SorterCursor cursor;
+	AggregateState *all;		/* all keys, unordered */
+	SortWant	want;			/* SORT_WANT_KEYS or SORT_WANT_RUNS */
+	SorterCursor cursor;		/* over the keys in order */
 	int64		nulls;			/* still to be returned ... */
 	bool		nulls_first;	/* ... before or after the keys */
 	size_t		at;				/* next one of the batch */
-	size_t		got;
+	size_t		got;			/* of the batch; 0 before the first one and behind the last key */
 	int32		keys[SET_BATCH];
 	uint64		counts[SET_BATCH];	/* of runs; of keys zeros */
 } SetState;
@@ -73,11 +73,11 @@ typedef AggregateState *(*SetKeys) (FunctionCallInfo fcinfo, MemoryContext memor
 typedef struct SetRow
 {
 	bool		isnull;
-	int32		key;
+	int32		key;			/* if it is not NULL */
 	int64		count;			/* of a run */
 } SetRow;
 
-/* Puts keys in order, and returns them as a set in memory; NULL if the function has no rows. */
+/* Returns the keys of a function in order, as a set in memory; NULL if it has no rows. */
 static SetState *
 start_set(FunctionCallInfo fcinfo, MemoryContext memory, SetKeys keys, const char *function,
 		  SortWant want)
@@ -158,7 +158,7 @@ row_type(FunctionCallInfo fcinfo, SortWant want)
 
 /* --- a set into a tuplestore */
 
-/* Whether the caller wants the set in a tuplestore. */
+/* Whether the caller can take the set in a tuplestore, and prefers it: a function in FROM. */
 static bool
 is_stored(FunctionCallInfo fcinfo)
 {
@@ -202,7 +202,7 @@ store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
 	heap_freetuple(tuple);
 }
 
-/* Returns a set in a tuplestore. */
+/* Returns a set in a tuplestore, empty if the function has no rows; frees the set itself. */
 static Datum
 return_stored(FunctionCallInfo fcinfo, SetKeys keys, const char *function, SortWant want)
 {
@@ -309,14 +309,17 @@ keys_of_array(FunctionCallInfo fcinfo, MemoryContext memory, SortOrder *order)
 	return keys;
 }
 
-/* hpsort_set(keys int4[], descending bool, nulls_first bool) returns SETOF int4 */
+/* hpsort_set(keys int4[], descending bool, nulls_first bool) returns SETOF int4: in order */
 Datum
 hpsort_set(PG_FUNCTION_ARGS)
 {
 	return set_return(fcinfo, keys_of_array, "hpsort_set", SORT_WANT_KEYS);
 }
 
-/* hpsort_runs(keys int4[]) returns SETOF hpsort_run */
+/*
+ * hpsort_runs(keys int4[]) returns SETOF hpsort_run: the different elements of an array,
+ * ascending, with their counts; that of NULLs last
+ */
 Datum
 hpsort_runs(PG_FUNCTION_ARGS)
 {
@@ -325,7 +328,7 @@ hpsort_runs(PG_FUNCTION_ARGS)
 
 /* --- the set of a query */
 
-/* The SetKeys of hpsort_query(). */
+/* The SetKeys of hpsort_query(): NULL where the query or the direction is NULL. */
 static AggregateState *
 query_keys(FunctionCallInfo fcinfo, MemoryContext memory, SortOrder *order)
 {
@@ -370,21 +373,21 @@ column_keys(FunctionCallInfo fcinfo, MemoryContext memory, SortOrder *order)
 	return keys_of_column(fcinfo, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)), lo, hi, memory);
 }
 
-/* returns SETOF int4 */
+/* hpsort_column(...) returns SETOF int4: the values of the column in order */
 Datum
 hpsort_column(PG_FUNCTION_ARGS)
 {
 	return set_return(fcinfo, column_keys, "hpsort_column", SORT_WANT_KEYS);
 }
 
-/* returns SETOF hpsort_run */
+/* hpsort_column_runs(...) returns SETOF hpsort_run: the different values, with their counts */
 Datum
 hpsort_column_runs(PG_FUNCTION_ARGS)
 {
 	return set_return(fcinfo, column_keys, "hpsort_column_runs", SORT_WANT_RUNS);
 }
 
-/* returns int4[], NULL for no rows as array_agg */
+/* hpsort_column_array(...) returns int4[]: NULL for no rows, as of array_agg */
 Datum
 hpsort_column_array(PG_FUNCTION_ARGS)
 {

@@ -27,14 +27,14 @@
 #include "sort/error.h"
 
 /*
- * A memory context in which a job was opened.  When it is reset, its jobs end.
- * Allocated in that context, once, however many jobs are opened in it.
+ * A memory context in which a job was opened, and which ends its jobs when it is reset or deleted.
+ * The struct is allocated in that context, once, however many jobs are opened there.
  */
 typedef struct WatchedContext
 {
-	dlist_node	node;
+	dlist_node	node;			/* in watched */
 	MemoryContext memory;
-	MemoryContextCallback callback;
+	MemoryContextCallback callback; /* memory_goes; arg is this struct */
 } WatchedContext;
 
 static dlist_head watched = DLIST_STATIC_INIT(watched);
@@ -60,6 +60,12 @@ weighted_costs(const Connection *connection)
 	return &weighted;
 }
 
+/*
+ * SortGpu.costs: returns what work costs on the service's device, or NULL if the session has no
+ * way to it now; then *reason is a phrase, or NULL where there is nothing to explain.  Connects,
+ * and has a service started that does not run.  With required, waits for a service that is
+ * starting; raises no error.
+ */
 static const SortDeviceCosts *
 backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 {
@@ -84,6 +90,10 @@ backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 	return NULL;
 }
 
+/*
+ * SortGpu.failed: counts a sort that the GPU was to do and that the CPU does instead, under
+ * GPU_UNSUPPORTED if only a GPU could do it, else under the reason that was noted last.
+ */
 static void
 backend_failed(void *arg, const SortError *err)
 {
@@ -121,6 +131,7 @@ end_job(Connection *connection)
 	}
 }
 
+/* The callback of a WatchedContext, whose memory goes: ends the jobs opened in that memory. */
 static void
 memory_goes(void *arg)
 {
@@ -133,7 +144,11 @@ memory_goes(void *arg)
 			end_job(&connections[i]);
 }
 
-/* A portal or (sub)transaction ends: CurrentResourceOwner is its owner. */
+/*
+ * The callback for resource owners, called in three phases of each owner that is released, which
+ * is CurrentResourceOwner: ends the jobs that were opened under it.  The first phase ends them,
+ * later ones find none.
+ */
 static void
 owner_goes(ResourceReleasePhase phase, bool commits, bool top_level, void *arg)
 {
@@ -144,7 +159,10 @@ owner_goes(ResourceReleasePhase phase, bool commits, bool top_level, void *arg)
 			end_job(&connections[i]);
 }
 
-/* From now on jobs end with memory, their sorter's.  False: there is no memory. */
+/*
+ * Has jobs that are opened in memory, their sorter's, end with it.  Does nothing if that memory is
+ * watched already.  False if there is no memory for it.
+ */
 static bool
 watch(MemoryContext memory)
 {
@@ -172,8 +190,9 @@ watch(MemoryContext memory)
 }
 
 /*
- * A connection that no job uses, made usable, or NULL.  A stream gets none if there is
- * a stream already: it would leave no connection for sorts at their end.
+ * Returns a connection that no job uses, made usable, or NULL with the reason in err. insist as in
+ * connection_make_usable.  A stream gets none if there is a stream already: it would leave no
+ * connection for sorts at their end.
  */
 static Connection *
 free_connection(bool stream, bool insist, SortError *err)
@@ -199,6 +218,11 @@ free_connection(bool stream, bool insist, SortError *err)
 	return NULL;
 }
 
+/*
+ * SortDevice.open: opens a job over a free connection of the session.  The job ends with the
+ * memory of context's allocator, which is a memory context, and with the current resource owner.
+ * Where the caller has been interrupted, the status is SORT_CANCELLED.
+ */
 static SortStatus
 backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
@@ -222,7 +246,7 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 	return SORT_OK;
 }
 
-/* The client's device, but for open: gpu_backend_install makes it. */
+/* The client's device with backend_open as its open; filled in by gpu_backend_install. */
 static SortDevice backend_device;
 
 static const SortGpu gpu_backend = {

@@ -21,8 +21,8 @@
 #include "sort/clock.h"
 
 /*
- * A running service greets within a millisecond.  Under "auto" it is waited for no
- * longer than the CPU takes for a few million keys.
+ * Under "auto" a service that runs is waited for no longer than the CPU takes for a few million
+ * keys; a healthy one greets within a millisecond.
  */
 #define GREETING_MS 250
 
@@ -33,12 +33,12 @@
 /* How long a wait for the service goes on before it looks for interrupts. */
 #define WAIT_SLICE_MS 20
 
-/* A wake-up that is lost costs so much, not the whole start timeout. */
+/* What a lost wake-up costs: how long a session sleeps before it looks at the state again. */
 #define START_POLL_MS 100
 
 Connection	connections[CONNECTIONS];
 
-/* The last reason for having no GPU, and its kind. */
+/* The last reason for having no GPU, a phrase, and its kind (connections_note). */
 static char reason_text[192];
 static GpuFailure last_failure = GPU_OK;
 
@@ -51,6 +51,7 @@ static struct
 	char text[	160];
 }			avoided;
 
+/* Returns the wait event of a wait for the service, for pg_stat_activity. */
 static uint32
 wait_event(void)
 {
@@ -89,6 +90,7 @@ connections_note(GpuFailure failure, const char *text)
 	strlcpy(reason_text, text, sizeof(reason_text));
 }
 
+/* Closes a connection, which no job may use, and gives back its external descriptor. */
 static void
 disconnect(Connection *connection)
 {
@@ -100,11 +102,11 @@ disconnect(Connection *connection)
 	memset(connection, 0, sizeof(*connection));
 }
 
-/* A service has failed: "auto" leaves it alone for some seconds. */
+/* Notes that a service has failed, so that "auto" leaves it alone for some seconds. */
 static void
 avoid_service(int service_pid, GpuFailure failure, const char *text)
 {
-	/* These failures pass by themselves. */
+	/* A shortage passes, and another job may be possible; pid 0 is no service to avoid. */
 	if (failure == GPU_RESOURCES || failure == GPU_NO_CHUNKS || failure == GPU_NO_MEMORY ||
 		failure == GPU_UNSUPPORTED || service_pid == 0)
 		return;
@@ -149,7 +151,11 @@ job_closed(void *arg, const GpuCounters *counters)
 	connection->memory = NULL;
 }
 
-/* Connects.  False, with the reason noted, if that is not possible now. */
+/*
+ * Connects to the service at SERVICE_SOCKET, which must greet within timeout_ms, and fills in
+ * *connection.  False, with the reason noted, if that is not possible now: a service that does not
+ * greet is looked after by the supervisor, and "auto" leaves a service that has failed alone.
+ */
 static bool
 connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 {
@@ -170,7 +176,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	SortStatus	status;
 	char text[	160];
 
-	/* For the socket.  The shared memory's descriptor is closed before this returns. */
+	/* For the socket: the shared memory's descriptor is closed before the call returns. */
 	if (!AcquireExternalFD())
 	{
 		connections_note(GPU_RESOURCES, "too many files are open to connect to the GPU service");
@@ -194,7 +200,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	return true;
 }
 
-/* Whether there may be a service, whose state *status is.  If not, notes why. */
+/* Whether there may be a service for this session; then *status is its state.  Notes why not. */
 static bool
 service_is_known(ServiceStatus *status)
 {
@@ -226,8 +232,9 @@ note_state(const ServiceStatus *status)
 }
 
 /*
- * Whether the service runs, so that *status can be connected to; has one started
- * that does not.  If not, notes why; *wait is set when that may change soon.
+ * Whether the service runs, so that it can be connected to; *status is its state.  Has a service
+ * started that does not run, and does not wait for it.  If there is none, notes why; *wait is set
+ * when that may change soon.
  */
 static bool
 service_is_there(ServiceStatus *status, bool *wait)
@@ -289,11 +296,15 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 		return true;
 	}
 
-	/* The service may have ended just now, and its supervisor not know yet. */
+	/* The service may have ended a moment ago: the supervisor starts another one soon. */
 	*wait = last_failure == GPU_NOT_RUNNING || last_failure == GPU_LOST;
 	return false;
 }
 
+/*
+ * The session prepares to sleep before it looks at the state, so that a change in between wakes it
+ * up.  Each round looks for interrupts, which end the wait without an error.
+ */
 bool
 connection_wait_until_usable(Connection *connection)
 {
@@ -355,7 +366,7 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 			note_state(&status);
 		else
 		{
-			/* A connection without a job, if there is one. */
+			/* The state can be asked for over any connection that no job uses. */
 			if (connection->memory)
 				connection = &connections[1];
 			usable = connection_make_usable(connection, true, &wait);

@@ -4,7 +4,7 @@
  *
  * The first sort that may be worth it connects; a connection is kept for the
  * sorts to come.  Called by backend.c.  Nothing here raises an error: when there
- * is no connection, connections_failure() and connections_reason() tell why.
+ * is no connection, connections_failure() and connections_reason() return why.
  */
 #ifndef HPSORT_PG_GPU_CONNECTIONS_H
 #define HPSORT_PG_GPU_CONNECTIONS_H
@@ -22,6 +22,7 @@
 
 #define CONNECTIONS_IN_USE "all connections of the session to the GPU service are in use"
 
+/* A connection, and the job that uses it. */
 typedef struct Connection
 {
 	GpuClient  *client;			/* NULL: there is none */
@@ -34,6 +35,7 @@ typedef struct Connection
 	bool		stream;			/* opened before all keys were there */
 } Connection;
 
+/* All connections of the session; connections[0] is the one that is made first. */
 extern Connection connections[CONNECTIONS];
 
 /*
@@ -49,8 +51,10 @@ extern bool connection_make_usable(Connection *connection, bool insist, bool *wa
 /* Does what connection_make_usable does with insist, and waits for a service that is starting. */
 extern bool connection_wait_until_usable(Connection *connection);
 
-/* Notes the kind of, and a phrase for, the last reason for having no GPU. */
+/* Notes the kind of, and a phrase for, the last reason for having no GPU; the phrase is copied. */
 extern void connections_note(GpuFailure failure, const char *text);
+
+/* Return what was noted last, GPU_OK and "" at first; the phrase is valid until the next one. */
 extern GpuFailure connections_failure(void);
 extern const char *connections_reason(void);
 

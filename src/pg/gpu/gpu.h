@@ -34,12 +34,12 @@ extern int	connections_devices(GpuDeviceStatus *devices, int max, const char **s
 extern void supervisor_register(void);
 
 /*
- * Has the postmaster start that worker, and does not wait for it.  False, and
- * *reason a phrase, when that is not possible.
+ * Has the postmaster start that worker, and does not wait for it.  True also if another process
+ * has asked for it.  False, with a phrase in *reason, if no worker is left.
  */
 extern bool supervisor_request(const char **reason);
 
-/* The worker's entry point. */
+/* The worker's entry point: never returns, and exits when there is nothing to keep running. */
 extern PGDLLEXPORT void hpsort_gpu_supervisor_main(Datum arg);
 
 #endif							/* HPSORT_PG_GPU_GPU_H */

@@ -29,7 +29,7 @@
 /* How long a service that was asked to stop may take. */
 #define STOP_MS 5000
 
-/* Its path, once service_is_installed has found it. */
+/* The path of the program, once service_is_installed has found it. */
 static char program[MAXPGPATH];
 
 bool
@@ -58,7 +58,7 @@ service_is_installed(const char **reason)
 	return false;
 }
 
-/* The program's arguments, in the current memory context; NULL at the end. */
+/* Returns the program's arguments, NULL at the end, in the current context; program is set. */
 static char **
 service_arguments(void)
 {
@@ -80,7 +80,7 @@ service_arguments(void)
 	return argv;
 }
 
-/* Arguments as one string, in TopMemoryContext. */
+/* Returns arguments as one string, in TopMemoryContext, to be compared with later ones. */
 static char *
 join_arguments(char **argv)
 {
@@ -104,8 +104,10 @@ close_end(int *fd)
 }
 
 /*
- * Runs in the child, between fork and exec: async-signal-safe calls only, and
- * nothing of PostgreSQL's.
+ * Turns the child into the service: input becomes its standard input, output its standard output
+ * and error.  Never returns.  Runs between fork and exec: async-signal-safe calls only, and
+ * nothing of PostgreSQL's.  If parent, the worker, has died before the kernel was asked to kill
+ * the child with it, the child ends itself.
  */
 static pg_noinline void
 become_service(char **argv, int input, int output, pid_t parent)
@@ -119,14 +121,14 @@ become_service(char **argv, int input, int output, pid_t parent)
 	size_t		i;
 	int			fd;
 
-	/* exec keeps signals ignored that are, and blocked that are. */
+	/* exec resets handlers, but signals that are ignored or blocked stay so. */
 	for (i = 0; i < lengthof(reset); i++)
 		sigaction(reset[i], &action, NULL);
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	/* A service that hangs does not see the end of its input. */
+	/* A service that hangs does not see the end of its input: the kernel kills it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_NOT_EXECUTED);
@@ -153,6 +155,10 @@ become_service(char **argv, int input, int output, pid_t parent)
 	_exit(EXIT_NOT_EXECUTED);
 }
 
+/*
+ * The worker keeps one end of each pipe.  The child's ends are closed here, so that reading meets
+ * the end when the child has gone, and the child meets the end of its input when the worker has.
+ */
 void
 service_process_start(ServiceProcess *service)
 {
@@ -208,7 +214,11 @@ service_process_is_outdated(const ServiceProcess *service)
 	return outdated;
 }
 
-/* Handles a line that the process wrote: that it is ready, or a line for the log. */
+/*
+ * Handles a line that the process wrote, without its end: "ready" makes the state SERVICE_RUNNING,
+ * once; any other line goes to the server's log.  Warnings, errors and lines that are not of log.c
+ * are kept in said.
+ */
 static void
 take_line(ServiceProcess *service, const char *line)
 {
@@ -275,7 +285,7 @@ service_process_read(ServiceProcess *service)
 			return;
 		if (n <= 0)
 		{
-			/* SIGCHLD tells of the end of the process. */
+			/* The end of the process itself is reported by SIGCHLD. */
 			close_end(&service->output);
 			return;
 		}
@@ -295,6 +305,7 @@ service_process_read(ServiceProcess *service)
 	}
 }
 
+/* What the process wrote last, which is read first, usually says why it has ended. */
 bool
 service_process_reap(ServiceProcess *service, int *status)
 {
@@ -314,6 +325,7 @@ service_process_reap(ServiceProcess *service, int *status)
 	return true;
 }
 
+/* Each round after STOP_MS kills.  SERVICE_STARTING keeps others from starting a service. */
 void
 service_process_stop(ServiceProcess *service)
 {

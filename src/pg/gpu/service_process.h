@@ -1,13 +1,13 @@
 /*
  * service_process.h
  *		The process of the GPU service, hpsort-gpud, as the child of a background
- *		worker: starting it, reading what it says, its end.
+ *		worker: its start, its output, its end.
  *
- * hpsort-gpud is a program of its own, no child of the postmaster: when it
- * crashes, nothing else does.  It dies with the worker in any case: its standard
- * input is a pipe from the worker, whose end it takes as the order to exit, and
- * the kernel kills it should it not listen.  It stays in the worker's process
- * group, so that the postmaster's signals at shutdown reach it, too.
+ * hpsort-gpud is a program of its own, no child of the postmaster: a crash of the service ends
+ * nothing else.  The service always dies with the worker: its standard input is a pipe from the
+ * worker, whose end is the order to exit, and the kernel kills a service that does not obey.  The
+ * service stays in the worker's process group, so that the postmaster's signals at shutdown reach
+ * the service, too.
  *
  * Called by supervisor.c alone, but for service_is_installed.  Knows PostgreSQL
  * and processes, neither the protocol nor GPUs.
@@ -32,7 +32,7 @@ typedef struct ServiceProcess
 	char	   *command;		/* its arguments in one string; NULL: never started */
 	char		said[160];		/* its last line that was no news of success */
 	char		line[1024];		/* a line not yet complete */
-	size_t		line_len;
+	size_t		line_len;		/* bytes of line */
 } ServiceProcess;
 
 /*
@@ -42,22 +42,25 @@ typedef struct ServiceProcess
  */
 extern bool service_is_installed(const char **reason);
 
-/*
- * Starts the program as the settings say.  If that is not possible, pid stays 0
- * and said tells why.
- */
+/* Starts the program as the settings say; if that fails, pid stays 0 and said is the reason. */
 extern void service_process_start(ServiceProcess *service);
 
 /* Whether the settings have changed so that a running process needs other arguments. */
 extern bool service_process_is_outdated(const ServiceProcess *service);
 
-/* Forwards what the process has written to the server's log, as far as it is there. */
+/*
+ * Handles what the process has written, as far as it is there, without waiting: lines go to the
+ * server's log, "ready" changes the state.
+ */
 extern void service_process_read(ServiceProcess *service);
 
-/* Whether the process has ended; *status is waitpid's. */
+/* Whether the process has ended; then its last lines are handled, and *status is waitpid's. */
 extern bool service_process_reap(ServiceProcess *service, int *status);
 
-/* Asks a process that runs to stop, and waits until it has; kills it in the end. */
+/*
+ * Asks a process that runs to stop, and waits until it has; kills it after 5 s.  May be left by an
+ * error of an interrupt: then the process still runs.
+ */
 extern void service_process_stop(ServiceProcess *service);
 
 /* Kills a process that runs, and waits for it: for the worker's own end. */

@@ -27,9 +27,9 @@ typedef struct ServiceShared
 	slock_t		mutex;
 	ServiceStatus status;
 	Latch	   *supervisor;		/* valid while status.supervisor_pid is set */
-	ConditionVariable changed;
+	ConditionVariable changed;	/* see service_prepare_wait */
 	pg_atomic_uint64 counters[SERVICE_COUNTERS];
-	pg_atomic_uint64 reset_at;
+	pg_atomic_uint64 reset_at;	/* a TimestampTz: when counters were last reset */
 } ServiceShared;
 
 static ServiceShared *shared;
@@ -40,6 +40,7 @@ service_state_preload(void)
 	shared_memory_request(sizeof(ServiceShared));
 }
 
+/* Initializes the shared struct, once, in the process that makes it. */
 static void
 init(void *data)
 {
@@ -55,7 +56,7 @@ init(void *data)
 	pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
 }
 
-/* The shared struct, or NULL: then there is no GPU, and no error. */
+/* Returns the shared struct, or NULL: without it there is no GPU, and no error. */
 static ServiceShared *
 attach(void)
 {
@@ -107,7 +108,11 @@ service_may_start(const ServiceStatus *status)
 	}
 }
 
-/* Called under the mutex; now was read before that was taken. */
+/*
+ * Sets the state, and since when; suspicions of the process before are forgotten.  Called with the
+ * mutex; now was read before the mutex was taken, because nothing that may take long is done under
+ * a spinlock.
+ */
 static void
 change_state(ServiceShared *s, ServiceState state, int service_pid, const char *text,
 			 TimestampTz now)
@@ -119,6 +124,7 @@ change_state(ServiceShared *s, ServiceState state, int service_pid, const char *
 	strlcpy(s->status.text, text, sizeof(s->status.text));
 }
 
+/* The state is judged on a copy; the start is claimed only if the state is still that one. */
 bool
 service_claim_start(void)
 {
@@ -207,7 +213,8 @@ service_suspect(int service_pid)
 		latch = s->supervisor;
 	}
 	SpinLockRelease(&s->mutex);
-	/* Latches of processes lie in shared memory and stay there. */
+
+	/* If the supervisor has exited, its latch is still valid shared memory. */
 	if (latch)
 		SetLatch(latch);
 }

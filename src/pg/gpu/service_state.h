@@ -6,8 +6,8 @@
  * Written by the supervisor (state) and by backends (counters, requests to
  * start); knows PostgreSQL, but neither sockets nor GPUs.
  *
- * The state is some 400 bytes of PostgreSQL's shared memory.  They are reserved
- * where hpsort is preloaded; else they are taken on first use from what the server
+ * The state is some 400 bytes of PostgreSQL's shared memory, which are reserved
+ * where hpsort is preloaded, else taken on first use from what the server
  * keeps spare.  Shared memory lives exactly as long as the cluster's processes: no
  * file can outlive a crash, and no full disk can take a page away.
  */
@@ -32,6 +32,7 @@ typedef enum ServiceState
 	SERVICE_FAILED				/* cannot be started: not tried before a reload */
 } ServiceState;
 
+/* The state of the service, as all processes see it. */
 typedef struct ServiceStatus
 {
 	ServiceState state;
@@ -54,7 +55,7 @@ typedef enum ServiceCounter
 	SERVICE_COUNTERS = SERVICE_FALLBACKS + GPU_FAILURES
 } ServiceCounter;
 
-/* Called by _PG_init while shared_preload_libraries are loaded. */
+/* Reserves the shared memory.  Called by _PG_init while shared_preload_libraries are loaded. */
 extern void service_state_preload(void);
 
 /* A copy of the state; false when there is no shared memory for it. */
@@ -73,19 +74,21 @@ extern bool service_may_start(const ServiceStatus *status);
 extern bool service_claim_start(void);
 
 /*
- * Makes this process the supervisor; false if there is one already.  The
- * supervisor releases that when it exits.
+ * Makes this process the supervisor, with the state SERVICE_STARTING; false if there is one
+ * already, or no shared memory.  The supervisor releases the claim when it exits: then the state
+ * is the one that it has set last, or SERVICE_STOPPED.
  */
 extern bool service_claim_supervision(void);
 extern void service_release_supervision(void);
 
 /*
- * Called by the supervisor, and by a process that has claimed a start and cannot
- * have one.
+ * Sets the state, the pid of the service (0: none) and the reason for the state, a phrase that is
+ * copied, and wakes up all processes that wait for a change.  Called by the supervisor, and by a
+ * process that has claimed a start and cannot have one.
  */
 extern void service_set_state(ServiceState state, int service_pid, const char *text);
 
-/* Has the supervisor find out whether the service with that pid still answers. */
+/* Has the supervisor find out whether the service still answers, unless it was replaced. */
 extern void service_suspect(int service_pid);
 
 /*
@@ -100,6 +103,7 @@ extern void service_count(ServiceCounter counter, uint64 n);
 /* The counters (SERVICE_COUNTERS), and when they were last reset; 0 without shared memory. */
 extern void service_counters(uint64 *counters, TimestampTz *since);
 
+/* Sets all counters to 0; what other processes count at this moment may be lost. */
 extern void service_reset_counters(void);
 
 #endif							/* HPSORT_PG_GPU_SERVICE_STATE_H */

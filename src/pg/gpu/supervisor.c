@@ -60,6 +60,7 @@ static ServiceProcess service = {.input = -1,.output = -1};
 static int64 next_start;
 static int	delay;
 
+/* What both registrations have in common: no database, and also on a standby. */
 static void
 fill_worker(BackgroundWorker *worker)
 {
@@ -87,6 +88,7 @@ supervisor_register(void)
 	RegisterBackgroundWorker(&worker);
 }
 
+/* A claimed start that gets lost can be requested again after a while (service_may_start). */
 bool
 supervisor_request(const char **reason)
 {
@@ -111,8 +113,9 @@ supervisor_request(const char **reason)
  */
 
 /*
- * Reloads the settings; stops a service that runs with others.  One that has failed is started at
- * once: whoever reloads may have removed the cause.
+ * Reloads the settings, and stops a service that runs with others, or that shall not run any more.
+ * keep_running starts the next one at once, also after failures: whoever reloads may have removed
+ * the cause.
  */
 static void
 obey_reload(void)
@@ -136,7 +139,7 @@ obey_reload(void)
 	next_start = 0;
 }
 
-/* Called whenever this worker exits: the service ends first. */
+/* The callback at this worker's exit: the service ends first. */
 static void
 supervisor_exit(int code, Datum arg)
 {
@@ -144,6 +147,7 @@ supervisor_exit(int code, Datum arg)
 	service_release_supervision();
 }
 
+/* The handler of SIGCHLD: wakes up the main loop, which looks whether the service has ended. */
 static void
 handle_sigchld(SIGNAL_ARGS)
 {
@@ -153,7 +157,7 @@ handle_sigchld(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
-/* Ends this worker; the state tells why there is no service. */
+/* Ends this worker; the state and text, a phrase that may be empty, say why. */
 pg_noreturn static void
 retire(ServiceState state, const char *text)
 {
@@ -163,9 +167,9 @@ retire(ServiceState state, const char *text)
 
 /*
  * The hook (GpuClientHooks) that waits for an answer of the service whose pid is
- * *arg.  It waits in short slices and leaves the latch alone, which wait_for_work
- * needs.  Meanwhile it serves what else may happen: barriers, the shutdown, and a
- * reload, which may end that service.
+ * *arg.  The hook waits in short slices, and leaves the latch alone, which wait_for_work needs.
+ * Between two slices the hook serves what else may happen: barriers, the shutdown, and a reload,
+ * which may end that service.
  */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
@@ -260,7 +264,7 @@ check_suspect(void)
 		service_set_state(SERVICE_RUNNING, (int) service.pid, "");
 }
 
-/* The service could not be started, or has failed: each attempt waits longer. */
+/* Plans the next start after a failure; the wait doubles with each one in a row. */
 static void
 restart_later(const char *text)
 {
@@ -269,7 +273,7 @@ restart_later(const char *text)
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
 
-/* Starts the service if it is time to; ends this worker if there shall be none. */
+/* Starts the service if it is due; ends this worker if it is not wanted or not installed. */
 static void
 keep_running(void)
 {
@@ -292,7 +296,11 @@ keep_running(void)
 	}
 }
 
-/* Waits for something to do, unless a signal has already asked for it. */
+/*
+ * Waits for something to do: the latch (a signal, a suspicion), output of the service, its next
+ * start, or a look at a start that takes long.  Returns at once if a signal has already asked for
+ * something.
+ */
 static void
 wait_for_work(void)
 {
@@ -315,7 +323,12 @@ wait_for_work(void)
 	ResetLatch(MyLatch);
 }
 
-/* The service has ended, as waitpid says: plans the next start, or ends this worker. */
+/*
+ * Handles the end of the service; status is waitpid's.  Ends this worker after an orderly end,
+ * which somebody has asked for, and where the next service would fail in the same way: no device,
+ * options that are not valid, a program that cannot be executed.  After any other end plans the
+ * next start.
+ */
 static void
 after_end(int status)
 {
@@ -343,6 +356,7 @@ after_end(int status)
 			(errmsg("%s; restarting it in %d ms", text, delay)));
 }
 
+/* Each step of a round finds out by itself whether there is something to do. */
 void
 hpsort_gpu_supervisor_main(Datum arg)
 {

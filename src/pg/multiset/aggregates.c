@@ -23,8 +23,9 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_moving_invtransfn);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_finalfn);
 
 /*
- * Makes the state of argument 0, where that is no state that may be changed: without keys for
- * NULL, else with the keys of a flat value. moving: keys will be taken away from the state.
+ * Returns a new state, in the aggregate's memory, for argument 0, which is no state that may be
+ * changed: NULL gives an empty one, a flat value one with its keys.  With moving, keys will be
+ * taken away from the state.
  */
 static pg_noinline ExpandedMultiset *
 begin_state(FunctionCallInfo fcinfo, bool moving)
@@ -38,7 +39,7 @@ begin_state(FunctionCallInfo fcinfo, bool moving)
 	return state;
 }
 
-/* Returns the state in argument 0, to be changed. moving: keys will be taken away. */
+/* Returns the state in argument 0, or a new one for it.  With moving, keys will be taken away. */
 static inline ExpandedMultiset *
 state_arg(FunctionCallInfo fcinfo, bool moving)
 {
@@ -48,7 +49,11 @@ state_arg(FunctionCallInfo fcinfo, bool moving)
 	return likely(state != NULL) ? state : begin_state(fcinfo, moving);
 }
 
-/* (int4multiset, int4) returns int4multiset */
+/*
+ * (int4multiset, int4) returns int4multiset: transition function of int4multiset_agg(x).  Adds the
+ * key, unless it is NULL.  The state is never NULL, so that groups of NULLs alone have an empty
+ * multiset.
+ */
 Datum
 hpsort_support_multiset_transfn(PG_FUNCTION_ARGS)
 {
@@ -59,7 +64,11 @@ hpsort_support_multiset_transfn(PG_FUNCTION_ARGS)
 	return multiset_expanded_datum(state);
 }
 
-/* (int4multiset, int4, weight int8) returns int4multiset */
+/*
+ * (int4multiset, int4, weight int8) returns int4multiset: transition function of
+ * int4multiset_agg(x, weight).  Adds the key weight times, unless one of them is NULL.  A negative
+ * weight is an error.
+ */
 Datum
 hpsort_support_multiset_weight_transfn(PG_FUNCTION_ARGS)
 {

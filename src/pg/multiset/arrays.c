@@ -42,7 +42,7 @@ check_nulls(const ArrayType *array)
  */
 #define FILLED_AT_ONCE ((uint64) 1 << 20)
 
-/* Writes a key count times to out, and returns where it ended. */
+/* Writes a key count times to out, and returns where it ended.  Looks for interrupts. */
 static int32 *
 fill(int32 *out, int32 key, uint64 count)
 {
@@ -58,7 +58,7 @@ fill(int32 *out, int32 key, uint64 count)
 	return out;
 }
 
-/* (int4[]) returns int4multiset */
+/* (int4[]) returns int4multiset: a cast.  A NULL among the elements is an error. */
 Datum
 hpsort_support_multiset_from_keys(PG_FUNCTION_ARGS)
 {
@@ -79,7 +79,7 @@ hpsort_support_multiset_from_keys(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(value);
 }
 
-/* (int4multiset) returns int4[] */
+/* (int4multiset) returns int4[]: a cast; more keys than an array can have are an error */
 Datum
 hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
 {
@@ -102,7 +102,10 @@ hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(array);
 }
 
-/* (hpsort_run[]) returns int4multiset */
+/*
+ * (hpsort_run[]) returns int4multiset: a cast.  Runs may come in any order, and counts of equal
+ * keys are added up.  A NULL run, key or count, or a count below 1, is an error.
+ */
 Datum
 hpsort_support_multiset_from_runs(PG_FUNCTION_ARGS)
 {
@@ -146,7 +149,7 @@ hpsort_support_multiset_from_runs(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(value);
 }
 
-/* (int4multiset) returns hpsort_run[] */
+/* (int4multiset) returns hpsort_run[]: a cast, to the runs in ascending order of keys. */
 Datum
 hpsort_support_multiset_to_runs(PG_FUNCTION_ARGS)
 {

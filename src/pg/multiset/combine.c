@@ -16,7 +16,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_scale);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_scale_by);
 PG_FUNCTION_INFO_V1(int4multiset_restrict);
 
-/* Adds the runs that are left in a reader. */
+/* Adds the runs that are left in a reader, from its place in its block on, to a builder. */
 static void
 add_rest(MultisetBuilder *builder, MultisetReader *reader)
 {
@@ -28,7 +28,10 @@ add_rest(MultisetBuilder *builder, MultisetReader *reader)
 	}
 }
 
-/* (int4multiset, int4multiset) returns int4multiset */
+/*
+ * (int4multiset, int4multiset) returns int4multiset: the operator +.  The counts of equal keys are
+ * added up; a total above a bigint's is an error.
+ */
 Datum
 hpsort_support_multiset_add(PG_FUNCTION_ARGS)
 {
@@ -92,7 +95,10 @@ subtract_blocks(MultisetReader *a, MultisetReader *b, int32 *keys, uint64 *count
 	return n;
 }
 
-/* (int4multiset, int4multiset) returns int4multiset */
+/*
+ * (int4multiset, int4multiset) returns int4multiset: the operator -.  Keys whose count becomes 0
+ * go; a key of which the first has fewer than the second is an error.
+ */
 Datum
 hpsort_support_multiset_subtract(PG_FUNCTION_ARGS)
 {
@@ -177,8 +183,8 @@ range_bounds(FunctionCallInfo fcinfo, RangeType *range, int32 *lo, int32 *hi)
 }
 
 /*
- * Adds the runs of a datum with keys lo .. hi.  Blocks before these keys are not read, and at most
- * one behind them.
+ * Adds the runs of a datum with keys from lo to hi, both included, to a builder.  Blocks before
+ * these keys are not decoded, and at most one behind them.
  */
 static void
 add_range(MultisetBuilder *builder, Datum datum, int32 lo, int32 hi)
@@ -208,7 +214,7 @@ add_range(MultisetBuilder *builder, Datum datum, int32 lo, int32 hi)
 	}
 }
 
-/* restrict(int4multiset, int4range) returns int4multiset */
+/* restrict(int4multiset, int4range) returns int4multiset: the keys in the range */
 Datum
 int4multiset_restrict(PG_FUNCTION_ARGS)
 {

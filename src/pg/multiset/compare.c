@@ -17,7 +17,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_cmp);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash);
 PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash_extended);
 
-/* Whether two multisets have the same keys and counts. */
+/* Whether two multisets have the same keys and counts.  Leaves no memory behind, for joins. */
 static bool
 are_equal(Datum a, Datum b)
 {
@@ -27,7 +27,7 @@ are_equal(Datum a, Datum b)
 	const bytea *value_b;
 	bool		equal;
 
-	/* The quick way out, without detoasting. */
+	/* Values of different lengths are different: that is seen without detoasting either. */
 	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(a)) &&
 		!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(b)) &&
 		toast_raw_datum_size(a) != toast_raw_datum_size(b))
@@ -113,14 +113,14 @@ OPERATOR(le, compare(a, b) <= 0)
 OPERATOR(gt, compare(a, b) > 0)
 OPERATOR(ge, compare(a, b) >= 0)
 
-/* (int4multiset, int4multiset) returns int4 */
+/* (int4multiset, int4multiset) returns int4, for B-trees: below, at or above 0 */
 Datum
 hpsort_support_multiset_cmp(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
-/* (int4multiset) returns int4 */
+/* (int4multiset) returns int4: a hash of the bytes, which are the same of equal multisets */
 Datum
 hpsort_support_multiset_hash(PG_FUNCTION_ARGS)
 {
@@ -132,7 +132,7 @@ hpsort_support_multiset_hash(PG_FUNCTION_ARGS)
 	return hash;
 }
 
-/* (int4multiset, int8) returns int8 */
+/* (int4multiset, int8) returns int8: the hash with a seed, for hash partitions */
 Datum
 hpsort_support_multiset_hash_extended(PG_FUNCTION_ARGS)
 {

@@ -12,14 +12,15 @@
 #include "sort/plan.h"
 
 /*
- * What the multisets of one memory context share.  It lives in that context, and its label is
- * the context's identifier, so that the arena is found by its context.
+ * What the multisets of one memory context share.  An arena lives in that context, and its label
+ * is the context's identifier, so that the arena is found by its context.
  */
 typedef struct Arena
 {
-	char		label[8];
-	SortContext context;
-	MemoryContext memory;
+	char		label[8];		/* "states", as pg_backend_memory_contexts shows it; the first
+								 * member */
+	SortContext context;		/* of the sorters of all its multisets */
+	MemoryContext memory;		/* which the arena is in */
 	char	   *fresh;			/* room for multisets that are not made yet ... */
 	int			nfresh;			/* ... and how many they are */
 	int			batch;			/* to be allocated at once */
@@ -33,16 +34,16 @@ static const char shared_name[] = "hpsort multisets";
 static const char own_name[] = "hpsort multiset";
 
 /*
- * How many multisets are allocated at once, at most.  Their size is no power of two, to which
- * memory contexts round, and they begin where MULTISET_LINE_OFFSET wants them to.
+ * How many multisets are allocated at once, at most.  One by one each would take a power of two,
+ * to which memory contexts round, and would not begin where MULTISET_LINE_OFFSET wants it to.
  */
 #define MOST_FRESH 64
 #define MULTISET_SIZE TYPEALIGN(MULTISET_CACHE_LINE, sizeof(ExpandedMultiset))
 
 /*
- * How many contexts below the aggregate's are searched for the arena.  It is the first one
- * unless others were made later, such as those of other expanded objects.  Where there are
- * many, another arena for each few of them does not count.
+ * How many contexts below the aggregate's are searched for the arena, which is the first one
+ * unless others were made later, for other expanded objects for instance.  Where there are many
+ * contexts, another arena for each few of them does not count.
  */
 #define MOST_LOOKED_AT 16
 
@@ -79,7 +80,7 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	return arena;
 }
 
-/* Returns the arena of an aggregate's context, which the first call makes. */
+/* Returns the arena of an aggregate's context, found by its name, which the first call makes. */
 static Arena *
 aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
@@ -95,6 +96,7 @@ aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 					  DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
 }
 
+/* Multisets are allocated in batches, which double up to MOST_FRESH. */
 ExpandedMultiset *
 multiset_expanded_make(FunctionCallInfo fcinfo)
 {
@@ -146,7 +148,7 @@ multiset_expanded_flush(ExpandedMultiset *expanded)
 	pg_sort_check(sorter_flush(&expanded->sorter, &err), &err);
 }
 
-/* Returns the levels of a multiset, which the first call makes. */
+/* Returns the levels of a multiset, which the first call makes in the memory of its sorter. */
 static RunLevels *
 levels_of(ExpandedMultiset *expanded)
 {
@@ -155,7 +157,7 @@ levels_of(ExpandedMultiset *expanded)
 	return expanded->levels;
 }
 
-/* How many keys a multiset has. */
+/* Returns how many keys a multiset has: of its sorter and of its levels. */
 static uint64
 total_of(const ExpandedMultiset *expanded)
 {
@@ -182,7 +184,10 @@ multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count)
 	run_levels_put(levels_of(expanded), key, count);
 }
 
-/* Decodes the runs of a multiset into a new list of an allocator, and closes the multiset. */
+/*
+ * Decodes the runs of a reader, which is before its first block, into a new list, and closes the
+ * reader.  Returns the list, which is of the allocator.
+ */
 static Runs
 decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 {
@@ -197,7 +202,7 @@ decode_runs(MultisetReader *reader, const SortAllocator *allocator)
 	return runs;
 }
 
-/* Puts the keys of a small multiset into the sorter, and closes it. */
+/* Puts the keys of a reader at its begin into the sorter, and closes the reader. */
 static void
 add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 {
@@ -211,7 +216,7 @@ add_few(ExpandedMultiset *expanded, MultisetReader *reader)
 	multiset_reader_close(reader);
 }
 
-/* Whether a histogram over these runs pays, so that the sorter takes them. */
+/* Whether a histogram over these runs, at least one, pays, so that the sorter takes them. */
 static bool
 suits_histogram(const Runs *runs)
 {
@@ -220,6 +225,7 @@ suits_histogram(const Runs *runs)
 							SORT_ALGORITHM_AUTO);
 }
 
+/* A few keys, and runs that lie close, go into the sorter; other runs become a level. */
 void
 multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 {
@@ -245,7 +251,7 @@ multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 	runs_release(&runs, allocator);
 }
 
-/* Adds the runs of a datum to levels, or takes them away. */
+/* Adds the runs of a datum to levels; with subtract, takes them away. */
 static void
 change_levels(RunLevels *levels, Datum datum, bool subtract)
 {
@@ -305,6 +311,7 @@ multiset_sorter_flat(Sorter *sorter)
 	return multiset_builder_end(&builder);
 }
 
+/* Where there are runs and keys, the runs go into the sorter, which puts both in order. */
 bytea *
 multiset_expanded_flat(ExpandedMultiset *expanded)
 {

@@ -2,8 +2,8 @@
  * expanded.h
  *		A multiset that is being built: int4multiset as an expanded object.
  *
- * It is the union of a sorter, into which keys are put one at a time, and of lists of
- * runs, which are added and taken away.  Reading it makes a flat value.
+ * The multiset is the union of a sorter, into which keys are put one at a time, and of lists of
+ * runs, which are added and taken away.  Reading the multiset makes a flat value.
  *
  * The states of one aggregate context share a memory context, an arena, because a query
  * may have millions of groups; other expanded objects have one each.  So nobody may
@@ -23,14 +23,14 @@
 #include "pg/multiset/value.h"
 #include "pg/sort_context.h"
 
-/* The state of a group.  Its keys are in the sorter and in the levels. */
+/* The state of a group, whose keys are in the sorter and in the levels. */
 typedef struct ExpandedMultiset
 {
-	ExpandedObjectHeader header;
-	Sorter		sorter;
+	ExpandedObjectHeader header;	/* must come first */
+	Sorter		sorter;			/* of the arena's context */
 	RunLevels  *levels;			/* NULL before the first run */
 	bytea	   *flat;			/* made of flat_total keys, for PostgreSQL to copy; or NULL */
-	uint64		flat_total;
+	uint64		flat_total;		/* keys of the multiset when flat was made */
 } ExpandedMultiset;
 
 /*
@@ -59,7 +59,10 @@ multiset_expanded(Datum datum)
 	return (ExpandedMultiset *) header;
 }
 
-/* Returns the multiset of a datum if it may be changed where it is, else NULL. */
+/*
+ * Returns the multiset of a datum if it may be changed where it is; NULL for a flat value, and for
+ * an expanded one that others may read.
+ */
 static inline ExpandedMultiset *
 multiset_expanded_writable(Datum datum)
 {
@@ -81,7 +84,7 @@ multiset_expanded_datum(ExpandedMultiset *expanded)
  */
 extern void multiset_expanded_flush(ExpandedMultiset *expanded);
 
-/* Adds a key. */
+/* Adds a key.  Inlined into the transition function, which is called for each row. */
 static inline void
 multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 {
@@ -90,10 +93,10 @@ multiset_expanded_put(ExpandedMultiset *expanded, int32 key)
 	sorter_put_key(&expanded->sorter, key);
 }
 
-/* Adds a key count times. */
+/* Adds a key count times; count is above 0.  More keys than a bigint can count are an error. */
 extern void multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count);
 
-/* Adds the keys of another datum. */
+/* Adds the keys of another datum.  More keys than a bigint can count are an error. */
 extern void multiset_expanded_add(ExpandedMultiset *expanded, Datum datum);
 
 /*
@@ -108,7 +111,7 @@ extern void multiset_expanded_move(ExpandedMultiset *expanded, Datum datum, bool
  */
 extern bytea *multiset_expanded_flat(ExpandedMultiset *expanded);
 
-/* Returns the value of all keys of a sorter, in the current memory context. */
+/* Returns the value of all keys of a sorter, which stay, in the current memory context. */
 extern bytea *multiset_sorter_flat(Sorter *sorter);
 
 /*

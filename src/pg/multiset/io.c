@@ -34,8 +34,8 @@ PG_FUNCTION_INFO_V1(hpsort_support_multiset_send);
 typedef struct Parser
 {
 	const char *text;			/* all of it, for messages */
-	const char *at;
-	Node	   *escontext;
+	const char *at;				/* what is read next */
+	Node	   *escontext;		/* for soft errors, or NULL: errors are raised */
 } Parser;
 
 /* Skips white space. */
@@ -170,7 +170,10 @@ read_runs(Parser *parser, RunLevels *levels)
 	return true;
 }
 
-/* (cstring) returns int4multiset */
+/*
+ * (cstring) returns int4multiset: the input function.  A text that is no multiset is an error, a
+ * soft one where the caller takes it: then the result is NULL.
+ */
 Datum
 hpsort_support_multiset_in(PG_FUNCTION_ARGS)
 {
@@ -191,7 +194,7 @@ hpsort_support_multiset_in(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(value);
 }
 
-/* (int4multiset) returns cstring */
+/* (int4multiset) returns cstring: the output function */
 Datum
 hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 {
@@ -242,7 +245,10 @@ copy_bytes(const Multiset *m)
 	return result;
 }
 
-/* (internal) returns int4multiset */
+/*
+ * (internal) returns int4multiset: the receive function.  All bytes that are left in the message
+ * are checked; bytes that no multiset has are an error.
+ */
 Datum
 hpsort_support_multiset_recv(PG_FUNCTION_ARGS)
 {
@@ -269,7 +275,7 @@ hpsort_support_multiset_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(copy_bytes(&m));
 }
 
-/* (int4multiset) returns bytea */
+/* (int4multiset) returns bytea: the send function */
 Datum
 hpsort_support_multiset_send(PG_FUNCTION_ARGS)
 {

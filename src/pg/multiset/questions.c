@@ -39,7 +39,7 @@ typedef struct Rank
 	uint64		total;			/* keys in all */
 } Rank;
 
-/* Returns where a key is in argument 0. */
+/* Returns where a key is in argument 0, a multiset, whether it has the key or not. */
 static Rank
 rank_of(FunctionCallInfo fcinfo, int32 key)
 {
@@ -75,7 +75,7 @@ key_at(FunctionCallInfo fcinfo, int64 position)
 	PG_RETURN_INT32(key);
 }
 
-/* (int4multiset) returns int8 */
+/* cardinality(int4multiset) returns int8: how many keys there are, each as often as it occurs */
 Datum
 int4multiset_cardinality(PG_FUNCTION_ARGS)
 {
@@ -85,7 +85,7 @@ int4multiset_cardinality(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) slices.m.total);
 }
 
-/* (int4multiset) returns int8 */
+/* distinct_count(int4multiset) returns int8: how many different keys there are */
 Datum
 int4multiset_distinct_count(PG_FUNCTION_ARGS)
 {
@@ -95,21 +95,21 @@ int4multiset_distinct_count(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) slices.m.len);
 }
 
-/* (int4multiset) returns int4; NULL of an empty one */
+/* min(int4multiset) returns int4: the smallest key; NULL of an empty one */
 Datum
 int4multiset_min(PG_FUNCTION_ARGS)
 {
 	return key_at(fcinfo, 0);
 }
 
-/* (int4multiset) returns int4; NULL of an empty one */
+/* max(int4multiset) returns int4: the largest key; NULL of an empty one */
 Datum
 int4multiset_max(PG_FUNCTION_ARGS)
 {
 	return key_at(fcinfo, LAST_POSITION);
 }
 
-/* (int4multiset, n int8) returns int4; NULL where there is none */
+/* nth(int4multiset, n int8) returns int4: the nth in order, from 1; NULL where there is none */
 Datum
 int4multiset_nth(PG_FUNCTION_ARGS)
 {
@@ -143,21 +143,21 @@ int4multiset_cume_dist(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8((double) (rank.below + rank.equal + 1) / (double) (rank.total + 1));
 }
 
-/* (int4multiset, x int4) returns int8 */
+/* count_of(int4multiset, x int4) returns int8: how often x occurs */
 Datum
 int4multiset_count_of(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64((int64) rank_of(fcinfo, PG_GETARG_INT32(1)).equal);
 }
 
-/* (int4multiset, x int4) returns bool */
+/* (int4multiset, x int4) returns bool: the operator @>, whether x occurs */
 Datum
 hpsort_support_multiset_contains(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(rank_of(fcinfo, PG_GETARG_INT32(1)).equal > 0);
 }
 
-/* (int4multiset, lo int4, hi int4) returns int8 */
+/* count_between(int4multiset, lo int4, hi int4) returns int8; lo and hi are included */
 Datum
 int4multiset_count_between(PG_FUNCTION_ARGS)
 {
@@ -179,7 +179,7 @@ int4multiset_count_between(PG_FUNCTION_ARGS)
 
 /* --- percentiles */
 
-/* The percentile_disc of a multiset that is not empty. */
+/* Returns the percentile_disc of a multiset that is not empty; fraction has been checked. */
 static int32
 percentile_disc(const Multiset *m, double fraction)
 {
@@ -191,7 +191,10 @@ percentile_disc(const Multiset *m, double fraction)
 	return key;
 }
 
-/* The percentile_cont of a multiset that is not empty. */
+/*
+ * Returns the percentile_cont of a multiset that is not empty; fraction has been checked.  Both
+ * rows between which it interpolates are in one block or in two neighbours.
+ */
 static float8
 percentile_cont(const Multiset *m, double fraction)
 {
@@ -223,7 +226,7 @@ percentile_cont(const Multiset *m, double fraction)
 	return fraction_between(key, next, proportion);
 }
 
-/* (int4multiset, fraction float8) returns int4 */
+/* percentile_disc(int4multiset, fraction float8) returns int4; NULL of an empty one */
 Datum
 int4multiset_percentile_disc(PG_FUNCTION_ARGS)
 {
@@ -237,7 +240,7 @@ int4multiset_percentile_disc(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(percentile_disc(&slices.m, fraction));
 }
 
-/* Returns the percentile_cont of argument 0; NULL if it is empty. */
+/* Returns the percentile_cont of argument 0; NULL if that is empty. */
 static Datum
 continuous(FunctionCallInfo fcinfo, double fraction)
 {
@@ -250,14 +253,14 @@ continuous(FunctionCallInfo fcinfo, double fraction)
 	PG_RETURN_FLOAT8(percentile_cont(&slices.m, fraction));
 }
 
-/* (int4multiset, fraction float8) returns float8 */
+/* percentile_cont(int4multiset, fraction float8) returns float8; NULL of an empty one */
 Datum
 int4multiset_percentile_cont(PG_FUNCTION_ARGS)
 {
 	return continuous(fcinfo, PG_GETARG_FLOAT8(1));
 }
 
-/* (int4multiset) returns float8 */
+/* median(int4multiset) returns float8: percentile_cont of 0.5 */
 Datum
 int4multiset_median(PG_FUNCTION_ARGS)
 {
@@ -305,14 +308,14 @@ fractions(FunctionCallInfo fcinfo, bool is_continuous)
 											 is_continuous ? TYPALIGN_DOUBLE : TYPALIGN_INT));
 }
 
-/* (int4multiset, fractions float8[]) returns int4[] */
+/* percentile_disc(int4multiset, fractions float8[]) returns int4[]; NULL for a NULL */
 Datum
 int4multiset_percentile_disc_array(PG_FUNCTION_ARGS)
 {
 	return fractions(fcinfo, false);
 }
 
-/* (int4multiset, fractions float8[]) returns float8[] */
+/* percentile_cont(int4multiset, fractions float8[]) returns float8[]; NULL for a NULL */
 Datum
 int4multiset_percentile_cont_array(PG_FUNCTION_ARGS)
 {

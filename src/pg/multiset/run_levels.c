@@ -45,7 +45,7 @@ run_levels_room(size_t n, const SortAllocator *allocator)
 	return runs;
 }
 
-/* Adds to the total of keys.  An error if it is more than a count can be. */
+/* Adds to the total of keys.  A total that is more than a count can be is an error. */
 static inline void
 count_keys(RunLevels *levels, uint64 count)
 {
@@ -54,7 +54,7 @@ count_keys(RunLevels *levels, uint64 count)
 	levels->total += count;
 }
 
-/* Returns an array in the levels' memory with its content, but of another size; NULL: a new one. */
+/* Returns array with room for size bytes, in the levels' memory; NULL becomes a new one. */
 static void *
 resize(RunLevels *levels, void *array, Size size)
 {
@@ -62,7 +62,7 @@ resize(RunLevels *levels, void *array, Size size)
 		MemoryContextAlloc((MemoryContext) levels->allocator->arena, size);
 }
 
-/* Appends the runs of a list from one on to out, which has room for them. */
+/* Appends the runs of a list, from number at on, to out, which has room for them. */
 static void
 copy_runs(const Runs *from, size_t at, Runs *out)
 {
@@ -117,7 +117,7 @@ push_level(RunLevels *levels, const Runs *runs)
 		merge_last(levels);
 }
 
-/* Sorts the runs that wait, and makes them the last level. */
+/* Sorts the runs that wait, adds up equal keys, and makes the list the last level. */
 static void
 flush_waiting(RunLevels *levels)
 {

@@ -29,18 +29,18 @@ typedef struct RunLevels
 {
 	const SortAllocator *allocator;
 	uint64		total;			/* keys in all, at most PG_INT64_MAX */
-	WaitingRun *waiting;
-	int			nwaiting;
-	int			waiting_room;
-	Runs	   *levels;
+	WaitingRun *waiting;		/* runs that came one at a time, in any order */
+	int			nwaiting;		/* at most RUN_LEVELS_WAITING */
+	int			waiting_room;	/* runs that waiting has room for */
+	Runs	   *levels;			/* lists, each more than twice as long as the next */
 	int			nlevels;
-	int			levels_room;
+	int			levels_room;	/* lists that levels has room for */
 } RunLevels;
 
 /* Returns levels without runs, in memory of the allocator's arena, which is a memory context. */
 extern RunLevels *run_levels_make(const SortAllocator *allocator);
 
-/* Adds a run; runs may come in any order. */
+/* Adds a run; runs may come in any order.  A total that a bigint cannot hold is an error. */
 extern void run_levels_put(RunLevels *levels, int32 key, uint64 count);
 
 /* Returns a list without runs but with room for n, in memory of the allocator. */
@@ -58,10 +58,13 @@ extern const Runs *run_levels_finish(RunLevels *levels);
 /* Returns all runs as a datum, in the current memory context. */
 extern bytea *run_levels_flat(RunLevels *levels);
 
-/* Takes the runs of a list away.  A count that would be less than 0 is an error. */
+/*
+ * Takes the runs of a list, which stays the caller's, away.  A count that would be less than 0 is
+ * an error, after which the levels cannot be used.
+ */
 extern void run_levels_subtract(RunLevels *levels, const Runs *minus);
 
-/* Forgets all runs. */
+/* Forgets all runs, and frees the lists.  Runs may be added afterwards. */
 extern void run_levels_empty(RunLevels *levels);
 
 #endif							/* HPSORT_PG_MULTISET_RUN_LEVELS_H */

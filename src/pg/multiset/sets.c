@@ -22,7 +22,7 @@ PG_FUNCTION_INFO_V1(int4multiset_most_frequent);
  */
 #define CHECK_EVERY 1024
 
-/* Prepares the result of a function that returns SETOF hpsort_run. */
+/* Prepares a tuplestore for SETOF hpsort_run.  An error if that type has been altered. */
 static ReturnSetInfo *
 begin_rows(FunctionCallInfo fcinfo)
 {
@@ -43,7 +43,7 @@ put_row(ReturnSetInfo *rsinfo, int32 key, uint64 count)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* runs(int4multiset) returns SETOF hpsort_run */
+/* runs(int4multiset) returns SETOF hpsort_run: keys and their counts, by key ascending */
 Datum
 int4multiset_runs(PG_FUNCTION_ARGS)
 {
@@ -58,7 +58,10 @@ int4multiset_runs(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Returns the lower bound of the bucket that has a key. */
+/*
+ * Returns the lower bound of the bucket that has a key: the largest multiple of width that is not
+ * above the key, which may be below the smallest int4.
+ */
 static int64
 bucket_of(int32 key, int32 width)
 {
@@ -78,7 +81,10 @@ put_bucket(ReturnSetInfo *rsinfo, int64 bucket, uint64 count)
 	put_row(rsinfo, (int32) bucket, count);
 }
 
-/* buckets(int4multiset, width int4) returns SETOF hpsort_run */
+/*
+ * buckets(int4multiset, width int4) returns SETOF hpsort_run: the lower bound of each bucket that
+ * has keys, and how many, ascending; a bucket begins at each multiple of width
+ */
 Datum
 int4multiset_buckets(PG_FUNCTION_ARGS)
 {
@@ -142,7 +148,7 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 #define HEAP_BEFORE(a, b) comes_before((b), (a))
 #include "sort/heap_template.h"
 
-/* Makes a heap of n runs. */
+/* Makes n runs, in any order, a heap.  Looks for interrupts. */
 static void
 make_heap(FrequentRun *heap, Size n)
 {

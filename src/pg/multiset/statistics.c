@@ -3,8 +3,8 @@
  *		sum(), avg(), variance(), stddev() and mode() of a multiset: digit for digit
  *		what PostgreSQL's aggregates return of its keys.
  *
- * Sums are of 128 bits.  They and their quotients become numeric by PostgreSQL's own
- * functions, in the steps of numeric_stddev_internal() in its numeric.c.
+ * Sums are of 128 bits.  Sums and their quotients become numeric by PostgreSQL's own functions,
+ * in the steps of numeric_stddev_internal() in its numeric.c.
  */
 #include "postgres.h"
 
@@ -32,7 +32,7 @@ typedef struct Sums
 	__int128	squares;
 } Sums;
 
-/* Adds a datum's keys up. */
+/* Sets *sums to the sums of the keys of a datum, each as often as it occurs. */
 static void
 add_up(Datum datum, Sums *sums)
 {
@@ -53,7 +53,7 @@ add_up(Datum datum, Sums *sums)
 		}
 }
 
-/* (int4multiset) returns int8; NULL of an empty one */
+/* sum(int4multiset) returns int8; NULL of an empty one.  A sum that is no bigint is an error. */
 Datum
 int4multiset_sum_of(PG_FUNCTION_ARGS)
 {
@@ -67,7 +67,7 @@ int4multiset_sum_of(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) sums.sum);
 }
 
-/* (int4multiset) returns numeric; NULL of an empty one */
+/* avg(int4multiset) returns numeric: the mean of all keys; NULL of an empty one */
 Datum
 int4multiset_avg(PG_FUNCTION_ARGS)
 {
@@ -131,7 +131,7 @@ root_of(Datum variance)
 	return root;
 }
 
-/* (int4multiset) returns numeric; NULL of fewer than two keys */
+/* variance(int4multiset) returns numeric: of a sample; NULL of fewer than two keys */
 Datum
 int4multiset_variance(PG_FUNCTION_ARGS)
 {
@@ -143,7 +143,7 @@ int4multiset_variance(PG_FUNCTION_ARGS)
 	return variance_of(&sums);
 }
 
-/* (int4multiset) returns numeric; NULL of fewer than two keys */
+/* stddev(int4multiset) returns numeric: of a sample; NULL of fewer than two keys */
 Datum
 int4multiset_stddev(PG_FUNCTION_ARGS)
 {
@@ -159,7 +159,7 @@ int4multiset_stddev(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(root_of(variance));
 }
 
-/* (int4multiset) returns int4: the smallest of the most frequent; NULL of an empty one */
+/* mode(int4multiset) returns int4: of the most frequent the smallest; NULL of an empty one */
 Datum
 int4multiset_mode(PG_FUNCTION_ARGS)
 {

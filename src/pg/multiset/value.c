@@ -17,7 +17,7 @@
  */
 #define SLICED_MIN ((Size) 8 * TOAST_MAX_CHUNK_SIZE)
 
-/* Opens the multiset of these bytes.  Bytes that are no multiset are an error. */
+/* Opens the multiset of these bytes.  Bytes that begin as no multiset does are an error. */
 static void
 open_bytes(Multiset *m, const MultisetBytes *bytes)
 {
@@ -98,6 +98,10 @@ read_slice(void *arg, size_t from, size_t n)
 	return (const unsigned char *) VARDATA_ANY(slices->slice) + (from - slices->from);
 }
 
+/*
+ * Only a value that is stored out of line and uncompressed can be read in part; a compressed one
+ * would have to be decompressed from its begin for each slice.
+ */
 void
 multiset_value_open_sliced(Datum datum, MultisetSlices *slices)
 {

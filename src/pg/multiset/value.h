@@ -15,10 +15,10 @@
 #include "sort/multiset/multiset.h"
 
 /*
- * Opens a datum all of whose bytes are wanted.  It is read where it lies, or else in the
- * current memory context: detoasted, or flattened if it is expanded.  Returns where the bytes
- * are, for multiset_value_close().  Only functions that must leave no memory behind need to
- * close it.
+ * Opens a datum all of whose bytes are wanted.  The bytes are read where they lie, or else in
+ * the current memory context: detoasted, or flattened if the datum is expanded.  Returns where the
+ * bytes are, for multiset_value_close(), which only functions that must leave no memory behind
+ * need to call.
  */
 extern const bytea *multiset_value_open(Datum datum, Multiset *m);
 
@@ -34,7 +34,7 @@ multiset_value_close(Datum datum, const bytea *value)
 typedef struct MultisetReader
 {
 	Multiset	m;
-	Datum		datum;
+	Datum		datum;			/* which multiset_reader_close() needs */
 	const bytea *value;			/* its bytes */
 	uint32		next;			/* number of the next block */
 	uint32		at;				/* for the caller: how far it has come in the block */
@@ -69,10 +69,10 @@ multiset_reader_has_run(MultisetReader *reader)
 typedef struct MultisetSlices
 {
 	Multiset	m;
-	Datum		stored;
+	Datum		stored;			/* the TOAST pointer; unset for a value that is read as a whole */
 	size_t		from;			/* which bytes of the value slice has */
-	size_t		n;
-	bytea	   *slice;
+	size_t		n;				/* bytes in slice */
+	bytea	   *slice;			/* the last slice that was read; NULL: none yet */
 } MultisetSlices;
 
 /* Opens a datum for reading few of its bytes. *slices must live as long as they are read. */
