@@ -98,7 +98,11 @@ LeftExtents *
 left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumber nblocks)
 {
 	LeftExtents *left = palloc0_object(LeftExtents);
-	const size_t room = visibility_extent(nblocks - 1) + 1;
+	/*
+	 * A scan that processes share may begin in the middle of an extent: one process may take the
+	 * rest of that extent at first, and its other blocks in the end.
+	 */
+	const size_t room = visibility_extent(nblocks - 1) + 1 + 1;
 	const size_t generations = ncolumns * sizeof(uint64);
 	const size_t pairs = purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
 	const size_t rows = purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
@@ -111,6 +115,7 @@ left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumbe
 	left->purpose = purpose;
 	left->ncolumns = ncolumns;
 	left->descending = descending;
+	left->room = room;
 	/* Arrays of the largest alignment come first. */
 	left->generations = take_array(&at, generations, room);
 	left->pairs = take_array(&at, pairs, room);
@@ -130,6 +135,7 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 	uint32		bound = (uint32) first->base;
 	int			c;
 
+	Assert(at < left->room);
 	left->numbers[at] = number;
 	left->valid[at] = *valid;
 	for (c = 0; c < left->ncolumns; c++)
