@@ -117,6 +117,10 @@ row_fetch_reserve(RowFetch *fetch, uint32 pages)
 
 	if (pins == NULL)
 		return;
+	/* Before any are taken: this may fail for lack of memory, and pins would stay taken for ever. */
+	if (!registered)
+		RegisterXactCallback(end_transaction, NULL);
+	registered = true;
 	/* Others take pins meanwhile: as many as are left when the exchange succeeds. */
 	taken = pg_atomic_read_u32(pins);
 	do
@@ -124,9 +128,6 @@ row_fetch_reserve(RowFetch *fetch, uint32 pages)
 	while (pages > 0 && !pg_atomic_compare_exchange_u32(pins, &taken, taken + pages));
 	if (pages == 0)
 		return;
-	if (!registered)
-		RegisterXactCallback(end_transaction, NULL);
-	registered = true;
 	session_pins[fetch->local] += pages;
 	fetch->npins += pages;
 	fetch->transaction = transactions;
