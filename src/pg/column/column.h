@@ -60,8 +60,8 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
 										   ColumnConsume consume, void *arg);
 
 /*
- * Sets the relation, snapshot and filter of a scan to those of a SeqScan node, which has been
- * initialized and has not run.  Columns and the parallel scan are the caller's to set.
+ * Gives a scan the relation, snapshot and filter of a SeqScan node, which has been initialized and
+ * has not run.  Columns and the parallel scan are the caller's to set.
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 

@@ -101,6 +101,7 @@ struct ColumnReader
 
 /* --- filters of the row in the slot */
 
+/* Whether the row in the slot passes the qual; counts it as refused if not. */
 static inline bool
 qual_is_true(RowFilters *filters)
 {
@@ -323,7 +324,10 @@ read_page(ColumnReader *reader)
 		rows_read(&reader->layout, &reading->rows, reader->batches);
 }
 
-/* Reads the next block of the table; or the next block that is not resident. */
+/*
+ * Reads and pins the next block of the table; or the next listed block that is not resident.
+ * Returns InvalidBuffer at the end.
+ */
 static inline Buffer
 next_buffer(ColumnReader *reader)
 {
@@ -389,7 +393,10 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 													 reading->list, 0);
 }
 
-/* Closes the source, and returns how many of its rows the qual has refused. */
+/*
+ * Ends the stream and closes the source, if there is one, at the end of a scan or before it.
+ * Returns how many of the source's rows the qual has refused.
+ */
 static uint64
 close_resident(ResidentReading *reading)
 {
@@ -399,7 +406,10 @@ close_resident(ResidentReading *reading)
 	return resident_source_close(reading->source, reading->blocks);
 }
 
-/* Reads a batch from resident extents, and from the pages of other blocks. */
+/*
+ * Reads a batch from resident extents, and from the pages of other blocks, by turns: the source
+ * says when enough blocks are listed that are to be read from pages.  Returns false at the end.
+ */
 static bool
 next_from_resident(ColumnReader *reader)
 {
@@ -421,6 +431,7 @@ next_from_resident(ColumnReader *reader)
 					return true;
 				continue;
 			}
+			/* All listed pages have been read: the stream begins anew with the next list. */
 			reading->in_pages = false;
 			read_stream_reset(reading->stream);
 			page_list_end(reading->list);
@@ -428,6 +439,11 @@ next_from_resident(ColumnReader *reader)
 		switch (resident_source_fill(reading->source, batches, reader->by_page ? &block : NULL))
 		{
 			case RESIDENT_ROWS:
+
+				/*
+				 * A page of rows; or more rows fit behind these, unless nothing may be added to
+				 * them.
+				 */
 				if (reader->by_page)
 					reading->unread = block;
 				if (batches[0].packed.n > 0 || batches[0].runs || reader->by_page)
@@ -493,7 +509,7 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 		batch_pages_make(&reader->pages, reader->room);
 }
 
-/* What a scan needs of a page. */
+/* Returns what a scan needs of a page: no more is noted under the page's lock. */
 static PageNotes
 notes_of(const ColumnScan *scan, const RowLayout *layout)
 {
@@ -509,7 +525,10 @@ notes_of(const ColumnScan *scan, const RowLayout *layout)
 ColumnReader *
 column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 {
-	/* A node that is run again for each row of another opens a reader each time. */
+	/*
+	 * All of the reader is freed at once.  A node that is run again for each row of another opens
+	 * a reader each time.
+	 */
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Column Reader",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
@@ -557,6 +576,7 @@ next_from_slots(ColumnReader *reader)
 	ColumnBatch *batches = reader->batches;
 	size_t		rows;
 
+	/* Rows that the qual refuses take no room. */
 	for (rows = 0; rows < reader->room;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -591,6 +611,7 @@ column_reader_next(ColumnReader *reader)
 {
 	int			b;
 
+	/* What the last batch had is void: its pages, its rows. */
 	reader->pages.n = 0;
 	release_late(&reader->resident);
 	for (b = 0; b < reader->nbatches; b++)
@@ -629,6 +650,7 @@ column_reader_buffer(ColumnReader *reader)
 {
 	ResidentReading *reading = &reader->resident;
 
+	/* The batch was read from its page, which is still pinned; or from extents. */
 	if (!BlockNumberIsValid(reading->unread))
 		return reader->page.current;
 	if (!BufferIsValid(reading->late))

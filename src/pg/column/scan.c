@@ -16,7 +16,7 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 	ColumnBatch *batches;
 	ColumnReader *reader = column_reader_open(scan, &batches);
 	bool		instrument = instrumented && instrumented->instrument;
-	uint64		skipped = 0;
+	uint64		skipped = 0;	/* by the cutoff: in all batches before, or in this one */
 	bool		more;
 
 	do
@@ -26,6 +26,11 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 		more = column_reader_next(reader);
 		if (scan->cutoff)
 			skipped = scan->cutoff->skipped - skipped;
+
+		/*
+		 * The rows that core's scan would have returned: rows that the cutoff has skipped among
+		 * them, and NULLs that the GPU has counted beside its runs.
+		 */
 		if (instrument)
 			InstrStopNode(instrumented->instrument,
 						  (double) (batches[0].n + skipped) +
@@ -51,6 +56,7 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 void
 column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 {
+	/* Nothing was read by way of resident columns. */
 	if (blocks->all == 0)
 		return;
 	if (es->format == EXPLAIN_FORMAT_TEXT)

@@ -44,6 +44,7 @@
 
 #include "pg/compat.h"
 
+/* Whether core's heap access method has the table, which nearly all functions here need. */
 static inline bool
 heap_format_is_heap(Relation rel)
 {
@@ -83,6 +84,7 @@ heap_format_item(Page page, int line)
 	return (uint32) ItemIdGetOffset(item) << 16 | ItemIdGetLength(item);
 }
 
+/* Returns where a row is in a page, by heap_format_item. */
 static inline const char *
 heap_format_item_row(Page page, uint32 item)
 {
@@ -168,6 +170,7 @@ heap_format_data(HeapTupleHeader row)
 	return (const char *) row + row->t_hoff;
 }
 
+/* Whether a row has a bitmap of NULLs: without one no column that it has is NULL. */
 static inline bool
 heap_format_has_nulls(HeapTupleHeader row)
 {
@@ -259,6 +262,7 @@ extern uint32 heap_format_visible_blocks(uint64 word);
 
 /* --- scans */
 
+/* Returns how many blocks a scan reads: the table's number of blocks when the scan began. */
 static inline BlockNumber
 heap_format_scan_blocks(TableScanDesc scan)
 {

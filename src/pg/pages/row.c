@@ -20,6 +20,7 @@
 
 /* --- the layout */
 
+/* Returns to how many bytes a type's values are aligned, by its typalign. */
 static uint8
 align_bytes(char attalign)
 {
@@ -36,6 +37,7 @@ align_bytes(char attalign)
 	}
 }
 
+/* A comparison for qsort: by attnum. */
 static int
 compare_columns(const void *a, const void *b)
 {

@@ -38,7 +38,7 @@ typedef struct RowColumn
 	int16		length;			/* ... and of its values, as attlen ... */
 	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */
-	const char *missing;		/* the same of rows older than the column */
+	const char *missing;		/* what is read of rows older than the column */
 	const char **places;		/* where a page's values lie, if not all are at offset */
 } RowColumn;
 

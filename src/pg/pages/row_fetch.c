@@ -51,13 +51,17 @@ static uint32 session_pins[2];
 /* How many transactions have ended since this session first took pins. */
 static uint32 transactions;
 
+/* Makes the shared count of pins. */
 static void
 init_pins(void *data)
 {
 	pg_atomic_init_u32((pg_atomic_uint32 *) data, 0);
 }
 
-/* The count of pins taken; NULL if none may be. */
+/*
+ * Returns the count of pins taken of shared or of local buffers; NULL if no pin may be taken, as
+ * during recovery.
+ */
 static pg_atomic_uint32 *
 pins_taken(bool local)
 {
@@ -72,7 +76,7 @@ pins_taken(bool local)
 	return shared_pins;
 }
 
-/* How many pins are left when that many have been taken. */
+/* Returns how many pins are left when taken pins have been taken. */
 static inline uint32
 pins_left(bool local, uint32 taken)
 {
@@ -89,7 +93,7 @@ row_fetch_pins_left(bool local)
 	return taken ? pins_left(local, pg_atomic_read_u32(taken)) : 0;
 }
 
-/* An XactCallback. */
+/* An XactCallback: gives back what fetches of the transaction have not given back themselves. */
 static void
 end_transaction(XactEvent event, void *arg)
 {
@@ -113,15 +117,17 @@ row_fetch_reserve(RowFetch *fetch, uint32 pages)
 
 	if (pins == NULL)
 		return;
+	/* Before any are taken: this may fail for lack of memory, and pins would stay taken for ever. */
+	if (!registered)
+		RegisterXactCallback(end_transaction, NULL);
+	registered = true;
+	/* Others take pins meanwhile: as many as are left when the exchange succeeds. */
 	taken = pg_atomic_read_u32(pins);
 	do
 		pages = Min(pages, pins_left(fetch->local, taken));
 	while (pages > 0 && !pg_atomic_compare_exchange_u32(pins, &taken, taken + pages));
 	if (pages == 0)
 		return;
-	if (!registered)
-		RegisterXactCallback(end_transaction, NULL);
-	registered = true;
 	session_pins[fetch->local] += pages;
 	fetch->npins += pages;
 	fetch->transaction = transactions;
@@ -197,6 +203,7 @@ row_fetch_memory(const RowFetch *fetch)
 	return fetch->room * ROW_FETCH_PAGE_BYTES;
 }
 
+/* Unpins a page that is pinned here; where it is stays known. */
 static void
 unpin(RowFetch *fetch, uint32 number)
 {
@@ -213,7 +220,10 @@ unpin_single(RowFetch *fetch)
 	fetch->has_single = false;
 }
 
-/* Whether one more page may stay pinned. */
+/*
+ * Whether one more page may stay pinned.  Takes pins out of the budget, some at once, when the pins
+ * taken before are used up; once the budget had none it is not asked again before row_fetch_unpin.
+ */
 static bool
 may_stay_pinned(RowFetch *fetch)
 {
@@ -233,11 +243,13 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 	RowFetchPage *page = &fetch->pages[number];
 	Buffer		buffer = page->where >> 1;
 
+	/* The usual case: the page is still in the buffer where it was last. */
 	unpin_single(fetch);
 	if (fetch->local || !BufferIsValid(buffer) ||
 		!ReadRecentBuffer(fetch->rel->rd_locator, MAIN_FORKNUM, page->block, buffer))
 		buffer = ReadBuffer(fetch->rel, page->block);
 
+	/* Someone may have begun to move its rows before it was pinned (row_fetch.h). */
 	heap_format_settle(buffer);
 	if (may_stay_pinned(fetch))
 		fetch->npinned++;

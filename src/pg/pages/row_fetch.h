@@ -67,12 +67,12 @@ typedef struct RowFetch
 {
 	Relation	rel;
 	HeapTupleData tuple;		/* the row fetched last */
-	uint32		npages;
-	uint32		room;
+	uint32		npages;			/* that have been added */
+	uint32		room;			/* for pages */
 	RowFetchPage *pages;		/* by number */
 	uint32		npinned;		/* pages that stay pinned */
 	bool		local;			/* buffers are this session's */
-	uint32		npins;			/* how many may stay pinned */
+	uint32		npins;			/* how many may: taken out of the budget */
 	uint32		transaction;	/* in which these were taken out of the budget */
 	bool		exhausted;		/* the budget has no more */
 	bool		by_row;			/* no page stays pinned from now on */
@@ -133,9 +133,10 @@ extern Page row_fetch_keep(RowFetch *fetch, uint32 number);
 /* Pins a page that is not; for row_fetch. */
 extern Page row_fetch_pin(RowFetch *fetch, uint32 number);
 
-/* The error of a row that is not where it has been. */
+/* Raises the error of a row that is not where it has been: row_fetch alone calls this. */
 pg_noreturn extern void row_fetch_complain(RowFetch *fetch, uint32 place);
 
+/* Whether a page is pinned: it stays so, or has the row fetched last. */
 static inline bool
 row_fetch_is_pinned(RowFetchPage page)
 {
@@ -251,6 +252,7 @@ row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 	}
 }
 
+/* Prefetches a row by its line pointer, in a page that row_fetch_keep has pinned. */
 static pg_attribute_always_inline void
 row_fetch_prefetch_item(const RowFetch *fetch, uint32 place, uint32 item)
 {

@@ -111,9 +111,12 @@ extern void column_batch_enlarge(ColumnBatch *batch, size_t room);
 /* Gives back the arrays. */
 extern void column_batch_free(ColumnBatch *batch);
 
+/* Raises the error that a batch has no room for n more rows, which only a mistake causes. */
 pg_noreturn extern void column_batch_overflow(const ColumnBatch *batch, size_t n);
 
-/* The arrays from a row on; those of row 0 may be changed in place. */
+/*
+ * Returns the batch's arrays from a row on.  Rows that there are already may be changed in place.
+ */
 static inline BatchSpace
 column_batch_arrays(const ColumnBatch *batch, size_t row)
 {

@@ -73,7 +73,7 @@ static const TimeField time_fields[] = {
 /* The widest bin of date_bin that has blocks: far from what overflows an int64. */
 #define BIN_MOST (INT64CONST(1000) * USECS_PER_DAY)
 
-/* A call of a function that takes neighbouring values of a column for the same. */
+/* A call of a function that has one result for all values of a block of a column. */
 typedef struct Step
 {
 	const Var  *column;
@@ -161,6 +161,10 @@ note_field(Step *step, List *args, bool extract)
 	return true;
 }
 
+/*
+ * Notes date_bin of a timestamp; false if its bins are no blocks: they vary, are too wide, or begin
+ * at no finite time.
+ */
 static bool
 note_bin(Step *step, List *args)
 {
@@ -439,6 +443,9 @@ expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, 
 
 /* --- arithmetic */
 
+/*
+ * For check_functions_in_node: whether a function is not built in, so that little is known of it.
+ */
 static bool
 is_no_builtin(Oid function, void *context)
 {

@@ -1,11 +1,11 @@
 /*
  * expression_blocks.h
- *		Which neighbouring values of a column an expression takes for the same, and how many
+ *		Of which blocks of a column's values an expression has one value, and how many
  *		different values the expression can have at most.
  *
- * date_trunc('day', at), at::date and extract(hour FROM at) are the same of all times of an hour,
- * and id / 1000 of a thousand numbers.  Where a column's values hardly repeat, these blocks of
- * them do.
+ * date_trunc('day', at), at::date and extract(hour FROM at) have one value for all times of an
+ * hour, and id / 1000 for a thousand numbers.  Where a column's values hardly repeat, its blocks may
+ * well do.
  */
 #ifndef HPSORT_PG_VALUES_EXPRESSION_BLOCKS_H
 #define HPSORT_PG_VALUES_EXPRESSION_BLOCKS_H
@@ -30,8 +30,8 @@ typedef enum BlocksKind
 typedef struct ExpressionBlocks
 {
 	BlocksKind	kind;
-	int64		width;
-	int64		origin;
+	int64		width;			/* values of a block */
+	int64		origin;			/* the first value of a block */
 	int64		end;			/* of BLOCKS_FROM_ORIGIN */
 } ExpressionBlocks;
 

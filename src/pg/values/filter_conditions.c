@@ -32,17 +32,21 @@ typedef struct Comparison
 
 #define UNEQUAL InvalidStrategy
 
+/* A filter that is being taken apart, and what has been found. */
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
-	List	   *conditions;		/* of FilterCondition */
+	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
 static const ValueRange everything = {PG_INT32_MIN, PG_INT32_MAX};
 
 /* --- conditions */
 
-/* ANDs a condition with the one that its column has already. */
+/*
+ * ANDs a condition with the condition that its column has already, if it has one.  The condition
+ * accepts the values in nranges ascending ranges, and NULL if nulls.
+ */
 static void
 add_condition(Finding *finding, const Var *column, const ValueRange *ranges, size_t nranges,
 			  bool nulls)
@@ -56,6 +60,7 @@ add_condition(Finding *finding, const Var *column, const ValueRange *ranges, siz
 		if (((FilterCondition *) lfirst(lc))->attnum == column->varattno)
 			condition = (FilterCondition *) lfirst(lc);
 	}
+	/* One that accepts everything, to begin with. */
 	if (condition == NULL)
 	{
 		condition = palloc0_object(FilterCondition);
@@ -75,7 +80,7 @@ add_condition(Finding *finding, const Var *column, const ValueRange *ranges, siz
 	condition->nulls = condition->nulls && nulls;
 }
 
-/* A condition that is true of no row. */
+/* Adds a condition that is true of no row. */
 static void
 refuse_all(Finding *finding, const Var *column)
 {
@@ -84,7 +89,7 @@ refuse_all(Finding *finding, const Var *column)
 
 /* --- the two sides */
 
-/* The parameter of a query; NULL if it has no value yet. */
+/* Returns the parameter of a query, perhaps in *workspace; NULL if it has no value yet. */
 static const ParamExternData *
 external_parameter(const Param *param, const ExprContext *econtext, ParamExternData *workspace)
 {
@@ -102,8 +107,9 @@ external_parameter(const Param *param, const ExprContext *econtext, ParamExternD
 }
 
 /*
- * The value of a constant or a parameter; false if an expression is none, or has none yet.  While
- * planning, all are NULL.
+ * Sets *value and *isnull to the value of a constant or a parameter, and returns true; false if the
+ * expression is neither, or the parameter has no value yet.  While planning all values are NULL: it
+ * only matters that there will be one.
  */
 static bool
 known_value(const Expr *expression, const ExprContext *econtext, Datum *value, bool *isnull)
@@ -143,13 +149,17 @@ known_value(const Expr *expression, const ExprContext *econtext, Datum *value, b
 	return false;
 }
 
+/* Whether values of the type are integers that all compare with each other. */
 static bool
 is_integer(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-/* Whether an operator, with the column on its left, compares the column's values as integers. */
+/*
+ * Sets the comparison of comparison->column by an operator, with the column on its left.  Returns
+ * false unless the operator compares the column's values as the integers that are kept of them.
+ */
 static bool
 find_comparison(Oid op, Comparison *comparison)
 {
@@ -214,6 +224,7 @@ compared_value(const Comparison *comparison, Datum datum)
 	return value - bias;
 }
 
+/* Adds the condition that a column's key is from lo to hi, which may be beyond the keys. */
 static void
 add_range(Finding *finding, const Comparison *comparison, int64 lo, int64 hi)
 {
@@ -226,6 +237,7 @@ add_range(Finding *finding, const Comparison *comparison, int64 lo, int64 hi)
 	add_condition(finding, comparison->column, &range, lo <= hi ? 1 : 0, false);
 }
 
+/* Adds the condition that a comparison with a value is true.  NULL passes none of them. */
 static void
 add_comparison(Finding *finding, const Comparison *comparison, Datum datum)
 {
@@ -259,6 +271,7 @@ add_comparison(Finding *finding, const Comparison *comparison, Datum datum)
 	}
 }
 
+/* Adds the condition of a column that an operator's call is; false if it is none. */
 static bool
 find_operator(Finding *finding, const OpExpr *clause)
 {
@@ -324,6 +337,7 @@ add_array(Finding *finding, const Comparison *comparison, ArrayType *array, bool
 					  value_ranges_complement(ranges, nranges, others), false);
 }
 
+/* Adds the condition that a column = ANY or <> ALL of an array is; false if it is none. */
 static bool
 find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 {
@@ -352,6 +366,7 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 	return true;
 }
 
+/* Adds the condition that IS NULL or IS NOT NULL of a column is; false if it is none. */
 static bool
 find_null_test(Finding *finding, const NullTest *test)
 {
@@ -384,6 +399,10 @@ static const Truth boolean_tests[] = {
 	[IS_NOT_UNKNOWN] = {true, true, false}
 };
 
+/*
+ * Adds the condition that a test of a boolean column is; false if the expression is no boolean
+ * column.  Without a test in the query, the test is IS TRUE: a filter accepts what is true.
+ */
 static bool
 add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 {
@@ -400,6 +419,7 @@ add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 
 static bool find_clauses(Finding *finding, const List *clauses);
 
+/* Adds the conditions that a clause of a filter is, ANDed; false if it is more than conditions. */
 static bool
 find_clause(Finding *finding, const Expr *clause)
 {
@@ -426,6 +446,7 @@ find_clause(Finding *finding, const Expr *clause)
 	}
 }
 
+/* Adds the conditions of clauses that are ANDed; false if one of them is more than conditions. */
 static bool
 find_clauses(Finding *finding, const List *clauses)
 {

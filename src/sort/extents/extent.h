@@ -23,7 +23,7 @@ extern "C"
 /* Values as distances from base, in the order of their rows. */
 typedef struct PackedKeys
 {
-	const void *values;
+	const void *values;			/* n distances */
 	size_t		n;
 	int			width;			/* bytes of each: 1, 2 or 4 */
 	int32_t		base;			/* what distance 0 stands for */
@@ -63,16 +63,16 @@ typedef struct Extent
 {
 	uint32_t	size;			/* bytes */
 	uint32_t	nblocks;
-	uint32_t	nrows;
-	uint32_t	nnulls;
-	int32_t		base;
-	uint32_t	top;			/* largest distance */
-	uint32_t	width;
+	uint32_t	nrows;			/* of all blocks, NULLs included */
+	uint32_t	nnulls;			/* of these rows */
+	int32_t		base;			/* the smallest value */
+	uint32_t	top;			/* largest distance from it */
+	uint32_t	width;			/* bytes of a distance: 1, 2 or 4 */
 	uint32_t	nulls_at;		/* bytes from the start to the rows' bits; 0: no NULLs */
 	uint32_t	starts_at;		/* ... to where blocks begin, nblocks + 1 numbers of rows */
 	uint32_t	counts_at;		/* ... to the numbers of NULLs, nblocks */
-	uint32_t	values_at;
-	uint32_t	unused;
+	uint32_t	values_at;		/* ... to the distances, nrows */
+	uint32_t	unused;			/* so that stamps are aligned */
 	uint64_t	stamps[];		/* nblocks */
 } Extent;
 
@@ -85,6 +85,10 @@ extern void extent_plan(const ExtentRows *rows, Extent *header);
  */
 extern void extent_write(const ExtentRows *rows, const Extent *header, void *out);
 
+/*
+ * Returns where each block's rows begin, as the number of rows before it: nblocks + 1 numbers, the
+ * last of which is nrows.
+ */
 static inline const uint32_t *
 extent_starts(const Extent *extent)
 {
@@ -103,7 +107,7 @@ extern bool extent_header_is_sound(const Extent *header, size_t size);
  */
 extern bool extent_is_sound(const void *bytes, size_t size);
 
-/* NULLs of each block. */
+/* Returns the number of NULLs of each block: nblocks numbers. */
 static inline const uint32_t *
 extent_null_counts(const Extent *extent)
 {

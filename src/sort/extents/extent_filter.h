@@ -19,9 +19,9 @@
 /* Which of an extent's values, or rows, are wanted. */
 typedef enum ExtentMatch
 {
-	EXTENT_NONE,
-	EXTENT_SOME,
-	EXTENT_ALL
+	EXTENT_NONE,				/* none of them */
+	EXTENT_SOME,				/* perhaps some: each is to be looked at */
+	EXTENT_ALL					/* all of them */
 } ExtentMatch;
 
 /* Distances from an extent's base, lo .. hi. */
@@ -41,6 +41,7 @@ typedef struct DistanceRange
 /* A bit for each distance of two bytes. */
 #define EXTENT_FILTER_TABLE_WORDS (65536 / 64)
 
+/* A set of values, and what is known of it for the extent begun. */
 typedef struct ExtentFilter
 {
 	/* the caller's */
@@ -52,7 +53,7 @@ typedef struct ExtentFilter
 
 	/* of the extent begun */
 	size_t		ndistances;		/* ranges within its bounds */
-	bool		use_table;
+	bool		use_table;		/* distances are looked up in the table */
 } ExtentFilter;
 
 /*

@@ -7,6 +7,10 @@
 _Static_assert(sizeof(RowsColumn) == 32 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 32,
 			   "no padding");
 
+/*
+ * Whether a column has only known flags, and its ranges are among all nranges, ascend and do not
+ * overlap.
+ */
 static bool
 column_is_sound(const RowsColumn *column, const ValueRange *ranges, uint32_t nranges)
 {

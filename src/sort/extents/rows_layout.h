@@ -32,22 +32,24 @@
 #define ROWS_FILTERED 4			/* only rows pass whose value is in the ranges */
 #define ROWS_NULLS_PASS 8		/* ... or NULL */
 
+/* A column of a layout: what it adds to keys, and its condition. */
 typedef struct RowsColumn
 {
 	int32_t		lo;				/* of values of rows that pass: the smallest, ... */
 	uint32_t	last;			/* ... and the largest one's distance from it */
 	uint32_t	stride;			/* modulo 2^32, so that a distance may subtract */
-	uint32_t	null_adds;
-	uint32_t	flags;
-	uint32_t	first_range;	/* of the condition: its ranges among those of the layout */
-	uint32_t	nranges;
-	uint32_t	zero;
+	uint32_t	null_adds;		/* what a NULL adds to the key, modulo 2^32 */
+	uint32_t	flags;			/* as above */
+	uint32_t	first_range;	/* of the condition, among the ranges of all conditions ... */
+	uint32_t	nranges;		/* ... and how many it has */
+	uint32_t	zero;			/* unused, always 0 */
 } RowsColumn;
 
+/* How rows of ncolumns columns become keys.  The ranges of conditions are kept beside it. */
 typedef struct RowsLayout
 {
 	uint32_t	ncolumns;
-	uint32_t	nranges;
+	uint32_t	nranges;		/* of all conditions */
 	uint32_t	base;			/* modulo 2^32: the key of a row whose columns add nothing */
 	uint32_t	filtered;		/* 1: there is a condition, 0: all rows pass */
 	RowsColumn	columns[ROWS_MAX_COLUMNS];

@@ -23,11 +23,12 @@ extern "C"
 {
 #endif
 
+/* Counters of the keys lo .. lo + range - 1. */
 typedef struct Histogram
 {
 	uint32_t   *bins;			/* tables * stride counters */
 	uint64_t   *folded;			/* range counters, or NULL */
-	int32_t		lo;
+	int32_t		lo;				/* the key of bin 0 */
 	uint64_t	range;			/* bins in use; 0: no histogram */
 	size_t		stride;			/* counters from one table to the next */
 	int			tables;			/* 1 or HISTOGRAM_TABLES */

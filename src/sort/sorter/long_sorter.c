@@ -45,13 +45,14 @@ is_narrow(int bits)
 	return bits <= 32;
 }
 
-/* The Sorter's key for an unsigned one, and back. */
+/* The Sorter's key for an unsigned one. */
 static inline int32_t
 to_narrow(uint32_t key)
 {
 	return (int32_t) (key ^ SIGN_BIT);
 }
 
+/* The unsigned key for one of the Sorter's. */
 static inline uint32_t
 from_narrow(int32_t key)
 {
@@ -64,6 +65,7 @@ from_narrow(int32_t key)
 #define RUNS_SCOPE static
 #include "sort/runs/runs_template.h"
 
+/* The allocator of the buffer and the runs. */
 static inline const SortAllocator *
 allocator(const LongSorter *s)
 {
@@ -263,6 +265,7 @@ order_buffer(LongSorter *s, SortError *err)
 	return SORT_OK;
 }
 
+/* Sets *fresh to how many of len ascending keys, equal ones counted once, have no run yet. */
 static SortStatus
 count_fresh(const LongSorter *s, const uint64_t *keys, size_t len, size_t *fresh, SortError *err)
 {
@@ -419,6 +422,10 @@ long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 	return buffer_is_full(s) ? compress(s, true, err) : SORT_OK;
 }
 
+/*
+ * Ends a function that has added to narrow, with that status: lets narrow make its keys fewer where
+ * it takes too much memory.
+ */
 static SortStatus
 end_narrow(LongSorter *s, SortStatus status, SortError *err)
 {
@@ -449,7 +456,10 @@ long_sorter_count_packed(LongSorter *s, const PackedKeys *packed)
 	return sorter_count_packed(&s->narrow, &narrow);
 }
 
-/* Adds runs of which most have so few keys that these take no more room. */
+/*
+ * Adds runs as keys: each key as often as its run counts.  For runs that have two keys at most on
+ * average, which take no more room as keys.
+ */
 static SortStatus
 add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,
 			 SortError *err)
@@ -508,6 +518,7 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 		return end_narrow(s, status, err);
 	}
 
+	/* Whether they have two keys at most on average, so far. */
 	for (i = 0; i < len; i++)
 	{
 		n += counts[i];
@@ -522,7 +533,7 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 	return status;
 }
 
-/* The keys of narrow, which are all in its buffer. */
+/* Maps the keys of narrow, which are all in its buffer, as unsigned keys. */
 static SortStatus
 map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
 {
@@ -546,6 +557,7 @@ map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
 	return SORT_OK;
 }
 
+/* Maps n keys in place, some at once, so that a cancel is noticed. */
 static SortStatus
 map_wide(const LongSorter *s, uint64_t *keys, size_t n, LongSorterMap map, void *arg,
 		 SortError *err)
@@ -601,6 +613,7 @@ long_sorter_open_cursor(LongSorter *s, LongSorterCursor *c, SortError *err)
 		SORT_OK;
 }
 
+/* Takes runs of narrow, max at most, behind the *got runs that there are in keys and counts. */
 static SortStatus
 take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, size_t *got,
 			SortError *err)

@@ -25,6 +25,10 @@ enter_part(SorterCursor *c, int part)
 {
 	const Sorter *s = c->sorter;
 	const SorterBig *big = s->big;
+
+	/*
+	 * Where the keys in buf, or the runs in sparse, that are below dense end: all, without dense.
+	 */
 	bool		dense = big && big->dense.range > 0;
 	size_t		keys = dense ? runs_key_lower_bound(s->buf, s->nbuf, big->dense.lo) : s->nbuf;
 	size_t		runs = !big ? 0 : dense ? runs_lower_bound(&big->sparse, big->dense.lo) :
@@ -53,7 +57,7 @@ enter_part(SorterCursor *c, int part)
 	}
 }
 
-/* On to the next part in the cursor's direction. */
+/* Moves the cursor on to the next part in its direction; PART_END is behind the last one. */
 static void
 next_part(SorterCursor *c)
 {
@@ -74,7 +78,10 @@ sorter_cursor_start(Sorter *s, bool descending, SorterCursor *c)
 	enter_part(c, descending ? PART_HIGH : PART_LOW);
 }
 
-/* Keys of a low or high part: as they are, or expanded from runs. */
+/*
+ * Writes keys of a low or high part to out, max at most: as they are in buf, or expanded from runs.
+ * Returns how many; fewer than max are all that are left of the part.
+ */
 static size_t
 take_keys(SorterCursor *c, int32_t *out, size_t max)
 {
@@ -149,7 +156,11 @@ sorter_cursor_keys(SorterCursor *c, int32_t *out, size_t max, size_t *got, SortE
 	return SORT_OK;
 }
 
-/* Runs of a low or high part: counted in ordered keys, or runs as they are. */
+/*
+ * Writes runs of a low or high part to keys and counts, max at most: counted in buf's ordered keys,
+ * or runs as they are in sparse.  Returns how many; fewer than max are all that are left of the
+ * part.
+ */
 static size_t
 take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 {
@@ -176,7 +187,7 @@ take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 	return got;
 }
 
-/* Runs of dense: its non-empty bins. */
+/* Writes runs of dense, its bins that are not empty, to keys and counts; returns how many. */
 static size_t
 take_bins(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 {

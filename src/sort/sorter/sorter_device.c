@@ -87,6 +87,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	int32_t		hi = 0;
 	bool		counted = big->dense.n > 0 || big->sparse.len > 0;
 
+	/* What is planned for: all keys, wherever they are. */
 	(void) sorter_find_bounds(s, &lo, &hi);
 	in = sort_job_plan_input(s->context, want, sorter_count(s), lo, hi);
 	big->want = want;
@@ -107,6 +108,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	if (status != SORT_OK)
 		return status;
 
+	/* Why it is not the GPU is noted in the plan. */
 	if (big->gpu_failed)
 		plan_fall_back(&big->plan, big->gpu_words);
 	else if (in.gpu == NULL && in.gpu_reason)
@@ -117,9 +119,11 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 		sort_fail(&failure, SORT_DEVICE_UNAVAILABLE, "%s", in.gpu_reason);
 		sort_job_gpu_failed(s->context, &failure);
 	}
+	/* What has been streamed is for nothing. */
 	if (big->plan.device != SORT_DEVICE_GPU)
 		sorter_stream_drop(s);
 
+	/* Then the plan is made to say what is done, where that is not what was chosen. */
 	if (big->array_ordered)
 	{
 		big->plan.algorithm = SORT_ALGORITHM_RADIX;
@@ -177,7 +181,7 @@ SortStatus
 sorter_stream(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
-	size_t		n = big->nkept - big->streamed;
+	size_t		n = big->nkept - big->streamed; /* what the job has not been given yet */
 	SortStatus	status;
 
 	if (big->stream == NULL || n == 0)
@@ -234,6 +238,7 @@ sorter_limit_buffer(Sorter *s)
 	SorterBig  *big = s->big;
 	size_t		room = sorter_room(s);
 
+	/* While keys are streamed, buf gets the rest of its room block by block. */
 	big->room = room;
 	s->capacity = big->stream && room - s->nbuf > STREAM_BLOCK ? s->nbuf + STREAM_BLOCK : room;
 }
@@ -288,7 +293,7 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	SortOutput	aside = *output;
 	SortStatus	status;
-	bool		in_place;
+	bool		in_place;		/* the result is to be where the keys are */
 	bool		own;			/* they are in buf, which the result becomes */
 	size_t		n;
 
@@ -324,6 +329,7 @@ sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 	if (status == SORT_OK)
 		return SORT_OK;
 
+	/* The keys are as they were: another plan is made, for the CPU. */
 	*done = false;
 	status = give_up_gpu(s, err);
 	return status == SORT_OK ? sorter_plan(s, big->want, err) : status;
@@ -362,6 +368,7 @@ sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err)
 		runs_release(&runs, a);
 		return status;
 	}
+	/* The runs are all that the sorter has from now on. */
 	runs_release(&big->sparse, a);
 	big->sparse = runs;
 	big->sparse_n = n;

@@ -60,6 +60,7 @@ add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
 	int64_t		low = *lo;
 	int64_t		high = *hi;
 
+	/* A first histogram gets a thirty-second part on each side, one that is widened a quarter. */
 	if (dense->range == 0)
 		slack /= 8;
 	if (dense->range == 0 || *lo < dense->lo)
@@ -91,8 +92,9 @@ include_dense(const Sorter *s, int32_t *lo, int32_t *hi)
 }
 
 /*
- * Tries to count keys from lo to hi, n keys being in the sorter and waiting of
- * them (or runs) outside dense; *done says whether the plan agreed.
+ * Makes dense reach from lo to hi, if the plan would count the sorter's n keys so, and if it is
+ * worth widening: waiting is how many keys or runs are outside of dense and would be counted.  Sets
+ * *done to whether dense reaches that far afterwards.
  */
 static SortStatus
 try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool *done,
@@ -100,6 +102,7 @@ try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool 
 {
 	const Histogram *dense = &s->big->dense;
 
+	/* A histogram is widened, and never becomes narrower. */
 	include_dense(s, &lo, &hi);
 	*done = fills_dense(s, n, plan_range(lo, hi));
 	if (!*done || (dense->range > 0 && dense->range == plan_range(lo, hi)))
@@ -281,6 +284,7 @@ sorter_flush(Sorter *s, SortError *err)
 	/* Full only because it is streamed a block at a time? */
 	if (s->capacity < s->big->room)
 		sorter_limit_buffer(s);
+	/* Keys outside of dense have filled buf, or there is no dense. */
 	if (s->capacity - s->nbuf < SORTER_CHUNK / 2)
 	{
 		status = rearrange(s, err);
@@ -369,6 +373,7 @@ sorter_add_packed(Sorter *s, const PackedKeys *packed, SortError *err)
 	size_t		at;
 	SortStatus	status = SORT_OK;
 
+	/* The usual case of a column with few values; or they are unpacked, a chunk at a time. */
 	if (sorter_count_packed(s, packed))
 		return sort_interrupted(s->context) ? sort_cancelled(err) : SORT_OK;
 	for (at = 0; at < packed->n && status == SORT_OK; at += part.n)
@@ -437,8 +442,8 @@ count_array(Sorter *s, SortWant want, SortError *err)
 }
 
 /*
- * How many keys the plan takes len runs of n keys for when it considers a
- * histogram: not n, because adding a count costs the same whatever the count,
+ * Returns how many keys the plan takes len runs of n keys for when it considers a
+ * histogram: a few for each run.  Not n, because a count of any size is added in one step,
  * and two runs of many keys would justify a histogram of any size.
  */
 static uint64_t
@@ -552,6 +557,7 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 	SorterBig  *big = src->big;
 	SortStatus	status = SORT_OK;
 
+	/* Part by part, dense first of what is counted: so s gets its histogram before runs come. */
 	if (big)
 	{
 		status = sorter_absorb_pending(src, err);
@@ -610,13 +616,14 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	histogram_sum_tables(&big->dense);
 	big->fill_ns = sort_clock() - big->started;
 
-	/* Keys and runs outside dense could interleave: make them all runs. */
+	/* Keys and runs outside of dense could interleave, which no cursor reads: all become runs. */
 	if (big->sparse.len > 0 && s->nbuf > 0)
 	{
 		status = sorter_compress(s, err);
 		if (status != SORT_OK)
 			return status;
 	}
+	/* The bounds of what are still keys, for the plan: in buf, or else in the array. */
 	if (s->nbuf > 0)
 	{
 		if (!wide_min_max(s->buf, s->nbuf, &big->kept_lo, &big->kept_hi, s->context))

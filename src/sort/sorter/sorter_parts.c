@@ -139,7 +139,7 @@ sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
 	return SORT_OK;
 }
 
-/* Extends *lo .. *hi, which are bounds if found, to low and high. */
+/* Extends *lo .. *hi, which are bounds only if found, to low and high.  Returns true. */
 static bool
 extend(bool found, int32_t *lo, int32_t *hi, int32_t low, int32_t high)
 {
@@ -157,6 +157,7 @@ sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 	int32_t		low;
 	int32_t		high;
 
+	/* Of keys, of runs, of bins. */
 	if (s->nbuf > 0 || big->narray > 0)
 		found = extend(found, lo, hi, big->kept_lo, big->kept_hi);
 	if (sparse->len > 0)
@@ -247,6 +248,7 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 		return status;
 	big->bytes_moved += histogram_memory(&big->dense);
 
+	/* Runs that lie in dense now are counted there. */
 	from = runs_lower_bound(&big->sparse, lo);
 	for (to = from; to < big->sparse.len && big->sparse.keys[to] <= hi; to++)
 		;
@@ -316,6 +318,7 @@ sorter_compress(Sorter *s, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	status = runs_of_all(&fresh, s->buf, s->nbuf, s->context, err);
+	/* The first runs are taken as they are, others are merged into. */
 	if (status == SORT_OK && big->sparse.len == 0)
 	{
 		runs_release(&big->sparse, a);

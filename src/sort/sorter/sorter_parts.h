@@ -63,6 +63,7 @@ struct SorterBig
 	uint64_t	read_ns;
 };
 
+/* The allocator of all memory of a sorter: the caller's, of the context. */
 static inline const SortAllocator *
 sorter_allocator(const Sorter *s)
 {
@@ -136,7 +137,7 @@ extern bool sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi);
  */
 extern SortStatus sorter_absorb(Sorter *s, const int32_t *keys, size_t n, SortError *err);
 
-/* Counts what is pending in buf, as far as dense reaches. */
+/* Counts the pending keys of buf that lie in dense; the others are checked, and stay in buf. */
 extern SortStatus sorter_absorb_pending(Sorter *s, SortError *err);
 
 /* Makes dense reach from lo to hi, and moves in what lies there. */
@@ -177,7 +178,10 @@ extern bool sorter_sample_repeats(const int32_t *sample, size_t n);
  * sorter_device.c: the plan, and a GPU's jobs.
  */
 
-/* Makes big->plan for all keys that the sorter holds, and counts buf if that is it. */
+/*
+ * Makes big->plan for all keys that the sorter holds; and counts the keys that are still keys, if
+ * that is the plan and the CPU's.  Needs kept_lo and kept_hi.
+ */
 extern SortStatus sorter_plan(Sorter *s, SortWant want, SortError *err);
 
 /* Whether the plan, which is left in *plan, would give n keys from lo to hi to the GPU. */
@@ -190,7 +194,7 @@ extern SortStatus sorter_stream_start(Sorter *s, SortError *err);
 /* Gives the open job, if there is one, what buf has newly kept. */
 extern SortStatus sorter_stream(Sorter *s, SortError *err);
 
-/* Makes buf look full a block at a time while it is streamed. */
+/* Makes buf look full whenever another block of keys has come, while it is streamed. */
 extern void sorter_limit_buffer(Sorter *s);
 
 /*

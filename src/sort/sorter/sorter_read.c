@@ -13,7 +13,10 @@
 #include "sort/kernels/wide.h"
 #include "sort/sorter/sorter_parts.h"
 
-/* An array in ascending order, as it is or turned round; out may be the array. */
+/*
+ * Copies the array, which is in ascending order, to out: as it is or turned round.  out may be the
+ * array.  Returns false if the caller was interrupted.
+ */
 static bool
 copy_ordered(const Sorter *s, bool descending, int32_t *out)
 {
@@ -23,6 +26,7 @@ copy_ordered(const Sorter *s, bool descending, int32_t *out)
 	uint64_t	i = 0;
 	uint64_t	end;
 
+	/* All keys are equal: nothing needs to be read. */
 	if (!descending && out != keys && keys[0] == keys[n - 1])
 	{
 		for (; sort_step(s->context, i, n, &end); i = end)
@@ -90,6 +94,7 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 			return sort_cancelled(err);
 		return SORT_OK;
 	}
+	/* Keys that are still keys are sorted straight into out. */
 	while (s->big->dense.n == 0 && s->big->sparse.len == 0)
 	{
 		bool		done;
@@ -100,6 +105,7 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 			return status;
 	}
 
+	/* Otherwise the parts follow one another. */
 	status = sorter_open_cursor(s, descending, &cursor, err);
 	since = sort_clock();
 	while (status == SORT_OK && n > 0)
@@ -199,6 +205,7 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 	return status;
 }
 
+/* Whether n keys are in ascending order; for a few keys. */
 static bool
 is_ascending(const int32_t *keys, size_t n)
 {

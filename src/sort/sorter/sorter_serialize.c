@@ -30,7 +30,7 @@ typedef struct SerializedHeader
 /* Runs copied at once. */
 #define BATCH 1024
 
-/* Histogram and sparse are one list.  No keys are pending. */
+/* Returns the header of a sorter without pending keys; histogram and sparse become one list. */
 static SerializedHeader
 describe(const Sorter *s)
 {
@@ -117,6 +117,7 @@ sorter_serialize(Sorter *s, void *data)
 	memcpy(keys_at, s->buf, s->nbuf * sizeof(int32_t));
 }
 
+/* Fails because of what is wrong with the bytes. */
 static SortStatus
 corrupt(SortError *err, const char *what)
 {
@@ -150,6 +151,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 		header.nruns * (header.count_width + sizeof(int32_t)) +
 		header.nkeys * sizeof(int32_t) != size)
 		return corrupt(err, "length does not match");
+	/* The sum of all counts must be a number of keys that a sorter can have. */
 	total += header.nkeys;
 	if (header.nruns > 0)
 	{

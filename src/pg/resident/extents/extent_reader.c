@@ -21,6 +21,7 @@ extent_reader_begin(ExtentReader *reader, uint32 number)
 	reader->number = number;
 	resident_start_copying();
 	reader->bytes = resident_address(extent);
+	/* Usually all of the start is there; an extent of few blocks may be smaller. */
 	if (reader->bytes)
 		memcpy(&reader->header, reader->bytes, Min(extent->size, sizeof(reader->header)));
 	resident_stop_copying();

@@ -23,13 +23,13 @@
 
 typedef struct ExtentReader
 {
-	ResidentKey key;
+	ResidentKey key;			/* of the column */
 	ResidentExtent extents[VISIBILITY_EXTENTS]; /* of a page of the visibility map */
 	uint64		seen;			/* of resident_look */
 
 	/* the extent being read */
 	uint32		number;
-	const char *bytes;			/* shared */
+	const char *bytes;			/* of the extent, shared; followed only as described above */
 	union
 	{
 		Extent		extent;
@@ -43,28 +43,40 @@ typedef struct ExtentReader
  */
 extern void extent_reader_look(ExtentReader *reader, uint32 first);
 
+/*
+ * Returns what the reader knows of an extent, which may be changed.  The last look
+ * (extent_reader_look) was at the extent's page of the map.
+ */
 static inline ResidentExtent *
 extent_reader_extent(ExtentReader *reader, uint32 number)
 {
 	return &reader->extents[number % VISIBILITY_EXTENTS];
 }
 
-/* Begins to read an extent that there is; false if it has been given up. */
+/*
+ * Begins to read an extent that there is, and copies its start to header.  Returns false if the
+ * extent has been given up.
+ */
 extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
 
 /*
- * Does that for an extent that was of that generation, when what is known of its page's extents is
- * of another page, and no other one of its page is wanted any more.
+ * Begins to read an extent that the reader has looked at before, when it was of that generation.
+ * Returns false if it has been given up or made anew since then.  What the reader knows of other
+ * extents may be of another page of the map afterwards: only this extent may be read then.
  */
 extern bool extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation);
 
 /*
- * Whether the bytes of the extent that has been begun are still where they were, or others; else
- * there is no memory.
+ * Whether the bytes of the extent that has been begun may be read: there is still memory of
+ * the extent's size where they were.  Whether these bytes are still the extent's is for
+ * extent_reader_holds to say, afterwards.  Needs resident_start_copying.
  */
 extern bool extent_reader_reaches(const ExtentReader *reader);
 
-/* Whether all that has been read of the extent was its bytes. */
+/*
+ * Whether all that has been read of the extent was its bytes.  May take the lock of resident
+ * memory, and unmap what is gone: addresses of bytes are void afterwards.
+ */
 extern bool extent_reader_holds(const ExtentReader *reader);
 
 /*

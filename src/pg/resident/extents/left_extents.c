@@ -36,7 +36,10 @@ typedef struct ListRoom
 static void *kept = NULL;
 static Size kept_size = 0;
 
-/* Of two the larger one is kept. */
+/*
+ * A MemoryContextCallback: keeps the memory for the next query.  Of two pieces the larger one is
+ * kept, and the other one freed.
+ */
 static void
 give_back(void *arg)
 {
@@ -54,8 +57,8 @@ give_back(void *arg)
 }
 
 /*
- * Returns memory of so many bytes, not cleared, that is the caller's until the context is reset or
- * deleted; it must not be freed or resized.
+ * Returns memory of size bytes, not cleared.  It is the caller's until the context is reset or
+ * deleted, and must not be freed or resized.
  */
 static void *
 list_room_take(MemoryContext context, Size size)
@@ -98,7 +101,12 @@ LeftExtents *
 left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumber nblocks)
 {
 	LeftExtents *left = palloc0_object(LeftExtents);
-	const size_t room = visibility_extent(nblocks - 1) + 1;
+
+	/*
+	 * A scan that processes share may begin in the middle of an extent: one process may take the
+	 * rest of that extent at first, and its other blocks in the end.
+	 */
+	const size_t room = visibility_extent(nblocks - 1) + 1 + 1;
 	const size_t generations = ncolumns * sizeof(uint64);
 	const size_t pairs = purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
 	const size_t rows = purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
@@ -111,6 +119,7 @@ left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumbe
 	left->purpose = purpose;
 	left->ncolumns = ncolumns;
 	left->descending = descending;
+	left->room = room;
 	/* Arrays of the largest alignment come first. */
 	left->generations = take_array(&at, generations, room);
 	left->pairs = take_array(&at, pairs, room);
@@ -130,6 +139,7 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 	uint32		bound = (uint32) first->base;
 	int			c;
 
+	Assert(at < left->room);
 	left->numbers[at] = number;
 	left->valid[at] = *valid;
 	for (c = 0; c < left->ncolumns; c++)
@@ -141,8 +151,10 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 		{
 			first->base, first->top, first->rows, first->nulls
 		};
+		/* Pairs are sorted by ascending bounds: the largest value, inverted, comes first. */
 		if (left->descending)
 			bound = ~(bound + first->top);
+		/* As an unsigned number in the order of int32. */
 		left->pairs[at] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, at);
 	}
 	else
@@ -156,6 +168,7 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 	left->n++;
 }
 
+/* Puts the pairs of bounds and indexes in order.  Raises an error if the query is cancelled. */
 static void
 sort_by_bounds(LeftExtents *left)
 {
@@ -181,6 +194,7 @@ left_extents_next(LeftExtents *left, LeftExtent *next)
 
 		if (left->purpose == LEFT_TO_ORDER)
 			at = ROWS_PAIR_REF(left->pairs[at]);
+		/* The GPU has answered for it. */
 		if (!resident_blocks_any(&left->valid[at]))
 			continue;
 		next->number = left->numbers[at];

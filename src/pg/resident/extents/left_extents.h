@@ -45,13 +45,14 @@ typedef struct LeftExtents
 	LeftPurpose purpose;
 	int			ncolumns;
 	bool		descending;		/* LEFT_TO_ORDER: by the largest value, from the largest one on */
+	size_t		room;			/* of the arrays below */
 	size_t		n;
 	size_t		next;			/* left_extents_next */
 
 	/*
 	 * n of each, in the order in which they were added, in one piece of memory, which has room
-	 * for all extents of the table and is touched as far as there are extents; NULL where the
-	 * purpose needs none
+	 * for all that one process can take of the table, and is touched as far as there are extents;
+	 * NULL where the purpose needs none
 	 */
 	uint64	   *generations;	/* of the columns' extents: ncolumns for each */
 	uint64	   *pairs;			/* LEFT_TO_ORDER: ROWS_PAIR of the bound and the index */

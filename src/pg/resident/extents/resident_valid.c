@@ -18,7 +18,10 @@
  */
 #define MAX_MOVES 7
 
-/* The blocks of an extent whose heap pages have not changed. */
+/*
+ * Takes out of blocks the ones whose heap pages have changed since the extent was made.  Needs the
+ * extent's start, which has the LSNs that the pages had then.  Reads each page, if only its header.
+ */
 static void
 keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlocks *blocks)
 {
@@ -35,12 +38,16 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlo
 	}
 }
 
-/* Looks at the heap pages of an extent whose stamp is not that of the map's page. */
+/*
+ * Looks at the heap pages of an extent whose stamp is not the LSN of the map's page, and takes out
+ * of valid the blocks that have changed.  Notes in the extent how many of the next uses shall not
+ * do this again: none if the map's page has not moved since the last use.
+ */
 static void
 refresh_extent(const ResidentLook *look, SourceColumn *column, ResidentBlocks *valid)
 {
 	ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
-	bool		quiet = extent->last == look->lsn;
+	bool		quiet = extent->last == look->lsn;	/* the map's page has not moved lately */
 
 	/* Where extents are read later, or by the GPU, no start has been read. */
 	if (look->later && !extent_reader_begin(&column->reader, look->number))
@@ -52,8 +59,8 @@ refresh_extent(const ResidentLook *look, SourceColumn *column, ResidentBlocks *v
 }
 
 /*
- * Whether an extent of which these blocks are valid is to be made anew.  known: no other blocks
- * are.
+ * Whether an extent is to be made anew, of which these blocks are valid.  known says that no other
+ * blocks are valid; otherwise some may be, which nobody has looked at.
  */
 static bool
 wants_capture(const ResidentLook *look, const SourceColumn *column, const ResidentExtent *extent,
@@ -63,6 +70,7 @@ wants_capture(const ResidentLook *look, const SourceColumn *column, const Reside
 
 	if (!column->capture || look->lsn == 0 || !look->whole)
 		return false;
+	/* The first time, half of the blocks must be all-visible. */
 	if (extent->generation == 0)
 		return resident_blocks_count(visible) * 2 >= look->nblocks;
 	/* Again where more than a quarter could be valid and is not. */
@@ -89,6 +97,7 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted
 	valid = resident_blocks_and(&extent->blocks, &look->visible);
 	if (extent->stamp == look->lsn)
 	{
+		/* The usual case: nothing has changed in any of the map's blocks. */
 		extent->moves = extent->skip = 0;
 		extent->usage = Min(extent->usage + 1, 3);
 	}
@@ -99,6 +108,7 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted
 	}
 	else
 	{
+		/* Looking has not paid lately, or is for a process that has all of the extent's blocks. */
 		extent->skip -= extent->skip > 0;
 		column->reason = RESIDENT_CHANGES;
 		memset(&valid, 0, sizeof(valid));

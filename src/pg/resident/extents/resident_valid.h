@@ -54,14 +54,17 @@ extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn
 										  bool *wanted);
 
 /*
- * Takes out of valid the blocks that have different numbers of rows in different columns.  The
- * starts of all columns' extents have been read.  There are no such blocks unless other code has a
- * mistake, which would mix up rows: hence this check.
+ * Takes out of valid the blocks that have different numbers of rows in different columns.  Needs
+ * the starts of all columns' extents.  Only a mistake elsewhere makes a block with different
+ * numbers, but it would mix up the values of rows: hence this check.
  */
 extern void resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns,
 										ResidentBlocks *valid);
 
-/* Takes out of valid the blocks whose rows' line numbers are not known. */
+/*
+ * Takes out of valid the blocks whose rows' line numbers are not known: an extent has no line
+ * numbers, and only where they are 1, 2, 3 ... do the rows' TIDs follow from their order.
+ */
 extern void resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
 										 ResidentBlocks *valid);
 

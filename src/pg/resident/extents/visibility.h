@@ -19,21 +19,28 @@
 #include "pg/pages/pages.h"
 #include "pg/resident/memory/memory.h"
 
-/* Extents of the blocks in a page of the map: none has blocks of two pages. */
+/*
+ * How many extents the blocks of a page of the map have.  No extent has blocks of two pages, so
+ * that one LSN is enough for an extent; the last one of a page is therefore smaller than others.
+ */
 #define VISIBILITY_EXTENTS \
 	((HEAP_FORMAT_MAP_BLOCKS + RESIDENT_EXTENT_BLOCKS - 1) / RESIDENT_EXTENT_BLOCKS)
 
 StaticAssertDecl(RESIDENT_EXTENT_BLOCKS == 128, "ResidentBlocks has two words");
 
-/* A copy of a page of the map. */
+/* A copy of a page of the map: bits and LSN were read under one lock of the page. */
 typedef struct VisibilityCopy
 {
 	BlockNumber first;			/* block of the first bit; InvalidBlockNumber: no copy yet */
 	uint64		lsn;			/* 0: nothing may be concluded from the copy */
-	uint64		words[HEAP_FORMAT_MAP_BYTES / sizeof(uint64)];
+	uint64		words[HEAP_FORMAT_MAP_BYTES / sizeof(uint64)];	/* two bits a block, as in the
+																 * page */
 } VisibilityCopy;
 
-/* Extents and their blocks. */
+/*
+ * Returns the number of the extent that has a block.  Numbers follow the blocks without gaps: the
+ * extents of a page of the map begin with a multiple of VISIBILITY_EXTENTS.
+ */
 static inline uint32
 visibility_extent(BlockNumber block)
 {
@@ -63,6 +70,7 @@ visibility_extent_end(BlockNumber block)
 	return (BlockNumber) Min(behind, InvalidBlockNumber);
 }
 
+/* The first block of the extent that has a block. */
 static inline BlockNumber
 visibility_extent_first(BlockNumber block)
 {
@@ -71,24 +79,28 @@ visibility_extent_first(BlockNumber block)
 
 /* --- sets of blocks */
 
+/* Whether block i of the extent, from 0 on, is in the set. */
 static inline bool
 resident_blocks_has(const ResidentBlocks *blocks, int i)
 {
 	return (blocks->words[i / 64] >> i % 64 & 1) != 0;
 }
 
+/* Adds block i of the extent to the set. */
 static inline void
 resident_blocks_add(ResidentBlocks *blocks, int i)
 {
 	blocks->words[i / 64] |= UINT64CONST(1) << i % 64;
 }
 
+/* Takes block i of the extent out of the set. */
 static inline void
 resident_blocks_remove(ResidentBlocks *blocks, int i)
 {
 	blocks->words[i / 64] &= ~(UINT64CONST(1) << i % 64);
 }
 
+/* Returns the blocks that are in both sets. */
 static inline ResidentBlocks
 resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
 {
@@ -97,6 +109,7 @@ resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
 	return both;
 }
 
+/* Returns the blocks of a that are not in b. */
 static inline ResidentBlocks
 resident_blocks_without(const ResidentBlocks *a, const ResidentBlocks *b)
 {
@@ -105,7 +118,7 @@ resident_blocks_without(const ResidentBlocks *a, const ResidentBlocks *b)
 	return rest;
 }
 
-/* n blocks from first on. */
+/* Returns the set of n blocks from block first of the extent on. */
 static inline ResidentBlocks
 resident_blocks_range(int first, int n)
 {
@@ -122,6 +135,7 @@ resident_blocks_range(int first, int n)
 	return blocks;
 }
 
+/* Whether there is a block in the set. */
 static inline bool
 resident_blocks_any(const ResidentBlocks *blocks)
 {
@@ -129,8 +143,8 @@ resident_blocks_any(const ResidentBlocks *blocks)
 }
 
 /*
- * The first block from i on that is in the set, or that is not; RESIDENT_EXTENT_BLOCKS: there is
- * none.
+ * Returns the first block from i on that is in the set (has), or that is not in it (!has);
+ * RESIDENT_EXTENT_BLOCKS if there is none.
  */
 static inline int
 resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
@@ -145,6 +159,7 @@ resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
 	return RESIDENT_EXTENT_BLOCKS;
 }
 
+/* Returns how many blocks are in the set. */
 static inline int
 resident_blocks_count(const ResidentBlocks *blocks)
 {
@@ -154,8 +169,9 @@ resident_blocks_count(const ResidentBlocks *blocks)
 /* --- copies of the map */
 
 /*
- * Which of n blocks from first on, n at most RESIDENT_EXTENT_BLOCKS, are all-visible in the
- * copy.  first is a multiple of 32 after the copy's first block.
+ * Returns which of n blocks from first on are all-visible in the copy, as a set whose block 0 is
+ * first.  n is at most RESIDENT_EXTENT_BLOCKS.  first is a multiple of HEAP_FORMAT_WORD_BLOCKS
+ * after the copy's first block, as the first block of an extent is.
  */
 static inline ResidentBlocks
 visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n)

@@ -16,7 +16,7 @@
 /* The conditions of a filter. */
 typedef struct FilterColumns
 {
-	int			ncolumns;
+	int			ncolumns;		/* with a condition */
 	ColumnFilter *columns;
 	ExtentMatch match;			/* rows of the extent begun */
 } FilterColumns;
@@ -31,15 +31,15 @@ struct ResidentFilter
 	int			nreturned;		/* columns that the scan wants */
 	int			nattnums;		/* these and others */
 	AttrNumber *attnums;
-	const ExtentReader **readers;
+	const ExtentReader **readers;	/* by the number of the column read */
 	FilterColumns qual;
 	int			nfilters;
 	FilterColumns *filters;		/* besides the qual */
 
 	/* of the rows that are being added */
-	uint8		accepted[COLUMN_BATCH_KEYS];
-	uint8		marks[COLUMN_BATCH_KEYS];
-	uint8		nulls[COLUMN_BATCH_KEYS];
+	uint8		accepted[COLUMN_BATCH_KEYS];	/* marks: by the qual and the cutoff */
+	uint8		marks[COLUMN_BATCH_KEYS];	/* marks: by one condition */
+	uint8		nulls[COLUMN_BATCH_KEYS];	/* of one column */
 };
 
 /* --- making one */
@@ -58,6 +58,10 @@ find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 	return filter->nattnums++;
 }
 
+/*
+ * Makes the conditions of one expression of the scan; its columns become columns that are read.
+ * Returns false if not all of the expression is conditions that can be evaluated here.
+ */
 static bool
 make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnScan *scan,
 			FilterColumns *columns)
@@ -137,6 +141,10 @@ resident_filter_condition(const ResidentFilter *filter, int c)
 
 /* --- an extent */
 
+/*
+ * Prepares a column's condition for the extent begun: which of its values are accepted, as far as
+ * bounds say.  Returns which of its rows are, NULLs among them.
+ */
 static ExtentMatch
 begin_column(const ResidentFilter *filter, ColumnFilter *column)
 {
@@ -152,6 +160,11 @@ begin_column(const ResidentFilter *filter, ColumnFilter *column)
 	return EXTENT_SOME;
 }
 
+/*
+ * Prepares all conditions of a filter.  Returns which rows of the extent the filter accepts: as
+ * conditions are ANDed, no more than the condition that accepts least (EXTENT_NONE < EXTENT_SOME <
+ * EXTENT_ALL).
+ */
 static ExtentMatch
 begin_filter(const ResidentFilter *filter, FilterColumns *columns)
 {
@@ -186,7 +199,10 @@ resident_filter_only_cuts(const ResidentFilter *filter)
 
 /* --- rows */
 
-/* Marks the rows of blocks from .. to - 1 whose value of a column is accepted. */
+/*
+ * Sets a mark, 1 or else 0, for each row of blocks from .. to - 1: whether a column's condition
+ * accepts it.  Overwrites filter->nulls.
+ */
 static void
 mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to, uint8 *marks)
 {
@@ -208,7 +224,10 @@ mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to
 			marks[i] &= 1 ^ filter->nulls[i];
 }
 
-/* Marks the rows that a filter accepts which is EXTENT_SOME; returns how many. */
+/*
+ * Marks the rows that a filter accepts, of n rows in blocks from .. to - 1, and returns how many.
+ * The filter has matched EXTENT_SOME, so that at least one condition is evaluated here.
+ */
 static size_t
 mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,
 		  uint8 *accepted)
@@ -219,6 +238,7 @@ mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to
 
 	for (c = 0; c < columns->ncolumns; c++)
 	{
+		/* Bounds have said so already. */
 		if (columns->columns[c].match == EXTENT_ALL)
 			continue;
 		mark_column(filter, &columns->columns[c], from, to, first ? accepted : filter->marks);
@@ -231,9 +251,9 @@ mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to
 }
 
 /*
- * Takes out of the rows that the qual accepts, all n or the ones marked as accepted, the rows
- * beyond the cutoff.  Returns how many are left, which are marked as accepted unless they are all
- * n.
+ * Takes the rows beyond the cutoff out of the rows that the qual accepts: out of all n rows, or, if
+ * naccepted is less, out of the rows marked in filter->accepted.  Counts them as skipped.  Returns
+ * how many rows are left; if they are fewer than n, they are the ones marked.
  */
 static size_t
 cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
@@ -243,6 +263,7 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 	size_t		kept = 0;
 	size_t		i;
 
+	/* The cutoff moves while the scan goes on, so that its range is made anew each time. */
 	filter->cutoff_range = (ValueRange)
 	{
 		cutoff->lo, cutoff->hi
@@ -266,8 +287,9 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 }
 
 /*
- * Appends to the batch of a filter whether it is true of the accepted rows; accepted is NULL if
- * all are.
+ * Appends to the batch of a filter whether it is true of each accepted row: a row that it refuses
+ * is NULL there, as the executor's evaluation has it (evaluate_filters in reader.c).  accepted has
+ * a mark of each of the n rows, naccepted of which are 1; it is NULL if all rows are accepted.
  */
 static void
 add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,

@@ -29,10 +29,12 @@ extern ResidentFilter *resident_filter_make(const ColumnScan *scan, BatchPages *
  */
 extern int	resident_filter_columns(const ResidentFilter *filter, const AttrNumber **attnums);
 
-/* Where column c of these is read. */
+/* Says where column c of these is read.  The reader must outlive the filter. */
 extern void resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader);
 
-/* Which values of a column a filter accepts, of the extent begun among others. */
+/*
+ * A filter's condition of one column: which values it accepts, in general and of the extent begun.
+ */
 typedef struct ColumnFilter
 {
 	int			column;			/* number among the columns read */
@@ -49,7 +51,8 @@ typedef struct ColumnFilter
 extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int c);
 
 /*
- * All columns have begun an extent: which of its rows the scan's qual accepts, as far as is known.
+ * Begins an extent that the readers of all columns have begun.  Returns which of its rows the
+ * scan's qual accepts, as far as the extent's bounds say.
  */
 extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
 

@@ -25,7 +25,7 @@ struct ResidentRows
 	SortContext context;
 	const ResidentFilter *filter;
 	const SourceColumn *columns;	/* the scan's */
-	LeftExtents *left;			/* the extents */
+	LeftExtents *left;			/* the extents, in the scan's list of extents that are read later */
 	ColumnBounds *bounds;		/* by column */
 
 	/* a copy of one extent, while the GPU is given bytes */
@@ -35,10 +35,13 @@ struct ResidentRows
 
 	SortJob    *job;			/* NULL: there is none */
 	int64		nothers;		/* keys that are not of rows */
-	int64		refused;
+	int64		refused;		/* rows, by the filter's conditions, which the GPU evaluates */
 };
 
-/* How many different keys there may be at most; 0 if they take more than 32 bits. */
+/*
+ * Returns how many different keys of nkeys columns there may be at most: the product of the numbers
+ * of values between each column's bounds.  0 if keys take more than 32 bits.
+ */
 static uint64
 count_keys(const ResidentSummary *columns, int nkeys)
 {
@@ -226,8 +229,10 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 }
 
 /*
- * An ExtentFetch: a copy of an extent of a column, until the next one; false if it has been
- * given up, or there is no memory.
+ * An ExtentFetch: copies an extent for the device, which lacks it.  Sets *bytes and *size to the
+ * copy, which stays until the next call.  i counts the columns' extents, column by column within
+ * each extent added.  Returns false if the extent has been given up, or there is no memory for the
+ * copy.
  */
 static bool
 fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
@@ -295,7 +300,7 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 	return true;
 }
 
-/* A job over all extents that have been added, whose keys have these bounds. */
+/* Returns a job over all extents that have been added, whose keys have these bounds. */
 static RowsJob
 job_of(ResidentRows *rows, int32 lo, int32 hi)
 {
@@ -348,6 +353,7 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 	for (i = 0; i < rows->left->n; i++)
 		nrows += rows->left->rows[i].rows;
 	rows->nothers = (int64) n;
+	/* What has no key although it was read. */
 	rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
 	return true;
 }

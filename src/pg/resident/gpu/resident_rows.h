@@ -32,7 +32,7 @@ extern ResidentRows *resident_rows_make(LeftPurpose purpose, const ResidentSumma
 										int ncolumns, int nkeys, const ResidentFilter *filter,
 										BlockNumber nblocks);
 
-/* The extents that have been added. */
+/* Returns the list of the extents that have been added, which is the ResidentRows'. */
 extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
 
 /*
@@ -73,14 +73,17 @@ extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo,
 							   const int32 *keys,
 							   size_t n);
 
-/* How many keys there are. */
+/*
+ * Returns how many keys there are, other keys among them.  Needs a resident_rows_sort that
+ * succeeded.
+ */
 extern int64 resident_rows_keys(const ResidentRows *rows);
 
 /* Answers questions about them, as SortDevice.look_up; false if the GPU could not. */
 extern bool resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n,
 							   void *answers);
 
-/* The GPU is no longer needed. */
+/* Lets go of the GPU.  Also after an error, or where there was no job. */
 extern void resident_rows_end(ResidentRows *rows);
 
 /* --- for the scan again */
@@ -91,11 +94,12 @@ extern void resident_rows_end(ResidentRows *rows);
  */
 extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
 
+/* What the GPU has counted. */
 typedef struct ResidentCounts
 {
 	Runs		runs;			/* of the values; the ResidentRows' */
-	int64		values;			/* in the runs */
-	int64		nulls;
+	int64		values;			/* in the runs, however often each occurs */
+	int64		nulls;			/* counted, but in no run */
 	int64		blocks;			/* that were counted */
 } ResidentCounts;
 

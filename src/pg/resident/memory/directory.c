@@ -53,7 +53,7 @@ resident_epoch(void)
 
 /* --- with the lock */
 
-/* Returns the list of columns that a column belongs to, by hash. */
+/* Returns where the list of columns begins that a column belongs to, by hash. */
 static ResidentPlace *
 find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
 {
@@ -63,7 +63,7 @@ find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
 	return &root->buckets[hash % RESIDENT_BUCKETS];
 }
 
-/* Returns the column at a place; NULL if that is nowhere. */
+/* Returns the column at a place; NULL if the place is nowhere.  Good while the lock is held. */
 static ResidentColumn *
 column_at(const ResidentRoot *root, ResidentPlace place)
 {
@@ -103,7 +103,7 @@ find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
 		(ResidentExtent *) resident_pointer(root, column->map) + number : NULL;
 }
 
-/* Returns an extent if it is still of that generation, else NULL. */
+/* Returns the extent of that number if it is still of that generation, else NULL. */
 static ResidentExtent *
 find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint64 generation)
 {
@@ -219,6 +219,7 @@ sweep_extent(ResidentRoot *root, ResidentColumn *column, uint32 number)
 	ResidentExtent *extent = find_extent(root, column, number);
 	Size		size;
 
+	/* A column without extents is looked at once each time round: where its first one would be. */
 	if (column->nextents == 0 && number == 0 && column->usage > 0)
 		column->usage--;
 	else if (column->nextents == 0 && number == 0)
@@ -241,8 +242,9 @@ sweep_extent(ResidentRoot *root, ResidentColumn *column, uint32 number)
 }
 
 /*
- * Sweeps the extents of one number of all columns in a bucket, but for the column of key, and moves
- * on: to the next number, or to the next bucket, which is counted in sweep.
+ * Sweeps the extents of one number of all columns in a bucket, but for the column of key.  Then
+ * moves the root's hand on: to the next number, or, if no column there has more, to the next
+ * bucket, which is counted in sweep.  Returns how many bytes are free by that.
  */
 static Size
 sweep_bucket(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep)
@@ -255,6 +257,7 @@ sweep_bucket(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep)
 	{
 		ResidentColumn *column = column_at(root, place);
 
+		/* Before the column may be given up. */
 		place = column->next;
 		more = more || root->hand_extent + 1 < column->capacity;
 		if (memcmp(&column->key, key, sizeof(*key)) != 0)
@@ -271,8 +274,8 @@ sweep_bucket(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep)
 }
 
 /*
- * Gives up extents of other columns until there may be room for size bytes.  Returns false if
- * there is none at the end.
+ * Gives up extents of other columns until size bytes have become free.  Returns false if all have
+ * been swept before that, or no slab is as large.
  */
 static bool
 sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
@@ -281,6 +284,7 @@ sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *
 
 	if (!resident_could_hold(root, size))
 		return false;
+	/* One bucket more than there are: the hand may have begun in the middle of one. */
 	while (freed < size && sweep->searched <= RESIDENT_BUCKETS)
 		freed += sweep_bucket(root, key, sweep);
 	return freed >= size;
@@ -324,6 +328,7 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 		if (!resident_lock(root, LW_EXCLUSIVE))
 			return false;
 		column = find_attribute(root, key);
+		/* The table has another file, or the attribute another type or default. */
 		if (column && memcmp(&column->key, key, sizeof(*key)) != 0)
 		{
 			drop_column(root, column);
@@ -395,6 +400,7 @@ resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *exten
 		known = Min((uint32) n, column->capacity - first);
 		memcpy(extents, find_extent(root, column, first), known * sizeof(ResidentExtent));
 	}
+	/* With the lock, so that nothing is given up between this and what has been copied. */
 	seen = pg_atomic_read_u64(&root->losses);
 	resident_unlock(root);
 	return seen;
@@ -408,6 +414,7 @@ resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *exte
 
 	/* The bytes have been read before losses is read. */
 	pg_read_barrier();
+	/* The usual case: nothing at all has been given up, and no lock is needed. */
 	if (pg_atomic_read_u64(&root->losses) == seen)
 		return true;
 	if (!resident_lock(root, LW_SHARED))
@@ -489,12 +496,14 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 		return false;
 	column = find_column(root, key);
 	known = column ? find_extent(root, column, number) : NULL;
+	/* The column has been given up, or has another key, since the read began. */
 	if (known == NULL)
 	{
 		resident_free(root, place, size);
 		resident_unlock(root);
 		return false;
 	}
+	/* An extent that is made again and again has not become quieter by that. */
 	moves = known->moves;
 	drop_extent(root, column, known);
 	memcpy(resident_pointer(root, place), bytes, size);
@@ -536,6 +545,7 @@ resident_forget(Oid relid, AttrNumber attnum)
 		{
 			ResidentColumn *column = column_at(root, place);
 
+			/* Before the column may be dropped. */
 			place = column->next;
 			if (column->key.database == MyDatabaseId &&
 				column->key.relid == relid &&

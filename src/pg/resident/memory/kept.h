@@ -34,8 +34,8 @@ extern bool resident_is_kept(Oid relid, AttrNumber attnum);
 extern bool resident_keeps_any(void);
 
 /*
- * Returns the table hpsort_kept, from the same cache; InvalidOid if the database has no hpsort,
- * or a version before 1.1.
+ * Returns the table hpsort_kept, from the cache of resident_is_kept(); InvalidOid if the database
+ * has no hpsort, or a version before 1.1.
  */
 extern Oid	resident_kept_table(void);
 

@@ -94,7 +94,7 @@ extern bool resident_enabled(void);
 /* What is resident of a column. */
 typedef struct ResidentSummary
 {
-	int64		reads;			/* how many times the column has been read completely */
+	int64		reads;			/* complete ones */
 	int64		rows;			/* in extents */
 	int32		lo;				/* bounds of values that were in extents; of none, lo > hi */
 	int32		hi;
@@ -108,9 +108,9 @@ typedef struct ResidentSummary
 extern uint64 resident_epoch(void);
 
 /*
- * Begins a read of a column of nextents extents, and sets *summary.  Makes an entry for the
- * column, and forgets what was kept of another key with the same table and attribute.  Returns
- * false if nothing can be kept.
+ * Begins a read of a column of nextents extents, and sets *summary.  Makes an entry for the column,
+ * if there is none.  An entry of the table and attribute under another key is forgotten, with its
+ * extents.  Returns false if nothing can be kept.  May wait for the background worker, shortly.
  */
 extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary);
 
@@ -120,7 +120,7 @@ extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSumm
  */
 extern bool resident_summarize(const ResidentKey *key, ResidentSummary *summary);
 
-/* Ends a read, and notes what it has done. */
+/* Ends a read, and notes what it has done, if the column still has its entry. */
 extern void resident_end(const ResidentKey *key, const ResidentUse *use);
 
 /*
@@ -166,7 +166,7 @@ extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentE
 typedef struct ResidentSweep
 {
 	uint32		searched;		/* buckets of columns */
-	bool		full;			/* there is no more memory to be had */
+	bool		full;			/* the worker has no more memory: columns give up extents */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;
 

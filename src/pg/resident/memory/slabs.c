@@ -88,6 +88,9 @@ typedef struct SegmentCall
 	dsm_segment *segment;
 } SegmentCall;
 
+/*
+ * For guarded_call: makes a segment, if a size is given, or attaches to one; and pins the mapping.
+ */
 static void
 open_segment(void *arg)
 {
@@ -108,8 +111,10 @@ resident_segment(dsm_handle handle, Size size, ErrorData **error)
 }
 
 /*
- * Maps the slabs that are not mapped yet, and unmaps slabs that are gone.  Scans have no pointers
- * into these that they follow before they have asked for the extent's address again.
+ * Maps the slabs that are not mapped yet, and unmaps slabs that are gone.  A scan of this process
+ * may still have a pointer into a slab that is unmapped here, but it asks for the extent's address
+ * again before it follows the pointer.  Takes the lock for a moment, and not while it maps: that
+ * may take long, and may fail.
  */
 static void
 map_slabs(ResidentRoot *root)
@@ -148,6 +153,10 @@ resident_lock(ResidentRoot *root, LWLockMode mode)
 {
 	int			attempt;
 
+	/*
+	 * Usually all slabs are mapped already.  The worker may add or drop some while this process
+	 * maps slabs, hence a third attempt; a slab that cannot be mapped fails all of them.
+	 */
 	for (attempt = 0; attempt < 3; attempt++)
 	{
 		if (attempt > 0)
@@ -194,6 +203,7 @@ resident_address(const ResidentExtent *extent)
 /* The pages at a slab's start that have its FreePageManager. */
 #define MANAGER_PAGES (fpm_size_to_pages(sizeof(FreePageManager)))
 
+/* Returns the free pages of slab s, which is mapped.  Needs the lock. */
 static inline FreePageManager *
 free_pages(int s)
 {
@@ -247,6 +257,7 @@ resident_add_slab(ResidentRoot *root, dsm_segment *segment)
 	Size		npages = size / FPM_PAGE_SIZE;
 	int			s;
 
+	/* Nobody else knows of the segment yet: no lock. */
 	FreePageManagerInitialize((FreePageManager *) base, base);
 	FreePageManagerPut((FreePageManager *) base, MANAGER_PAGES, npages - MANAGER_PAGES);
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
@@ -323,6 +334,7 @@ resident_drop_slabs(ResidentRoot *root)
 	bool		unused;
 	int			s;
 
+	/* All slabs were made here, and are mapped, unless an earlier worker made them. */
 	map_slabs(root);
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	memset(root->buckets, 0, sizeof(root->buckets));
@@ -334,6 +346,7 @@ resident_drop_slabs(ResidentRoot *root)
 		dsm_unpin_segment(root->slabs[s].handle);
 	}
 	root->allocated = 0;
+	/* Whoever is copying finds that the bytes were not to be trusted. */
 	pg_atomic_fetch_add_u64(&root->losses, 1);
 	LWLockRelease(&root->lock);
 

@@ -7,8 +7,9 @@
  * alone (worker.h): dsm_create may fail with an error, and a query shall not fail for it.  All
  * slabs together never exceed hpsort.resident_memory.
  *
- * A slab begins with core's FreePageManager, which has the pages that are free.  Who allocates a
- * piece notes its size.  Places are numbers that mean the same in all processes.
+ * A slab begins with core's FreePageManager, which has the pages that are free, and pieces are
+ * whole pages.  Who allocates a piece notes its size.  Processes map slabs at different addresses:
+ * a piece is known by its place, a number that has one meaning in all processes.
  *
  * One lock is for all that is in the root and in slabs, except for the bytes of extents, which
  * are also copied without it (resident.h says how that is safe).  While a process has the lock it
@@ -45,7 +46,7 @@ typedef uint64 ResidentPlace;
 typedef struct ResidentSlab
 {
 	uint32		serial;			/* never used again; 0: there is no slab */
-	dsm_handle	handle;
+	dsm_handle	handle;			/* of its segment */
 	Size		npages;			/* of FPM_PAGE_SIZE */
 } ResidentSlab;
 
@@ -74,7 +75,7 @@ typedef struct ResidentRoot
 	pid_t		worker;			/* 0: there is none */
 	Latch	   *latch;			/* its latch */
 	TimestampTz started;		/* when it was last registered */
-	uint64		wanted;			/* bytes; 0: nothing */
+	uint64		wanted;			/* bytes that queries have asked for; 0: nothing */
 	ResidentReason failure;		/* of the last allocation; RESIDENT_OK */
 	TimestampTz failed;			/* when that was */
 	ConditionVariable changed;	/* wanted became 0 */
@@ -88,6 +89,8 @@ extern ResidentRoot *resident_root(void);
  * mapped.
  */
 extern bool resident_lock(ResidentRoot *root, LWLockMode mode);
+
+/* Gives the lock back.  Pointers into slabs are void afterwards. */
 extern void resident_unlock(ResidentRoot *root);
 
 /* Returns where a place lies in this process; NULL if its slab is not mapped here, or is gone. */

@@ -19,7 +19,7 @@ typedef struct CapturedValues
 {
 	ColumnBatch rows;			/* room for MAX_ROWS, keys */
 	ResidentBlocks blocks;		/* captured */
-	uint32		counts[RESIDENT_EXTENT_BLOCKS];
+	uint32		counts[RESIDENT_EXTENT_BLOCKS]; /* rows of each block; 0 where it is not captured */
 } CapturedValues;
 
 /* What is captured of one extent. */
@@ -43,13 +43,15 @@ struct PageList
 	int			ncolumns;
 	SourceColumn *columns;
 	ListedExtent *extents;
-	int			n;
-	int			room;
-	int			blocks;
-	int			most;
-	int			next;			/* page_list_next: of extents ... */
-	int			next_bit;
-	int			shown;			/* page_list_show */
+	int			n;				/* extents */
+	int			room;			/* for extents */
+	int			blocks;			/* in all extents */
+	int			most;			/* blocks that make the list full */
+
+	/* How far page_list_next has come, which a stream calls ahead of what it returns ... */
+	int			next;			/* extent */
+	int			next_bit;		/* block in it */
+	int			shown;			/* ... and page_list_show: extent */
 	Capture    *capture;		/* NULL until there is something to capture */
 };
 
@@ -148,6 +150,7 @@ make_capture(const PageList *list)
 	return capture;
 }
 
+/* Begins to capture an extent: nothing of it has been captured. */
 static void
 begin_extent(PageList *list, const ListedExtent *extent)
 {
@@ -209,7 +212,10 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	return all_visible;
 }
 
-/* Takes the page of block i of the extent, if it is all-visible. */
+/*
+ * Captures the page of block i of the extent, if it is all-visible, in the copy of the map and in
+ * its header.  Of a column with a value that is no int4 the block is not captured.
+ */
 static void
 capture_page(PageList *list, int i, Buffer buffer)
 {
@@ -229,6 +235,7 @@ capture_page(PageList *list, int i, Buffer buffer)
 	{
 		CapturedValues *captured = &capture->columns[c];
 
+		/* Appends nothing, or all. */
 		if (!column_batch_append_narrow(&captured->rows, &capture->batches[c]))
 		{
 			list->columns[c].out_of_range = true;
@@ -239,7 +246,7 @@ capture_page(PageList *list, int i, Buffer buffer)
 	}
 }
 
-/* Makes the extent of a column resident. */
+/* Makes the extent of a column resident, if there is room.  May wait for memory. */
 static void
 publish(const PageList *list, SourceColumn *column, const CapturedValues *captured)
 {
@@ -299,6 +306,7 @@ page_list_show(PageList *list, Buffer buffer)
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	const ListedExtent *extent = &list->extents[list->shown];
 
+	/* Pages come in the order of the list, whose extents all have blocks. */
 	while (block < extent->first || block >= extent->first + extent->nblocks)
 		extent = &list->extents[++list->shown];
 	if (extent->wanted == NULL)

@@ -6,7 +6,8 @@
  * The reader reads the blocks in order and shows each page to the list.  Of an extent that is
  * wanted the list captures the rows of all-visible pages, and in the end makes an extent of each
  * column that is resident.  Nothing that is captured is shared before that, so that an error needs
- * no clean-up, and two sessions that do the same do no harm.
+ * no clean-up.  Two sessions may make an extent at one time: the one that ends last replaces the
+ * other's.
  */
 #ifndef HPSORT_PG_RESIDENT_SOURCE_PAGE_LIST_H
 #define HPSORT_PG_RESIDENT_SOURCE_PAGE_LIST_H
@@ -23,8 +24,8 @@ typedef struct PageList PageList;
 /* Blocks of one extent, and what was known of it before its pages are read. */
 typedef struct ListedExtent
 {
-	BlockNumber first;
-	int			nblocks;
+	BlockNumber first;			/* of the extent */
+	int			nblocks;		/* as far as the table, or what this process has taken, reaches */
 	ResidentBlocks blocks;		/* to be read */
 	ResidentBlocks visible;		/* all-visible in a copy of the visibility map */
 	uint64		lsn;			/* of the copy */

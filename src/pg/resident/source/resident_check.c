@@ -30,12 +30,14 @@ typedef struct TableRows
 	ColumnKind	kind;
 } TableRows;
 
+/* Moves on to the table's next row, in the order of blocks and line numbers. */
 static inline void
 next_row(TableRows *table)
 {
 	table->more = table_scan_getnextslot(table->scan, ForwardScanDirection, table->slot);
 }
 
+/* Opens a scan of the table, and moves on to its first row. */
 static void
 open_table(TableRows *table, Relation rel, Snapshot snapshot)
 {
@@ -45,6 +47,7 @@ open_table(TableRows *table, Relation rel, Snapshot snapshot)
 	next_row(table);
 }
 
+/* Frees the slot, with its pin, and ends the scan. */
 static void
 close_table(TableRows *table)
 {
@@ -52,7 +55,7 @@ close_table(TableRows *table)
 	table_endscan(table->scan);
 }
 
-/* Whether row i of a batch has the column's value of the row in the slot. */
+/* Whether there is a row i in a batch, which has the column's value of the row in the slot. */
 static bool
 is_same(const TableRows *table, const ColumnBatch *batch, size_t i)
 {

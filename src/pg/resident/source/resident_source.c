@@ -75,6 +75,7 @@ struct ResidentSource
 
 /* --- opening and closing */
 
+/* Whether all of these columns of a table were declared resident. */
 static bool
 columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
 {
@@ -393,7 +394,11 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 	return n;
 }
 
-/* The next run of valid blocks, from *from on, at most max rows; false if there is none. */
+/*
+ * Finds the next run of valid blocks from block *from on: sets *from to its first block, and *to
+ * behind as many of its blocks as have max rows at most together, or one block if single.  *to is
+ * *from if already the first block has more rows.  Returns false if there is no valid block.
+ */
 static bool
 next_run(const ResidentSource *source, int *from, int *to, size_t max, bool single)
 {
@@ -426,7 +431,10 @@ read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
 	page_list_add(source->pages, &extent);
 }
 
-/* The extent has been given up: its blocks from from on are read from pages. */
+/*
+ * The extent has been given up while it was read: lists its valid blocks, block from and later
+ * ones, to be read from pages.
+ */
 static void
 abandon_extent(ResidentSource *source, int from)
 {
@@ -446,7 +454,7 @@ is_packed(const ResidentSource *source)
 		source->match == EXTENT_ALL && source->columns[0].reader.header.extent.nnulls == 0;
 }
 
-/* Rows that the batches still have room for. */
+/* Returns how many rows the batches still have room for. */
 static size_t
 batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 {
@@ -458,6 +466,7 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	return batches[0].room - batches[0].n;
 }
 
+/* Notes how many rows the batches have, and all else that adding rows changes. */
 static void
 save_rows(ResidentSource *source, const ColumnBatch *batches)
 {
@@ -485,7 +494,12 @@ take_back_rows(ResidentSource *source, ColumnBatch *batches)
 	source->filtered = saved->filtered;
 }
 
-/* Adds valid blocks of the present extent, as many as fit, from the one that is next. */
+/*
+ * Adds the rows of valid blocks of the present extent to the batches, as many blocks as fit, or one
+ * block if single.  Returns RESIDENT_ROWS if the rows are good; RESIDENT_FULL, and adds nothing, if
+ * not even one block fits; RESIDENT_PAGES if the extent has been given up meanwhile: then the
+ * batches are as before, and the blocks are read from pages.
+ */
 static ResidentStep
 fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 {
@@ -503,6 +517,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		return RESIDENT_FULL;
 	save_rows(source, batches);
 	resident_start_copying();
+	/* From here to resident_stop_copying() nothing may raise an error or take the lock. */
 	reaches = all_columns(source, extent_reader_reaches);
 	while (reaches && next_run(source, &from, &to, room, single) && to > from)
 	{
@@ -584,7 +599,7 @@ skip_beyond(ResidentSource *source, const LeftExtent *left)
 	return true;
 }
 
-/* Counts blocks that the GPU has answered for. */
+/* Counts blocks that the GPU has answered for, which have been read from extents as well. */
 static void
 note_gpu_hits(ResidentSource *source, int64 nblocks)
 {
