@@ -87,10 +87,8 @@ typedef struct Reading
 	size_t		taken;			/* rows of it that have been taken */
 	BlockNumber block;			/* of the page added last */
 	uint32		page;			/* its number */
-	Page		kept;			/* where it is, if it stays pinned from now on */
 	uint32		images[TAKE_AT_ONCE];	/* of rows taken at once, if there is one narrow key */
 	uint32		places[TAKE_AT_ONCE];
-	uint32		items[TAKE_AT_ONCE];
 	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
@@ -102,18 +100,9 @@ typedef struct Reading
 /* --- taking keys and places */
 
 /*
- * Pins the page added last for good, as it would be when its first row is returned: so line
- * pointers of its rows can be kept beside their places.  They are given up if that cannot be done
- * with all pages.
+ * Returns the place of a row of the batch, of which rows are asked for in the order in which they
+ * were read.  Adds the row's page to the pages that rows are fetched from if it is not there yet.
  */
-static void
-keep_page(Reading *reading)
-{
-	reading->kept = row_fetch_keep(reading->rows->fetch, reading->page);
-	if (reading->kept == NULL)
-		row_store_drop_notes(reading->sort->store);
-}
-
 static inline uint32
 place_of(Reading *reading, int64 tid)
 {
@@ -125,8 +114,6 @@ place_of(Reading *reading, int64 tid)
 			reading->pages++;
 		reading->block = block;
 		reading->page = row_fetch_add_page(reading->rows->fetch, *reading->pages);
-		if (reading->sort->store->noted)
-			keep_page(reading);
 	}
 	return ROW_PLACE(reading->page, COLUMN_TID_LINE(tid));
 }
@@ -186,13 +173,9 @@ take_narrow(Reading *reading, size_t n)
 		if (images[i] >= cutoff)
 			continue;
 		images[kept] = images[i];
-		places[kept] = place_of(reading, reading->tids[start + i]);
-		if (store->noted)
-			reading->items[kept] = heap_format_item(reading->kept,
-													ROW_PLACE_LINE(places[kept]));
-		kept++;
+		places[kept++] = place_of(reading, reading->tids[start + i]);
 	}
-	row_store_put_narrow_refs(store, images, places, reading->items, kept);
+	row_store_put_narrow_refs(store, images, places, kept);
 }
 
 /* The mapped keys of row i of the batch. */
@@ -287,12 +270,6 @@ make_room(Reading *reading, Size n, Size nulls)
 	row_sort_spare_pages(reading->sort, row_fetch_memory(reading->rows->fetch));
 	if (likely(row_store_reserve_refs(store, n, nulls)))
 		return true;
-	if (store->noted)
-	{
-		row_store_drop_notes(store);
-		if (row_store_reserve_refs(store, n, nulls))
-			return true;
-	}
 	if (row_store_make_room_by_bound(store) && row_store_reserve_refs(store, n, nulls))
 		return true;
 	return spill(reading) && row_store_reserve_refs(store, n, nulls);
@@ -365,7 +342,7 @@ is_not_cached(Reading *reading)
 	now->local_blks_read - before->local_blks_read;
 	int64		hits = now->shared_blks_hit - before->shared_blks_hit +
 	now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
-	reading->rows->fetch->npinned;	/* hits once more, of keep_page */
+	reading->rows->fetch->npinned;	/* hits once more, for rows that were compared */
 
 	/*
 	 * Few pages are read once more, for the rows that are wanted, if none is fetched to be
@@ -626,22 +603,6 @@ read_table(Reading *reading, bool copying)
 		InstrCountFiltered1(child, filtered);
 }
 
-/*
- * Whether line pointers are kept beside places: where all rows will be returned from pages that
- * stay pinned, and there seems to be memory.
- */
-static bool
-keeps_items(const RowSort *sort)
-{
-	const RowStore *store = sort->store;
-	const RowSortSpec *spec = sort->spec;
-
-	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 &&
-		!sort->in_place->copied &&
-		spec->expected_rows * (row_store_ref_bytes(spec->keys) +
-							   sizeof(uint32)) < work_mem * 1024.0;
-}
-
 /* Makes the sort one of keys and places. */
 static void
 start_places(Reading *reading, uint64 bound, BlockNumber blocks)
@@ -658,7 +619,6 @@ start_places(Reading *reading, uint64 bound, BlockNumber blocks)
 								   &rows->elsewhere, (Size) work_mem * 1024, bound);
 	if (bound == 0)
 		sort->store->expected = (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX);
-	sort->store->noted = keeps_items(sort);
 }
 
 void

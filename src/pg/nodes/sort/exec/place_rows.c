@@ -222,14 +222,7 @@ place_rows_prefetch(PlaceRows *rows, RowStore *store, uint64 i)
 	if (row_fetch_is_waited_for(rows->fetch))
 	{
 		row_fetch_unpin(rows->fetch);
-		place_rows_unpin(rows, store);
-	}
-	if (store->sorted_notes && store->nnull == 0)
-	{
-		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
-			row_fetch_prefetch_item(rows->fetch, place_rows_place(rows, store, j),
-									row_store_note(store, j));
-		return;
+		place_rows_unpin(rows);
 	}
 
 	/* The line pointers of the rows after those whose line pointers were prefetched before. */
@@ -240,15 +233,12 @@ place_rows_prefetch(PlaceRows *rows, RowStore *store, uint64 i)
 }
 
 void
-place_rows_unpin(PlaceRows *rows, RowStore *store)
+place_rows_unpin(PlaceRows *rows)
 {
 	if (rows->copied)
 		return;
 	ExecClearTuple(rows->slot);
 	row_fetch_unpin(rows->fetch);
-
-	/* Rows may move within their pages from now on. */
-	store->sorted_notes = NULL;
 }
 
 void

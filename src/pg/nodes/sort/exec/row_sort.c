@@ -398,7 +398,7 @@ void
 row_sort_unpin(RowSort *sort)
 {
 	if (sort->in_place)
-		place_rows_unpin(sort->in_place, sort->store);
+		place_rows_unpin(sort->in_place);
 }
 
 void

@@ -353,18 +353,6 @@ row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
 	return reserve_refs(store, rows, nulls);
 }
 
-void
-row_store_drop_notes(RowStore *store)
-{
-	if (!store->noted)
-		return;
-	store->noted = false;
-	store->used -= store->room * sizeof(uint32);
-	if (store->notes)
-		pfree(store->notes);
-	store->notes = NULL;
-}
-
 bool
 row_store_wants(const RowStore *store, const RowKey *key)
 {
@@ -379,7 +367,7 @@ row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
 
 void
 row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
-						  const uint32 *notes, Size n)
+						  Size n)
 {
 	uint64	   *pairs = store->pairs + store->n;
 	uint32		lo = PG_UINT32_MAX;
@@ -394,8 +382,6 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 		hi = Max(hi, images[i]);
 		pairs[i] = ROWS_PAIR(images[i], refs[i]);
 	}
-	if (store->noted)
-		memcpy(store->notes + store->n, notes, n * sizeof(uint32));
 	key_range_put(&store->ranges[0], lo);
 	key_range_put(&store->ranges[0], hi);
 	store->n += n;

@@ -80,7 +80,6 @@ typedef struct RowStore
 	Size		limit;			/* bytes it may take */
 	Size		peak;			/* most it ever took */
 	Size		expected;		/* rows, if the owner knows of a number */
-	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's for each */
 	uint64		abort_check;	/* rows after which to ask whether to abbreviate on */
 	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the cutoff's row,
 								 * if keys are left to core */
@@ -98,7 +97,6 @@ typedef struct RowStore
 	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
 	uint8	   *nulls;			/* wide; NULL until there is one */
 	uint32	   *refs;			/* wide, with tuples */
-	uint32	   *notes;
 	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
 	Size		null_room;
 
@@ -114,7 +112,6 @@ typedef struct RowStore
 
 	/* After row_store_sort. */
 	uint32	   *order;			/* references */
-	uint32	   *sorted_notes;	/* the notes in that order, in the memory of the pairs, or NULL */
 	Size		nulls_before;	/* rows of null_refs that come first */
 
 	/* Only the first bound rows are wanted; 0: all. */
@@ -188,15 +185,12 @@ extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 
 /*
- * The same for n rows of the narrow layout that are not NULL and not beyond the cutoff,
- * which is the first image that is: UINT32_MAX + 1 if there is none.  notes are theirs, if the
- * store is noted, as its owner may make one of the narrow layout without a bound before the first
- * row: they come back beside the references, if the algorithm takes them along.
- * row_store_drop_notes: they are no longer of use, and their memory is.
+ * row_store_put_narrow_refs takes n rows of the narrow layout, for which there is room, by the
+ * images of their keys and their references.  No key is NULL, and no image is at or after the
+ * cutoff.  row_store_narrow_cutoff returns the first image that is, UINT32_MAX + 1 if none is.
  */
 extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
-									  const uint32 *notes, Size n);
-extern void row_store_drop_notes(RowStore *store);
+									  Size n);
 extern uint64 row_store_narrow_cutoff(const RowStore *store);
 
 /*
@@ -220,14 +214,6 @@ static inline uint64
 row_store_count(const RowStore *store)
 {
 	return store->bound > 0 && store->bound < store->rows ? store->bound : store->rows;
-}
-
-/* The note of the i-th row in order; 0 if there are none, or its key is NULL. */
-static inline uint32
-row_store_note(const RowStore *store, uint64 i)
-{
-	i -= store->nulls_before;
-	return store->sorted_notes && i < store->n ? store->sorted_notes[i] : 0;
 }
 
 static inline MinimalTuple

@@ -452,12 +452,11 @@ sort_images(RowStore *store, const SortContext *context)
 static void
 sort_rows(RowStore *store, uint64 *pairs, uint32 lo, uint32 hi, const SortContext *context)
 {
-	RowsSort	rows = {.pairs = pairs,.n = store->n,.lo = lo,.hi = hi,.notes = store->notes};
+	RowsSort	rows = {.pairs = pairs,.n = store->n,.lo = lo,.hi = hi};
 	SortError	err;
 
 	pg_sort_check(rows_sort(&rows, &store->stats.plan, context, &err), &err);
 	store->order = rows.refs;
-	store->sorted_notes = rows.sorted_notes;
 	store->stats.distinct = rows.distinct;
 }
 

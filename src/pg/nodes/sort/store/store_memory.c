@@ -44,8 +44,7 @@ row_store_ref_bytes(const KeyColumns *keys)
 Size
 store_memory_of_row(const RowStore *store)
 {
-	return (store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64)) +
-		(store->noted ? sizeof(uint32) : 0);
+	return store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
 }
 
 void
@@ -122,8 +121,6 @@ store_memory_grow_keys(RowStore *store)
 			return false;
 	}
 	store->used += (room - store->room) * width;
-	if (store->noted)
-		store->notes = grow_array(store, store->notes, store->room, room, sizeof(uint32));
 	if (store->narrow)
 		store->pairs = grow_array(store, store->pairs, store->room, room, sizeof(uint64));
 	else
