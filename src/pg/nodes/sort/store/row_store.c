@@ -198,7 +198,7 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
  * left to core.  Without a slot the row is not compared by these keys: a row that is equal to
  * the cutoff by mapped keys may be wanted.
  */
-static bool
+static inline bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 {
 	const KeyColumns *keys = store->keys;
@@ -494,13 +494,28 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 	bool		isnull;
 	uint32		ref;
 
-	row_slot_key(store->keys, slot, &key);
-	if (unlikely(store->rows >= store->abort_check) &&
-		(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
-		check_abort(store, &key);
-	isnull = (key.nulls & 1) != 0;
-	if (store->has_cutoff && after_cutoff(store, &key, slot))
-		return true;
+	if (store->narrow && store->keys->nrest == 0)
+	{
+		/* The only key: a row of most queries with a LIMIT is done with here. */
+		KeyColumn  *first = &store->keys->keys[0];
+		Datum		value = slot_getattr(slot, first->attno, &isnull);
+
+		key.nulls = isnull;
+		key.images[0] = isnull ? 0 : key_image(first, value);
+		if (store->has_cutoff && key_compare(first, isnull, key.images[0], cutoff_is_null(store),
+											 store->cutoff.images[0]) >= 0)
+			return true;
+	}
+	else
+	{
+		row_slot_key(store->keys, slot, &key);
+		if (unlikely(store->rows >= store->abort_check) &&
+			(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
+			check_abort(store, &key);
+		isnull = (key.nulls & 1) != 0;
+		if (store->has_cutoff && after_cutoff(store, &key, slot))
+			return true;
+	}
 	if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
 		return false;
 	if (!put_tuple(store, slot, &ref))

@@ -409,7 +409,7 @@ order_groups(GroupSort *sort, const uint64 *pairs, Size n, int bits, uint32 *row
 			start = i + 1;
 			sort->store->stats.distinct++;
 		}
-		if (i % CHECK_EVERY == 0)
+		if (i % CHECK_EVERY == CHECK_EVERY - 1)
 			CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -534,11 +534,18 @@ sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)
 	{
 		uint64		leading = pairs[start] >> bits;
 
+		if (start % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		for (end = start + 1; end < store->n && pairs[end] >> bits == leading; end++)
 			if (end % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
-		if (end - start > 1)
-			sort_lower_bits(store, c, bits, lower, pairs + start, end - start, context);
+		if (likely(end - start == 1))
+		{
+			store->order[start] = (uint32) (pairs[start] & ((UINT64CONST(1) << bits) - 1));
+			store->stats.distinct++;
+			continue;
+		}
+		sort_lower_bits(store, c, bits, lower, pairs + start, end - start, context);
 		order_groups(sort, pairs + start, end - start, bits, store->order + start);
 	}
 	if (nlower == 0)
