@@ -152,7 +152,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	if (attnum == 0)
 		return false;
 	sort_scan_init(&scan, sort, outer);
-	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound > 0 &&
+	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound.rows > 0 &&
 		sort->place == ROW_SORT_STORE)
 		scan.cutoff = &column.cutoff;
 	else

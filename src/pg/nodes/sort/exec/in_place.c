@@ -303,7 +303,7 @@ has_many_equal(Reading *reading)
 {
 	const RowStore *store = reading->sort->store;
 
-	if (store->bound == 0 || store->kept <= store->bound +
+	if (store->bound.rows == 0 || store->bound.kept <= store->bound.rows +
 		Max(EQUAL_MIN, reading->read / EQUAL_PART))
 		return false;
 	reading->where = ROWS_COPIED;
@@ -392,9 +392,9 @@ copy_store(Reading *reading, RowStore *store)
 
 	reading->rows->fetch->exhausted = true; /* pages come once, one after the other */
 	copies->limit = limit - Min(limit, store->used) * 2 / 3;
-	copy_refs(reading, store->refs, store->narrow ? store->pairs : NULL, store->n);
+	copy_refs(reading, store->arrays.refs, store->narrow ? store->arrays.pairs : NULL, store->n);
 	if (store->narrow)
-		copy_refs(reading, store->null_refs, NULL, store->nnull);
+		copy_refs(reading, store->arrays.null_refs, NULL, store->nnull);
 	row_store_reset(store);
 	copies->limit = limit;
 }
@@ -460,7 +460,7 @@ copy_is_wanted(Reading *reading, size_t i)
 	const RowStore *store = reading->sort->store;
 	RowKey		key;
 
-	if (!store->has_cutoff || reading->scan.images)
+	if (!store->bound.has_cutoff || reading->scan.images)
 		return true;
 	keys_of_row(reading, i, &key);
 	if (store->narrow)

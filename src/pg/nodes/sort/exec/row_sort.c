@@ -114,8 +114,8 @@ leave_runs(RowSort *sort)
 	sort->stats->keys = left + runs->nulls;
 	sort->place = ROW_SORT_STORE;
 	key_runs_finish(runs);
-	if (sort->store->bound > 0)
-		left = Min(left, sort->store->bound);
+	if (sort->store->bound.rows > 0)
+		left = Min(left, sort->store->bound.rows);
 	while (left > 0)
 	{
 		size_t		got = key_runs_fetch(runs);

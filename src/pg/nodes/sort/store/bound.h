@@ -31,7 +31,8 @@ extern bool row_store_make_room_by_bound(RowStore *store);
 static inline bool
 row_store_has_too_many(const RowStore *store)
 {
-	return store->bound > 0 && store->rows >= Max(store->bound, store->kept) * 2 + ROW_BOUND_SLACK;
+	return store->bound.rows > 0 &&
+		store->rows >= Max(store->bound.rows, store->bound.kept) * 2 + ROW_BOUND_SLACK;
 }
 
 /*

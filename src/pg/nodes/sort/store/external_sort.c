@@ -152,8 +152,8 @@ external_sort_flush(ExternalSort *sort)
 	MemoryContext old;
 
 	/* Rows are written, wanted or not, and the images of others stay what they are. */
-	store->bound = 0;
-	store->has_cutoff = false;
+	store->bound.rows = 0;
+	store->bound.has_cutoff = false;
 	store->abort_check = PG_UINT64_MAX;
 	if (store->rows == 0)
 		return;

@@ -181,19 +181,19 @@ row_elsewhere(const RowStore *store, uint64 i, SegmentRow *row)
 	if (!store->narrow)
 	{
 		row_store_wide_key(store, store->order[i], &row->key);
-		row->ref = store->refs[store->order[i]];
+		row->ref = store->arrays.refs[store->order[i]];
 	}
 	else if (at < store->n)
 	{
 		row->key.nulls = 0;
-		row->key.images[0] = ROWS_PAIR_KEY(store->pairs[at]);
-		row->ref = store->order ? store->order[at] : ROWS_PAIR_REF(store->pairs[at]);
+		row->key.images[0] = ROWS_PAIR_KEY(store->arrays.pairs[at]);
+		row->ref = store->order ? store->order[at] : ROWS_PAIR_REF(store->arrays.pairs[at]);
 	}
 	else
 	{
 		row->key.nulls = 1;
 		row->key.images[0] = 0;
-		row->ref = store->null_refs[i < store->nulls_before ? i : at - store->n];
+		row->ref = store->arrays.null_refs[i < store->nulls_before ? i : at - store->n];
 	}
 }
 

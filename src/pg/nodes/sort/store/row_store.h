@@ -69,57 +69,78 @@ typedef struct RowElsewhere
 	void	   *arg;
 } RowElsewhere;
 
+/*
+ * The tuples of a store: blocks of memory, which tuples fill one after the other.  Later rows use
+ * the blocks of earlier ones again.
+ */
+typedef struct RowBlocks
+{
+	char	  **starts;			/* by block number; of a block with several numbers at the first */
+	uint32	   *sizes;			/* in 8 bytes; 0: part of the block before */
+	uint32		room;			/* block numbers that these two arrays have room for */
+	Size		bytes;			/* of all blocks */
+	uint32		nreused;		/* block numbers that earlier rows had */
+	uint32		n;				/* block numbers given away to the rows there are */
+	char	   *next;			/* free space of the last block ... */
+	char	   *end;
+	char	   *last;			/* ... which starts here */
+} RowBlocks;
+
+/*
+ * The keys of a store, and the references of their rows.  Which arrays there are depends on the
+ * layout, the others are NULL.  Later rows use the memory of earlier ones again.
+ */
+typedef struct RowArrays
+{
+	Size		room;			/* elements that each array but null_refs has room for */
+	uint64	   *pairs;			/* narrow */
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
+	uint8	   *nulls;			/* wide: bit i of a row is set if its key i is NULL; the array is
+								 * NULL until there is one */
+	uint32	   *refs;			/* wide, with tuples */
+	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
+	Size		null_room;		/* elements that null_refs has room for */
+} RowArrays;
+
+/* What is wanted of a store's rows: the first few in order, or all. */
+typedef struct RowBound
+{
+	uint64		rows;			/* how many are wanted; 0: all */
+	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
+	RowKey		cutoff;
+	uint64		kept;			/* rows that the last cut has left, with those equal to the last
+								 * wanted one where that takes a comparison */
+} RowBound;
+
 typedef struct RowStore
 {
 	MemoryContext memory;		/* of all rows; reset with them */
 	KeyColumns *keys;
-	TupleDesc	tupdesc;
-	bool		tuples;
+	TupleDesc	tupdesc;		/* of the rows */
+	bool		tuples;			/* rows are kept, not only the images of one key */
 	const RowElsewhere *elsewhere;	/* where tuples are; NULL: in the blocks */
 	bool		narrow;			/* the layout of the keys */
 	Size		limit;			/* bytes it may take */
+	Size		used;			/* bytes it takes, at most */
 	Size		peak;			/* most it ever took */
-	Size		expected;		/* rows, if the owner knows of a number */
+	Size		expected;		/* rows, if the owner knows of a number; or 0 */
 	uint64		abort_check;	/* rows after which to ask whether to abbreviate on */
 	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the cutoff's row,
 								 * if keys are left to core */
-	RowStoreStats stats;		/* of the last sort */
-
-	/* Memory, which later rows use again.  All arrays but null_refs have the same room. */
-	Size		used;			/* bytes it takes, at most */
-	char	  **blocks;
-	uint32	   *block_sizes;	/* in 8 bytes; 0: part of the block before */
-	uint32		blocks_room;
-	Size		block_bytes;	/* of all blocks */
-	uint32		nreused;		/* block numbers that earlier rows had */
-	Size		room;
-	uint64	   *pairs;			/* narrow */
-	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
-	uint8	   *nulls;			/* wide; NULL until there is one */
-	uint32	   *refs;			/* wide, with tuples */
-	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
-	Size		null_room;
+	RowBlocks	blocks;
+	RowArrays	arrays;
+	RowBound	bound;
 
 	/* Rows. */
 	uint64		rows;			/* all of them, NULLs included */
-	uint32		nblocks;		/* block numbers given away */
-	char	   *next;			/* free space of the last block ... */
-	char	   *end;
-	char	   *last_block;		/* ... which starts here */
 	Size		n;				/* rows in the arrays but null_refs */
 	Size		nnull;			/* rows with a NULL key: in null_refs, or only counted */
 	KeyRange	ranges[KEY_COLUMNS_MAX_MAPPED]; /* of the images and NULLs of each key */
 
 	/* After row_store_sort. */
-	uint32	   *order;			/* references */
+	uint32	   *order;			/* references, in memory of their own or in that of the pairs */
 	Size		nulls_before;	/* rows of null_refs that come first */
-
-	/* Only the first bound rows are wanted; 0: all. */
-	uint64		bound;
-	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
-	RowKey		cutoff;
-	uint64		kept;			/* rows that the last cut has left, with those equal to the last
-								 * wanted one where that takes a comparison */
+	RowStoreStats stats;		/* of the last sort */
 } RowStore;
 
 /*
@@ -213,13 +234,20 @@ extern void row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32
 static inline uint64
 row_store_count(const RowStore *store)
 {
-	return store->bound > 0 && store->bound < store->rows ? store->bound : store->rows;
+	return store->bound.rows == 0 ? store->rows : Min(store->bound.rows, store->rows);
 }
 
 static inline MinimalTuple
 row_store_tuple(const RowStore *store, uint32 ref)
 {
-	return (MinimalTuple) (store->blocks[ROW_REF_BLOCK(ref)] + ROW_REF_OFFSET(ref));
+	return (MinimalTuple) (store->blocks.starts[ROW_REF_BLOCK(ref)] + ROW_REF_OFFSET(ref));
+}
+
+/* Returns whether mapped key k of a row of the wide layout is NULL. */
+static inline bool
+row_store_is_null(const RowStore *store, Size row, int k)
+{
+	return store->arrays.nulls && (store->arrays.nulls[row] >> k) & 1;
 }
 
 /* The keys of a row of the wide layout, also if it has been sorted or forgotten. */
@@ -228,9 +256,9 @@ row_store_wide_key(const RowStore *store, Size row, RowKey *key)
 {
 	int			k;
 
-	key->nulls = store->nulls ? store->nulls[row] : 0;
+	key->nulls = store->arrays.nulls ? store->arrays.nulls[row] : 0;
 	for (k = 0; k < store->keys->nmapped; k++)
-		key->images[k] = store->images[k][row];
+		key->images[k] = store->arrays.images[k][row];
 }
 
 /* After row_store_sort: the reference of the i-th row in order. */
@@ -240,9 +268,9 @@ row_store_ref(const RowStore *store, uint64 i)
 	if (likely(store->nnull == 0))
 		return store->order[i];
 	if (i < store->nulls_before)
-		return store->null_refs[i];
+		return store->arrays.null_refs[i];
 	i -= store->nulls_before;
-	return i < store->n ? store->order[i] : store->null_refs[i - store->n];
+	return i < store->n ? store->order[i] : store->arrays.null_refs[i - store->n];
 }
 
 /* How many rows ahead a row is fetched into the cache: 8 in flight hide most of a miss. */
@@ -272,7 +300,7 @@ row_store_key(const RowStore *store, uint64 i, uint64 *image)
 	i -= store->nulls_before;
 	if (unlikely(i >= store->n))
 		return false;
-	*image = store->images[0][i];
+	*image = store->arrays.images[0][i];
 	return true;
 }
 

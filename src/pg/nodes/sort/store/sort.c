@@ -98,8 +98,8 @@ row_code(const RowStore *store, const Combination *c, Size row)
 	do
 	{
 		const KeyCodeColumn *column = &c->columns[i];
-		bool		isnull = store->nulls && (store->nulls[row] >> i) & 1;
-		uint64		image = store->images[i][row];
+		bool		isnull = row_store_is_null(store, row, i);
+		uint64		image = store->arrays.images[i][row];
 
 		if (c->bytes && !isnull)
 			image = byte_code(c->bytes, image);
@@ -138,7 +138,7 @@ try_byte_codes(RowStore *store, Combination *c)
 	codes = MemoryContextAlloc(store->memory, sizeof(ByteCodes));
 	byte_codes_begin(codes);
 	for (i = 0; i < store->n; i += step)
-		byte_codes_see(codes, &store->images[0][i], 1);
+		byte_codes_see(codes, &store->arrays.images[0][i], 1);
 	if (byte_codes_leading(codes, lost) >= (double) store->n * BYTE_CODES_ENOUGH)
 	{
 		pfree(codes);
@@ -151,7 +151,7 @@ try_byte_codes(RowStore *store, Combination *c)
 		for (i = 0; i < store->n; i += CHECK_EVERY)
 		{
 			CHECK_FOR_INTERRUPTS();
-			byte_codes_see(codes, store->images[0] + i, Min(store->n - i, CHECK_EVERY));
+			byte_codes_see(codes, store->arrays.images[0] + i, Min(store->n - i, CHECK_EVERY));
 		}
 		byte_codes_number(codes);
 	}
@@ -172,7 +172,7 @@ try_byte_codes(RowStore *store, Combination *c)
 static inline Datum
 group_value(const RowStore *store, uint32 row, int key, bool *isnull)
 {
-	uint32		ref = store->narrow ? row : store->refs[row];
+	uint32		ref = store->narrow ? row : store->arrays.refs[row];
 
 	if (store->elsewhere)
 		return store->elsewhere->value(store->elsewhere->arg, ref, key, isnull);
@@ -196,7 +196,7 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 	if (from >= end)
 		return;
 	for (j = from; j < end; j++)
-		refs[j - from] = store->narrow ? rows[j] : store->refs[rows[j]];
+		refs[j - from] = store->narrow ? rows[j] : store->arrays.refs[rows[j]];
 	if (end - from > known)
 		store->elsewhere->prefetch(store->elsewhere->arg, refs + known, (int) (end - from - known),
 								   true);
@@ -217,11 +217,11 @@ compare_rows(const void *a, const void *b, void *arg)
 
 	for (i = sort->first; i < keys->nmapped; i++)
 	{
-		bool		null_l = store->nulls && (store->nulls[left->row] >> i) & 1;
-		bool		null_r = store->nulls && (store->nulls[right->row] >> i) & 1;
+		bool		null_l = row_store_is_null(store, left->row, i);
+		bool		null_r = row_store_is_null(store, right->row, i);
 
-		result = key_compare(&keys->keys[i], null_l, store->images[i][left->row],
-							 null_r, store->images[i][right->row]);
+		result = key_compare(&keys->keys[i], null_l, store->arrays.images[i][left->row],
+							 null_r, store->arrays.images[i][right->row]);
 		if (result != 0)
 			return result;
 	}
@@ -333,8 +333,8 @@ are_known_equal(const GroupSort *sort, uint32 row)
 	/* Images that are exact may be elsewhere, and say nothing of the key that is left. */
 	return sort->first >= keys->nmapped && sort->nrest == keys->nrest &&
 		keys->nexact < keys->nmapped &&
-		key_columns_are_known_equal(keys, store->nulls && (store->nulls[row] >> last) & 1,
-									store->images[last][row]);
+		key_columns_are_known_equal(keys, row_store_is_null(store, row, last),
+									store->arrays.images[last][row]);
 }
 
 /*
@@ -435,10 +435,10 @@ sort_integers(uint64 *integers, Size n, const SortContext *context)
 static void
 sort_images(RowStore *store, const SortContext *context)
 {
-	const uint64 *images = store->images[0];
+	const uint64 *images = store->arrays.images[0];
 	Size		i;
 
-	sort_integers(store->images[0], store->n, context);
+	sort_integers(store->arrays.images[0], store->n, context);
 	for (i = 0; i < store->n; i++)
 	{
 		store->stats.distinct += i == 0 || images[i] != images[i - 1];
@@ -467,17 +467,17 @@ sort_narrow(RowStore *store, const SortContext *context)
 
 	if (sort.nrest == 0)
 	{
-		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo,
+		sort_rows(store, store->arrays.pairs, (uint32) store->ranges[0].lo,
 				  (uint32) store->ranges[0].hi, context);
 		return;
 	}
-	sort_integers(store->pairs, store->n, context);
+	sort_integers(store->arrays.pairs, store->n, context);
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 	store->stats.compared = true;
 	store->order = pg_huge_alloc(store->memory, (store->n + 1) * sizeof(uint32));
-	order_groups(&sort, store->pairs, store->n, 32, store->order);
+	order_groups(&sort, store->arrays.pairs, store->n, 32, store->order);
 	if (store->nnull > 1)
-		sort_group(&sort, store->null_refs, store->nnull);
+		sort_group(&sort, store->arrays.null_refs, store->nnull);
 	free_group(&sort);
 }
 
@@ -565,7 +565,7 @@ sort_short_codes(RowStore *store, const Combination *c, bool numbers, const Sort
 
 	for (i = 0; i < store->n; i++)
 	{
-		pairs[i] = ROWS_PAIR(row_code(store, c, i), numbers ? (uint32) i : store->refs[i]);
+		pairs[i] = ROWS_PAIR(row_code(store, c, i), numbers ? (uint32) i : store->arrays.refs[i]);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -602,7 +602,7 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 	free_group(&sort);
 	for (i = 0; i < store->n && !is_short && !numbers; i++)
 	{
-		store->order[i] = store->refs[store->order[i]];
+		store->order[i] = store->arrays.refs[store->order[i]];
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -615,12 +615,12 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 static inline uint64
 mix_keys(const RowStore *store, Size row)
 {
-	uint64		mixed = store->nulls ? store->nulls[row] : 0;
+	uint64		mixed = store->arrays.nulls ? store->arrays.nulls[row] : 0;
 	int			k;
 
 	for (k = 0; k < store->keys->nmapped; k++)
 	{
-		mixed = (mixed ^ store->images[k][row]) * UINT64CONST(0x9E3779B97F4A7C15);
+		mixed = (mixed ^ store->arrays.images[k][row]) * UINT64CONST(0x9E3779B97F4A7C15);
 		mixed ^= mixed >> 32;
 	}
 	return mixed;
@@ -642,7 +642,7 @@ row_store_expect_equal(const RowStore *store, double times, const SortContext *c
 
 	for (i = 0; i < store->n; i++)
 	{
-		keys[i] = store->narrow ? ROWS_PAIR_KEY(store->pairs[i]) : mix_keys(store, i);
+		keys[i] = store->narrow ? ROWS_PAIR_KEY(store->arrays.pairs[i]) : mix_keys(store, i);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -672,7 +672,8 @@ row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 	if (store->narrow && nrest > 0)
 		sort_narrow(store, context);
 	else if (store->narrow || !store->tuples)
-		sort_integers(store->narrow ? store->pairs : store->images[0], store->n, context);
+		sort_integers(store->narrow ? store->arrays.pairs : store->arrays.images[0], store->n,
+					  context);
 	else if (store->n > 0)
 		sort_wide(store, nrest, true, context);
 	store->peak = Max(store->peak, store->used);
