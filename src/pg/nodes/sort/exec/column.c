@@ -75,7 +75,11 @@ sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store)
 		cutoff->hi = (int32) value;
 }
 
-/* The column that the child returns; 0 if the column reader cannot take the place of the child. */
+/*
+ * Returns the column of the table that the child returns as its only one; 0 if the column reader
+ * cannot take the place of the child.  The key must be an integer of at most 32 bits, which the
+ * reader brings as it is.
+ */
 static AttrNumber
 scanned_column(const KeyColumn *key, PlanState *outer)
 {

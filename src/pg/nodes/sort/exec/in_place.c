@@ -100,8 +100,9 @@ typedef struct Reading
 /* --- taking keys and places */
 
 /*
- * Returns the place of a row of the batch, of which rows are asked for in the order in which they
- * were read.  Adds the row's page to the pages that rows are fetched from if it is not there yet.
+ * Returns the place of a row that the reader has brought.  Its page is added to the pages that rows
+ * are fetched from if it is not the one added last, so rows must come in the order in which they
+ * were read.
  */
 static inline uint32
 place_of(Reading *reading, int64 tid)
@@ -178,7 +179,7 @@ take_narrow(Reading *reading, size_t n)
 	row_store_put_narrow_refs(store, images, places, kept);
 }
 
-/* The mapped keys of row i of the batch. */
+/* Sets *key to the mapped keys of row i of the batch; the image of a NULL is 0. */
 static inline void
 keys_of_row(const Reading *reading, size_t i, RowKey *key)
 {
@@ -195,7 +196,7 @@ keys_of_row(const Reading *reading, size_t i, RowKey *key)
 	}
 }
 
-/* Takes the next n rows to a store of the wide layout. */
+/* Takes the next n rows of the batch, for which there is room, to a store of the wide layout. */
 static void
 take_wide(Reading *reading, size_t n)
 {
@@ -358,6 +359,7 @@ is_not_cached(Reading *reading)
 
 /* --- copying */
 
+/* Copies a row of the table into the sort, as the child would have returned it. */
 static void
 copy_row(Reading *reading, HeapTuple tuple)
 {
@@ -472,8 +474,8 @@ copy_is_wanted(Reading *reading, size_t i)
 }
 
 /*
- * Sets rows to the rows of the batch that may be among the first of their group, which are returned
- * by their number.
+ * Sets rows to the numbers in the batch of the rows that may be among the first of their group, and
+ * returns how many they are.  Only their keys are looked at.
  */
 static int
 find_candidates(Reading *reading, uint16 *rows)
@@ -538,6 +540,10 @@ make_image(void *arg, Datum value)
 	return (int64) key_image((KeyColumn *) arg, value);
 }
 
+/*
+ * Tells the reader which columns the mapped keys are and, where images are not exact, how an image
+ * is made of a value.
+ */
 static void
 init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 {
@@ -561,7 +567,11 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 	reading->scan.attnums = reading->attnums;
 }
 
-/* Reads the table.  copying: rows are copied from the first on. */
+/*
+ * Reads the table, and takes its rows batch by batch.  After each batch in place it is decided
+ * whether the next ones are copied, and never the other way round.  copying: rows are copied from
+ * the first on.
+ */
 static void
 read_table(Reading *reading, bool copying)
 {
@@ -603,7 +613,11 @@ read_table(Reading *reading, bool copying)
 		InstrCountFiltered1(child, filtered);
 }
 
-/* Makes the sort one of keys and places. */
+/*
+ * Makes the sort one of keys and places: its store becomes one of rows that lie elsewhere.  The
+ * store for copies is put aside, in case rows have to be copied after all.  blocks is the size of
+ * the table.
+ */
 static void
 start_places(Reading *reading, uint64 bound, BlockNumber blocks)
 {

@@ -21,6 +21,7 @@
 #include "pg/nodes/sort/store/store.h"
 #include "pg/pages/pages.h"
 
+/* The rows of one table, by their places, and how they are returned. */
 typedef struct PlaceRows
 {
 	RowElsewhere elsewhere;		/* for a RowStore, and an external sort of one */

@@ -59,6 +59,7 @@ typedef enum AbbreviationBytes
 #define REPEATS_FIRST_PART 16
 #define REPEATS_PART 4
 
+/* What a slot of Repeats says of its abbreviation: whether all of its values were alike. */
 typedef enum RepeatsState
 {
 	REPEATS_FREE = 0,
@@ -66,6 +67,9 @@ typedef enum RepeatsState
 	REPEATS_DIFFERENT			/* or too long, or not to be known by its bytes */
 } RepeatsState;
 
+/*
+ * The abbreviations that are watched, one in each slot that is not free, each with its first value.
+ */
 typedef struct Repeats
 {
 	int16		typlen;			/* of the type, which is not passed by value */
@@ -78,6 +82,7 @@ typedef struct Repeats
 	char		values[REPEATS_SLOTS][REPEATS_VALUE_MAX];
 } Repeats;
 
+/* Returns the slot of an abbreviation: the leading bits of its product with a large odd number. */
 static inline uint32
 repeats_slot(uint64 image)
 {
@@ -118,7 +123,7 @@ typedef struct AbbreviationAnswer
 
 extern AbbreviationAnswer abbreviation_last_answer;
 
-/* The same for what was not asked last. */
+/* The slow step of abbreviation_exists: answers what was not asked last, and notes the answer. */
 extern bool abbreviation_find_out(Oid opfamily, Oid type, Oid collation);
 
 /*
@@ -137,14 +142,19 @@ abbreviation_exists(Oid opfamily, Oid type, Oid collation)
 }
 
 /*
- * Whether the abbreviations of these values tell most of them apart; true if none are
- * made.  There are ABBREVIATION_SAMPLE values at most.
+ * Sets images to the abbreviations of n values, in ascending order, and returns true; false if none
+ * are made.
  */
-#define ABBREVIATION_SAMPLE 32
-
-/* The abbreviations of n values; false if none are made. */
 extern bool abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n,
 								uint64 *images);
+
+/* The most values that abbreviation_divides() takes. */
+#define ABBREVIATION_SAMPLE 32
+
+/*
+ * Returns whether the abbreviations of n <= ABBREVIATION_SAMPLE values differ for more than half of
+ * the values; true if none are made.
+ */
 extern bool abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n);
 
 /* Whether a sort operator's abbreviations are the first bytes of values. */
@@ -177,6 +187,7 @@ extern void abbreviation_watch(Abbreviation *abbreviation, int16 typlen);
  */
 extern bool repeats_see(Repeats *repeats, uint64 image, Datum value);
 
+/* Returns whether images are abbreviations; else all of them are 0. */
 static inline bool
 abbreviation_is_made(const Abbreviation *abbreviation)
 {
@@ -209,7 +220,9 @@ abbreviation_first_bytes(AbbreviationBytes bytes, Datum value, uint64 *image)
 	return true;
 }
 
-/* The image of a value that is not NULL, in ascending order; the sort support is there. */
+/*
+ * Returns the image of a value that is not NULL, in ascending order.  Abbreviations must be made.
+ */
 static inline uint64
 abbreviation_convert(const Abbreviation *abbreviation, Datum value)
 {
@@ -231,7 +244,10 @@ abbreviation_convert(const Abbreviation *abbreviation, Datum value)
 	return ((uint64) image & abbreviation->mask) ^ abbreviation->flip;
 }
 
-/* The same, and 0 if no abbreviations are made. */
+/*
+ * Returns the image of a value that is not NULL, 0 if no abbreviations are made.  Watches repeats
+ * until they turn out to be too few.
+ */
 static inline uint64
 abbreviation_image(Abbreviation *abbreviation, Datum value)
 {

@@ -29,6 +29,10 @@
 /* References returned at once. */
 #define REFS_AT_ONCE 1024
 
+/*
+ * An external sort: rows go to the last segment of the array, while it is open, and are read by
+ * merge.
+ */
 struct ExternalSort
 {
 	MemoryContext memory;
@@ -131,6 +135,7 @@ end_segment(ExternalSort *sort)
 	sort->open = false;
 }
 
+/* Begins another segment, of level 0, for the rows of the store. */
 static void
 begin_segment(ExternalSort *sort)
 {
@@ -174,7 +179,10 @@ external_sort_flush(ExternalSort *sort)
 	MemoryContextSwitchTo(old);
 }
 
-/* The first of count neighbours that have fewer bytes than others. */
+/*
+ * Returns the first of the count neighbouring segments that have the fewest bytes together: to
+ * merge them costs least.
+ */
 static int
 smallest_neighbours(const ExternalSort *sort, int count)
 {

@@ -97,6 +97,7 @@ refuses_peers(const GroupBound *bound)
 	return bound->spec.kind == GROUP_BOUND_ROWS || bound->spec.next;
 }
 
+/* Frees the cutoffs.  Without them no row is refused, unless none is wanted of any group. */
 static void
 free_cutoffs(GroupBound *bound)
 {

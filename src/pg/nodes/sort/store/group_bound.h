@@ -54,6 +54,7 @@ typedef struct GroupBoundSpec
 /* The reference of a group that has no cutoff. */
 #define CUTOFF_NONE PG_UINT32_MAX
 
+/* A bound by group on a store, with the cutoffs of the groups that have enough rows. */
 typedef struct GroupBound
 {
 	GroupBoundSpec spec;

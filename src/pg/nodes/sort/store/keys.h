@@ -119,8 +119,8 @@ extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops
 									List *collations, List *nulls_first, int nmapped, bool alone);
 
 /*
- * To be called before the first row of each sort, whose memory this is.  abbreviate:
- * whether abbreviations are worth making.  Returns whether any are made.
+ * Starts the keys of a sort, before its first row.  memory is the sort's.  abbreviate: whether
+ * abbreviations are worth making.  Returns whether any are made.
  */
 extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate);
 

@@ -23,6 +23,7 @@
 /* Of the length of a tuple on a tape: the row repeats the keys of the row before it. */
 #define ROW_REPEATS ((uint32) 1 << 31)
 
+/* Appends bytes to the tape. */
 static inline void
 put_bytes(RowSegment *segment, const void *data, Size len)
 {
@@ -30,6 +31,7 @@ put_bytes(RowSegment *segment, const void *data, Size len)
 	segment->bytes += len;
 }
 
+/* Reads the next bytes of the tape, which must have them. */
 static inline void
 get_bytes(RowSegment *segment, void *data, Size len)
 {

@@ -14,6 +14,7 @@
 
 #include "pg/nodes/sort/store/row_store.h"
 
+/* A segment while it is written, and while it is read. */
 typedef struct RowSegment
 {
 	LogicalTape *tape;
@@ -77,7 +78,7 @@ typedef struct RowMerge RowMerge;
  */
 extern RowMerge *row_merge_begin(RowStore *store, const RowSegment *segments, int n);
 
-/* The next row, valid until the next call; NULL at the end. */
+/* Returns the next row in order, valid until the next call; NULL at the end. */
 extern const SegmentRow *row_merge_next(RowMerge *merge);
 
 /* Closes the segments, and frees the memory of the merge. */

@@ -338,6 +338,7 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	return true;
 }
 
+/* Does what row_store_reserve_refs() does, except that memory of earlier rows is not given up. */
 static bool
 reserve_refs(RowStore *store, Size rows, Size nulls)
 {

@@ -56,10 +56,13 @@ typedef struct RowStoreStats
 } RowStoreStats;
 
 /*
- * What is asked of rows that lie elsewhere by keys left to core.  value returns that of
- * keys->rest[key]: of the first of these it stays until forget is called, of others until the next
- * call but one.  prefetch has n rows, or first where each of them lies, in the processor's cache
- * soon.
+ * What a store asks of rows that lie elsewhere, by their references.  Each method gets arg.
+ *
+ * value returns the value of key keys->rest[key], which is left to core.  Of key 0 it is valid
+ * until forget is called, of others until the next call but one.
+ *
+ * prefetch prepares value: it brings n rows into the processor's cache or, if where is set, what
+ * says where the rows lie.  It is called twice for a row, with where first.
  */
 typedef struct RowElsewhere
 {
@@ -112,6 +115,10 @@ typedef struct RowBound
 								 * wanted one where that takes a comparison */
 } RowBound;
 
+/*
+ * A store.  All of its arrays and blocks are in memory, a context below that of its owner, and are
+ * freed with it.
+ */
 typedef struct RowStore
 {
 	MemoryContext memory;		/* of all rows; reset with them */
@@ -184,22 +191,26 @@ extern void row_store_destroy(RowStore *store);
 extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 
 /*
- * Whether abbreviations are of no use, when so many rows have been seen, of which these
- * are n images of the abbreviated key; false most of the time without a look.
+ * Returns whether the operator class advises, after rows rows, against abbreviations, and they are
+ * of no use here either.  images are n of the abbreviated key.  It is asked rarely: of most numbers
+ * of rows the answer is false without a look.
  */
 extern bool row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n);
 
-/* Starts the keys of an empty store again, which another one of the same keys has made use of. */
+/* Starts the keys of an empty store again, after another store of the same keys has used them. */
 extern void row_store_start_keys(RowStore *store);
 
-/* Takes a row without a tuple, likewise. */
+/*
+ * Takes a row of a store without tuples by its key, unless it is beyond the cutoff; false if there
+ * is no room for it.
+ */
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /*
- * Rows that lie elsewhere are taken by their mapped keys and references: row_store_reserve_refs
- * makes room for a number of rows, and of rows with a NULL as a single key, or returns false;
- * row_store_put_ref takes one.
- * row_store_wants: whether it is not beyond the cutoff.
+ * Rows that lie elsewhere are taken by their mapped keys and references.  row_store_reserve_refs
+ * makes room for rows rows, and in the narrow layout for nulls of them whose key is NULL; it
+ * returns false if there is none.  row_store_wants returns whether a row is not beyond the cutoff.
+ * row_store_put_ref takes a row, for which there must be room.
  */
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
 extern bool row_store_wants(const RowStore *store, const RowKey *key);
@@ -215,8 +226,8 @@ extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images, con
 extern uint64 row_store_narrow_cutoff(const RowStore *store);
 
 /*
- * The largest image of a first key that is not NULL with which a row may still be wanted, or the
- * next one; UINT64_MAX if there is no such limit.
+ * Returns an image of the first key, not NULL, beyond which no row is wanted; UINT64_MAX if there
+ * is no limit.
  */
 extern uint64 row_store_largest_wanted(const RowStore *store);
 
@@ -237,6 +248,7 @@ row_store_count(const RowStore *store)
 	return store->bound.rows == 0 ? store->rows : Min(store->bound.rows, store->rows);
 }
 
+/* Returns the tuple of a reference, of a store whose rows do not lie elsewhere. */
 static inline MinimalTuple
 row_store_tuple(const RowStore *store, uint32 ref)
 {
@@ -276,7 +288,10 @@ row_store_ref(const RowStore *store, uint64 i)
 /* How many rows ahead a row is fetched into the cache: 8 in flight hide most of a miss. */
 #define ROW_PREFETCH 8
 
-/* The i-th row in order, i < row_store_count(). */
+/*
+ * Returns the tuple of the i-th row in order, i < row_store_count(), and prefetches a later one: in
+ * the order of the keys nearly every tuple is a cache miss.
+ */
 static inline MinimalTuple
 row_store_fetch(const RowStore *store, uint64 i)
 {
@@ -291,7 +306,10 @@ row_store_fetch(const RowStore *store, uint64 i)
 	return row_store_tuple(store, row_store_ref(store, i));
 }
 
-/* Without tuples: sets *image to the i-th key in order; false if the key is NULL. */
+/*
+ * For a store without tuples that has been sorted: sets *image to the i-th key in order and returns
+ * true; false if the key is NULL.
+ */
 static inline bool
 row_store_key(const RowStore *store, uint64 i, uint64 *image)
 {
@@ -305,8 +323,8 @@ row_store_key(const RowStore *store, uint64 i, uint64 *image)
 }
 
 /*
- * Returns the i-th row in order in slot: a minimal tuple, or without tuples the
- * one key as the only column of a virtual slot.  The tuple stays the store's.
+ * Returns the i-th row in order in slot, of a store whose rows do not lie elsewhere: a minimal
+ * tuple, which stays the store's, or the lone key as the only column of a virtual slot.
  */
 static inline TupleTableSlot *
 row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
@@ -327,29 +345,33 @@ row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 extern Size store_memory_of_row(const RowStore *store);
 
-/* Makes room for another row in all arrays of keys. */
+/* Makes room for one row more, at least, in all arrays of keys; false if there is none. */
 extern bool store_memory_grow_keys(RowStore *store);
 
-/* Makes room for another reference of a row with a NULL key. */
+/* Makes room for one reference more, at least, of a row with a NULL key; false if there is none. */
 extern bool store_memory_grow_null_refs(RowStore *store);
 
 /*
- * Starts another block, of at least size bytes.  A tuple larger than the largest block
- * gets one of its own, which takes as many block numbers as it would need blocks, so
- * that references still grow.
+ * Starts another block, of at least size bytes; false if there is no room for it.  A tuple larger
+ * than the largest block gets a block of its own, which takes as many block numbers as it would
+ * need blocks, so that references still grow.
  */
 extern bool store_memory_add_block(RowStore *store, Size size);
 
-/* How many block numbers a block of so many bytes takes. */
+/* Returns how many block numbers a block of this many bytes takes. */
 static inline uint32
 store_memory_block_numbers(Size bytes)
 {
 	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
 }
 
-/* Goes on with the block of the next number, which has so many bytes. */
+/*
+ * Makes the block of the next number, which is there and has this many bytes, the one that tuples
+ * go to.
+ */
 extern void store_memory_use_block(RowStore *store, Size bytes);
 
+/* Frees a block by its number, the first one if it has several. */
 extern void store_memory_free_block(RowStore *store, uint32 number);
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H */

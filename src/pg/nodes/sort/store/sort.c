@@ -58,6 +58,10 @@ typedef struct Combination
  */
 #define BYTE_CODES_ENOUGH 8.0
 
+/*
+ * The sorting of groups, one after the other: rows of equal codes, whose order the keys that are
+ * left decide.  The entries of a group are used again by the next.
+ */
 typedef struct GroupSort
 {
 	RowStore   *store;
@@ -68,6 +72,7 @@ typedef struct GroupSort
 	bool		any_equal;		/* rows have turned out to be equal in all keys */
 } GroupSort;
 
+/* Finds how the keys of the store's rows become codes, by the ranges of their images. */
 static void
 combine_keys(const RowStore *store, Combination *c)
 {
@@ -89,6 +94,7 @@ combine_keys(const RowStore *store, Combination *c)
 	c->last = c->code.ncodes - 1;
 }
 
+/* Returns the code of a row of the wide layout. */
 static inline uint64
 row_code(const RowStore *store, const Combination *c, Size row)
 {
@@ -181,8 +187,9 @@ group_value(const RowStore *store, uint32 row, int key, bool *isnull)
 }
 
 /*
- * Has rows of a group that lie elsewhere in the processor's cache before their values are asked
- * for, when row i is, a multiple of AHEAD: where they lie first, as in in_place_prefetch.
+ * Brings rows of a group that lie elsewhere into the processor's cache before their values are
+ * asked for.  It is called when row i is, a multiple of AHEAD; what says where rows lie comes one
+ * step before the rows, as in place_rows_prefetch().
  */
 static void
 prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
@@ -204,6 +211,10 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 							   (int) Min(end - from, i == 0 ? 2 * AHEAD : AHEAD), false);
 }
 
+/*
+ * A qsort_arg_comparator: returns the order of two rows of a group, by the mapped keys that are not
+ * in the code and then by those left to core.  Notes in the GroupSort when rows are equal.
+ */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -460,6 +471,11 @@ sort_rows(RowStore *store, uint64 *pairs, uint32 lo, uint32 hi, const SortContex
 	store->stats.distinct = rows.distinct;
 }
 
+/*
+ * Sorts a store of the narrow layout.  If no key is left to core, the plan decides how; else pairs
+ * are sorted as integers, and rows of equal images by the keys that are left.  The references of
+ * rows whose key is NULL, which are equal by the first key, are one group.
+ */
 static void
 sort_narrow(RowStore *store, const SortContext *context)
 {
@@ -482,8 +498,8 @@ sort_narrow(RowStore *store, const SortContext *context)
 }
 
 /*
- * Has those of n sorted pairs, all of them of the same leading bits of the code, in the order of
- * the bits below, which take their place.  Often all are equal, and in order as they are.
+ * Puts n sorted pairs, whose codes have equal leading bits, in the order of the lower bits, which
+ * replace the leading ones in the pairs.  Often all pairs are equal, and in order as they are.
  */
 static void
 sort_lower_bits(const RowStore *store, const Combination *c, int bits, uint64 lower, uint64 *pairs,
@@ -575,8 +591,8 @@ sort_short_codes(RowStore *store, const Combination *c, bool numbers, const Sort
 }
 
 /*
- * nrest: 0 if keys left to core are not compared.  numbers: the order is that of the rows' numbers,
- * instead of their references.
+ * Sorts a store of the wide layout, with tuples.  nrest: how many of the keys left to core are
+ * compared, all or 0.  numbers: the order is that of the rows' numbers instead of their references.
  */
 static void
 sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
@@ -627,8 +643,9 @@ mix_keys(const RowStore *store, Size row)
 }
 
 /*
- * Rows of equal keys stay such.  Another row finds some row that has been alone so far as often as
- * rows have met in pairs: for each as many rows as there are, twice the pairs.
+ * Rows that have an equal one keep it.  Rows that are alone may meet one: it is assumed that each
+ * time as many rows come as there are now, as many lone rows meet one as have met in pairs so far,
+ * which is two for each pair.
  */
 double
 row_store_expect_equal(const RowStore *store, double times, const SortContext *context)

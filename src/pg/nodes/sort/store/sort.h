@@ -28,8 +28,8 @@ extern void row_store_sort(RowStore *store, const SortContext *context);
 extern void row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context);
 
 /*
- * How many of these rows will have the mapped keys of another one when there are so many times as
- * many rows, about.
+ * Returns an estimate: of the rows that the store has now, how many will have mapped keys equal to
+ * another row's when there are times as many rows in all.
  */
 extern double row_store_expect_equal(const RowStore *store, double times,
 									 const SortContext *context);

@@ -62,6 +62,7 @@ row_store_key_ranges(const RowStore *store, KeyCode *code)
 	}
 }
 
+/* Returns the bytes that are left below the limit. */
 static Size
 spare_memory(const RowStore *store)
 {
