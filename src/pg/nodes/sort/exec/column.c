@@ -191,7 +191,10 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 		!contain_subplans((Node *) child->plan->targetlist);
 }
 
-/* Whether it is worth trying, as far as can be told before a table of so many blocks is read. */
+/*
+ * Returns whether it is worth trying to leave rows in place, as far as can be known before the
+ * table, which has blocks pages, is read.
+ */
 static bool
 is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumber blocks)
 {

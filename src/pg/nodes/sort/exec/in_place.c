@@ -37,31 +37,33 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
 
-/* Rows of a batch for which room is made at once: little, where work_mem is. */
+/*
+ * Rows of a batch for which room is made at once: few, so that a small work_mem has room for them.
+ */
 #define TAKE_AT_ONCE 512
 
 /*
- * Rows are copied if of the pages read more than one of so many, and more than so many
- * altogether, came from disk.
+ * Rows are copied if more than MISSES_MIN of the pages read came from disk, and more than one in
+ * MISSES_PART of them.
  */
 #define MISSES_PART 64
 #define MISSES_MIN 64
 
 /*
- * A LIMIT's rows are copied if more than so many, and more than one of so many read, have been
- * kept only because they may be equal to the last one: they would be fetched, and compared, in the
- * end.
+ * The rows of a LIMIT are copied if more rows are kept only because they may be equal to the last
+ * wanted one than EQUAL_MIN, and than one in EQUAL_PART of the rows read.  In the end all of them
+ * would be fetched to be compared.
  */
 #define EQUAL_MIN 1000
 #define EQUAL_PART 64
 
 /*
- * All rows are copied if keys and places do not fit into work_mem and more than this part of the
- * rows is equal to another one before they are compared.  Processor time of 2e6 rows of 60 bytes
- * under 4 MB in place and copied, ms: all texts different 523 and 761, 200 rows of each
+ * All rows are copied if keys and places do not fit into work_mem and more than EQUAL_ON_DISK of
+ * the rows are equal to another one before they are compared.  Processor time of 2e6 rows of 60
+ * bytes under 4 MB in place and copied, ms: all texts different 523 and 761, 200 rows of each
  * abbreviation 1,353 and 1,078, 50 uuids 785 and 610 (Intel Xeon, two cores of a virtual machine,
- * PostgreSQL 18).  When the store is full for the first time, at least so many times its rows are
- * expected.
+ * PostgreSQL 18).  It is decided when the store is full for the first time: at least EXPECTED_MIN
+ * times its rows are then expected.
  */
 #define EQUAL_ON_DISK 0.5
 #define EXPECTED_MIN 2.0
@@ -214,9 +216,9 @@ take_wide(Reading *reading, size_t n)
 }
 
 /*
- * Whether so many of all rows will be equal, before they are compared by keys left to core, that
- * fetching them for that from all over the table, segment after segment, takes longer than
- * copying rows.
+ * Returns whether copying rows is faster than fetching them for a comparison, from all over the
+ * table, segment after segment: if many of all rows will be equal before they are compared by keys
+ * left to core.
  */
 static bool
 will_have_many_equal(Reading *reading)
@@ -260,7 +262,11 @@ spill(Reading *reading)
 	return true;
 }
 
-/* Makes room in the store for so many rows, and for so many with a NULL as a single key. */
+/*
+ * Makes room in the store for n rows, and for nulls of them with a NULL as their only key; false if
+ * rows have to be copied.  If memory is short, it first drops the rows that a LIMIT does not want,
+ * then writes all rows to a file.
+ */
 static bool
 make_room(Reading *reading, Size n, Size nulls)
 {
@@ -277,8 +283,8 @@ make_room(Reading *reading, Size n, Size nulls)
 }
 
 /*
- * Whether abbreviations are of no use, by the rows of a batch that is to be taken and by
- * those before them.
+ * Begins a batch, and returns whether abbreviations are of no use, by its rows and the rows before
+ * them.
  */
 static bool
 is_refused(Reading *reading)
@@ -402,8 +408,8 @@ copy_store(Reading *reading, RowStore *store)
 }
 
 /*
- * Copies the rows of a file of places and those of the store, which join them.  Rows of equal
- * keys stay in order.  The sort has to spare the memory of the list of pages.
+ * Copies the rows of a file of places, after the rows of the store have been written to it.  Rows
+ * of equal keys stay in order.  The copies leave the memory of the list of pages free.
  */
 static void
 copy_file(Reading *reading, RowStore *store, ExternalSort *external)
@@ -422,8 +428,8 @@ copy_file(Reading *reading, RowStore *store, ExternalSort *external)
 }
 
 /*
- * From now on rows are copied: those that have been taken first, then the others of the
- * batch.
+ * From now on rows are copied: first the rows that have been taken by their places, then the rows
+ * of the batch that have not.
  */
 static void
 start_copying(Reading *reading)

@@ -82,9 +82,9 @@ runs_to_end(const EState *estate)
 }
 
 /*
- * Returns whether the current call of the executor asks for so many rows that it pays to keep pages
- * pinned until it ends; if so, they will then be unpinned.  They are not if the call ends in an
- * error, after which the query returns no more rows.
+ * Returns whether pages stay pinned until the current call of the executor ends, which then unpins
+ * them: they do if the call asks for all rows, or for at least MANY_ROWS.  If the call ends in an
+ * error, they are not unpinned here, and the query returns no more rows.
  */
 static bool
 stay_until_end(PlaceRows *rows)

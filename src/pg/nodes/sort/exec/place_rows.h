@@ -48,7 +48,7 @@ extern void place_rows_init(void);
 
 /*
  * Makes the rows of a table that child scans, in a memory context.  slot is for rows of the table,
- * of the kind TTSOpsHeapTuple.  Of keys those left to core are read of the rows.
+ * of the kind TTSOpsHeapTuple.  Keys that are left to core are read from the rows.
  */
 extern PlaceRows *place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys,
 									MemoryContext memory);

@@ -58,7 +58,7 @@ typedef struct RowSortStats
 	ColumnBlocks blocks;		/* of the table, where keys were read by pages and from memory */
 } RowSortStats;
 
-/* What is to be sorted, the same for every sort that a node does. */
+/* What is to be sorted: all sorts that a node does, one after the other, share it. */
 typedef struct RowSortSpec
 {
 	MemoryContext memory;		/* of one sort, reset by row_sort_end */
@@ -109,7 +109,7 @@ typedef struct RowSort
 	Tape	   *tape;
 	RowBuffer	row;			/* a row of the tape */
 	PlaceRows  *in_place;		/* NULL: rows are copied; else the store is of their places */
-	uint32	   *tape_places;	/* those read from the tape last */
+	uint32	   *tape_places;	/* the TAPE_PLACES places read from the tape last */
 } RowSort;
 
 /*

@@ -32,28 +32,31 @@ typedef enum AbbreviationBytes
 	ABBREVIATION_BYTES_UUID
 } AbbreviationBytes;
 
-/* The operator class is given so many values, and one of so many after them. */
+/*
+ * Where abbreviations are the first bytes of values, the operator class gets the first
+ * ABBREVIATION_ALL values, and of the later ones one in ABBREVIATION_ONE_OF.
+ */
 #define ABBREVIATION_ALL 128
 #define ABBREVIATION_ONE_OF 16
 
 /*
- * Which abbreviations stand for one and the same value in all rows.
+ * Repeats: which abbreviations stand for one and the same value in all rows.
  *
- * Rows of equal abbreviations have to be compared, and where a column has few different
- * values, that is most rows: in an order in which they do not lie in memory.  So
- * values are compared while they are abbreviated, when they are at hand, with the first
- * one of the same abbreviation: of those with which all others have been alike, byte by byte, no
- * row has to be looked at again.  A number of abbreviations are watched, those that come first,
- * and none where few values repeat.
+ * Rows of equal abbreviations have to be compared.  Where a column has few different values, most
+ * rows are compared, in an order in which they do not lie in memory.  So each value is compared,
+ * byte by byte, with the first value of its abbreviation when it is abbreviated and is at hand.  If
+ * all values of an abbreviation were alike, its rows are equal, and none has to be looked at again.
  *
- * Abbreviations that are watched, at most, and the bytes of their longest value.
+ * REPEATS_SLOTS abbreviations are watched, the ones that come first, with values of at most
+ * REPEATS_VALUE_MAX bytes.  Nothing is watched where few values repeat.
  */
 #define REPEATS_SLOTS 512
 #define REPEATS_VALUE_MAX 40
 
 /*
- * Of so many first values, one of so many has to be a repeat; of all after them, at least one of
- * so many.
+ * Watching ends if fewer than one in REPEATS_FIRST_PART of the first REPEATS_FIRST values was a
+ * repeat, or, each time the number of values has become four times as large, fewer than one in
+ * REPEATS_PART of all of them.
  */
 #define REPEATS_FIRST 64
 #define REPEATS_FIRST_PART 16
@@ -73,9 +76,9 @@ typedef enum RepeatsState
 typedef struct Repeats
 {
 	int16		typlen;			/* of the type, which is not passed by value */
-	uint64		seen;
-	uint64		repeated;
-	uint64		next_look;		/* when so many have been seen */
+	uint64		seen;			/* values */
+	uint64		repeated;		/* values whose abbreviation was in its slot already */
+	uint64		next_look;		/* value after which repeats are counted next */
 	uint64		images[REPEATS_SLOTS];
 	uint8		states[REPEATS_SLOTS];
 	uint8		sizes[REPEATS_SLOTS];
@@ -164,7 +167,7 @@ extern bool abbreviation_is_first_bytes(Oid sortop, Oid collation);
 extern void abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation,
 							   MemoryContext memory);
 
-/* Whether the operator class advises against abbreviations, when so many rows have been taken. */
+/* Returns whether the operator class advises against abbreviations after this number of rows. */
 extern bool abbreviation_is_refused(const Abbreviation *abbreviation, uint64 rows);
 
 /* From now on all images are 0; the caller makes those that it has 0, too. */

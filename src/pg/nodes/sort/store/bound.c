@@ -34,9 +34,9 @@ set_cutoff(RowStore *store, const RowKey *key)
 }
 
 /*
- * Keeps the first bound rows of a store with one narrow key, or without tuples, and with
- * keys left to core all that are equal to the last of these.
- * Tuples do not move: those of dropped rows stay as garbage.
+ * Keeps the first bound rows of a store with one narrow key, or without tuples; if keys are left to
+ * core, also all rows that are equal to the last of these.  Tuples do not move: the tuples of
+ * dropped rows stay as garbage.
  */
 static void
 cut_bound(RowStore *store, const SortContext *context)
@@ -83,10 +83,11 @@ cut_bound(RowStore *store, const SortContext *context)
 }
 
 /*
- * Sorts the rows, and returns the references of the first *n, as they lie: ascending, and
- * turned into signed integers.  *last is set to that of the last wanted one in order.  Of rows that
- * lie elsewhere references are numbers, and *n grows by those that are equal to the last one if
- * keys are left to core.
+ * Sorts the rows, and returns the references of the first *n in ascending order, turned into signed
+ * integers.  Sets *last to the reference of the last wanted row in order.
+ *
+ * Of rows that lie elsewhere the references are numbers.  If keys are left to core, *n grows by the
+ * rows that are equal to the last wanted one.
  */
 static uint32 *
 first_refs(RowStore *store, uint64 *n, uint32 *last, const SortContext *context)

@@ -48,7 +48,7 @@ row_store_take(RowStore *store, TupleTableSlot *slot)
 		(row_store_make_room_by_bound(store) && row_store_put(store, slot));
 }
 
-/* The same for a row without a tuple. */
+/* Does what row_store_take() does for a row of a store without tuples, by its key. */
 static inline bool
 row_store_take_key(RowStore *store, const RowKey *key)
 {

@@ -14,15 +14,15 @@
 #include "pg/nodes/sort/store/sort.h"
 
 /*
- * A buffer takes one of so many parts of the memory, and no more than reading from disk gains by,
- * and all buffers of a merge take seven eighths of these parts: beside them is a row of each
- * segment.
+ * A segment is read through a buffer of one of BUFFER_PARTS parts of the memory, but of BUFFER_MAX
+ * bytes at most: reading from disk gains nothing by larger ones.  All buffers of a merge take
+ * BUFFERS_OF(memory); beside them is a row of each segment.
  */
 #define BUFFER_PARTS 64
 #define BUFFER_MAX ((Size) 64 * 1024)
 #define BUFFERS_OF(limit) ((limit) / 8 * 7)
 
-/* The segments merged at once, at least as core does it, and at most. */
+/* How many segments are merged at once: at least as many as in core's tuplesort. */
 #define ORDER_MIN 6
 #define ORDER_MAX 500
 

@@ -124,7 +124,10 @@ advance(const RowMerge *merge, int64 number)
 	return head->row.key.images[0];
 }
 
-/* Has a new row of a segment go up until it has lost, or won; the winner is set then. */
+/*
+ * Lets a new row of a segment go up the tree until it has lost, or has won: then it becomes the
+ * winner.
+ */
 static inline void
 replay(RowMerge *merge, uint64 code, int64 head)
 {

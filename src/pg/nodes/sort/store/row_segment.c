@@ -236,8 +236,9 @@ row_segment_precedes(const RowSegment *segment, const RowStore *store)
 }
 
 /*
- * The only key of a store's rows, if all of them are tuples and core compares what its image leaves
- * open; else NULL.  Of this key a repeated value is worth noticing: it saves core's comparisons.
+ * Returns the only key of a store's rows, if all of them are tuples and core compares what the
+ * key's image leaves open; else NULL.  It is worth noticing where a value of this key repeats: that
+ * saves core's comparisons.
  */
 static const SortSupportData *
 key_that_repeats(const RowStore *store)

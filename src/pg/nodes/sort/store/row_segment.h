@@ -25,8 +25,9 @@ typedef struct RowSegment
 
 	/* Rows without tuples, some at a time. */
 	Size		row_bytes;		/* of each; 0: rows are tuples */
-	bool		nulls_apart;	/* of one key: NULLs are counted, not marked */
-	uint64		nulls;			/* of these, those that are left where they come first, or all */
+	bool		nulls_apart;	/* there is one key, and its NULLs are counted, not marked */
+	uint64		nulls;			/* rows with a NULL: while it is read, the ones that are left if
+								 * they come first, all of them if they come last */
 	char	   *buffer;
 	Size		at;				/* next byte of the buffer ... */
 	Size		end;			/* ... and the first behind the rows in it */

@@ -12,12 +12,15 @@
 #include "pg/sort_context.h"
 
 /*
- * An operator class is asked whether abbreviations are of use when there are so many
- * rows, and whenever there are twice as many, as core's tuplesort does.
+ * An operator class is asked whether abbreviations are of use when there are FIRST_ABORT_CHECK
+ * rows, and each time their number has doubled, as core's tuplesort does.
  */
 #define FIRST_ABORT_CHECK 10
 
-/* Where they are the first bytes of values, to make them takes less time than to ask. */
+/*
+ * The first time where abbreviations are the first bytes of values: making fewer of them takes less
+ * time than asking.
+ */
 #define FIRST_ABORT_CHECK_BYTES 1024
 
 /* Rows whose images are looked at to see whether they differ. */
@@ -204,9 +207,9 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 }
 
 /*
- * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if keys are
- * left to core.  Without a slot the row is not compared by these keys: a row that is equal to
- * the cutoff by mapped keys may be wanted.
+ * Returns whether a row is at or after the cutoff, and so not wanted.  slot has the row if keys are
+ * left to core.  Without a slot the row is not compared by keys left to core: a row that is equal
+ * to the cutoff by mapped keys may be wanted.
  */
 static inline bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
@@ -338,7 +341,7 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	return true;
 }
 
-/* Does what row_store_reserve_refs() does, except that memory of earlier rows is not given up. */
+/* Does what row_store_reserve_refs() does, but keeps the memory that earlier rows have left. */
 static bool
 reserve_refs(RowStore *store, Size rows, Size nulls)
 {
@@ -479,8 +482,8 @@ row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
 }
 
 /*
- * If abbreviations are of no use, none are made from now on, and the images that there are, and
- * that of key, which is being put, become equal to those to come.
+ * If abbreviations are of no use, makes none from now on.  The images that there are, and the one
+ * of key, which is being put, become equal to all that will come.
  */
 static pg_noinline void
 check_abort(RowStore *store, RowKey *key)

@@ -29,9 +29,7 @@
 #include "sort/key_code.h"
 #include "sort/rows/rows.h"
 
-/*
- * A row of a group, of the same mapped keys, while its rows are compared by the keys left to core.
- */
+/* A row of a group, the rows of equal codes, while they are compared by the keys that are left. */
 typedef struct RowGroupEntry
 {
 	uint32		row;			/* wide layout: index; narrow: reference */

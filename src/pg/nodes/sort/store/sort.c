@@ -31,7 +31,7 @@
 
 #define SIGN_BIT ((uint32) 1 << 31)
 
-/* Rows elsewhere are fetched so many ahead, in groups of at least so many. */
+/* Rows that lie elsewhere are prefetched AHEAD at a time, in groups of at least AHEAD_MIN rows. */
 #define AHEAD 32
 #define AHEAD_MIN 4
 
@@ -47,14 +47,17 @@ typedef struct Combination
 	double		range;			/* possible combinations of all keys */
 } Combination;
 
-/* So many rows at least say whether byte codes would save so many bits. */
+/*
+ * Byte codes are tried with at least BYTE_CODES_SAMPLE rows, and used if they save at least
+ * BYTE_CODES_GAIN bits.
+ */
 #define BYTE_CODES_SAMPLE 1024
 #define BYTE_CODES_GAIN 4
 
 /*
- * If the leading bits of the keys take so many times as many values as there are rows, few rows
- * have to be looked at again, and making byte codes takes longer: a tenth of a sort of 2e6 random
- * float8.
+ * Byte codes are not made if the leading bits of the keys take at least this many times as many
+ * values as there are rows.  Few rows then have to be looked at again, and making the codes takes
+ * longer: a tenth of the time of a sort of 2e6 random float8.
  */
 #define BYTE_CODES_ENOUGH 8.0
 
@@ -66,9 +69,10 @@ typedef struct GroupSort
 {
 	RowStore   *store;
 	int			first;			/* mapped keys from here on are compared ... */
-	int			nrest;			/* ... and so many keys left to core; none of either: no group is */
-	RowGroupEntry *rows;
-	Size		room;
+	int			nrest;			/* ... and this many keys left to core; if there are none of both,
+								 * groups stay as they are */
+	RowGroupEntry *rows;		/* of the group; NULL before the first one */
+	Size		room;			/* entries that rows has room for */
 	bool		any_equal;		/* rows have turned out to be equal in all keys */
 } GroupSort;
 
@@ -400,8 +404,8 @@ free_group(GroupSort *sort)
 }
 
 /*
- * Writes the rows of n sorted pairs, each a code above so many bits of the row, to rows, and puts
- * those of the same code in order by the keys that are left.
+ * Writes the rows of n sorted pairs to rows, and puts rows of equal codes in order by the keys that
+ * are left.  A pair is a code above bits bits, which are the row.  Counts the different codes.
  */
 static inline void
 order_groups(GroupSort *sort, const uint64 *pairs, Size n, int bits, uint32 *rows)
@@ -522,9 +526,10 @@ sort_lower_bits(const RowStore *store, const Combination *c, int bits, uint64 lo
 }
 
 /*
- * Sorts rows by their codes: first by as many leading bits of them as there is room for beside the
- * row's number in 64 bits, 40 of 1e7 rows.  The bits below, which are fewer than those of a row's
- * number, are looked at only where the leading bits are equal, few rows as a rule.
+ * Sorts rows by their codes.  Rows are first sorted by the leading bits of their codes, as many as
+ * there is room for in 64 bits beside the row's number: 40 bits of 1e7 rows.  The lower bits, which
+ * are fewer than those of a row's number, are looked at only where the leading bits are equal, as
+ * they are of few rows as a rule.
  */
 static void
 sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)

@@ -17,11 +17,12 @@
 extern void row_store_sort(RowStore *store, const SortContext *context);
 
 /*
- * Puts rows in order and keeps their keys: rows that lie elsewhere, of the narrow layout, or keys
- * alone.  all: by all keys, of rows that lie elsewhere; else by mapped keys only, and equal rows
- * stay as they came.
- * - Narrow layout: the pairs of those that are not NULL are in order; references are in
- *	 store->order, or, if it is NULL, in the pairs.
+ * Puts rows in order and keeps their keys, for rows that lie elsewhere, rows of the narrow layout,
+ * or keys alone.  all: by all keys, which is possible only for rows that lie elsewhere; else by
+ * mapped keys, and rows whose mapped keys are equal stay as they came.  Afterwards the order is:
+ *
+ * - Narrow layout: the pairs, of the rows whose key is not NULL, are in order.  Their references
+ *   are in store->order or, if that is NULL, in the pairs.
  * - Wide layout: store->order has the numbers of rows.
  * - Without tuples: the images that are not NULL are in order.
  */

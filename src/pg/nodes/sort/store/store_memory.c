@@ -17,15 +17,15 @@
 #define FIRST_ROOM 256
 
 /*
- * Room for one more of so many rows that are expected, as the planner does not know their number
- * exactly.
+ * Room is made for one row in EXPECTED_SPARE more than are expected, because the planner does not
+ * know their number exactly.
  */
 #define EXPECTED_SPARE 64
 
 /*
- * When there are so many rows, room is made for all that are expected, if that takes no more than
- * this part of the memory: to double the room again and again copies all keys once more, a tenth
- * of a sort of 1e7 rows.
+ * From EXPECTED_FROM rows on, room is made at once for all rows that are expected, if it takes no
+ * more than one of EXPECTED_PART parts of the memory.  Doubling the room again and again would copy
+ * all keys once more: a tenth of the time of a sort of 1e7 rows.
  */
 #define EXPECTED_FROM ((Size) 65536)
 #define EXPECTED_PART 2
@@ -78,9 +78,9 @@ tuple_bytes(const RowStore *store)
 }
 
 /*
- * How many rows more there may be below the limit, if their tuples are as those so far.
- * Tuples and keys get no more of the last bytes than these rows need, so that neither have
- * memory to spare when the others have none.
+ * Returns how many more rows there may be below the limit, if their tuples have as many bytes as
+ * the tuples so far.  Near the limit, tuples and keys get only what this number of rows needs of
+ * each, so that neither has memory to spare when the other has none.
  */
 static Size
 rows_ahead(const RowStore *store)
@@ -93,8 +93,8 @@ rows_ahead(const RowStore *store)
 }
 
 /*
- * Makes room for so many elements of so many bytes in an array of the store that has room for old
- * of them.
+ * Enlarges an array of the store, with elements of width bytes, from old elements to room, and
+ * returns it.  The array is NULL if old is 0.
  */
 static void *
 grow_array(const RowStore *store, void *array, Size old, Size room, Size width)
@@ -154,7 +154,7 @@ store_memory_grow_null_refs(RowStore *store)
 	return true;
 }
 
-/* Makes room for so many block numbers. */
+/* Makes room in the two arrays for at least this many block numbers. */
 static void
 grow_blocks(RowStore *store, uint32 numbers)
 {
