@@ -32,9 +32,9 @@ sub sql { return $node->safe_psql('postgres', $_[0]); }
 
 my %functions = (
 	check_tuples => 'regclass', check_visible => 'regclass, bool', check_map => 'regclass', map_lsn => 'regclass, int8', page_lsn => 'regclass, int8',
-	page_is_unchanged => 'regclass, int8, int8', item_of => 'regclass, int8, int4', rows_stay => 'regclass, text', is_waited_for => 'regclass, int4',
+	page_is_unchanged => 'regclass, int8, int8', rows_stay => 'regclass, text', is_waited_for => 'regclass, int4',
 	share_blocks => 'regclass, bytea', check_slot => 'regclass');
-my %returns = (map_lsn => 'int8', page_lsn => 'int8', item_of => 'int8', map { $_ => 'bool' } qw(page_is_unchanged rows_stay is_waited_for));
+my %returns = (map_lsn => 'int8', page_lsn => 'int8', map { $_ => 'bool' } qw(page_is_unchanged rows_stay is_waited_for));
 for my $name (sort keys %functions)
 {
 	my $type = $returns{$name} // 'text';
@@ -89,13 +89,6 @@ for my $t (1 .. $tables)
 	holds("check_visible('t$t', true)", "4: visible by the page's flag, t$t");
 	holds("check_map('t$t')", "5: the visibility map of t$t");
 	holds("check_slot('t$t')", "10: slots with rows of t$t");
-}
-SKIP:
-{
-	skip 'no pageinspect', 1 if sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'pageinspect'") eq '0';
-	sql('CREATE EXTENSION pageinspect');
-	is(sql("SELECT count(*) > 100, bool_and(item_of('t1', b, lp) = lp_off::int8 << 16 | lp_len) FROM generate_series(0, 5) b,
-		heap_page_items(get_raw_page('t1', b::int)) WHERE lp_flags = 1"), 't|t', '1: line pointers as pageinspect shows them');
 }
 SKIP:
 {

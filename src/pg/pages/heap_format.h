@@ -73,33 +73,6 @@ heap_format_row(Page page, int line, HeapTupleHeader *row)
 }
 
 /*
- * A row's line pointer as an integer, never 0: so it can be kept beside the row's place, and the
- * row found without its page's line pointers, as long as the page is pinned.
- */
-static inline uint32
-heap_format_item(Page page, int line)
-{
-	ItemId		item = PageGetItemId(page, line);
-
-	return (uint32) ItemIdGetOffset(item) << 16 | ItemIdGetLength(item);
-}
-
-/* Returns where a row is in a page, by heap_format_item. */
-static inline const char *
-heap_format_item_row(Page page, uint32 item)
-{
-	return (const char *) page + (item >> 16);
-}
-
-/* Sets where a tuple's row is and how long it is, by heap_format_item. */
-static inline void
-heap_format_item_tuple(HeapTuple tuple, Page page, uint32 item)
-{
-	tuple->t_data = (HeapTupleHeader) heap_format_item_row(page, item);
-	tuple->t_len = item & 0xFFFF;
-}
-
-/*
  * Sets where a tuple's row is and how long it is, by the line number.  Returns false if there is
  * no row.
  */
@@ -132,13 +105,20 @@ heap_format_prefetch_line(Page page, int line)
 }
 
 /*
- * Prefetches a row of a page that is pinned but not locked.  Its line pointer
- * may be changing, so what it points at is not read here.
+ * Returns where the row at a line of a page begins, for a prefetch.  The page is pinned but not
+ * locked: the line pointer may be changing, so nothing may be read there.
  */
+static pg_attribute_always_inline const char *
+heap_format_row_address(Page page, int line)
+{
+	return (const char *) page + ItemIdGetOffset(PageGetItemId(page, line));
+}
+
+/* Prefetches the first cache line of a row of a page that is pinned but not locked. */
 static pg_attribute_always_inline void
 heap_format_prefetch_row(Page page, int line)
 {
-	__builtin_prefetch((const char *) page + ItemIdGetOffset(PageGetItemId(page, line)));
+	__builtin_prefetch(heap_format_row_address(page, line));
 }
 
 /* Prefetches the header and 180 line pointers of a page. */

@@ -124,9 +124,8 @@ extern void row_fetch_unpin(RowFetch *fetch);
 extern bool row_fetch_is_waited_for(RowFetch *fetch);
 
 /*
- * Pins a page added, which stays pinned; NULL if it has not been read, or may not stay so.  Its
- * rows do not move any more: their line pointers can be kept beside their places, for
- * row_fetch_item.
+ * Pins a page added, which stays pinned, and returns it; NULL if it has not been read, or may not
+ * stay so.
  */
 extern Page row_fetch_keep(RowFetch *fetch, uint32 number);
 
@@ -174,20 +173,6 @@ row_fetch(RowFetch *fetch, uint32 place)
 
 	if (unlikely(!heap_format_line_tuple(&fetch->tuple, page, ROW_PLACE_LINE(place))))
 		row_fetch_complain(fetch, place);
-	row_fetch_set_tid(fetch, place, &fetch->tuple.t_self);
-	return &fetch->tuple;
-}
-
-/*
- * Does what row_fetch() does, for a row in a page that row_fetch_keep has pinned. item is its
- * line pointer.
- */
-static inline HeapTuple
-row_fetch_item(RowFetch *fetch, uint32 place, uint32 item)
-{
-	RowFetchPage at = fetch->pages[ROW_PLACE_PAGE(place)];
-
-	heap_format_item_tuple(&fetch->tuple, row_fetch_page(at), item);
 	row_fetch_set_tid(fetch, place, &fetch->tuple.t_self);
 	return &fetch->tuple;
 }
@@ -244,27 +229,11 @@ row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 
 	if (likely(page != NULL))
 	{
-		const char *row = heap_format_item_row(page,
-											   heap_format_item(page, ROW_PLACE_LINE(place)));
+		const char *row = heap_format_row_address(page, ROW_PLACE_LINE(place));
 
 		__builtin_prefetch(row);
 		__builtin_prefetch(row + 64);
 	}
-}
-
-/* Prefetches a row by its line pointer, in a page that row_fetch_keep has pinned. */
-static pg_attribute_always_inline void
-row_fetch_prefetch_item(const RowFetch *fetch, uint32 place, uint32 item)
-{
-	const char *row = heap_format_item_row(row_fetch_page(fetch->pages[ROW_PLACE_PAGE(place)]),
-										   item);
-
-	/*
-	 * Past the second-level cache: a row is wanted once, and there it would take the place of
-	 * page tables, in which nearly every row's address has to be looked up.
-	 */
-	__builtin_prefetch(row, 0, 0);
-	__builtin_prefetch(row + 64, 0, 0);
 }
 
 #endif							/* HPSORT_PG_PAGES_ROW_FETCH_H */

@@ -178,56 +178,19 @@ count_pairs(const RowsSort *rows, uint32_t *bins, uint64_t range, const SortCont
 	return at == rows->n;
 }
 
-/*
- * Writes each reference to its key's next place; false if interrupted.  If there are notes, keys
- * move to the front of the pairs' memory, for scatter_notes.  Bytes are copied there, as in
- * sort_pairs.
- */
+/* Writes each reference to its key's next place; false if interrupted. */
 static bool
 scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortContext *context)
 {
-	char	   *memory = (char *) rows->pairs;
+	const uint64_t *pairs = rows->pairs;
 	const uint32_t lo = rows->lo;
 	uint64_t	at = 0;
 	uint64_t	end;
 
 	while (sort_step(context, at, rows->n, &end))
 		for (; at < end; at++)
-		{
-			uint64_t	pair;
-			uint32_t	key;
-
-			memcpy(&pair, memory + at * sizeof(pair), sizeof(pair));
-			key = ROWS_PAIR_KEY(pair) - lo;
-			out[offsets[key]++] = ROWS_PAIR_REF(pair);
-			if (rows->notes)
-				memcpy(memory + at * sizeof(key), &key, sizeof(key));
-		}
+			out[offsets[ROWS_PAIR_KEY(pairs[at]) - lo]++] = ROWS_PAIR_REF(pairs[at]);
 	return at == rows->n;
-}
-
-/*
- * Writes each note where its reference has been written, behind the keys; false if interrupted.
- * Every offset is the end of its key's references by now, so the last note goes first.
- */
-static bool
-scatter_notes(RowsSort *rows, uint32_t *offsets, const SortContext *context)
-{
-	const char *memory = (const char *) rows->pairs;
-	uint32_t   *out = (uint32_t *) rows->pairs + rows->n;
-	size_t		at = rows->n;
-
-	while (at-- > 0)
-	{
-		uint32_t	key;
-
-		memcpy(&key, memory + at * sizeof(key), sizeof(key));
-		out[--offsets[key]] = rows->notes[at];
-		if (at % SORT_CHECK_EVERY == 0 && sort_interrupted(context))
-			return false;
-	}
-	rows->sorted_notes = out;
-	return true;
 }
 
 /* Counts, sums up and scatters: the H-P algorithm with rows for keys. */
@@ -244,8 +207,7 @@ sort_by_counting(RowsSort *rows, const SortContext *context, SortError *err)
 		status = sort_no_memory(err);
 	else if (!count_pairs(rows, bins, range, context) ||
 			 !permutation_offsets(bins, range, false, &rows->distinct, context) ||
-			 !scatter_refs(rows, bins, out, context) ||
-			 (rows->notes && !scatter_notes(rows, bins, context)))
+			 !scatter_refs(rows, bins, out, context))
 		status = sort_cancelled(err);
 	if (bins)
 		a->release(a->arena, bins);
@@ -297,7 +259,6 @@ rows_sort(RowsSort *rows, SortPlan *plan, const SortContext *context, SortError 
 {
 	rows->distinct = 0;
 	rows->refs = NULL;
-	rows->sorted_notes = NULL;
 	if (rows->n == 0)
 	{
 		rows->refs = (uint32_t *) rows->pairs;

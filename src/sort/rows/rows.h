@@ -21,13 +21,9 @@ typedef struct RowsSort
 	size_t		n;
 	uint32_t	lo;				/* inclusive bounds of all keys */
 	uint32_t	hi;
-	const uint32_t *notes;		/* whatever the caller wants to have beside each reference, or
-								 * NULL */
 
 	/* Set by rows_sort; refs is NULL unless that succeeds. */
 	uint32_t   *refs;			/* a new block of the allocator, or pairs' own memory */
-	uint32_t   *sorted_notes;	/* the notes in the order of refs, in pairs' own memory; NULL if
-								 * there are none, or if the algorithm does not take them along */
 	uint64_t	distinct;		/* different keys */
 } RowsSort;
 

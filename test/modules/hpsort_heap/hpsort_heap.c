@@ -28,7 +28,6 @@ PG_FUNCTION_INFO_V1(check_map);
 PG_FUNCTION_INFO_V1(map_lsn);
 PG_FUNCTION_INFO_V1(page_lsn);
 PG_FUNCTION_INFO_V1(page_is_unchanged);
-PG_FUNCTION_INFO_V1(item_of);
 PG_FUNCTION_INFO_V1(rows_stay);
 PG_FUNCTION_INFO_V1(is_waited_for);
 PG_FUNCTION_INFO_V1(share_blocks);
@@ -111,7 +110,6 @@ check_tuple(Relation rel, Buffer buffer, OffsetNumber line, void *arg)
 	HeapTupleData ours;
 	HeapTupleHeader row;
 	Buffer		fetched;
-	uint32		item = heap_format_item(page, line);
 
 	ItemPointerSet(&core.t_self, BufferGetBlockNumber(buffer), line);
 	counts->compared++;
@@ -121,13 +119,11 @@ check_tuple(Relation rel, Buffer buffer, OffsetNumber line, void *arg)
 		return;
 	}
 	heap_format_tuple(&ours, rel, page, BufferGetBlockNumber(buffer), line);
-	if (fetched != buffer || !heap_format_row(page, line, &row) || row != core.t_data || item == 0 ||
+	if (fetched != buffer || !heap_format_row(page, line, &row) || row != core.t_data ||
 		ours.t_data != core.t_data || ours.t_len != core.t_len || ours.t_tableOid != core.t_tableOid ||
 		!ItemPointerEquals(&ours.t_self, &core.t_self) || !same_columns(rel, &core))
 		counts->wrong++;
-	memset(&ours, 0, sizeof(ours));
-	heap_format_item_tuple(&ours, page, item);
-	counts->wrong += ours.t_data != core.t_data || ours.t_len != core.t_len;
+	counts->wrong += heap_format_row_address(page, line) != (const char *) core.t_data;
 	ReleaseBuffer(fetched);
 }
 
@@ -249,19 +245,6 @@ page_is_unchanged(PG_FUNCTION_ARGS)
 
 	table_close(rel, AccessShareLock);
 	PG_RETURN_BOOL(same);
-}
-
-/* item_of(regclass, block int8, line int4) returns int8 */
-Datum
-item_of(PG_FUNCTION_ARGS)
-{
-	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	Buffer		buffer = ReadBuffer(rel, (BlockNumber) PG_GETARG_INT64(1));
-	uint32		item = heap_format_item(BufferGetPage(buffer), PG_GETARG_INT32(2));
-
-	ReleaseBuffer(buffer);
-	table_close(rel, AccessShareLock);
-	PG_RETURN_INT64(item);
 }
 
 /*

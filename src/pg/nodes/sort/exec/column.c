@@ -75,7 +75,11 @@ sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store)
 		cutoff->hi = (int32) value;
 }
 
-/* The column that the child returns; 0 if the column reader cannot take the place of the child. */
+/*
+ * Returns the column of the table that the child returns as its only one; 0 if the column reader
+ * cannot take the place of the child.  The key must be an integer of at most 32 bits, which the
+ * reader brings as it is.
+ */
 static AttrNumber
 scanned_column(const KeyColumn *key, PlanState *outer)
 {
@@ -152,7 +156,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	if (attnum == 0)
 		return false;
 	sort_scan_init(&scan, sort, outer);
-	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound > 0 &&
+	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound.rows > 0 &&
 		sort->place == ROW_SORT_STORE)
 		scan.cutoff = &column.cutoff;
 	else
@@ -187,7 +191,10 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 		!contain_subplans((Node *) child->plan->targetlist);
 }
 
-/* Whether it is worth trying, as far as can be told before a table of so many blocks is read. */
+/*
+ * Returns whether it is worth trying to leave rows in place, as far as can be known before the
+ * table, which has blocks pages, is read.
+ */
 static bool
 is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumber blocks)
 {

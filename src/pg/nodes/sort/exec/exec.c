@@ -20,6 +20,10 @@
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
 
+/*
+ * The state of a node.  Its sort is made by the first call, as spec and by_group say, and made anew
+ * after a rescan for which the sorted rows are of no use.
+ */
 typedef struct HpSortState
 {
 	CustomScanState css;
@@ -37,18 +41,24 @@ typedef struct HpSortState
 
 static const CustomExecMethods exec_methods;
 
+/* Returns one of the integers that the plan has about the node. */
 static int
 plan_number(const CustomScan *scan, HpSortPlanInt which)
 {
 	return list_nth_int((List *) list_nth(scan->custom_private, HPSORT_PLAN_NUMBERS), which);
 }
 
+/*
+ * Returns the kind of slot in which the node returns rows that do not stay in the table: a lone key
+ * as a Datum, all others as minimal tuples.
+ */
 static const TupleTableSlotOps *
 slot_ops(const HpSortState *state)
 {
 	return state->spec.key_only ? &TTSOpsVirtual : &TTSOpsMinimalTuple;
 }
 
+/* CreateCustomScanState: returns the state of a node that has not begun. */
 static Node *
 sort_node_create_state(CustomScan *scan)
 {
@@ -113,6 +123,10 @@ wanted_of_group(void *arg)
 	return (uint64) Max(wanted, 0);
 }
 
+/*
+ * BeginCustomScan: initializes the child, the keys and the expressions of the bound.  It reads no
+ * row, and evaluates none of these expressions.
+ */
 static void
 sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -204,7 +218,10 @@ publish_stats(const HpSortState *state)
 		state->shared->workers[ParallelWorkerNumber] = state->stats;
 }
 
-/* Takes all rows of the child, and sorts them. */
+/*
+ * Takes all rows of the child, and sorts them.  Rows come in the fastest way that is possible: as
+ * keys of a column, by the pages of the table, or one by one from the child.
+ */
 static void
 sort_rows(HpSortState *state)
 {
@@ -243,6 +260,11 @@ sort_rows(HpSortState *state)
 	publish_stats(state);
 }
 
+/*
+ * ExecCustomScan: returns the next row, or an empty slot at the end.  The first call sorts.  The
+ * slot is the node's, or, of rows that stay in the table, table_slot or that of the child's
+ * projection.
+ */
 static TupleTableSlot *
 sort_node_exec(CustomScanState *node)
 {
@@ -264,6 +286,7 @@ forget(HpSortState *state)
 	state->sort = NULL;
 }
 
+/* EndCustomScan: ends the sort, which unpins its pages, and then the child. */
 static void
 sort_node_end(CustomScanState *node)
 {
@@ -274,6 +297,10 @@ sort_node_end(CustomScanState *node)
 	ExecEndNode(outerPlanState(node));
 }
 
+/*
+ * ReScanCustomScan: goes back to the first row if no parameter has changed and the sort was told
+ * that rows may be read again.  Else it forgets the rows, and the next call reads and sorts anew.
+ */
 static void
 sort_node_rescan(CustomScanState *node)
 {
@@ -295,6 +322,7 @@ sort_node_rescan(CustomScanState *node)
 		ExecReScan(outer);
 }
 
+/* MarkPosCustomScan: remembers the place of the row returned last. */
 static void
 sort_node_mark(CustomScanState *node)
 {
@@ -304,6 +332,7 @@ sort_node_mark(CustomScanState *node)
 		row_sort_mark(state->sort);
 }
 
+/* RestrPosCustomScan: goes back to the place that sort_node_mark has remembered. */
 static void
 sort_node_restore(CustomScanState *node)
 {
@@ -315,18 +344,21 @@ sort_node_restore(CustomScanState *node)
 
 /* Parallel query: workers leave their statistics in shared memory. */
 
+/* Returns the bytes of shared memory for the statistics of nworkers workers. */
 static Size
 shared_size(int nworkers)
 {
 	return offsetof(HpSortShared, workers) + mul_size(nworkers, sizeof(RowSortStats));
 }
 
+/* EstimateDSMCustomScan: returns how much shared memory the node needs. */
 static Size
 sort_node_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
 	return shared_size(pcxt->nworkers);
 }
 
+/* InitializeDSMCustomScan: in the leader, makes empty statistics of all workers. */
 static void
 sort_node_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
@@ -337,6 +369,7 @@ sort_node_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	state->shared->nworkers = pcxt->nworkers;
 }
 
+/* ReInitializeDSMCustomScan: in the leader, before workers are started once more. */
 static void
 sort_node_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
@@ -344,6 +377,7 @@ sort_node_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *c
 	((HpSortState *) node)->shared = (HpSortShared *) coordinate;
 }
 
+/* InitializeWorkerCustomScan: in a worker, finds what the leader has made. */
 static void
 sort_node_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
@@ -351,8 +385,9 @@ sort_node_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinat
 }
 
 /*
- * Called when the executor returns from a query that may be left open, as a cursor is, and before
- * shared memory is detached.
+ * ShutdownCustomScan: unpins pages, and copies the statistics of the workers out of shared memory;
+ * a worker leaves its own there.  It is called before shared memory is detached, and when the
+ * executor returns from a query that may be left open, as a cursor is.
  */
 static void
 sort_node_shutdown(CustomScanState *node)
@@ -378,6 +413,7 @@ sort_node_shutdown(CustomScanState *node)
 	state->shared = copy;
 }
 
+/* ExplainCustomScan: prints what the node does and, with ANALYZE, has done. */
 static void
 sort_node_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 {

@@ -96,6 +96,7 @@ explain_group_bound(const CustomScan *scan, List *context, List *keys, ExplainSt
 	ExplainPropertyText("First of Group", text, es);
 }
 
+/* Prints Sort Key, and which rows of each group are kept. */
 static void
 explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainState *es)
 {
@@ -142,6 +143,7 @@ may_tell_values(const PlanState *node)
 	return true;
 }
 
+/* Returns what EXPLAIN says of where the rows were. */
 static const char *
 rows_where(RowsWhere rows)
 {

@@ -37,31 +37,33 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
 
-/* Rows of a batch for which room is made at once: little, where work_mem is. */
+/*
+ * Rows of a batch for which room is made at once: few, so that a small work_mem has room for them.
+ */
 #define TAKE_AT_ONCE 512
 
 /*
- * Rows are copied if of the pages read more than one of so many, and more than so many
- * altogether, came from disk.
+ * Rows are copied if more than MISSES_MIN of the pages read came from disk, and more than one in
+ * MISSES_PART of them.
  */
 #define MISSES_PART 64
 #define MISSES_MIN 64
 
 /*
- * A LIMIT's rows are copied if more than so many, and more than one of so many read, have been
- * kept only because they may be equal to the last one: they would be fetched, and compared, in the
- * end.
+ * The rows of a LIMIT are copied if more rows are kept only because they may be equal to the last
+ * wanted one than EQUAL_MIN, and than one in EQUAL_PART of the rows read.  In the end all of them
+ * would be fetched to be compared.
  */
 #define EQUAL_MIN 1000
 #define EQUAL_PART 64
 
 /*
- * All rows are copied if keys and places do not fit into work_mem and more than this part of the
- * rows is equal to another one before they are compared.  Processor time of 2e6 rows of 60 bytes
- * under 4 MB in place and copied, ms: all texts different 523 and 761, 200 rows of each
+ * All rows are copied if keys and places do not fit into work_mem and more than EQUAL_ON_DISK of
+ * the rows are equal to another one before they are compared.  Processor time of 2e6 rows of 60
+ * bytes under 4 MB in place and copied, ms: all texts different 523 and 761, 200 rows of each
  * abbreviation 1,353 and 1,078, 50 uuids 785 and 610 (Intel Xeon, two cores of a virtual machine,
- * PostgreSQL 18).  When the store is full for the first time, at least so many times its rows are
- * expected.
+ * PostgreSQL 18).  It is decided when the store is full for the first time: at least EXPECTED_MIN
+ * times its rows are then expected.
  */
 #define EQUAL_ON_DISK 0.5
 #define EXPECTED_MIN 2.0
@@ -87,10 +89,8 @@ typedef struct Reading
 	size_t		taken;			/* rows of it that have been taken */
 	BlockNumber block;			/* of the page added last */
 	uint32		page;			/* its number */
-	Page		kept;			/* where it is, if it stays pinned from now on */
 	uint32		images[TAKE_AT_ONCE];	/* of rows taken at once, if there is one narrow key */
 	uint32		places[TAKE_AT_ONCE];
-	uint32		items[TAKE_AT_ONCE];
 	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
@@ -102,18 +102,10 @@ typedef struct Reading
 /* --- taking keys and places */
 
 /*
- * Pins the page added last for good, as it would be when its first row is returned: so line
- * pointers of its rows can be kept beside their places.  They are given up if that cannot be done
- * with all pages.
+ * Returns the place of a row that the reader has brought.  Its page is added to the pages that rows
+ * are fetched from if it is not the one added last, so rows must come in the order in which they
+ * were read.
  */
-static void
-keep_page(Reading *reading)
-{
-	reading->kept = row_fetch_keep(reading->rows->fetch, reading->page);
-	if (reading->kept == NULL)
-		row_store_drop_notes(reading->sort->store);
-}
-
 static inline uint32
 place_of(Reading *reading, int64 tid)
 {
@@ -125,8 +117,6 @@ place_of(Reading *reading, int64 tid)
 			reading->pages++;
 		reading->block = block;
 		reading->page = row_fetch_add_page(reading->rows->fetch, *reading->pages);
-		if (reading->sort->store->noted)
-			keep_page(reading);
 	}
 	return ROW_PLACE(reading->page, COLUMN_TID_LINE(tid));
 }
@@ -186,16 +176,12 @@ take_narrow(Reading *reading, size_t n)
 		if (images[i] >= cutoff)
 			continue;
 		images[kept] = images[i];
-		places[kept] = place_of(reading, reading->tids[start + i]);
-		if (store->noted)
-			reading->items[kept] = heap_format_item(reading->kept,
-													ROW_PLACE_LINE(places[kept]));
-		kept++;
+		places[kept++] = place_of(reading, reading->tids[start + i]);
 	}
-	row_store_put_narrow_refs(store, images, places, reading->items, kept);
+	row_store_put_narrow_refs(store, images, places, kept);
 }
 
-/* The mapped keys of row i of the batch. */
+/* Sets *key to the mapped keys of row i of the batch; the image of a NULL is 0. */
 static inline void
 keys_of_row(const Reading *reading, size_t i, RowKey *key)
 {
@@ -212,7 +198,7 @@ keys_of_row(const Reading *reading, size_t i, RowKey *key)
 	}
 }
 
-/* Takes the next n rows to a store of the wide layout. */
+/* Takes the next n rows of the batch, for which there is room, to a store of the wide layout. */
 static void
 take_wide(Reading *reading, size_t n)
 {
@@ -230,9 +216,9 @@ take_wide(Reading *reading, size_t n)
 }
 
 /*
- * Whether so many of all rows will be equal, before they are compared by keys left to core, that
- * fetching them for that from all over the table, segment after segment, takes longer than
- * copying rows.
+ * Returns whether copying rows is faster than fetching them for a comparison, from all over the
+ * table, segment after segment: if many of all rows will be equal before they are compared by keys
+ * left to core.
  */
 static bool
 will_have_many_equal(Reading *reading)
@@ -276,7 +262,11 @@ spill(Reading *reading)
 	return true;
 }
 
-/* Makes room in the store for so many rows, and for so many with a NULL as a single key. */
+/*
+ * Makes room in the store for n rows, and for nulls of them with a NULL as their only key; false if
+ * rows have to be copied.  If memory is short, it first drops the rows that a LIMIT does not want,
+ * then writes all rows to a file.
+ */
 static bool
 make_room(Reading *reading, Size n, Size nulls)
 {
@@ -287,20 +277,14 @@ make_room(Reading *reading, Size n, Size nulls)
 	row_sort_spare_pages(reading->sort, row_fetch_memory(reading->rows->fetch));
 	if (likely(row_store_reserve_refs(store, n, nulls)))
 		return true;
-	if (store->noted)
-	{
-		row_store_drop_notes(store);
-		if (row_store_reserve_refs(store, n, nulls))
-			return true;
-	}
 	if (row_store_make_room_by_bound(store) && row_store_reserve_refs(store, n, nulls))
 		return true;
 	return spill(reading) && row_store_reserve_refs(store, n, nulls);
 }
 
 /*
- * Whether abbreviations are of no use, by the rows of a batch that is to be taken and by
- * those before them.
+ * Begins a batch, and returns whether abbreviations are of no use, by its rows and the rows before
+ * them.
  */
 static bool
 is_refused(Reading *reading)
@@ -326,7 +310,7 @@ has_many_equal(Reading *reading)
 {
 	const RowStore *store = reading->sort->store;
 
-	if (store->bound == 0 || store->kept <= store->bound +
+	if (store->bound.rows == 0 || store->bound.kept <= store->bound.rows +
 		Max(EQUAL_MIN, reading->read / EQUAL_PART))
 		return false;
 	reading->where = ROWS_COPIED;
@@ -365,7 +349,7 @@ is_not_cached(Reading *reading)
 	now->local_blks_read - before->local_blks_read;
 	int64		hits = now->shared_blks_hit - before->shared_blks_hit +
 	now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
-	reading->rows->fetch->npinned;	/* hits once more, of keep_page */
+	reading->rows->fetch->npinned;	/* hits once more, for rows that were compared */
 
 	/*
 	 * Few pages are read once more, for the rows that are wanted, if none is fetched to be
@@ -381,6 +365,7 @@ is_not_cached(Reading *reading)
 
 /* --- copying */
 
+/* Copies a row of the table into the sort, as the child would have returned it. */
 static void
 copy_row(Reading *reading, HeapTuple tuple)
 {
@@ -415,16 +400,16 @@ copy_store(Reading *reading, RowStore *store)
 
 	reading->rows->fetch->exhausted = true; /* pages come once, one after the other */
 	copies->limit = limit - Min(limit, store->used) * 2 / 3;
-	copy_refs(reading, store->refs, store->narrow ? store->pairs : NULL, store->n);
+	copy_refs(reading, store->arrays.refs, store->narrow ? store->arrays.pairs : NULL, store->n);
 	if (store->narrow)
-		copy_refs(reading, store->null_refs, NULL, store->nnull);
+		copy_refs(reading, store->arrays.null_refs, NULL, store->nnull);
 	row_store_reset(store);
 	copies->limit = limit;
 }
 
 /*
- * Copies the rows of a file of places and those of the store, which join them.  Rows of equal
- * keys stay in order.  The sort has to spare the memory of the list of pages.
+ * Copies the rows of a file of places, after the rows of the store have been written to it.  Rows
+ * of equal keys stay in order.  The copies leave the memory of the list of pages free.
  */
 static void
 copy_file(Reading *reading, RowStore *store, ExternalSort *external)
@@ -443,8 +428,8 @@ copy_file(Reading *reading, RowStore *store, ExternalSort *external)
 }
 
 /*
- * From now on rows are copied: those that have been taken first, then the others of the
- * batch.
+ * From now on rows are copied: first the rows that have been taken by their places, then the rows
+ * of the batch that have not.
  */
 static void
 start_copying(Reading *reading)
@@ -483,7 +468,7 @@ copy_is_wanted(Reading *reading, size_t i)
 	const RowStore *store = reading->sort->store;
 	RowKey		key;
 
-	if (!store->has_cutoff || reading->scan.images)
+	if (!store->bound.has_cutoff || reading->scan.images)
 		return true;
 	keys_of_row(reading, i, &key);
 	if (store->narrow)
@@ -495,8 +480,8 @@ copy_is_wanted(Reading *reading, size_t i)
 }
 
 /*
- * Sets rows to the rows of the batch that may be among the first of their group, which are returned
- * by their number.
+ * Sets rows to the numbers in the batch of the rows that may be among the first of their group, and
+ * returns how many they are.  Only their keys are looked at.
  */
 static int
 find_candidates(Reading *reading, uint16 *rows)
@@ -561,6 +546,10 @@ make_image(void *arg, Datum value)
 	return (int64) key_image((KeyColumn *) arg, value);
 }
 
+/*
+ * Tells the reader which columns the mapped keys are and, where images are not exact, how an image
+ * is made of a value.
+ */
 static void
 init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 {
@@ -584,7 +573,11 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 	reading->scan.attnums = reading->attnums;
 }
 
-/* Reads the table.  copying: rows are copied from the first on. */
+/*
+ * Reads the table, and takes its rows batch by batch.  After each batch in place it is decided
+ * whether the next ones are copied, and never the other way round.  copying: rows are copied from
+ * the first on.
+ */
 static void
 read_table(Reading *reading, bool copying)
 {
@@ -627,22 +620,10 @@ read_table(Reading *reading, bool copying)
 }
 
 /*
- * Whether line pointers are kept beside places: where all rows will be returned from pages that
- * stay pinned, and there seems to be memory.
+ * Makes the sort one of keys and places: its store becomes one of rows that lie elsewhere.  The
+ * store for copies is put aside, in case rows have to be copied after all.  blocks is the size of
+ * the table.
  */
-static bool
-keeps_items(const RowSort *sort)
-{
-	const RowStore *store = sort->store;
-	const RowSortSpec *spec = sort->spec;
-
-	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 &&
-		!sort->in_place->copied &&
-		spec->expected_rows * (row_store_ref_bytes(spec->keys) +
-							   sizeof(uint32)) < work_mem * 1024.0;
-}
-
-/* Makes the sort one of keys and places. */
 static void
 start_places(Reading *reading, uint64 bound, BlockNumber blocks)
 {
@@ -658,7 +639,6 @@ start_places(Reading *reading, uint64 bound, BlockNumber blocks)
 								   &rows->elsewhere, (Size) work_mem * 1024, bound);
 	if (bound == 0)
 		sort->store->expected = (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX);
-	sort->store->noted = keeps_items(sort);
 }
 
 void

@@ -28,6 +28,7 @@ key_runs_set_bias(KeyRuns *runs, uint64 image)
 	runs->has_bias = true;
 }
 
+/* Returns whether the sorter takes no more memory than it may. */
 static bool
 is_within_limit(const KeyRuns *runs)
 {

@@ -25,6 +25,7 @@
 /* The bias of keys of 32 bits and less. */
 #define KEY_RUNS_MIDDLE (UINT64CONST(1) << 31)
 
+/* The keys of one column, in a sorter, and where they are being read. */
 typedef struct KeyRuns
 {
 	KeyColumn  *key;
@@ -52,7 +53,10 @@ extern void key_runs_init(KeyRuns *runs, KeyColumn *key, const SortContext *cont
  */
 extern bool key_runs_add(KeyRuns *runs, const ColumnBatch *batch);
 
-/* All keys are there: puts them in order, and starts with the first. */
+/*
+ * key_runs_finish puts the keys in order when all of them are there, and key_runs_rewind starts
+ * again with the first.
+ */
 extern void key_runs_finish(KeyRuns *runs);
 extern void key_runs_rewind(KeyRuns *runs);
 
@@ -62,7 +66,11 @@ extern void key_runs_rewind(KeyRuns *runs);
  */
 extern size_t key_runs_fetch(KeyRuns *runs);
 
-/* The slow steps of key_runs_put. */
+/*
+ * The slow steps of key_runs_put.  key_runs_set_bias sets the bias to the image of the first key,
+ * or to the nearest with which no distance wraps around.  key_runs_make_room makes room in a sorter
+ * that is full, and returns false if the sorter then takes more memory than the limit.
+ */
 extern void key_runs_set_bias(KeyRuns *runs, uint64 image);
 extern bool key_runs_make_room(KeyRuns *runs);
 

@@ -28,6 +28,11 @@ static ExecutorRun_hook_type prev_executor_run_hook = NULL;
 static uint64 wanted_rows = 1;
 static PlaceRows *until_end = NULL;
 
+/*
+ * Notes how many rows the call asks for, and unpins after it the pages that stay pinned until its
+ * end.  Calls nest, as a query may call functions that run queries: each has its own number and its
+ * own list.
+ */
 static void
 executor_run_hook(QueryDesc *query, ScanDirection direction,
 				  uint64 count COMPAT_EXECUTOR_RUN_PARAMETER)
@@ -77,9 +82,9 @@ runs_to_end(const EState *estate)
 }
 
 /*
- * Returns whether the current call of the executor asks for so many rows that it pays to keep pages
- * pinned until it ends; if so, they will then be unpinned.  They are not if the call ends in an
- * error, after which the query returns no more rows.
+ * Returns whether pages stay pinned until the current call of the executor ends, which then unpins
+ * them: they do if the call asks for all rows, or for at least MANY_ROWS.  If the call ends in an
+ * error, they are not unpinned here, and the query returns no more rows.
  */
 static bool
 stay_until_end(PlaceRows *rows)
@@ -91,7 +96,7 @@ stay_until_end(PlaceRows *rows)
 	return true;
 }
 
-/* Takes that back, in the same call. */
+/* Undoes what stay_until_end() has done, in the same call of the executor. */
 static void
 forget_end(PlaceRows *rows)
 {
@@ -105,7 +110,10 @@ forget_end(PlaceRows *rows)
 
 /* --- values and tuples for a store */
 
-/* The memory for a copy of a value: see RowElsewhere. */
+/*
+ * Returns the memory for a copy of a value.  Copies of the first key that is left to core stay
+ * until they are forgotten; of other keys the last two stay, which one comparison needs.
+ */
 static MemoryContext
 copy_memory(PlaceRows *rows, int key)
 {
@@ -120,7 +128,10 @@ copy_memory(PlaceRows *rows, int key)
 	return memory;
 }
 
-/* A value where it lies in its page, if that stays pinned. */
+/*
+ * The method value of RowElsewhere: returns a value where it lies in its page, or a copy of it if
+ * the page does not stay pinned.
+ */
 static Datum
 value_at(void *arg, uint32 place, int key, bool *isnull)
 {
@@ -140,12 +151,14 @@ value_at(void *arg, uint32 place, int key, bool *isnull)
 	return value;
 }
 
+/* The method forget: frees the copies of the values of the first key that is left to core. */
 static void
 forget_values(void *arg)
 {
 	MemoryContextReset(((PlaceRows *) arg)->copies);
 }
 
+/* The method prefetch: where rows lie are their line pointers. */
 static void
 prefetch(void *arg, const uint32 *places, int n, bool where)
 {
@@ -222,14 +235,7 @@ place_rows_prefetch(PlaceRows *rows, RowStore *store, uint64 i)
 	if (row_fetch_is_waited_for(rows->fetch))
 	{
 		row_fetch_unpin(rows->fetch);
-		place_rows_unpin(rows, store);
-	}
-	if (store->sorted_notes && store->nnull == 0)
-	{
-		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
-			row_fetch_prefetch_item(rows->fetch, place_rows_place(rows, store, j),
-									row_store_note(store, j));
-		return;
+		place_rows_unpin(rows);
 	}
 
 	/* The line pointers of the rows after those whose line pointers were prefetched before. */
@@ -240,15 +246,12 @@ place_rows_prefetch(PlaceRows *rows, RowStore *store, uint64 i)
 }
 
 void
-place_rows_unpin(PlaceRows *rows, RowStore *store)
+place_rows_unpin(PlaceRows *rows)
 {
 	if (rows->copied)
 		return;
 	ExecClearTuple(rows->slot);
 	row_fetch_unpin(rows->fetch);
-
-	/* Rows may move within their pages from now on. */
-	store->sorted_notes = NULL;
 }
 
 void

@@ -21,6 +21,7 @@
 #include "pg/nodes/sort/store/store.h"
 #include "pg/pages/pages.h"
 
+/* The rows of one table, by their places, and how they are returned. */
 typedef struct PlaceRows
 {
 	RowElsewhere elsewhere;		/* for a RowStore, and an external sort of one */
@@ -47,7 +48,7 @@ extern void place_rows_init(void);
 
 /*
  * Makes the rows of a table that child scans, in a memory context.  slot is for rows of the table,
- * of the kind TTSOpsHeapTuple.  Of keys those left to core are read of the rows.
+ * of the kind TTSOpsHeapTuple.  Keys that are left to core are read from the rows.
  */
 extern PlaceRows *place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys,
 									MemoryContext memory);
@@ -65,7 +66,7 @@ extern void place_rows_end_sort(PlaceRows *rows);
  * Unpins all pages, of which the row returned last is no longer valid unless it is a copy.  More
  * rows of the store can be read.
  */
-extern void place_rows_unpin(PlaceRows *rows, RowStore *store);
+extern void place_rows_unpin(PlaceRows *rows);
 
 /*
  * Prefetches rows from row i on, whose place is in memory, where rows are fetched one after the
@@ -108,7 +109,6 @@ place_rows_place(const PlaceRows *rows, const RowStore *store, uint64 i)
 static inline TupleTableSlot *
 place_rows_fetch(PlaceRows *rows, RowStore *store, uint64 i)
 {
-	uint32		item;
 	uint32		place;
 	HeapTuple	tuple;
 
@@ -117,9 +117,7 @@ place_rows_fetch(PlaceRows *rows, RowStore *store, uint64 i)
 	place = place_rows_place(rows, store, i);
 	if (unlikely(rows->copied))
 		return place_rows_copy(rows, place);
-	item = row_store_note(store, i);
-	tuple = likely(item != 0) ? row_fetch_item(rows->fetch, place, item) :
-		row_fetch(rows->fetch, place);
+	tuple = row_fetch(rows->fetch, place);
 
 	/*
 	 * Rows of one table all come in the same tuple, so that of the slot only what has been read

@@ -90,6 +90,7 @@ put_key(RowSort *sort, const RowKey *key)
 		elog(ERROR, "no room for a key");
 }
 
+/* Puts a number of NULLs, as put_key does. */
 static void
 put_nulls(RowSort *sort, uint64 nulls)
 {
@@ -114,8 +115,8 @@ leave_runs(RowSort *sort)
 	sort->stats->keys = left + runs->nulls;
 	sort->place = ROW_SORT_STORE;
 	key_runs_finish(runs);
-	if (sort->store->bound > 0)
-		left = Min(left, sort->store->bound);
+	if (sort->store->bound.rows > 0)
+		left = Min(left, sort->store->bound.rows);
 	while (left > 0)
 	{
 		size_t		got = key_runs_fetch(runs);
@@ -213,6 +214,10 @@ row_sort_put_batch(RowSort *sort, const ColumnBatch *batch)
 	put_nulls(sort, batch->nnulls);
 }
 
+/*
+ * Sorts the runs, and sets the statistics from the sorter's.  The sorter has seen no NULLs, which
+ * count as one more value.
+ */
 static void
 finish_runs(RowSort *sort)
 {
@@ -230,6 +235,10 @@ finish_runs(RowSort *sort)
 	stats->space = sorter_memory(&sort->runs.sorter) + sizeof(Sorter);
 }
 
+/*
+ * Sorts the rows in memory, and sets the statistics.  With a bound by group, rows that are not
+ * among the first of their group are dropped before, unless the bound has been given up.
+ */
 static void
 finish_store(RowSort *sort)
 {
@@ -247,6 +256,10 @@ finish_store(RowSort *sort)
 	stats->space = sort->store->peak;
 }
 
+/*
+ * Ends the external sort, and sets the statistics.  Rows are merged while they are returned; where
+ * they may be read backward, or again, they are merged now, to a tape.
+ */
 static void
 finish_external(RowSort *sort)
 {
@@ -277,7 +290,10 @@ row_sort_spare_pages(RowSort *sort, Size pages)
 	sort->store->limit = limit > pages ? limit - pages : 0;
 }
 
-/* The places of all rows of the table are there. */
+/*
+ * Sorts the places of the table's rows, which are all there, and sets the statistics.  Places are
+ * sorted as rows are, in memory or externally, in what the list of pages leaves of work_mem.
+ */
 static void
 finish_table(RowSort *sort)
 {
@@ -344,6 +360,10 @@ row_sort_restore(RowSort *sort)
 		tape_restore(sort->tape);
 }
 
+/*
+ * A row of the tape is a lone key as a Datum, of which NULL is one byte, or the bytes of a minimal
+ * tuple behind its length and padding, as external_sort_write_tape has written them.
+ */
 TupleTableSlot *
 row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot)
 {
@@ -371,6 +391,10 @@ row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot)
 
 /* --- rows that stay in the table */
 
+/*
+ * A tape has its places read in blocks of TAPE_PLACES, whichever is wanted.  An external sort gives
+ * the next places that its merge brings, so that it can only be read forward.
+ */
 void
 row_sort_read_places(RowSort *sort, uint64 i)
 {
@@ -398,7 +422,7 @@ void
 row_sort_unpin(RowSort *sort)
 {
 	if (sort->in_place)
-		place_rows_unpin(sort->in_place, sort->store);
+		place_rows_unpin(sort->in_place);
 }
 
 void

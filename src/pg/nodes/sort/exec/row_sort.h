@@ -58,7 +58,7 @@ typedef struct RowSortStats
 	ColumnBlocks blocks;		/* of the table, where keys were read by pages and from memory */
 } RowSortStats;
 
-/* What is to be sorted, the same for every sort that a node does. */
+/* What is to be sorted: all sorts that a node does, one after the other, share it. */
 typedef struct RowSortSpec
 {
 	MemoryContext memory;		/* of one sort, reset by row_sort_end */
@@ -73,6 +73,7 @@ typedef struct RowSortSpec
 	SortContext key_context;	/* of keys alone */
 } RowSortSpec;
 
+/* The five places of rows: see above. */
 typedef enum RowSortPlace
 {
 	ROW_SORT_RUNS,
@@ -89,6 +90,10 @@ typedef struct RowSortPosition
 	bool		at_end;			/* the end has been read */
 } RowSortPosition;
 
+/*
+ * One sort.  Its place says which of runs, store, external, tape and in_place the rows are read
+ * from; the pointers of the others may be NULL.
+ */
 typedef struct RowSort
 {
 	const RowSortSpec *spec;
@@ -104,7 +109,7 @@ typedef struct RowSort
 	Tape	   *tape;
 	RowBuffer	row;			/* a row of the tape */
 	PlaceRows  *in_place;		/* NULL: rows are copied; else the store is of their places */
-	uint32	   *tape_places;	/* those read from the tape last */
+	uint32	   *tape_places;	/* the TAPE_PLACES places read from the tape last */
 } RowSort;
 
 /*
@@ -146,12 +151,13 @@ extern void row_sort_finish(RowSort *sort);
 /* Writes the rows of the store, which is full, to the external sort. */
 extern void row_sort_flush(RowSort *sort);
 
-/* Leaves work_mem to the store, as far as the pages of rows in place do not take it. */
+/* Gives the store what pages, the bytes of the list of pages, leave of work_mem. */
 extern void row_sort_spare_pages(RowSort *sort, Size pages);
 
 /*
- * Starts again with the first row, of a sort with random or rewind; remembers
- * the place of the row returned last, and goes back there, of one with random.
+ * row_sort_rewind starts again with the first row: only with random or rewind.  row_sort_mark
+ * remembers the place of the row returned last, and row_sort_restore goes back there: only with
+ * random.
  */
 extern void row_sort_rewind(RowSort *sort);
 extern void row_sort_mark(RowSort *sort);
@@ -166,10 +172,16 @@ extern void row_sort_unpin(RowSort *sort);
 /* The next row of the tape in either direction. */
 extern TupleTableSlot *row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot);
 
-/* Has the place of row i < count in memory, which is the next or, of a tape, any. */
+/*
+ * Makes sure that the place of row i < count is in memory.  The row is the next one or, of a tape,
+ * any.
+ */
 extern void row_sort_read_places(RowSort *sort, uint64 i);
 
-/* All rows of the table have been returned. */
+/*
+ * Called when all rows of the table have been returned: empties their slot, and unpins their pages
+ * unless rows may be read backward or again.
+ */
 extern void row_sort_at_end_of_table(RowSort *sort);
 
 /* Whether keys alone may be put, before any row has been. */
@@ -193,8 +205,9 @@ row_sort_put(RowSort *sort, TupleTableSlot *slot)
 }
 
 /*
- * Sets rows to those of keys->n rows that are to be put, by their keys, into a sort by
- * group; returns their number.  The others have been counted.
+ * Sets rows to the numbers, in ascending order, of those of keys->n rows that may be among the
+ * first of their group, and returns how many they are: these have to be put.  The others have been
+ * counted as taken.  Needs a sort by group.
  */
 static inline int
 row_sort_candidates(RowSort *sort, const GroupBoundKeys *keys, uint16 *rows)

@@ -209,7 +209,7 @@ has_long_keys(const HpSortColumns *columns)
 	return columns->range > (double) PG_UINT32_MAX + 1;
 }
 
-/* Nanoseconds for sorting so many keys, by the table of src/sort/plan.c. */
+/* Returns the nanoseconds that sorting this many keys takes, by the table of src/sort/plan.c. */
 static double
 sort_ns(const HpSortColumns *columns, double rows, SortWant want)
 {

@@ -29,6 +29,7 @@ typedef struct KnownKey
 	Oid			collation;
 } KnownKey;
 
+/* An answer of abbreviation_find_out.  It is valid until operator classes or collations change. */
 typedef struct Known
 {
 	KnownKey	key;			/* must be first */
@@ -286,6 +287,7 @@ forget_known(Datum arg, SysCacheIdentifier cacheid, uint32 hashvalue)
 		entry->valid = false;
 }
 
+/* Makes the table of answers, and has it told when operator classes or collations change. */
 static void
 init_known(void)
 {
@@ -296,7 +298,10 @@ init_known(void)
 	CacheRegisterSyscacheCallback(COLLOID, forget_known, (Datum) 0);
 }
 
-/* Has the sort support of an operator class prepared, to see what it brings. */
+/*
+ * Returns whether an operator class has abbreviations that can be sorted as integers.  Has its sort
+ * support prepared, to see what it brings.
+ */
 static bool
 prepare(const KnownKey *key)
 {

@@ -32,33 +32,37 @@ typedef enum AbbreviationBytes
 	ABBREVIATION_BYTES_UUID
 } AbbreviationBytes;
 
-/* The operator class is given so many values, and one of so many after them. */
+/*
+ * Where abbreviations are the first bytes of values, the operator class gets the first
+ * ABBREVIATION_ALL values, and of the later ones one in ABBREVIATION_ONE_OF.
+ */
 #define ABBREVIATION_ALL 128
 #define ABBREVIATION_ONE_OF 16
 
 /*
- * Which abbreviations stand for one and the same value in all rows.
+ * Repeats: which abbreviations stand for one and the same value in all rows.
  *
- * Rows of equal abbreviations have to be compared, and where a column has few different
- * values, that is most rows: in an order in which they do not lie in memory.  So
- * values are compared while they are abbreviated, when they are at hand, with the first
- * one of the same abbreviation: of those with which all others have been alike, byte by byte, no
- * row has to be looked at again.  A number of abbreviations are watched, those that come first,
- * and none where few values repeat.
+ * Rows of equal abbreviations have to be compared.  Where a column has few different values, most
+ * rows are compared, in an order in which they do not lie in memory.  So each value is compared,
+ * byte by byte, with the first value of its abbreviation when it is abbreviated and is at hand.  If
+ * all values of an abbreviation were alike, its rows are equal, and none has to be looked at again.
  *
- * Abbreviations that are watched, at most, and the bytes of their longest value.
+ * REPEATS_SLOTS abbreviations are watched, the ones that come first, with values of at most
+ * REPEATS_VALUE_MAX bytes.  Nothing is watched where few values repeat.
  */
 #define REPEATS_SLOTS 512
 #define REPEATS_VALUE_MAX 40
 
 /*
- * Of so many first values, one of so many has to be a repeat; of all after them, at least one of
- * so many.
+ * Watching ends if fewer than one in REPEATS_FIRST_PART of the first REPEATS_FIRST values was a
+ * repeat, or, each time the number of values has become four times as large, fewer than one in
+ * REPEATS_PART of all of them.
  */
 #define REPEATS_FIRST 64
 #define REPEATS_FIRST_PART 16
 #define REPEATS_PART 4
 
+/* What a slot of Repeats says of its abbreviation: whether all of its values were alike. */
 typedef enum RepeatsState
 {
 	REPEATS_FREE = 0,
@@ -66,18 +70,22 @@ typedef enum RepeatsState
 	REPEATS_DIFFERENT			/* or too long, or not to be known by its bytes */
 } RepeatsState;
 
+/*
+ * The abbreviations that are watched, one in each slot that is not free, each with its first value.
+ */
 typedef struct Repeats
 {
 	int16		typlen;			/* of the type, which is not passed by value */
-	uint64		seen;
-	uint64		repeated;
-	uint64		next_look;		/* when so many have been seen */
+	uint64		seen;			/* values */
+	uint64		repeated;		/* values whose abbreviation was in its slot already */
+	uint64		next_look;		/* value after which repeats are counted next */
 	uint64		images[REPEATS_SLOTS];
 	uint8		states[REPEATS_SLOTS];
 	uint8		sizes[REPEATS_SLOTS];
 	char		values[REPEATS_SLOTS][REPEATS_VALUE_MAX];
 } Repeats;
 
+/* Returns the slot of an abbreviation: the leading bits of its product with a large odd number. */
 static inline uint32
 repeats_slot(uint64 image)
 {
@@ -118,7 +126,7 @@ typedef struct AbbreviationAnswer
 
 extern AbbreviationAnswer abbreviation_last_answer;
 
-/* The same for what was not asked last. */
+/* The slow step of abbreviation_exists: answers what was not asked last, and notes the answer. */
 extern bool abbreviation_find_out(Oid opfamily, Oid type, Oid collation);
 
 /*
@@ -137,14 +145,19 @@ abbreviation_exists(Oid opfamily, Oid type, Oid collation)
 }
 
 /*
- * Whether the abbreviations of these values tell most of them apart; true if none are
- * made.  There are ABBREVIATION_SAMPLE values at most.
+ * Sets images to the abbreviations of n values, in ascending order, and returns true; false if none
+ * are made.
  */
-#define ABBREVIATION_SAMPLE 32
-
-/* The abbreviations of n values; false if none are made. */
 extern bool abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n,
 								uint64 *images);
+
+/* The most values that abbreviation_divides() takes. */
+#define ABBREVIATION_SAMPLE 32
+
+/*
+ * Returns whether the abbreviations of n <= ABBREVIATION_SAMPLE values differ for more than half of
+ * the values; true if none are made.
+ */
 extern bool abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n);
 
 /* Whether a sort operator's abbreviations are the first bytes of values. */
@@ -154,7 +167,7 @@ extern bool abbreviation_is_first_bytes(Oid sortop, Oid collation);
 extern void abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation,
 							   MemoryContext memory);
 
-/* Whether the operator class advises against abbreviations, when so many rows have been taken. */
+/* Returns whether the operator class advises against abbreviations after this number of rows. */
 extern bool abbreviation_is_refused(const Abbreviation *abbreviation, uint64 rows);
 
 /* From now on all images are 0; the caller makes those that it has 0, too. */
@@ -177,6 +190,7 @@ extern void abbreviation_watch(Abbreviation *abbreviation, int16 typlen);
  */
 extern bool repeats_see(Repeats *repeats, uint64 image, Datum value);
 
+/* Returns whether images are abbreviations; else all of them are 0. */
 static inline bool
 abbreviation_is_made(const Abbreviation *abbreviation)
 {
@@ -209,7 +223,9 @@ abbreviation_first_bytes(AbbreviationBytes bytes, Datum value, uint64 *image)
 	return true;
 }
 
-/* The image of a value that is not NULL, in ascending order; the sort support is there. */
+/*
+ * Returns the image of a value that is not NULL, in ascending order.  Abbreviations must be made.
+ */
 static inline uint64
 abbreviation_convert(const Abbreviation *abbreviation, Datum value)
 {
@@ -231,7 +247,10 @@ abbreviation_convert(const Abbreviation *abbreviation, Datum value)
 	return ((uint64) image & abbreviation->mask) ^ abbreviation->flip;
 }
 
-/* The same, and 0 if no abbreviations are made. */
+/*
+ * Returns the image of a value that is not NULL, 0 if no abbreviations are made.  Watches repeats
+ * until they turn out to be too few.
+ */
 static inline uint64
 abbreviation_image(Abbreviation *abbreviation, Datum value)
 {

@@ -29,21 +29,21 @@
 static void
 set_cutoff(RowStore *store, const RowKey *key)
 {
-	store->has_cutoff = true;
-	store->cutoff = *key;
+	store->bound.has_cutoff = true;
+	store->bound.cutoff = *key;
 }
 
 /*
- * Keeps the first bound rows of a store with one narrow key, or without tuples, and with
- * keys left to core all that are equal to the last of these.
- * Tuples do not move: those of dropped rows stay as garbage.
+ * Keeps the first bound rows of a store with one narrow key, or without tuples; if keys are left to
+ * core, also all rows that are equal to the last of these.  Tuples do not move: the tuples of
+ * dropped rows stay as garbage.
  */
 static void
 cut_bound(RowStore *store, const SortContext *context)
 {
 	bool		nulls_first = store->keys->keys[0].nulls_first;
 	bool		rest = store->keys->nrest > 0;
-	uint64	   *sorted = store->narrow ? store->pairs : store->images[0];
+	uint64	   *sorted = store->narrow ? store->arrays.pairs : store->arrays.images[0];
 	RowKey		key = {0};
 	uint64		nnull;
 	uint64		n;
@@ -51,13 +51,13 @@ cut_bound(RowStore *store, const SortContext *context)
 	row_store_sort_with_keys(store, false, context);
 	if (nulls_first)
 	{
-		nnull = Min(store->nnull, store->bound);
-		n = store->bound - nnull;
+		nnull = Min(store->nnull, store->bound.rows);
+		n = store->bound.rows - nnull;
 	}
 	else
 	{
-		n = Min(store->n, store->bound);
-		nnull = store->bound - n;
+		n = Min(store->n, store->bound.rows);
+		nnull = store->bound.rows - n;
 	}
 	if (rest)
 	{
@@ -83,10 +83,11 @@ cut_bound(RowStore *store, const SortContext *context)
 }
 
 /*
- * Sorts the rows, and returns the references of the first *n, as they lie: ascending, and
- * turned into signed integers.  *last is set to that of the last wanted one in order.  Of rows that
- * lie elsewhere references are numbers, and *n grows by those that are equal to the last one if
- * keys are left to core.
+ * Sorts the rows, and returns the references of the first *n in ascending order, turned into signed
+ * integers.  Sets *last to the reference of the last wanted row in order.
+ *
+ * Of rows that lie elsewhere the references are numbers.  If keys are left to core, *n grows by the
+ * rows that are equal to the last wanted one.
  */
 static uint32 *
 first_refs(RowStore *store, uint64 *n, uint32 *last, const SortContext *context)
@@ -124,7 +125,7 @@ void
 row_store_keep_bound(RowStore *store)
 {
 	SortContext context;
-	uint64		n = store->bound;
+	uint64		n = store->bound.rows;
 	uint32		last;
 	uint32		last_moved = 0;
 	uint32	   *refs;
@@ -136,7 +137,7 @@ row_store_keep_bound(RowStore *store)
 		(store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2))
 	{
 		cut_bound(store, &context);
-		store->kept = store->rows;
+		store->bound.kept = store->rows;
 		return;
 	}
 	refs = first_refs(store, &n, &last, &context);
@@ -153,7 +154,7 @@ row_store_keep_bound(RowStore *store)
 		{
 			/* Sorting has left the arrays as they were.  Rows move down in them, or stay. */
 			row_store_wide_key(store, ref, &key);
-			row_store_put_ref(store, &key, store->refs[ref]);
+			row_store_put_ref(store, &key, store->arrays.refs[ref]);
 		}
 		else
 			row_store_put_again(store, ref, &key, &moved);
@@ -165,7 +166,7 @@ row_store_keep_bound(RowStore *store)
 	}
 	pfree(refs);
 	if (store->elsewhere)
-		store->kept = store->rows;
+		store->bound.kept = store->rows;
 
 	/* The keys left to core are compared with those of the cutoff's row. */
 	else if (store->keys->rest)
@@ -175,9 +176,9 @@ row_store_keep_bound(RowStore *store)
 bool
 row_store_make_room_by_bound(RowStore *store)
 {
-	uint64		wanted = Max(store->bound, store->kept);
+	uint64		wanted = Max(store->bound.rows, store->bound.kept);
 
-	if (store->bound == 0 || store->rows < wanted + wanted / 8 + ROW_BOUND_SLACK)
+	if (store->bound.rows == 0 || store->rows < wanted + wanted / 8 + ROW_BOUND_SLACK)
 		return false;
 	row_store_keep_bound(store);
 	return true;

@@ -31,7 +31,8 @@ extern bool row_store_make_room_by_bound(RowStore *store);
 static inline bool
 row_store_has_too_many(const RowStore *store)
 {
-	return store->bound > 0 && store->rows >= Max(store->bound, store->kept) * 2 + ROW_BOUND_SLACK;
+	return store->bound.rows > 0 &&
+		store->rows >= Max(store->bound.rows, store->bound.kept) * 2 + ROW_BOUND_SLACK;
 }
 
 /*
@@ -47,7 +48,7 @@ row_store_take(RowStore *store, TupleTableSlot *slot)
 		(row_store_make_room_by_bound(store) && row_store_put(store, slot));
 }
 
-/* The same for a row without a tuple. */
+/* Does what row_store_take() does for a row of a store without tuples, by its key. */
 static inline bool
 row_store_take_key(RowStore *store, const RowKey *key)
 {

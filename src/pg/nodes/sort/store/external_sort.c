@@ -14,21 +14,25 @@
 #include "pg/nodes/sort/store/sort.h"
 
 /*
- * A buffer takes one of so many parts of the memory, and no more than reading from disk gains by,
- * and all buffers of a merge take seven eighths of these parts: beside them is a row of each
- * segment.
+ * A segment is read through a buffer of one of BUFFER_PARTS parts of the memory, but of BUFFER_MAX
+ * bytes at most: reading from disk gains nothing by larger ones.  All buffers of a merge take
+ * BUFFERS_OF(memory); beside them is a row of each segment.
  */
 #define BUFFER_PARTS 64
 #define BUFFER_MAX ((Size) 64 * 1024)
 #define BUFFERS_OF(limit) ((limit) / 8 * 7)
 
-/* The segments merged at once, at least as core does it, and at most. */
+/* How many segments are merged at once: at least as many as in core's tuplesort. */
 #define ORDER_MIN 6
 #define ORDER_MAX 500
 
 /* References returned at once. */
 #define REFS_AT_ONCE 1024
 
+/*
+ * An external sort: rows go to the last segment of the array, while it is open, and are read by
+ * merge.
+ */
 struct ExternalSort
 {
 	MemoryContext memory;
@@ -131,6 +135,7 @@ end_segment(ExternalSort *sort)
 	sort->open = false;
 }
 
+/* Begins another segment, of level 0, for the rows of the store. */
 static void
 begin_segment(ExternalSort *sort)
 {
@@ -152,8 +157,8 @@ external_sort_flush(ExternalSort *sort)
 	MemoryContext old;
 
 	/* Rows are written, wanted or not, and the images of others stay what they are. */
-	store->bound = 0;
-	store->has_cutoff = false;
+	store->bound.rows = 0;
+	store->bound.has_cutoff = false;
 	store->abort_check = PG_UINT64_MAX;
 	if (store->rows == 0)
 		return;
@@ -174,7 +179,10 @@ external_sort_flush(ExternalSort *sort)
 	MemoryContextSwitchTo(old);
 }
 
-/* The first of count neighbours that have fewer bytes than others. */
+/*
+ * Returns the first of the count neighbouring segments that have the fewest bytes together: to
+ * merge them costs least.
+ */
 static int
 smallest_neighbours(const ExternalSort *sort, int count)
 {

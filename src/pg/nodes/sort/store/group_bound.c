@@ -22,13 +22,16 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
 
-/* ... and some more. */
+/* Rows beyond GROUP_BOUND_FACTOR times the wanted ones before the store is cut. */
 #define CUT_SLACK 1024
 
 /* The part of the memory that the cutoffs may take. */
 #define CUTOFFS_PART 4
 
-/* Arrays by code are taken for so many codes per group at most, and for some more. */
+/*
+ * Cutoffs are in arrays by code if there are at most SPARSE_FACTOR codes for each group, and
+ * SPARSE_SLACK more; else they are hashed.
+ */
 #define SPARSE_FACTOR 8
 #define SPARSE_SLACK 1024
 
@@ -97,6 +100,7 @@ refuses_peers(const GroupBound *bound)
 	return bound->spec.kind == GROUP_BOUND_ROWS || bound->spec.next;
 }
 
+/* Frees the cutoffs.  Without them no row is refused, unless none is wanted of any group. */
 static void
 free_cutoffs(GroupBound *bound)
 {

@@ -33,8 +33,8 @@ typedef enum GroupBoundKind
 } GroupBoundKind;
 
 /*
- * The store is cut when it has so many times the rows that are wanted, or that the last cut has
- * kept ...
+ * The store is cut when it has GROUP_BOUND_FACTOR times the rows that are wanted of all groups that
+ * are expected, and later of the rows that the last cut has kept; and some more (group_bound.c).
  */
 #define GROUP_BOUND_FACTOR 4
 
@@ -54,6 +54,7 @@ typedef struct GroupBoundSpec
 /* The reference of a group that has no cutoff. */
 #define CUTOFF_NONE PG_UINT32_MAX
 
+/* A bound by group on a store, with the cutoffs of the groups that have enough rows. */
 typedef struct GroupBound
 {
 	GroupBoundSpec spec;
@@ -116,8 +117,9 @@ extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *s
 									  uint64 image, uint32 ref);
 
 /*
- * Sets rows to those that may be among the first of their group, so that
- * group_bound_refuses must be asked; returns their number.
+ * Sets rows to the numbers, in ascending order, of the rows that may be among the first of their
+ * group, and returns how many they are: of these group_bound_refuses must be asked.  The others are
+ * refused.
  */
 extern int	group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows);
 

@@ -7,10 +7,10 @@
  * direction is descending.  NULL has no image; a flag of the key says whether NULLs
  * come first.
  *
- * The images of most types are exact: those of different values differ.  Others are
- * only never in the wrong order: the span of an interval that 64 bits do not hold,
- * and the abbreviations that a type's sort support makes (abbreviation.h).  Values of
- * such equal images are compared by core.
+ * The images of most types are exact: different values have different images.  Two
+ * kinds are not exact, and only never in the wrong order: the span of an interval, if
+ * 64 bits do not hold it, and the abbreviations that a type's sort support makes
+ * (abbreviation.h).  Values whose images are equal but not exact are compared by core.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_KEYS_H
 #define HPSORT_PG_NODES_SORT_STORE_KEYS_H
@@ -59,7 +59,7 @@ typedef struct KeyColumns
 	SortSupport rest;			/* of these; NULL if there are none */
 } KeyColumns;
 
-/* The most keys that are mapped, as images of so many are kept beside a row. */
+/* The most keys that are mapped: each row has this many images beside it. */
 #define KEY_COLUMNS_MAX_MAPPED 8
 
 /*
@@ -119,15 +119,15 @@ extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops
 									List *collations, List *nulls_first, int nmapped, bool alone);
 
 /*
- * To be called before the first row of each sort, whose memory this is.  abbreviate:
- * whether abbreviations are worth making.  Returns whether any are made.
+ * Starts the keys of a sort, before its first row.  memory is the sort's.  abbreviate: whether
+ * abbreviations are worth making.  Returns whether any are made.
  */
 extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate);
 
 /*
- * Whether rows whose mapped keys are equal are known to be equal by the keys left to core, too:
- * the only one is that of the last image, which is this one or NULL, and all values of this
- * abbreviation have been the same.
+ * Returns whether rows whose mapped keys are equal are known to be equal by the keys left to core,
+ * too.  They are if the only key left to core is the last mapped one, and its values are NULL, or
+ * have this image and all values of this abbreviation were alike.
  */
 static inline bool
 key_columns_are_known_equal(const KeyColumns *keys, bool isnull, uint64 image)
@@ -193,8 +193,8 @@ key_image(KeyColumn *key, Datum value)
 }
 
 /*
- * < 0, 0, > 0: image a of a key, or NULL, is before, at, after image b in the order that is
- * wanted.
+ * Returns < 0, 0 or > 0 if image a of a key, or NULL, is before, at or after image b in the order
+ * that ORDER BY wants.
  */
 static inline int
 key_compare(const KeyColumn *key, bool a_isnull, uint64 a, bool b_isnull, uint64 b)
@@ -204,7 +204,10 @@ key_compare(const KeyColumn *key, bool a_isnull, uint64 a, bool b_isnull, uint64
 	return a < b ? -1 : a > b;
 }
 
-/* The value of an image, of a kind that has it; of a key that is alone. */
+/*
+ * Returns the value of an image.  The key must be alone, and of a kind that has values
+ * (key_has_value).
+ */
 static inline Datum
 key_value(const KeyColumn *key, uint64 image)
 {

@@ -92,6 +92,7 @@ typedef struct RowBuffer
 	MinimalTuple tuple;
 } RowBuffer;
 
+/* Makes a buffer that has no room yet.  Its tuple will be in a memory context. */
 static inline void
 row_buffer_init(RowBuffer *buffer, MemoryContext memory)
 {

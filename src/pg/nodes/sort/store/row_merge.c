@@ -14,15 +14,23 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/row_segment.h"
 
-/* The code of a segment that has no more rows. */
+/*
+ * The code of a segment that has no more rows, which comes after all others.  A row may have this
+ * code, too: where codes are equal, rows are compared.
+ */
 #define CODE_AT_END PG_UINT64_MAX
 
+/*
+ * A row at a node of the tree, by its segment.  Its code is the image of its first key; of a NULL
+ * it is the lowest or the highest code.
+ */
 typedef struct MergeNode
 {
 	uint64		code;
 	int64		head;			/* number of the segment; -1: none yet */
 } MergeNode;
 
+/* A segment, and the row of it that is in the tree. */
 typedef struct MergeHead
 {
 	RowSegment	segment;
@@ -116,7 +124,10 @@ advance(const RowMerge *merge, int64 number)
 	return head->row.key.images[0];
 }
 
-/* Has a new row of a segment go up until it has lost, or won; the winner is set then. */
+/*
+ * Lets a new row of a segment go up the tree until it has lost, or has won: then it becomes the
+ * winner.
+ */
 static inline void
 replay(RowMerge *merge, uint64 code, int64 head)
 {

@@ -23,6 +23,7 @@
 /* Of the length of a tuple on a tape: the row repeats the keys of the row before it. */
 #define ROW_REPEATS ((uint32) 1 << 31)
 
+/* Appends bytes to the tape. */
 static inline void
 put_bytes(RowSegment *segment, const void *data, Size len)
 {
@@ -30,6 +31,7 @@ put_bytes(RowSegment *segment, const void *data, Size len)
 	segment->bytes += len;
 }
 
+/* Reads the next bytes of the tape, which must have them. */
 static inline void
 get_bytes(RowSegment *segment, void *data, Size len)
 {
@@ -181,19 +183,19 @@ row_elsewhere(const RowStore *store, uint64 i, SegmentRow *row)
 	if (!store->narrow)
 	{
 		row_store_wide_key(store, store->order[i], &row->key);
-		row->ref = store->refs[store->order[i]];
+		row->ref = store->arrays.refs[store->order[i]];
 	}
 	else if (at < store->n)
 	{
 		row->key.nulls = 0;
-		row->key.images[0] = ROWS_PAIR_KEY(store->pairs[at]);
-		row->ref = store->order ? store->order[at] : ROWS_PAIR_REF(store->pairs[at]);
+		row->key.images[0] = ROWS_PAIR_KEY(store->arrays.pairs[at]);
+		row->ref = store->order ? store->order[at] : ROWS_PAIR_REF(store->arrays.pairs[at]);
 	}
 	else
 	{
 		row->key.nulls = 1;
 		row->key.images[0] = 0;
-		row->ref = store->null_refs[i < store->nulls_before ? i : at - store->n];
+		row->ref = store->arrays.null_refs[i < store->nulls_before ? i : at - store->n];
 	}
 }
 
@@ -234,8 +236,9 @@ row_segment_precedes(const RowSegment *segment, const RowStore *store)
 }
 
 /*
- * The only key of a store's rows, if all of them are tuples and core compares what its image leaves
- * open; else NULL.  Of this key a repeated value is worth noticing: it saves core's comparisons.
+ * Returns the only key of a store's rows, if all of them are tuples and core compares what the
+ * key's image leaves open; else NULL.  It is worth noticing where a value of this key repeats: that
+ * saves core's comparisons.
  */
 static const SortSupportData *
 key_that_repeats(const RowStore *store)

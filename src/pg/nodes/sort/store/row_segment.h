@@ -14,6 +14,7 @@
 
 #include "pg/nodes/sort/store/row_store.h"
 
+/* A segment while it is written, and while it is read. */
 typedef struct RowSegment
 {
 	LogicalTape *tape;
@@ -24,8 +25,9 @@ typedef struct RowSegment
 
 	/* Rows without tuples, some at a time. */
 	Size		row_bytes;		/* of each; 0: rows are tuples */
-	bool		nulls_apart;	/* of one key: NULLs are counted, not marked */
-	uint64		nulls;			/* of these, those that are left where they come first, or all */
+	bool		nulls_apart;	/* there is one key, and its NULLs are counted, not marked */
+	uint64		nulls;			/* rows with a NULL: while it is read, the ones that are left if
+								 * they come first, all of them if they come last */
 	char	   *buffer;
 	Size		at;				/* next byte of the buffer ... */
 	Size		end;			/* ... and the first behind the rows in it */
@@ -77,7 +79,7 @@ typedef struct RowMerge RowMerge;
  */
 extern RowMerge *row_merge_begin(RowStore *store, const RowSegment *segments, int n);
 
-/* The next row, valid until the next call; NULL at the end. */
+/* Returns the next row in order, valid until the next call; NULL at the end. */
 extern const SegmentRow *row_merge_next(RowMerge *merge);
 
 /* Closes the segments, and frees the memory of the merge. */

@@ -12,25 +12,34 @@
 #include "pg/sort_context.h"
 
 /*
- * An operator class is asked whether abbreviations are of use when there are so many
- * rows, and whenever there are twice as many, as core's tuplesort does.
+ * An operator class is asked whether abbreviations are of use when there are FIRST_ABORT_CHECK
+ * rows, and each time their number has doubled, as core's tuplesort does.
  */
 #define FIRST_ABORT_CHECK 10
 
-/* Where they are the first bytes of values, to make them takes less time than to ask. */
+/*
+ * The first time where abbreviations are the first bytes of values: making fewer of them takes less
+ * time than asking.
+ */
 #define FIRST_ABORT_CHECK_BYTES 1024
 
 /* Rows whose images are looked at to see whether they differ. */
 #define DIVIDE_SAMPLE 64
 
-/* Forgets the rows, not the memory. */
+/*
+ * Forgets the rows, but keeps the memory of their tuples and keys for later ones.  References in
+ * order that have memory of their own must have been freed.
+ */
 static void
 forget_rows(RowStore *store)
 {
 	int			i;
 
-	store->nreused = Max(store->nblocks, store->nreused);
-	memset(&store->rows, 0, offsetof(RowStore, bound) - offsetof(RowStore, rows));
+	store->blocks.nreused = Max(store->blocks.n, store->blocks.nreused);
+	store->blocks.n = 0;
+	store->blocks.next = store->blocks.end = store->blocks.last = NULL;
+	store->rows = store->n = store->nnull = store->nulls_before = 0;
+	store->order = NULL;
 	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
 		store->ranges[i] = EMPTY_KEY_RANGE;
 }
@@ -40,15 +49,17 @@ static void
 forget_memory(RowStore *store)
 {
 	forget_rows(store);
-	memset(&store->used, 0, offsetof(RowStore, rows) - offsetof(RowStore, used));
+	memset(&store->blocks, 0, sizeof(store->blocks));
+	memset(&store->arrays, 0, sizeof(store->arrays));
+	store->used = 0;
 }
 
-/* Forgets the bound. */
+/* From now on all rows are wanted. */
 static void
 forget_bound(RowStore *store)
 {
-	store->has_cutoff = false;
-	store->bound = store->kept = 0;
+	store->bound.has_cutoff = false;
+	store->bound.rows = store->bound.kept = 0;
 }
 
 void
@@ -58,7 +69,7 @@ row_store_start_keys(RowStore *store)
 	 * As core: of the first rows only, abbreviations are not worth making, unless it saves
 	 * copying rows.
 	 */
-	bool		abbreviate = store->bound == 0 || store->elsewhere;
+	bool		abbreviate = store->bound.rows == 0 || store->elsewhere;
 
 	Assert(store->rows == 0);
 	store->abort_check = PG_UINT64_MAX;
@@ -89,7 +100,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->elsewhere = elsewhere;
 	store->narrow = tuples && key_columns_are_narrow(keys);
 	store->limit = limit;
-	store->bound = bound;
+	store->bound.rows = bound;
 	row_store_start_keys(store);
 	if (tuples)
 	{
@@ -106,7 +117,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 static void
 free_order(RowStore *store)
 {
-	if (store->order && (void *) store->order != (void *) store->pairs)
+	if (store->order && (void *) store->order != (void *) store->arrays.pairs)
 		pfree(store->order);
 	store->order = NULL;
 }
@@ -121,11 +132,12 @@ row_store_restart(RowStore *store)
 void
 row_store_clear(RowStore *store)
 {
+	RowBlocks  *blocks = &store->blocks;
 	uint32		kept = 0;
 	uint32		i;
 
 	/* What NULLs that lie elsewhere have taken other rows cannot use. */
-	if (store->elsewhere && store->null_room > 0)
+	if (store->elsewhere && store->arrays.null_room > 0)
 	{
 		row_store_reset(store);
 		return;
@@ -134,21 +146,21 @@ row_store_clear(RowStore *store)
 	forget_bound(store);
 
 	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
-	for (i = 0; i < store->nreused; i++)
+	for (i = 0; i < blocks->nreused; i++)
 	{
-		Size		have = (Size) store->block_sizes[i] * 8;
+		Size		have = (Size) blocks->sizes[i] * 8;
 
 		if (have > ROW_BLOCK_MAX)
 			store_memory_free_block(store, i);
 		else if (have > 0)
 		{
-			store->blocks[kept] = store->blocks[i];
-			store->block_sizes[kept++] = store->block_sizes[i];
+			blocks->starts[kept] = blocks->starts[i];
+			blocks->sizes[kept++] = blocks->sizes[i];
 		}
 	}
-	for (i = kept; i < store->nreused; i++)
-		store->block_sizes[i] = 0;
-	store->nreused = kept;
+	for (i = kept; i < blocks->nreused; i++)
+		blocks->sizes[i] = 0;
+	blocks->nreused = kept;
 }
 
 void
@@ -172,37 +184,38 @@ row_store_reset(RowStore *store)
 static inline bool
 reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 {
+	RowBlocks  *blocks = &store->blocks;
 	Size		size = MAXALIGN(len);
 	Size		offset;
 
-	if (unlikely(store->blocks == NULL || size > (Size) (store->end - store->next)))
+	if (unlikely(blocks->starts == NULL || size > (Size) (blocks->end - blocks->next)))
 	{
 		if (!store_memory_add_block(store, size))
 			return false;
 	}
-	offset = store->next - store->last_block;
+	offset = blocks->next - blocks->last;
 
 	/* Of a block that takes several numbers only the first is used. */
-	*ref = (store->nblocks - 1) << ROW_BLOCK_BITS;
-	if (unlikely(store->end - store->last_block > (ptrdiff_t) ROW_BLOCK_MAX))
-		*ref = (store->nblocks - store_memory_block_numbers(store->end -
-															store->last_block)) << ROW_BLOCK_BITS;
+	*ref = (blocks->n - 1) << ROW_BLOCK_BITS;
+	if (unlikely(blocks->end - blocks->last > (ptrdiff_t) ROW_BLOCK_MAX))
+		*ref = (blocks->n -
+				store_memory_block_numbers(blocks->end - blocks->last)) << ROW_BLOCK_BITS;
 	*ref |= (uint32) (offset >> 3);
-	*place = (MinimalTuple) store->next;
-	store->next += size;
+	*place = (MinimalTuple) blocks->next;
+	blocks->next += size;
 	return true;
 }
 
 /*
- * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if keys are
- * left to core.  Without a slot the row is not compared by these keys: a row that is equal to
- * the cutoff by mapped keys may be wanted.
+ * Returns whether a row is at or after the cutoff, and so not wanted.  slot has the row if keys are
+ * left to core.  Without a slot the row is not compared by keys left to core: a row that is equal
+ * to the cutoff by mapped keys may be wanted.
  */
 static inline bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 {
 	const KeyColumns *keys = store->keys;
-	int			result = row_key_compare(keys, key, &store->cutoff);
+	int			result = row_key_compare(keys, key, &store->bound.cutoff);
 	int			i;
 
 	if (slot == NULL && keys->nrest > 0)
@@ -225,18 +238,19 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 static inline void
 put_wide_key(RowStore *store, const RowKey *key)
 {
+	RowArrays  *arrays = &store->arrays;
 	int			i;
 
-	if (unlikely(key->nulls != 0 && store->nulls == NULL))
+	if (unlikely(key->nulls != 0 && arrays->nulls == NULL))
 	{
-		store->nulls = MemoryContextAllocHuge(store->memory, store->room);
-		memset(store->nulls, 0, store->n);
+		arrays->nulls = MemoryContextAllocHuge(store->memory, arrays->room);
+		memset(arrays->nulls, 0, store->n);
 	}
-	if (store->nulls)
-		store->nulls[store->n] = key->nulls;
+	if (arrays->nulls)
+		arrays->nulls[store->n] = key->nulls;
 	for (i = 0; i < store->keys->nmapped; i++)
 	{
-		store->images[i][store->n] = key->images[i];
+		arrays->images[i][store->n] = key->images[i];
 		if (key->nulls & (1 << i))
 			store->ranges[i].nulls = true;
 		else
@@ -256,8 +270,8 @@ static inline bool
 is_full(const RowStore *store, bool isnull)
 {
 	if (isnull && null_is_apart(store))
-		return store->tuples && store->nnull == store->null_room;
-	return store->n == store->room;
+		return store->tuples && store->nnull == store->arrays.null_room;
+	return store->n == store->arrays.room;
 }
 
 /* Enlarges the array that the key of one more row goes to, if it is full; false if it cannot. */
@@ -294,20 +308,20 @@ put_known(RowStore *store, const RowKey *key, uint32 ref)
 	if (unlikely((key->nulls & 1) != 0) && null_is_apart(store))
 	{
 		if (store->tuples)
-			store->null_refs[store->nnull] = ref;
+			store->arrays.null_refs[store->nnull] = ref;
 		store->nnull++;
 		store->ranges[0].nulls = true;
 	}
 	else if (store->narrow)
 	{
 		key_range_put(&store->ranges[0], key->images[0]);
-		store->pairs[store->n++] = ROWS_PAIR(key->images[0], ref);
+		store->arrays.pairs[store->n++] = ROWS_PAIR(key->images[0], ref);
 	}
 	else
 	{
 		put_wide_key(store, key);
 		if (store->tuples)
-			store->refs[store->n] = ref;
+			store->arrays.refs[store->n] = ref;
 		store->n++;
 	}
 	store->rows++;
@@ -319,7 +333,7 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	bool		isnull = (key->nulls & 1) != 0;
 
 	Assert(!store->tuples);
-	if (store->has_cutoff && after_cutoff(store, key, NULL))
+	if (store->bound.has_cutoff && after_cutoff(store, key, NULL))
 		return true;
 	if (is_full(store, isnull) && !make_room(store, isnull))
 		return false;
@@ -327,13 +341,14 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	return true;
 }
 
+/* Does what row_store_reserve_refs() does, but keeps the memory that earlier rows have left. */
 static bool
 reserve_refs(RowStore *store, Size rows, Size nulls)
 {
-	while (store->room - store->n < rows)
+	while (store->arrays.room - store->n < rows)
 		if (!store_memory_grow_keys(store))
 			return false;
-	while (store->narrow && store->null_room - store->nnull < nulls)
+	while (store->narrow && store->arrays.null_room - store->nnull < nulls)
 		if (!store_memory_grow_null_refs(store))
 			return false;
 	return true;
@@ -353,22 +368,10 @@ row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
 	return reserve_refs(store, rows, nulls);
 }
 
-void
-row_store_drop_notes(RowStore *store)
-{
-	if (!store->noted)
-		return;
-	store->noted = false;
-	store->used -= store->room * sizeof(uint32);
-	if (store->notes)
-		pfree(store->notes);
-	store->notes = NULL;
-}
-
 bool
 row_store_wants(const RowStore *store, const RowKey *key)
 {
-	return !store->has_cutoff || !after_cutoff(store, key, NULL);
+	return !store->bound.has_cutoff || !after_cutoff(store, key, NULL);
 }
 
 void
@@ -379,9 +382,9 @@ row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
 
 void
 row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
-						  const uint32 *notes, Size n)
+						  Size n)
 {
-	uint64	   *pairs = store->pairs + store->n;
+	uint64	   *pairs = store->arrays.pairs + store->n;
 	uint32		lo = PG_UINT32_MAX;
 	uint32		hi = 0;
 	Size		i;
@@ -394,8 +397,6 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 		hi = Max(hi, images[i]);
 		pairs[i] = ROWS_PAIR(images[i], refs[i]);
 	}
-	if (store->noted)
-		memcpy(store->notes + store->n, notes, n * sizeof(uint32));
 	key_range_put(&store->ranges[0], lo);
 	key_range_put(&store->ranges[0], hi);
 	store->n += n;
@@ -406,23 +407,24 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 static inline bool
 cutoff_is_null(const RowStore *store)
 {
-	return (store->cutoff.nulls & 1) != 0;
+	return (store->bound.cutoff.nulls & 1) != 0;
 }
 
 uint64
 row_store_narrow_cutoff(const RowStore *store)
 {
-	if (store->has_cutoff && !cutoff_is_null(store))
-		return store->cutoff.images[0] + (store->keys->nrest > 0);
-	return store->has_cutoff && store->keys->keys[0].nulls_first ? 0 : (uint64) PG_UINT32_MAX + 1;
+	if (store->bound.has_cutoff && !cutoff_is_null(store))
+		return store->bound.cutoff.images[0] + (store->keys->nrest > 0);
+	return store->bound.has_cutoff && store->keys->keys[0].nulls_first ? 0 :
+		(uint64) PG_UINT32_MAX + 1;
 }
 
 uint64
 row_store_largest_wanted(const RowStore *store)
 {
-	if (!store->has_cutoff || (cutoff_is_null(store) && !store->keys->keys[0].nulls_first))
+	if (!store->bound.has_cutoff || (cutoff_is_null(store) && !store->keys->keys[0].nulls_first))
 		return PG_UINT64_MAX;
-	return store->cutoff.images[0];
+	return store->bound.cutoff.images[0];
 }
 
 /* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */
@@ -480,8 +482,8 @@ row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
 }
 
 /*
- * If abbreviations are of no use, none are made from now on, and the images that there are, and
- * that of key, which is being put, become equal to those to come.
+ * If abbreviations are of no use, makes none from now on.  The images that there are, and the one
+ * of key, which is being put, become equal to all that will come.
  */
 static pg_noinline void
 check_abort(RowStore *store, RowKey *key)
@@ -490,12 +492,12 @@ check_abort(RowStore *store, RowKey *key)
 	KeyColumn  *column = &store->keys->keys[last];
 	Size		i;
 
-	if (!row_store_refuses(store, store->rows, store->images[last], store->n))
+	if (!row_store_refuses(store, store->rows, store->arrays.images[last], store->n))
 		return;
 	abbreviation_stop(&column->abbreviation);
 	store->abort_check = PG_UINT64_MAX;
 	for (i = 0; i < store->n; i++)
-		store->images[last][i] = column->flip;
+		store->arrays.images[last][i] = column->flip;
 	if (!key_range_is_empty(&store->ranges[last]))
 		store->ranges[last].lo = store->ranges[last].hi = column->flip;
 	key->images[last] = column->flip;
@@ -516,8 +518,9 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 
 		key.nulls = isnull;
 		key.images[0] = isnull ? 0 : key_image(first, value);
-		if (store->has_cutoff && key_compare(first, isnull, key.images[0], cutoff_is_null(store),
-											 store->cutoff.images[0]) >= 0)
+		if (store->bound.has_cutoff &&
+			key_compare(first, isnull, key.images[0], cutoff_is_null(store),
+						store->bound.cutoff.images[0]) >= 0)
 			return true;
 	}
 	else
@@ -527,7 +530,7 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 			(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
 			check_abort(store, &key);
 		isnull = (key.nulls & 1) != 0;
-		if (store->has_cutoff && after_cutoff(store, &key, slot))
+		if (store->bound.has_cutoff && after_cutoff(store, &key, slot))
 			return true;
 	}
 	if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
@@ -546,6 +549,7 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 static uint32
 move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
 {
+	RowBlocks  *blocks = &store->blocks;
 	MinimalTuple tuple = row_store_tuple(store, ref);
 	uint32		block = ROW_REF_BLOCK(ref);
 	Size		len = tuple->t_len;
@@ -554,11 +558,11 @@ move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
 	/* A tuple with a block of its own stays there. */
 	if (MAXALIGN(len) > ROW_BLOCK_MAX)
 	{
-		for (; store->nblocks < block; store->nblocks++)
-			if (store->block_sizes[store->nblocks] > 0)
-				store_memory_free_block(store, store->nblocks);
-		store_memory_use_block(store, (Size) store->block_sizes[block] * 8);
-		store->next = store->end;
+		for (; blocks->n < block; blocks->n++)
+			if (blocks->sizes[blocks->n] > 0)
+				store_memory_free_block(store, blocks->n);
+		store_memory_use_block(store, (Size) blocks->sizes[block] * 8);
+		blocks->next = blocks->end;
 		*place = tuple;
 		return ref;
 	}

@@ -29,9 +29,7 @@
 #include "sort/key_code.h"
 #include "sort/rows/rows.h"
 
-/*
- * A row of a group, of the same mapped keys, while its rows are compared by the keys left to core.
- */
+/* A row of a group, the rows of equal codes, while they are compared by the keys that are left. */
 typedef struct RowGroupEntry
 {
 	uint32		row;			/* wide layout: index; narrow: reference */
@@ -56,10 +54,13 @@ typedef struct RowStoreStats
 } RowStoreStats;
 
 /*
- * What is asked of rows that lie elsewhere by keys left to core.  value returns that of
- * keys->rest[key]: of the first of these it stays until forget is called, of others until the next
- * call but one.  prefetch has n rows, or first where each of them lies, in the processor's cache
- * soon.
+ * What a store asks of rows that lie elsewhere, by their references.  Each method gets arg.
+ *
+ * value returns the value of key keys->rest[key], which is left to core.  Of key 0 it is valid
+ * until forget is called, of others until the next call but one.
+ *
+ * prefetch prepares value: it brings n rows into the processor's cache or, if where is set, what
+ * says where the rows lie.  It is called twice for a row, with where first.
  */
 typedef struct RowElsewhere
 {
@@ -69,60 +70,82 @@ typedef struct RowElsewhere
 	void	   *arg;
 } RowElsewhere;
 
+/*
+ * The tuples of a store: blocks of memory, which tuples fill one after the other.  Later rows use
+ * the blocks of earlier ones again.
+ */
+typedef struct RowBlocks
+{
+	char	  **starts;			/* by block number; of a block with several numbers at the first */
+	uint32	   *sizes;			/* in 8 bytes; 0: part of the block before */
+	uint32		room;			/* block numbers that these two arrays have room for */
+	Size		bytes;			/* of all blocks */
+	uint32		nreused;		/* block numbers that earlier rows had */
+	uint32		n;				/* block numbers given away to the rows there are */
+	char	   *next;			/* free space of the last block ... */
+	char	   *end;
+	char	   *last;			/* ... which starts here */
+} RowBlocks;
+
+/*
+ * The keys of a store, and the references of their rows.  Which arrays there are depends on the
+ * layout, the others are NULL.  Later rows use the memory of earlier ones again.
+ */
+typedef struct RowArrays
+{
+	Size		room;			/* elements that each array but null_refs has room for */
+	uint64	   *pairs;			/* narrow */
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
+	uint8	   *nulls;			/* wide: bit i of a row is set if its key i is NULL; the array is
+								 * NULL until there is one */
+	uint32	   *refs;			/* wide, with tuples */
+	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
+	Size		null_room;		/* elements that null_refs has room for */
+} RowArrays;
+
+/* What is wanted of a store's rows: the first few in order, or all. */
+typedef struct RowBound
+{
+	uint64		rows;			/* how many are wanted; 0: all */
+	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
+	RowKey		cutoff;
+	uint64		kept;			/* rows that the last cut has left, with those equal to the last
+								 * wanted one where that takes a comparison */
+} RowBound;
+
+/*
+ * A store.  All of its arrays and blocks are in memory, a context below that of its owner, and are
+ * freed with it.
+ */
 typedef struct RowStore
 {
 	MemoryContext memory;		/* of all rows; reset with them */
 	KeyColumns *keys;
-	TupleDesc	tupdesc;
-	bool		tuples;
+	TupleDesc	tupdesc;		/* of the rows */
+	bool		tuples;			/* rows are kept, not only the images of one key */
 	const RowElsewhere *elsewhere;	/* where tuples are; NULL: in the blocks */
 	bool		narrow;			/* the layout of the keys */
 	Size		limit;			/* bytes it may take */
+	Size		used;			/* bytes it takes, at most */
 	Size		peak;			/* most it ever took */
-	Size		expected;		/* rows, if the owner knows of a number */
-	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's for each */
+	Size		expected;		/* rows, if the owner knows of a number; or 0 */
 	uint64		abort_check;	/* rows after which to ask whether to abbreviate on */
 	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the cutoff's row,
 								 * if keys are left to core */
-	RowStoreStats stats;		/* of the last sort */
-
-	/* Memory, which later rows use again.  All arrays but null_refs have the same room. */
-	Size		used;			/* bytes it takes, at most */
-	char	  **blocks;
-	uint32	   *block_sizes;	/* in 8 bytes; 0: part of the block before */
-	uint32		blocks_room;
-	Size		block_bytes;	/* of all blocks */
-	uint32		nreused;		/* block numbers that earlier rows had */
-	Size		room;
-	uint64	   *pairs;			/* narrow */
-	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide, and without tuples */
-	uint8	   *nulls;			/* wide; NULL until there is one */
-	uint32	   *refs;			/* wide, with tuples */
-	uint32	   *notes;
-	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
-	Size		null_room;
+	RowBlocks	blocks;
+	RowArrays	arrays;
+	RowBound	bound;
 
 	/* Rows. */
 	uint64		rows;			/* all of them, NULLs included */
-	uint32		nblocks;		/* block numbers given away */
-	char	   *next;			/* free space of the last block ... */
-	char	   *end;
-	char	   *last_block;		/* ... which starts here */
 	Size		n;				/* rows in the arrays but null_refs */
 	Size		nnull;			/* rows with a NULL key: in null_refs, or only counted */
 	KeyRange	ranges[KEY_COLUMNS_MAX_MAPPED]; /* of the images and NULLs of each key */
 
 	/* After row_store_sort. */
-	uint32	   *order;			/* references */
-	uint32	   *sorted_notes;	/* the notes in that order, in the memory of the pairs, or NULL */
+	uint32	   *order;			/* references, in memory of their own or in that of the pairs */
 	Size		nulls_before;	/* rows of null_refs that come first */
-
-	/* Only the first bound rows are wanted; 0: all. */
-	uint64		bound;
-	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
-	RowKey		cutoff;
-	uint64		kept;			/* rows that the last cut has left, with those equal to the last
-								 * wanted one where that takes a comparison */
+	RowStoreStats stats;		/* of the last sort */
 } RowStore;
 
 /*
@@ -166,42 +189,43 @@ extern void row_store_destroy(RowStore *store);
 extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 
 /*
- * Whether abbreviations are of no use, when so many rows have been seen, of which these
- * are n images of the abbreviated key; false most of the time without a look.
+ * Returns whether the operator class advises, after rows rows, against abbreviations, and they are
+ * of no use here either.  images are n of the abbreviated key.  It is asked rarely: of most numbers
+ * of rows the answer is false without a look.
  */
 extern bool row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n);
 
-/* Starts the keys of an empty store again, which another one of the same keys has made use of. */
+/* Starts the keys of an empty store again, after another store of the same keys has used them. */
 extern void row_store_start_keys(RowStore *store);
 
-/* Takes a row without a tuple, likewise. */
+/*
+ * Takes a row of a store without tuples by its key, unless it is beyond the cutoff; false if there
+ * is no room for it.
+ */
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /*
- * Rows that lie elsewhere are taken by their mapped keys and references: row_store_reserve_refs
- * makes room for a number of rows, and of rows with a NULL as a single key, or returns false;
- * row_store_put_ref takes one.
- * row_store_wants: whether it is not beyond the cutoff.
+ * Rows that lie elsewhere are taken by their mapped keys and references.  row_store_reserve_refs
+ * makes room for rows rows, and in the narrow layout for nulls of them whose key is NULL; it
+ * returns false if there is none.  row_store_wants returns whether a row is not beyond the cutoff.
+ * row_store_put_ref takes a row, for which there must be room.
  */
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
 extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 
 /*
- * The same for n rows of the narrow layout that are not NULL and not beyond the cutoff,
- * which is the first image that is: UINT32_MAX + 1 if there is none.  notes are theirs, if the
- * store is noted, as its owner may make one of the narrow layout without a bound before the first
- * row: they come back beside the references, if the algorithm takes them along.
- * row_store_drop_notes: they are no longer of use, and their memory is.
+ * row_store_put_narrow_refs takes n rows of the narrow layout, for which there is room, by the
+ * images of their keys and their references.  No key is NULL, and no image is at or after the
+ * cutoff.  row_store_narrow_cutoff returns the first image that is, UINT32_MAX + 1 if none is.
  */
 extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
-									  const uint32 *notes, Size n);
-extern void row_store_drop_notes(RowStore *store);
+									  Size n);
 extern uint64 row_store_narrow_cutoff(const RowStore *store);
 
 /*
- * The largest image of a first key that is not NULL with which a row may still be wanted, or the
- * next one; UINT64_MAX if there is no such limit.
+ * Returns an image of the first key, not NULL, beyond which no row is wanted; UINT64_MAX if there
+ * is no limit.
  */
 extern uint64 row_store_largest_wanted(const RowStore *store);
 
@@ -219,21 +243,21 @@ extern void row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32
 static inline uint64
 row_store_count(const RowStore *store)
 {
-	return store->bound > 0 && store->bound < store->rows ? store->bound : store->rows;
+	return store->bound.rows == 0 ? store->rows : Min(store->bound.rows, store->rows);
 }
 
-/* The note of the i-th row in order; 0 if there are none, or its key is NULL. */
-static inline uint32
-row_store_note(const RowStore *store, uint64 i)
-{
-	i -= store->nulls_before;
-	return store->sorted_notes && i < store->n ? store->sorted_notes[i] : 0;
-}
-
+/* Returns the tuple of a reference, of a store whose rows do not lie elsewhere. */
 static inline MinimalTuple
 row_store_tuple(const RowStore *store, uint32 ref)
 {
-	return (MinimalTuple) (store->blocks[ROW_REF_BLOCK(ref)] + ROW_REF_OFFSET(ref));
+	return (MinimalTuple) (store->blocks.starts[ROW_REF_BLOCK(ref)] + ROW_REF_OFFSET(ref));
+}
+
+/* Returns whether mapped key k of a row of the wide layout is NULL. */
+static inline bool
+row_store_is_null(const RowStore *store, Size row, int k)
+{
+	return store->arrays.nulls && (store->arrays.nulls[row] >> k) & 1;
 }
 
 /* The keys of a row of the wide layout, also if it has been sorted or forgotten. */
@@ -242,9 +266,9 @@ row_store_wide_key(const RowStore *store, Size row, RowKey *key)
 {
 	int			k;
 
-	key->nulls = store->nulls ? store->nulls[row] : 0;
+	key->nulls = store->arrays.nulls ? store->arrays.nulls[row] : 0;
 	for (k = 0; k < store->keys->nmapped; k++)
-		key->images[k] = store->images[k][row];
+		key->images[k] = store->arrays.images[k][row];
 }
 
 /* After row_store_sort: the reference of the i-th row in order. */
@@ -254,15 +278,18 @@ row_store_ref(const RowStore *store, uint64 i)
 	if (likely(store->nnull == 0))
 		return store->order[i];
 	if (i < store->nulls_before)
-		return store->null_refs[i];
+		return store->arrays.null_refs[i];
 	i -= store->nulls_before;
-	return i < store->n ? store->order[i] : store->null_refs[i - store->n];
+	return i < store->n ? store->order[i] : store->arrays.null_refs[i - store->n];
 }
 
 /* How many rows ahead a row is fetched into the cache: 8 in flight hide most of a miss. */
 #define ROW_PREFETCH 8
 
-/* The i-th row in order, i < row_store_count(). */
+/*
+ * Returns the tuple of the i-th row in order, i < row_store_count(), and prefetches a later one: in
+ * the order of the keys nearly every tuple is a cache miss.
+ */
 static inline MinimalTuple
 row_store_fetch(const RowStore *store, uint64 i)
 {
@@ -277,7 +304,10 @@ row_store_fetch(const RowStore *store, uint64 i)
 	return row_store_tuple(store, row_store_ref(store, i));
 }
 
-/* Without tuples: sets *image to the i-th key in order; false if the key is NULL. */
+/*
+ * For a store without tuples that has been sorted: sets *image to the i-th key in order and returns
+ * true; false if the key is NULL.
+ */
 static inline bool
 row_store_key(const RowStore *store, uint64 i, uint64 *image)
 {
@@ -286,13 +316,13 @@ row_store_key(const RowStore *store, uint64 i, uint64 *image)
 	i -= store->nulls_before;
 	if (unlikely(i >= store->n))
 		return false;
-	*image = store->images[0][i];
+	*image = store->arrays.images[0][i];
 	return true;
 }
 
 /*
- * Returns the i-th row in order in slot: a minimal tuple, or without tuples the
- * one key as the only column of a virtual slot.  The tuple stays the store's.
+ * Returns the i-th row in order in slot, of a store whose rows do not lie elsewhere: a minimal
+ * tuple, which stays the store's, or the lone key as the only column of a virtual slot.
  */
 static inline TupleTableSlot *
 row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
@@ -313,29 +343,33 @@ row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 extern Size store_memory_of_row(const RowStore *store);
 
-/* Makes room for another row in all arrays of keys. */
+/* Makes room for one row more, at least, in all arrays of keys; false if there is none. */
 extern bool store_memory_grow_keys(RowStore *store);
 
-/* Makes room for another reference of a row with a NULL key. */
+/* Makes room for one reference more, at least, of a row with a NULL key; false if there is none. */
 extern bool store_memory_grow_null_refs(RowStore *store);
 
 /*
- * Starts another block, of at least size bytes.  A tuple larger than the largest block
- * gets one of its own, which takes as many block numbers as it would need blocks, so
- * that references still grow.
+ * Starts another block, of at least size bytes; false if there is no room for it.  A tuple larger
+ * than the largest block gets a block of its own, which takes as many block numbers as it would
+ * need blocks, so that references still grow.
  */
 extern bool store_memory_add_block(RowStore *store, Size size);
 
-/* How many block numbers a block of so many bytes takes. */
+/* Returns how many block numbers a block of this many bytes takes. */
 static inline uint32
 store_memory_block_numbers(Size bytes)
 {
 	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
 }
 
-/* Goes on with the block of the next number, which has so many bytes. */
+/*
+ * Makes the block of the next number, which is there and has this many bytes, the one that tuples
+ * go to.
+ */
 extern void store_memory_use_block(RowStore *store, Size bytes);
 
+/* Frees a block by its number, the first one if it has several. */
 extern void store_memory_free_block(RowStore *store, uint32 number);
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H */

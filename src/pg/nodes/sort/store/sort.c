@@ -31,7 +31,7 @@
 
 #define SIGN_BIT ((uint32) 1 << 31)
 
-/* Rows elsewhere are fetched so many ahead, in groups of at least so many. */
+/* Rows that lie elsewhere are prefetched AHEAD at a time, in groups of at least AHEAD_MIN rows. */
 #define AHEAD 32
 #define AHEAD_MIN 4
 
@@ -47,27 +47,36 @@ typedef struct Combination
 	double		range;			/* possible combinations of all keys */
 } Combination;
 
-/* So many rows at least say whether byte codes would save so many bits. */
+/*
+ * Byte codes are tried with at least BYTE_CODES_SAMPLE rows, and used if they save at least
+ * BYTE_CODES_GAIN bits.
+ */
 #define BYTE_CODES_SAMPLE 1024
 #define BYTE_CODES_GAIN 4
 
 /*
- * If the leading bits of the keys take so many times as many values as there are rows, few rows
- * have to be looked at again, and making byte codes takes longer: a tenth of a sort of 2e6 random
- * float8.
+ * Byte codes are not made if the leading bits of the keys take at least this many times as many
+ * values as there are rows.  Few rows then have to be looked at again, and making the codes takes
+ * longer: a tenth of the time of a sort of 2e6 random float8.
  */
 #define BYTE_CODES_ENOUGH 8.0
 
+/*
+ * The sorting of groups, one after the other: rows of equal codes, whose order the keys that are
+ * left decide.  The entries of a group are used again by the next.
+ */
 typedef struct GroupSort
 {
 	RowStore   *store;
 	int			first;			/* mapped keys from here on are compared ... */
-	int			nrest;			/* ... and so many keys left to core; none of either: no group is */
-	RowGroupEntry *rows;
-	Size		room;
+	int			nrest;			/* ... and this many keys left to core; if there are none of both,
+								 * groups stay as they are */
+	RowGroupEntry *rows;		/* of the group; NULL before the first one */
+	Size		room;			/* entries that rows has room for */
 	bool		any_equal;		/* rows have turned out to be equal in all keys */
 } GroupSort;
 
+/* Finds how the keys of the store's rows become codes, by the ranges of their images. */
 static void
 combine_keys(const RowStore *store, Combination *c)
 {
@@ -89,6 +98,7 @@ combine_keys(const RowStore *store, Combination *c)
 	c->last = c->code.ncodes - 1;
 }
 
+/* Returns the code of a row of the wide layout. */
 static inline uint64
 row_code(const RowStore *store, const Combination *c, Size row)
 {
@@ -98,8 +108,8 @@ row_code(const RowStore *store, const Combination *c, Size row)
 	do
 	{
 		const KeyCodeColumn *column = &c->columns[i];
-		bool		isnull = store->nulls && (store->nulls[row] >> i) & 1;
-		uint64		image = store->images[i][row];
+		bool		isnull = row_store_is_null(store, row, i);
+		uint64		image = store->arrays.images[i][row];
 
 		if (c->bytes && !isnull)
 			image = byte_code(c->bytes, image);
@@ -138,7 +148,7 @@ try_byte_codes(RowStore *store, Combination *c)
 	codes = MemoryContextAlloc(store->memory, sizeof(ByteCodes));
 	byte_codes_begin(codes);
 	for (i = 0; i < store->n; i += step)
-		byte_codes_see(codes, &store->images[0][i], 1);
+		byte_codes_see(codes, &store->arrays.images[0][i], 1);
 	if (byte_codes_leading(codes, lost) >= (double) store->n * BYTE_CODES_ENOUGH)
 	{
 		pfree(codes);
@@ -151,7 +161,7 @@ try_byte_codes(RowStore *store, Combination *c)
 		for (i = 0; i < store->n; i += CHECK_EVERY)
 		{
 			CHECK_FOR_INTERRUPTS();
-			byte_codes_see(codes, store->images[0] + i, Min(store->n - i, CHECK_EVERY));
+			byte_codes_see(codes, store->arrays.images[0] + i, Min(store->n - i, CHECK_EVERY));
 		}
 		byte_codes_number(codes);
 	}
@@ -172,7 +182,7 @@ try_byte_codes(RowStore *store, Combination *c)
 static inline Datum
 group_value(const RowStore *store, uint32 row, int key, bool *isnull)
 {
-	uint32		ref = store->narrow ? row : store->refs[row];
+	uint32		ref = store->narrow ? row : store->arrays.refs[row];
 
 	if (store->elsewhere)
 		return store->elsewhere->value(store->elsewhere->arg, ref, key, isnull);
@@ -181,8 +191,9 @@ group_value(const RowStore *store, uint32 row, int key, bool *isnull)
 }
 
 /*
- * Has rows of a group that lie elsewhere in the processor's cache before their values are asked
- * for, when row i is, a multiple of AHEAD: where they lie first, as in in_place_prefetch.
+ * Brings rows of a group that lie elsewhere into the processor's cache before their values are
+ * asked for.  It is called when row i is, a multiple of AHEAD; what says where rows lie comes one
+ * step before the rows, as in place_rows_prefetch().
  */
 static void
 prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
@@ -196,7 +207,7 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 	if (from >= end)
 		return;
 	for (j = from; j < end; j++)
-		refs[j - from] = store->narrow ? rows[j] : store->refs[rows[j]];
+		refs[j - from] = store->narrow ? rows[j] : store->arrays.refs[rows[j]];
 	if (end - from > known)
 		store->elsewhere->prefetch(store->elsewhere->arg, refs + known, (int) (end - from - known),
 								   true);
@@ -204,6 +215,10 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 							   (int) Min(end - from, i == 0 ? 2 * AHEAD : AHEAD), false);
 }
 
+/*
+ * A qsort_arg_comparator: returns the order of two rows of a group, by the mapped keys that are not
+ * in the code and then by those left to core.  Notes in the GroupSort when rows are equal.
+ */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -217,11 +232,11 @@ compare_rows(const void *a, const void *b, void *arg)
 
 	for (i = sort->first; i < keys->nmapped; i++)
 	{
-		bool		null_l = store->nulls && (store->nulls[left->row] >> i) & 1;
-		bool		null_r = store->nulls && (store->nulls[right->row] >> i) & 1;
+		bool		null_l = row_store_is_null(store, left->row, i);
+		bool		null_r = row_store_is_null(store, right->row, i);
 
-		result = key_compare(&keys->keys[i], null_l, store->images[i][left->row],
-							 null_r, store->images[i][right->row]);
+		result = key_compare(&keys->keys[i], null_l, store->arrays.images[i][left->row],
+							 null_r, store->arrays.images[i][right->row]);
 		if (result != 0)
 			return result;
 	}
@@ -333,8 +348,8 @@ are_known_equal(const GroupSort *sort, uint32 row)
 	/* Images that are exact may be elsewhere, and say nothing of the key that is left. */
 	return sort->first >= keys->nmapped && sort->nrest == keys->nrest &&
 		keys->nexact < keys->nmapped &&
-		key_columns_are_known_equal(keys, store->nulls && (store->nulls[row] >> last) & 1,
-									store->images[last][row]);
+		key_columns_are_known_equal(keys, row_store_is_null(store, row, last),
+									store->arrays.images[last][row]);
 }
 
 /*
@@ -389,8 +404,8 @@ free_group(GroupSort *sort)
 }
 
 /*
- * Writes the rows of n sorted pairs, each a code above so many bits of the row, to rows, and puts
- * those of the same code in order by the keys that are left.
+ * Writes the rows of n sorted pairs to rows, and puts rows of equal codes in order by the keys that
+ * are left.  A pair is a code above bits bits, which are the row.  Counts the different codes.
  */
 static inline void
 order_groups(GroupSort *sort, const uint64 *pairs, Size n, int bits, uint32 *rows)
@@ -435,10 +450,10 @@ sort_integers(uint64 *integers, Size n, const SortContext *context)
 static void
 sort_images(RowStore *store, const SortContext *context)
 {
-	const uint64 *images = store->images[0];
+	const uint64 *images = store->arrays.images[0];
 	Size		i;
 
-	sort_integers(store->images[0], store->n, context);
+	sort_integers(store->arrays.images[0], store->n, context);
 	for (i = 0; i < store->n; i++)
 	{
 		store->stats.distinct += i == 0 || images[i] != images[i - 1];
@@ -452,15 +467,19 @@ sort_images(RowStore *store, const SortContext *context)
 static void
 sort_rows(RowStore *store, uint64 *pairs, uint32 lo, uint32 hi, const SortContext *context)
 {
-	RowsSort	rows = {.pairs = pairs,.n = store->n,.lo = lo,.hi = hi,.notes = store->notes};
+	RowsSort	rows = {.pairs = pairs,.n = store->n,.lo = lo,.hi = hi};
 	SortError	err;
 
 	pg_sort_check(rows_sort(&rows, &store->stats.plan, context, &err), &err);
 	store->order = rows.refs;
-	store->sorted_notes = rows.sorted_notes;
 	store->stats.distinct = rows.distinct;
 }
 
+/*
+ * Sorts a store of the narrow layout.  If no key is left to core, the plan decides how; else pairs
+ * are sorted as integers, and rows of equal images by the keys that are left.  The references of
+ * rows whose key is NULL, which are equal by the first key, are one group.
+ */
 static void
 sort_narrow(RowStore *store, const SortContext *context)
 {
@@ -468,23 +487,23 @@ sort_narrow(RowStore *store, const SortContext *context)
 
 	if (sort.nrest == 0)
 	{
-		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo,
+		sort_rows(store, store->arrays.pairs, (uint32) store->ranges[0].lo,
 				  (uint32) store->ranges[0].hi, context);
 		return;
 	}
-	sort_integers(store->pairs, store->n, context);
+	sort_integers(store->arrays.pairs, store->n, context);
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 	store->stats.compared = true;
 	store->order = pg_huge_alloc(store->memory, (store->n + 1) * sizeof(uint32));
-	order_groups(&sort, store->pairs, store->n, 32, store->order);
+	order_groups(&sort, store->arrays.pairs, store->n, 32, store->order);
 	if (store->nnull > 1)
-		sort_group(&sort, store->null_refs, store->nnull);
+		sort_group(&sort, store->arrays.null_refs, store->nnull);
 	free_group(&sort);
 }
 
 /*
- * Has those of n sorted pairs, all of them of the same leading bits of the code, in the order of
- * the bits below, which take their place.  Often all are equal, and in order as they are.
+ * Puts n sorted pairs, whose codes have equal leading bits, in the order of the lower bits, which
+ * replace the leading ones in the pairs.  Often all pairs are equal, and in order as they are.
  */
 static void
 sort_lower_bits(const RowStore *store, const Combination *c, int bits, uint64 lower, uint64 *pairs,
@@ -507,9 +526,10 @@ sort_lower_bits(const RowStore *store, const Combination *c, int bits, uint64 lo
 }
 
 /*
- * Sorts rows by their codes: first by as many leading bits of them as there is room for beside the
- * row's number in 64 bits, 40 of 1e7 rows.  The bits below, which are fewer than those of a row's
- * number, are looked at only where the leading bits are equal, few rows as a rule.
+ * Sorts rows by their codes.  Rows are first sorted by the leading bits of their codes, as many as
+ * there is room for in 64 bits beside the row's number: 40 bits of 1e7 rows.  The lower bits, which
+ * are fewer than those of a row's number, are looked at only where the leading bits are equal, as
+ * they are of few rows as a rule.
  */
 static void
 sort_codes(GroupSort *sort, const Combination *c, const SortContext *context)
@@ -566,7 +586,7 @@ sort_short_codes(RowStore *store, const Combination *c, bool numbers, const Sort
 
 	for (i = 0; i < store->n; i++)
 	{
-		pairs[i] = ROWS_PAIR(row_code(store, c, i), numbers ? (uint32) i : store->refs[i]);
+		pairs[i] = ROWS_PAIR(row_code(store, c, i), numbers ? (uint32) i : store->arrays.refs[i]);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -576,8 +596,8 @@ sort_short_codes(RowStore *store, const Combination *c, bool numbers, const Sort
 }
 
 /*
- * nrest: 0 if keys left to core are not compared.  numbers: the order is that of the rows' numbers,
- * instead of their references.
+ * Sorts a store of the wide layout, with tuples.  nrest: how many of the keys left to core are
+ * compared, all or 0.  numbers: the order is that of the rows' numbers instead of their references.
  */
 static void
 sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
@@ -603,7 +623,7 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 	free_group(&sort);
 	for (i = 0; i < store->n && !is_short && !numbers; i++)
 	{
-		store->order[i] = store->refs[store->order[i]];
+		store->order[i] = store->arrays.refs[store->order[i]];
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -616,20 +636,21 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 static inline uint64
 mix_keys(const RowStore *store, Size row)
 {
-	uint64		mixed = store->nulls ? store->nulls[row] : 0;
+	uint64		mixed = store->arrays.nulls ? store->arrays.nulls[row] : 0;
 	int			k;
 
 	for (k = 0; k < store->keys->nmapped; k++)
 	{
-		mixed = (mixed ^ store->images[k][row]) * UINT64CONST(0x9E3779B97F4A7C15);
+		mixed = (mixed ^ store->arrays.images[k][row]) * UINT64CONST(0x9E3779B97F4A7C15);
 		mixed ^= mixed >> 32;
 	}
 	return mixed;
 }
 
 /*
- * Rows of equal keys stay such.  Another row finds some row that has been alone so far as often as
- * rows have met in pairs: for each as many rows as there are, twice the pairs.
+ * Rows that have an equal one keep it.  Rows that are alone may meet one: it is assumed that each
+ * time as many rows come as there are now, as many lone rows meet one as have met in pairs so far,
+ * which is two for each pair.
  */
 double
 row_store_expect_equal(const RowStore *store, double times, const SortContext *context)
@@ -643,7 +664,7 @@ row_store_expect_equal(const RowStore *store, double times, const SortContext *c
 
 	for (i = 0; i < store->n; i++)
 	{
-		keys[i] = store->narrow ? ROWS_PAIR_KEY(store->pairs[i]) : mix_keys(store, i);
+		keys[i] = store->narrow ? ROWS_PAIR_KEY(store->arrays.pairs[i]) : mix_keys(store, i);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -673,7 +694,8 @@ row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 	if (store->narrow && nrest > 0)
 		sort_narrow(store, context);
 	else if (store->narrow || !store->tuples)
-		sort_integers(store->narrow ? store->pairs : store->images[0], store->n, context);
+		sort_integers(store->narrow ? store->arrays.pairs : store->arrays.images[0], store->n,
+					  context);
 	else if (store->n > 0)
 		sort_wide(store, nrest, true, context);
 	store->peak = Max(store->peak, store->used);

@@ -17,19 +17,20 @@
 extern void row_store_sort(RowStore *store, const SortContext *context);
 
 /*
- * Puts rows in order and keeps their keys: rows that lie elsewhere, of the narrow layout, or keys
- * alone.  all: by all keys, of rows that lie elsewhere; else by mapped keys only, and equal rows
- * stay as they came.
- * - Narrow layout: the pairs of those that are not NULL are in order; references are in
- *	 store->order, or, if it is NULL, in the pairs.
+ * Puts rows in order and keeps their keys, for rows that lie elsewhere, rows of the narrow layout,
+ * or keys alone.  all: by all keys, which is possible only for rows that lie elsewhere; else by
+ * mapped keys, and rows whose mapped keys are equal stay as they came.  Afterwards the order is:
+ *
+ * - Narrow layout: the pairs, of the rows whose key is not NULL, are in order.  Their references
+ *   are in store->order or, if that is NULL, in the pairs.
  * - Wide layout: store->order has the numbers of rows.
  * - Without tuples: the images that are not NULL are in order.
  */
 extern void row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context);
 
 /*
- * How many of these rows will have the mapped keys of another one when there are so many times as
- * many rows, about.
+ * Returns an estimate: of the rows that the store has now, how many will have mapped keys equal to
+ * another row's when there are times as many rows in all.
  */
 extern double row_store_expect_equal(const RowStore *store, double times,
 									 const SortContext *context);

@@ -17,15 +17,15 @@
 #define FIRST_ROOM 256
 
 /*
- * Room for one more of so many rows that are expected, as the planner does not know their number
- * exactly.
+ * Room is made for one row in EXPECTED_SPARE more than are expected, because the planner does not
+ * know their number exactly.
  */
 #define EXPECTED_SPARE 64
 
 /*
- * When there are so many rows, room is made for all that are expected, if that takes no more than
- * this part of the memory: to double the room again and again copies all keys once more, a tenth
- * of a sort of 1e7 rows.
+ * From EXPECTED_FROM rows on, room is made at once for all rows that are expected, if it takes no
+ * more than one of EXPECTED_PART parts of the memory.  Doubling the room again and again would copy
+ * all keys once more: a tenth of the time of a sort of 1e7 rows.
  */
 #define EXPECTED_FROM ((Size) 65536)
 #define EXPECTED_PART 2
@@ -44,8 +44,7 @@ row_store_ref_bytes(const KeyColumns *keys)
 Size
 store_memory_of_row(const RowStore *store)
 {
-	return (store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64)) +
-		(store->noted ? sizeof(uint32) : 0);
+	return store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
 }
 
 void
@@ -63,6 +62,7 @@ row_store_key_ranges(const RowStore *store, KeyCode *code)
 	}
 }
 
+/* Returns the bytes that are left below the limit. */
 static Size
 spare_memory(const RowStore *store)
 {
@@ -73,28 +73,28 @@ spare_memory(const RowStore *store)
 static double
 tuple_bytes(const RowStore *store)
 {
-	return store->rows == 0 ? 0 : (double) (store->block_bytes -
-											(store->end - store->next)) / store->rows;
+	return store->rows == 0 ? 0 : (double) (store->blocks.bytes -
+											(store->blocks.end - store->blocks.next)) / store->rows;
 }
 
 /*
- * How many rows more there may be below the limit, if their tuples are as those so far.
- * Tuples and keys get no more of the last bytes than these rows need, so that neither have
- * memory to spare when the others have none.
+ * Returns how many more rows there may be below the limit, if their tuples have as many bytes as
+ * the tuples so far.  Near the limit, tuples and keys get only what this number of rows needs of
+ * each, so that neither has memory to spare when the other has none.
  */
 static Size
 rows_ahead(const RowStore *store)
 {
 	double		key = store_memory_of_row(store);
-	double		bytes = (double) spare_memory(store) + (store->end - store->next) +
-	(store->room - store->n) * key;
+	double		bytes = (double) spare_memory(store) + (store->blocks.end - store->blocks.next) +
+	(store->arrays.room - store->n) * key;
 
 	return (Size) (bytes / (key + tuple_bytes(store)));
 }
 
 /*
- * Makes room for so many elements of so many bytes in an array of the store that has room for old
- * of them.
+ * Enlarges an array of the store, with elements of width bytes, from old elements to room, and
+ * returns it.  The array is NULL if old is 0.
  */
 static void *
 grow_array(const RowStore *store, void *array, Size old, Size room, Size width)
@@ -105,89 +105,92 @@ grow_array(const RowStore *store, void *array, Size old, Size room, Size width)
 bool
 store_memory_grow_keys(RowStore *store)
 {
-	Size		room = store->room == 0 ? FIRST_ROOM : store->room * 2;
+	RowArrays  *arrays = &store->arrays;
+	Size		room = arrays->room == 0 ? FIRST_ROOM : arrays->room * 2;
 	Size		width = store_memory_of_row(store);
 	Size		expected = store->expected + store->expected / EXPECTED_SPARE;
 	int			i;
 
 	/* Twice the rows are many if a few more are expected. */
-	if (store->room < store->expected &&
-		(store->expected < room || (store->room >= EXPECTED_FROM &&
+	if (arrays->room < store->expected &&
+		(store->expected < room || (arrays->room >= EXPECTED_FROM &&
 									expected * width <= store->limit / EXPECTED_PART)))
-		room = Max(expected, store->room + FIRST_ROOM);
-	if (store->room > 0 || store->used + room * width > store->limit)
+		room = Max(expected, arrays->room + FIRST_ROOM);
+	if (arrays->room > 0 || store->used + room * width > store->limit)
 	{
 		room = Min(room, store->n + rows_ahead(store));
-		if (room < store->room + FIRST_ROOM)
+		if (room < arrays->room + FIRST_ROOM)
 			return false;
 	}
-	store->used += (room - store->room) * width;
-	if (store->noted)
-		store->notes = grow_array(store, store->notes, store->room, room, sizeof(uint32));
+	store->used += (room - arrays->room) * width;
 	if (store->narrow)
-		store->pairs = grow_array(store, store->pairs, store->room, room, sizeof(uint64));
+		arrays->pairs = grow_array(store, arrays->pairs, arrays->room, room, sizeof(uint64));
 	else
 	{
 		for (i = 0; i < store->keys->nmapped; i++)
-			store->images[i] = grow_array(store, store->images[i], store->room, room,
-										  sizeof(uint64));
-		if (store->nulls)
-			store->nulls = grow_array(store, store->nulls, store->room, room, sizeof(uint8));
+			arrays->images[i] = grow_array(store, arrays->images[i], arrays->room, room,
+										   sizeof(uint64));
+		if (arrays->nulls)
+			arrays->nulls = grow_array(store, arrays->nulls, arrays->room, room, sizeof(uint8));
 		if (store->tuples)
-			store->refs = grow_array(store, store->refs, store->room, room, sizeof(uint32));
+			arrays->refs = grow_array(store, arrays->refs, arrays->room, room, sizeof(uint32));
 	}
-	store->room = room;
+	arrays->room = room;
 	return true;
 }
 
 bool
 store_memory_grow_null_refs(RowStore *store)
 {
-	Size		room = store->null_room == 0 ? FIRST_ROOM : store->null_room * 2;
+	RowArrays  *arrays = &store->arrays;
+	Size		room = arrays->null_room == 0 ? FIRST_ROOM : arrays->null_room * 2;
 
-	if (store->used + (room - store->null_room) * sizeof(uint32) > store->limit)
+	if (store->used + (room - arrays->null_room) * sizeof(uint32) > store->limit)
 		return false;
-	store->used += (room - store->null_room) * sizeof(uint32);
-	store->null_refs = grow_array(store, store->null_refs, store->null_room, room, sizeof(uint32));
-	store->null_room = room;
+	store->used += (room - arrays->null_room) * sizeof(uint32);
+	arrays->null_refs = grow_array(store, arrays->null_refs, arrays->null_room, room,
+								   sizeof(uint32));
+	arrays->null_room = room;
 	return true;
 }
 
-/* Makes room for so many block numbers. */
+/* Makes room in the two arrays for at least this many block numbers. */
 static void
 grow_blocks(RowStore *store, uint32 numbers)
 {
-	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ROW_BLOCKS_MAX);
+	RowBlocks  *blocks = &store->blocks;
+	uint32		room = Min(Max(numbers, blocks->room * 2 + 16), ROW_BLOCKS_MAX);
 
-	store->blocks = grow_array(store, store->blocks, store->blocks_room, room, sizeof(char *));
-	store->block_sizes = grow_array(store, store->block_sizes, store->blocks_room, room,
-									sizeof(uint32));
-	memset(store->block_sizes + store->blocks_room, 0,
-		   (room - store->blocks_room) * sizeof(uint32));
-	store->blocks_room = room;
+	blocks->starts = grow_array(store, blocks->starts, blocks->room, room, sizeof(char *));
+	blocks->sizes = grow_array(store, blocks->sizes, blocks->room, room, sizeof(uint32));
+	memset(blocks->sizes + blocks->room, 0, (room - blocks->room) * sizeof(uint32));
+	blocks->room = room;
 }
 
 void
 store_memory_use_block(RowStore *store, Size bytes)
 {
-	store->last_block = store->blocks[store->nblocks];
-	store->nblocks += store_memory_block_numbers(bytes);
-	store->next = store->last_block;
-	store->end = store->last_block + bytes;
+	RowBlocks  *blocks = &store->blocks;
+
+	blocks->last = blocks->starts[blocks->n];
+	blocks->n += store_memory_block_numbers(bytes);
+	blocks->next = blocks->last;
+	blocks->end = blocks->last + bytes;
 }
 
 bool
 store_memory_add_block(RowStore *store, Size size)
 {
-	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ROW_BLOCK_MAX);
+	RowBlocks  *blocks = &store->blocks;
+	Size		bytes = Min(Max(blocks->bytes, FIRST_BLOCK), ROW_BLOCK_MAX);
 
 	/*
 	 * A block that the store has from earlier rows is used again.  It is freed if it is too
 	 * small, or larger than references within a block can reach.
 	 */
-	while (store->nblocks < store->nreused)
+	while (blocks->n < blocks->nreused)
 	{
-		Size		have = (Size) store->block_sizes[store->nblocks] * 8;
+		Size		have = (Size) blocks->sizes[blocks->n] * 8;
 
 		if (have >= size && have <= ROW_BLOCK_MAX)
 		{
@@ -195,13 +198,13 @@ store_memory_add_block(RowStore *store, Size size)
 			return true;
 		}
 		if (have > 0)
-			store_memory_free_block(store, store->nblocks);
-		store->nblocks++;
+			store_memory_free_block(store, blocks->n);
+		blocks->n++;
 	}
 
 	/* No old block has been large enough for the first row. */
 	if (store->rows == 0)
-		store->nblocks = store->nreused = 0;
+		blocks->n = blocks->nreused = 0;
 
 	/*
 	 * What is left of the limit for tuples becomes one last block, unless it is too small for
@@ -215,13 +218,13 @@ store_memory_add_block(RowStore *store, Size size)
 			return false;
 	}
 	bytes = Max(bytes, size);
-	if (store->nblocks + store_memory_block_numbers(bytes) > ROW_BLOCKS_MAX)
+	if (blocks->n + store_memory_block_numbers(bytes) > ROW_BLOCKS_MAX)
 		return false;
-	if (store->nblocks + store_memory_block_numbers(bytes) > store->blocks_room)
-		grow_blocks(store, store->nblocks + store_memory_block_numbers(bytes));
-	store->blocks[store->nblocks] = pg_huge_alloc(store->memory, bytes);
-	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
-	store->block_bytes += bytes;
+	if (blocks->n + store_memory_block_numbers(bytes) > blocks->room)
+		grow_blocks(store, blocks->n + store_memory_block_numbers(bytes));
+	blocks->starts[blocks->n] = pg_huge_alloc(store->memory, bytes);
+	blocks->sizes[blocks->n] = (uint32) (bytes / 8);
+	blocks->bytes += bytes;
 	store->used += bytes;
 	store_memory_use_block(store, bytes);
 	return true;
@@ -230,10 +233,11 @@ store_memory_add_block(RowStore *store, Size size)
 void
 store_memory_free_block(RowStore *store, uint32 number)
 {
-	Size		bytes = (Size) store->block_sizes[number] * 8;
+	RowBlocks  *blocks = &store->blocks;
+	Size		bytes = (Size) blocks->sizes[number] * 8;
 
-	pfree(store->blocks[number]);
-	store->block_sizes[number] = 0;
+	pfree(blocks->starts[number]);
+	blocks->sizes[number] = 0;
 	store->used -= bytes;
-	store->block_bytes -= bytes;
+	blocks->bytes -= bytes;
 }
