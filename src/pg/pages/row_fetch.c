@@ -117,7 +117,7 @@ row_fetch_reserve(RowFetch *fetch, uint32 pages)
 
 	if (pins == NULL)
 		return;
-	/* Before any are taken: this may fail for lack of memory, and pins would stay taken. */
+	/* Before pins are taken: this may fail for lack of memory, and they would stay taken. */
 	if (!registered)
 		RegisterXactCallback(end_transaction, NULL);
 	registered = true;

@@ -4,8 +4,8 @@
  *		different values the expression can have at most.
  *
  * date_trunc('day', at), at::date and extract(hour FROM at) have one value for all times of an
- * hour, and id / 1000 for a thousand numbers.  Where a column's values hardly repeat, its blocks may
- * well do.
+ * hour, and id / 1000 for a thousand numbers.  Where a column's values hardly repeat, its blocks
+ * may well do.
  */
 #ifndef HPSORT_PG_VALUES_EXPRESSION_BLOCKS_H
 #define HPSORT_PG_VALUES_EXPRESSION_BLOCKS_H
