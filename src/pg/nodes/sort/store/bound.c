@@ -133,6 +133,8 @@ row_store_keep_bound(RowStore *store)
 
 	Assert(store->rows > n);
 	pg_sort_context_partial(&context, store->memory);
+
+	/* Tuples do not have to move if the store has none, or room for the garbage of dropped ones. */
 	if (!store->tuples || (store->elsewhere && store->narrow) ||
 		(store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2))
 	{

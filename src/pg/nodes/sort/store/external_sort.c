@@ -156,7 +156,10 @@ external_sort_flush(ExternalSort *sort)
 	RowStore   *store = sort->store;
 	MemoryContext old;
 
-	/* Rows are written, wanted or not, and the images of others stay what they are. */
+	/*
+	 * From now on all rows are written, so that a bound drops none; and images are made as
+	 * before, because the images that are written stay what they are.
+	 */
 	store->bound.rows = 0;
 	store->bound.has_cutoff = false;
 	store->abort_check = PG_UINT64_MAX;
@@ -216,6 +219,7 @@ external_sort_finish(ExternalSort *sort, bool to_tape)
 	end_segment(sort);
 	while (sort->n > sort->order)
 	{
+		/* No more than are needed for the last merge to have exactly sort->order segments. */
 		int			count = Min(sort->order, sort->n - sort->order + 1);
 
 		merge_segments(sort, smallest_neighbours(sort, count), count);

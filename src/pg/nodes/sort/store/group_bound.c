@@ -264,6 +264,7 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 
 	if (hashed)
 	{
+		/* At most half of the places are taken, so that look-ups are short. */
 		int			bits = Max(pg_ceil_log2_64(cut->ncutoffs + 1) + 1, 4);
 
 		width += sizeof(uint64);
@@ -271,7 +272,7 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 		bound->shift = 64 - bits;
 	}
 	else
-		places++;
+		places++;				/* for rows of groups that have no code: it refuses nothing */
 	free_cutoffs(bound);
 	if (places * width > bound->memory)
 		return false;

@@ -17,8 +17,8 @@
  * has no blocks: references are the caller's, and must grow from row to row as well.
  *
  * This file takes rows in, and returns them; sort.h puts them in order; bound.h
- * keeps the first of them only.  Memory that is not there is an error; false says that there is
- * none below the limit.
+ * keeps the first of them only.  A function that takes a row, or makes room, returns false if there
+ * is no room below the limit; if the system has no memory, it raises an error.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
