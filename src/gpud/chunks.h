@@ -81,7 +81,6 @@ extern void chunks_holder_release(ChunkHolder *holder);
 /* Returns the holder's entry of a chunk, valid until one is put back; NULL if there is none. */
 extern HeldChunk *chunks_held(ChunkHolder *holder, uint32_t chunk);
 
-/* Returns how many chunks of the holder are in that state. */
 extern uint32_t chunks_count(const ChunkHolder *holder, ChunkState state);
 
 /*

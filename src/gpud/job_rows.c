@@ -497,7 +497,6 @@ job_add_rows(Job *job, const GpuMessage *m)
 
 /* --- LOOK_... */
 
-/* Whether each of n positions is below the number of keys. */
 static bool
 positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 {

@@ -481,7 +481,6 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 }
 
-/* Whether a list of ResidentDeclaration has that column. */
 static bool
 is_declared(List *declarations, Oid relid, const char *attribute)
 {

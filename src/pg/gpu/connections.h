@@ -22,7 +22,6 @@
 
 #define CONNECTIONS_IN_USE "all connections of the session to the GPU service are in use"
 
-/* A connection, and the job that uses it. */
 typedef struct Connection
 {
 	GpuClient  *client;			/* NULL: there is none */

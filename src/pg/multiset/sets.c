@@ -148,7 +148,6 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 #define HEAP_BEFORE(a, b) comes_before((b), (a))
 #include "sort/heap_template.h"
 
-/* Makes n runs, in any order, a heap.  Looks for interrupts. */
 static void
 make_heap(FrequentRun *heap, Size n)
 {

@@ -37,7 +37,6 @@ align_bytes(char attalign)
 	}
 }
 
-/* A comparison for qsort: by attnum. */
 static int
 compare_columns(const void *a, const void *b)
 {

@@ -51,7 +51,6 @@ static uint32 session_pins[2];
 /* How many transactions have ended since this session first took pins. */
 static uint32 transactions;
 
-/* Makes the shared count of pins. */
 static void
 init_pins(void *data)
 {

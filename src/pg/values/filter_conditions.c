@@ -80,7 +80,6 @@ add_condition(Finding *finding, const Var *column, const ValueRange *ranges, siz
 	condition->nulls = condition->nulls && nulls;
 }
 
-/* Adds a condition that is true of no row. */
 static void
 refuse_all(Finding *finding, const Var *column)
 {

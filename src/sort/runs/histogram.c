@@ -20,7 +20,6 @@
 #define HISTOGRAM_TABLES 4
 #define HISTOGRAM_TABLES_MAX_RANGE 2048
 
-/* Returns how many counters all tables have together. */
 static size_t
 total_bins(const Histogram *h)
 {

@@ -45,14 +45,12 @@ is_narrow(int bits)
 	return bits <= 32;
 }
 
-/* The Sorter's key for an unsigned one. */
 static inline int32_t
 to_narrow(uint32_t key)
 {
 	return (int32_t) (key ^ SIGN_BIT);
 }
 
-/* The unsigned key for one of the Sorter's. */
 static inline uint32_t
 from_narrow(int32_t key)
 {
@@ -65,7 +63,6 @@ from_narrow(int32_t key)
 #define RUNS_SCOPE static
 #include "sort/runs/runs_template.h"
 
-/* The allocator of the buffer and the runs. */
 static inline const SortAllocator *
 allocator(const LongSorter *s)
 {

@@ -205,7 +205,6 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 	return status;
 }
 
-/* Whether n keys are in ascending order; for a few keys. */
 static bool
 is_ascending(const int32_t *keys, size_t n)
 {

@@ -117,7 +117,6 @@ sorter_serialize(Sorter *s, void *data)
 	memcpy(keys_at, s->buf, s->nbuf * sizeof(int32_t));
 }
 
-/* Fails because of what is wrong with the bytes. */
 static SortStatus
 corrupt(SortError *err, const char *what)
 {

@@ -45,7 +45,6 @@ const CustomScanMethods aggregate_scan_methods = {
  * the last or to a rescan, has memory of its own.
  */
 
-/* Returns a list of the plan node, which owns it. */
 static List *
 plan_list(const GroupsState *node, GroupsPlanList list)
 {

@@ -64,7 +64,6 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 		ExplainPropertyList("Reason", reasons, es);
 }
 
-/* Shows what the last execution did. */
 static void
 explain_done(const GroupsState *node, ExplainState *es)
 {

@@ -35,7 +35,6 @@
  */
 #define MEMORY_SHARE 4
 
-/* A group that has been found. */
 typedef struct LookupGroup
 {
 	uint32		code;			/* of its grouping columns, without the place of a value */

@@ -31,7 +31,6 @@ typedef struct GroupsOutput
 /* Groups that are looked up among keys that the GPU has put in order: groups_lookup.c. */
 typedef struct GroupsLookup GroupsLookup;
 
-/* What the last execution did, for EXPLAIN. */
 typedef struct GroupsDone
 {
 	bool		done;			/* an execution has ended; what follows is of it */
@@ -40,7 +39,6 @@ typedef struct GroupsDone
 	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
 } GroupsDone;
 
-/* Columns that are computed from the columns that are read. */
 typedef struct GroupsDerived
 {
 	int			n;				/* how many there are */
@@ -135,7 +133,6 @@ extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 /* Returns the groups, in front of the first one; NULL if not all have been found. */
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
 
-/* Returns the bytes that the look-up holds. */
 extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
 /* --- groups_read.c */

@@ -70,7 +70,6 @@ visibility_extent_end(BlockNumber block)
 	return (BlockNumber) Min(behind, InvalidBlockNumber);
 }
 
-/* The first block of the extent that has a block. */
 static inline BlockNumber
 visibility_extent_first(BlockNumber block)
 {
@@ -86,21 +85,18 @@ resident_blocks_has(const ResidentBlocks *blocks, int i)
 	return (blocks->words[i / 64] >> i % 64 & 1) != 0;
 }
 
-/* Adds block i of the extent to the set. */
 static inline void
 resident_blocks_add(ResidentBlocks *blocks, int i)
 {
 	blocks->words[i / 64] |= UINT64CONST(1) << i % 64;
 }
 
-/* Takes block i of the extent out of the set. */
 static inline void
 resident_blocks_remove(ResidentBlocks *blocks, int i)
 {
 	blocks->words[i / 64] &= ~(UINT64CONST(1) << i % 64);
 }
 
-/* Returns the blocks that are in both sets. */
 static inline ResidentBlocks
 resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
 {
@@ -109,7 +105,6 @@ resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
 	return both;
 }
 
-/* Returns the blocks of a that are not in b. */
 static inline ResidentBlocks
 resident_blocks_without(const ResidentBlocks *a, const ResidentBlocks *b)
 {
@@ -135,7 +130,6 @@ resident_blocks_range(int first, int n)
 	return blocks;
 }
 
-/* Whether there is a block in the set. */
 static inline bool
 resident_blocks_any(const ResidentBlocks *blocks)
 {
@@ -159,7 +153,6 @@ resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
 	return RESIDENT_EXTENT_BLOCKS;
 }
 
-/* Returns how many blocks are in the set. */
 static inline int
 resident_blocks_count(const ResidentBlocks *blocks)
 {

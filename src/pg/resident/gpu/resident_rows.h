@@ -94,7 +94,6 @@ extern void resident_rows_end(ResidentRows *rows);
  */
 extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
 
-/* What the GPU has counted. */
 typedef struct ResidentCounts
 {
 	Runs		runs;			/* of the values; the ResidentRows' */

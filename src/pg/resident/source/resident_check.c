@@ -37,7 +37,6 @@ next_row(TableRows *table)
 	table->more = table_scan_getnextslot(table->scan, ForwardScanDirection, table->slot);
 }
 
-/* Opens a scan of the table, and moves on to its first row. */
 static void
 open_table(TableRows *table, Relation rel, Snapshot snapshot)
 {
@@ -47,7 +46,6 @@ open_table(TableRows *table, Relation rel, Snapshot snapshot)
 	next_row(table);
 }
 
-/* Frees the slot, with its pin, and ends the scan. */
 static void
 close_table(TableRows *table)
 {

@@ -454,7 +454,6 @@ is_packed(const ResidentSource *source)
 		source->match == EXTENT_ALL && source->columns[0].reader.header.extent.nnulls == 0;
 }
 
-/* Returns how many rows the batches still have room for. */
 static size_t
 batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 {

@@ -71,10 +71,8 @@ typedef struct AggregationStats
 	uint64		disk;			/* bytes written to temporary files */
 } AggregationStats;
 
-/* Sets what EXPLAIN shows of the whole aggregation. */
 extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);
 
-/* How the values of a source were put in order. */
 typedef enum SourceSorted
 {
 	SOURCE_NOT_SORTED,

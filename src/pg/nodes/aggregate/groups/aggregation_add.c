@@ -42,7 +42,6 @@ make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 	aggregation->values[s].totals = totals;
 }
 
-/* Makes the empty sorter of a source. */
 static void
 make_pairs(Aggregation *aggregation, int s)
 {
@@ -284,7 +283,6 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	return aggregation;
 }
 
-/* Notes how much memory is held, for EXPLAIN. */
 static void
 note_memory(Aggregation *aggregation)
 {
@@ -587,7 +585,6 @@ count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 		} \
 	} while (0)
 
-/* Adds packed values to the totals of the only group. */
 static void
 add_packed_total(Totals *totals, const PackedKeys *packed)
 {

@@ -43,7 +43,6 @@ pair_value_offset(const PairCoding *coding)
 	return (uint64) coding->markers - (uint64) field_value(coding->values.lo);
 }
 
-/* Returns the code of the group in the code of a pair. */
 static inline uint64
 pair_group(const PairCoding *coding, uint64 code)
 {
@@ -57,7 +56,6 @@ pair_place(const PairCoding *coding, uint64 code)
 	return coding->value_bits < 64 ? code & ((UINT64CONST(1) << coding->value_bits) - 1) : code;
 }
 
-/* Returns the code of a pair of group and place. */
 static inline uint64
 pair_code(const PairCoding *coding, uint64 group, uint64 place)
 {

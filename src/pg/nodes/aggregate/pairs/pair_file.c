@@ -7,7 +7,6 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_file.h"
 
-/* A segment and its coding. */
 typedef struct PairSegment
 {
 	PairCoding	coding;			/* its groups are a copy */

@@ -40,7 +40,6 @@ extern void pair_file_merge(PairFile *file, const PairCoding *coding);
 /* Returns the bytes written so far, also to files that have been merged. */
 extern uint64 pair_file_size(const PairFile *file);
 
-/* Closes the file, and frees its memory. */
 extern void pair_file_free(PairFile *file);
 
 /*

@@ -42,7 +42,6 @@ struct PairSorter
 
 /* --- the sorter */
 
-/* Returns an empty sorter for codes of the coding. */
 static LongSorter *
 new_sorter(PairSorter *pairs)
 {
@@ -294,7 +293,6 @@ cover(PairSorter *pairs, const KeyRange *range, int markers)
 
 /* --- adding */
 
-/* Makes room for n codes. */
 static void
 make_room(PairSorter *pairs, int n)
 {
@@ -321,7 +319,6 @@ add_codes(PairSorter *pairs, int n)
 		write_segment(pairs, pairs->sorter, &pairs->coding);
 }
 
-/* Returns the range of the values of a batch that are added. */
 static KeyRange
 range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 {
@@ -336,7 +333,6 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 	return range;
 }
 
-/* Sets the values of a row's group. */
 static void
 group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, GroupValues *group)
 {
@@ -652,7 +648,6 @@ count_behind(PairCursor *cursor)
 	return count;
 }
 
-/* Sets the group that the next run is of. */
 static void
 start_group(PairCursor *cursor)
 {

@@ -63,13 +63,11 @@ extern bool pairs_add_runs(PairSorter *pairs, const Runs *runs);
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);
 
-/* Returns the bytes written to the temporary file. */
 extern uint64 pairs_disk(const PairSorter *pairs);
 
 /* Sets how the values were put in order; false, and *stats unchanged, if a tuplesort did it. */
 extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
 
-/* Returns how many values and markers have been added. */
 extern uint64 pairs_count(const PairSorter *pairs);
 
 /* Frees the sorter with all of its memory, and closes its file. */

@@ -498,7 +498,6 @@ segment_reader_outline(SegmentReader *reader, RunsOutline *outline)
 
 /* --- merging */
 
-/* Runs in order that are merged with others. */
 typedef struct Slice
 {
 	const uint64 *codes;

@@ -24,7 +24,6 @@
  */
 typedef struct BlockStore BlockStore;
 
-/* Where a block is: in shared memory or in the file. */
 typedef struct BlockPlace
 {
 	dsa_pointer pointer;		/* InvalidDsaPointer: it is in the file */
@@ -58,7 +57,6 @@ extern void block_store_put(BlockStore *store, const void *data, size_t size, Bl
  */
 extern const void *block_store_get(BlockStore *store, BlockPlace *place);
 
-/* Returns the bytes written to the file. */
 extern uint64 block_store_disk(const BlockStore *store);
 
 /*
@@ -73,7 +71,6 @@ extern void block_store_free_shared(dsa_area *area, dsa_pointer blocks);
 /* Runs of a block; only the last block of a segment has fewer. */
 #define SEGMENT_BLOCK 1024
 
-/* What is known of some runs without reading them. */
 typedef struct RunsOutline
 {
 	uint64		first;			/* the smallest code */

@@ -167,7 +167,6 @@ groups_exchange_end(GroupsExchange *exchange)
 
 /* --- records */
 
-/* Returns how many words of 64 bits a record has. */
 static int
 record_words(const GroupsDescription *description)
 {
@@ -384,7 +383,6 @@ seek(const GroupsExchange *exchange, GroupsStream *stream, const GroupValues *fi
 	move_to(exchange, stream, lo);
 }
 
-/* Whether a stream has no more groups. */
 static bool
 has_ended(const GroupsStream *stream)
 {

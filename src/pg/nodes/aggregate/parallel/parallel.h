@@ -44,7 +44,6 @@ typedef struct GroupsShared GroupsShared;
 /* Returns the bytes of a GroupsShared for a leader and nworkers workers. */
 extern Size groups_shared_size(int nworkers);
 
-/* Makes it, in the leader; pcxt must have its shared memory. */
 extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt);
 
 /*

@@ -54,7 +54,6 @@ typedef enum AggregateNeeds
 	AGGREGATE_NEEDS_RUNS		/* the runs in order */
 } AggregateNeeds;
 
-/* How the node answers an aggregate call. */
 typedef struct AggregateAnswer
 {
 	AggregateFunction function;

@@ -408,7 +408,6 @@ note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node 
  */
 #define STARTUP_COST		50.0
 
-/* Returns the list GROUPS_PLAN_GROUPS of the plan. */
 static List *
 describe_groups(const GroupsQuery *query, const AggregateInput *input)
 {

@@ -70,7 +70,6 @@ group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
 	return column_kind_is_wide(kind) ? range : Min(range, UNKNOWN_RANGE);
 }
 
-/* Returns the bits of a number of as many places. */
 static int
 bits_of_range(double range)
 {

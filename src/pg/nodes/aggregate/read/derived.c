@@ -484,7 +484,6 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 
 /* --- the memo */
 
-/* Frees what the memo has; it is empty then. */
 static void
 free_memo(Memo *memo)
 {

@@ -35,13 +35,11 @@ typedef struct DerivedColumn DerivedColumn;
  */
 extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
 
-/* Whether derived_make would make an equal column of these. */
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
 
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
 
-/* Returns the kind of the values that its batch holds. */
 extern ColumnKind derived_kind(const DerivedColumn *derived);
 
 /*
@@ -63,7 +61,6 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
  */
 #define DERIVED_REFUSED 2
 
-/* Returns how many rows of the last batch are refused. */
 extern int	derived_nrefused(const DerivedColumn *derived);
 
 /*

@@ -87,7 +87,6 @@ extern GroupCode *group_code_copy(const GroupCode *group);
 /* Frees what group_code_init and group_code_copy have allocated, but not the struct. */
 extern void group_code_free(GroupCode *group);
 
-/* Whether two layouts of the same columns have equal codes. */
 extern bool group_codes_equal(const GroupCode *a, const GroupCode *b);
 
 /*

@@ -10,7 +10,6 @@
 
 #include "pg/values/values.h"
 
-/* Rows, column by column. */
 typedef struct LookupNotes
 {
 	MemoryContext memory;		/* the caller's */

@@ -23,7 +23,6 @@
 #define MOST_PARTITIONS 32
 #define MEMORY_SHARE 32
 
-/* Refused rows in a file. */
 typedef struct Partition
 {
 	BufFile    *file;			/* NULL: there are none */
@@ -133,7 +132,6 @@ row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark)
 		}
 }
 
-/* Writes row i of batches to the file of its partition. */
 static void
 write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 {

@@ -51,7 +51,6 @@ extern bool row_spill_next(RowSpill *spill);
  */
 extern const ColumnBatch *row_spill_read(RowSpill *spill);
 
-/* Returns the bytes written to all files. */
 extern uint64 row_spill_disk(const RowSpill *spill);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_ROW_SPILL_H */

@@ -121,7 +121,6 @@ aggregate_sources_end(AggregateSources *sources)
 		ExecEndNode(&sources->sources[i].scan->ps);
 }
 
-/* Returns the bytes of the parallel scan of table i. */
 static Size
 scan_size(AggregateSources *sources, int i)
 {

@@ -25,7 +25,6 @@ typedef struct SharedColumnBlocks
 	ColumnBlocks blocks;
 } SharedColumnBlocks;
 
-/* A table to be read. */
 typedef struct AggregateSource
 {
 	ScanState  *scan;			/* of the SeqScan in custom_plans */
@@ -34,7 +33,6 @@ typedef struct AggregateSource
 	ParallelTableScanDesc parallel; /* in shared memory; NULL: this process reads all */
 } AggregateSource;
 
-/* The tables of a node. */
 typedef struct AggregateSources
 {
 	CustomScanState *css;		/* the node */
@@ -67,7 +65,6 @@ extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume cons
 /* Has the tables read again, with the parameters of the node that have changed. */
 extern void aggregate_sources_rescan(AggregateSources *sources);
 
-/* Ends the scans. */
 extern void aggregate_sources_end(AggregateSources *sources);
 
 /*

@@ -25,7 +25,6 @@ typedef struct WantedRow
 	int64		value;
 } WantedRow;
 
-/* A fraction, and the rows that it asks for. */
 typedef struct Fraction
 {
 	double		fraction;		/* of an execution */

@@ -45,7 +45,6 @@ extern int	percentiles_most_rows(const Percentiles *percentiles);
  */
 extern int	percentiles_list_rows(const Percentiles *percentiles, int64 *rows);
 
-/* Skips rows before the first run. */
 extern void percentiles_skip(Percentiles *percentiles, int64 rows);
 
 /*

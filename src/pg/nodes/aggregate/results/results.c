@@ -187,7 +187,6 @@ is_partial(const AggregateResult *result)
 	return DO_AGGSPLIT_SKIPFINAL(result->aggref->aggsplit);
 }
 
-/* Adds an argument that has one value for an execution. */
 static void
 add_constant(AggregateResult *result, Expr *expression, PlanState *parent)
 {
@@ -413,7 +412,6 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 
 /* --- hypothetical-set functions */
 
-/* Counts what is less than the argument or equal to it. */
 static void
 take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {

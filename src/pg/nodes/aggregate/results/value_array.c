@@ -23,7 +23,6 @@
  */
 #define FILL_AHEAD 8
 
-/* Returns the bytes of an element. */
 static Size
 element_size(ColumnKind kind)
 {

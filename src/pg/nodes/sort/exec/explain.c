@@ -143,7 +143,6 @@ may_tell_values(const PlanState *node)
 	return true;
 }
 
-/* Returns what EXPLAIN says of where the rows were. */
 static const char *
 rows_where(RowsWhere rows)
 {

@@ -359,7 +359,6 @@ refer_to_child(CustomScan *scan)
 
 static void finish_plan(Plan *plan);
 
-/* Finishes all plans of a list, as finish_plan() does. */
 static void
 finish_plans(List *plans)
 {

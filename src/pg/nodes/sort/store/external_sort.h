@@ -65,7 +65,6 @@ extern uint64 external_sort_take_back(ExternalSort *sort, const uint32 **refs);
  */
 extern Tape *external_sort_write_tape(ExternalSort *sort);
 
-/* Returns what has been done so far. */
 extern ExternalSortStats external_sort_stats(const ExternalSort *sort);
 
 /* Removes the file, and frees its memory. */

@@ -30,7 +30,6 @@ typedef struct MergeNode
 	int64		head;			/* number of the segment; -1: none yet */
 } MergeNode;
 
-/* A segment, and the row of it that is in the tree. */
 typedef struct MergeHead
 {
 	RowSegment	segment;

@@ -23,7 +23,6 @@
 /* Of the length of a tuple on a tape: the row repeats the keys of the row before it. */
 #define ROW_REPEATS ((uint32) 1 << 31)
 
-/* Appends bytes to the tape. */
 static inline void
 put_bytes(RowSegment *segment, const void *data, Size len)
 {

@@ -14,7 +14,6 @@
 
 #include "pg/nodes/sort/store/row_store.h"
 
-/* A segment while it is written, and while it is read. */
 typedef struct RowSegment
 {
 	LogicalTape *tape;

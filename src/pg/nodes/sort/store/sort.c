@@ -98,7 +98,6 @@ combine_keys(const RowStore *store, Combination *c)
 	c->last = c->code.ncodes - 1;
 }
 
-/* Returns the code of a row of the wide layout. */
 static inline uint64
 row_code(const RowStore *store, const Combination *c, Size row)
 {

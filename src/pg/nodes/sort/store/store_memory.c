@@ -62,7 +62,6 @@ row_store_key_ranges(const RowStore *store, KeyCode *code)
 	}
 }
 
-/* Returns the bytes that are left below the limit. */
 static Size
 spare_memory(const RowStore *store)
 {
