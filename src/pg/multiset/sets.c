@@ -142,11 +142,28 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* The heap has the run that is last in order at its top. */
-#define HEAP_ELEMENT FrequentRun
-#define HEAP_SIFT_DOWN sift_frequent_down
-#define HEAP_BEFORE(a, b) comes_before((b), (a))
-#include "sort/heap_template.h"
+/*
+ * Moves run at of a heap of n down to its place, when everything below it is a heap.  The heap has
+ * the run that is last in order at its top.  Core's lib/binaryheap.h would call a function for each
+ * comparison.
+ */
+static inline void
+sift_frequent_down(FrequentRun *heap, Size n, Size at)
+{
+	const FrequentRun moving = heap[at];
+	Size		child;
+
+	while ((child = 2 * at + 1) < n)
+	{
+		if (child + 1 < n && comes_before(&heap[child], &heap[child + 1]))
+			child++;
+		if (!comes_before(&moving, &heap[child]))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moving;
+}
 
 static void
 make_heap(FrequentRun *heap, Size n)

@@ -36,7 +36,6 @@
 #include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/nodes/aggregate/plan/input.h"
 #include "pg/nodes/aggregate/plan/node.h"
-#include "pg/nodes/aggregate/plan/pair_estimate.h"
 #include "pg/values/values.h"
 
 /* A grouping column or expression, as the query has it. */

@@ -1,6 +1,7 @@
 /*
  * groups_planner.h
- *		The paths of HpSort Aggregate.
+ *		The paths of HpSort Aggregate, and what pairs of group and value need, as the columns'
+ *		statistics say: bits, and the cost of pairs that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
@@ -9,6 +10,8 @@
 
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
+
+#include "pg/nodes/aggregate/plan/node.h"
 
 /* The methods of the node's paths (planner.c). */
 extern const CustomPathMethods groups_path_methods;
@@ -21,5 +24,28 @@ extern const CustomPathMethods groups_path_methods;
 extern void groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage,
 									 RelOptInfo *input_rel, RelOptInfo *output_rel,
 									 const GroupPathExtraData *extra);
+
+/* --- pair_estimate.c */
+
+/* The groups; to begin with, places is 1, and all else is 0. */
+typedef struct PairEstimate
+{
+	int			ncolumns;		/* grouping columns */
+	int			bits;			/* of a group's code */
+	double		places;			/* combinations of values in the columns' ranges */
+} PairEstimate;
+
+/* Adds a grouping column, or an expression of it, which is a group in this form. */
+extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column,
+									Node *expression,
+									DerivedForm form);
+
+/*
+ * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
+ * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the
+ * index of its filter, or -1.
+ */
+extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
+									const List *answers, const List *filters, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H */

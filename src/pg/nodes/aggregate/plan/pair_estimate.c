@@ -1,6 +1,6 @@
 /*
  * pair_estimate.c
- *		What pairs of group and value need, for the planner (see pair_estimate.h).
+ *		What pairs of group and value need, for the planner (see groups_planner.h).
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "pg/compat.h"
 #include "pg/cost_units.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
-#include "pg/nodes/aggregate/plan/pair_estimate.h"
+#include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/values/values.h"
 
 /*
