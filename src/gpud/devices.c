@@ -203,7 +203,6 @@ devices_take(Devices *devices, bool extents)
 	for (i = 0; i < devices->count; i++)
 	{
 		Device	   *d = &devices->list[i];
-
 		uint64_t	count;
 		uint64_t	bytes = 0;
 

@@ -527,7 +527,6 @@ hpsort_resident(PG_FUNCTION_ARGS)
 		foreach(child, relids)
 		{
 			Oid			child_relid = lfirst_oid(child);
-
 			ResidentDeclaration *one;
 
 			/* A partition's column may be declared by itself as well. */
