@@ -22,7 +22,6 @@
 
 static const CustomExecMethods groups_exec_methods;
 
-/* Makes the state of a node, of which core fills in the rest. */
 static Node *
 create_state(CustomScan *scan)
 {

@@ -75,7 +75,6 @@ struct ResidentSource
 
 /* --- opening and closing */
 
-/* Whether all of these columns of a table were declared resident. */
 static bool
 columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
 {

@@ -45,7 +45,6 @@ pair_file_size(const PairFile *file)
 	return file->merged + block_store_disk(file->store);
 }
 
-/* Closes the file and frees the segments, but not the struct. */
 static void
 drop_segments(PairFile *file)
 {

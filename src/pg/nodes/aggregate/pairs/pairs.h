@@ -70,7 +70,6 @@ extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
 
 extern uint64 pairs_count(const PairSorter *pairs);
 
-/* Frees the sorter with all of its memory, and closes its file. */
 extern void pairs_free(PairSorter *pairs);
 
 /* --- reading */

@@ -314,7 +314,6 @@ segment_written(const SegmentWriter *writer)
 	return writer->segment.n;
 }
 
-/* Puts the runs that have been collected into the store, as a block. */
 static void
 end_block(SegmentWriter *writer)
 {

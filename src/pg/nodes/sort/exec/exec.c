@@ -41,7 +41,6 @@ typedef struct HpSortState
 
 static const CustomExecMethods exec_methods;
 
-/* Returns one of the integers that the plan has about the node. */
 static int
 plan_number(const CustomScan *scan, HpSortPlanInt which)
 {

@@ -96,7 +96,6 @@ explain_group_bound(const CustomScan *scan, List *context, List *keys, ExplainSt
 	ExplainPropertyText("First of Group", text, es);
 }
 
-/* Prints Sort Key, and which rows of each group are kept. */
 static void
 explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainState *es)
 {

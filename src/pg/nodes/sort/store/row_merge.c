@@ -30,12 +30,19 @@ typedef struct MergeNode
 	int64		head;			/* number of the segment; -1: none yet */
 } MergeNode;
 
+/* The value of a key that is left to core, in the tuple of a row. */
+typedef struct RestValue
+{
+	Datum		value;
+	bool		isnull;
+} RestValue;
+
 typedef struct MergeHead
 {
 	RowSegment	segment;
 	SegmentRow	row;
-	Datum		value;			/* of a tuple: of the first key left to core, in the tuple */
-	bool		isnull;
+	RestValue  *values;			/* of the row's tuple, by key left to core ... */
+	int			nvalues;		/* ... of the first keys, as far as they have been compared */
 	RowBuffer	buffer;
 	bool		at_end;
 } MergeHead;
@@ -45,42 +52,58 @@ struct RowMerge
 	RowStore   *store;
 	int			n;
 	MergeHead  *heads;
+	RestValue  *values;			/* of all heads */
 	MergeNode  *losers;			/* of inner nodes 1 to n - 1 */
 	MergeNode	winner;
 	bool		begun;			/* the winner has been returned */
 };
 
-/* The order of two rows of equal mapped keys by those left to core. */
+/*
+ * Returns the value of key i left to core of a head's row.  It is taken out of the tuple once for
+ * all comparisons of the row.
+ */
+static inline Datum
+rest_value(const RowStore *store, MergeHead *head, int i, bool *isnull)
+{
+	const RowElsewhere *elsewhere = store->elsewhere;
+
+	if (elsewhere)
+		return elsewhere->value(elsewhere->arg, head->row.ref, i, isnull);
+	for (; head->nvalues <= i; head->nvalues++)
+	{
+		RestValue  *next = &head->values[head->nvalues];
+
+		next->value = row_tuple_value(head->row.tuple, store->tupdesc,
+									  store->keys->rest[head->nvalues].ssup_attno, &next->isnull);
+	}
+	*isnull = head->values[i].isnull;
+	return head->values[i].value;
+}
+
+/* Returns the order of two rows of equal mapped keys by the keys left to core: < 0, 0 or > 0. */
 static int
-compare_rest(const RowStore *store, const MergeHead *left, const MergeHead *right)
+compare_rest(const RowStore *store, MergeHead *left, MergeHead *right)
 {
 	const KeyColumns *keys = store->keys;
-	const RowElsewhere *elsewhere = store->elsewhere;
-	const SegmentRow *a = &left->row;
-	const SegmentRow *b = &right->row;
+	const RowKey *key = &left->row.key;
 	int			last = keys->nmapped - 1;
 	int			result = 0;
 	int			i;
 
-	if (key_columns_are_known_equal(keys, (a->key.nulls >> last) & 1, a->key.images[last]))
+	if (key_columns_are_known_equal(keys, (key->nulls >> last) & 1, key->images[last]))
 		return 0;
-	if (elsewhere == NULL)
-	{
-		result = ApplySortComparator(left->value, left->isnull, right->value, right->isnull,
-									 &keys->rest[0]);
-		return result != 0 || keys->nrest == 1 ? result :
-			row_tuple_compare(keys, store->tupdesc, a->tuple, b->tuple);
-	}
 	for (i = 0; result == 0 && i < keys->nrest; i++)
 	{
-		bool		a_isnull;
-		bool		b_isnull;
-		Datum		a_value = elsewhere->value(elsewhere->arg, a->ref, i, &a_isnull);
-		Datum		b_value = elsewhere->value(elsewhere->arg, b->ref, i, &b_isnull);
+		bool		left_isnull;
+		bool		right_isnull;
+		Datum		left_value = rest_value(store, left, i, &left_isnull);
+		Datum		right_value = rest_value(store, right, i, &right_isnull);
 
-		result = ApplySortComparator(a_value, a_isnull, b_value, b_isnull, &keys->rest[i]);
+		result = ApplySortComparator(left_value, left_isnull, right_value, right_isnull,
+									 &keys->rest[i]);
 	}
-	elsewhere->forget(elsewhere->arg);
+	if (store->elsewhere)
+		store->elsewhere->forget(store->elsewhere->arg);
 	return result;
 }
 
@@ -89,8 +112,8 @@ static bool
 equal_code_is_before(const RowMerge *merge, int64 a, int64 b)
 {
 	const RowStore *store = merge->store;
-	const MergeHead *left = &merge->heads[a];
-	const MergeHead *right = &merge->heads[b];
+	MergeHead  *left = &merge->heads[a];
+	MergeHead  *right = &merge->heads[b];
 	int			result = 0;
 
 	if (left->at_end || right->at_end)
@@ -115,9 +138,7 @@ advance(const RowMerge *merge, int64 number)
 		head->at_end = true;
 		return CODE_AT_END;
 	}
-	if (head->row.tuple && merge->store->keys->nrest > 0)
-		head->value = row_tuple_value(head->row.tuple, merge->store->tupdesc,
-									  merge->store->keys->rest[0].ssup_attno, &head->isnull);
+	head->nvalues = 0;
 	if (unlikely(head->row.key.nulls & 1))
 		return merge->store->keys->keys[0].nulls_first ? 0 : CODE_AT_END;
 	return head->row.key.images[0];
@@ -167,10 +188,12 @@ row_merge_begin(RowStore *store, const RowSegment *segments, int n)
 	merge->store = store;
 	merge->n = n;
 	merge->heads = palloc0_array(MergeHead, n);
+	merge->values = palloc_array(RestValue, n * Max(store->keys->nrest, 1));
 	merge->losers = palloc_array(MergeNode, n);
 	for (i = 0; i < n; i++)
 	{
 		merge->heads[i].segment = segments[i];
+		merge->heads[i].values = merge->values + i * store->keys->nrest;
 		row_buffer_init(&merge->heads[i].buffer, CurrentMemoryContext);
 		merge->losers[i].head = -1;
 	}
@@ -229,6 +252,7 @@ row_merge_end(RowMerge *merge)
 			pfree(merge->heads[i].buffer.tuple);
 	}
 	pfree(merge->heads);
+	pfree(merge->values);
 	pfree(merge->losers);
 	pfree(merge);
 }

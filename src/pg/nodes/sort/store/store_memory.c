@@ -153,7 +153,6 @@ store_memory_grow_null_refs(RowStore *store)
 	return true;
 }
 
-/* Makes room in the two arrays for at least this many block numbers. */
 static void
 grow_blocks(RowStore *store, uint32 numbers)
 {
