@@ -10,7 +10,7 @@
  * There are two exceptions:
  *
  * - Values of hpsort's own aggregates without groups go into the states of their results
- *	 (aggregate_state.h), which core combines in a parallel plan.  The aggregation counts rows.
+ *	 (functions.h), which core combines in a parallel plan.  The aggregation counts rows.
  * - Groups by an expression may need a number for each of its values (DERIVED_NUMBERS).  Rows of
  *	 values for which there is no memory are written to files (RowSpill), and read in further
  *	 passes, in each of which other values have numbers.  All rows of a group are in one pass, and

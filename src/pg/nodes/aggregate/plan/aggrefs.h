@@ -81,7 +81,7 @@ extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answ
 
 /*
  * Whether the keys of an aggregate can be kept in the state of hpsort's own aggregates
- * (aggregate_state.h).  Where all aggregates of a query are so, without groups and filters, the
+ * (functions.h).  Where all aggregates of a query are so, without groups and filters, the
  * node keeps nothing else: no pairs.  hpsort_support_keys_agg, which returns its state, is answered
  * only then.
  */
