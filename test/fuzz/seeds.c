@@ -88,39 +88,24 @@ say_open(uint64_t n, SortWant want, int descending, SortAlgorithm algorithm)
 }
 
 static void
-say_add(uint32_t chunk, uint32_t count)
+say_want(uint32_t chunks)
 {
 	GpuMessage	m;
 
-	gpu_message_init(&m, GPU_MSG_ADD, 1);
-	m.body.chunk.chunk = chunk;
-	m.body.chunk.count = count;
+	gpu_message_init(&m, GPU_MSG_WANT, 1);
+	m.body.want.chunks = chunks;
 	say(&m);
 }
 
+/* A message about a chunk; count is 0 where it has no items. */
 static void
-say_extents(GpuMessageType type, uint32_t chunk, uint32_t count)
+say_chunk(GpuMessageType type, uint32_t chunk, uint32_t count)
 {
 	GpuMessage	m;
 
 	gpu_message_init(&m, type, 1);
-	if (type == GPU_MSG_WANT)
-		m.body.want.chunks = count;
-	else
-	{
-		m.body.chunk.chunk = chunk;
-		m.body.chunk.count = count;
-	}
-	say(&m);
-}
-
-static void
-say_release(uint32_t chunk)
-{
-	GpuMessage	m;
-
-	gpu_message_init(&m, GPU_MSG_RELEASE, 1);
 	m.body.chunk.chunk = chunk;
+	m.body.chunk.count = count;
 	say(&m);
 }
 
@@ -150,27 +135,6 @@ say_welcome(void)
 	say(&m);
 }
 
-static void
-say_grant(uint32_t chunk)
-{
-	GpuMessage	m;
-
-	gpu_message_init(&m, GPU_MSG_GRANT, 1);
-	m.body.chunk.chunk = chunk;
-	say(&m);
-}
-
-static void
-say_lent(uint32_t chunk, uint32_t count)
-{
-	GpuMessage	m;
-
-	gpu_message_init(&m, GPU_MSG_LENT, 1);
-	m.body.chunk.chunk = chunk;
-	m.body.chunk.count = count;
-	say(&m);
-}
-
 /* The service's answer to a whole job: n keys, sent in one form. */
 static void
 say_answer(uint64_t n, uint64_t items, SortWant form)
@@ -192,7 +156,7 @@ say_answer(uint64_t n, uint64_t items, SortWant form)
 		most = gpu_chunk_items(form, CHUNK_BYTES);
 		if (most > items - first)
 			most = items - first;
-		say_lent(chunk++, (uint32_t) most);
+		say_chunk(GPU_MSG_LENT, chunk++, (uint32_t) most);
 	}
 }
 
@@ -223,11 +187,11 @@ static void
 say_job(SortWant want, int descending, SortAlgorithm algorithm)
 {
 	say_open(1000, want, descending, algorithm);
-	say_add(0, 1000);
-	say_extents(GPU_MSG_WANT, 0, 1);
-	say_add(1, 100);
+	say_chunk(GPU_MSG_ADD, 0, 1000);
+	say_want(1);
+	say_chunk(GPU_MSG_ADD, 1, 100);
 	say_plain(GPU_MSG_FINISH, 1);
-	say_release(0);
+	say_chunk(GPU_MSG_RELEASE, 0, 0);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 
@@ -241,11 +205,11 @@ say_extents_job(void)
 	m.body.open.lo = INT32_MIN;
 	m.body.open.hi = INT32_MAX;
 	say(&m);
-	say_extents(GPU_MSG_WANT, 0, 2);
-	say_extents(GPU_MSG_KEEP, 0, 1);
-	say_extents(GPU_MSG_ADD_ROWS, 1, 1);
+	say_want(2);
+	say_chunk(GPU_MSG_KEEP, 0, 1);
+	say_chunk(GPU_MSG_ADD_ROWS, 1, 1);
 	say_plain(GPU_MSG_FINISH, 1);
-	say_release(1);
+	say_chunk(GPU_MSG_RELEASE, 1, 0);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 
@@ -261,16 +225,16 @@ say_rows_job(void)
 	m.body.open.want = SORT_WANT_RUNS;
 	m.body.open.look_up = 1;
 	say(&m);
-	say_extents(GPU_MSG_WANT, 0, 4);
-	say_extents(GPU_MSG_KEEP, 0, 1);
-	say_extents(GPU_MSG_LAYOUT, 2, 1);
-	say_extents(GPU_MSG_ADD_ROWS, 3, 1);
+	say_want(4);
+	say_chunk(GPU_MSG_KEEP, 0, 1);
+	say_chunk(GPU_MSG_LAYOUT, 2, 1);
+	say_chunk(GPU_MSG_ADD_ROWS, 3, 1);
 	say_plain(GPU_MSG_FINISH, 1);
-	say_release(3);
-	say_extents(GPU_MSG_WANT, 0, 3);
-	say_extents(GPU_MSG_LOOK_BELOW, 3, 3);
-	say_extents(GPU_MSG_LOOK_AT, 2, 1);
-	say_extents(GPU_MSG_LOOK_DISTINCT, 1, 1);
+	say_chunk(GPU_MSG_RELEASE, 3, 0);
+	say_want(3);
+	say_chunk(GPU_MSG_LOOK_BELOW, 3, 3);
+	say_chunk(GPU_MSG_LOOK_AT, 2, 1);
+	say_chunk(GPU_MSG_LOOK_DISTINCT, 1, 1);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 
@@ -328,38 +292,38 @@ client_seeds(void)
 {
 	/* second byte: a sixth of the keys; first: see client_fuzz.c */
 	begin(2, SORT_WANT_KEYS, 10);
-	say_grant(0);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
 	say_answer(60, 60, SORT_WANT_KEYS);
 	end("client", "keys");
 	begin(2, SORT_WANT_KEYS, 250);
-	say_grant(0);
-	say_grant(1);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
+	say_chunk(GPU_MSG_GRANT, 1, 0);
 	say_answer(1500, 1500, SORT_WANT_KEYS);
 	end("client", "keys-two-chunks");
 	begin(2, SORT_WANT_RUNS, 10);
-	say_grant(0);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
 	say_answer(60, 1, SORT_WANT_RUNS);
 	end("client", "runs");
 	begin(2, SORT_WANT_PERMUTATION | 4, 10);
-	say_grant(0);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
 	say_answer(60, 60, SORT_WANT_PERMUTATION);
 	end("client", "rows");
 	/* client_fuzz.c asks for two extents, which have 4 keys each */
 	begin(2, SORT_WANT_KEYS | 16 | 128, 0);
-	say_grant(0);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
 	say_plain(GPU_MSG_FULL, 1);
-	say_lent(CHUNKS - 1, 2);
+	say_chunk(GPU_MSG_LENT, CHUNKS - 1, 2);
 	say_answer(8, 8, SORT_WANT_KEYS);
 	end("client", "extents");
 	begin(2, SORT_WANT_KEYS | 32, 10);
 	say_device(0, 2);
 	say_device(1, 2);
-	say_grant(0);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
 	say_error(1, GPU_RESOURCES);
 	end("client", "devices-error");
 
 	begin(2, 2, 63);
-	say_grant(0);
+	say_chunk(GPU_MSG_GRANT, 0, 0);
 	say_answer(60, 60, SORT_WANT_KEYS);
 	say_error(1, GPU_OK);
 	end("messages", "answer");

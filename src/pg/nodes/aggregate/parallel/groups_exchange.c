@@ -677,9 +677,9 @@ want_rows(GroupReader *reader, int source, int64 first, int64 last)
 							   sizeof(RunsOutline), MCXT_ALLOC_HUGE);
 	for (p = 0; p < exchange->nstreams; p++)
 	{
-		SegmentReader *reader = open_runs(exchange, p, source, 0);
+		SegmentReader *runs = open_runs(exchange, p, source, 0);
 
-		while (reader && segment_reader_outline(reader, &outlines[n]))
+		while (runs && segment_reader_outline(runs, &outlines[n]))
 			n++;
 	}
 	/* No more than first rows are below lo. */
