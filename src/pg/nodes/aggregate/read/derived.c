@@ -20,11 +20,8 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
@@ -98,65 +95,6 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-/* Values for which there is room at first. */
-#define FIRST_NUMBERS 64
-
-typedef struct NumberEntry
-{
-	uint32		number;			/* of a value */
-	uint32		hash;			/* of that value */
-	char		status;			/* simplehash's */
-} NumberEntry;
-
-/* Stands for the value that is looked for. */
-#define NUMBER_WANTED PG_UINT32_MAX
-
-/*
- * Numbers of an expression's values, whose type is not read as integers.  Values are numbered from
- * 0 in the order in which they appear, by the type's own equality, and kept.  From the first value
- * on for which there is no room, no value gets a number any more, so that equal values are either
- * all numbered or all refused.
- */
-typedef struct ValueNumbers
-{
-	int16		typlen;			/* of the values' type, as typbyval is */
-	bool		typbyval;
-	Oid			collation;
-	FmgrInfo	hash_function;
-	FmgrInfo	equal_function;
-
-	/* of an execution */
-	MemoryContext memory;		/* of all that follows */
-	size_t		limit;			/* bytes */
-	struct numbers_hash *hash;	/* from a value to its number */
-	Datum	   *values;			/* by number */
-	size_t		n;				/* values that have numbers */
-	size_t		room;			/* in values */
-	bool		full;			/* no value gets a number any more */
-	Datum		wanted;			/* the value that is looked for */
-} ValueNumbers;
-
-/* For the hash table: whether a number's value is equal to the one that is looked for. */
-static bool
-number_is_wanted(ValueNumbers *numbers, uint32 number)
-{
-	return DatumGetBool(FunctionCall2Coll(&numbers->equal_function, numbers->collation,
-										  numbers->values[number], numbers->wanted));
-}
-
-#define SH_PREFIX numbers
-#define SH_ELEMENT_TYPE NumberEntry
-#define SH_KEY_TYPE uint32
-#define SH_KEY number
-#define SH_HASH_KEY(tb, key) 0	/* never called: the hash value is given or stored */
-#define SH_EQUAL(tb, a, b) number_is_wanted((tb)->private_data, a)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, entry) (entry)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
 /* Evaluating the expression. */
 typedef struct Evaluation
 {
@@ -196,7 +134,7 @@ struct DerivedColumn
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
-	ValueNumbers numbers;		/* of DERIVED_NUMBERS */
+	Dictionary *numbers;		/* of DERIVED_NUMBERS */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -205,107 +143,6 @@ struct DerivedColumn
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
 };
-
-/* --- numbers of values */
-
-/* Sets how an expression's values are hashed and compared. */
-static void
-prepare_numbers(ValueNumbers *numbers, Node *expression)
-{
-	Oid			type = exprType(expression);
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
-	RegProcedure hash;
-	RegProcedure unused;
-
-	if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
-		elog(ERROR, "type %u has no hash function", type);
-	numbers->typlen = entry->typlen;
-	numbers->typbyval = entry->typbyval;
-	numbers->collation = exprCollation(expression);
-	fmgr_info(hash, &numbers->hash_function);
-	fmgr_info(get_opcode(entry->eq_opr), &numbers->equal_function);
-}
-
-/* Begins an execution without values, in the current memory context. */
-static void
-begin_numbers(ValueNumbers *numbers, size_t limit)
-{
-	/* Small blocks: what has been allocated is what is used. */
-	numbers->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate values",
-											0, 1024, 32 * 1024);
-	numbers->limit = limit;
-	numbers->hash = numbers_create(numbers->memory, FIRST_NUMBERS, numbers);
-	numbers->values = NULL;
-	numbers->n = numbers->room = 0;
-	numbers->full = false;
-}
-
-/* Whether there is memory for another value, a new one. */
-static bool
-has_room(const ValueNumbers *numbers, Datum value)
-{
-	Size		more = numbers->typbyval ? 0 : datumGetSize(value, false, numbers->typlen);
-	Size		held = MemoryContextMemAllocated(numbers->memory, false);
-
-	/* One at least, however large: each pass has to get on. */
-	if (numbers->n == 0)
-		return true;
-	/* What grows is beside what it was for a moment. */
-	if (numbers->n == numbers->room)
-		more += 2 * numbers->room * sizeof(Datum);
-	if (numbers->hash->members >= numbers->hash->grow_threshold)
-		more += 2 * numbers->hash->size * sizeof(NumberEntry);
-	return numbers->n < PG_INT32_MAX && held + more <= numbers->limit;
-}
-
-/* Numbers a value that is new. */
-static uint32
-number_value(ValueNumbers *numbers, Datum value)
-{
-	MemoryContext old = MemoryContextSwitchTo(numbers->memory);
-
-	if (numbers->n == numbers->room)
-	{
-		numbers->room = Max(FIRST_NUMBERS, 2 * numbers->room);
-		numbers->values = numbers->values ?
-			repalloc_huge(numbers->values, numbers->room * sizeof(Datum)) :
-			palloc_array(Datum, numbers->room);
-	}
-	numbers->values[numbers->n] = datumCopy(value, numbers->typbyval, numbers->typlen);
-	MemoryContextSwitchTo(old);
-	return (uint32) numbers->n++;
-}
-
-/*
- * Sets *result to the number of a value, which is copied if it is new.  Returns false if there is
- * no room for it; *result is then its hash.  Leaves memory in the current memory context.
- */
-static bool
-find_number(ValueNumbers *numbers, Datum value, uint32 *result)
-{
-	uint32		hash = DatumGetUInt32(FunctionCall1Coll(&numbers->hash_function,
-														numbers->collation, value));
-	NumberEntry *entry;
-
-	numbers->wanted = value;
-	entry = numbers_lookup_hash(numbers->hash, NUMBER_WANTED, hash);
-	if (entry == NULL)
-	{
-		bool		found;
-
-		if (numbers->full || !has_room(numbers, value))
-		{
-			numbers->full = true;
-			*result = hash;
-			return false;
-		}
-		entry = numbers_insert_hash(numbers->hash, NUMBER_WANTED, hash, &found);
-		entry->hash = hash;
-		entry->number = number_value(numbers, value);
-	}
-	*result = entry->number;
-	return true;
-}
 
 /* --- describing */
 
@@ -363,7 +200,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
 	if (form == DERIVED_NUMBERS)
-		prepare_numbers(&derived->numbers, node);
+		derived->numbers = dictionary_make(exprType(node), exprCollation(node));
 	return derived;
 }
 
@@ -402,7 +239,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 			.range = EMPTY_KEY_RANGE
 	};
 	if (derived->form == DERIVED_NUMBERS)
-		begin_numbers(&derived->numbers, numbers_limit);
+		dictionary_begin(derived->numbers, numbers_limit);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->evaluation.econtext)
 		ResetExprContext(derived->evaluation.econtext);
@@ -474,7 +311,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 
 		/* Hash and equality functions leave memory behind. */
 		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
-		numbered = find_number(&derived->numbers, datum, &number);
+		numbered = dictionary_find(derived->numbers, datum, &number);
 		MemoryContextSwitchTo(old);
 		*value = (int32) number;
 		return numbered ? STATE_VALUE : STATE_REFUSED;
@@ -768,7 +605,7 @@ derived_datum(DerivedColumn *derived, int64 value)
 		case DERIVED_RANKS:
 			return ObjectIdGetDatum(enum_label_at(&derived->labels, (int) value));
 		case DERIVED_NUMBERS:
-			return derived->numbers.values[value];
+			return dictionary_value(derived->numbers, (uint32) value);
 		default:
 			return column_datum(derived->kind, value + column_kind_bias(derived->kind));
 	}

@@ -45,22 +45,6 @@ typedef struct ConstantArgument
 	bool		isnull;
 } ConstantArgument;
 
-/*
- * Of hypothetical-set functions: the argument, which all groups share, and what a group
- * has before it and equal to it.
- */
-typedef struct HypotheticalRow
-{
-	int64		value;			/* the argument, unless it is NULL */
-	bool		no_peers;		/* it is a label that was added to the enum later, and is in no
-								 * row */
-	bool		equality_checked;	/* the right to call the type's equality has been checked */
-	int64		below;			/* values of the group less than it */
-	int64		distinct_below; /* different ones of them */
-	int64		peers;			/* values equal to it */
-	int64		distinct;		/* different values of the group */
-} HypotheticalRow;
-
 /* Of hpsort's own aggregates: the state, and what makes a value of it. */
 typedef struct KeyState
 {
@@ -111,58 +95,6 @@ value_summary_add(ValueSummary *summary, const int64 *values, const int64 *count
 		summary->sum += (ValueSum) values[i] * counts[i];
 }
 
-/* --- rights */
-
-void
-aggregate_check_function(Oid function, Oid role)
-{
-	if (!OidIsValid(function))
-		return;
-	if (!compat_role_may_execute(function, role))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
-	InvokeFunctionExecuteHook(function);
-}
-
-/*
- * Raises an error unless the user may call the aggregate.  It checks what ExecInitAgg does for an
- * Agg: the right of the user to the aggregate, and of its owner to its functions.  Besides it
- * checks the right to convert the argument, which is not evaluated here either.
- */
-static void
-check_execute(const Aggref *aggref)
-{
-	Oid			aggregate = aggref->aggfnoid;
-	HeapTuple	tuple;
-	Oid			transition;
-	Oid			final;
-	Oid			owner;
-
-	if (!compat_role_may_execute(aggregate, GetUserId()))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggregate));
-	InvokeFunctionExecuteHook(aggregate);
-
-	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
-	ReleaseSysCache(tuple);
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", aggregate);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-	aggregate_check_function(transition, owner);
-	aggregate_check_function(final, owner);
-	if (aggref->args != NIL)
-	{
-		const Expr *argument = linitial_node(TargetEntry, aggref->args)->expr;
-
-		if (IsA(argument, FuncExpr))
-			aggregate_check_function(((const FuncExpr *) argument)->funcid, GetUserId());
-	}
-}
-
 /* Runs whose values are made something else at once. */
 #define RUN_BATCH 1024
 
@@ -202,7 +134,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	AggregateResult *result = palloc0_object(AggregateResult);
 	ListCell   *lc;
 
-	check_execute(aggref);
+	aggregate_check_call(aggref);
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->keys.context = context;
@@ -307,7 +239,10 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	if (result->percentiles != NULL)
 		percentiles_prepare(result->percentiles, result->constants[0].value,
 							result->constants[0].isnull, result->memory);
-	else if (is_hypothetical(result) && !result->constants[0].isnull)
+	if (!is_hypothetical(result))
+		return;
+	result->row.isnull = result->constants[0].isnull;
+	if (!result->row.isnull)
 	{
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
 
@@ -408,90 +343,6 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 	}
 	result->mode = mode;
 	result->mode_count = mode_count;
-}
-
-/* --- hypothetical-set functions */
-
-static void
-take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
-{
-	size_t		i;
-
-	result->row.distinct += (int64) nruns;
-	if (result->constants[0].isnull)
-		return;
-	for (i = 0; i < nruns && values[i] < result->row.value; i++)
-	{
-		result->row.below += counts[i];
-		result->row.distinct_below++;
-	}
-	if (i < nruns && values[i] == result->row.value && !result->row.no_peers)
-		result->row.peers = counts[i];
-}
-
-/* Sets what is before the argument, and how many its peers are.  NULLs are rows, too. */
-static void
-count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 *peers)
-{
-	const GroupCounts *counts = &result->counts;
-	bool		peer = result->row.peers > 0;
-
-	if (result->constants[0].isnull)
-	{
-		*rows = result->answer.nulls_first ? 0 : counts->values;
-		*distinct = result->answer.nulls_first ? 0 : result->row.distinct;
-		*peers = counts->nulls;
-		return;
-	}
-	*peers = result->row.peers;
-	*rows = result->row.below;
-	*distinct = result->row.distinct_below;
-	if (result->answer.descending)
-	{
-		*rows = counts->values - result->row.below - result->row.peers;
-		*distinct = result->row.distinct - result->row.distinct_below - (peer ? 1 : 0);
-	}
-	if (result->answer.nulls_first)
-	{
-		*rows += counts->nulls;
-		*distinct += counts->nulls > 0 ? 1 : 0;
-	}
-}
-
-/* Checks the right to the type's equality, which core's dense_rank calls where there is a row. */
-static void
-check_equality(AggregateResult *result)
-{
-	const SortGroupClause *order = linitial_node(SortGroupClause, result->aggref->aggorder);
-
-	if (!result->row.equality_checked)
-		aggregate_check_function(get_opcode(order->eqop), GetUserId());
-	result->row.equality_checked = true;
-}
-
-static Datum
-hypothetical_value(AggregateResult *result)
-{
-	int64		total = result->counts.values + result->counts.nulls;
-	int64		rows;
-	int64		distinct;
-	int64		peers;
-
-	count_before(result, &rows, &distinct, &peers);
-	switch (result->answer.function)
-	{
-		case AGGREGATE_FUNCTION_RANK:
-			return Int64GetDatum(rows + 1);
-		case AGGREGATE_FUNCTION_DENSE_RANK:
-			if (total > 0)
-				check_equality(result);
-			return Int64GetDatum(distinct + 1);
-		case AGGREGATE_FUNCTION_PERCENT_RANK:
-			return Float8GetDatum(total == 0 ? 0 : (double) rows / (double) total);
-		default:
-			/* The row itself is among the rows up to its last peer. */
-			return Float8GetDatum((double) (rows + peers + 1) / (double) (total + 1));
-	}
 }
 
 /* --- hpsort's own aggregates */
@@ -647,8 +498,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	result->counts = *counts;
 	memset(&result->summary, 0, sizeof(result->summary));
 	result->mode_count = 0;
-	result->row.below = result->row.distinct_below = 0;
-	result->row.peers = result->row.distinct = 0;
+	hypothetical_row_begin(&result->row);
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
@@ -692,7 +542,7 @@ take_values(AggregateResult *result, const int64 *values, const int64 *counts, s
 	if (result->percentiles)
 		percentiles_take(result->percentiles, values, counts, nruns);
 	else if (is_hypothetical(result))
-		take_ranks(result, values, counts, nruns);
+		hypothetical_row_take(&result->row, values, counts, nruns);
 	else if (aggref_has_state(&result->answer))
 		take_keys(result, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
@@ -771,7 +621,8 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 	if (result->percentiles)
 		return percentiles_end(result->percentiles, isnull);
 	if (is_hypothetical(result))
-		return hypothetical_value(result);
+		return hypothetical_row_value(&result->row, result->aggref, &result->answer,
+									  &result->counts);
 	if (aggref_has_state(&result->answer) && !is_multiset(result))
 		return end_state(result, isnull);
 	switch (result->answer.function)

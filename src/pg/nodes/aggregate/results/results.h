@@ -16,6 +16,8 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/results/hypothetical.h"
+#include "pg/nodes/aggregate/results/rights.h"
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
 
@@ -41,20 +43,7 @@ typedef struct ValueSummary
 extern void value_summary_add(ValueSummary *summary, const int64 *values, const int64 *counts,
 							  size_t nruns);
 
-/* How many values a group has, which an aggregate must know before the first run. */
-typedef struct GroupCounts
-{
-	int64		values;			/* that are not NULL, repetitions counted */
-	int64		nulls;			/* rows whose value is NULL */
-} GroupCounts;
-
 typedef struct AggregateResult AggregateResult;
-
-/*
- * Raises an error unless a role may call a function that the query has and the node does not call,
- * as core checks it when it initializes a plan.  InvalidOid is no function, and needs no right.
- */
-extern void aggregate_check_function(Oid function, Oid role);
 
 /*
  * Makes what computes one aggregate call, which aggref_answer() has accepted, in the current
