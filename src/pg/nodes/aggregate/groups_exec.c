@@ -95,6 +95,7 @@ describe_groups(GroupsState *node)
 
 	node->ngroups = list_length(groups) / GROUPS_PLAN_NUMBERS;
 	node->groups = palloc0_array(GroupColumn, Max(node->ngroups, 1));
+	node->group_domains = palloc0_array(ColumnDomain, Max(node->ngroups, 1));
 	node->derived.of_groups = palloc0_array(DerivedColumn *, Max(node->ngroups, 1));
 	for (g = 0; g < node->ngroups; g++)
 	{
@@ -110,11 +111,13 @@ describe_groups(GroupsState *node)
 		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
+		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
 			continue;
 		group->column = find_derived(node, scan_expression(node, g), form, group->column);
 		node->derived.of_groups[g] = derived_of_batch(node, group->column);
-		group->kind = derived_kind(node->derived.of_groups[g]);
+		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		group->kind = node->group_domains[g].kind;
 	}
 }
 
@@ -140,7 +143,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		{
 			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
 										 source.column);
-			source.kind = derived_kind(derived_of_batch(node, source.column));
+			source.kind = derived_domain(derived_of_batch(node, source.column))->kind;
 		}
 	}
 	else if (filter < 0)
@@ -209,6 +212,9 @@ describe_outputs(GroupsState *node)
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
+		if (output->source >= 0 && node->derived.of_sources[output->source])
+			aggregate_result_set_domain(output->result,
+										derived_domain(node->derived.of_sources[output->source]));
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}

@@ -190,14 +190,6 @@ begin_derived(GroupsState *node)
 	for (i = 0; i < node->derived.n; i++)
 		derived_begin(node->derived.columns[i], memo_limit, numbers_limit);
 	MemoryContextSwitchTo(old);
-	for (i = 0; i < node->noutputs; i++)
-	{
-		const GroupsOutput *output = &node->outputs[i];
-
-		if (output->answer.enum_order)
-			aggregate_result_set_labels(output->result,
-										derived_labels(node->derived.of_sources[output->source]));
-	}
 }
 
 /* Makes an aggregation without rows, in the current memory context. */

@@ -150,15 +150,11 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 		read_source(node, i);
 	for (i = 0; i < node->ngroups; i++)
 	{
-		ColumnKind	kind = node->groups[i].kind;
+		const ColumnDomain *domain = &node->group_domains[i];
 
 		slot->tts_isnull[i] = group->nulls[i];
-		if (group->nulls[i])
-			slot->tts_values[i] = (Datum) 0;
-		else if (node->derived.of_groups[i])
-			slot->tts_values[i] = derived_datum(node->derived.of_groups[i], group->values[i]);
-		else
-			slot->tts_values[i] = column_datum(kind, group->values[i] + column_kind_bias(kind));
+		slot->tts_values[i] = group->nulls[i] ? (Datum) 0 :
+			column_domain_datum(domain, group->values[i] + column_kind_bias(domain->kind));
 	}
 	for (i = 0; i < node->noutputs; i++)
 	{

@@ -70,6 +70,7 @@ typedef struct GroupsState
 
 	int			ngroups;		/* grouping columns */
 	GroupColumn *groups;
+	ColumnDomain *group_domains;	/* by grouping column: what its values stand for */
 	int			noutputs;		/* aggregates */
 	GroupsOutput *outputs;
 	bool		states;			/* there are no groups and filters, and each aggregate is a state

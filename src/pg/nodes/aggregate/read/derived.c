@@ -130,11 +130,10 @@ struct DerivedColumn
 	DerivedForm form;
 	int			base;			/* index of the base column's batch */
 	ColumnKind	base_kind;		/* of the base column */
-	ColumnKind	kind;			/* of what the batch holds */
+	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
-	Dictionary *numbers;		/* of DERIVED_NUMBERS */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -190,9 +189,13 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	derived->form = form;
 	derived->base = base;
 	derived->base_kind = column_kind(column->vartype);
-	derived->kind = form == DERIVED_VALUES ? column_kind(exprType(node)) : COLUMN_KIND_INT4;
+	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
+		COLUMN_KIND_INT4;
 	if (form == DERIVED_RANKS)
+	{
 		derived->labels.type = getBaseType(column->vartype);
+		derived->domain.labels = &derived->labels;
+	}
 	else
 	{
 		prepare_expression(&derived->evaluation, parent, node, column);
@@ -200,7 +203,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
 	if (form == DERIVED_NUMBERS)
-		derived->numbers = dictionary_make(exprType(node), exprCollation(node));
+		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
 	return derived;
 }
 
@@ -216,16 +219,10 @@ derived_has_numbers(const DerivedColumn *derived)
 	return derived->form == DERIVED_NUMBERS;
 }
 
-ColumnKind
-derived_kind(const DerivedColumn *derived)
+const ColumnDomain *
+derived_domain(const DerivedColumn *derived)
 {
-	return derived->kind;
-}
-
-EnumLabels *
-derived_labels(DerivedColumn *derived)
-{
-	return &derived->labels;
+	return &derived->domain;
 }
 
 void
@@ -239,7 +236,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 			.range = EMPTY_KEY_RANGE
 	};
 	if (derived->form == DERIVED_NUMBERS)
-		dictionary_begin(derived->numbers, numbers_limit);
+		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->evaluation.econtext)
 		ResetExprContext(derived->evaluation.econtext);
@@ -303,7 +300,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	if (isnull)
 		return STATE_NULL;
 	if (derived->form == DERIVED_VALUES)
-		*value = column_value(derived->kind, datum) - column_kind_bias(derived->kind);
+		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
 	else
 	{
 		bool		numbered;
@@ -311,7 +308,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 
 		/* Hash and equality functions leave memory behind. */
 		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
-		numbered = dictionary_find(derived->numbers, datum, &number);
+		numbered = dictionary_find(derived->domain.dictionary, datum, &number);
 		MemoryContextSwitchTo(old);
 		*value = (int32) number;
 		return numbered ? STATE_VALUE : STATE_REFUSED;
@@ -562,8 +559,8 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	Memo	   *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
-	begin_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE :
-											   BATCH_KEYS));
+	begin_batch(derived, batch, BATCH_NULLS |
+				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
 	memo->rows += base->n;
 	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
@@ -593,22 +590,6 @@ int
 derived_nrefused(const DerivedColumn *derived)
 {
 	return derived->nrefused;
-}
-
-/* --- reading */
-
-Datum
-derived_datum(DerivedColumn *derived, int64 value)
-{
-	switch (derived->form)
-	{
-		case DERIVED_RANKS:
-			return ObjectIdGetDatum(enum_label_at(&derived->labels, (int) value));
-		case DERIVED_NUMBERS:
-			return dictionary_value(derived->numbers, (uint32) value);
-		default:
-			return column_datum(derived->kind, value + column_kind_bias(derived->kind));
-	}
 }
 
 /* --- between processes */

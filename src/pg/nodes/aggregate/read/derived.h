@@ -40,7 +40,11 @@ extern bool derived_is(const DerivedColumn *derived, const Expr *expression, Der
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
 
-extern ColumnKind derived_kind(const DerivedColumn *derived);
+/*
+ * Returns what the batch holds: values of the expression's kind, ranks of labels or numbers.  It is
+ * the column's; what it points to is of the execution.
+ */
+extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 
 /*
  * Begins an execution, whose memory is the current memory context: memo and numbers of
@@ -62,14 +66,6 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
 #define DERIVED_REFUSED 2
 
 extern int	derived_nrefused(const DerivedColumn *derived);
-
-/*
- * Returns the Datum of a value that is not NULL, as a batch holds it; valid until derived_begin.
- */
-extern Datum derived_datum(DerivedColumn *derived, int64 value);
-
-/* Returns the labels of DERIVED_RANKS, which are the column's and valid until derived_begin. */
-extern EnumLabels *derived_labels(DerivedColumn *derived);
 
 /*
  * Returns what a value of a batch is in every process, an enum's label for its rank;

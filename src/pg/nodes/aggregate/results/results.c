@@ -66,7 +66,7 @@ struct AggregateResult
 												 * aggregates */
 	MemoryContext memory;		/* of the constants of an execution */
 	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
-	EnumLabels *labels;			/* whose ranks the values are, or NULL */
+	ColumnDomain domain;		/* of the values */
 
 	/* of a group */
 	GroupCounts counts;			/* as begin was given them */
@@ -138,6 +138,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->keys.context = context;
+	result->domain.kind = answer->kind;
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
 	if (aggref_has_state(answer))
@@ -176,18 +177,9 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 }
 
 void
-aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels)
+aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain)
 {
-	result->labels = labels;
-}
-
-/* Returns a value of the runs as a Datum; the rank of a label as the label. */
-static Datum
-value_datum(const AggregateResult *result, int64 value)
-{
-	if (result->labels)
-		return ObjectIdGetDatum(enum_label_at(result->labels, (int) value));
-	return column_datum(result->answer.kind, value);
+	result->domain = *domain;
 }
 
 static void
@@ -247,8 +239,8 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
 
 		result->row.value = column_value(column_kind(type), result->constants[0].value);
-		if (result->labels)
-			result->row.value = enum_label_rank(result->labels, (Oid) result->row.value,
+		if (result->domain.labels)
+			result->row.value = enum_label_rank(result->domain.labels, (Oid) result->row.value,
 												&result->row.no_peers);
 	}
 }
@@ -301,9 +293,9 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 		case AGGREGATE_FUNCTION_AVG:
 			return average_of(result, summary);
 		case AGGREGATE_FUNCTION_MIN:
-			return value_datum(result, summary->min);
+			return column_domain_datum(&result->domain, summary->min);
 		case AGGREGATE_FUNCTION_MAX:
-			return value_datum(result, summary->max);
+			return column_domain_datum(&result->domain, summary->max);
 		default:
 			elog(ERROR, "aggregate %u needs the values in order", result->aggref->aggfnoid);
 	}
@@ -561,7 +553,7 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	size_t		done;
 
 	/* A function that returns some of the values gets the labels of their ranks. */
-	if (result->labels == NULL ||
+	if (result->domain.labels == NULL ||
 		!(result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG))
 	{
 		take_values(result, values, counts, nruns);
@@ -573,7 +565,7 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 		size_t		i;
 
 		for (i = 0; i < n; i++)
-			labels[i] = enum_label_at(result->labels, (int) values[done + i]);
+			labels[i] = enum_label_at(result->domain.labels, (int) values[done + i]);
 		take_values(result, labels, counts + done, n);
 	}
 }
@@ -629,7 +621,7 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 	{
 		case AGGREGATE_FUNCTION_MODE:
 			*isnull = result->mode_count == 0;
-			return *isnull ? (Datum) 0 : value_datum(result, result->mode);
+			return *isnull ? (Datum) 0 : column_domain_datum(&result->domain, result->mode);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			return value_array_end(&result->array, isnull);
 		case AGGREGATE_FUNCTION_MULTISET_AGG:

@@ -3,8 +3,8 @@
  *		The value of one aggregate call for group after group, from the runs of the
  *		group's values or from their summary.
  *
- * Values are those of pg/values/value.h, or ranks of an enum's labels.  Results, NULLs and
- * errors are as the aggregate functions of PostgreSQL have them.
+ * What values stand for their domain says (pg/values/domain.h).  Results, NULLs and errors are as
+ * the aggregate functions of PostgreSQL have them.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
@@ -14,7 +14,6 @@
 #include "nodes/execnodes.h"
 #include "utils/dsa.h"
 
-#include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
 #include "pg/nodes/aggregate/results/rights.h"
@@ -55,10 +54,10 @@ extern AggregateResult *aggregate_result_make(const Aggref *aggref, const Aggreg
 											  PlanState *parent, const SortContext *context);
 
 /*
- * Sets the labels of a call that wants an enum's values in order (enum_order): the values given
- * below are their ranks.  The labels are the caller's, and must live as long as the execution.
+ * Sets what the values given below stand for, before the first execution, unless they are values of
+ * the answer's kind.  The domain is the caller's.
  */
-extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels);
+extern void aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain);
 
 /*
  * Evaluates direct arguments: once for each execution, before the first group.  Without a
