@@ -58,21 +58,42 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
+/* Returns the index of the batch of a column that is read. */
+static int
+find_column(const GroupsState *node, const Var *column)
+{
+	const List *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	int			batch = 0;
+
+	while (list_nth_int(columns, batch) != column->varattno)
+		batch++;
+	return batch;
+}
+
 /*
- * Returns the index of the batch that an expression derives from batch base.  Groups and
- * aggregates of one expression and form share one column, which the first of them makes.
+ * Returns the index of the batch of an expression in this form, which is a column if the form is
+ * DERIVED_NONE, for rows that pass a filter; filter is the index of the filter's batch, or -1.
+ * Groups and aggregates of one expression and form share a derived column, which the first of them
+ * makes.
  */
 static int
-find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
+find_batch(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
+	List	   *columns = expression_columns(expression, 0);
+	int		   *bases;
+	ListCell   *lc;
 	int			d;
 
+	if (form == DERIVED_NONE)
+		return find_column(node, linitial(columns));
 	for (d = 0; d < node->derived.n; d++)
-		if (derived_is(node->derived.columns[d], expression, form))
-			break;
-	if (d == node->derived.n)
-		node->derived.columns[node->derived.n++] =
-			derived_make(&node->css.ss.ps, expression, form, base);
+		if (derived_is(node->derived.columns[d], expression, form, filter))
+			return node->nread + d;
+	bases = palloc_array(int, list_length(columns));
+	foreach(lc, columns)
+		bases[foreach_current_index(lc)] = find_column(node, lfirst_node(Var, lc));
+	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
+															columns, bases, filter);
 	return node->nread + d;
 }
 
@@ -101,20 +122,19 @@ describe_groups(GroupsState *node)
 	{
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
-		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
+		DerivedForm form = (DerivedForm) list_nth_int(groups, first);
 		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
 
-		group->column = list_nth_int(groups, first);
+		group->column = find_batch(node, scan_expression(node, g), form, -1);
 		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
-		group->descending = list_nth_int(groups, first + 2) != 0;
-		group->nulls_first = list_nth_int(groups, first + 3) != 0;
+		group->descending = list_nth_int(groups, first + 1) != 0;
+		group->nulls_first = list_nth_int(groups, first + 2) != 0;
 		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
 		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
 			continue;
-		group->column = find_derived(node, scan_expression(node, g), form, group->column);
 		node->derived.of_groups[g] = derived_of_batch(node, group->column);
 		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
 		group->kind = node->group_domains[g].kind;
@@ -129,27 +149,21 @@ describe_groups(GroupsState *node)
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
 	int			s;
 
-	if (answer->column)
+	if (filter >= 0)
+		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
+	if (answer->argument)
 	{
-		source.column = 0;
-		while (list_nth_int(columns, source.column) != answer->column->varattno)
-			source.column++;
-		source.kind = answer->kind;
-		if (answer->enum_order)
-		{
-			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
-										 source.column);
-			source.kind = derived_domain(derived_of_batch(node, source.column))->kind;
-		}
+		source.column = answer->enum_order ?
+			find_batch(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+			find_batch(node, answer->argument, answer->form, source.filter);
+		source.kind = source.column < node->nread ? answer->kind :
+			derived_domain(derived_of_batch(node, source.column))->kind;
 	}
 	else if (filter < 0)
 		return -1;
-	if (filter >= 0)
-		source.filter = list_length(columns) + filter;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
 			node->value_sources[s].filter == source.filter)

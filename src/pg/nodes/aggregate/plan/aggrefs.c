@@ -28,6 +28,7 @@
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
 /* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
@@ -176,28 +177,39 @@ own_function(const Aggref *aggref)
 }
 
 /*
- * Notes the column of relation rti that an expression is, perhaps relabelled as the base type of
- * its domain; false if it is none that is read.  Another relabelling, such as that of an int4 as
- * an oid, may be in another order.
+ * Notes the argument that an expression of columns of relation rti is; false if it is not read. It
+ * is a column, perhaps relabelled as the base type of its domain, or computed: another relabelling,
+ * such as that of an int4 as an oid, may be in another order.  Enums are read as OIDs, so that
+ * computed ones are in no order.
  */
 static bool
-find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			type = exprType((const Node *) expression);
 	Var		   *column = plain_column(expression);
 
-	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 ||
-		(type != column->vartype && getBaseType(type) != getBaseType(column->vartype)))
+	if (expression_columns(expression, rti) == NIL)
 		return false;
-	answer->column = column;
-	answer->kind = column_kind(column->vartype);
-	return answer->kind != COLUMN_KIND_NONE;
+	answer->argument = expression;
+	answer->kind = column_kind(type);
+	if (column && (type == column->vartype || getBaseType(type) == getBaseType(column->vartype)))
+		answer->column = column;
+	else if (answer->function == AGGREGATE_FUNCTION_COUNT && !answer->distinct &&
+			 answer->kind == COLUMN_KIND_NONE)
+	{
+		answer->form = DERIVED_NULLS;
+		answer->kind = COLUMN_KIND_BOOL;
+	}
+	else
+		answer->form = DERIVED_VALUES;
+	return answer->kind != COLUMN_KIND_NONE &&
+		(answer->column || answer->kind != COLUMN_KIND_ENUM);
 }
 
 /*
  * Returns the argument of an expression that calls one of these conversion functions; else NULL.
  */
-static const Expr *
+static Expr *
 converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
 {
 	const FuncExpr *function;
@@ -208,7 +220,7 @@ converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
 	if (function->funcid != function1 && function->funcid != function2 &&
 		function->funcid != function3)
 		return NULL;
-	return (const Expr *) linitial(function->args);
+	return (Expr *) linitial(function->args);
 }
 
 /* Whether an expression has one value for a whole execution of the query. */
@@ -258,20 +270,20 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
+	Expr	   *argument;
 	bool		ordered = answer->function == AGGREGATE_FUNCTION_MIN ||
 	answer->function == AGGREGATE_FUNCTION_MAX;
 
 	if (list_length(aggref->args) != 1)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	if (!find_answer_column(argument, rti, answer))
+	answer->distinct = aggref->aggdistinct != NIL && !ordered;
+	if (!find_argument(argument, rti, answer))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
 	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
-	if (aggref->aggdistinct != NIL && !ordered)
+	if (answer->distinct)
 	{
-		answer->distinct = true;
 		answer->needs = AGGREGATE_NEEDS_RUNS;
 		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
 			lookup_type_cache(exprType((const Node *) argument), TYPECACHE_EQ_OPR)->eq_opr;
@@ -283,15 +295,13 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
-	const Expr *column;
-	const Expr *inner = NULL;
+	Expr	   *argument;
+	Expr	   *inner = NULL;
 
 	if (list_length(aggref->args) != 1 || list_length(aggref->aggorder) != 1 ||
 		!are_constants(aggref->aggdirectargs))
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	column = argument;
 	switch (answer->function)
 	{
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
@@ -312,10 +322,8 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		default:
 			break;
 	}
-	if (inner != NULL)
-		column = inner;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(column, rti, answer) &&
+	return find_argument(inner != NULL ? inner : argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, aggref->aggorder),
 				   exprType((const Node *) argument), answer);
 }
@@ -325,14 +333,14 @@ static bool
 answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
-	const Expr *argument;
+	Expr	   *argument;
 
 	if (list_length(aggref->args) != 1 || order == NIL)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(argument, rti, answer) &&
+	return find_argument(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
 }
@@ -346,7 +354,7 @@ static bool
 answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const TargetEntry *argument;
-	const Expr *inner;
+	Expr	   *inner;
 	int			i;
 
 	if (aggref->aggdistinct != NIL || aggref->args == NIL)
@@ -360,8 +368,8 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			return false;
 	}
 	inner = converted(argument->expr, F_INT4_INT2, F_INT4_INT2, F_INT4_INT2);
-	if (!find_answer_column(inner != NULL ? inner : argument->expr, rti, answer) ||
-		!column_type_is_key(answer->column->vartype))
+	if (!find_argument(inner != NULL ? inner : argument->expr, rti, answer) ||
+		answer->column == NULL || !column_type_is_key(answer->column->vartype))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
 	if (aggref->aggorder != NIL)

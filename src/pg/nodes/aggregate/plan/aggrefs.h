@@ -13,6 +13,7 @@
 
 #include "nodes/primnodes.h"
 
+#include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
 
 typedef enum AggregateFunction
@@ -58,7 +59,9 @@ typedef struct AggregateAnswer
 {
 	AggregateFunction function;
 	AggregateNeeds needs;		/* how much of the values it has to be shown */
-	Var		   *column;			/* the argument, without conversions; NULL for count(*) */
+	Expr	   *argument;		/* without conversions; NULL for count(*) */
+	Var		   *column;			/* the argument if it is a column; else NULL */
+	DerivedForm form;			/* DERIVED_NONE of a column */
 	ColumnKind	kind;			/* of the argument */
 	bool		enum_order;		/* an enum's values must be in the order of its labels */
 	bool		distinct;		/* each value counts once; false for min and max, to which it is
@@ -72,9 +75,11 @@ typedef struct AggregateAnswer
  * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
  * *answer says how; it points into aggref.
  *
- * False for calls whose argument is no plain column of a kind that is read, whose ORDER BY is not
- * that of the argument by its type's default operator class, or whose direct arguments and options
- * depend on the row.  FILTER is not looked at.  A partial call is answered if aggref_has_state.
+ * False for calls whose argument is neither a column nor an expression of columns whose values are
+ * of a kind that is read, whose ORDER BY is not that of the argument by its type's default operator
+ * class, or whose direct arguments and options depend on the row.  count, unless of DISTINCT, takes
+ * expressions of all types.  FILTER is not looked at.  A partial call is answered if
+ * aggref_has_state.
  * The planner must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);

@@ -14,6 +14,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/values/values.h"
 
@@ -29,35 +30,6 @@ find_group(const GroupsQuery *query, Node *expression)
 	return NULL;
 }
 
-/*
- * The one column of relation rti that an expression is of, perhaps several times, if
- * the expression's value depends on nothing else for a whole execution; else NULL.
- */
-static Var *
-column_of_expression(Node *expression, Index rti)
-{
-	List	   *columns = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES |
-										  PVC_INCLUDE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
-	Var		   *column = NULL;
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		Var		   *other = (Var *) lfirst(lc);
-
-		if (!IsA(other, Var) || other->varno != (int) rti || other->varlevelsup != 0 ||
-			other->varattno <= 0 || (column && column->varattno != other->varattno))
-			return NULL;
-		column = other;
-	}
-	if (column == NULL || column_kind(column->vartype) == COLUMN_KIND_NONE)
-		return NULL;
-	if (IsA(expression, Var))
-		return column;
-	return contain_subplans(expression) || expression_returns_set(expression) ||
-		contain_volatile_functions(expression) ? NULL : column;
-}
-
 /* How the values of a grouping expression are read, if they can be. */
 static bool
 find_form(QueryGroup *group, const SortGroupClause *clause)
@@ -68,7 +40,11 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 
 	/* A column may be relabelled as the base type of its domain. */
 	if (column && getBaseType(column->vartype) == group->type)
+	{
+		if (kind == COLUMN_KIND_NONE)
+			return false;
 		group->form = DERIVED_NONE;
+	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
 	else
@@ -79,6 +55,16 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 			return false;
 	}
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
+}
+
+/* Notes columns that are to be read. */
+static void
+note_columns(GroupsQuery *query, const List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		query->columns = list_append_unique_int(query->columns, lfirst_node(Var, lc)->varattno);
 }
 
 /* Notes the grouping columns; false if one of them is not answered. */
@@ -95,8 +81,8 @@ note_groups(GroupsQuery *query, List *clauses, List *tlist)
 
 		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
 		group->type = getBaseType(exprType((Node *) group->expression));
-		group->column = column_of_expression((Node *) group->expression, query->rti);
-		if (group->column == NULL || !find_form(group, clause))
+		group->columns = expression_columns(group->expression, query->rti);
+		if (group->columns == NIL || !find_form(group, clause))
 			return false;
 		if (find_group(query, (Node *) group->expression) == NULL)
 			query->ngroups++;
@@ -134,8 +120,8 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer->column)
-		query->columns = list_append_unique_int(query->columns, answer->column->varattno);
+	if (answer->argument)
+		note_columns(query, expression_columns(answer->argument, query->rti));
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
 	query->states &= aggref_has_state(answer);
@@ -212,21 +198,37 @@ groups_query_has_numbers(const GroupsQuery *query)
 	return false;
 }
 
-/*
- * Whether one of n groups is the column of which another group is: rows that are alike in the
- * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.
- */
+/* Whether one of n groups is this column. */
 static bool
-is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
+has_column(const QueryGroup *groups, int n, const Var *column)
 {
 	int			g;
 
 	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) && !IsA(group->expression, Var) &&
-			groups[g].column->varattno == group->column->varattno)
+		if (IsA(groups[g].expression, Var) &&
+			((const Var *) groups[g].expression)->varattno == column->varattno)
 			return true;
 	return false;
+}
+
+/*
+ * Whether the columns of which a group is are among n groups: rows that are alike in the columns
+ * are alike in what is computed from them, which need not be a group, then, but is computed for
+ * each group that is returned.
+ */
+static bool
+is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
+{
+	ListCell   *lc;
+
+	if (IsA(group->expression, Var))
+		return false;
+	foreach(lc, group->columns)
+	{
+		if (!has_column(groups, n, lfirst_node(Var, lc)))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -306,8 +308,7 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
 	for (g = 0; g < query->ngroups; g++)
-		query->columns = list_append_unique_int(query->columns,
-												query->groups[g].column->varattno);
+		note_columns(query, query->groups[g].columns);
 	order_groups(root, query);
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

@@ -16,7 +16,7 @@
 typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
-	Var		   *column;			/* the one column that the expression is of */
+	List	   *columns;		/* Vars that the expression is of */
 	DerivedForm form;			/* how its values are read */
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;		/* in the order of the groups */

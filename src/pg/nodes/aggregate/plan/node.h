@@ -30,8 +30,7 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as the query names
 								 * them */
 	GROUPS_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what they are there */
-	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index in
-								 * GROUPS_PLAN_COLUMNS of the column that it is or has, its
+	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: its
 								 * DerivedForm, descending, NULLs first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
@@ -41,15 +40,16 @@ typedef enum GroupsPlanList
 } GroupsPlanList;
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
-#define GROUPS_PLAN_NUMBERS 4
+#define GROUPS_PLAN_NUMBERS 3
 
-/* What the values of a grouping column are. */
+/* What the values of a grouping column, or of an aggregate's argument, are. */
 typedef enum DerivedForm
 {
 	DERIVED_NONE,				/* of a column of the table */
 	DERIVED_RANKS,				/* places of a column's labels in the order of their enum */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
-	DERIVED_NUMBERS				/* numbers of the values of another expression */
+	DERIVED_NUMBERS,			/* numbers of the values of another expression */
+	DERIVED_NULLS				/* 0 for each value of an expression of any type */
 } DerivedForm;
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H */

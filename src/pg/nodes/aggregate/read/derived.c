@@ -13,19 +13,19 @@
  * - If most rows have values that are not in it, it would only grow, and each row is evaluated.
  * - Arithmetic takes no longer than a look-up in a hash table: without the array each row is
  *	 evaluated.
+ *
+ * Values of several columns together hardly repeat: there is no memo of them.
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
+#include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
 /* What a value of the base column becomes. */
@@ -95,15 +95,6 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-/* Evaluating the expression. */
-typedef struct Evaluation
-{
-	ExprContext *econtext;		/* whose memory by tuple a value is in */
-	TupleTableSlot *slot;		/* of the base column's value */
-	ExprState  *state;
-	int16		typlen;			/* of the expression's type */
-} Evaluation;
-
 /* What values, or blocks of them, become; of an execution. */
 typedef struct Memo
 {
@@ -126,14 +117,16 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;		/* of one column */
+	const Expr *expression;
 	DerivedForm form;
-	int			base;			/* index of the base column's batch */
-	ColumnKind	base_kind;		/* of the base column */
+	int			nbases;			/* columns that the expression is of */
+	const int  *bases;			/* indexes of their batches */
+	int			filter;			/* index of the batch of the filter; -1: none */
+	ColumnKind	base_kind;		/* of the first of the columns */
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
-	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
+	RowExpression row;			/* unless the form is DERIVED_RANKS */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -145,60 +138,43 @@ struct DerivedColumn
 
 /* --- describing */
 
-/* In place of the column, whichever its number, the only column of a slot. */
-static Node *
-replace_column(Node *node, void *context)
+/* The kind of what a batch of an expression holds in a form. */
+static ColumnKind
+form_kind(DerivedForm form, const Expr *expression)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
+	switch (form)
 	{
-		Var		   *column = copyObject((Var *) node);
-
-		column->varno = INNER_VAR;
-		column->varattno = 1;
-		return (Node *) column;
+		case DERIVED_VALUES:
+			return column_kind(exprType((const Node *) expression));
+		case DERIVED_NULLS:
+			return COLUMN_KIND_BOOL;
+		default:
+			return COLUMN_KIND_INT4;
 	}
-	return expression_tree_mutator(node, replace_column, context);
-}
-
-/* Prepares the evaluation of an expression of a column. */
-static void
-prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, const Var *column)
-{
-	TupleDesc	desc = CreateTemplateTupleDesc(1);
-
-	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
-	TupleDescInitEntryCollation(desc, 1, column->varcollid);
-	TupleDescFinalize(desc);
-	evaluation->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	evaluation->econtext = CreateExprContext(parent->state);
-	evaluation->econtext->ecxt_innertuple = evaluation->slot;
-	evaluation->state = ExecInitExpr((Expr *) replace_column(expression, NULL), parent);
-	evaluation->typlen = get_typlen(exprType(expression));
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, const List *columns, int *bases,
+			 int filter)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
-	const Var  *column = linitial(pull_var_clause(node, 0));
 
 	derived->expression = expression;
 	derived->form = form;
-	derived->base = base;
-	derived->base_kind = column_kind(column->vartype);
-	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
-		COLUMN_KIND_INT4;
+	derived->nbases = list_length(columns);
+	derived->bases = bases;
+	derived->filter = filter;
+	derived->base_kind = column_read_kind(linitial_node(Var, columns)->vartype);
+	derived->domain.kind = form_kind(form, expression);
 	if (form == DERIVED_RANKS)
 	{
-		derived->labels.type = getBaseType(column->vartype);
+		derived->labels.type = getBaseType(exprType(node));
 		derived->domain.labels = &derived->labels;
 	}
 	else
 	{
-		prepare_expression(&derived->evaluation, parent, node, column);
+		row_expression_make(&derived->row, parent, expression, columns, bases);
 		derived->blocks = expression_blocks(node);
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
@@ -208,9 +184,16 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 }
 
 bool
-derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form)
+derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form, int filter)
 {
-	return derived->form == form && equal(derived->expression, expression);
+	return derived->form == form && (derived->filter < 0 || derived->filter == filter) &&
+		equal(derived->expression, expression);
+}
+
+int
+derived_base(const DerivedColumn *derived)
+{
+	return derived->bases[0];
 }
 
 bool
@@ -233,35 +216,16 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE
+			.range = EMPTY_KEY_RANGE,.given_up = derived->nbases > 1
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->evaluation.econtext)
-		ResetExprContext(derived->evaluation.econtext);
+	if (derived->row.state)
+		row_expression_begin(&derived->row);
 }
 
 /* --- a value */
-
-/* The expression's value of a value of the base column, in the context's memory by tuple. */
-static Datum
-evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
-{
-	const Evaluation *evaluation = &derived->evaluation;
-	TupleTableSlot *slot = evaluation->slot;
-	Datum		value;
-
-	ExecClearTuple(slot);
-	slot->tts_isnull[0] = base_null;
-	slot->tts_values[0] = base_null ? (Datum) 0 :
-		column_datum(derived->base_kind, base + column_kind_bias(derived->base_kind));
-	ExecStoreVirtualTuple(slot);
-	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
-	if (*isnull)
-		return (Datum) 0;
-	return MakeExpandedObjectReadOnly(value, false, evaluation->typlen);
-}
 
 /*
  * Returns the rank of a label that is in rows of the table.  Raises an error for a label that is
@@ -279,9 +243,9 @@ rank_of(DerivedColumn *derived, Oid label)
 	return rank;
 }
 
-/* Computes what a value of the base column becomes, as the batch is to hold it. */
+/* Computes what a row of the base columns becomes, as the batch is to hold it. */
 static DerivedState
-derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
+derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoryContext old;
 	Datum		datum;
@@ -290,24 +254,26 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	*value = 0;
 	if (derived->form == DERIVED_RANKS)
 	{
-		if (base_null)
+		const ColumnBatch *base = &batches[derived->bases[0]];
+
+		if (base->nnulls > 0 && base->nulls[i])
 			return STATE_NULL;
-		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_kind)));
+		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
+										 column_kind_bias(derived->base_kind)));
 		return STATE_VALUE;
 	}
-	ResetExprContext(derived->evaluation.econtext);
-	datum = evaluate(derived, base, base_null, &isnull);
+	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
 		return STATE_NULL;
 	if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
-	else
+	else if (derived->form == DERIVED_NUMBERS)
 	{
 		bool		numbered;
 		uint32		number;
 
 		/* Hash and equality functions leave memory behind. */
-		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
+		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
 		numbered = dictionary_find(derived->domain.dictionary, datum, &number);
 		MemoryContextSwitchTo(old);
 		*value = (int32) number;
@@ -435,9 +401,10 @@ find_entry(Memo *memo, int64 key)
  * memo: *entry, which is its state from now on.
  */
 static DerivedState
-derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *result)
+derive_row(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 key, uint8 *entry,
+		   int64 *result)
 {
-	DerivedState state = derive(derived, value, false, result);
+	DerivedState state = derive(derived, batches, i, result);
 
 	derived->memo.computed++;
 	if (*entry == STATE_UNKNOWN && (!derived->memo.by_blocks ||
@@ -451,14 +418,14 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *
 	return state;
 }
 
-/* Returns what NULL becomes, which is computed once in an execution. */
+/* Returns what NULL, which row i has, becomes: it is computed once in an execution. */
 static DerivedState
-derive_null(DerivedColumn *derived, int64 *value)
+derive_null(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoEntry  *null = &derived->memo.null;
 
 	if (null->state == STATE_UNKNOWN)
-		null->state = derive(derived, 0, true, &null->value);
+		null->state = derive(derived, batches, i, &null->value);
 	*value = null->value;
 	return (DerivedState) null->state;
 }
@@ -492,16 +459,26 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 	return batch;
 }
 
+/* The marks of the rows that a filter refuses; NULL if it refuses none. */
+static const uint8 *
+refused_rows(const DerivedColumn *derived, const ColumnBatch *batches)
+{
+	if (derived->filter < 0 || batches[derived->filter].nnulls == 0)
+		return NULL;
+	return batches[derived->filter].nulls;
+}
+
 /*
- * Fills the batch.  keys are the values of base, or their blocks.  By the array, which has room
- * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
- * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
- * each case.
+ * Fills the batch by the memo.  keys are the values of the base column, or their blocks.  By the
+ * array, which has room for the keys of all rows; or else by the hash table.  by_array, narrow_keys
+ * and narrow are constants, so that the compiler makes a loop for each case.
  */
 static pg_attribute_always_inline void
-fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys,
+fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch *keys,
 		   bool by_array, bool narrow_keys, bool narrow)
 {
+	const ColumnBatch *base = &batches[derived->bases[0]];
+	const uint8 *refused = refused_rows(derived, batches);
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
 	bool		nulls = base->nnulls > 0;
 	int64		lo = field_value(derived->memo.range.lo);
@@ -518,10 +495,13 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 		DerivedState state;
 		int64		value;
 
-		if (nulls && base->nulls[i])
-			state = derive_null(derived, &value);
-		else if (!by_array && derived->memo.given_up)
-			state = derive(derived, column_batch_value(base, i), false, &value);
+		if (refused && refused[i])
+		{
+			state = STATE_NULL;
+			value = 0;
+		}
+		else if (nulls && base->nulls[i])
+			state = derive_null(derived, batches, i, &value);
 		else
 		{
 			size_t		place = (size_t) ((uint64) key - (uint64) lo);
@@ -535,7 +515,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 			result = by_array ? &values[place] : &entry->value;
 			state = (DerivedState) *known;
 			if (unlikely(state == STATE_UNKNOWN || state == STATE_VARIES))
-				state = derive_row(derived, column_batch_value(base, i), key, known, result);
+				state = derive_row(derived, batches, i, key, known, result);
 			value = *result;
 		}
 		if (narrow)
@@ -550,10 +530,39 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 	derived->nrefused = nrefused;
 }
 
+/* Fills the batch by evaluating the expression for each row. */
+static void
+evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
+{
+	size_t		n = batches[derived->bases[0]].n;
+	const uint8 *refused = refused_rows(derived, batches);
+	BatchSpace	space = column_batch_space(&derived->batch, n);
+	size_t		nnulls = 0;
+	size_t		i;
+
+	derived->nrefused = 0;
+	for (i = 0; i < n; i++)
+	{
+		DerivedState state = STATE_NULL;
+		int64		value = 0;
+
+		if (refused == NULL || !refused[i])
+			state = derive(derived, batches, i, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = STATE_MARK(state);
+		nnulls += state == STATE_NULL;
+		derived->nrefused += state == STATE_REFUSED;
+	}
+	column_batch_add(&derived->batch, n, nnulls);
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	const ColumnBatch *base = &batches[derived->base];
+	const ColumnBatch *base = &batches[derived->bases[0]];
 	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
 	Memo	   *memo = &derived->memo;
@@ -573,14 +582,16 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);
 	}
-	if (memo->given_up || memo->hash)
-		fill_batch(derived, base, keys, false, keys->keys != NULL, batch->keys != NULL);
+	if (memo->given_up)
+		evaluate_batch(derived, batches);
+	else if (memo->hash)
+		fill_batch(derived, batches, keys, false, keys->keys != NULL, batch->keys != NULL);
 	else if (keys->keys)
-		batch->keys ? fill_batch(derived, base, keys, true, true, true) :
-			fill_batch(derived, base, keys, true, true, false);
+		batch->keys ? fill_batch(derived, batches, keys, true, true, true) :
+			fill_batch(derived, batches, keys, true, true, false);
 	else
-		batch->keys ? fill_batch(derived, base, keys, true, false, true) :
-			fill_batch(derived, base, keys, true, false, false);
+		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
+			fill_batch(derived, batches, keys, true, false, false);
 	if (!memo->given_up)
 		review_memo(memo);
 	return batch;
@@ -598,7 +609,7 @@ int64
 derived_serialize(const DerivedColumn *derived, int64 value)
 {
 	Assert(derived->form != DERIVED_NUMBERS);
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return value;
 	return (int64) enum_label_at(&derived->labels, (int) value);
 }
@@ -606,7 +617,7 @@ derived_serialize(const DerivedColumn *derived, int64 value)
 int64
 derived_deserialize(DerivedColumn *derived, int64 serialized)
 {
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return serialized;
 	return rank_of(derived, (Oid) serialized);
 }
