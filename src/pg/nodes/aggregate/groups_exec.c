@@ -58,42 +58,70 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
-/* Returns the index of the batch of a column that is read. */
+/* Returns the index of the batch of a column of the query that is read as numbers, or values. */
 static int
-find_column(const GroupsState *node, const Var *column)
+find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
-	const List *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
-	int			batch = 0;
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	int			c = 0;
 
-	while (list_nth_int(columns, batch) != column->varattno)
-		batch++;
-	return batch;
+	while (list_nth_int(columns, c) != attnum || list_nth_int(reads, c) != (int) read)
+		c++;
+	return c;
 }
 
 /*
- * Returns the index of the batch of an expression in this form, which is a column if the form is
- * DERIVED_NONE, for rows that pass a filter; filter is the index of the filter's batch, or -1.
- * Groups and aggregates of one expression and form share a derived column, which the first of them
- * makes.
+ * Returns what the batch of a column holds, whose dictionary is made unless there is one; collation
+ * is that in which its values are equal.
+ */
+static ColumnDomain
+domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
+{
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	ColumnRead	read = (ColumnRead) list_nth_int(reads, batch);
+	Oid			type = getBaseType(column->vartype);
+	ColumnDomain domain = {.kind = column_read_kind(type)};
+
+	if (read == READ_VALUES)
+		return domain;
+	if (node->images == NULL)
+		node->images = palloc0_array(ColumnImage, list_length(reads));
+	if (node->images[batch].dictionary == NULL)
+		node->images[batch].dictionary = read == READ_IDENTICAL ?
+			dictionary_make_identical(type) : dictionary_make(type, collation);
+	domain.kind = COLUMN_KIND_NUMBER;
+	domain.dictionary = node->images[batch].dictionary;
+	return domain;
+}
+
+/*
+ * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
+ * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
+ * expression and form share a derived column, which the first of them makes.
  */
 static int
-find_batch(GroupsState *node, Expr *expression, DerivedForm form, int filter)
+find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
 	List	   *columns = expression_columns(expression, 0);
-	int		   *bases;
+	RowInput   *inputs;
 	ListCell   *lc;
 	int			d;
 
-	if (form == DERIVED_NONE)
-		return find_column(node, linitial(columns));
 	for (d = 0; d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
-	bases = palloc_array(int, list_length(columns));
+	inputs = palloc_array(RowInput, list_length(columns));
 	foreach(lc, columns)
-		bases[foreach_current_index(lc)] = find_column(node, lfirst_node(Var, lc));
+	{
+		RowInput   *input = &inputs[foreach_current_index(lc)];
+
+		input->column = lfirst_node(Var, lc);
+		input->batch = find_column(node, input->column->varattno, expression_read(input->column));
+		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid);
+	}
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
-															columns, bases, filter);
+															list_length(columns), inputs, filter);
 	return node->nread + d;
 }
 
@@ -122,21 +150,30 @@ describe_groups(GroupsState *node)
 	{
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
-		DerivedForm form = (DerivedForm) list_nth_int(groups, first);
-		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
+		ColumnRead	read = (ColumnRead) list_nth_int(groups, first);
+		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
+		Expr	   *expression = scan_expression(node, g);
+		Oid			type = getBaseType(exprType((Node *) expression));
 
-		group->column = find_batch(node, scan_expression(node, g), form, -1);
-		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
-		group->descending = list_nth_int(groups, first + 1) != 0;
-		group->nulls_first = list_nth_int(groups, first + 2) != 0;
+		group->descending = list_nth_int(groups, first + 2) != 0;
+		group->nulls_first = list_nth_int(groups, first + 3) != 0;
 		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
-		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
-			continue;
-		node->derived.of_groups[g] = derived_of_batch(node, group->column);
-		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		{
+			const Var  *column = plain_column(expression);
+
+			group->column = find_column(node, column->varattno, read);
+			node->group_domains[g] = domain_of_column(node, group->column, column,
+													  exprCollation((Node *) expression));
+		}
+		else
+		{
+			group->column = find_derived(node, expression, form, -1);
+			node->derived.of_groups[g] = derived_of_batch(node, group->column);
+			node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		}
 		group->kind = node->group_domains[g].kind;
 	}
 }
@@ -156,9 +193,10 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	if (answer->argument)
 	{
-		source.column = answer->enum_order ?
-			find_batch(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
-			find_batch(node, answer->argument, answer->form, source.filter);
+		source.column = answer->form == DERIVED_NONE && !answer->enum_order ?
+			find_column(node, answer->column->varattno, READ_VALUES) :
+			answer->enum_order ? find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+			find_derived(node, answer->argument, answer->form, source.filter);
 		source.kind = source.column < node->nread ? answer->kind :
 			derived_domain(derived_of_batch(node, source.column))->kind;
 	}

@@ -118,7 +118,7 @@ find_fields(GroupsLookup *lookup, const GroupsState *node)
 
 	for (g = 0; g < node->ngroups; g++)
 	{
-		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS);
+		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS + 1);
 
 		lookup->fields[g] = node->groups[g];
 		if (form != DERIVED_NONE && form != DERIVED_RANKS)
@@ -138,7 +138,8 @@ groups_lookup_make(GroupsState *node)
 	GroupsLookup *lookup = palloc0_object(GroupsLookup);
 	int			i;
 
-	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1)
+	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1 ||
+		node->images)
 		return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (!note_output(lookup, node, &node->outputs[i]))

@@ -30,6 +30,42 @@ find_group(const GroupsQuery *query, Node *expression)
 	return NULL;
 }
 
+/* Has a column read. */
+static void
+add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	int			c;
+
+	for (c = 0; c < list_length(query->columns); c++)
+		if (list_nth_int(query->columns, c) == column &&
+			list_nth_int(query->reads, c) == (int) read)
+			return;
+	query->columns = lappend_int(query->columns, column);
+	query->reads = lappend_int(query->reads, read);
+}
+
+/* Has the columns of an expression read. */
+static void
+add_columns(GroupsQuery *query, const List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		add_column(query, column->varattno, expression_read(column));
+	}
+}
+
+/* Whether the values of a group are numbers. */
+static bool
+has_numbers(const QueryGroup *group)
+{
+	return group->form == DERIVED_NUMBERS ||
+		(group->form == DERIVED_NONE && group->read != READ_VALUES);
+}
+
 /* How the values of a grouping expression are read, if they can be. */
 static bool
 find_form(QueryGroup *group, const SortGroupClause *clause)
@@ -37,34 +73,25 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
+	bool		identical = kind != COLUMN_KIND_NONE ||
+	dictionary_equal_is_identical(group->type, collation);
 
-	/* A column may be relabelled as the base type of its domain. */
-	if (column && getBaseType(column->vartype) == group->type)
+	/* A column may be relabelled as the base type of its domain, or get another collation. */
+	group->read = READ_VALUES;
+	if (column && getBaseType(column->vartype) == group->type &&
+		(identical || collation == column->varcollid))
 	{
-		if (kind == COLUMN_KIND_NONE)
-			return false;
 		group->form = DERIVED_NONE;
+		if (kind == COLUMN_KIND_NONE)
+			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
 	else
-	{
 		group->form = DERIVED_NUMBERS;
-		if (!clause->hashable ||
-			(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
-			return false;
-	}
+	if (has_numbers(group) && !clause->hashable)
+		return false;
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
-}
-
-/* Notes columns that are to be read. */
-static void
-note_columns(GroupsQuery *query, const List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-		query->columns = list_append_unique_int(query->columns, lfirst_node(Var, lc)->varattno);
 }
 
 /* Notes the grouping columns; false if one of them is not answered. */
@@ -121,7 +148,7 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		}
 	}
 	if (answer->argument)
-		note_columns(query, expression_columns(answer->argument, query->rti));
+		add_columns(query, expression_columns(answer->argument, query->rti));
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
 	query->states &= aggref_has_state(answer);
@@ -193,19 +220,19 @@ groups_query_has_numbers(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_NUMBERS)
+		if (has_numbers(&query->groups[g]))
 			return true;
 	return false;
 }
 
-/* Whether one of n groups is this column. */
+/* Whether one of n groups is this column, and equal values of it are identical. */
 static bool
 has_column(const QueryGroup *groups, int n, const Var *column)
 {
 	int			g;
 
 	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) &&
+		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
 			((const Var *) groups[g].expression)->varattno == column->varattno)
 			return true;
 	return false;
@@ -308,7 +335,14 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
 	for (g = 0; g < query->ngroups; g++)
-		note_columns(query, query->groups[g].columns);
+	{
+		const QueryGroup *group = &query->groups[g];
+
+		if (group->form == DERIVED_NONE)
+			add_column(query, linitial_node(Var, group->columns)->varattno, group->read);
+		else
+			add_columns(query, group->columns);
+	}
 	order_groups(root, query);
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

@@ -17,7 +17,8 @@ typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
 	List	   *columns;		/* Vars that the expression is of */
-	DerivedForm form;			/* how its values are read */
+	ColumnRead	read;			/* as what it is read, if it is a column */
+	DerivedForm form;			/* what its values become */
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;		/* in the order of the groups */
 	bool		nulls_first;	/* in that order, too */
@@ -34,7 +35,8 @@ typedef struct GroupsQuery
 	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
-	List	   *columns;		/* attribute numbers of all columns to be read */
+	List	   *columns;		/* attribute numbers of all columns to be read ... */
+	List	   *reads;			/* ... and the ColumnRead of each */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* the order in which groups come */

@@ -29,9 +29,11 @@ typedef enum GroupsPlanList
 {
 	GROUPS_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as the query names
 								 * them */
+	GROUPS_PLAN_READS,			/* the ColumnRead of each of these columns */
 	GROUPS_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what they are there */
-	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: its
-								 * DerivedForm, descending, NULLs first */
+	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: the
+								 * ColumnRead of a column, its DerivedForm, descending, NULLs
+								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
 	GROUPS_PLAN_Count,
@@ -40,12 +42,21 @@ typedef enum GroupsPlanList
 } GroupsPlanList;
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
-#define GROUPS_PLAN_NUMBERS 3
+#define GROUPS_PLAN_NUMBERS 4
+
+/* As what a column is read.  A column may be read in more than one way. */
+typedef enum ColumnRead
+{
+	READ_VALUES,				/* the integers of its kind (column_read_kind) */
+	READ_EQUAL,					/* numbers of a dictionary of equal values */
+	READ_IDENTICAL				/* numbers of a dictionary of identical values, also where equal
+								 * values are identical */
+} ColumnRead;
 
 /* What the values of a grouping column, or of an aggregate's argument, are. */
 typedef enum DerivedForm
 {
-	DERIVED_NONE,				/* of a column of the table */
+	DERIVED_NONE,				/* of a column of the table, or numbers of its values */
 	DERIVED_RANKS,				/* places of a column's labels in the order of their enum */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
 	DERIVED_NUMBERS,			/* numbers of the values of another expression */

@@ -119,10 +119,9 @@ struct DerivedColumn
 {
 	const Expr *expression;
 	DerivedForm form;
-	int			nbases;			/* columns that the expression is of */
-	const int  *bases;			/* indexes of their batches */
+	int			ninputs;		/* columns that the expression is of */
+	const RowInput *inputs;
 	int			filter;			/* index of the batch of the filter; -1: none */
-	ColumnKind	base_kind;		/* of the first of the columns */
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
@@ -154,18 +153,17 @@ form_kind(DerivedForm form, const Expr *expression)
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, const List *columns, int *bases,
-			 int filter)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
+			 const RowInput *inputs, int filter)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
 
 	derived->expression = expression;
 	derived->form = form;
-	derived->nbases = list_length(columns);
-	derived->bases = bases;
+	derived->ninputs = ninputs;
+	derived->inputs = inputs;
 	derived->filter = filter;
-	derived->base_kind = column_read_kind(linitial_node(Var, columns)->vartype);
 	derived->domain.kind = form_kind(form, expression);
 	if (form == DERIVED_RANKS)
 	{
@@ -174,7 +172,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, const List *
 	}
 	else
 	{
-		row_expression_make(&derived->row, parent, expression, columns, bases);
+		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
 		derived->blocks = expression_blocks(node);
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
@@ -193,7 +191,7 @@ derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm for
 int
 derived_base(const DerivedColumn *derived)
 {
-	return derived->bases[0];
+	return derived->inputs[0].batch;
 }
 
 bool
@@ -216,7 +214,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE,.given_up = derived->nbases > 1
+			.range = EMPTY_KEY_RANGE,.given_up = derived->ninputs > 1
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
@@ -254,12 +252,12 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 	*value = 0;
 	if (derived->form == DERIVED_RANKS)
 	{
-		const ColumnBatch *base = &batches[derived->bases[0]];
+		const ColumnBatch *base = &batches[derived->inputs[0].batch];
 
 		if (base->nnulls > 0 && base->nulls[i])
 			return STATE_NULL;
 		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
-										 column_kind_bias(derived->base_kind)));
+										 column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
 	}
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
@@ -338,7 +336,7 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &memo->range, field_limits(derived->base_kind),
+			key_range_extend(&wider, &memo->range, field_limits(derived->inputs[0].domain.kind),
 							 Min(n, most - n - nbefore));
 		make_array(memo, derived->memory, wider);
 	}
@@ -446,6 +444,21 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
+/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+static void
+add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
+{
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
+
+	if (dictionary == NULL)
+		field_range_add_batch(range, keys);
+	else if (dictionary_size(dictionary) > 0)
+	{
+		key_range_put(range, field_image(0));
+		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+	}
+}
+
 /* The blocks of the rows of base, in place of their values. */
 static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
@@ -469,18 +482,21 @@ refused_rows(const DerivedColumn *derived, const ColumnBatch *batches)
 }
 
 /*
- * Fills the batch by the memo.  keys are the values of the base column, or their blocks.  By the
- * array, which has room for the keys of all rows; or else by the hash table.  by_array, narrow_keys
- * and narrow are constants, so that the compiler makes a loop for each case.
+ * Fills the batch by the memo.  keys are the values of the base column, or their blocks; of a value
+ * that its dictionary refuses nothing is kept.  By the array, which has room for the keys of all
+ * rows; or else by the hash table.  by_array, narrow_keys and narrow are constants, so that the
+ * compiler makes a loop for each case.
  */
 static pg_attribute_always_inline void
 fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch *keys,
 		   bool by_array, bool narrow_keys, bool narrow)
 {
-	const ColumnBatch *base = &batches[derived->bases[0]];
+	const ColumnBatch *base = &batches[derived->inputs[0].batch];
 	const uint8 *refused = refused_rows(derived, batches);
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
 	bool		nulls = base->nnulls > 0;
+	bool		unnumbered = dictionary && dictionary_nrefused(dictionary) > 0;
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
@@ -502,6 +518,8 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 		}
 		else if (nulls && base->nulls[i])
 			state = derive_null(derived, batches, i, &value);
+		else if (unnumbered && key < 0)
+			state = derive(derived, batches, i, &value);
 		else
 		{
 			size_t		place = (size_t) ((uint64) key - (uint64) lo);
@@ -534,7 +552,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 static void
 evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	size_t		n = batches[derived->bases[0]].n;
+	size_t		n = batches[derived->inputs[0].batch].n;
 	const uint8 *refused = refused_rows(derived, batches);
 	BatchSpace	space = column_batch_space(&derived->batch, n);
 	size_t		nnulls = 0;
@@ -562,7 +580,7 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	const ColumnBatch *base = &batches[derived->bases[0]];
+	const ColumnBatch *base = &batches[derived->inputs[0].batch];
 	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
 	Memo	   *memo = &derived->memo;
@@ -577,7 +595,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 
-		field_range_add_batch(&range, keys);
+		add_range(derived, keys, &range);
 		if (!key_range_is_empty(&range) &&
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);

@@ -25,19 +25,19 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
 typedef struct DerivedColumn DerivedColumn;
 
 /*
- * Makes the description of a column that is derived from the columns of expression, in the current
- * memory context, for a node.  form is not DERIVED_NONE.  columns are the Vars of the expression
- * (expression_columns), bases the indexes of their batches.  filter is the index of a batch:
- * where that is NULL the expression, which may fail, is not evaluated, and the row is NULL; or it
- * is -1.  The arguments must outlive the column.
+ * Makes the description of a column that is derived from the columns of expression, the inputs, in
+ * the current memory context, for a node.  form is not DERIVED_NONE; dictionaries of inputs are of
+ * identical values.  filter is the index of a batch: where that is NULL the expression, which may
+ * fail, is not evaluated, and the row is NULL; or it is -1.  The arguments must outlive the column.
  */
 extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form,
-								   const List *columns, int *bases, int filter);
+								   int ninputs, const RowInput *inputs, int filter);
 
 /*
  * Whether a column is that of an expression in a form, at least for the rows that pass a filter.

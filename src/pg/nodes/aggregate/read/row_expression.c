@@ -19,46 +19,41 @@ replace_column(Node *node, void *context)
 		return NULL;
 	if (IsA(node, Var))
 	{
+		const RowExpression *row = (const RowExpression *) context;
 		Var		   *column = copyObject((Var *) node);
-		ListCell   *lc;
+		int			i = 0;
 
+		while (row->inputs[i].column->varattno != column->varattno)
+			i++;
 		column->varno = INNER_VAR;
-		foreach(lc, (const List *) context)
-		{
-			if (lfirst_node(Var, lc)->varattno == ((Var *) node)->varattno)
-				column->varattno = foreach_current_index(lc) + 1;
-		}
+		column->varattno = i + 1;
 		return (Node *) column;
 	}
 	return expression_tree_mutator(node, replace_column, context);
 }
 
 void
-row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, const List *columns,
-					int *bases)
+row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int ninputs,
+					const RowInput *inputs)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(list_length(columns));
-	ListCell   *lc;
+	TupleDesc	desc = CreateTemplateTupleDesc(ninputs);
+	int			i;
 
-	row->ncolumns = list_length(columns);
-	row->bases = bases;
-	row->kinds = palloc_array(ColumnKind, row->ncolumns);
-	foreach(lc, columns)
+	row->ninputs = ninputs;
+	row->inputs = inputs;
+	for (i = 0; i < ninputs; i++)
 	{
-		const Var  *column = lfirst_node(Var, lc);
-		int			c = foreach_current_index(lc);
+		const Var  *column = inputs[i].column;
 
-		row->kinds[c] = column_read_kind(column->vartype);
-		TupleDescInitEntry(desc, c + 1, NULL, column->vartype, column->vartypmod, 0);
-		TupleDescInitEntryCollation(desc, c + 1, column->varcollid);
+		TupleDescInitEntry(desc, i + 1, NULL, column->vartype, column->vartypmod, 0);
+		TupleDescInitEntryCollation(desc, i + 1, column->varcollid);
 	}
 	TupleDescFinalize(desc);
 	row->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	ExecStoreAllNullTuple(row->slot);
 	row->econtext = CreateExprContext(parent->state);
 	row->econtext->ecxt_innertuple = row->slot;
-	row->state = ExecInitExpr((Expr *) replace_column((Node *) expression,
-													  unconstify(List *, columns)), parent);
+	row->state = ExecInitExpr((Expr *) replace_column((Node *) expression, row), parent);
 	row->typlen = get_typlen(exprType((Node *) expression));
 }
 
@@ -77,14 +72,15 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 	int			c;
 
 	ResetExprContext(row->econtext);
-	for (c = 0; c < row->ncolumns; c++)
+	for (c = 0; c < row->ninputs; c++)
 	{
-		const ColumnBatch *batch = &batches[row->bases[c]];
+		const RowInput *input = &row->inputs[c];
+		const ColumnBatch *batch = &batches[input->batch];
 
 		nulls[c] = batch->nnulls > 0 && batch->nulls[i];
 		values[c] = nulls[c] ? (Datum) 0 :
-			column_datum(row->kinds[c], column_batch_value(batch, i) +
-						 column_kind_bias(row->kinds[c]));
+			column_domain_datum(&input->domain, column_batch_value(batch, i) +
+								column_kind_bias(input->domain.kind));
 	}
 	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
 	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);

@@ -12,24 +12,31 @@
 
 #include "pg/values/values.h"
 
+/* A column of an expression. */
+typedef struct RowInput
+{
+	const Var  *column;
+	int			batch;			/* index of its batch */
+	ColumnDomain domain;		/* of what the batch holds */
+} RowInput;
+
 typedef struct RowExpression
 {
 	ExprState  *state;
 	ExprContext *econtext;		/* whose memory by tuple a value is in */
 	TupleTableSlot *slot;		/* of the columns' values, of no other */
 	int16		typlen;			/* of the expression's type */
-	int			ncolumns;
-	int		   *bases;			/* by column: the index of its batch */
-	ColumnKind *kinds;			/* by column: of what the batch holds */
+	int			ninputs;
+	const RowInput *inputs;
 } RowExpression;
 
 /*
- * Prepares the evaluation, in the current memory context, for a node.  columns are the Vars of the
- * expression (expression_columns), bases the indexes of their batches, which it keeps.  Checks the
- * user's right to call the expression's functions.
+ * Prepares the evaluation, in the current memory context, for a node.  inputs are the columns of
+ * the expression (expression_columns), and must outlive it.  Checks the user's right to call the
+ * expression's functions.
  */
 extern void row_expression_make(RowExpression *row, PlanState *parent, Expr *expression,
-								const List *columns, int *bases);
+								int ninputs, const RowInput *inputs);
 
 /* Frees the values of an execution before. */
 extern void row_expression_begin(RowExpression *row);
