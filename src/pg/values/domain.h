@@ -17,7 +17,7 @@ typedef struct ColumnDomain
 	ColumnKind	kind;			/* of the integers, which are values of this kind, unless they
 								 * are: */
 	EnumLabels *labels;			/* ranks of an enum's labels; or NULL */
-	Dictionary *dictionary;		/* numbers of values; or NULL */
+	Dictionary *dictionary;		/* numbers of values, which may be negative; or NULL */
 } ColumnDomain;
 
 /* Returns the Datum that an integer stands for, which belongs to labels or dictionary. */
