@@ -8,6 +8,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_state.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
 
 /*
  * The most runs that are read ahead to count the rows of a group.  Beyond these the rest of the

@@ -1,16 +1,18 @@
 /*
  * pair_state.h
- *		PairSorter: what pairs.c, which fills it, and pair_cursor.c, which reads it, share.  No other
- *		file includes it.
+ *		PairSorter: what pairs.c, which fills it, and pair_cursor.c, which reads it, share.  No
+ *		other file includes it.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_file.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
-#include "pg/nodes/aggregate/pairs/pairs.h"
+#include "pg/sort_context.h"
+#include "sort/sorter/long_sorter.h"
 
 /* Runs that are read from memory at once. */
 #define BLOCK_RUNS 1024
@@ -57,6 +59,7 @@ extern void run_source_open_memory(RunSource *source, LongSorter *sorter);
 extern size_t run_source_next(RunSource *source, const uint64 **codes, const uint64 **counts);
 
 /* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
-extern void pairs_write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding);
+extern void pairs_write_segment(struct PairSorter *pairs, LongSorter *sorter,
+								const PairCoding *coding);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H */

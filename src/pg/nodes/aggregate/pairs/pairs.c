@@ -8,6 +8,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_state.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
 
 /* --- the sorter */
 
