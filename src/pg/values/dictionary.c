@@ -167,6 +167,12 @@ dictionary_value(const Dictionary *dictionary, uint32 number)
 	return dictionary->values[number];
 }
 
+Datum
+dictionary_copy(const Dictionary *dictionary, Datum value)
+{
+	return datumCopy(value, dictionary->typbyval, dictionary->typlen);
+}
+
 size_t
 dictionary_size(const Dictionary *dictionary)
 {

@@ -59,6 +59,15 @@ typedef struct GroupsParallel
 	GroupsExchange *exchange;	/* NULL as well where core's Finalize Aggregate gets states */
 } GroupsParallel;
 
+/* Sources whose values are numbers that become ranks when all rows are in. */
+typedef struct GroupsRanks
+{
+	const DictionaryOrder **orders; /* by source; NULL: not needed yet, or it has no ranks */
+	size_t		room;			/* of the arrays, in runs */
+	int64	   *values;			/* of the runs of a group; of an execution, as counts are */
+	int64	   *counts;
+} GroupsRanks;
+
 typedef struct GroupsState
 {
 	CustomScanState css;		/* first, because core has pointers to it */
@@ -77,6 +86,8 @@ typedef struct GroupsState
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
+	ColumnDomain *source_domains;	/* by value source: what its values stand for */
+	GroupsRanks ranks;
 
 	int			nread;			/* batches that are read: columns, then filters */
 	GroupsDerived derived;
@@ -101,6 +112,9 @@ typedef struct GroupsState
  * group: an error in them is none where there is no group.
  */
 extern void groups_prepare_results(GroupsState *node);
+
+/* Forgets the order of dictionaries, which are to be filled anew. */
+extern void groups_forget_ranks(GroupsState *node);
 
 /*
  * Puts the values and aggregates of a group of node->reader into the scan tuple, which must be

@@ -25,7 +25,8 @@ struct PairSorter
 	size_t		limit;			/* bytes of memory */
 	PairCoding	coding;			/* of the pairs in memory, unless they are rows */
 	LongSorter *sorter;			/* pairs in memory, coded; NULL: they are rows */
-	PairRows   *rows;			/* where pairs need more than 64 bits; else NULL */
+	PairRows   *rows;			/* where pairs need more than 64 bits, or have type; else NULL */
+	const PairType *type;		/* of the values of rows; NULL: they are as batches hold them */
 	uint64		count;			/* values and markers added */
 	SorterStats flushed;		/* of the first pairs that were written to the file */
 
