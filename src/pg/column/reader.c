@@ -496,9 +496,11 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 		{
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
-			bool		wide = (scan->images && scan->images[b].make) ||
-			column_kind_is_wide(column_read_kind(type));
+			const ColumnImage *image = scan->images ? &scan->images[b] : NULL;
+			bool		wide = column_kind_is_wide(column_read_kind(type));
 
+			if (image && (image->make || image->dictionary))
+				wide = image->dictionary == NULL;
 			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}
 		else if (b >= scan->ncolumns + scan->nfilters)

@@ -64,19 +64,25 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	bool		missing_null;
 	Datum		missing;
 
-	column->kind = image && image->make ? COLUMN_KIND_IMAGE : column_read_kind(att->atttypid);
+	if (image && image->dictionary)
+		column->kind = COLUMN_KIND_NUMBER;
+	else if (image && image->make)
+		column->kind = COLUMN_KIND_IMAGE;
+	else
+		column->kind = column_read_kind(att->atttypid);
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
 	column->wide = !keys && column_kind_is_wide(column->kind);
 	column->length = att->attlen;
 	column->byval = att->attbyval;
-	if (column->kind == COLUMN_KIND_IMAGE)
-		column->image = *image;
 
 	/* Read as 0, whatever the kind. */
-	if (column->kind == COLUMN_KIND_IMAGE)
+	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER)
+	{
+		column->image = *image;
 		column->null = palloc0(sizeof(Datum));
+	}
 	else
 		column->null = stored_datum(column, column_datum(column->kind,
 														 column_kind_bias(column->kind)));
@@ -343,6 +349,9 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			Assert(column->wide);
 			READ_ROWS(space->wide, int64, stored);
 			break;
+		case COLUMN_KIND_NUMBER:
+			dictionary_read(column->image.dictionary, data, offset, n, column->null, keys);
+			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
 			make_images(column, data, offset, n, space->wide);
@@ -407,9 +416,14 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		bool		isnull;
 		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
 
-		if (!isnull)
-			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
-				: column_value(column->kind, datum);
+		if (isnull)
+			;
+		else if (column->kind == COLUMN_KIND_NUMBER)
+			value = dictionary_number(column->image.dictionary, datum);
+		else if (column->kind == COLUMN_KIND_IMAGE)
+			value = column->image.make(column->image.arg, datum);
+		else
+			value = column_value(column->kind, datum);
 		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
 	}
 }

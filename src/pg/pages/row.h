@@ -34,7 +34,7 @@ typedef struct RowColumn
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
-	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
+	ColumnImage image;			/* of COLUMN_KIND_IMAGE and COLUMN_KIND_NUMBER ... */
 	int16		length;			/* ... and of its values, as attlen ... */
 	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */

@@ -18,7 +18,7 @@ typedef struct ColumnDomain
 	ColumnKind	kind;			/* of the integers, which are values of this kind, unless they
 								 * are: */
 	EnumLabels *labels;			/* ranks of an enum's labels; or NULL */
-	Dictionary *dictionary;		/* numbers of values; or NULL */
+	Dictionary *dictionary;		/* numbers of values, which may be negative; or NULL */
 	const DictionaryOrder *order;	/* ranks of values, in place of numbers; or NULL */
 	bool		datums;			/* Datums of the dictionary's type, in place of numbers */
 } ColumnDomain;

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -58,6 +59,43 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
+/* Returns the index of the batch of a column of the query that is read as numbers, or values. */
+static int
+find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
+{
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	int			c = 0;
+
+	while (list_nth_int(columns, c) != attnum || list_nth_int(reads, c) != (int) read)
+		c++;
+	return c;
+}
+
+/*
+ * Returns the dictionary of a column that is read, which is made unless there is one; NULL if the
+ * column is read as values.  expression is the column, or has it in it; values are equal in its
+ * collation.
+ */
+static Dictionary *
+dictionary_of_column(GroupsState *node, int column, Expr *expression)
+{
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	ColumnRead	read = (ColumnRead) list_nth_int(reads, column);
+	Var		   *var = linitial_node(Var, pull_var_clause((Node *) expression, 0));
+	Oid			type = getBaseType(var->vartype);
+
+	if (read == READ_VALUES)
+		return NULL;
+	if (node->images == NULL)
+		node->images = palloc0_array(ColumnImage, list_length(reads));
+	if (node->images[column].dictionary == NULL)
+		node->images[column].dictionary = read == READ_IDENTICAL ?
+			dictionary_make_identical(type) :
+			dictionary_make(type, exprCollation((Node *) expression));
+	return node->images[column].dictionary;
+}
+
 /*
  * Returns the index of the batch that an expression derives from batch base.  Groups and
  * aggregates of one expression and form share one column, which the first of them makes.
@@ -72,7 +110,8 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 			break;
 	if (d == node->derived.n)
 		node->derived.columns[node->derived.n++] =
-			derived_make(&node->css.ss.ps, expression, form, base);
+			derived_make(&node->css.ss.ps, expression, form, base,
+						 dictionary_of_column(node, base, expression));
 	return node->nread + d;
 }
 
@@ -113,7 +152,13 @@ describe_groups(GroupsState *node)
 								 GetUserId());
 		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
+		{
+			node->group_domains[g].dictionary =
+				dictionary_of_column(node, group->column, scan_expression(node, g));
+			if (node->group_domains[g].dictionary)
+				node->group_domains[g].kind = group->kind = COLUMN_KIND_NUMBER;
 			continue;
+		}
 		group->column = find_derived(node, scan_expression(node, g), form, group->column);
 		node->derived.of_groups[g] = derived_of_batch(node, group->column);
 		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
@@ -129,15 +174,12 @@ describe_groups(GroupsState *node)
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
 	int			s;
 
 	if (answer->column)
 	{
-		source.column = 0;
-		while (list_nth_int(columns, source.column) != answer->column->varattno)
-			source.column++;
+		source.column = find_column(node, answer->column->varattno, READ_VALUES);
 		source.kind = answer->kind;
 		if (answer->enum_order)
 		{
@@ -149,7 +191,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	else if (filter < 0)
 		return -1;
 	if (filter >= 0)
-		source.filter = list_length(columns) + filter;
+		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
 			node->value_sources[s].filter == source.filter)

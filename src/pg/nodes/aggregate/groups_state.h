@@ -41,14 +41,15 @@ typedef struct GroupsDone
 
 typedef struct GroupsDerived
 {
+	bool		any;			/* there are some, or columns that are read as numbers */
 	int			n;				/* how many there are */
 	DerivedColumn **columns;	/* the batch of column d is number nread + d */
 	DerivedColumn **of_groups;	/* by grouping column; NULL: it is a column of the table */
 	DerivedColumn **of_sources; /* by value source; NULL: it is not derived */
 	ColumnBatch *batches;		/* the batches that were read, and behind them the n derived ones;
-								 * NULL if n = 0 */
+								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
-	RowSpill   *spill;			/* rows that the columns refused; NULL: none so far */
+	RowSpill   *spill;			/* rows that columns refused; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -90,6 +91,7 @@ typedef struct GroupsState
 	GroupsRanks ranks;
 
 	int			nread;			/* batches that are read: columns, then filters */
+	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	GroupsParallel parallel;

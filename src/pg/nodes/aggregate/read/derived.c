@@ -129,7 +129,7 @@ struct DerivedColumn
 	const Expr *expression;		/* of one column */
 	DerivedForm form;
 	int			base;			/* index of the base column's batch */
-	ColumnKind	base_kind;		/* of the base column */
+	ColumnDomain base_domain;	/* of what the base column's batch holds */
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
@@ -179,7 +179,8 @@ prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, 
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
+			 Dictionary *base_dictionary)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
@@ -188,7 +189,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	derived->expression = expression;
 	derived->form = form;
 	derived->base = base;
-	derived->base_kind = column_kind(column->vartype);
+	derived->base_domain.kind = base_dictionary ? COLUMN_KIND_NUMBER : column_kind(column->vartype);
+	derived->base_domain.dictionary = base_dictionary;
 	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
 		COLUMN_KIND_INT4;
 	if (form == DERIVED_RANKS)
@@ -255,7 +257,8 @@ evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 	ExecClearTuple(slot);
 	slot->tts_isnull[0] = base_null;
 	slot->tts_values[0] = base_null ? (Datum) 0 :
-		column_datum(derived->base_kind, base + column_kind_bias(derived->base_kind));
+		column_domain_datum(&derived->base_domain,
+							base + column_kind_bias(derived->base_domain.kind));
 	ExecStoreVirtualTuple(slot);
 	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
 	if (*isnull)
@@ -292,7 +295,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	{
 		if (base_null)
 			return STATE_NULL;
-		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_kind)));
+		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_domain.kind)));
 		return STATE_VALUE;
 	}
 	ResetExprContext(derived->evaluation.econtext);
@@ -372,7 +375,7 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &memo->range, field_limits(derived->base_kind),
+			key_range_extend(&wider, &memo->range, field_limits(derived->base_domain.kind),
 							 Min(n, most - n - nbefore));
 		make_array(memo, derived->memory, wider);
 	}
@@ -479,6 +482,21 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
+/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+static void
+add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
+{
+	const Dictionary *dictionary = derived->base_domain.dictionary;
+
+	if (dictionary == NULL)
+		field_range_add_batch(range, keys);
+	else if (dictionary_size(dictionary) > 0)
+	{
+		key_range_put(range, field_image(0));
+		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+	}
+}
+
 /* The blocks of the rows of base, in place of their values. */
 static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
@@ -493,7 +511,8 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 }
 
 /*
- * Fills the batch.  keys are the values of base, or their blocks.  By the array, which has room
+ * Fills the batch.  keys are the values of base, or their blocks; of a value that base's dictionary
+ * refuses nothing is kept.  By the array, which has room
  * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
  * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
  * each case.
@@ -503,7 +522,9 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 		   bool by_array, bool narrow_keys, bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const Dictionary *dictionary = derived->base_domain.dictionary;
 	bool		nulls = base->nnulls > 0;
+	bool		refused = dictionary && dictionary_nrefused(dictionary) > 0;
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
@@ -520,7 +541,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 
 		if (nulls && base->nulls[i])
 			state = derive_null(derived, &value);
-		else if (!by_array && derived->memo.given_up)
+		else if ((!by_array && derived->memo.given_up) || (refused && key < 0))
 			state = derive(derived, column_batch_value(base, i), false, &value);
 		else
 		{
@@ -568,7 +589,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 
-		field_range_add_batch(&range, keys);
+		add_range(derived, keys, &range);
 		if (!key_range_is_empty(&range) &&
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);
