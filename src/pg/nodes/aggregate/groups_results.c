@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "utils/lsyscache.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
@@ -67,34 +65,50 @@ set_distinct(GroupsState *node, int source, const GroupCounts *group)
 		}
 }
 
-/* Returns the first output that wants the values of a source as ranks; NULL: none does. */
-static const GroupsOutput *
-ranked_output(const GroupsState *node, int source)
+/* Whether an aggregate wants the numbers of a source as ranks. */
+static bool
+wants_ranks(const GroupsState *node, int source)
 {
 	int			i;
 
 	for (i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)
-			return &node->outputs[i];
-	return NULL;
+			return !node->source_domains[source].datums;
+	return false;
 }
 
 void
 groups_forget_ranks(GroupsState *node)
 {
+	int			i;
+
 	memset(node->ranks.orders, 0, Max(node->nvalue_sources, 1) * sizeof(DictionaryOrder *));
 	node->ranks.room = 0;
 	node->ranks.values = node->ranks.counts = NULL;
+	for (i = 0; i < node->noutputs; i++)
+		if (aggref_has_numbers(&node->outputs[i].answer))
+			aggregate_result_take_datums(node->outputs[i].result, false);
+	for (i = 0; i < node->nvalue_sources; i++)
+		node->source_domains[i].datums = false;
 }
 
-/*
- * Sorts the dictionary of a source by the order of one of its outputs, which is that of all, unless
- * it has been sorted already.
- */
-static const DictionaryOrder *
-make_order(GroupsState *node, int source, const GroupsOutput *output)
+void
+groups_keep_values(GroupsState *node, int source)
 {
-	const Var  *column = output->answer.column;
+	int			i;
+
+	aggregation_keep_values(node->aggregation, source, &node->source_types[source]);
+	node->source_domains[source].datums = true;
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source)
+			aggregate_result_take_datums(node->outputs[i].result, true);
+}
+
+/* Sorts the dictionary of a source, unless it has been sorted already. */
+static const DictionaryOrder *
+make_order(GroupsState *node, int source)
+{
+	const PairType *type = &node->source_types[source];
 	MemoryContext old;
 	int			s;
 	int			i;
@@ -106,8 +120,7 @@ make_order(GroupsState *node, int source, const GroupsOutput *output)
 	old = MemoryContextSwitchTo(node->derived.memory);
 	if (node->ranks.orders[source] == NULL)
 		node->ranks.orders[source] =
-			dictionary_order_make(node->source_domains[source].dictionary,
-								  getBaseType(column->vartype), column->varcollid);
+			dictionary_order_make(type->dictionary, type->type, type->collation);
 	MemoryContextSwitchTo(old);
 	for (i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)
@@ -136,8 +149,7 @@ make_room(GroupsState *node, size_t n)
 
 /* Does what the reader's runs() does, but returns all runs of a group at once, as ranks. */
 static size_t
-read_ranks(GroupsState *node, int source, const GroupsOutput *output, const int64 **values,
-		   const int64 **counts)
+read_ranks(GroupsState *node, int source, const int64 **values, const int64 **counts)
 {
 	const DictionaryOrder *order = node->ranks.orders[source];
 	GroupsRanks *ranks = &node->ranks;
@@ -147,7 +159,7 @@ read_ranks(GroupsState *node, int source, const GroupsOutput *output, const int6
 	size_t		n;
 
 	if (order == NULL)
-		order = make_order(node, source, output);
+		order = make_order(node, source);
 	while ((n = node->reader->methods->runs(node->reader, source, &numbers, &number_counts)) > 0)
 	{
 		make_room(node, total + n);
@@ -182,7 +194,6 @@ read_source(GroupsState *node, int source)
 	GroupCounts group;
 	const int64 *values;
 	const int64 *run_counts;
-	const GroupsOutput *ranked;
 	size_t		n;
 	int			i;
 
@@ -198,10 +209,9 @@ read_source(GroupsState *node, int source)
 		want_rows(node, source);
 	if (reader->methods->distinct)
 		set_distinct(node, source, &group);
-	ranked = ranked_output(node, source);
-	if (ranked)
+	if (wants_ranks(node, source))
 	{
-		n = read_ranks(node, source, ranked, &values, &run_counts);
+		n = read_ranks(node, source, &values, &run_counts);
 		show_runs(node, source, values, run_counts, n);
 		return;
 	}

@@ -88,6 +88,7 @@ typedef struct GroupsState
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
 	ColumnDomain *source_domains;	/* by value source: what its values stand for */
+	PairType   *source_types;	/* by value source: the type of values that have numbers */
 	GroupsRanks ranks;
 
 	int			nread;			/* batches that are read: columns, then filters */
@@ -115,8 +116,14 @@ typedef struct GroupsState
  */
 extern void groups_prepare_results(GroupsState *node);
 
-/* Forgets the order of dictionaries, which are to be filled anew. */
+/* Begins an execution or a pass, in which dictionaries are filled anew: nothing is in order yet. */
 extern void groups_forget_ranks(GroupsState *node);
+
+/*
+ * Has a source keep values in place of numbers, because there is no memory for more numbers: in the
+ * memory of derived columns, between batches.
+ */
+extern void groups_keep_values(GroupsState *node, int source);
 
 /*
  * Puts the values and aggregates of a group of node->reader into the scan tuple, which must be

@@ -243,8 +243,11 @@ find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 		return false;
 	answer->column = column;
 	answer->kind = column_kind(column->vartype);
-	return answer->kind != COLUMN_KIND_NONE ||
-		(collation == column->varcollid && has_dictionary(column->vartype, collation));
+	if (answer->kind != COLUMN_KIND_NONE)
+		return true;
+	answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+		READ_IDENTICAL : READ_EQUAL;
+	return collation == column->varcollid && has_dictionary(column->vartype, collation);
 }
 
 /*
@@ -287,7 +290,10 @@ are_constants(const List *expressions)
 	return true;
 }
 
-/* Notes that values are wanted in order; false if they have none that all can see. */
+/*
+ * Notes that values are wanted in order; false if their type has none.  A hypothetical-set function
+ * shows none of the values, so that it does not matter which of equal ones it would be.
+ */
 static bool
 find_values_order(AggregateAnswer *answer)
 {
@@ -296,7 +302,17 @@ find_values_order(AggregateAnswer *answer)
 
 	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
 	answer->ranks = answer->kind == COLUMN_KIND_NONE;
-	return !answer->ranks || dictionary_order_exists(type, typmod, answer->column->varcollid);
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_RANK:
+		case AGGREGATE_FUNCTION_DENSE_RANK:
+		case AGGREGATE_FUNCTION_PERCENT_RANK:
+		case AGGREGATE_FUNCTION_CUME_DIST:
+			return OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
+		default:
+			return !answer->ranks ||
+				dictionary_order_exists(type, typmod, answer->column->varcollid);
+	}
 }
 
 /* Notes the order of an argument of this type; false unless it is by the default operator class. */
@@ -325,7 +341,8 @@ find_counted_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 		return false;
 	answer->column = column;
 	answer->kind = column_kind(column->vartype);
-	answer->presence = answer->kind == COLUMN_KIND_NONE;
+	if (answer->kind == COLUMN_KIND_NONE)
+		answer->read = READ_PRESENCE;
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "nodes/primnodes.h"
 
+#include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
 
 typedef enum AggregateFunction
@@ -60,9 +61,8 @@ typedef struct AggregateAnswer
 	AggregateFunction function;
 	AggregateNeeds needs;		/* how much of the values it has to be shown */
 	Var		   *column;			/* the argument, without conversions; NULL for count(*) */
-	ColumnKind	kind;			/* of the argument; COLUMN_KIND_NONE: it is read as numbers of a
-								 * dictionary, or not at all: */
-	bool		presence;		/* nothing is asked of a value but whether it is NULL */
+	ColumnKind	kind;			/* of the argument; COLUMN_KIND_NONE: values are no integers */
+	ColumnRead	read;			/* as what the column is read; READ_VALUES of integers */
 	bool		enum_order;		/* an enum's values must be in the order of its labels */
 	bool		ranks;			/* numbers of a dictionary must be ranks (dictionary_order.h) */
 	bool		distinct;		/* each value counts once; false for min and max, to which it is
@@ -105,7 +105,7 @@ extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
 static inline bool
 aggref_has_numbers(const AggregateAnswer *answer)
 {
-	return answer->column && answer->kind == COLUMN_KIND_NONE && !answer->presence;
+	return answer->read == READ_EQUAL || answer->read == READ_IDENTICAL;
 }
 
 /* The quick way out, without catalogs: false for most functions that are not answered. */
