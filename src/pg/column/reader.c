@@ -499,8 +499,8 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 			const ColumnImage *image = scan->images ? &scan->images[b] : NULL;
 			bool		wide = column_kind_is_wide(column_read_kind(type));
 
-			if (image && (image->make || image->dictionary))
-				wide = image->dictionary == NULL;
+			if (image && (image->make || image->dictionary || image->presence))
+				wide = image->make != NULL;
 			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}
 		else if (b >= scan->ncolumns + scan->nfilters)

@@ -66,6 +66,8 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 
 	if (image && image->dictionary)
 		column->kind = COLUMN_KIND_NUMBER;
+	else if (image && image->presence)
+		column->kind = COLUMN_KIND_PRESENCE;
 	else if (image && image->make)
 		column->kind = COLUMN_KIND_IMAGE;
 	else
@@ -78,7 +80,8 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	column->byval = att->attbyval;
 
 	/* Read as 0, whatever the kind. */
-	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER)
+	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER ||
+		column->kind == COLUMN_KIND_PRESENCE)
 	{
 		column->image = *image;
 		column->null = palloc0(sizeof(Datum));
@@ -352,6 +355,9 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 		case COLUMN_KIND_NUMBER:
 			dictionary_read(column->image.dictionary, data, offset, n, column->null, keys);
 			break;
+		case COLUMN_KIND_PRESENCE:
+			memset(keys, 0, n * sizeof(int32));
+			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
 			make_images(column, data, offset, n, space->wide);
@@ -416,7 +422,7 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		bool		isnull;
 		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
 
-		if (isnull)
+		if (isnull || column->kind == COLUMN_KIND_PRESENCE)
 			;
 		else if (column->kind == COLUMN_KIND_NUMBER)
 			value = dictionary_number(column->image.dictionary, datum);

@@ -29,6 +29,7 @@ typedef enum ColumnKind
 	COLUMN_KIND_ENUM,
 	COLUMN_KIND_FLOAT4,			/* its bits, as an int4 */
 	COLUMN_KIND_NUMBER,			/* of any type: the value's number in a Dictionary */
+	COLUMN_KIND_PRESENCE,		/* of any type: 0 */
 	COLUMN_KIND_INT8,			/* and time, timestamp, timestamptz */
 	COLUMN_KIND_FLOAT8,			/* its bits, as an int8 */
 	COLUMN_KIND_IMAGE,			/* of any type: what a ColumnImage makes of the value */
@@ -41,15 +42,16 @@ struct Dictionary;
 
 /*
  * What a scan's caller wants a column read as, where that is not the value itself: as its number
- * in a dictionary, or as an integer that make returns for each value that is not NULL.  Values are
- * taken in the order of the rows.  A value lies in its page, which is pinned, not locked, and may
- * have to be detoasted.
+ * in a dictionary, as 0, or as an integer that make returns for each value that is not NULL.
+ * Values are taken in the order of the rows.  A value lies in its page, which is pinned, not
+ * locked, and may have to be detoasted.
  */
 typedef struct ColumnImage
 {
 	int64		(*make) (void *arg, Datum value);	/* or NULL */
 	void	   *arg;
 	struct Dictionary *dictionary;	/* or NULL */
+	bool		presence;		/* as 0: only whether it is NULL is wanted */
 } ColumnImage;
 
 /*

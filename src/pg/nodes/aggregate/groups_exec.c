@@ -74,8 +74,8 @@ find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 
 /*
  * Returns the dictionary of a column that is read, which is made unless there is one; NULL if the
- * column is read as values.  expression is the column, or has it in it; values are equal in its
- * collation.
+ * column is read as values, or for presence.  expression is the column, or has it in it; values are
+ * equal in its collation.
  */
 static Dictionary *
 dictionary_of_column(GroupsState *node, int column, Expr *expression)
@@ -89,6 +89,11 @@ dictionary_of_column(GroupsState *node, int column, Expr *expression)
 		return NULL;
 	if (node->images == NULL)
 		node->images = palloc0_array(ColumnImage, list_length(reads));
+	if (read == READ_PRESENCE)
+	{
+		node->images[column].presence = true;
+		return NULL;
+	}
 	if (node->images[column].dictionary == NULL)
 		node->images[column].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) :
@@ -175,18 +180,22 @@ static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
+	ColumnDomain domain = {.kind = answer->kind};
 	int			s;
 
 	if (answer->column)
 	{
-		source.column = find_column(node, answer->column->varattno, READ_VALUES);
-		source.kind = answer->kind;
+		source.column = find_column(node, answer->column->varattno, answer->read);
+		domain.dictionary = dictionary_of_column(node, source.column, (Expr *) answer->column);
+		if (answer->read != READ_VALUES)
+			domain.kind = domain.dictionary ? COLUMN_KIND_NUMBER : COLUMN_KIND_PRESENCE;
 		if (answer->enum_order)
 		{
 			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
 										 source.column);
-			source.kind = derived_domain(derived_of_batch(node, source.column))->kind;
+			domain = *derived_domain(derived_of_batch(node, source.column));
 		}
+		source.kind = domain.kind;
 	}
 	else if (filter < 0)
 		return -1;
@@ -199,6 +208,14 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
+		node->source_domains[s] = domain;
+		if (domain.dictionary)
+			node->source_types[s] = (PairType)
+		{
+			.type = getBaseType(answer->column->vartype),
+				.collation = answer->column->varcollid,
+				.dictionary = domain.dictionary
+		};
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
@@ -243,6 +260,9 @@ describe_outputs(GroupsState *node)
 	node->states = node->ngroups == 0 && count_filters(node) == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
+	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
+	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
+	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
 	for (i = 0; i < node->noutputs; i++)
 	{
@@ -254,9 +274,8 @@ describe_outputs(GroupsState *node)
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
-		if (output->source >= 0 && node->derived.of_sources[output->source])
-			aggregate_result_set_domain(output->result,
-										derived_domain(node->derived.of_sources[output->source]));
+		if (output->source >= 0)
+			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}

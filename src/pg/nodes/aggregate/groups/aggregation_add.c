@@ -510,6 +510,12 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 }
 
 void
+aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type)
+{
+	pairs_keep_values(aggregation->values[source].pairs, type);
+}
+
+void
 aggregation_count(Aggregation *aggregation, int64 rows)
 {
 	aggregation->rows[0] += rows;

@@ -152,7 +152,7 @@ has_derived(const GroupsQuery *query)
 	for (g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form != DERIVED_NONE || query->groups[g].read != READ_VALUES)
 			return true;
-	return false;
+	return query->value_numbers;
 }
 
 /*
@@ -193,7 +193,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!aggref_is_looked_up(answer, query->ngroups > 0))
+		if (!aggref_is_looked_up(answer, query->ngroups > 0) || answer->read != READ_VALUES)
 			return false;
 		if (answer->column)
 			values = list_append_unique_int(values, answer->column->varattno);
@@ -351,7 +351,8 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || groups_query_has_numbers(query) || limit_may_change(root))
+	if (workers == 0 || groups_query_has_numbers(query) || query->value_numbers ||
+		limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);

@@ -197,7 +197,8 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		}
 	}
 	if (answer->column)
-		add_column(query, answer->column->varattno, READ_VALUES);
+		add_column(query, answer->column->varattno, answer->read);
+	query->value_numbers |= aggref_has_numbers(answer);
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
 	query->states &= aggref_has_state(answer);

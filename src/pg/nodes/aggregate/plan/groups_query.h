@@ -37,6 +37,7 @@ typedef struct GroupsQuery
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
+	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* the order in which groups come */

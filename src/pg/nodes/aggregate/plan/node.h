@@ -49,8 +49,9 @@ typedef enum ColumnRead
 {
 	READ_VALUES,				/* the integers of its kind (column_kind) */
 	READ_EQUAL,					/* numbers of a dictionary of equal values */
-	READ_IDENTICAL				/* numbers of a dictionary of identical values, also where equal
+	READ_IDENTICAL,				/* numbers of a dictionary of identical values, also where equal
 								 * values are identical */
+	READ_PRESENCE				/* 0 in place of any value: whether it is NULL is asked, no more */
 } ColumnRead;
 
 /* What the values of a grouping column are. */

@@ -125,7 +125,12 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 			(answer->column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
-		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
+		bits = 1;
+		if (answer->column && aggref_has_numbers(answer))
+			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,
+													 NULL));
+		else if (answer->column && answer->read == READ_VALUES)
+			bits = bits_of_range(column_range(root, answer->column));
 		nwide += groups->bits + bits > 64;
 	}
 	/* Without sources of values, rows outside of the window are pairs of a group alone. */

@@ -32,6 +32,7 @@
 #include "pg/nodes/aggregate/results/percentiles.h"
 #include "pg/nodes/aggregate/results/results.h"
 #include "pg/nodes/aggregate/results/value_array.h"
+#include "pg/nodes/aggregate/results/value_list.h"
 #include "pg/numeric_sum.h"
 
 /* The most constant arguments of a call: bounds and direction. */
@@ -62,8 +63,8 @@ struct AggregateResult
 	const Aggref *aggref;		/* the call; the plan's */
 	AggregateAnswer answer;		/* how it is answered */
 	int			nconstants;
-	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, or options of hpsort's own
-												 * aggregates */
+	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, options of hpsort's own
+												 * aggregates, or a delimiter */
 	MemoryContext memory;		/* of the constants of an execution */
 	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
 	ColumnDomain domain;		/* of the values */
@@ -77,7 +78,9 @@ struct AggregateResult
 	/* by function */
 	Percentiles *percentiles;	/* NULL: it is another function */
 	ValueArray	array;
+	ValueList	list;			/* of values that no integer holds, in place of array */
 	HypotheticalRow row;
+	SortSupportData compare;	/* of values that are Datums with row's argument */
 	KeyState	keys;
 	MultisetBuilder multiset;
 };
@@ -112,6 +115,15 @@ is_multiset(const AggregateResult *result)
 	return result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG;
 }
 
+/* Whether the values are gathered until the group ends. */
+static bool
+is_list(const AggregateResult *result)
+{
+	return result->answer.function == AGGREGATE_FUNCTION_STRING_AGG ||
+		(result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
+		 result->answer.kind == COLUMN_KIND_NONE);
+}
+
 /* Whether the value is a state, of which another process makes the result. */
 static bool
 is_partial(const AggregateResult *result)
@@ -139,9 +151,10 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	result->answer = *answer;
 	result->keys.context = context;
 	result->domain.kind = answer->kind;
+	result->list.answer = *answer;
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
-	if (aggref_has_state(answer))
+	if (aggref_has_state(answer) || answer->function == AGGREGATE_FUNCTION_STRING_AGG)
 		for_each_from(lc, aggref->args, 1)
 			add_constant(result, lfirst_node(TargetEntry, lc)->expr, parent);
 	if (result->nconstants > 0)
@@ -238,11 +251,36 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	{
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
 
+		if (result->answer.ranks)
+			return;
 		result->row.value = column_value(column_kind(type), result->constants[0].value);
 		if (result->domain.labels)
 			result->row.value = enum_label_rank(result->domain.labels, (Oid) result->row.value,
 												&result->row.no_peers);
 	}
+}
+
+void
+aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order)
+{
+	bool		found;
+
+	result->domain.order = order;
+	if (!is_hypothetical(result) || result->row.isnull)
+		return;
+	result->row.value = (int64) dictionary_order_find(order, result->constants[0].value, &found);
+	result->row.no_peers = !found;
+}
+
+void
+aggregate_result_take_datums(AggregateResult *result, bool datums)
+{
+	const Var  *column = result->answer.column;
+
+	result->domain.datums = datums;
+	if (datums && is_hypothetical(result))
+		dictionary_order_compare(&result->compare, getBaseType(column->vartype),
+								 column->varcollid);
 }
 
 /* --- from a summary */
@@ -301,12 +339,21 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	}
 }
 
-/* Adds runs to count, sum and avg of DISTINCT values: each run counts once. */
+/*
+ * Adds runs to count, sum and avg of DISTINCT values, where each run counts once, and to min and
+ * max.
+ */
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
 	size_t		i;
 
+	if (nruns == 0)
+		return;
+	if (result->answer.function == AGGREGATE_FUNCTION_MIN && result->summary.n == 0)
+		result->summary.min = column_domain_keep(&result->domain, values[0]);
+	if (result->answer.function == AGGREGATE_FUNCTION_MAX)
+		result->summary.max = column_domain_keep(&result->domain, values[nruns - 1]);
 	result->summary.n += (int64) nruns;
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
@@ -323,6 +370,7 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 
 	/* In descending order a later run comes first. */
 	int64		ahead = result->answer.descending ? 1 : 0;
+	bool		other = false;
 	size_t		i;
 
 	for (i = 0; i < nruns; i++)
@@ -331,9 +379,11 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 		{
 			mode = values[i];
 			mode_count = counts[i];
+			other = true;
 		}
 	}
-	result->mode = mode;
+	if (other)
+		result->mode = column_domain_keep(&result->domain, mode);
 	result->mode_count = mode_count;
 }
 
@@ -493,6 +543,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	hypothetical_row_begin(&result->row);
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
+	else if (is_list(result))
+		value_list_begin(&result->list, counts->nulls);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
 	else if (is_multiset(result))
@@ -532,11 +584,19 @@ static void
 take_values(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
 	if (result->percentiles)
-		percentiles_take(result->percentiles, values, counts, nruns);
+		percentiles_take(result->percentiles, &result->domain, values, counts, nruns);
 	else if (is_hypothetical(result))
-		hypothetical_row_take(&result->row, values, counts, nruns);
+	{
+		if (result->domain.datums)
+			hypothetical_row_take_datums(&result->row, result->constants[0].value,
+										 &result->compare, values, counts, nruns);
+		else
+			hypothetical_row_take(&result->row, values, counts, nruns);
+	}
 	else if (aggref_has_state(&result->answer))
 		take_keys(result, values, counts, nruns);
+	else if (is_list(result))
+		value_list_take(&result->list, &result->domain, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_take(&result->array, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_MODE)
@@ -552,9 +612,9 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	int64		labels[RUN_BATCH];
 	size_t		done;
 
-	/* A function that returns some of the values gets the labels of their ranks. */
+	/* An array has labels in place of their ranks. */
 	if (result->domain.labels == NULL ||
-		!(result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG))
+		result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG)
 	{
 		take_values(result, values, counts, nruns);
 		return;
@@ -611,7 +671,7 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 
 	*isnull = false;
 	if (result->percentiles)
-		return percentiles_end(result->percentiles, isnull);
+		return percentiles_end(result->percentiles, &result->domain, isnull);
 	if (is_hypothetical(result))
 		return hypothetical_row_value(&result->row, result->aggref, &result->answer,
 									  &result->counts);
@@ -623,7 +683,13 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 			*isnull = result->mode_count == 0;
 			return *isnull ? (Datum) 0 : column_domain_datum(&result->domain, result->mode);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
+			if (is_list(result))
+				return value_list_array(&result->list, &result->domain, result->array.type,
+										isnull);
 			return value_array_end(&result->array, isnull);
+		case AGGREGATE_FUNCTION_STRING_AGG:
+			return value_list_string(&result->list, &result->domain, result->constants[0].value,
+									 result->constants[0].isnull, isnull);
 		case AGGREGATE_FUNCTION_MULTISET_AGG:
 			*isnull = rows == 0;
 			return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));

@@ -60,6 +60,18 @@ extern AggregateResult *aggregate_result_make(const Aggref *aggref, const Aggreg
 extern void aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain);
 
 /*
+ * Has the values given below be Datums of the dictionary's type in place of its numbers, or not,
+ * of an answer whose column has numbers.
+ */
+extern void aggregate_result_take_datums(AggregateResult *result, bool datums);
+
+/*
+ * Sets the order of the dictionary whose ranks the values given below are, of an answer that wants
+ * ranks: after aggregate_result_prepare, and again when the dictionary has other values.
+ */
+extern void aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order);
+
+/*
  * Evaluates direct arguments: once for each execution, before the first group.  Without a
  * group PostgreSQL does not evaluate them, and an error in them is none.  Options are evaluated
  * in econtext when the first rows are given to the aggregate, before which it must not end.  The
