@@ -495,9 +495,9 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 		if (b < scan->ncolumns)
 		{
 			AttrNumber	attnum = scan->attnums[b];
-			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
+			Form_pg_attribute att = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1);
 			bool		wide = (scan->images && scan->images[b].make) ||
-			column_kind_is_wide(column_read_kind(type));
+			column_kind_is_wide(column_value_kind(att->atttypid, att->atttypmod));
 
 			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}

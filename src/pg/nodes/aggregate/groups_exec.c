@@ -102,18 +102,22 @@ describe_groups(GroupsState *node)
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
 		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
-		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
+		const Expr *expression = scan_expression(node, g);
+		Oid			type = getBaseType(exprType((const Node *) expression));
+		const Var  *column = plain_column(expression);
 
 		group->column = list_nth_int(groups, first);
-		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
 		group->descending = list_nth_int(groups, first + 2) != 0;
 		group->nulls_first = list_nth_int(groups, first + 3) != 0;
 		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
-		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
+		{
+			node->group_domains[g] = column_domain(column->vartype, column->vartypmod);
+			group->kind = node->group_domains[g].kind;
 			continue;
+		}
 		group->column = find_derived(node, scan_expression(node, g), form, group->column);
 		node->derived.of_groups[g] = derived_of_batch(node, group->column);
 		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);

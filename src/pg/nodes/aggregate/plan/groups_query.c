@@ -50,7 +50,8 @@ column_of_expression(Node *expression, Index rti)
 			return NULL;
 		column = other;
 	}
-	if (column == NULL || column_kind(column->vartype) == COLUMN_KIND_NONE)
+	if (column == NULL ||
+		column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE)
 		return NULL;
 	if (IsA(expression, Var))
 		return column;
@@ -68,7 +69,8 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 
 	/* A column may be relabelled as the base type of its domain. */
 	if (column && getBaseType(column->vartype) == group->type)
-		group->form = DERIVED_NONE;
+		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
+			DERIVED_NONE;
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
 	else
@@ -201,21 +203,33 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 	return NULL;
 }
 
-bool
-groups_query_has_numbers(const GroupsQuery *query)
+static bool
+has_form(const GroupsQuery *query, DerivedForm form)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_NUMBERS)
+		if (query->groups[g].form == form)
 			return true;
 	return false;
+}
+
+bool
+groups_query_has_numbers(const GroupsQuery *query)
+{
+	return has_form(query, DERIVED_NUMBERS);
+}
+
+bool
+groups_query_is_serial(const GroupsQuery *query)
+{
+	return has_form(query, DERIVED_NUMBERS) || has_form(query, DERIVED_EQUAL);
 }
 
 /*
  * Whether one of n groups is the column of which another group is: rows that are alike in the
  * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.
+ * for each group that is returned.  Floats that are equal need not be alike.
  */
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
@@ -223,7 +237,8 @@ is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 	int			g;
 
 	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) && !IsA(group->expression, Var) &&
+		if (IsA(groups[g].expression, Var) && groups[g].form != DERIVED_EQUAL &&
+			!IsA(group->expression, Var) &&
 			groups[g].column->varattno == group->column->varattno)
 			return true;
 	return false;

@@ -83,6 +83,7 @@ may_be_answered(const PathTarget *target)
 	foreach(lc, target->exprs)
 	{
 		const Node *node = (const Node *) lfirst(lc);
+		const Var  *column = (const Var *) node;
 
 		if (IsA(node, Aggref))
 		{
@@ -92,9 +93,10 @@ may_be_answered(const PathTarget *target)
 				return false;
 			if (aggref->args == NIL)
 				continue;
-			node = (const Node *) linitial_node(TargetEntry, aggref->args)->expr;
+			column = (const Var *) linitial_node(TargetEntry, aggref->args)->expr;
 		}
-		if (IsA(node, Var) && column_kind(((const Var *) node)->vartype) == COLUMN_KIND_NONE)
+		if (IsA(column, Var) &&
+			column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE)
 			return false;
 	}
 	return true;

@@ -36,6 +36,7 @@ typedef struct Fraction
 struct Percentiles
 {
 	AggregateAnswer answer;		/* how the call is answered */
+	ColumnDomain domain;		/* of the values */
 	bool		continuous;		/* percentile_cont */
 	bool		array;			/* of fractions, hence of results */
 	Oid			type;			/* of a result, or of the elements */
@@ -58,11 +59,12 @@ struct Percentiles
 };
 
 Percentiles *
-percentiles_make(const Aggref *aggref, const AggregateAnswer *answer)
+percentiles_make(const Aggref *aggref, const AggregateAnswer *answer, const ColumnDomain *domain)
 {
 	Percentiles *percentiles = palloc0_object(Percentiles);
 
 	percentiles->answer = *answer;
+	percentiles->domain = *domain;
 	percentiles->continuous = answer->function == AGGREGATE_FUNCTION_PERCENTILE_CONT ||
 		answer->function == AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
 	percentiles->array = answer->function == AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY ||
@@ -218,6 +220,26 @@ interval_of(int64 value)
 	return DirectFunctionCall1(time_interval, TimeADTGetDatum(value));
 }
 
+/* Returns a value as a float8, as core's cast of its type does. */
+static float8
+float8_of(const Percentiles *percentiles, int64 value)
+{
+	Datum		datum;
+
+	switch (percentiles->domain.kind)
+	{
+		case COLUMN_KIND_FLOAT4:
+			return DatumGetFloat4(column_datum(COLUMN_KIND_FLOAT4, value));
+		case COLUMN_KIND_FLOAT8:
+			return DatumGetFloat8(column_datum(COLUMN_KIND_FLOAT8, value));
+		case COLUMN_KIND_NUMERIC:
+			datum = numeric_unit_datum(percentiles->domain.unit, value);
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
+		default:
+			return (float8) value;
+	}
+}
+
 /* Returns the value of a fraction whose rows have been found. */
 static Datum
 fraction_value(const Percentiles *percentiles, const Fraction *fraction)
@@ -226,10 +248,11 @@ fraction_value(const Percentiles *percentiles, const Fraction *fraction)
 	double		proportion = fraction->proportion;
 
 	if (!percentiles->continuous)
-		return column_datum(percentiles->answer.kind, rows[0].value);
+		return column_domain_datum(&percentiles->domain, rows[0].value);
 	if (percentiles->answer.to_float8)
-		return Float8GetDatum(fraction_between((float8) rows[0].value,
-											   (float8) rows[proportion == 0 ? 0 : 1].value,
+		return Float8GetDatum(fraction_between(float8_of(percentiles, rows[0].value),
+											   float8_of(percentiles,
+														 rows[proportion == 0 ? 0 : 1].value),
 											   proportion));
 	else
 	{

@@ -16,8 +16,12 @@
 
 typedef struct Percentiles Percentiles;
 
-/* Makes what computes a call that aggref_answer() has accepted, in the current memory context. */
-extern Percentiles *percentiles_make(const Aggref *aggref, const AggregateAnswer *answer);
+/*
+ * Makes what computes a call that aggref_answer() has accepted, in the current memory context.
+ * Values are of the domain; of an enum, labels.
+ */
+extern Percentiles *percentiles_make(const Aggref *aggref, const AggregateAnswer *answer,
+									 const ColumnDomain *domain);
 
 /*
  * Sets the fraction, or the array of fractions, of an execution.  All that is kept of it is
