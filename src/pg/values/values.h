@@ -11,6 +11,7 @@
  *	domain.h                what the integers of a batch stand for
  *	expression_blocks.h     expressions computed for batches of rows
  *	filter_conditions.h     filters as comparisons of columns with constants
+ *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
  *	value.h                 which types are read as integers, and how
  */
@@ -26,6 +27,7 @@
 #include "pg/values/domain.h"
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"
+#include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
 #include "pg/values/value.h"
 

@@ -146,22 +146,28 @@ describe_groups(GroupsState *node)
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
 		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
-		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
+		const Expr *expression = scan_expression(node, g);
+		Oid			type = getBaseType(exprType((const Node *) expression));
+		const Var  *column = plain_column(expression);
 
 		group->column = list_nth_int(groups, first);
-		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
 		group->descending = list_nth_int(groups, first + 2) != 0;
 		group->nulls_first = list_nth_int(groups, first + 3) != 0;
 		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
-		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
 		{
-			node->group_domains[g].dictionary =
-				dictionary_of_column(node, group->column, scan_expression(node, g));
-			if (node->group_domains[g].dictionary)
-				node->group_domains[g].kind = group->kind = COLUMN_KIND_NUMBER;
+			Dictionary *dictionary = dictionary_of_column(node, group->column,
+														  scan_expression(node, g));
+
+			node->group_domains[g] = column_domain(column->vartype, column->vartypmod);
+			if (dictionary)
+				node->group_domains[g] = (ColumnDomain)
+			{
+				.kind = COLUMN_KIND_NUMBER,.dictionary = dictionary
+			};
+			group->kind = node->group_domains[g].kind;
 			continue;
 		}
 		group->column = find_derived(node, scan_expression(node, g), form, group->column);
@@ -180,12 +186,13 @@ static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
-	ColumnDomain domain = {.kind = answer->kind};
+	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
 	if (answer->column)
 	{
 		source.column = find_column(node, answer->column->varattno, answer->read);
+		domain = column_domain(answer->column->vartype, answer->column->vartypmod);
 		domain.dictionary = dictionary_of_column(node, source.column, (Expr *) answer->column);
 		if (answer->read != READ_VALUES)
 			domain.kind = domain.dictionary ? COLUMN_KIND_NUMBER : COLUMN_KIND_PRESENCE;

@@ -43,14 +43,19 @@ core_function(const Aggref *aggref)
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 		case F_SUM_INT8:
+		case F_SUM_NUMERIC:
 			return AGGREGATE_FUNCTION_SUM;
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 		case F_AVG_INT8:
+		case F_AVG_NUMERIC:
 			return AGGREGATE_FUNCTION_AVG;
 		case F_MIN_INT2:
 		case F_MIN_INT4:
 		case F_MIN_INT8:
+		case F_MIN_FLOAT4:
+		case F_MIN_FLOAT8:
+		case F_MIN_NUMERIC:
 		case F_MIN_OID:
 		case F_MIN_ANYENUM:
 		case F_MIN_DATE:
@@ -72,6 +77,9 @@ core_function(const Aggref *aggref)
 		case F_MAX_INT2:
 		case F_MAX_INT4:
 		case F_MAX_INT8:
+		case F_MAX_FLOAT4:
+		case F_MAX_FLOAT8:
+		case F_MAX_NUMERIC:
 		case F_MAX_OID:
 		case F_MAX_ANYENUM:
 		case F_MAX_DATE:
@@ -242,7 +250,7 @@ find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 		!is_same_order(expression, column))
 		return false;
 	answer->column = column;
-	answer->kind = column_kind(column->vartype);
+	answer->kind = column_value_kind(column->vartype, column->vartypmod);
 	if (answer->kind != COLUMN_KIND_NONE)
 		return true;
 	answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
@@ -250,21 +258,25 @@ find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 	return collation == column->varcollid && has_dictionary(column->vartype, collation);
 }
 
-/*
- * Returns the argument of an expression that calls one of these conversion functions; else NULL.
- */
+/* Conversion functions that keep the order of values. */
+static const Oid to_int4[] = {F_INT4_INT2, InvalidOid};
+static const Oid to_wider_int[] = {F_INT4_INT2, F_INT8_INT2, F_INT8_INT4, InvalidOid};
+static const Oid to_float8[] = {F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8, F_FLOAT8_FLOAT4,
+F_FLOAT8_NUMERIC, InvalidOid};
+static const Oid to_interval[] = {F_INTERVAL_TIME, InvalidOid};
+
+/* Returns the argument of an expression that calls one of some functions; else NULL. */
 static const Expr *
-converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
+converted(const Expr *expression, const Oid *functions)
 {
-	const FuncExpr *function;
+	const FuncExpr *function = (const FuncExpr *) expression;
 
 	if (!IsA(expression, FuncExpr))
 		return NULL;
-	function = (const FuncExpr *) expression;
-	if (function->funcid != function1 && function->funcid != function2 &&
-		function->funcid != function3)
-		return NULL;
-	return (const Expr *) linitial(function->args);
+	for (; OidIsValid(*functions); functions++)
+		if (function->funcid == *functions)
+			return (const Expr *) linitial(function->args);
+	return NULL;
 }
 
 /* Whether an expression has one value for a whole execution of the query. */
@@ -399,10 +411,9 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	{
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
-			if ((inner = converted(argument, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8)) != NULL)
-				answer->to_float8 = true;
-			else if ((inner = converted(argument, F_INTERVAL_TIME, F_INTERVAL_TIME,
-										F_INTERVAL_TIME)) == NULL)
+			inner = converted(argument, to_float8);
+			answer->to_float8 = inner != NULL || exprType((const Node *) argument) == FLOAT8OID;
+			if (!answer->to_float8 && (inner = converted(argument, to_interval)) == NULL)
 				return false;
 			break;
 		case AGGREGATE_FUNCTION_RANK:
@@ -410,7 +421,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 		case AGGREGATE_FUNCTION_CUME_DIST:
 			/* The direct argument may be wider than the column: it has a rank nevertheless. */
-			inner = converted(argument, F_INT4_INT2, F_INT8_INT2, F_INT8_INT4);
+			inner = converted(argument, to_wider_int);
 			break;
 		default:
 			break;
@@ -435,7 +446,7 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(argument, rti, answer) &&
+	return find_answer_column(argument, rti, answer) && answer->kind != COLUMN_KIND_NUMERIC &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
 }
@@ -489,7 +500,7 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		if (option->resjunk || !is_constant((Node *) option->expr))
 			return false;
 	}
-	inner = converted(argument->expr, F_INT4_INT2, F_INT4_INT2, F_INT4_INT2);
+	inner = converted(argument->expr, to_int4);
 	if (!find_answer_column(inner != NULL ? inner : argument->expr, rti, answer) ||
 		!column_type_is_key(answer->column->vartype))
 		return false;
@@ -551,6 +562,9 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 bool
 aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
 {
+	/* Columns of these types are never resident. */
+	if (column_kind_is_float(answer->kind) || answer->kind == COLUMN_KIND_NUMERIC)
+		return false;
 	switch (answer->function)
 	{
 		case AGGREGATE_FUNCTION_COUNT_ROWS:

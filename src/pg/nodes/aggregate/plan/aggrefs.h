@@ -69,7 +69,7 @@ typedef struct AggregateAnswer
 								 * no difference */
 	bool		descending;		/* of ordered aggregates: the largest value comes first */
 	bool		nulls_first;	/* of ordered aggregates: NULLs come before all values */
-	bool		to_float8;		/* percentile_cont of a column cast to float8 */
+	bool		to_float8;		/* percentile_cont of a float8, or of a column cast to it */
 } AggregateAnswer;
 
 /*

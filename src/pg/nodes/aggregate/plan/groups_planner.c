@@ -116,6 +116,13 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
+/* Whether the values of a group are not those of its column. */
+static bool
+is_computed(const QueryGroup *group)
+{
+	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
+}
+
 /*
  * The cost of evaluating grouping expressions: once for each different value, or block of values,
  * of their columns.
@@ -132,7 +139,7 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		QualCost	cost;
 		double		values;
 
-		if (group->form == DERIVED_NONE)
+		if (!is_computed(group))
 			continue;
 		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
 		values = Min(values, expression_blocks_most(root, (Node *) group->expression, rows));
@@ -150,7 +157,7 @@ has_derived(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE || query->groups[g].read != READ_VALUES)
+		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
 	return query->value_numbers;
 }
@@ -351,8 +358,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || groups_query_has_numbers(query) || query->value_numbers ||
-		limit_may_change(root))
+	if (workers == 0 || groups_query_is_serial(query) || limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);

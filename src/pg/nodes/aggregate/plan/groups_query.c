@@ -122,15 +122,17 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	const Var  *column = plain_column(group->expression);
 	bool		identical;
 
-	group->read = column_kind(group->column->vartype) == COLUMN_KIND_NONE ? READ_IDENTICAL :
-		READ_VALUES;
+	group->read = column_value_kind(group->column->vartype,
+									group->column->vartypmod) == COLUMN_KIND_NONE ?
+		READ_IDENTICAL : READ_VALUES;
 	identical = group->read == READ_VALUES || dictionary_equal_is_identical(group->type, collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = DERIVED_NONE;
+		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
+			DERIVED_NONE;
 		if (!identical)
 			group->read = READ_EQUAL;
 	}
@@ -264,21 +266,33 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 	return NULL;
 }
 
-bool
-groups_query_has_numbers(const GroupsQuery *query)
+static bool
+has_form(const GroupsQuery *query, DerivedForm form)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (has_numbers(&query->groups[g]))
+		if (query->groups[g].form == form)
 			return true;
 	return false;
+}
+
+bool
+groups_query_has_numbers(const GroupsQuery *query)
+{
+	return has_form(query, DERIVED_NUMBERS);
+}
+
+bool
+groups_query_is_serial(const GroupsQuery *query)
+{
+	return has_form(query, DERIVED_NUMBERS) || has_form(query, DERIVED_EQUAL);
 }
 
 /*
  * Whether one of n groups is the column of which another group is: rows that are alike in the
  * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.  Not so where equal values are not identical.
+ * for each group that is returned.  Not so where equal values are not identical, as floats are not.
  */
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
@@ -286,7 +300,8 @@ is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 	int			g;
 
 	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) && !IsA(group->expression, Var) &&
+		if (IsA(groups[g].expression, Var) && groups[g].form != DERIVED_EQUAL &&
+			!IsA(group->expression, Var) &&
 			groups[g].column->varattno == group->column->varattno &&
 			groups[g].read == group->read)
 			return true;

@@ -58,6 +58,12 @@ extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTa
 extern int	groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
+ * Whether one process must read all rows: the number of a value, and the first of equal floats,
+ * are different in each.
+ */
+extern bool groups_query_is_serial(const GroupsQuery *query);
+
+/*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and
  * what there is no memory for is left to another pass: these groups are in no order.
  */

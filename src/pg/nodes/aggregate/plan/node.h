@@ -59,6 +59,7 @@ typedef enum DerivedForm
 {
 	DERIVED_NONE,				/* of a column of the table, or numbers of its values */
 	DERIVED_RANKS,				/* places of a column's labels in the order of their enum */
+	DERIVED_EQUAL,				/* of a column of floats: of equal ones the first that was met */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
 	DERIVED_NUMBERS				/* numbers of the values of another expression */
 } DerivedForm;

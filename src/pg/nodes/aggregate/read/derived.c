@@ -95,6 +95,15 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
+/* Floats that are equal, though their integers are not. */
+typedef struct EqualFloats
+{
+	int64		least;			/* the integers from which to which they are */
+	int64		most;
+	int64		first;			/* the one that was met first */
+	bool		met;
+} EqualFloats;
+
 /* Evaluating the expression. */
 typedef struct Evaluation
 {
@@ -133,7 +142,7 @@ struct DerivedColumn
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
-	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
+	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -141,6 +150,8 @@ struct DerivedColumn
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
+	EqualFloats zeros;			/* of DERIVED_EQUAL */
+	EqualFloats nans;
 };
 
 /* --- describing */
@@ -189,11 +200,26 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
 	derived->expression = expression;
 	derived->form = form;
 	derived->base = base;
-	derived->base_domain.kind = base_dictionary ? COLUMN_KIND_NUMBER : column_kind(column->vartype);
-	derived->base_domain.dictionary = base_dictionary;
+	derived->base_domain = column_domain(column->vartype, column->vartypmod);
+	if (base_dictionary)
+		derived->base_domain = (ColumnDomain)
+	{
+		.kind = COLUMN_KIND_NUMBER,.dictionary = base_dictionary
+	};
 	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
 		COLUMN_KIND_INT4;
-	if (form == DERIVED_RANKS)
+	if (form == DERIVED_EQUAL)
+	{
+		bool		wide = column_kind_is_wide(derived->base_domain.kind);
+
+		derived->domain = derived->base_domain;
+		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
+		derived->zeros.least = derived->zeros.most - 1;
+		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
+			float4_key(FLOAT4_INFINITY) + 1;
+		derived->nans.most = PG_INT64_MAX;
+	}
+	else if (form == DERIVED_RANKS)
 	{
 		derived->labels.type = getBaseType(column->vartype);
 		derived->domain.labels = &derived->labels;
@@ -239,6 +265,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
+	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->evaluation.econtext)
 		ResetExprContext(derived->evaluation.econtext);
@@ -252,13 +279,15 @@ evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 {
 	const Evaluation *evaluation = &derived->evaluation;
 	TupleTableSlot *slot = evaluation->slot;
+	ColumnKind	kind = derived->base_domain.kind;
+	MemoryContext old = MemoryContextSwitchTo(evaluation->econtext->ecxt_per_tuple_memory);
 	Datum		value;
 
 	ExecClearTuple(slot);
 	slot->tts_isnull[0] = base_null;
 	slot->tts_values[0] = base_null ? (Datum) 0 :
-		column_domain_datum(&derived->base_domain,
-							base + column_kind_bias(derived->base_domain.kind));
+		column_domain_datum(&derived->base_domain, base + column_kind_bias(kind));
+	MemoryContextSwitchTo(old);
 	ExecStoreVirtualTuple(slot);
 	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
 	if (*isnull)
@@ -295,7 +324,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	{
 		if (base_null)
 			return STATE_NULL;
-		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_domain.kind)));
+		*value = rank_of(derived, (Oid) (base + column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
 	}
 	ResetExprContext(derived->evaluation.econtext);
@@ -571,6 +600,55 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 	derived->nrefused = nrefused;
 }
 
+/* Sets *value to the integer that stands for it, if it is among these floats. */
+static inline void
+find_equal(EqualFloats *floats, int64 *value)
+{
+	if (*value < floats->least || *value > floats->most)
+		return;
+	if (!floats->met)
+		floats->first = *value;
+	floats->met = true;
+	*value = floats->first;
+}
+
+/* Returns the batch of DERIVED_EQUAL, which is base itself where it has no zeros and NaNs. */
+static const ColumnBatch *
+equal_batch(DerivedColumn *derived, const ColumnBatch *base)
+{
+	ColumnBatch *batch = &derived->batch;
+	int64		zero = derived->zeros.least;
+	int64		nan = derived->nans.least;
+	BatchSpace	space;
+	bool		special = false;
+	size_t		i;
+
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		special |= value == zero || value == zero + 1 || value >= nan;
+	}
+	if (!special)
+		return base;
+	begin_batch(derived, batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
+	space = column_batch_space(batch, base->n);
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		find_equal(&derived->zeros, &value);
+		find_equal(&derived->nans, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = base->nnulls > 0 && base->nulls[i];
+	}
+	column_batch_add(batch, base->n, (size_t) base->nnulls);
+	return batch;
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
@@ -580,6 +658,8 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	Memo	   *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
+	if (derived->form == DERIVED_EQUAL)
+		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
 	memo->rows += base->n;
@@ -619,7 +699,7 @@ int64
 derived_serialize(const DerivedColumn *derived, int64 value)
 {
 	Assert(derived->form != DERIVED_NUMBERS);
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return value;
 	return (int64) enum_label_at(&derived->labels, (int) value);
 }
@@ -627,7 +707,7 @@ derived_serialize(const DerivedColumn *derived, int64 value)
 int64
 derived_deserialize(DerivedColumn *derived, int64 serialized)
 {
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return serialized;
 	return rank_of(derived, (Oid) serialized);
 }

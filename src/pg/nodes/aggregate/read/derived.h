@@ -8,6 +8,9 @@
  * (values/expression_blocks.h), not for each row, as long as the memo has room for them and finds
  * most of them.  Errors are those of the expression, raised when a row has the value.
  *
+ * A column of floats is derived from itself: where values are groups, those that are equal (0 and
+ * -0, all NaNs) must be one integer.  It is that of the first one met.
+ *
  * What the batch holds depends on the column's DerivedForm: a label's rank, the expression's own
  * value, or a number of it, where equal values have one number.  Numbers and ranks mean something
  * to this column in this process only (derived_serialize).

@@ -58,6 +58,13 @@ typedef struct KeyState
 	AggregateState *state;		/* NULL: there are no rows yet */
 } KeyState;
 
+/* Values of a float that are equal, and may be different integers. */
+typedef struct EqualRun
+{
+	int64		value;			/* the first of them */
+	int64		count;			/* how often they are there; 0: there is no run */
+} EqualRun;
+
 struct AggregateResult
 {
 	const Aggref *aggref;		/* the call; the plan's */
@@ -72,6 +79,7 @@ struct AggregateResult
 	/* of a group */
 	GroupCounts counts;			/* as begin was given them */
 	ValueSummary summary;		/* of DISTINCT values, each once: n and sum */
+	EqualRun	equal;			/* of floats: the last run, to which the next may be equal */
 	int64		mode;			/* the most frequent value so far */
 	int64		mode_count;		/* how often it is there; 0: there are no values */
 
@@ -150,8 +158,9 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->keys.context = context;
-	result->domain.kind = answer->kind;
 	result->list.answer = *answer;
+	if (answer->column && answer->kind != COLUMN_KIND_NONE)
+		result->domain = column_domain(answer->column->vartype, answer->column->vartypmod);
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
 	if (aggref_has_state(answer) || answer->function == AGGREGATE_FUNCTION_STRING_AGG)
@@ -250,10 +259,19 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	if (!result->row.isnull)
 	{
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
+		ColumnKind	kind = column_read_kind(type);
+		Datum		value = result->constants[0].value;
 
 		if (result->answer.ranks)
 			return;
-		result->row.value = column_value(column_kind(type), result->constants[0].value);
+		result->row.no_peers = false;
+		if (result->domain.kind == COLUMN_KIND_NUMERIC)
+			result->row.value = numeric_unit_ceil(result->domain.unit, value,
+												  &result->row.no_peers);
+		else if (column_kind_is_float(kind))
+			result->row.value = column_value_equals(kind, column_value(kind, value));
+		else
+			result->row.value = column_value(kind, value);
 		if (result->domain.labels)
 			result->row.value = enum_label_rank(result->domain.labels, (Oid) result->row.value,
 												&result->row.no_peers);
@@ -286,23 +304,36 @@ aggregate_result_take_datums(AggregateResult *result, bool datums)
 /* --- from a summary */
 
 /*
- * Returns a sum in the type of the call.  Sums of int2 and int4 are int8s in core, which does not
- * check them for overflow.
+ * Returns a sum in the type of the call, or in that of which avg is a quotient.  Sums of int2 and
+ * int4 are int8s in core, which does not check them for overflow.
  */
 static Datum
-sum_of(const AggregateResult *result, ValueSum sum)
+sum_of(const AggregateResult *result, const ValueSummary *summary)
 {
-	if (result->aggref->aggfnoid == F_SUM_INT8)
-		return numeric_from_sum(sum);
-	return Int64GetDatum((int64) sum);
+	switch (result->aggref->aggfnoid)
+	{
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			/* NaN is the largest value, and the sum of all that it is in. */
+			if (summary->max == numeric_unit_nan(result->domain.unit))
+				return numeric_unit_datum(result->domain.unit, summary->max);
+			return numeric_unit_sum(result->domain.unit, summary->sum);
+		case F_SUM_INT8:
+		case F_AVG_INT8:
+			return numeric_from_sum(summary->sum);
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+			return NumericGetDatum(int64_to_numeric((int64) summary->sum));
+		default:
+			return Int64GetDatum((int64) summary->sum);
+	}
 }
 
 /* Returns the average as core computes it: a division of numerics. */
 static Datum
 average_of(const AggregateResult *result, const ValueSummary *summary)
 {
-	Datum		sum = result->aggref->aggfnoid == F_AVG_INT8 ? numeric_from_sum(summary->sum) :
-	NumericGetDatum(int64_to_numeric((int64) summary->sum));
+	Datum		sum = sum_of(result, summary);
 
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(summary->n)));
 }
@@ -327,7 +358,7 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_SUM:
-			return sum_of(result, summary->sum);
+			return sum_of(result, summary);
 		case AGGREGATE_FUNCTION_AVG:
 			return average_of(result, summary);
 		case AGGREGATE_FUNCTION_MIN:
@@ -355,6 +386,7 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 	if (result->answer.function == AGGREGATE_FUNCTION_MAX)
 		result->summary.max = column_domain_keep(&result->domain, values[nruns - 1]);
 	result->summary.n += (int64) nruns;
+	result->summary.max = values[nruns - 1];
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
 }
@@ -540,6 +572,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	result->counts = *counts;
 	memset(&result->summary, 0, sizeof(result->summary));
 	result->mode_count = 0;
+	result->equal.count = 0;
 	hypothetical_row_begin(&result->row);
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
@@ -605,16 +638,111 @@ take_values(AggregateResult *result, const int64 *values, const int64 *counts, s
 		take_distinct(result, values, nruns);
 }
 
+/*
+ * Whether a function takes each value once, or looks for values that are equal: runs of floats that
+ * are equal must be one run then.
+ */
+static bool
+takes_equal(const AggregateResult *result)
+{
+	return column_kind_is_float(result->domain.kind) &&
+		(result->answer.distinct || is_hypothetical(result) ||
+		 result->answer.function == AGGREGATE_FUNCTION_MODE);
+}
+
+/* Whether a function returns arrays of elements, or some of the values. */
+static bool
+returns_values(const AggregateResult *result)
+{
+	return result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
+}
+
+/*
+ * Gives up to RUN_BATCH runs to the function, as it takes values.  A function that returns some of
+ * the values gets the labels of their ranks, array_agg the bits of floats.
+ */
+static void
+take_translated(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	int64		translated[RUN_BATCH];
+	bool		bits = column_kind_is_float(result->domain.kind) &&
+	result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
+	size_t		i;
+
+	if (result->domain.labels && returns_values(result))
+		for (i = 0; i < nruns; i++)
+			translated[i] = enum_label_at(result->domain.labels, (int) values[i]);
+	else if (bits && result->domain.kind == COLUMN_KIND_FLOAT8)
+		for (i = 0; i < nruns; i++)
+			translated[i] = (int64) float8_key_bits(values[i]);
+	else if (bits)
+		for (i = 0; i < nruns; i++)
+			translated[i] = float4_key_bits((int32) values[i]);
+	else
+	{
+		take_values(result, values, counts, nruns);
+		return;
+	}
+	take_values(result, translated, counts, nruns);
+}
+
+/* Gives the last run of equal floats to the function. */
+static void
+take_equal_run(AggregateResult *result)
+{
+	EqualRun   *run = &result->equal;
+
+	if (run->count > 0)
+		take_translated(result, &run->value, &run->count, 1);
+	run->count = 0;
+}
+
+/*
+ * Gives runs of floats to the function, of which equal ones are made one.  A hypothetical row is
+ * compared with the value that stands for all equal ones.
+ */
+static void
+take_equal_runs(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	ColumnKind	kind = result->domain.kind;
+	EqualRun   *run = &result->equal;
+	int64		merged[RUN_BATCH];
+	int64		merged_counts[RUN_BATCH];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < nruns; i++)
+	{
+		int64		equals = column_value_equals(kind, values[i]);
+
+		if (run->count > 0 && column_value_equals(kind, run->value) == equals)
+		{
+			run->count += counts[i];
+			continue;
+		}
+		if (run->count > 0)
+		{
+			merged[n] = run->value;
+			merged_counts[n++] = run->count;
+		}
+		run->value = is_hypothetical(result) ? equals : values[i];
+		run->count = counts[i];
+	}
+	if (n > 0)
+		take_translated(result, merged, merged_counts, n);
+}
+
 void
 aggregate_result_take(AggregateResult *result, const int64 *values, const int64 *counts,
 					  size_t nruns)
 {
-	int64		labels[RUN_BATCH];
+	bool		equal = takes_equal(result);
 	size_t		done;
 
 	/* An array has labels in place of their ranks. */
-	if (result->domain.labels == NULL ||
-		result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG)
+	if (!equal && !column_kind_is_float(result->domain.kind) &&
+		(result->domain.labels == NULL ||
+		 result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG))
 	{
 		take_values(result, values, counts, nruns);
 		return;
@@ -622,11 +750,11 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	for (done = 0; done < nruns; done += RUN_BATCH)
 	{
 		size_t		n = Min(nruns - done, RUN_BATCH);
-		size_t		i;
 
-		for (i = 0; i < n; i++)
-			labels[i] = enum_label_at(result->domain.labels, (int) values[done + i]);
-		take_values(result, labels, counts + done, n);
+		if (equal)
+			take_equal_runs(result, values + done, counts + done, n);
+		else
+			take_translated(result, values + done, counts + done, n);
 	}
 }
 
@@ -669,6 +797,7 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 {
 	int64		rows = result->counts.values + result->counts.nulls;
 
+	take_equal_run(result);
 	*isnull = false;
 	if (result->percentiles)
 		return percentiles_end(result->percentiles, &result->domain, isnull);
