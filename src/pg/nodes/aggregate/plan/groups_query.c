@@ -266,27 +266,26 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 	return NULL;
 }
 
-static bool
-has_form(const GroupsQuery *query, DerivedForm form)
+bool
+groups_query_has_numbers(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == form)
+		if (has_numbers(&query->groups[g]))
 			return true;
 	return false;
 }
 
 bool
-groups_query_has_numbers(const GroupsQuery *query)
-{
-	return has_form(query, DERIVED_NUMBERS);
-}
-
-bool
 groups_query_is_serial(const GroupsQuery *query)
 {
-	return has_form(query, DERIVED_NUMBERS) || has_form(query, DERIVED_EQUAL);
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_EQUAL)
+			return true;
+	return query->value_numbers || groups_query_has_numbers(query);
 }
 
 /*

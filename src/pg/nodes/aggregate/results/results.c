@@ -650,32 +650,24 @@ takes_equal(const AggregateResult *result)
 		 result->answer.function == AGGREGATE_FUNCTION_MODE);
 }
 
-/* Whether a function returns arrays of elements, or some of the values. */
-static bool
-returns_values(const AggregateResult *result)
-{
-	return result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
-}
-
 /*
- * Gives up to RUN_BATCH runs to the function, as it takes values.  A function that returns some of
- * the values gets the labels of their ranks, array_agg the bits of floats.
+ * Gives up to RUN_BATCH runs to the function, as it takes values: array_agg gets labels in place of
+ * their ranks, and the bits of floats.
  */
 static void
 take_translated(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
 	int64		translated[RUN_BATCH];
-	bool		bits = column_kind_is_float(result->domain.kind) &&
-	result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
+	bool		elements = result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
 	size_t		i;
 
-	if (result->domain.labels && returns_values(result))
+	if (elements && result->domain.labels)
 		for (i = 0; i < nruns; i++)
 			translated[i] = enum_label_at(result->domain.labels, (int) values[i]);
-	else if (bits && result->domain.kind == COLUMN_KIND_FLOAT8)
+	else if (elements && result->domain.kind == COLUMN_KIND_FLOAT8)
 		for (i = 0; i < nruns; i++)
 			translated[i] = (int64) float8_key_bits(values[i]);
-	else if (bits)
+	else if (elements && result->domain.kind == COLUMN_KIND_FLOAT4)
 		for (i = 0; i < nruns; i++)
 			translated[i] = float4_key_bits((int32) values[i]);
 	else
