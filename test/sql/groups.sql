@@ -382,7 +382,7 @@ SELECT g, q.n FROM (VALUES (1), (2), (3)) v(g) LEFT JOIN (SELECT count(x) AS n F
 ROLLBACK;
 -- core's
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
-EXPLAIN (COSTS OFF) SELECT x, count(*), stddev(y) FROM groups_data GROUP BY x;
+EXPLAIN (COSTS OFF) SELECT x, count(*), corr(y, y) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, groups_schema.sum(y) FROM groups_data GROUP BY x;
 SET hpsort.enable_aggregate = off;
 EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;

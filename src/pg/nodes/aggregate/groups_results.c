@@ -88,6 +88,8 @@ read_source(GroupsState *node, int source)
 	while ((n = reader->methods->runs(reader, source, &values, &run_counts)) > 0)
 	{
 		value_summary_add(&counts->summary, values, run_counts, n);
+		if (node->value_sources[source].moments)
+			value_moments_add(&counts->summary.moments, values, run_counts, n);
 		for (i = 0; i < node->noutputs; i++)
 			if (wants_runs(node, &node->outputs[i], source))
 				aggregate_result_take(node->outputs[i].result, values, run_counts, n);

@@ -296,12 +296,24 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 			return column_domain_datum(&result->domain, summary->min);
 		case AGGREGATE_FUNCTION_MAX:
 			return column_domain_datum(&result->domain, summary->max);
+		case AGGREGATE_FUNCTION_VAR_POP:
+		case AGGREGATE_FUNCTION_VAR_SAMP:
+		case AGGREGATE_FUNCTION_STDDEV_POP:
+		case AGGREGATE_FUNCTION_STDDEV_SAMP:
+			return value_moments_variance(&summary->moments, result->answer.function, summary->n,
+										  summary->sum, isnull);
+		case AGGREGATE_FUNCTION_BIT_AND:
+		case AGGREGATE_FUNCTION_BIT_OR:
+		case AGGREGATE_FUNCTION_BIT_XOR:
+			return column_domain_datum(&result->domain,
+									   value_moments_bits(&summary->moments,
+														  result->answer.function));
 		default:
 			elog(ERROR, "aggregate %u needs the values in order", result->aggref->aggfnoid);
 	}
 }
 
-/* Adds runs to count, sum and avg of DISTINCT values: each run counts once. */
+/* Adds runs to an aggregate of a summary of DISTINCT values: each run counts once. */
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
@@ -310,6 +322,8 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 	result->summary.n += (int64) nruns;
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
+	if (function_has_moments(result->answer.function))
+		value_moments_add(&result->summary.moments, values, NULL, nruns);
 }
 
 /* --- the mode */
