@@ -383,7 +383,7 @@ ROLLBACK;
 -- of any type
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
 -- core's
-EXPLAIN (COSTS OFF) SELECT x, count(*), stddev(y) FROM groups_data GROUP BY x;
+EXPLAIN (COSTS OFF) SELECT x, count(*), corr(y, y) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, groups_schema.sum(y) FROM groups_data GROUP BY x;
 SET hpsort.enable_aggregate = off;
 EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;

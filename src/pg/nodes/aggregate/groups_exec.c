@@ -227,6 +227,8 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
+	if (function_has_moments(answer->function) && answer->needs != AGGREGATE_NEEDS_RUNS)
+		node->value_sources[s].moments = true;
 	return s;
 }
 

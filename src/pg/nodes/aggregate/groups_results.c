@@ -180,6 +180,8 @@ show_runs(GroupsState *node, int source, const int64 *values, const int64 *run_c
 	int			i;
 
 	value_summary_add(&node->counts[source].summary, values, run_counts, n);
+	if (node->value_sources[source].moments)
+		value_moments_add(&node->counts[source].summary.moments, values, run_counts, n);
 	for (i = 0; i < node->noutputs; i++)
 		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_take(node->outputs[i].result, values, run_counts, n);

@@ -29,6 +29,7 @@ typedef struct ValueSource
 	int			filter;			/* index of the filter's batch; -1: none */
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
+	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
 
 typedef struct Aggregation Aggregation;

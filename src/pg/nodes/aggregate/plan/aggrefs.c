@@ -73,6 +73,8 @@ core_function(const Aggref *aggref)
 #ifdef F_MIN_BYTEA
 		case F_MIN_BYTEA:
 #endif
+		case F_BOOL_AND:
+		case F_EVERY:
 			return AGGREGATE_FUNCTION_MIN;
 		case F_MAX_INT2:
 		case F_MAX_INT4:
@@ -97,7 +99,42 @@ core_function(const Aggref *aggref)
 #ifdef F_MAX_BYTEA
 		case F_MAX_BYTEA:
 #endif
+		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+			return AGGREGATE_FUNCTION_VAR_POP;
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+			return AGGREGATE_FUNCTION_VAR_SAMP;
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+			return AGGREGATE_FUNCTION_STDDEV_POP;
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+			return AGGREGATE_FUNCTION_STDDEV_SAMP;
+		case F_BIT_AND_INT2:
+		case F_BIT_AND_INT4:
+		case F_BIT_AND_INT8:
+			return AGGREGATE_FUNCTION_BIT_AND;
+		case F_BIT_OR_INT2:
+		case F_BIT_OR_INT4:
+		case F_BIT_OR_INT8:
+			return AGGREGATE_FUNCTION_BIT_OR;
+		case F_BIT_XOR_INT2:
+		case F_BIT_XOR_INT4:
+		case F_BIT_XOR_INT8:
+			return AGGREGATE_FUNCTION_BIT_XOR;
 		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
 			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
 		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
@@ -359,8 +396,9 @@ find_counted_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 }
 
 /*
- * Answers count, sum, avg, min and max of one argument.  An ORDER BY of that argument changes
- * nothing; one of anything else is an argument more, so that it is not answered.
+ * Answers count, sum, avg, min, max and what is made of moments, of one argument.  An ORDER BY of
+ * that argument changes nothing; one of anything else is an argument more, so that it is not
+ * answered.
  */
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
@@ -544,6 +582,13 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_AVG:
 		case AGGREGATE_FUNCTION_MIN:
 		case AGGREGATE_FUNCTION_MAX:
+		case AGGREGATE_FUNCTION_VAR_POP:
+		case AGGREGATE_FUNCTION_VAR_SAMP:
+		case AGGREGATE_FUNCTION_STDDEV_POP:
+		case AGGREGATE_FUNCTION_STDDEV_SAMP:
+		case AGGREGATE_FUNCTION_BIT_AND:
+		case AGGREGATE_FUNCTION_BIT_OR:
+		case AGGREGATE_FUNCTION_BIT_XOR:
 			return answer_summary(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			return answer_array_agg(aggref, rti, answer);

@@ -365,14 +365,26 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 			return column_domain_datum(&result->domain, summary->min);
 		case AGGREGATE_FUNCTION_MAX:
 			return column_domain_datum(&result->domain, summary->max);
+		case AGGREGATE_FUNCTION_VAR_POP:
+		case AGGREGATE_FUNCTION_VAR_SAMP:
+		case AGGREGATE_FUNCTION_STDDEV_POP:
+		case AGGREGATE_FUNCTION_STDDEV_SAMP:
+			return value_moments_variance(&summary->moments, result->answer.function, summary->n,
+										  summary->sum, isnull);
+		case AGGREGATE_FUNCTION_BIT_AND:
+		case AGGREGATE_FUNCTION_BIT_OR:
+		case AGGREGATE_FUNCTION_BIT_XOR:
+			return column_domain_datum(&result->domain,
+									   value_moments_bits(&summary->moments,
+														  result->answer.function));
 		default:
 			elog(ERROR, "aggregate %u needs the values in order", result->aggref->aggfnoid);
 	}
 }
 
 /*
- * Adds runs to count, sum and avg of DISTINCT values, where each run counts once, and to min and
- * max.
+ * Adds runs to an aggregate of a summary of DISTINCT values, where each run counts once, and to min
+ * and max.
  */
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
@@ -386,9 +398,10 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 	if (result->answer.function == AGGREGATE_FUNCTION_MAX)
 		result->summary.max = column_domain_keep(&result->domain, values[nruns - 1]);
 	result->summary.n += (int64) nruns;
-	result->summary.max = values[nruns - 1];
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
+	if (function_has_moments(result->answer.function))
+		value_moments_add(&result->summary.moments, values, NULL, nruns);
 }
 
 /* --- the mode */

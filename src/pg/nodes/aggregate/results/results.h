@@ -16,6 +16,7 @@
 
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
+#include "pg/nodes/aggregate/results/moments.h"
 #include "pg/nodes/aggregate/results/rights.h"
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
@@ -26,13 +27,17 @@
  */
 typedef __int128 ValueSum pg_attribute_aligned (MAXIMUM_ALIGNOF);
 
-/* What count, sum, avg, min and max need to know of a group's values; NULLs are not among them. */
+/*
+ * What count, sum, avg, min and max need to know of a group's values; NULLs are not among them.
+ * Moments are known of a source for which an aggregate wants them; of others they are 0.
+ */
 typedef struct ValueSummary
 {
 	int64		n;				/* how many values */
 	int64		min;			/* undefined if n = 0, as max is */
 	int64		max;
 	ValueSum	sum;
+	ValueMoments moments;
 } ValueSummary;
 
 /*
