@@ -396,7 +396,7 @@ EXPLAIN (COSTS OFF) SELECT x > small, sum(x * y), count(x::text) FILTER (WHERE y
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
 -- core's
 EXPLAIN (COSTS OFF) SELECT x, sum((random() * y)::int) FROM groups_data GROUP BY x;
-EXPLAIN (COSTS OFF) SELECT x, count(*), stddev(y) FROM groups_data GROUP BY x;
+EXPLAIN (COSTS OFF) SELECT x, count(*), corr(y, y) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, groups_schema.sum(y) FROM groups_data GROUP BY x;
 SET hpsort.enable_aggregate = off;
 EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;

@@ -81,12 +81,18 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
 	ColumnRead	read = (ColumnRead) list_nth_int(reads, batch);
 	Oid			type = getBaseType(column->vartype);
-	ColumnDomain domain = {.kind = column_read_kind(type)};
+	ColumnDomain domain = column_domain(column->vartype, column->vartypmod);
 
 	if (read == READ_VALUES)
 		return domain;
 	if (node->images == NULL)
 		node->images = palloc0_array(ColumnImage, list_length(reads));
+	if (read == READ_PRESENCE)
+	{
+		node->images[batch].presence = true;
+		domain.kind = COLUMN_KIND_PRESENCE;
+		return domain;
+	}
 	if (node->images[batch].dictionary == NULL)
 		node->images[batch].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) : dictionary_make(type, collation);
@@ -187,18 +193,27 @@ static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
+	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
 	if (filter >= 0)
 		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	if (answer->argument)
 	{
-		source.column = answer->form == DERIVED_NONE && !answer->enum_order ?
-			find_column(node, answer->column->varattno, READ_VALUES) :
-			answer->enum_order ? find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
-			find_derived(node, answer->argument, answer->form, source.filter);
-		source.kind = source.column < node->nread ? answer->kind :
-			derived_domain(derived_of_batch(node, source.column))->kind;
+		if (answer->form == DERIVED_NONE && !answer->enum_order)
+		{
+			source.column = find_column(node, answer->column->varattno, answer->read);
+			domain = domain_of_column(node, source.column, answer->column,
+									  answer->column->varcollid);
+		}
+		else
+		{
+			source.column = answer->enum_order ?
+				find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+				find_derived(node, answer->argument, answer->form, source.filter);
+			domain = *derived_domain(derived_of_batch(node, source.column));
+		}
+		source.kind = domain.kind;
 	}
 	else if (filter < 0)
 		return -1;
@@ -209,10 +224,20 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
+		node->source_domains[s] = domain;
+		if (domain.dictionary)
+			node->source_types[s] = (PairType)
+		{
+			.type = getBaseType(answer->column->vartype),
+				.collation = answer->column->varcollid,
+				.dictionary = domain.dictionary
+		};
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
+	if (function_has_moments(answer->function) && answer->needs != AGGREGATE_NEEDS_RUNS)
+		node->value_sources[s].moments = true;
 	return s;
 }
 
@@ -253,6 +278,9 @@ describe_outputs(GroupsState *node)
 	node->states = node->ngroups == 0 && count_filters(node) == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
+	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
+	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
+	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
 	for (i = 0; i < node->noutputs; i++)
 	{
@@ -264,9 +292,8 @@ describe_outputs(GroupsState *node)
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
-		if (output->source >= 0 && node->derived.of_sources[output->source])
-			aggregate_result_set_domain(output->result,
-										derived_domain(node->derived.of_sources[output->source]));
+		if (output->source >= 0)
+			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}

@@ -117,6 +117,13 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
+/* Whether the values of a group are not those of its column. */
+static bool
+is_computed(const QueryGroup *group)
+{
+	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
+}
+
 /*
  * The cost of evaluating an expression: once for each different value, or block of values, of its
  * column, and of several columns for each row.
@@ -150,7 +157,7 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE)
+		if (is_computed(&query->groups[g]))
 			expressions = list_append_unique(expressions, query->groups[g].expression);
 	foreach(lc, query->answers)
 	{
@@ -171,7 +178,7 @@ has_derived_groups(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE || query->groups[g].read != READ_VALUES)
+		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
 	return false;
 }
@@ -187,7 +194,7 @@ has_derived(const GroupsQuery *query)
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;
 	}
-	return has_derived_groups(query);
+	return query->value_numbers || has_derived_groups(query);
 }
 
 /*
@@ -228,7 +235,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (answer->form != DERIVED_NONE || !aggref_is_looked_up(answer, query->ngroups > 0))
+		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+			!aggref_is_looked_up(answer, query->ngroups > 0))
 			return false;
 		if (answer->column)
 			values = list_append_unique_int(values, answer->column->varattno);
@@ -385,7 +393,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || groups_query_has_numbers(query) || limit_may_change(root))
+	if (workers == 0 || groups_query_is_serial(query) || limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);

@@ -73,16 +73,18 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	bool		identical = kind != COLUMN_KIND_NONE ||
-	dictionary_equal_is_identical(group->type, collation);
+	bool		values = column &&
+	column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE;
+	bool		identical = values || dictionary_equal_is_identical(group->type, collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	group->read = READ_VALUES;
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = DERIVED_NONE;
-		if (kind == COLUMN_KIND_NONE)
+		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
+			DERIVED_NONE;
+		if (!values)
 			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
@@ -147,8 +149,11 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer->argument)
+	if (answer->column && answer->form == DERIVED_NONE)
+		add_column(query, answer->column->varattno, answer->read);
+	else if (answer->argument)
 		add_columns(query, expression_columns(answer->argument, query->rti));
+	query->value_numbers |= aggref_has_numbers(answer);
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
 	query->states &= aggref_has_state(answer);
@@ -225,6 +230,17 @@ groups_query_has_numbers(const GroupsQuery *query)
 	return false;
 }
 
+bool
+groups_query_is_serial(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_EQUAL)
+			return true;
+	return query->value_numbers || groups_query_has_numbers(query);
+}
+
 /* Whether one of n groups is this column, and equal values of it are identical. */
 static bool
 has_column(const QueryGroup *groups, int n, const Var *column)
@@ -233,6 +249,7 @@ has_column(const QueryGroup *groups, int n, const Var *column)
 
 	for (g = 0; g < n; g++)
 		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
+			groups[g].form != DERIVED_EQUAL &&
 			((const Var *) groups[g].expression)->varattno == column->varattno)
 			return true;
 	return false;
@@ -338,7 +355,7 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 	{
 		const QueryGroup *group = &query->groups[g];
 
-		if (group->form == DERIVED_NONE)
+		if (IsA(group->expression, Var) || group->form == DERIVED_NONE)
 			add_column(query, linitial_node(Var, group->columns)->varattno, group->read);
 		else
 			add_columns(query, group->columns);

@@ -37,6 +37,7 @@ typedef struct GroupsQuery
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
+	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* the order in which groups come */
@@ -52,6 +53,12 @@ typedef struct GroupsQuery
  */
 extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
 							  Node *having, GroupsQuery *query);
+
+/*
+ * Whether one process must read all rows: the number of a value, and the first of equal floats,
+ * are different in each.
+ */
+extern bool groups_query_is_serial(const GroupsQuery *query);
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and

@@ -49,8 +49,9 @@ typedef enum ColumnRead
 {
 	READ_VALUES,				/* the integers of its kind (column_read_kind) */
 	READ_EQUAL,					/* numbers of a dictionary of equal values */
-	READ_IDENTICAL				/* numbers of a dictionary of identical values, also where equal
+	READ_IDENTICAL,				/* numbers of a dictionary of identical values, also where equal
 								 * values are identical */
+	READ_PRESENCE				/* 0 in place of any value: whether it is NULL is asked, no more */
 } ColumnRead;
 
 /* What the values of a grouping column, or of an aggregate's argument, are. */
@@ -58,6 +59,7 @@ typedef enum DerivedForm
 {
 	DERIVED_NONE,				/* of a column of the table, or numbers of its values */
 	DERIVED_RANKS,				/* places of a column's labels in the order of their enum */
+	DERIVED_EQUAL,				/* of a column of floats: of equal ones the first that was met */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
 	DERIVED_NUMBERS,			/* numbers of the values of another expression */
 	DERIVED_NULLS				/* 0 for each value of an expression of any type */

@@ -95,6 +95,15 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
+/* Floats that are equal, though their integers are not. */
+typedef struct EqualFloats
+{
+	int64		least;			/* the integers from which to which they are */
+	int64		most;
+	int64		first;			/* the one that was met first */
+	bool		met;
+} EqualFloats;
+
 /* What values, or blocks of them, become; of an execution. */
 typedef struct Memo
 {
@@ -125,7 +134,7 @@ struct DerivedColumn
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
-	RowExpression row;			/* unless the form is DERIVED_RANKS */
+	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -133,22 +142,30 @@ struct DerivedColumn
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
+	EqualFloats zeros;			/* of DERIVED_EQUAL */
+	EqualFloats nans;
 };
 
 /* --- describing */
 
-/* The kind of what a batch of an expression holds in a form. */
-static ColumnKind
-form_kind(DerivedForm form, const Expr *expression)
+/* What a batch of an expression holds in a form; of a column, base if not its labels' ranks. */
+static ColumnDomain
+form_domain(DerivedForm form, const Expr *expression, const ColumnDomain *base)
 {
+	ColumnDomain domain = {.kind = COLUMN_KIND_INT4};
+
 	switch (form)
 	{
+		case DERIVED_EQUAL:
+			return *base;
 		case DERIVED_VALUES:
-			return column_kind(exprType((const Node *) expression));
+			return column_domain(exprType((const Node *) expression),
+								 exprTypmod((const Node *) expression));
 		case DERIVED_NULLS:
-			return COLUMN_KIND_BOOL;
+			domain.kind = COLUMN_KIND_PRESENCE;
+			return domain;
 		default:
-			return COLUMN_KIND_INT4;
+			return domain;
 	}
 }
 
@@ -164,8 +181,18 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	derived->ninputs = ninputs;
 	derived->inputs = inputs;
 	derived->filter = filter;
-	derived->domain.kind = form_kind(form, expression);
-	if (form == DERIVED_RANKS)
+	derived->domain = form_domain(form, expression, &inputs[0].domain);
+	if (form == DERIVED_EQUAL)
+	{
+		bool		wide = column_kind_is_wide(derived->domain.kind);
+
+		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
+		derived->zeros.least = derived->zeros.most - 1;
+		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
+			float4_key(FLOAT4_INFINITY) + 1;
+		derived->nans.most = PG_INT64_MAX;
+	}
+	else if (form == DERIVED_RANKS)
 	{
 		derived->labels.type = getBaseType(exprType(node));
 		derived->domain.labels = &derived->labels;
@@ -218,6 +245,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
+	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->row.state)
 		row_expression_begin(&derived->row);
@@ -577,6 +605,55 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	column_batch_add(&derived->batch, n, nnulls);
 }
 
+/* Sets *value to the integer that stands for it, if it is among these floats. */
+static inline void
+find_equal(EqualFloats *floats, int64 *value)
+{
+	if (*value < floats->least || *value > floats->most)
+		return;
+	if (!floats->met)
+		floats->first = *value;
+	floats->met = true;
+	*value = floats->first;
+}
+
+/* Returns the batch of DERIVED_EQUAL, which is base itself where it has no zeros and NaNs. */
+static const ColumnBatch *
+equal_batch(DerivedColumn *derived, const ColumnBatch *base)
+{
+	ColumnBatch *batch = &derived->batch;
+	int64		zero = derived->zeros.least;
+	int64		nan = derived->nans.least;
+	BatchSpace	space;
+	bool		special = false;
+	size_t		i;
+
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		special |= value == zero || value == zero + 1 || value >= nan;
+	}
+	if (!special)
+		return base;
+	begin_batch(derived, batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
+	space = column_batch_space(batch, base->n);
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		find_equal(&derived->zeros, &value);
+		find_equal(&derived->nans, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = base->nnulls > 0 && base->nulls[i];
+	}
+	column_batch_add(batch, base->n, (size_t) base->nnulls);
+	return batch;
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
@@ -586,6 +663,8 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	Memo	   *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
+	if (derived->form == DERIVED_EQUAL)
+		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
 	memo->rows += base->n;

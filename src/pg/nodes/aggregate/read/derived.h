@@ -9,6 +9,9 @@
  * most of them.  An expression of several columns is evaluated for each row.  Errors are those of
  * the expression, raised when a row has the value.
  *
+ * A column of floats is derived from itself: where values are groups, those that are equal (0 and
+ * -0, all NaNs) must be one integer.  It is that of the first one met.
+ *
  * What the batch holds depends on the column's DerivedForm: a label's rank, the expression's own
  * value, whether it is NULL, or a number of it, where equal values have one number.  Numbers and
  * ranks mean something to this column in this process only (derived_serialize).

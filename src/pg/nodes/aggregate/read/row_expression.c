@@ -68,10 +68,12 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 {
 	Datum	   *values = row->slot->tts_values;
 	bool	   *nulls = row->slot->tts_isnull;
+	MemoryContext old;
 	Datum		value;
 	int			c;
 
 	ResetExprContext(row->econtext);
+	old = MemoryContextSwitchTo(row->econtext->ecxt_per_tuple_memory);
 	for (c = 0; c < row->ninputs; c++)
 	{
 		const RowInput *input = &row->inputs[c];
@@ -82,6 +84,7 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 			column_domain_datum(&input->domain, column_batch_value(batch, i) +
 								column_kind_bias(input->domain.kind));
 	}
-	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
+	value = ExecEvalExpr(row->state, row->econtext, isnull);
+	MemoryContextSwitchTo(old);
 	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);
 }
