@@ -22,7 +22,7 @@ CREATE TABLE hits AS
 SELECT h(i, 1) AS hit_id, (h(visit, 2) % 10 > 1)::int4::int2 AS java,
 	CASE WHEN h(i, 3) % 8 = 0 THEN '' ELSE word(site) || ' ' || word(page) || ' ' || word(page + 1) || repeat(' ' || word(page / 3), (page % 7)::int) ||
 		CASE WHEN page % 200 = 7 THEN ' Example' ELSE '' END END AS title,
-	1::int2 AS good, at, at::date AS day, site::int4 AS site, (h(visitor / 2, 4) % 4294967296 - 2147483648)::int4 AS ip,
+	1::int2 AS good, viewed, viewed::date AS day, site::int4 AS site, (h(visitor / 2, 4) % 4294967296 - 2147483648)::int4 AS ip,
 	zipf(visitor, 5, 5000, 3)::int4 AS region, h(visitor, 6) - 4611686018427387904 AS visitor,
 	(h(site, 7) % 3)::int2 AS site_class, (h(visitor, 8) % 60)::int2 AS system, (h(visitor, 9) % 80)::int2 AS browser,
 	url, referer, (h(i, 10) % 7 = 0)::int4::int2 AS reloaded, (h(i, 11) % 20)::int2 AS referer_kind, (h(i, 12) % 300)::int4 AS referer_region,
@@ -34,13 +34,13 @@ SELECT h(i, 1) AS hit_id, (h(visit, 2) % 10 > 1)::int4::int2 AS java,
 	'' AS params, (h(visitor, 22) % 3000000)::int4 AS network, source, CASE WHEN phrase <> '' THEN 1 + zipf(i, 23, 30, 4) ELSE 0 END::int2 AS engine,
 	phrase, CASE WHEN h(visit, 24) % 160 = 0 THEN 1 + zipf(visit, 25, 40, 2) ELSE 0 END::int2 AS adv, 0::int2 AS artificial,
 	(h(visitor, 26) % 2000)::int2 AS window_width, (h(visitor, 27) % 1100)::int2 AS window_height, (h(visitor, 28) % 24 * 60)::int2 AS zone,
-	at + (h(i, 29) % 7200 - 3600) * interval '1 s' AS client_at, 'utf-8' AS charset, (h(site, 30) % 400)::int4 AS code_version,
+	viewed + (h(i, 29) % 7200 - 3600) * interval '1 s' AS client_at, 'utf-8' AS charset, (h(site, 30) % 400)::int4 AS code_version,
 	(h(i, 31) % 12 = 0)::int4::int2 AS is_link, (h(i, 32) % 300 = 0)::int4::int2 AS is_download, h(visitor, 33) AS unique_id, '' AS original_url,
 	(h(i, 34) % 1000000000)::int4 AS hit_hash, (h(i, 35) % 15 = 0)::int4::int2 AS not_counted, 'ABCDE5'::text AS color,
-	at + (h(visitor, 36) % 12) * interval '1 h' AS local_at, :spread, (h(visitor, 37) % 4294967296 - 2147483648)::int4 AS remote_ip,
+	viewed + (h(visitor, 36) % 12) * interval '1 h' AS local_at, :spread, (h(visitor, 37) % 4294967296 - 2147483648)::int4 AS remote_ip,
 	(h(visitor, 38) % 100000)::int4 AS window_name, -1::int4 AS opener, (ARRAY['ru', 'en', 'de', 'tr'])[1 + zipf(visitor, 39, 4, 3)] AS language,
 	:timings, '' AS social, 0::int8 AS price, :tags, h(hashtext(referer), 40) AS referer_hash, h(hashtext(url), 41) AS url_hash, 0::int4 AS click_id
-FROM (SELECT *, timestamp '2024-03-01' + (h(visit, 50) % (31 * 86400) + h(i, 51) % 1200) * interval '1 s' AS at,
+FROM (SELECT *, timestamp '2024-03-01' + (h(visit, 50) % (31 * 86400) + h(i, 51) % 1200) * interval '1 s' AS viewed,
 		CASE WHEN h(visitor, 52) % 20 = 0 THEN 1 + h(visitor, 53) % 60 ELSE 0 END::int2 AS mobile, (h(visit, 54) % 12 - 2)::int2 AS source,
 		'http://' || (ARRAY['www.', '', 'm.'])[1 + site % 3] || 'site-' || site || '.example.' || (ARRAY['com', 'org', 'net'])[1 + site % 3] || '/' ||
 			(ARRAY['catalog', 'news', 'search?q=', 'forum/topic', 'google'])[1 + CASE WHEN h(page, 55) % 700 = 0 THEN 4 ELSE h(page, 56) % 4 END] || '/' || page ||

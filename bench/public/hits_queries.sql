@@ -58,7 +58,7 @@ SELECT visitor, phrase, count(*) FROM hits GROUP BY visitor, phrase ORDER BY cou
 SELECT visitor, phrase, count(*) FROM hits GROUP BY visitor, phrase LIMIT 10;
 
 -- 18 visitors, minutes and phrases
-SELECT visitor, extract(minute FROM at) AS minute, phrase, count(*) FROM hits
+SELECT visitor, extract(minute FROM viewed) AS minute, phrase, count(*) FROM hits
 GROUP BY visitor, minute, phrase ORDER BY count(*) DESC, visitor, minute, phrase LIMIT 10;
 
 -- 19 one visitor
@@ -75,16 +75,16 @@ SELECT phrase, min(url), min(title), count(*) AS views, count(DISTINCT visitor) 
 WHERE title LIKE '%Example%' AND url NOT LIKE '%.google.%' AND phrase <> '' GROUP BY phrase ORDER BY views DESC, phrase LIMIT 10;
 
 -- 23 whole rows of a pattern, the first ones
-SELECT * FROM hits WHERE url LIKE '%google%' ORDER BY at, hit_id LIMIT 10;
+SELECT * FROM hits WHERE url LIKE '%google%' ORDER BY viewed, hit_id LIMIT 10;
 
 -- 24 phrases, the first by time
-SELECT phrase FROM hits WHERE phrase <> '' ORDER BY at, hit_id LIMIT 10;
+SELECT phrase FROM hits WHERE phrase <> '' ORDER BY viewed, hit_id LIMIT 10;
 
 -- 25 phrases, the first by themselves
 SELECT phrase FROM hits WHERE phrase <> '' ORDER BY phrase LIMIT 10;
 
 -- 26 phrases, the first by time and themselves
-SELECT phrase FROM hits WHERE phrase <> '' ORDER BY at, phrase LIMIT 10;
+SELECT phrase FROM hits WHERE phrase <> '' ORDER BY viewed, phrase LIMIT 10;
 
 -- 27 mean length of a text by site
 SELECT site, avg(length(url)) AS mean, count(*) AS views FROM hits WHERE url <> '' GROUP BY site HAVING count(*) > 500 ORDER BY mean DESC, site LIMIT 25;
@@ -153,6 +153,6 @@ WHERE site = 1 AND day >= '2024-03-01' AND day <= '2024-03-31' AND reloaded = 0 
 GROUP BY window_width, window_height ORDER BY views DESC, window_width, window_height LIMIT 10 OFFSET 10;
 
 -- 42 two days of a site: minutes
-SELECT date_trunc('minute', at) AS minute, count(*) AS views FROM hits
+SELECT date_trunc('minute', viewed) AS minute, count(*) AS views FROM hits
 WHERE site = 1 AND day >= '2024-03-14' AND day <= '2024-03-15' AND reloaded = 0 AND not_counted = 0
 GROUP BY minute ORDER BY minute LIMIT 10 OFFSET 100;

@@ -21,7 +21,7 @@ GROUP BY o.id, o.day, o.ship_priority ORDER BY revenue DESC, o.day, o.id LIMIT 1
 
 -- 4 orders with an item that came late, by priority
 SELECT priority, count(*) FROM orders o
-WHERE day >= date '2016-07-01' AND day < date '2016-10-01' AND EXISTS (SELECT FROM item i WHERE i.order_id = o.id AND i.committed < i.received)
+WHERE day >= date '2016-07-01' AND day < date '2016-10-01' AND EXISTS (SELECT 1 FROM item i WHERE i.order_id = o.id AND i.committed < i.received)
 GROUP BY priority ORDER BY priority;
 
 -- 5 revenue within a region, by nation
@@ -125,8 +125,8 @@ ORDER BY s.name;
 -- 21 suppliers who alone were late
 SELECT s.name, count(*) AS waiting FROM supplier s JOIN item i ON i.supplier = s.id JOIN orders o ON o.id = i.order_id JOIN nation n ON n.id = s.nation
 WHERE o.status = 'F' AND i.received > i.committed AND n.name = 'LAND T'
-	AND EXISTS (SELECT FROM item i2 WHERE i2.order_id = i.order_id AND i2.supplier <> i.supplier)
-	AND NOT EXISTS (SELECT FROM item i3 WHERE i3.order_id = i.order_id AND i3.supplier <> i.supplier AND i3.received > i3.committed)
+	AND EXISTS (SELECT 1 FROM item i2 WHERE i2.order_id = i.order_id AND i2.supplier <> i.supplier)
+	AND NOT EXISTS (SELECT 1 FROM item i3 WHERE i3.order_id = i.order_id AND i3.supplier <> i.supplier AND i3.received > i3.committed)
 GROUP BY s.name ORDER BY waiting DESC, s.name LIMIT 100;
 
 -- 22 rich customers without orders, by code of the telephone
@@ -134,5 +134,5 @@ SELECT code, count(*), sum(balance) FROM (
 	SELECT substring(c.phone FROM 1 FOR 2) AS code, c.balance FROM customer c
 	WHERE substring(c.phone FROM 1 FOR 2) IN ('13', '31', '23', '29', '30', '18', '17')
 		AND c.balance > (SELECT avg(balance) FROM customer WHERE balance > 0.00 AND substring(phone FROM 1 FOR 2) IN ('13', '31', '23', '29', '30', '18', '17'))
-		AND NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.id)) c
+		AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)) c
 GROUP BY code ORDER BY code;

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""DuckDB's part of public_bench.sh: the same SQL on the same rows, in memory, with one thread.
+
+duckdb_public.py DIRECTORY REPS: DIRECTORY has tables.sql, TABLE.csv, queries (number, question and SQL, separated by
+tabs) and PostgreSQL's rows of each as NUMBER.rows.  Prints of each query the number, the least processor time and time by the
+clock in ms, whether the rows are PostgreSQL's (equal, other or failed; floats to nine digits), and the question, separated by tabs.
+"""
+import csv
+import math
+import os
+import sys
+import time
+
+import duckdb
+
+directory, reps = sys.argv[1], int(sys.argv[2])
+
+
+def normal(value):
+    """A field as a number, if it is one, or as text without trailing blanks."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return "" if value is None else str(value).rstrip()
+
+
+def in_order(rows):
+    """Rows as normal fields, sorted by what rounding does not change."""
+    rows = [[normal(value) for value in row] for row in rows]
+    return sorted(rows, key=lambda row: [f"{value:.6g}" if isinstance(value, float) else value for value in row])
+
+
+def same(left, right):
+    """Whether two fields are equal, numbers to nine digits."""
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+    return left == right
+
+
+db = duckdb.connect(config={"threads": 1})
+for line in open(os.path.join(directory, "tables.sql")):
+    db.execute(line)
+    table = line.split()[2]
+    db.execute(f"COPY {table} FROM '{directory}/{table}.csv' (FORMAT csv, HEADER, ALLOW_QUOTED_NULLS false)")
+for line in open(os.path.join(directory, "queries")):
+    number, question, query = line.rstrip("\n").split("\t")
+    try:
+        all_rows = query.rsplit(" LIMIT ", 1)[0] if question.endswith("(any)") else query
+        rows = in_order(db.execute(all_rows).fetchall())
+        expected = in_order(csv.reader(open(f"{directory}/{number}.rows")))
+        equal = len(rows) == len(expected) and all(same(a, b) for row in zip(rows, expected) for a, b in zip(*row))
+        processor, clock = [], []
+        for _ in range(reps):
+            since, at = time.process_time(), time.perf_counter()
+            db.execute(f"CREATE OR REPLACE TEMP TABLE result AS {query}")
+            processor.append(1000 * (time.process_time() - since))
+            clock.append(1000 * (time.perf_counter() - at))
+        print(number, f"{min(processor):.3f}", f"{min(clock):.3f}", "equal" if equal else "other", question, sep="\t", flush=True)
+    except duckdb.Error as error:
+        print(f"{number}: {error}", file=sys.stderr)
+        print(number, "", "", "failed", question, sep="\t", flush=True)
