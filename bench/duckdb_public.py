@@ -18,21 +18,28 @@ directory, reps = sys.argv[1], int(sys.argv[2])
 
 def normal(value):
     """A field as a number, if it is one, or as text without trailing blanks."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return "" if value is None else str(value).rstrip()
+    if isinstance(value, (int, float)):
+        return value
+    for kind in (int, float) if isinstance(value, str) else (float,):
+        try:
+            return kind(value)
+        except (TypeError, ValueError):
+            pass
+    return "" if value is None else str(value).rstrip()
+
+
+def sort_key(row):
+    """A row as what is the same in both systems: floats rounded, identifiers whole."""
+    return [f"{value:.6g}" if isinstance(value, (int, float)) and abs(value) < 1e15 else str(value) for value in row]
 
 
 def in_order(rows):
-    """Rows as normal fields, sorted by what rounding does not change."""
-    rows = [[normal(value) for value in row] for row in rows]
-    return sorted(rows, key=lambda row: [f"{value:.6g}" if isinstance(value, float) else value for value in row])
+    return sorted(([normal(value) for value in row] for row in rows), key=sort_key)
 
 
 def same(left, right):
-    """Whether two fields are equal, numbers to nine digits."""
-    if isinstance(left, float) and isinstance(right, float):
+    """Whether two fields are equal, floats to nine digits."""
+    if isinstance(left, float) and isinstance(right, (int, float)) or isinstance(left, int) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
     return left == right
 

@@ -187,7 +187,7 @@ for set in $sets; do
 	run_psql -c "DROP SCHEMA $set CASCADE" 2>/dev/null
 done
 
-# The geometric mean is over all queries; below: queries that hpsort makes slower, by processor time or by the clock.
+# slower_in_one: with other workers than core has, by processor time or by the clock.  The geometric mean is over all queries.
 {
 	sed -n '/^#/p' "$csv"
 	awk -F, -v OFS=, '
@@ -198,7 +198,8 @@ done
 			queries[key]++
 			aggregate[key] += $6 ~ /aggregate/
 			part[key] += $6 != "" && $6 != "none"
-			below[key] += $13 ~ /slower/
+			slower[key] += $13 == "slower"
+			in_one[key] += $13 ~ /^slower /
 			other[key] += $12 !~ /equal|rounded/
 			if ($9 != "") { log_sum[key] += log($9); logs[key]++ }
 			if ($9 != "" && (!(key in worst) || $9 < worst[key])) worst[key] = $9
@@ -206,10 +207,10 @@ done
 			core_ms[key] += $8
 		}
 		END {
-			print "set,way,work_mem,workers,queries,aggregate,taking_part,slower,worst,other_rows,ms,core_ms,geometric_mean"
+			print "set,way,work_mem,workers,queries,aggregate,taking_part,slower,slower_in_one,worst,other_rows,ms,core_ms,geometric_mean"
 			for (i = 1; i <= n; i++) {
 				key = keys[i]
-				print key, queries[key], aggregate[key], part[key], below[key], worst[key], other[key], sprintf("%.0f", ms[key]),
+				print key, queries[key], aggregate[key], part[key], slower[key], in_one[key], worst[key], other[key], sprintf("%.0f", ms[key]),
 					sprintf("%.0f", core_ms[key]), logs[key] ? sprintf("%.2f", exp(log_sum[key] / logs[key])) : ""
 			}
 		}' "$csv"
