@@ -64,18 +64,32 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	bool		missing_null;
 	Datum		missing;
 
-	column->kind = image && image->make ? COLUMN_KIND_IMAGE : column_read_kind(att->atttypid);
+	if (image && image->dictionary)
+		column->kind = COLUMN_KIND_NUMBER;
+	else if (image && image->presence)
+		column->kind = COLUMN_KIND_PRESENCE;
+	else if (image && image->make)
+		column->kind = COLUMN_KIND_IMAGE;
+	else
+		column->kind = column_value_kind(att->atttypid, att->atttypmod);
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
 	column->wide = !keys && column_kind_is_wide(column->kind);
 	column->length = att->attlen;
 	column->byval = att->attbyval;
-	if (column->kind == COLUMN_KIND_IMAGE)
-		column->image = *image;
+
+	if (column->kind == COLUMN_KIND_NUMERIC)
+		numeric_unit_find(att->atttypid, att->atttypmod, &column->unit);
 
 	/* Read as 0, whatever the kind. */
-	if (column->kind == COLUMN_KIND_IMAGE)
+	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER ||
+		column->kind == COLUMN_KIND_PRESENCE)
+	{
+		column->image = *image;
+		column->null = palloc0(sizeof(Datum));
+	}
+	else if (column->kind == COLUMN_KIND_NUMERIC)
 		column->null = palloc0(sizeof(Datum));
 	else
 		column->null = stored_datum(column, column_datum(column->kind,
@@ -307,6 +321,20 @@ make_images(const RowColumn *column, const char *const *data, int offset, int n,
 	}
 }
 
+/* Does what make_images does, with numerics. */
+static void
+read_numerics(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		values[i] = at == column->null ? 0 : numeric_unit_value(column->unit, at);
+	}
+}
+
 /* Writes the values of n rows, which lie at data[i] + offset. */
 static void
 read_column(const RowColumn *column, const char *const *data, int offset, int n,
@@ -326,8 +354,10 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			READ_ROWS(keys, int16, stored);
 			break;
 		case COLUMN_KIND_INT4:
-		case COLUMN_KIND_FLOAT4:
 			READ_ROWS(keys, int32, stored);
+			break;
+		case COLUMN_KIND_FLOAT4:
+			READ_ROWS(keys, uint32, float4_key(stored));
 			break;
 		case COLUMN_KIND_OID:
 		case COLUMN_KIND_ENUM:
@@ -341,7 +371,17 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			break;
 		case COLUMN_KIND_FLOAT8:
 			Assert(column->wide);
-			READ_ROWS(space->wide, int64, stored);
+			READ_ROWS(space->wide, uint64, float8_key(stored));
+			break;
+		case COLUMN_KIND_NUMERIC:
+			Assert(column->wide);
+			read_numerics(column, data, offset, n, space->wide);
+			break;
+		case COLUMN_KIND_NUMBER:
+			dictionary_read(column->image.dictionary, data, offset, n, column->null, keys);
+			break;
+		case COLUMN_KIND_PRESENCE:
+			memset(keys, 0, n * sizeof(int32));
 			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
@@ -393,6 +433,25 @@ rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
 	}
 }
 
+/* The integer of a value of a column that is not NULL. */
+static int64
+value_of_datum(const RowColumn *column, Datum datum)
+{
+	switch (column->kind)
+	{
+		case COLUMN_KIND_IMAGE:
+			return column->image.make(column->image.arg, datum);
+		case COLUMN_KIND_NUMERIC:
+			return numeric_unit_value(column->unit, DatumGetPointer(datum));
+		case COLUMN_KIND_NUMBER:
+			return dictionary_number(column->image.dictionary, datum);
+		case COLUMN_KIND_PRESENCE:
+			return 0;
+		default:
+			return column_value(column->kind, datum);
+	}
+}
+
 void
 row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches)
 {
@@ -408,8 +467,7 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
 
 		if (!isnull)
-			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
-				: column_value(column->kind, datum);
+			value = value_of_datum(column, datum);
 		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
 	}
 }

@@ -34,7 +34,8 @@ typedef struct RowColumn
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
-	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
+	NumericUnit unit;			/* of COLUMN_KIND_NUMERIC */
+	ColumnImage image;			/* of COLUMN_KIND_IMAGE and COLUMN_KIND_NUMBER ... */
 	int16		length;			/* ... and of its values, as attlen ... */
 	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */
@@ -74,7 +75,7 @@ typedef struct NotedRows
 
 /*
  * Makes *layout the layout of columns, in the current memory context.  images and keys are as in
- * ColumnScan.  column_kind knows the types of columns without an image.
+ * ColumnScan.  column_value_kind knows the types of columns without an image.
  */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
 							const AttrNumber *attnums, const ColumnImage *images, bool keys);

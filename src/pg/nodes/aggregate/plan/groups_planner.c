@@ -34,348 +34,10 @@
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/groups_planner.h"
+#include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/nodes/aggregate/plan/input.h"
 #include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
-
-/* A grouping column or expression, as the query has it. */
-typedef struct QueryGroup
-{
-	Expr	   *expression;		/* of the target */
-	Var		   *column;			/* the one column that the expression is of */
-	DerivedForm form;			/* how its values are read */
-	Oid			type;			/* by whose default operator class it is grouped */
-	bool		descending;		/* in the order of the groups */
-	bool		nulls_first;	/* in that order, too */
-	bool		placed;			/* the order that is wanted has it */
-} QueryGroup;
-
-/* What the query asks of the relation. */
-typedef struct GroupsQuery
-{
-	Index		rti;			/* the relation */
-	int			ngroups;		/* grouping columns and expressions */
-	QueryGroup *groups;
-	List	   *aggregates;		/* Aggrefs, different ones */
-	List	   *answers;		/* the AggregateAnswer of each */
-	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
-	List	   *filters;		/* different filters */
-	List	   *columns;		/* attribute numbers of all columns to be read */
-	int			nruns;			/* sources whose values are wanted in order */
-	int			nsummaries;		/* sources whose values are added up */
-	List	   *pathkeys;		/* the order in which groups come */
-	bool		looked_up;		/* the GPU may answer it without rows */
-	bool		states;			/* all of it can be answered from states (aggref_has_state) */
-	bool		needs_states;	/* some of it is not answered in another way */
-} GroupsQuery;
-
-/* --- what is asked */
-
-/* Returns the group that an expression is; NULL if it is none. */
-static QueryGroup *
-find_group(const GroupsQuery *query, Node *expression)
-{
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		if (equal(query->groups[g].expression, expression))
-			return &query->groups[g];
-	return NULL;
-}
-
-/*
- * The one column of relation rti that an expression is of, perhaps several times, if
- * the expression's value depends on nothing else for a whole execution; else NULL.
- */
-static Var *
-column_of_expression(Node *expression, Index rti)
-{
-	List	   *columns = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES |
-										  PVC_INCLUDE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
-	Var		   *column = NULL;
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		Var		   *other = (Var *) lfirst(lc);
-
-		if (!IsA(other, Var) || other->varno != (int) rti || other->varlevelsup != 0 ||
-			other->varattno <= 0 || (column && column->varattno != other->varattno))
-			return NULL;
-		column = other;
-	}
-	if (column == NULL || column_kind(column->vartype) == COLUMN_KIND_NONE)
-		return NULL;
-	if (IsA(expression, Var))
-		return column;
-	return contain_subplans(expression) || expression_returns_set(expression) ||
-		contain_volatile_functions(expression) ? NULL : column;
-}
-
-/* How the values of a grouping expression are read, if they can be. */
-static bool
-find_form(QueryGroup *group, const SortGroupClause *clause)
-{
-	ColumnKind	kind = column_kind(group->type);
-	Oid			collation = exprCollation((Node *) group->expression);
-	const Var  *column = plain_column(group->expression);
-
-	/* A column may be relabelled as the base type of its domain. */
-	if (column && getBaseType(column->vartype) == group->type)
-		group->form = DERIVED_NONE;
-	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
-		group->form = DERIVED_VALUES;
-	else
-	{
-		group->form = DERIVED_NUMBERS;
-		if (!clause->hashable ||
-			(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
-			return false;
-	}
-	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
-}
-
-/* Notes the grouping columns; false if one of them is not answered. */
-static bool
-note_groups(GroupsQuery *query, List *clauses, List *tlist)
-{
-	ListCell   *lc;
-
-	query->groups = palloc0_array(QueryGroup, list_length(clauses) + 1);
-	foreach(lc, clauses)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		QueryGroup *group = &query->groups[query->ngroups];
-
-		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
-		group->type = getBaseType(exprType((Node *) group->expression));
-		group->column = column_of_expression((Node *) group->expression, query->rti);
-		if (group->column == NULL || !find_form(group, clause))
-			return false;
-		if (find_group(query, (Node *) group->expression) == NULL)
-			query->ngroups++;
-	}
-	return true;
-}
-
-/* Notes an aggregate; false if it is not answered. */
-static bool
-note_aggregate(GroupsQuery *query, Aggref *aggref)
-{
-	AggregateAnswer *answer;
-	int			filter = -1;
-
-	if (list_member(query->aggregates, aggref))
-		return true;
-	answer = palloc_object(AggregateAnswer);
-	if (!aggref_answer(aggref, query->rti, answer))
-		return false;
-	if (aggref->aggfilter)
-	{
-		ListCell   *lc;
-
-		if (contain_subplans((Node *) aggref->aggfilter) ||
-			contain_volatile_functions((Node *) aggref->aggfilter))
-			return false;
-		foreach(lc, query->filters)
-		{
-			if (equal(lfirst(lc), aggref->aggfilter))
-				filter = foreach_current_index(lc);
-		}
-		if (filter < 0)
-		{
-			filter = list_length(query->filters);
-			query->filters = lappend(query->filters, aggref->aggfilter);
-		}
-	}
-	if (answer->column)
-		query->columns = list_append_unique_int(query->columns, answer->column->varattno);
-	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
-	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
-	query->states &= aggref_has_state(answer);
-	query->needs_states |= answer->function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
-	query->aggregates = lappend(query->aggregates, aggref);
-	query->answers = lappend(query->answers, answer);
-	query->aggregate_filters = lappend_int(query->aggregate_filters, filter);
-	return true;
-}
-
-/* Notes the aggregates of an expression; stops at what is neither of them nor of the groups. */
-static bool
-is_not_answered(Node *node, void *arg)
-{
-	GroupsQuery *query = (GroupsQuery *) arg;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
-		return !note_aggregate(query, (Aggref *) node);
-	if (find_group(query, node))
-		return false;
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc) ||
-		IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
-		return true;
-	return expression_tree_walker(node, is_not_answered, arg);
-}
-
-/* The group that a path key is of; NULL if it is of none, or not of the type's own order. */
-static QueryGroup *
-group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
-{
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-	{
-		QueryGroup *group = &query->groups[g];
-		TypeCacheEntry *entry;
-		ListCell   *lc;
-		Oid			sortop = InvalidOid;
-		Oid			type = group->type;
-
-		if (group->placed)
-			continue;
-		if (column_kind(type) == COLUMN_KIND_ENUM)
-			type = ANYENUMOID;
-		foreach(lc, pathkey->pk_eclass->ec_members)
-		{
-			EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
-
-			if (equal(member->em_expr, group->expression))
-				sortop = compat_pathkey_sortop(pathkey, type);
-		}
-		if (!OidIsValid(sortop))
-			continue;
-		entry = lookup_type_cache(group->type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-		if (sortop != entry->lt_opr && sortop != entry->gt_opr)
-			return NULL;
-		group->descending = sortop == entry->gt_opr;
-		group->nulls_first = pathkey->pk_nulls_first;
-		return group;
-	}
-	return NULL;
-}
-
-/*
- * Whether a group is the number of a value.  Each process gives numbers in its own order, and
- * what there is no memory for is left to another pass: these groups are in no order.
- */
-static bool
-has_numbers(const GroupsQuery *query)
-{
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_NUMBERS)
-			return true;
-	return false;
-}
-
-/*
- * Whether one of n groups is the column of which another group is: rows that are alike in the
- * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.
- */
-static bool
-is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
-{
-	int			g;
-
-	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) && !IsA(group->expression, Var) &&
-			groups[g].column->varattno == group->column->varattno)
-			return true;
-	return false;
-}
-
-/*
- * Drops the numbers of values that other groups determine: numbers would be in no order, and known
- * to one process only.
- */
-static void
-drop_determined_numbers(GroupsQuery *query)
-{
-	int			n = 0;
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NUMBERS ||
-			!is_determined(query->groups, query->ngroups, &query->groups[g]))
-			query->groups[n++] = query->groups[g];
-	query->ngroups = n;
-}
-
-/*
- * Puts the groups in the order that is wanted of them, as far as it is one of groups, without
- * groups that others determine.  One that is wanted in the order before the column that determines
- * it stays.
- */
-static void
-order_groups(PlannerInfo *root, GroupsQuery *query)
-{
-	QueryGroup *ordered = palloc0_array(QueryGroup, query->ngroups + 1);
-	int			n = 0;
-	int			g;
-	ListCell   *lc;
-
-	drop_determined_numbers(query);
-	if (has_numbers(query))
-		return;
-	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
-	{
-		PathKey    *pathkey = lfirst_node(PathKey, lc);
-		QueryGroup *group = group_of_pathkey(query, pathkey);
-
-		if (group == NULL)
-			break;
-		group->placed = true;
-		/* The labels of an enum are read as OIDs, which are in another order. */
-		if (column_kind(group->type) == COLUMN_KIND_ENUM)
-			group->form = DERIVED_RANKS;
-		if (!is_determined(ordered, n, group))
-			ordered[n++] = *group;
-		query->pathkeys = lappend(query->pathkeys, pathkey);
-	}
-	for (g = 0; g < query->ngroups; g++)
-		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups,
-													   &query->groups[g]))
-			ordered[n++] = query->groups[g];
-	query->groups = ordered;
-	query->ngroups = n;
-}
-
-/*
- * What is asked of the groups or different rows of a relation; false if the node does
- * not answer all of it.
- */
-static bool
-note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node *having,
-		   GroupsQuery *query)
-{
-	List	   *clauses;
-	int			g;
-
-	if (stage == UPPERREL_DISTINCT)
-		clauses = compat_distinct_clause(root);
-	else
-	{
-		clauses = compat_group_clause(root);
-		/* Groups by constants alone are not the one group that there is without any. */
-		if (clauses == NIL && root->parse->groupClause != NIL)
-			return false;
-	}
-	if (!note_groups(query, clauses, root->processed_tlist) ||
-		is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
-		(query->ngroups == 0 && query->aggregates == NIL))
-		return false;
-	for (g = 0; g < query->ngroups; g++)
-		query->columns = list_append_unique_int(query->columns,
-												query->groups[g].column->varattno);
-	order_groups(root, query);
-	query->states &= query->ngroups == 0 && query->filters == NIL;
-	return query->states || !query->needs_states;
-}
-
-/* --- the paths */
 
 /*
  * What is done with a row that has been read, in cpu_tuple_cost, beside its reading
@@ -408,7 +70,7 @@ note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node 
 #define STARTUP_COST		50.0
 
 static List *
-describe_groups(const GroupsQuery *query, const AggregateInput *input)
+describe_groups(const GroupsQuery *query)
 {
 	List	   *groups = NIL;
 	int			g;
@@ -416,11 +78,9 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 	for (g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
-		int			column = 0;
 
-		while (list_nth_int(input->columns, column) != group->column->varattno)
-			column++;
-		groups = lappend_int(groups, column);
+		groups = lappend_int(groups, groups_query_column(query, group->column->varattno,
+														 group->read));
 		groups = lappend_int(groups, group->form);
 		groups = lappend_int(groups, group->descending);
 		groups = lappend_int(groups, group->nulls_first);
@@ -448,12 +108,19 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->path.parallel_aware = workers > 0;
 	path->path.parallel_workers = workers;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make5(input->columns, input->table_columns,
-									  describe_groups(query, input), query->aggregate_filters,
-									  having);
+	path->custom_private = list_make5(input->columns, query->reads, input->table_columns,
+									  describe_groups(query), query->aggregate_filters);
+	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;
 	return path;
+}
+
+/* Whether the values of a group are not those of its column. */
+static bool
+is_computed(const QueryGroup *group)
+{
+	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
 }
 
 /*
@@ -472,7 +139,7 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		QualCost	cost;
 		double		values;
 
-		if (group->form == DERIVED_NONE)
+		if (!is_computed(group))
 			continue;
 		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
 		values = Min(values, expression_blocks_most(root, (Node *) group->expression, rows));
@@ -483,16 +150,16 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	return total;
 }
 
-/* Whether groups are of expressions, so that rows are needed. */
+/* Whether groups are of expressions or numbers, so that rows are needed. */
 static bool
 has_derived(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE)
+		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
-	return false;
+	return query->value_numbers;
 }
 
 /*
@@ -524,7 +191,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS)
+		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
+			query->groups[g].read != READ_VALUES)
 			return false;
 	if (query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
 		return false;
@@ -532,7 +200,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!aggref_is_looked_up(answer, query->ngroups > 0))
+		if (!aggref_is_looked_up(answer, query->ngroups > 0) || answer->read != READ_VALUES)
 			return false;
 		if (answer->column)
 			values = list_append_unique_int(values, answer->column->varattno);
@@ -590,7 +258,8 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	for (g = 0; g < query->ngroups; g++)
 		pair_estimate_add_group(&pairs, root, query->groups[g].column,
 								(Node *) query->groups[g].expression,
-								query->groups[g].form);
+								query->groups[g].read == READ_VALUES ? query->groups[g].form :
+								DERIVED_NUMBERS);
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
 }
 
@@ -689,7 +358,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || has_numbers(query) || limit_may_change(root))
+	if (workers == 0 || groups_query_is_serial(query) || limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);
@@ -755,7 +424,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] :
 		output_rel->reltarget;
-	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query))
+	if (output_rel->pathlist == NIL || !groups_query_note(root, stage, target, having, &query))
 		return;
 
 	/* Core's own estimates, but for expressions. */

@@ -31,13 +31,36 @@
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
 
+/* The range of a column of floats of which there are no statistics: of numbers from 1e-9 to 1e9. */
+#define UNKNOWN_FLOAT_RANGE (UNKNOWN_RANGE * UNKNOWN_RANGE / 64)
+
 /* Returns how many integers a column spans, from its least value to its largest. */
 static double
 column_range(PlannerInfo *root, const Var *column)
 {
+	ColumnDomain domain = column_domain(column->vartype, column->vartypmod);
 	ColumnRange range;
+	double		values;
 
-	return column_statistics_range(root, column, &range) ? range.hi - range.lo + 1 : UNKNOWN_RANGE;
+	if (!column_statistics_range(root, column, &range))
+		return domain.kind == COLUMN_KIND_FLOAT8 ? UNKNOWN_FLOAT_RANGE : UNKNOWN_RANGE;
+	switch (domain.kind)
+	{
+		case COLUMN_KIND_FLOAT4:
+			values = (double) column_value(domain.kind, Float4GetDatum((float4) range.hi)) -
+				(double) column_value(domain.kind, Float4GetDatum((float4) range.lo));
+			break;
+		case COLUMN_KIND_FLOAT8:
+			values = (double) column_value(domain.kind, Float8GetDatum(range.hi)) -
+				(double) column_value(domain.kind, Float8GetDatum(range.lo));
+			break;
+		case COLUMN_KIND_NUMERIC:
+			values = (range.hi - range.lo) * pow(10, domain.unit.scale);
+			break;
+		default:
+			values = range.hi - range.lo;
+	}
+	return values + 1;
 }
 
 /*
@@ -54,7 +77,7 @@ group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
 	if (form == DERIVED_NUMBERS || form == DERIVED_RANKS)
 		return estimate_num_groups(root, list_make1(column), 1e18, NULL, NULL);
 	range = column_range(root, column);
-	if (form == DERIVED_NONE)
+	if (form == DERIVED_NONE || form == DERIVED_EQUAL)
 		return range;
 
 	/*
@@ -125,7 +148,12 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 			(answer->column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
-		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
+		bits = 1;
+		if (answer->column && aggref_has_numbers(answer))
+			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,
+													 NULL));
+		else if (answer->column && answer->read == READ_VALUES)
+			bits = bits_of_range(column_range(root, answer->column));
 		nwide += groups->bits + bits > 64;
 	}
 	/* Without sources of values, rows outside of the window are pairs of a group alone. */

@@ -20,11 +20,8 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
@@ -98,64 +95,14 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-/* Values for which there is room at first. */
-#define FIRST_NUMBERS 64
-
-typedef struct NumberEntry
+/* Floats that are equal, though their integers are not. */
+typedef struct EqualFloats
 {
-	uint32		number;			/* of a value */
-	uint32		hash;			/* of that value */
-	char		status;			/* simplehash's */
-} NumberEntry;
-
-/* Stands for the value that is looked for. */
-#define NUMBER_WANTED PG_UINT32_MAX
-
-/*
- * Numbers of an expression's values, whose type is not read as integers.  Values are numbered from
- * 0 in the order in which they appear, by the type's own equality, and kept.  From the first value
- * on for which there is no room, no value gets a number any more, so that equal values are either
- * all numbered or all refused.
- */
-typedef struct ValueNumbers
-{
-	int16		typlen;			/* of the values' type, as typbyval is */
-	bool		typbyval;
-	Oid			collation;
-	FmgrInfo	hash_function;
-	FmgrInfo	equal_function;
-
-	/* of an execution */
-	MemoryContext memory;		/* of all that follows */
-	size_t		limit;			/* bytes */
-	struct numbers_hash *hash;	/* from a value to its number */
-	Datum	   *values;			/* by number */
-	size_t		n;				/* values that have numbers */
-	size_t		room;			/* in values */
-	bool		full;			/* no value gets a number any more */
-	Datum		wanted;			/* the value that is looked for */
-} ValueNumbers;
-
-/* For the hash table: whether a number's value is equal to the one that is looked for. */
-static bool
-number_is_wanted(ValueNumbers *numbers, uint32 number)
-{
-	return DatumGetBool(FunctionCall2Coll(&numbers->equal_function, numbers->collation,
-										  numbers->values[number], numbers->wanted));
-}
-
-#define SH_PREFIX numbers
-#define SH_ELEMENT_TYPE NumberEntry
-#define SH_KEY_TYPE uint32
-#define SH_KEY number
-#define SH_HASH_KEY(tb, key) 0	/* never called: the hash value is given or stored */
-#define SH_EQUAL(tb, a, b) number_is_wanted((tb)->private_data, a)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, entry) (entry)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+	int64		least;			/* the integers from which to which they are */
+	int64		most;
+	int64		first;			/* the one that was met first */
+	bool		met;
+} EqualFloats;
 
 /* Evaluating the expression. */
 typedef struct Evaluation
@@ -191,12 +138,11 @@ struct DerivedColumn
 	const Expr *expression;		/* of one column */
 	DerivedForm form;
 	int			base;			/* index of the base column's batch */
-	ColumnKind	base_kind;		/* of the base column */
-	ColumnKind	kind;			/* of what the batch holds */
+	ColumnDomain base_domain;	/* of what the base column's batch holds */
+	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
-	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
-	ValueNumbers numbers;		/* of DERIVED_NUMBERS */
+	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -204,108 +150,9 @@ struct DerivedColumn
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
+	EqualFloats zeros;			/* of DERIVED_EQUAL */
+	EqualFloats nans;
 };
-
-/* --- numbers of values */
-
-/* Sets how an expression's values are hashed and compared. */
-static void
-prepare_numbers(ValueNumbers *numbers, Node *expression)
-{
-	Oid			type = exprType(expression);
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
-	RegProcedure hash;
-	RegProcedure unused;
-
-	if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
-		elog(ERROR, "type %u has no hash function", type);
-	numbers->typlen = entry->typlen;
-	numbers->typbyval = entry->typbyval;
-	numbers->collation = exprCollation(expression);
-	fmgr_info(hash, &numbers->hash_function);
-	fmgr_info(get_opcode(entry->eq_opr), &numbers->equal_function);
-}
-
-/* Begins an execution without values, in the current memory context. */
-static void
-begin_numbers(ValueNumbers *numbers, size_t limit)
-{
-	/* Small blocks: what has been allocated is what is used. */
-	numbers->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate values",
-											0, 1024, 32 * 1024);
-	numbers->limit = limit;
-	numbers->hash = numbers_create(numbers->memory, FIRST_NUMBERS, numbers);
-	numbers->values = NULL;
-	numbers->n = numbers->room = 0;
-	numbers->full = false;
-}
-
-/* Whether there is memory for another value, a new one. */
-static bool
-has_room(const ValueNumbers *numbers, Datum value)
-{
-	Size		more = numbers->typbyval ? 0 : datumGetSize(value, false, numbers->typlen);
-	Size		held = MemoryContextMemAllocated(numbers->memory, false);
-
-	/* One at least, however large: each pass has to get on. */
-	if (numbers->n == 0)
-		return true;
-	/* What grows is beside what it was for a moment. */
-	if (numbers->n == numbers->room)
-		more += 2 * numbers->room * sizeof(Datum);
-	if (numbers->hash->members >= numbers->hash->grow_threshold)
-		more += 2 * numbers->hash->size * sizeof(NumberEntry);
-	return numbers->n < PG_INT32_MAX && held + more <= numbers->limit;
-}
-
-/* Numbers a value that is new. */
-static uint32
-number_value(ValueNumbers *numbers, Datum value)
-{
-	MemoryContext old = MemoryContextSwitchTo(numbers->memory);
-
-	if (numbers->n == numbers->room)
-	{
-		numbers->room = Max(FIRST_NUMBERS, 2 * numbers->room);
-		numbers->values = numbers->values ?
-			repalloc_huge(numbers->values, numbers->room * sizeof(Datum)) :
-			palloc_array(Datum, numbers->room);
-	}
-	numbers->values[numbers->n] = datumCopy(value, numbers->typbyval, numbers->typlen);
-	MemoryContextSwitchTo(old);
-	return (uint32) numbers->n++;
-}
-
-/*
- * Sets *result to the number of a value, which is copied if it is new.  Returns false if there is
- * no room for it; *result is then its hash.  Leaves memory in the current memory context.
- */
-static bool
-find_number(ValueNumbers *numbers, Datum value, uint32 *result)
-{
-	uint32		hash = DatumGetUInt32(FunctionCall1Coll(&numbers->hash_function,
-														numbers->collation, value));
-	NumberEntry *entry;
-
-	numbers->wanted = value;
-	entry = numbers_lookup_hash(numbers->hash, NUMBER_WANTED, hash);
-	if (entry == NULL)
-	{
-		bool		found;
-
-		if (numbers->full || !has_room(numbers, value))
-		{
-			numbers->full = true;
-			*result = hash;
-			return false;
-		}
-		entry = numbers_insert_hash(numbers->hash, NUMBER_WANTED, hash, &found);
-		entry->hash = hash;
-		entry->number = number_value(numbers, value);
-	}
-	*result = entry->number;
-	return true;
-}
 
 /* --- describing */
 
@@ -343,7 +190,8 @@ prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, 
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
+			 Dictionary *base_dictionary)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
@@ -352,10 +200,30 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	derived->expression = expression;
 	derived->form = form;
 	derived->base = base;
-	derived->base_kind = column_kind(column->vartype);
-	derived->kind = form == DERIVED_VALUES ? column_kind(exprType(node)) : COLUMN_KIND_INT4;
-	if (form == DERIVED_RANKS)
+	derived->base_domain = column_domain(column->vartype, column->vartypmod);
+	if (base_dictionary)
+		derived->base_domain = (ColumnDomain)
+	{
+		.kind = COLUMN_KIND_NUMBER,.dictionary = base_dictionary
+	};
+	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
+		COLUMN_KIND_INT4;
+	if (form == DERIVED_EQUAL)
+	{
+		bool		wide = column_kind_is_wide(derived->base_domain.kind);
+
+		derived->domain = derived->base_domain;
+		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
+		derived->zeros.least = derived->zeros.most - 1;
+		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
+			float4_key(FLOAT4_INFINITY) + 1;
+		derived->nans.most = PG_INT64_MAX;
+	}
+	else if (form == DERIVED_RANKS)
+	{
 		derived->labels.type = getBaseType(column->vartype);
+		derived->domain.labels = &derived->labels;
+	}
 	else
 	{
 		prepare_expression(&derived->evaluation, parent, node, column);
@@ -363,7 +231,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
 	if (form == DERIVED_NUMBERS)
-		prepare_numbers(&derived->numbers, node);
+		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
 	return derived;
 }
 
@@ -379,16 +247,10 @@ derived_has_numbers(const DerivedColumn *derived)
 	return derived->form == DERIVED_NUMBERS;
 }
 
-ColumnKind
-derived_kind(const DerivedColumn *derived)
+const ColumnDomain *
+derived_domain(const DerivedColumn *derived)
 {
-	return derived->kind;
-}
-
-EnumLabels *
-derived_labels(DerivedColumn *derived)
-{
-	return &derived->labels;
+	return &derived->domain;
 }
 
 void
@@ -402,7 +264,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 			.range = EMPTY_KEY_RANGE
 	};
 	if (derived->form == DERIVED_NUMBERS)
-		begin_numbers(&derived->numbers, numbers_limit);
+		dictionary_begin(derived->domain.dictionary, numbers_limit);
+	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->evaluation.econtext)
 		ResetExprContext(derived->evaluation.econtext);
@@ -416,12 +279,15 @@ evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 {
 	const Evaluation *evaluation = &derived->evaluation;
 	TupleTableSlot *slot = evaluation->slot;
+	ColumnKind	kind = derived->base_domain.kind;
+	MemoryContext old = MemoryContextSwitchTo(evaluation->econtext->ecxt_per_tuple_memory);
 	Datum		value;
 
 	ExecClearTuple(slot);
 	slot->tts_isnull[0] = base_null;
 	slot->tts_values[0] = base_null ? (Datum) 0 :
-		column_datum(derived->base_kind, base + column_kind_bias(derived->base_kind));
+		column_domain_datum(&derived->base_domain, base + column_kind_bias(kind));
+	MemoryContextSwitchTo(old);
 	ExecStoreVirtualTuple(slot);
 	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
 	if (*isnull)
@@ -458,7 +324,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	{
 		if (base_null)
 			return STATE_NULL;
-		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_kind)));
+		*value = rank_of(derived, (Oid) (base + column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
 	}
 	ResetExprContext(derived->evaluation.econtext);
@@ -466,7 +332,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	if (isnull)
 		return STATE_NULL;
 	if (derived->form == DERIVED_VALUES)
-		*value = column_value(derived->kind, datum) - column_kind_bias(derived->kind);
+		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
 	else
 	{
 		bool		numbered;
@@ -474,7 +340,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 
 		/* Hash and equality functions leave memory behind. */
 		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
-		numbered = find_number(&derived->numbers, datum, &number);
+		numbered = dictionary_find(derived->domain.dictionary, datum, &number);
 		MemoryContextSwitchTo(old);
 		*value = (int32) number;
 		return numbered ? STATE_VALUE : STATE_REFUSED;
@@ -538,7 +404,7 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &memo->range, field_limits(derived->base_kind),
+			key_range_extend(&wider, &memo->range, field_limits(derived->base_domain.kind),
 							 Min(n, most - n - nbefore));
 		make_array(memo, derived->memory, wider);
 	}
@@ -645,6 +511,21 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
+/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+static void
+add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
+{
+	const Dictionary *dictionary = derived->base_domain.dictionary;
+
+	if (dictionary == NULL)
+		field_range_add_batch(range, keys);
+	else if (dictionary_size(dictionary) > 0)
+	{
+		key_range_put(range, field_image(0));
+		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+	}
+}
+
 /* The blocks of the rows of base, in place of their values. */
 static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
@@ -659,7 +540,8 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 }
 
 /*
- * Fills the batch.  keys are the values of base, or their blocks.  By the array, which has room
+ * Fills the batch.  keys are the values of base, or their blocks; of a value that base's dictionary
+ * refuses nothing is kept.  By the array, which has room
  * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
  * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
  * each case.
@@ -669,7 +551,9 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 		   bool by_array, bool narrow_keys, bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const Dictionary *dictionary = derived->base_domain.dictionary;
 	bool		nulls = base->nnulls > 0;
+	bool		refused = dictionary && dictionary_nrefused(dictionary) > 0;
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
@@ -686,7 +570,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 
 		if (nulls && base->nulls[i])
 			state = derive_null(derived, &value);
-		else if (!by_array && derived->memo.given_up)
+		else if ((!by_array && derived->memo.given_up) || (refused && key < 0))
 			state = derive(derived, column_batch_value(base, i), false, &value);
 		else
 		{
@@ -716,6 +600,55 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 	derived->nrefused = nrefused;
 }
 
+/* Sets *value to the integer that stands for it, if it is among these floats. */
+static inline void
+find_equal(EqualFloats *floats, int64 *value)
+{
+	if (*value < floats->least || *value > floats->most)
+		return;
+	if (!floats->met)
+		floats->first = *value;
+	floats->met = true;
+	*value = floats->first;
+}
+
+/* Returns the batch of DERIVED_EQUAL, which is base itself where it has no zeros and NaNs. */
+static const ColumnBatch *
+equal_batch(DerivedColumn *derived, const ColumnBatch *base)
+{
+	ColumnBatch *batch = &derived->batch;
+	int64		zero = derived->zeros.least;
+	int64		nan = derived->nans.least;
+	BatchSpace	space;
+	bool		special = false;
+	size_t		i;
+
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		special |= value == zero || value == zero + 1 || value >= nan;
+	}
+	if (!special)
+		return base;
+	begin_batch(derived, batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
+	space = column_batch_space(batch, base->n);
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		find_equal(&derived->zeros, &value);
+		find_equal(&derived->nans, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = base->nnulls > 0 && base->nulls[i];
+	}
+	column_batch_add(batch, base->n, (size_t) base->nnulls);
+	return batch;
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
@@ -725,8 +658,10 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	Memo	   *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
-	begin_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE :
-											   BATCH_KEYS));
+	if (derived->form == DERIVED_EQUAL)
+		return equal_batch(derived, base);
+	begin_batch(derived, batch, BATCH_NULLS |
+				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
 	memo->rows += base->n;
 	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
@@ -734,7 +669,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 
-		field_range_add_batch(&range, keys);
+		add_range(derived, keys, &range);
 		if (!key_range_is_empty(&range) &&
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);
@@ -758,29 +693,13 @@ derived_nrefused(const DerivedColumn *derived)
 	return derived->nrefused;
 }
 
-/* --- reading */
-
-Datum
-derived_datum(DerivedColumn *derived, int64 value)
-{
-	switch (derived->form)
-	{
-		case DERIVED_RANKS:
-			return ObjectIdGetDatum(enum_label_at(&derived->labels, (int) value));
-		case DERIVED_NUMBERS:
-			return derived->numbers.values[value];
-		default:
-			return column_datum(derived->kind, value + column_kind_bias(derived->kind));
-	}
-}
-
 /* --- between processes */
 
 int64
 derived_serialize(const DerivedColumn *derived, int64 value)
 {
 	Assert(derived->form != DERIVED_NUMBERS);
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return value;
 	return (int64) enum_label_at(&derived->labels, (int) value);
 }
@@ -788,7 +707,7 @@ derived_serialize(const DerivedColumn *derived, int64 value)
 int64
 derived_deserialize(DerivedColumn *derived, int64 serialized)
 {
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return serialized;
 	return rank_of(derived, (Oid) serialized);
 }

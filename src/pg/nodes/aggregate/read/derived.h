@@ -8,6 +8,9 @@
  * (values/expression_blocks.h), not for each row, as long as the memo has room for them and finds
  * most of them.  Errors are those of the expression, raised when a row has the value.
  *
+ * A column of floats is derived from itself: where values are groups, those that are equal (0 and
+ * -0, all NaNs) must be one integer.  It is that of the first one met.
+ *
  * What the batch holds depends on the column's DerivedForm: a label's rank, the expression's own
  * value, or a number of it, where equal values have one number.  Numbers and ranks mean something
  * to this column in this process only (derived_serialize).
@@ -31,16 +34,22 @@ typedef struct DerivedColumn DerivedColumn;
 /*
  * Makes the description of a column that is derived from the one column in expression, in the
  * current memory context, for a node.  form is not DERIVED_NONE; base is the number of the
- * column's batch.  expression must outlive it.
+ * column's batch, which has numbers of base_dictionary, of identical values, unless that is NULL.
+ * expression must outlive it.
  */
-extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
+extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
+								   Dictionary *base_dictionary);
 
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
 
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
 
-extern ColumnKind derived_kind(const DerivedColumn *derived);
+/*
+ * Returns what the batch holds: values of the expression's kind, ranks of labels or numbers.  It is
+ * the column's; what it points to is of the execution.
+ */
+extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 
 /*
  * Begins an execution, whose memory is the current memory context: memo and numbers of
@@ -62,14 +71,6 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
 #define DERIVED_REFUSED 2
 
 extern int	derived_nrefused(const DerivedColumn *derived);
-
-/*
- * Returns the Datum of a value that is not NULL, as a batch holds it; valid until derived_begin.
- */
-extern Datum derived_datum(DerivedColumn *derived, int64 value);
-
-/* Returns the labels of DERIVED_RANKS, which are the column's and valid until derived_begin. */
-extern EnumLabels *derived_labels(DerivedColumn *derived);
 
 /*
  * Returns what a value of a batch is in every process, an enum's label for its rank;

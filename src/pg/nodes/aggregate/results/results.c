@@ -32,6 +32,7 @@
 #include "pg/nodes/aggregate/results/percentiles.h"
 #include "pg/nodes/aggregate/results/results.h"
 #include "pg/nodes/aggregate/results/value_array.h"
+#include "pg/nodes/aggregate/results/value_list.h"
 #include "pg/numeric_sum.h"
 
 /* The most constant arguments of a call: bounds and direction. */
@@ -45,22 +46,6 @@ typedef struct ConstantArgument
 	bool		isnull;
 } ConstantArgument;
 
-/*
- * Of hypothetical-set functions: the argument, which all groups share, and what a group
- * has before it and equal to it.
- */
-typedef struct HypotheticalRow
-{
-	int64		value;			/* the argument, unless it is NULL */
-	bool		no_peers;		/* it is a label that was added to the enum later, and is in no
-								 * row */
-	bool		equality_checked;	/* the right to call the type's equality has been checked */
-	int64		below;			/* values of the group less than it */
-	int64		distinct_below; /* different ones of them */
-	int64		peers;			/* values equal to it */
-	int64		distinct;		/* different values of the group */
-} HypotheticalRow;
-
 /* Of hpsort's own aggregates: the state, and what makes a value of it. */
 typedef struct KeyState
 {
@@ -73,27 +58,37 @@ typedef struct KeyState
 	AggregateState *state;		/* NULL: there are no rows yet */
 } KeyState;
 
+/* Values of a float that are equal, and may be different integers. */
+typedef struct EqualRun
+{
+	int64		value;			/* the first of them */
+	int64		count;			/* how often they are there; 0: there is no run */
+} EqualRun;
+
 struct AggregateResult
 {
 	const Aggref *aggref;		/* the call; the plan's */
 	AggregateAnswer answer;		/* how it is answered */
 	int			nconstants;
-	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, or options of hpsort's own
-												 * aggregates */
+	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, options of hpsort's own
+												 * aggregates, or a delimiter */
 	MemoryContext memory;		/* of the constants of an execution */
 	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
-	EnumLabels *labels;			/* whose ranks the values are, or NULL */
+	ColumnDomain domain;		/* of the values */
 
 	/* of a group */
 	GroupCounts counts;			/* as begin was given them */
 	ValueSummary summary;		/* of DISTINCT values, each once: n and sum */
+	EqualRun	equal;			/* of floats: the last run, to which the next may be equal */
 	int64		mode;			/* the most frequent value so far */
 	int64		mode_count;		/* how often it is there; 0: there are no values */
 
 	/* by function */
 	Percentiles *percentiles;	/* NULL: it is another function */
 	ValueArray	array;
+	ValueList	list;			/* of values that no integer holds, in place of array */
 	HypotheticalRow row;
+	SortSupportData compare;	/* of values that are Datums with row's argument */
 	KeyState	keys;
 	MultisetBuilder multiset;
 };
@@ -111,58 +106,6 @@ value_summary_add(ValueSummary *summary, const int64 *values, const int64 *count
 		summary->sum += (ValueSum) values[i] * counts[i];
 }
 
-/* --- rights */
-
-void
-aggregate_check_function(Oid function, Oid role)
-{
-	if (!OidIsValid(function))
-		return;
-	if (!compat_role_may_execute(function, role))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
-	InvokeFunctionExecuteHook(function);
-}
-
-/*
- * Raises an error unless the user may call the aggregate.  It checks what ExecInitAgg does for an
- * Agg: the right of the user to the aggregate, and of its owner to its functions.  Besides it
- * checks the right to convert the argument, which is not evaluated here either.
- */
-static void
-check_execute(const Aggref *aggref)
-{
-	Oid			aggregate = aggref->aggfnoid;
-	HeapTuple	tuple;
-	Oid			transition;
-	Oid			final;
-	Oid			owner;
-
-	if (!compat_role_may_execute(aggregate, GetUserId()))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggregate));
-	InvokeFunctionExecuteHook(aggregate);
-
-	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
-	ReleaseSysCache(tuple);
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", aggregate);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-	aggregate_check_function(transition, owner);
-	aggregate_check_function(final, owner);
-	if (aggref->args != NIL)
-	{
-		const Expr *argument = linitial_node(TargetEntry, aggref->args)->expr;
-
-		if (IsA(argument, FuncExpr))
-			aggregate_check_function(((const FuncExpr *) argument)->funcid, GetUserId());
-	}
-}
-
 /* Runs whose values are made something else at once. */
 #define RUN_BATCH 1024
 
@@ -178,6 +121,15 @@ static bool
 is_multiset(const AggregateResult *result)
 {
 	return result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG;
+}
+
+/* Whether the values are gathered until the group ends. */
+static bool
+is_list(const AggregateResult *result)
+{
+	return result->answer.function == AGGREGATE_FUNCTION_STRING_AGG ||
+		(result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
+		 result->answer.kind == COLUMN_KIND_NONE);
 }
 
 /* Whether the value is a state, of which another process makes the result. */
@@ -202,13 +154,16 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	AggregateResult *result = palloc0_object(AggregateResult);
 	ListCell   *lc;
 
-	check_execute(aggref);
+	aggregate_check_call(aggref);
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->keys.context = context;
+	result->list.answer = *answer;
+	if (answer->column && answer->kind != COLUMN_KIND_NONE)
+		result->domain = column_domain(answer->column->vartype, answer->column->vartypmod);
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
-	if (aggref_has_state(answer))
+	if (aggref_has_state(answer) || answer->function == AGGREGATE_FUNCTION_STRING_AGG)
 		for_each_from(lc, aggref->args, 1)
 			add_constant(result, lfirst_node(TargetEntry, lc)->expr, parent);
 	if (result->nconstants > 0)
@@ -244,18 +199,9 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 }
 
 void
-aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels)
+aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain)
 {
-	result->labels = labels;
-}
-
-/* Returns a value of the runs as a Datum; the rank of a label as the label. */
-static Datum
-value_datum(const AggregateResult *result, int64 value)
-{
-	if (result->labels)
-		return ObjectIdGetDatum(enum_label_at(result->labels, (int) value));
-	return column_datum(result->answer.kind, value);
+	result->domain = *domain;
 }
 
 static void
@@ -307,37 +253,87 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	if (result->percentiles != NULL)
 		percentiles_prepare(result->percentiles, result->constants[0].value,
 							result->constants[0].isnull, result->memory);
-	else if (is_hypothetical(result) && !result->constants[0].isnull)
+	if (!is_hypothetical(result))
+		return;
+	result->row.isnull = result->constants[0].isnull;
+	if (!result->row.isnull)
 	{
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
+		ColumnKind	kind = column_read_kind(type);
+		Datum		value = result->constants[0].value;
 
-		result->row.value = column_value(column_kind(type), result->constants[0].value);
-		if (result->labels)
-			result->row.value = enum_label_rank(result->labels, (Oid) result->row.value,
+		if (result->answer.ranks)
+			return;
+		result->row.no_peers = false;
+		if (result->domain.kind == COLUMN_KIND_NUMERIC)
+			result->row.value = numeric_unit_ceil(result->domain.unit, value,
+												  &result->row.no_peers);
+		else if (column_kind_is_float(kind))
+			result->row.value = column_value_equals(kind, column_value(kind, value));
+		else
+			result->row.value = column_value(kind, value);
+		if (result->domain.labels)
+			result->row.value = enum_label_rank(result->domain.labels, (Oid) result->row.value,
 												&result->row.no_peers);
 	}
+}
+
+void
+aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order)
+{
+	bool		found;
+
+	result->domain.order = order;
+	if (!is_hypothetical(result) || result->row.isnull)
+		return;
+	result->row.value = (int64) dictionary_order_find(order, result->constants[0].value, &found);
+	result->row.no_peers = !found;
+}
+
+void
+aggregate_result_take_datums(AggregateResult *result, bool datums)
+{
+	const Var  *column = result->answer.column;
+
+	result->domain.datums = datums;
+	if (datums && is_hypothetical(result))
+		dictionary_order_compare(&result->compare, getBaseType(column->vartype),
+								 column->varcollid);
 }
 
 /* --- from a summary */
 
 /*
- * Returns a sum in the type of the call.  Sums of int2 and int4 are int8s in core, which does not
- * check them for overflow.
+ * Returns a sum in the type of the call, or in that of which avg is a quotient.  Sums of int2 and
+ * int4 are int8s in core, which does not check them for overflow.
  */
 static Datum
-sum_of(const AggregateResult *result, ValueSum sum)
+sum_of(const AggregateResult *result, const ValueSummary *summary)
 {
-	if (result->aggref->aggfnoid == F_SUM_INT8)
-		return numeric_from_sum(sum);
-	return Int64GetDatum((int64) sum);
+	switch (result->aggref->aggfnoid)
+	{
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			/* NaN is the largest value, and the sum of all that it is in. */
+			if (summary->max == numeric_unit_nan(result->domain.unit))
+				return numeric_unit_datum(result->domain.unit, summary->max);
+			return numeric_unit_sum(result->domain.unit, summary->sum);
+		case F_SUM_INT8:
+		case F_AVG_INT8:
+			return numeric_from_sum(summary->sum);
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+			return NumericGetDatum(int64_to_numeric((int64) summary->sum));
+		default:
+			return Int64GetDatum((int64) summary->sum);
+	}
 }
 
 /* Returns the average as core computes it: a division of numerics. */
 static Datum
 average_of(const AggregateResult *result, const ValueSummary *summary)
 {
-	Datum		sum = result->aggref->aggfnoid == F_AVG_INT8 ? numeric_from_sum(summary->sum) :
-	NumericGetDatum(int64_to_numeric((int64) summary->sum));
+	Datum		sum = sum_of(result, summary);
 
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(summary->n)));
 }
@@ -362,27 +358,50 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_SUM:
-			return sum_of(result, summary->sum);
+			return sum_of(result, summary);
 		case AGGREGATE_FUNCTION_AVG:
 			return average_of(result, summary);
 		case AGGREGATE_FUNCTION_MIN:
-			return value_datum(result, summary->min);
+			return column_domain_datum(&result->domain, summary->min);
 		case AGGREGATE_FUNCTION_MAX:
-			return value_datum(result, summary->max);
+			return column_domain_datum(&result->domain, summary->max);
+		case AGGREGATE_FUNCTION_VAR_POP:
+		case AGGREGATE_FUNCTION_VAR_SAMP:
+		case AGGREGATE_FUNCTION_STDDEV_POP:
+		case AGGREGATE_FUNCTION_STDDEV_SAMP:
+			return value_moments_variance(&summary->moments, result->answer.function, summary->n,
+										  summary->sum, isnull);
+		case AGGREGATE_FUNCTION_BIT_AND:
+		case AGGREGATE_FUNCTION_BIT_OR:
+		case AGGREGATE_FUNCTION_BIT_XOR:
+			return column_domain_datum(&result->domain,
+									   value_moments_bits(&summary->moments,
+														  result->answer.function));
 		default:
 			elog(ERROR, "aggregate %u needs the values in order", result->aggref->aggfnoid);
 	}
 }
 
-/* Adds runs to count, sum and avg of DISTINCT values: each run counts once. */
+/*
+ * Adds runs to an aggregate of a summary of DISTINCT values, where each run counts once, and to min
+ * and max.
+ */
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
 	size_t		i;
 
+	if (nruns == 0)
+		return;
+	if (result->answer.function == AGGREGATE_FUNCTION_MIN && result->summary.n == 0)
+		result->summary.min = column_domain_keep(&result->domain, values[0]);
+	if (result->answer.function == AGGREGATE_FUNCTION_MAX)
+		result->summary.max = column_domain_keep(&result->domain, values[nruns - 1]);
 	result->summary.n += (int64) nruns;
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
+	if (function_has_moments(result->answer.function))
+		value_moments_add(&result->summary.moments, values, NULL, nruns);
 }
 
 /* --- the mode */
@@ -396,6 +415,7 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 
 	/* In descending order a later run comes first. */
 	int64		ahead = result->answer.descending ? 1 : 0;
+	bool		other = false;
 	size_t		i;
 
 	for (i = 0; i < nruns; i++)
@@ -404,94 +424,12 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 		{
 			mode = values[i];
 			mode_count = counts[i];
+			other = true;
 		}
 	}
-	result->mode = mode;
+	if (other)
+		result->mode = column_domain_keep(&result->domain, mode);
 	result->mode_count = mode_count;
-}
-
-/* --- hypothetical-set functions */
-
-static void
-take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
-{
-	size_t		i;
-
-	result->row.distinct += (int64) nruns;
-	if (result->constants[0].isnull)
-		return;
-	for (i = 0; i < nruns && values[i] < result->row.value; i++)
-	{
-		result->row.below += counts[i];
-		result->row.distinct_below++;
-	}
-	if (i < nruns && values[i] == result->row.value && !result->row.no_peers)
-		result->row.peers = counts[i];
-}
-
-/* Sets what is before the argument, and how many its peers are.  NULLs are rows, too. */
-static void
-count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 *peers)
-{
-	const GroupCounts *counts = &result->counts;
-	bool		peer = result->row.peers > 0;
-
-	if (result->constants[0].isnull)
-	{
-		*rows = result->answer.nulls_first ? 0 : counts->values;
-		*distinct = result->answer.nulls_first ? 0 : result->row.distinct;
-		*peers = counts->nulls;
-		return;
-	}
-	*peers = result->row.peers;
-	*rows = result->row.below;
-	*distinct = result->row.distinct_below;
-	if (result->answer.descending)
-	{
-		*rows = counts->values - result->row.below - result->row.peers;
-		*distinct = result->row.distinct - result->row.distinct_below - (peer ? 1 : 0);
-	}
-	if (result->answer.nulls_first)
-	{
-		*rows += counts->nulls;
-		*distinct += counts->nulls > 0 ? 1 : 0;
-	}
-}
-
-/* Checks the right to the type's equality, which core's dense_rank calls where there is a row. */
-static void
-check_equality(AggregateResult *result)
-{
-	const SortGroupClause *order = linitial_node(SortGroupClause, result->aggref->aggorder);
-
-	if (!result->row.equality_checked)
-		aggregate_check_function(get_opcode(order->eqop), GetUserId());
-	result->row.equality_checked = true;
-}
-
-static Datum
-hypothetical_value(AggregateResult *result)
-{
-	int64		total = result->counts.values + result->counts.nulls;
-	int64		rows;
-	int64		distinct;
-	int64		peers;
-
-	count_before(result, &rows, &distinct, &peers);
-	switch (result->answer.function)
-	{
-		case AGGREGATE_FUNCTION_RANK:
-			return Int64GetDatum(rows + 1);
-		case AGGREGATE_FUNCTION_DENSE_RANK:
-			if (total > 0)
-				check_equality(result);
-			return Int64GetDatum(distinct + 1);
-		case AGGREGATE_FUNCTION_PERCENT_RANK:
-			return Float8GetDatum(total == 0 ? 0 : (double) rows / (double) total);
-		default:
-			/* The row itself is among the rows up to its last peer. */
-			return Float8GetDatum((double) (rows + peers + 1) / (double) (total + 1));
-	}
 }
 
 /* --- hpsort's own aggregates */
@@ -647,10 +585,12 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	result->counts = *counts;
 	memset(&result->summary, 0, sizeof(result->summary));
 	result->mode_count = 0;
-	result->row.below = result->row.distinct_below = 0;
-	result->row.peers = result->row.distinct = 0;
+	result->equal.count = 0;
+	hypothetical_row_begin(&result->row);
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
+	else if (is_list(result))
+		value_list_begin(&result->list, counts->nulls);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
 	else if (is_multiset(result))
@@ -690,11 +630,19 @@ static void
 take_values(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
 	if (result->percentiles)
-		percentiles_take(result->percentiles, values, counts, nruns);
+		percentiles_take(result->percentiles, &result->domain, values, counts, nruns);
 	else if (is_hypothetical(result))
-		take_ranks(result, values, counts, nruns);
+	{
+		if (result->domain.datums)
+			hypothetical_row_take_datums(&result->row, result->constants[0].value,
+										 &result->compare, values, counts, nruns);
+		else
+			hypothetical_row_take(&result->row, values, counts, nruns);
+	}
 	else if (aggref_has_state(&result->answer))
 		take_keys(result, values, counts, nruns);
+	else if (is_list(result))
+		value_list_take(&result->list, &result->domain, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_take(&result->array, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_MODE)
@@ -703,16 +651,103 @@ take_values(AggregateResult *result, const int64 *values, const int64 *counts, s
 		take_distinct(result, values, nruns);
 }
 
+/*
+ * Whether a function takes each value once, or looks for values that are equal: runs of floats that
+ * are equal must be one run then.
+ */
+static bool
+takes_equal(const AggregateResult *result)
+{
+	return column_kind_is_float(result->domain.kind) &&
+		(result->answer.distinct || is_hypothetical(result) ||
+		 result->answer.function == AGGREGATE_FUNCTION_MODE);
+}
+
+/*
+ * Gives up to RUN_BATCH runs to the function, as it takes values: array_agg gets labels in place of
+ * their ranks, and the bits of floats.
+ */
+static void
+take_translated(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	int64		translated[RUN_BATCH];
+	bool		elements = result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
+	size_t		i;
+
+	if (elements && result->domain.labels)
+		for (i = 0; i < nruns; i++)
+			translated[i] = enum_label_at(result->domain.labels, (int) values[i]);
+	else if (elements && result->domain.kind == COLUMN_KIND_FLOAT8)
+		for (i = 0; i < nruns; i++)
+			translated[i] = (int64) float8_key_bits(values[i]);
+	else if (elements && result->domain.kind == COLUMN_KIND_FLOAT4)
+		for (i = 0; i < nruns; i++)
+			translated[i] = float4_key_bits((int32) values[i]);
+	else
+	{
+		take_values(result, values, counts, nruns);
+		return;
+	}
+	take_values(result, translated, counts, nruns);
+}
+
+/* Gives the last run of equal floats to the function. */
+static void
+take_equal_run(AggregateResult *result)
+{
+	EqualRun   *run = &result->equal;
+
+	if (run->count > 0)
+		take_translated(result, &run->value, &run->count, 1);
+	run->count = 0;
+}
+
+/*
+ * Gives runs of floats to the function, of which equal ones are made one.  A hypothetical row is
+ * compared with the value that stands for all equal ones.
+ */
+static void
+take_equal_runs(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	ColumnKind	kind = result->domain.kind;
+	EqualRun   *run = &result->equal;
+	int64		merged[RUN_BATCH];
+	int64		merged_counts[RUN_BATCH];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < nruns; i++)
+	{
+		int64		equals = column_value_equals(kind, values[i]);
+
+		if (run->count > 0 && column_value_equals(kind, run->value) == equals)
+		{
+			run->count += counts[i];
+			continue;
+		}
+		if (run->count > 0)
+		{
+			merged[n] = run->value;
+			merged_counts[n++] = run->count;
+		}
+		run->value = is_hypothetical(result) ? equals : values[i];
+		run->count = counts[i];
+	}
+	if (n > 0)
+		take_translated(result, merged, merged_counts, n);
+}
+
 void
 aggregate_result_take(AggregateResult *result, const int64 *values, const int64 *counts,
 					  size_t nruns)
 {
-	int64		labels[RUN_BATCH];
+	bool		equal = takes_equal(result);
 	size_t		done;
 
-	/* A function that returns some of the values gets the labels of their ranks. */
-	if (result->labels == NULL ||
-		!(result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG))
+	/* An array has labels in place of their ranks. */
+	if (!equal && !column_kind_is_float(result->domain.kind) &&
+		(result->domain.labels == NULL ||
+		 result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG))
 	{
 		take_values(result, values, counts, nruns);
 		return;
@@ -720,11 +755,11 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	for (done = 0; done < nruns; done += RUN_BATCH)
 	{
 		size_t		n = Min(nruns - done, RUN_BATCH);
-		size_t		i;
 
-		for (i = 0; i < n; i++)
-			labels[i] = enum_label_at(result->labels, (int) values[done + i]);
-		take_values(result, labels, counts + done, n);
+		if (equal)
+			take_equal_runs(result, values + done, counts + done, n);
+		else
+			take_translated(result, values + done, counts + done, n);
 	}
 }
 
@@ -767,20 +802,28 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 {
 	int64		rows = result->counts.values + result->counts.nulls;
 
+	take_equal_run(result);
 	*isnull = false;
 	if (result->percentiles)
-		return percentiles_end(result->percentiles, isnull);
+		return percentiles_end(result->percentiles, &result->domain, isnull);
 	if (is_hypothetical(result))
-		return hypothetical_value(result);
+		return hypothetical_row_value(&result->row, result->aggref, &result->answer,
+									  &result->counts);
 	if (aggref_has_state(&result->answer) && !is_multiset(result))
 		return end_state(result, isnull);
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_MODE:
 			*isnull = result->mode_count == 0;
-			return *isnull ? (Datum) 0 : value_datum(result, result->mode);
+			return *isnull ? (Datum) 0 : column_domain_datum(&result->domain, result->mode);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
+			if (is_list(result))
+				return value_list_array(&result->list, &result->domain, result->array.type,
+										isnull);
 			return value_array_end(&result->array, isnull);
+		case AGGREGATE_FUNCTION_STRING_AGG:
+			return value_list_string(&result->list, &result->domain, result->constants[0].value,
+									 result->constants[0].isnull, isnull);
 		case AGGREGATE_FUNCTION_MULTISET_AGG:
 			*isnull = rows == 0;
 			return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));

@@ -133,9 +133,8 @@ image_of(KeyColumn *key, const ColumnBatch *batch, size_t i)
 			return key_image(key,
 							 ObjectIdGetDatum((Oid) (value ^ column_kind_sign(COLUMN_KIND_ENUM))));
 		case COLUMN_KIND_FLOAT4:
-			return key_float4_image(key, (uint32) value);
 		case COLUMN_KIND_FLOAT8:
-			return key_float8_image(key, value);
+			return key_float_image(key, (int64) value);
 		case COLUMN_KIND_INTERVAL:
 		case COLUMN_KIND_ABBREVIATED:
 			return value;		/* make_image has made it */
@@ -159,7 +158,7 @@ take_narrow(Reading *reading, size_t n)
 	size_t		kept = 0;
 	size_t		i;
 
-	if (key->kind == COLUMN_KIND_ENUM || key->kind == COLUMN_KIND_FLOAT4)
+	if (key->kind == COLUMN_KIND_ENUM || (key->kind == COLUMN_KIND_FLOAT4 && !key->alone))
 		for (i = 0; i < n; i++)
 			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
 	else

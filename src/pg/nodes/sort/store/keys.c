@@ -45,8 +45,6 @@ kind_flip(ColumnKind kind)
 	switch (kind)
 	{
 		case COLUMN_KIND_ENUM:
-		case COLUMN_KIND_FLOAT4:
-		case COLUMN_KIND_FLOAT8:
 		case COLUMN_KIND_ABBREVIATED:
 			return 0;
 		default:

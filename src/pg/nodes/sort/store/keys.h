@@ -151,19 +151,16 @@ interval_span(const Interval *value)
 }
 
 /*
- * The images of a float's bits.  A key that is alone has different images for different bits.
- * Where rows are compared by further keys, 0 and -0 have to be equal, and so have all NaNs.
+ * The image of a float, as a batch holds it.  A key that is alone has different images for
+ * different bits.  Where rows are compared by further keys, 0 and -0 have to be equal, and so have
+ * all NaNs.
  */
 static inline uint64
-key_float4_image(const KeyColumn *key, uint32 bits)
+key_float_image(const KeyColumn *key, int64 value)
 {
-	return float4_image(key->alone ? bits : float4_equals(bits)) ^ key->flip;
-}
-
-static inline uint64
-key_float8_image(const KeyColumn *key, uint64 bits)
-{
-	return float8_image(key->alone ? bits : float8_equals(bits)) ^ key->flip;
+	if (key->kind == COLUMN_KIND_FLOAT4)
+		return (uint32) (key->alone ? (int32) value : float4_key_equals((int32) value)) ^ key->flip;
+	return (uint64) (key->alone ? value : float8_key_equals(value)) ^ key->flip;
 }
 
 /* The image of a value that is not NULL. */
@@ -179,9 +176,8 @@ key_image(KeyColumn *key, Datum value)
 		case COLUMN_KIND_ENUM:
 			return enum_label_image(&key->labels, DatumGetObjectId(value)) ^ key->flip;
 		case COLUMN_KIND_FLOAT4:
-			return key_float4_image(key, (uint32) column_value(COLUMN_KIND_FLOAT4, value));
 		case COLUMN_KIND_FLOAT8:
-			return key_float8_image(key, (uint64) column_value(COLUMN_KIND_FLOAT8, value));
+			return key_float_image(key, column_value(key->kind, value));
 		case COLUMN_KIND_INTERVAL:
 			return (uint64) interval_span(DatumGetIntervalP(value)) ^ key->flip;
 		case COLUMN_KIND_ABBREVIATED:
@@ -218,10 +214,8 @@ key_value(const KeyColumn *key, uint64 image)
 			return Int32GetDatum((int32) image);
 		case COLUMN_KIND_INT8:
 			return Int64GetDatum((int64) image);
-		case COLUMN_KIND_FLOAT4:
-			return column_datum(COLUMN_KIND_FLOAT4, (int64) float4_image_bits((uint32) image));
 		case COLUMN_KIND_FLOAT8:
-			return column_datum(COLUMN_KIND_FLOAT8, (int64) float8_image_bits(image));
+			return column_datum(COLUMN_KIND_FLOAT8, (int64) image);
 		default:
 			return column_datum(key->kind, (int32) image + column_kind_bias(key->kind));
 	}

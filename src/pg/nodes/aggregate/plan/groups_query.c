@@ -1,0 +1,391 @@
+/*
+ * groups_query.c
+ *		What a query asks of groups, as far as HpSort Aggregate answers it (see groups_query.h).
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/groups_query.h"
+#include "pg/values/values.h"
+
+/* Returns the group that an expression is; NULL if it is none. */
+static QueryGroup *
+find_group(const GroupsQuery *query, Node *expression)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (equal(query->groups[g].expression, expression))
+			return &query->groups[g];
+	return NULL;
+}
+
+int
+groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	int			c;
+
+	for (c = 0; c < list_length(query->columns); c++)
+		if (list_nth_int(query->columns, c) == column &&
+			list_nth_int(query->reads, c) == (int) read)
+			return c;
+	return -1;
+}
+
+/* Has a column read. */
+static void
+add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	if (groups_query_column(query, column, read) >= 0)
+		return;
+	query->columns = lappend_int(query->columns, column);
+	query->reads = lappend_int(query->reads, read);
+}
+
+/* Whether a function says how a value is stored, which a dictionary does not keep. */
+static bool
+is_of_storage(Oid function, void *context)
+{
+	switch (function)
+	{
+		case F_PG_COLUMN_SIZE:
+		case F_PG_COLUMN_COMPRESSION:
+#ifdef F_PG_COLUMN_TOAST_CHUNK_ID
+		case F_PG_COLUMN_TOAST_CHUNK_ID:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+has_storage(Node *node, void *context)
+{
+	return node && (check_functions_in_node(node, is_of_storage, NULL) ||
+					expression_tree_walker(node, has_storage, NULL));
+}
+
+/*
+ * The one column of relation rti that an expression is of, perhaps several times, if
+ * the expression's value depends on nothing else for a whole execution; else NULL.
+ */
+static Var *
+column_of_expression(Node *expression, Index rti)
+{
+	List	   *columns = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES |
+										  PVC_INCLUDE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
+	Var		   *column = NULL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		Var		   *other = (Var *) lfirst(lc);
+
+		if (!IsA(other, Var) || other->varno != (int) rti || other->varlevelsup != 0 ||
+			other->varattno <= 0 || (column && column->varattno != other->varattno))
+			return NULL;
+		column = other;
+	}
+	if (column == NULL || get_typlen(column->vartype) == -2)
+		return NULL;
+	if (IsA(expression, Var))
+		return column;
+	return contain_subplans(expression) || expression_returns_set(expression) ||
+		contain_volatile_functions(expression) || has_storage(expression, NULL) ? NULL : column;
+}
+
+/* Whether the values of a group are numbers. */
+static bool
+has_numbers(const QueryGroup *group)
+{
+	return group->form == DERIVED_NUMBERS ||
+		(group->form == DERIVED_NONE && group->read != READ_VALUES);
+}
+
+/* How the values of a grouping expression are read, if they can be. */
+static bool
+find_form(QueryGroup *group, const SortGroupClause *clause)
+{
+	ColumnKind	kind = column_kind(group->type);
+	Oid			collation = exprCollation((Node *) group->expression);
+	const Var  *column = plain_column(group->expression);
+	bool		identical;
+
+	group->read = column_value_kind(group->column->vartype,
+									group->column->vartypmod) == COLUMN_KIND_NONE ?
+		READ_IDENTICAL : READ_VALUES;
+	identical = group->read == READ_VALUES || dictionary_equal_is_identical(group->type, collation);
+
+	/* A column may be relabelled as the base type of its domain, or get another collation. */
+	if (column && getBaseType(column->vartype) == group->type &&
+		(identical || collation == column->varcollid))
+	{
+		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
+			DERIVED_NONE;
+		if (!identical)
+			group->read = READ_EQUAL;
+	}
+	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
+		group->form = DERIVED_VALUES;
+	else
+		group->form = DERIVED_NUMBERS;
+	if (has_numbers(group) && !clause->hashable)
+		return false;
+	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
+}
+
+/* Notes the grouping columns; false if one of them is not answered. */
+static bool
+note_groups(GroupsQuery *query, List *clauses, List *tlist)
+{
+	ListCell   *lc;
+
+	query->groups = palloc0_array(QueryGroup, list_length(clauses) + 1);
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		QueryGroup *group = &query->groups[query->ngroups];
+
+		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
+		group->type = getBaseType(exprType((Node *) group->expression));
+		group->column = column_of_expression((Node *) group->expression, query->rti);
+		if (group->column == NULL || !find_form(group, clause))
+			return false;
+		if (find_group(query, (Node *) group->expression) == NULL)
+			query->ngroups++;
+	}
+	return true;
+}
+
+/* Notes an aggregate; false if it is not answered. */
+static bool
+note_aggregate(GroupsQuery *query, Aggref *aggref)
+{
+	AggregateAnswer *answer;
+	int			filter = -1;
+
+	if (list_member(query->aggregates, aggref))
+		return true;
+	answer = palloc_object(AggregateAnswer);
+	if (!aggref_answer(aggref, query->rti, answer))
+		return false;
+	if (aggref->aggfilter)
+	{
+		ListCell   *lc;
+
+		if (contain_subplans((Node *) aggref->aggfilter) ||
+			contain_volatile_functions((Node *) aggref->aggfilter))
+			return false;
+		foreach(lc, query->filters)
+		{
+			if (equal(lfirst(lc), aggref->aggfilter))
+				filter = foreach_current_index(lc);
+		}
+		if (filter < 0)
+		{
+			filter = list_length(query->filters);
+			query->filters = lappend(query->filters, aggref->aggfilter);
+		}
+	}
+	if (answer->column)
+		add_column(query, answer->column->varattno, answer->read);
+	query->value_numbers |= aggref_has_numbers(answer);
+	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
+	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
+	query->states &= aggref_has_state(answer);
+	query->needs_states |= answer->function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
+	query->aggregates = lappend(query->aggregates, aggref);
+	query->answers = lappend(query->answers, answer);
+	query->aggregate_filters = lappend_int(query->aggregate_filters, filter);
+	return true;
+}
+
+/* Notes the aggregates of an expression; stops at what is neither of them nor of the groups. */
+static bool
+is_not_answered(Node *node, void *arg)
+{
+	GroupsQuery *query = (GroupsQuery *) arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		return !note_aggregate(query, (Aggref *) node);
+	if (find_group(query, node))
+		return false;
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc) ||
+		IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	return expression_tree_walker(node, is_not_answered, arg);
+}
+
+/* The group that a path key is of; NULL if it is of none, or not of the type's own order. */
+static QueryGroup *
+group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		QueryGroup *group = &query->groups[g];
+		TypeCacheEntry *entry;
+		ListCell   *lc;
+		Oid			sortop = InvalidOid;
+		Oid			type = group->type;
+
+		if (group->placed)
+			continue;
+		if (column_kind(type) == COLUMN_KIND_ENUM)
+			type = ANYENUMOID;
+		foreach(lc, pathkey->pk_eclass->ec_members)
+		{
+			EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+			if (equal(member->em_expr, group->expression))
+				sortop = compat_pathkey_sortop(pathkey, type);
+		}
+		if (!OidIsValid(sortop))
+			continue;
+		entry = lookup_type_cache(group->type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+		if (sortop != entry->lt_opr && sortop != entry->gt_opr)
+			return NULL;
+		group->descending = sortop == entry->gt_opr;
+		group->nulls_first = pathkey->pk_nulls_first;
+		return group;
+	}
+	return NULL;
+}
+
+bool
+groups_query_has_numbers(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (has_numbers(&query->groups[g]))
+			return true;
+	return false;
+}
+
+bool
+groups_query_is_serial(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_EQUAL)
+			return true;
+	return query->value_numbers || groups_query_has_numbers(query);
+}
+
+/*
+ * Whether one of n groups is the column of which another group is: rows that are alike in the
+ * column are alike in what is computed from it, which need not be a group, then, but is computed
+ * for each group that is returned.  Not so where equal values are not identical, as floats are not.
+ */
+static bool
+is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
+{
+	int			g;
+
+	for (g = 0; g < n; g++)
+		if (IsA(groups[g].expression, Var) && groups[g].form != DERIVED_EQUAL &&
+			!IsA(group->expression, Var) &&
+			groups[g].column->varattno == group->column->varattno &&
+			groups[g].read == group->read)
+			return true;
+	return false;
+}
+
+/*
+ * Drops the numbers of values that other groups determine: numbers would be in no order, and known
+ * to one process only.
+ */
+static void
+drop_determined_numbers(GroupsQuery *query)
+{
+	int			n = 0;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form != DERIVED_NUMBERS ||
+			!is_determined(query->groups, query->ngroups, &query->groups[g]))
+			query->groups[n++] = query->groups[g];
+	query->ngroups = n;
+}
+
+/*
+ * Puts the groups in the order that is wanted of them, as far as it is one of groups, without
+ * groups that others determine.  One that is wanted in the order before the column that determines
+ * it stays.
+ */
+static void
+order_groups(PlannerInfo *root, GroupsQuery *query)
+{
+	QueryGroup *ordered = palloc0_array(QueryGroup, query->ngroups + 1);
+	int			n = 0;
+	int			g;
+	ListCell   *lc;
+
+	drop_determined_numbers(query);
+	if (groups_query_has_numbers(query))
+		return;
+	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		QueryGroup *group = group_of_pathkey(query, pathkey);
+
+		if (group == NULL)
+			break;
+		group->placed = true;
+		/* The labels of an enum are read as OIDs, which are in another order. */
+		if (column_kind(group->type) == COLUMN_KIND_ENUM)
+			group->form = DERIVED_RANKS;
+		if (!is_determined(ordered, n, group))
+			ordered[n++] = *group;
+		query->pathkeys = lappend(query->pathkeys, pathkey);
+	}
+	for (g = 0; g < query->ngroups; g++)
+		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups,
+													   &query->groups[g]))
+			ordered[n++] = query->groups[g];
+	query->groups = ordered;
+	query->ngroups = n;
+}
+
+bool
+groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node *having,
+				  GroupsQuery *query)
+{
+	List	   *clauses;
+	int			g;
+
+	if (stage == UPPERREL_DISTINCT)
+		clauses = compat_distinct_clause(root);
+	else
+	{
+		clauses = compat_group_clause(root);
+		/* Groups by constants alone are not the one group that there is without any. */
+		if (clauses == NIL && root->parse->groupClause != NIL)
+			return false;
+	}
+	if (!note_groups(query, clauses, root->processed_tlist) ||
+		is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
+		(query->ngroups == 0 && query->aggregates == NIL))
+		return false;
+	for (g = 0; g < query->ngroups; g++)
+		add_column(query, query->groups[g].column->varattno, query->groups[g].read);
+	order_groups(root, query);
+	query->states &= query->ngroups == 0 && query->filters == NIL;
+	return query->states || !query->needs_states;
+}

@@ -1,0 +1,72 @@
+/*
+ * groups_query.h
+ *		What a query asks of the groups or the different rows of a relation, as far as HpSort
+ *		Aggregate answers it.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H
+#define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "pg/nodes/aggregate/plan/node.h"
+
+/* A grouping column or expression, as the query has it. */
+typedef struct QueryGroup
+{
+	Expr	   *expression;		/* of the target */
+	Var		   *column;			/* the one column that the expression is of */
+	ColumnRead	read;			/* as what the column is read */
+	DerivedForm form;			/* what its values become */
+	Oid			type;			/* by whose default operator class it is grouped */
+	bool		descending;		/* in the order of the groups */
+	bool		nulls_first;	/* in that order, too */
+	bool		placed;			/* the order that is wanted has it */
+} QueryGroup;
+
+/* What the query asks of the relation. */
+typedef struct GroupsQuery
+{
+	Index		rti;			/* the relation */
+	int			ngroups;		/* grouping columns and expressions */
+	QueryGroup *groups;
+	List	   *aggregates;		/* Aggrefs, different ones */
+	List	   *answers;		/* the AggregateAnswer of each */
+	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
+	List	   *filters;		/* different filters */
+	List	   *columns;		/* attribute numbers of all columns to be read ... */
+	List	   *reads;			/* ... and the ColumnRead of each */
+	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
+	int			nruns;			/* sources whose values are wanted in order */
+	int			nsummaries;		/* sources whose values are added up */
+	List	   *pathkeys;		/* the order in which groups come */
+	bool		looked_up;		/* the GPU may answer it without rows */
+	bool		states;			/* all of it can be answered from states (aggref_has_state) */
+	bool		needs_states;	/* some of it is not answered in another way */
+} GroupsQuery;
+
+/*
+ * Notes what target and HAVING ask of the groups (UPPERREL_GROUP_AGG) or of the different rows
+ * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for rti, and states, which
+ * must be true.  Returns false if the node does not answer all of it.
+ */
+extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
+							  Node *having, GroupsQuery *query);
+
+/* Returns the index of a column among those to be read; -1 if it is not read so. */
+extern int	groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read);
+
+/*
+ * Whether one process must read all rows: the number of a value, and the first of equal floats,
+ * are different in each.
+ */
+extern bool groups_query_is_serial(const GroupsQuery *query);
+
+/*
+ * Whether a group is the number of a value.  Each process gives numbers in its own order, and
+ * what there is no memory for is left to another pass: these groups are in no order.
+ */
+extern bool groups_query_has_numbers(const GroupsQuery *query);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H */
