@@ -8,6 +8,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/store/numbered_rows.h"
 #include "pg/nodes/sort/store/row_store.h"
 #include "pg/sort_context.h"
 
@@ -62,29 +63,58 @@ forget_bound(RowStore *store)
 	store->bound.rows = store->bound.kept = 0;
 }
 
+/* Sets when an operator class is first asked whether abbreviations, which are made, are of use. */
+static void
+start_abbreviations(RowStore *store)
+{
+	KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
+	Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
+
+	store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ?
+		FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
+
+	/* Further keys are compared anyhow. */
+	if (store->keys->nrest == 1 && !att->attbyval)
+		abbreviation_watch(&last->abbreviation, att->attlen);
+}
+
 void
-row_store_start_keys(RowStore *store)
+row_store_start_keys(RowStore *store, bool number)
 {
 	/*
 	 * As core: of the first rows only, abbreviations are not worth making, unless it saves
 	 * copying rows.
 	 */
-	bool		abbreviate = store->bound.rows == 0 || store->elsewhere;
+	bool		all = store->bound.rows == 0;
+	int			k;
 
 	Assert(store->rows == 0);
 	store->abort_check = PG_UINT64_MAX;
-	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory), abbreviate))
-	{
-		KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
-		Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
+	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory),
+						  all || store->elsewhere, all && number))
+		start_abbreviations(store);
+	for (k = 0; k < store->keys->nmapped; k++)
+		if (key_is_numbered(&store->keys->keys[k]))
+			store->abort_check = Min(store->abort_check, KEY_NUMBERS_TRIED);
+}
 
-		store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ?
-			FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
+void
+row_store_abbreviate(RowStore *store)
+{
+	bool		asked = store->abort_check != PG_UINT64_MAX;
+	KeyColumns *keys = store->keys;
+	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
 
-		/* Further keys are compared anyhow. */
-		if (store->keys->nrest == 1 && !att->attbyval)
-			abbreviation_watch(&last->abbreviation, att->attlen);
-	}
+	store->abort_check = PG_UINT64_MAX;
+	if (last->kind != COLUMN_KIND_ABBREVIATED || abbreviation_is_made(&last->abbreviation))
+		return;
+	abbreviation_start(&last->abbreviation, last->sortop, last->collation,
+					   MemoryContextGetParent(store->memory));
+	if (!abbreviation_is_made(&last->abbreviation))
+		return;
+	start_abbreviations(store);
+	if (!asked)
+		store->abort_check = PG_UINT64_MAX;
 }
 
 RowStore *
@@ -101,7 +131,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->narrow = tuples && key_columns_are_narrow(keys);
 	store->limit = limit;
 	store->bound.rows = bound;
-	row_store_start_keys(store);
+	row_store_start_keys(store, true);
 	if (tuples)
 	{
 		MemoryContext old = MemoryContextSwitchTo(parent);
@@ -480,7 +510,7 @@ row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
 		return false;
 	while (store->abort_check <= rows)
 		store->abort_check *= 2;
-	return abbreviation_is_refused(abbreviation, rows) &&
+	return abbreviation_is_made(abbreviation) && abbreviation_is_refused(abbreviation, rows) &&
 		!(abbreviation->from_core && images_divide(images, n));
 }
 
@@ -506,6 +536,25 @@ check_abort(RowStore *store, RowKey *key)
 	key->images[last] = column->flip;
 }
 
+/*
+ * Looks whether numbers or abbreviations are of no use.  key is that of the row in slot, which is
+ * being put.
+ */
+static pg_noinline void
+check_images(RowStore *store, TupleTableSlot *slot, RowKey *key)
+{
+	KeyColumns *keys = store->keys;
+	int			refused = key_columns_refused(keys, store->rows);
+
+	if (refused >= 0)
+	{
+		numbered_rows_give_up(store, refused);
+		row_slot_key(keys, slot, key);
+	}
+	else if ((key->nulls & (1 << (keys->nmapped - 1))) == 0)
+		check_abort(store, key);
+}
+
 bool
 row_store_put(RowStore *store, TupleTableSlot *slot)
 {
@@ -529,9 +578,8 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 	else
 	{
 		row_slot_key(store->keys, slot, &key);
-		if (unlikely(store->rows >= store->abort_check) &&
-			(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
-			check_abort(store, &key);
+		if (unlikely(store->rows >= store->abort_check || key_columns_are_full(store->keys)))
+			check_images(store, slot, &key);
 		isnull = (key.nulls & 1) != 0;
 		if (store->bound.has_cutoff && after_cutoff(store, &key, slot))
 			return true;

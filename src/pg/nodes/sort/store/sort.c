@@ -18,6 +18,7 @@
 
 #include "pg/compat.h"
 #include "pg/huge_pages.h"
+#include "pg/nodes/sort/store/numbered_rows.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
@@ -688,6 +689,7 @@ row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 
 	Assert(store->elsewhere || store->narrow || !store->tuples);
 	memset(&store->stats, 0, sizeof(store->stats));
+	numbered_rows_rank(store);
 	store->nulls_before = store->narrow && store->keys->keys[0].nulls_first ? store->nnull : 0;
 	rows_plan(context, store->n, 0, PG_UINT32_MAX, false, &store->stats.plan);
 	if (store->narrow && nrest > 0)
@@ -697,7 +699,7 @@ row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 					  context);
 	else if (store->n > 0)
 		sort_wide(store, nrest, true, context);
-	store->peak = Max(store->peak, store->used);
+	store->peak = Max(store->peak, store->used + key_columns_memory(store->keys));
 }
 
 void
@@ -706,6 +708,7 @@ row_store_sort(RowStore *store, const SortContext *context)
 	bool		nulls_apart = store->narrow || !store->tuples;
 
 	memset(&store->stats, 0, sizeof(store->stats));
+	numbered_rows_rank(store);
 	if (nulls_apart)
 	{
 		uint64		lo = store->n > 0 ? store->ranges[0].lo : 0;
@@ -729,5 +732,5 @@ row_store_sort(RowStore *store, const SortContext *context)
 		store->stats.range++;
 		store->stats.distinct++;
 	}
-	store->peak = Max(store->peak, store->used);
+	store->peak = Max(store->peak, store->used + key_columns_memory(store->keys));
 }
