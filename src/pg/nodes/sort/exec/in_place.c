@@ -299,7 +299,8 @@ is_refused(Reading *reading)
 	reading->give_up = key_columns_refused(keys, reading->read) >= 0;
 	if (reading->give_up)
 		return true;
-	if (keys->nexact == keys->nmapped || keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
+	if (keys->nexact == keys->nmapped ||
+		keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
 		return false;
 	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
 		(batch->n == 0 || !row_store_refuses(reading->sort->store, reading->read,

@@ -83,8 +83,8 @@ find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, Equivalence
 }
 
 /*
- * Notes that the next key, which has this expression and can be sorted as a kind, is mapped if it can
- * be, and returns whether the keys behind it may be mapped, too.
+ * Notes that the next key, which has this expression and can be sorted as a kind, is mapped if it
+ * can be, and returns whether the keys behind it may be mapped, too.
  */
 static bool
 map_key(PlannerInfo *root, const Path *path, Node *expression, const PathKey *pathkey, Oid type,
@@ -107,8 +107,9 @@ map_key(PlannerInfo *root, const Path *path, Node *expression, const PathKey *pa
 
 /*
  * Finds the columns of a path that pathkeys sort by, and how many leading keys can be mapped.
- * numbering: all rows are wanted, so that values may be numbered.  Returns false if a column is missing, if not even the first key can be mapped, or if the path's
- * target cannot be a custom scan's.
+ * numbering: all rows are wanted, so that values may be numbered.  Returns false if a column is
+ * missing, if not even the first key can be mapped, or if the path's target cannot be a custom
+ * scan's.
  */
 static bool
 find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering,

@@ -20,7 +20,7 @@
 #include "utils/palloc.h"
 #include "utils/sortsupport.h"
 
-#include "pg/values/dictionary.h"
+#include "pg/values/values.h"
 
 /*
  * Values have one of KEY_NUMBERS_PART parts of work_mem, and what ranking them takes half as much

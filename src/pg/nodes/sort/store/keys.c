@@ -96,7 +96,8 @@ init_numbers(KeyColumns *keys, KeyColumn *key, Oid type)
 	/* The hash function may have gone since the plan was made. */
 	if (compat_ordering_op(key->sortop, &opfamily, &opcintype, &descending) &&
 		key_may_be_numbered(type, opfamily, opcintype, key->collation))
-		key_numbers_init(&key->numbers, getBaseType(type), key->sortop, key->collation, &keys->full);
+		key_numbers_init(&key->numbers, getBaseType(type), key->sortop, key->collation,
+						 &keys->full);
 }
 
 /*
@@ -206,7 +207,8 @@ key_columns_stop(KeyColumns *keys)
 int
 key_columns_refused(const KeyColumns *keys, uint64 rows)
 {
-	bool		few = rows >= KEY_NUMBERS_TRIED && rows >= keys->expected_rows / KEY_NUMBERS_TRY_PART;
+	bool		judge = rows >= KEY_NUMBERS_TRIED &&
+	rows >= keys->expected_rows / KEY_NUMBERS_TRY_PART;
 	int			i;
 
 	for (i = 0; i < keys->nmapped; i++)
@@ -214,7 +216,7 @@ key_columns_refused(const KeyColumns *keys, uint64 rows)
 		const KeyNumbers *numbers = &keys->keys[i].numbers;
 
 		if (numbers->made && (numbers->refused ||
-							  (few && numbers->n > rows / KEY_NUMBERS_REPEAT)))
+							  (judge && numbers->n > rows / KEY_NUMBERS_REPEAT)))
 			return i;
 	}
 	return -1;

@@ -15,7 +15,6 @@
 #include "utils/datum.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/numbered_rows.h"
 #include "pg/nodes/sort/store/row_segment.h"
 
 /* Bytes of rows without tuples that are written or read at once, more than one row has. */
@@ -171,7 +170,7 @@ row_segment_put(RowSegment *segment, const RowStore *store, const SegmentRow *ro
 		{
 			SegmentRow	numbered = *row;
 
-			numbered_rows_key_to_numbers(store->keys, &numbered.key);
+			row_key_to_numbers(store->keys, &numbered.key);
 			encode_row(segment, store, &numbered);
 		}
 		else
@@ -243,7 +242,7 @@ row_segment_precedes(const RowSegment *segment, const RowStore *store)
 
 	if (segment->given_up != store->keys->given_up)
 		return false;
-	numbered_rows_key_to_ranks(store->keys, &last);
+	row_key_to_ranks(store->keys, &last);
 	result = row_key_compare(store->keys, &last, &first);
 	return result < 0 || (result == 0 && store->keys->nrest == 0);
 }
@@ -289,7 +288,7 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 		row_segment_put(segment, store, &row);
 	}
 	segment->last = key_of_store(store, store->rows - 1);
-	numbered_rows_key_to_numbers(store->keys, &segment->last);
+	row_key_to_numbers(store->keys, &segment->last);
 	segment->given_up = store->keys->given_up;
 }
 

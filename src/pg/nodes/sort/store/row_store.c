@@ -5,10 +5,10 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/numbered_rows.h"
 #include "pg/nodes/sort/store/row_store.h"
 #include "pg/sort_context.h"
 
@@ -23,6 +23,9 @@
  * time than asking.
  */
 #define FIRST_ABORT_CHECK_BYTES 1024
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 4096
 
 /* Rows whose images are looked at to see whether they differ. */
 #define DIVIDE_SAMPLE 64
@@ -96,25 +99,6 @@ row_store_start_keys(RowStore *store, bool number)
 	for (k = 0; k < store->keys->nmapped; k++)
 		if (key_is_numbered(&store->keys->keys[k]))
 			store->abort_check = Min(store->abort_check, KEY_NUMBERS_TRIED);
-}
-
-void
-row_store_abbreviate(RowStore *store)
-{
-	bool		asked = store->abort_check != PG_UINT64_MAX;
-	KeyColumns *keys = store->keys;
-	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
-
-	store->abort_check = PG_UINT64_MAX;
-	if (last->kind != COLUMN_KIND_ABBREVIATED || abbreviation_is_made(&last->abbreviation))
-		return;
-	abbreviation_start(&last->abbreviation, last->sortop, last->collation,
-					   MemoryContextGetParent(store->memory));
-	if (!abbreviation_is_made(&last->abbreviation))
-		return;
-	start_abbreviations(store);
-	if (!asked)
-		store->abort_check = PG_UINT64_MAX;
 }
 
 RowStore *
@@ -536,6 +520,68 @@ check_abort(RowStore *store, RowKey *key)
 	key->images[last] = column->flip;
 }
 
+/* Starts to abbreviate the last mapped key, where numbering it has been given up. */
+static void
+abbreviate(RowStore *store)
+{
+	bool		asked = store->abort_check != PG_UINT64_MAX;
+	KeyColumns *keys = store->keys;
+	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
+
+	store->abort_check = PG_UINT64_MAX;
+	if (last->kind != COLUMN_KIND_ABBREVIATED || abbreviation_is_made(&last->abbreviation))
+		return;
+	abbreviation_start(&last->abbreviation, last->sortop, last->collation,
+					   MemoryContextGetParent(store->memory));
+	if (!abbreviation_is_made(&last->abbreviation))
+		return;
+	start_abbreviations(store);
+	if (!asked)
+		store->abort_check = PG_UINT64_MAX;
+}
+
+/* Makes the images of key k again, from the tuples. */
+static void
+make_images(RowStore *store, int k)
+{
+	KeyColumn  *key = &store->keys->keys[k];
+	KeyRange	range = EMPTY_KEY_RANGE;
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		MinimalTuple tuple = row_store_tuple(store, store->arrays.refs[i]);
+		bool		isnull;
+		Datum		value = row_tuple_value(tuple, store->tupdesc, key->attno, &isnull);
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		range.nulls |= isnull;
+		if (isnull)
+			continue;
+		store->arrays.images[k][i] = key_image(key, value);
+		key_range_put(&range, store->arrays.images[k][i]);
+	}
+	store->ranges[k] = range;
+}
+
+/*
+ * Gives up numbering key k, and the keys after it: makes other images of the key, of the rows that
+ * there are and of later ones.
+ */
+static void
+give_up_numbers(RowStore *store, int k)
+{
+	Size		width = row_store_ref_bytes(store->keys);
+
+	Assert(store->tuples && !store->elsewhere && !store->narrow);
+	key_columns_give_up(store->keys, k);
+	width = Max(row_store_ref_bytes(store->keys), width) - width;
+	store->used += store->arrays.room * width;
+	abbreviate(store);
+	make_images(store, k);
+}
+
 /*
  * Looks whether numbers or abbreviations are of no use.  key is that of the row in slot, which is
  * being put.
@@ -548,7 +594,7 @@ check_images(RowStore *store, TupleTableSlot *slot, RowKey *key)
 
 	if (refused >= 0)
 	{
-		numbered_rows_give_up(store, refused);
+		give_up_numbers(store, refused);
 		row_slot_key(keys, slot, key);
 	}
 	else if ((key->nulls & (1 << (keys->nmapped - 1))) == 0)

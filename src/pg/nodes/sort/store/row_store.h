@@ -201,9 +201,6 @@ extern bool row_store_refuses(RowStore *store, uint64 rows, const uint64 *images
  */
 extern void row_store_start_keys(RowStore *store, bool number);
 
-/* Starts to abbreviate the last mapped key, where numbering it has been given up. */
-extern void row_store_abbreviate(RowStore *store);
-
 /*
  * Takes a row of a store without tuples by its key, unless it is beyond the cutoff; false if there
  * is no room for it.
