@@ -10,6 +10,7 @@
  *	expression_blocks.h     expressions computed for batches of rows
  *	filter_conditions.h     filters as comparisons of columns with constants
  *	plain_column.h          whether an expression is a plain column
+ *	text_conditions.h       conditions of texts by their bytes
  *	value.h                 which types are read as integers, and how
  */
 #ifndef HPSORT_PG_VALUES_VALUES_H
@@ -23,6 +24,7 @@
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/plain_column.h"
+#include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
 
 #endif							/* HPSORT_PG_VALUES_VALUES_H */
