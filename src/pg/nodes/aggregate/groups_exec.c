@@ -96,8 +96,10 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
 	if (node->images[batch].dictionary == NULL)
 		node->images[batch].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) : dictionary_make(type, collation);
-	domain.kind = COLUMN_KIND_NUMBER;
-	domain.dictionary = node->images[batch].dictionary;
+	domain = (ColumnDomain)
+	{
+		.kind = COLUMN_KIND_NUMBER,.dictionary = node->images[batch].dictionary
+	};
 	return domain;
 }
 
@@ -225,7 +227,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
 		node->source_domains[s] = domain;
-		if (domain.dictionary)
+		if (domain.dictionary && answer->form == DERIVED_NONE)
 			node->source_types[s] = (PairType)
 		{
 			.type = getBaseType(answer->column->vartype),

@@ -287,22 +287,20 @@ find_argument(const Expr *expression, Index rti, AggregateAnswer *answer)
 
 	if (expression_columns(expression, rti) == NIL)
 		return false;
-	answer->argument = unconstify(Expr *, expression);
-	if (column == NULL || !is_same_order(expression, column))
+	answer->argument = expression;
+	if (column && is_same_order(expression, column))
 	{
-		answer->form = DERIVED_VALUES;
-		answer->kind = column_value_kind(exprType((const Node *) expression),
-										 exprTypmod((const Node *) expression));
-		return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM &&
-			answer->kind != COLUMN_KIND_NUMERIC;
+		answer->column = column;
+		answer->kind = column_value_kind(column->vartype, column->vartypmod);
+		if (answer->kind != COLUMN_KIND_NONE)
+			return true;
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+			READ_IDENTICAL : READ_EQUAL;
+		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
-	answer->column = column;
-	answer->kind = column_value_kind(column->vartype, column->vartypmod);
-	if (answer->kind != COLUMN_KIND_NONE)
-		return true;
-	answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
-		READ_IDENTICAL : READ_EQUAL;
-	return collation == column->varcollid && has_dictionary(column->vartype, collation);
+	answer->form = DERIVED_VALUES;
+	answer->kind = column_kind(exprType((const Node *) expression));
+	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
 }
 
 /* Conversion functions that keep the order of values. */
@@ -313,7 +311,7 @@ F_FLOAT8_NUMERIC, InvalidOid};
 static const Oid to_interval[] = {F_INTERVAL_TIME, InvalidOid};
 
 /* Returns the argument of an expression that calls one of some functions; else NULL. */
-static const Expr *
+static Expr *
 converted(const Expr *expression, const Oid *functions)
 {
 	const FuncExpr *function = (const FuncExpr *) expression;
@@ -322,7 +320,7 @@ converted(const Expr *expression, const Oid *functions)
 		return NULL;
 	for (; OidIsValid(*functions); functions++)
 		if (function->funcid == *functions)
-			return (const Expr *) linitial(function->args);
+			return (Expr *) linitial(function->args);
 	return NULL;
 }
 
@@ -356,8 +354,10 @@ are_constants(const List *expressions)
 static bool
 find_values_order(AggregateAnswer *answer)
 {
-	int32		typmod;
-	Oid			type;
+	const Node *argument = (const Node *) (answer->column ? (Expr *) answer->column :
+										   answer->argument);
+	int32		typmod = exprTypmod(argument);
+	Oid			type = getBaseTypeAndTypmod(exprType(argument), &typmod);
 
 	if (answer->column == NULL)
 		return true;
@@ -374,7 +374,7 @@ find_values_order(AggregateAnswer *answer)
 			return OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
 		default:
 			return !answer->ranks ||
-				dictionary_order_exists(type, typmod, answer->column->varcollid);
+				dictionary_order_exists(type, typmod, exprCollation(argument));
 	}
 }
 
@@ -394,19 +394,29 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 	return find_values_order(answer);
 }
 
-/* Does what find_argument does for count, which asks of any type whether a value is NULL. */
+/*
+ * Does what find_argument does for count, which asks of a value of any type only whether it is
+ * NULL.
+ */
 static bool
-find_counted_argument(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 {
+	Var		   *column = plain_column(expression);
+
 	if (expression_columns(expression, rti) == NIL)
 		return false;
-	answer->argument = unconstify(Expr *, expression);
-	answer->column = plain_column(expression);
-	answer->kind = column_kind(exprType((const Node *) expression));
-	if (answer->column == NULL)
-		answer->form = answer->kind == COLUMN_KIND_NONE ? DERIVED_NULLS : DERIVED_VALUES;
-	else if (answer->kind == COLUMN_KIND_NONE)
+	answer->argument = expression;
+	answer->column = column;
+	answer->kind = column_kind(column ? column->vartype : exprType((const Node *) expression));
+	if (column && answer->kind == COLUMN_KIND_NONE)
 		answer->read = READ_PRESENCE;
+	else if (column == NULL && answer->kind == COLUMN_KIND_NONE)
+	{
+		answer->form = DERIVED_NULLS;
+		answer->kind = COLUMN_KIND_BOOL;
+	}
+	else if (column == NULL)
+		answer->form = DERIVED_VALUES;
 	return true;
 }
 
@@ -427,7 +437,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
 	if (answer->function == AGGREGATE_FUNCTION_COUNT && aggref->aggdistinct == NIL)
-		return find_counted_argument(argument, rti, answer);
+		return find_counted(argument, rti, answer);
 	if (!find_argument(argument, rti, answer))
 		return false;
 	if (ordered)
@@ -437,7 +447,8 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			answer->needs = AGGREGATE_NEEDS_RUNS;
 		return find_values_order(answer);
 	}
-	if (aggref->aggdistinct != NIL)
+	answer->distinct = aggref->aggdistinct != NIL;
+	if (answer->distinct)
 	{
 		answer->needs = AGGREGATE_NEEDS_RUNS;
 		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==

@@ -73,18 +73,18 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	bool		values = column &&
-	column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE;
-	bool		identical = values || dictionary_equal_is_identical(group->type, collation);
+	ColumnKind	column_kind_read = column ?
+	column_value_kind(column->vartype, column->vartypmod) : COLUMN_KIND_NONE;
+	bool		identical = column_kind_read != COLUMN_KIND_NONE ||
+	dictionary_equal_is_identical(group->type, collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	group->read = READ_VALUES;
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
-			DERIVED_NONE;
-		if (!values)
+		group->form = column_kind_is_float(column_kind_read) ? DERIVED_EQUAL : DERIVED_NONE;
+		if (column_kind_read == COLUMN_KIND_NONE)
 			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
@@ -149,7 +149,7 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer->column && answer->form == DERIVED_NONE)
+	if (answer->form == DERIVED_NONE && answer->column)
 		add_column(query, answer->column->varattno, answer->read);
 	else if (answer->argument)
 		add_columns(query, expression_columns(answer->argument, query->rti));

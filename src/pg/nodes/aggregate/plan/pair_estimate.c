@@ -82,8 +82,7 @@ expression_range(PlannerInfo *root, Expr *expression, DerivedForm form)
 		return estimate_num_groups(root, columns, 1e18, NULL, NULL);
 	if (form == DERIVED_NULLS)
 		return 1;
-	range = list_length(columns) == 1 &&
-		column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE ?
+	range = list_length(columns) == 1 && expression_read(column) == READ_VALUES ?
 		column_range(root, column) : UNKNOWN_RANGE;
 	if (form == DERIVED_NONE || form == DERIVED_EQUAL)
 		return range;
@@ -155,9 +154,9 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 			continue;
 		sources = lappend(sources, source);
 		bits = 1;
-		if (answer->argument && aggref_has_numbers(answer))
-			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->argument), rows,
-													 NULL, NULL));
+		if (answer->column && aggref_has_numbers(answer))
+			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,
+													 NULL));
 		else if (answer->argument && answer->read == READ_VALUES)
 			bits = bits_of_range(expression_range(root, answer->argument, answer->form));
 		nwide += groups->bits + bits > 64;

@@ -181,11 +181,12 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	derived->ninputs = ninputs;
 	derived->inputs = inputs;
 	derived->filter = filter;
-	derived->domain = form_domain(form, expression, &inputs[0].domain);
+	derived->domain.kind = form_kind(form, expression);
 	if (form == DERIVED_EQUAL)
 	{
-		bool		wide = column_kind_is_wide(derived->domain.kind);
+		bool		wide = column_kind_is_wide(inputs[0].domain.kind);
 
+		derived->domain = inputs[0].domain;
 		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
 		derived->zeros.least = derived->zeros.most - 1;
 		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
@@ -576,35 +577,6 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	derived->nrefused = nrefused;
 }
 
-/* Fills the batch by evaluating the expression for each row. */
-static void
-evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
-{
-	size_t		n = batches[derived->inputs[0].batch].n;
-	const uint8 *refused = refused_rows(derived, batches);
-	BatchSpace	space = column_batch_space(&derived->batch, n);
-	size_t		nnulls = 0;
-	size_t		i;
-
-	derived->nrefused = 0;
-	for (i = 0; i < n; i++)
-	{
-		DerivedState state = STATE_NULL;
-		int64		value = 0;
-
-		if (refused == NULL || !refused[i])
-			state = derive(derived, batches, i, &value);
-		if (space.keys)
-			space.keys[i] = (int32) value;
-		else
-			space.wide[i] = value;
-		space.nulls[i] = STATE_MARK(state);
-		nnulls += state == STATE_NULL;
-		derived->nrefused += state == STATE_REFUSED;
-	}
-	column_batch_add(&derived->batch, n, nnulls);
-}
-
 /* Sets *value to the integer that stands for it, if it is among these floats. */
 static inline void
 find_equal(EqualFloats *floats, int64 *value)
@@ -652,6 +624,35 @@ equal_batch(DerivedColumn *derived, const ColumnBatch *base)
 	}
 	column_batch_add(batch, base->n, (size_t) base->nnulls);
 	return batch;
+}
+
+/* Fills the batch by evaluating the expression for each row. */
+static void
+evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
+{
+	size_t		n = batches[derived->inputs[0].batch].n;
+	const uint8 *refused = refused_rows(derived, batches);
+	BatchSpace	space = column_batch_space(&derived->batch, n);
+	size_t		nnulls = 0;
+	size_t		i;
+
+	derived->nrefused = 0;
+	for (i = 0; i < n; i++)
+	{
+		DerivedState state = STATE_NULL;
+		int64		value = 0;
+
+		if (refused == NULL || !refused[i])
+			state = derive(derived, batches, i, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = STATE_MARK(state);
+		nnulls += state == STATE_NULL;
+		derived->nrefused += state == STATE_REFUSED;
+	}
+	column_batch_add(&derived->batch, n, nnulls);
 }
 
 const ColumnBatch *

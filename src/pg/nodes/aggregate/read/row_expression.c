@@ -84,7 +84,7 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 			column_domain_datum(&input->domain, column_batch_value(batch, i) +
 								column_kind_bias(input->domain.kind));
 	}
-	value = ExecEvalExpr(row->state, row->econtext, isnull);
 	MemoryContextSwitchTo(old);
+	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
 	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);
 }

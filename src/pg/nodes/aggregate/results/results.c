@@ -159,8 +159,6 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	result->answer = *answer;
 	result->keys.context = context;
 	result->list.answer = *answer;
-	if (answer->column && answer->kind != COLUMN_KIND_NONE)
-		result->domain = column_domain(answer->column->vartype, answer->column->vartypmod);
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
 	if (aggref_has_state(answer) || answer->function == AGGREGATE_FUNCTION_STRING_AGG)
