@@ -280,7 +280,7 @@ has_dictionary(Oid type, Oid collation)
  * collation.  Enums are read as OIDs, so that computed ones are in no order.
  */
 static bool
-find_argument(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			collation = exprCollation((const Node *) expression);
 	Var		   *column = plain_column(expression);
@@ -359,10 +359,6 @@ find_values_order(AggregateAnswer *answer)
 	int32		typmod = exprTypmod(argument);
 	Oid			type = getBaseTypeAndTypmod(exprType(argument), &typmod);
 
-	if (answer->column == NULL)
-		return true;
-	typmod = answer->column->vartypmod;
-	type = getBaseTypeAndTypmod(answer->column->vartype, &typmod);
 	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
 	answer->ranks = answer->kind == COLUMN_KIND_NONE;
 	switch (answer->function)
@@ -428,7 +424,7 @@ find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
+	Expr	   *argument;
 	bool		ordered = answer->function == AGGREGATE_FUNCTION_MIN ||
 	answer->function == AGGREGATE_FUNCTION_MAX;
 
@@ -461,8 +457,8 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
-	const Expr *inner = NULL;
+	Expr	   *argument;
+	Expr	   *inner = NULL;
 
 	if (list_length(aggref->args) != 1 || list_length(aggref->aggorder) != 1 ||
 		!are_constants(aggref->aggdirectargs))
@@ -498,7 +494,7 @@ static bool
 answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
-	const Expr *argument;
+	Expr	   *argument;
 
 	if (list_length(aggref->args) != 1 || order == NIL)
 		return false;
@@ -546,7 +542,7 @@ static bool
 answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const TargetEntry *argument;
-	const Expr *inner;
+	Expr	   *inner;
 	int			i;
 
 	if (aggref->aggdistinct != NIL || aggref->args == NIL)

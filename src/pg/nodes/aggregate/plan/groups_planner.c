@@ -180,7 +180,7 @@ has_derived_groups(const GroupsQuery *query)
 	for (g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
-	return false;
+	return query->value_numbers;
 }
 
 /* Whether groups or arguments are expressions, so that rows are needed. */
@@ -194,7 +194,7 @@ has_derived(const GroupsQuery *query)
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;
 	}
-	return query->value_numbers || has_derived_groups(query);
+	return has_derived_groups(query);
 }
 
 /*

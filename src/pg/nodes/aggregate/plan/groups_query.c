@@ -355,7 +355,7 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 	{
 		const QueryGroup *group = &query->groups[g];
 
-		if (IsA(group->expression, Var) || group->form == DERIVED_NONE)
+		if (group->form == DERIVED_NONE)
 			add_column(query, linitial_node(Var, group->columns)->varattno, group->read);
 		else
 			add_columns(query, group->columns);

@@ -148,24 +148,18 @@ struct DerivedColumn
 
 /* --- describing */
 
-/* What a batch of an expression holds in a form; of a column, base if not its labels' ranks. */
-static ColumnDomain
-form_domain(DerivedForm form, const Expr *expression, const ColumnDomain *base)
+/* The kind of what a batch of an expression holds in a form. */
+static ColumnKind
+form_kind(DerivedForm form, const Expr *expression)
 {
-	ColumnDomain domain = {.kind = COLUMN_KIND_INT4};
-
 	switch (form)
 	{
-		case DERIVED_EQUAL:
-			return *base;
 		case DERIVED_VALUES:
-			return column_domain(exprType((const Node *) expression),
-								 exprTypmod((const Node *) expression));
+			return column_kind(exprType((const Node *) expression));
 		case DERIVED_NULLS:
-			domain.kind = COLUMN_KIND_PRESENCE;
-			return domain;
+			return COLUMN_KIND_BOOL;
 		default:
-			return domain;
+			return COLUMN_KIND_INT4;
 	}
 }
 
