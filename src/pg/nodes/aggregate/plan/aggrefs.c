@@ -31,6 +31,87 @@
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
+/* Does what core_function does for functions of values in order. */
+static AggregateFunction
+core_ordered_function(Oid function)
+{
+	switch (function)
+	{
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
+		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
+		case F_MODE:
+			return AGGREGATE_FUNCTION_MODE;
+		case F_RANK_ANY:
+			return AGGREGATE_FUNCTION_RANK;
+		case F_DENSE_RANK_ANY:
+			return AGGREGATE_FUNCTION_DENSE_RANK;
+		case F_PERCENT_RANK_ANY:
+			return AGGREGATE_FUNCTION_PERCENT_RANK;
+		case F_CUME_DIST_ANY:
+			return AGGREGATE_FUNCTION_CUME_DIST;
+		case F_ARRAY_AGG_ANYNONARRAY:
+			return AGGREGATE_FUNCTION_ARRAY_AGG;
+		case F_STRING_AGG_TEXT_TEXT:
+		case F_STRING_AGG_BYTEA_BYTEA:
+			return AGGREGATE_FUNCTION_STRING_AGG;
+		default:
+			return AGGREGATE_FUNCTION_NONE;
+	}
+}
+
+/* Does what core_function does for functions of variance and bits, and of values in order. */
+static AggregateFunction
+core_moment_function(Oid function)
+{
+	switch (function)
+	{
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+			return AGGREGATE_FUNCTION_VAR_POP;
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+			return AGGREGATE_FUNCTION_VAR_SAMP;
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+			return AGGREGATE_FUNCTION_STDDEV_POP;
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+			return AGGREGATE_FUNCTION_STDDEV_SAMP;
+		case F_BIT_AND_INT2:
+		case F_BIT_AND_INT4:
+		case F_BIT_AND_INT8:
+			return AGGREGATE_FUNCTION_BIT_AND;
+		case F_BIT_OR_INT2:
+		case F_BIT_OR_INT4:
+		case F_BIT_OR_INT8:
+			return AGGREGATE_FUNCTION_BIT_OR;
+		case F_BIT_XOR_INT2:
+		case F_BIT_XOR_INT4:
+		case F_BIT_XOR_INT8:
+			return AGGREGATE_FUNCTION_BIT_XOR;
+		default:
+			return core_ordered_function(function);
+	}
+}
+
 /* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
 static AggregateFunction
 core_function(const Aggref *aggref)
@@ -102,67 +183,8 @@ core_function(const Aggref *aggref)
 #endif
 		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
-		case F_VAR_POP_INT2:
-		case F_VAR_POP_INT4:
-		case F_VAR_POP_INT8:
-			return AGGREGATE_FUNCTION_VAR_POP;
-		case F_VAR_SAMP_INT2:
-		case F_VAR_SAMP_INT4:
-		case F_VAR_SAMP_INT8:
-		case F_VARIANCE_INT2:
-		case F_VARIANCE_INT4:
-		case F_VARIANCE_INT8:
-			return AGGREGATE_FUNCTION_VAR_SAMP;
-		case F_STDDEV_POP_INT2:
-		case F_STDDEV_POP_INT4:
-		case F_STDDEV_POP_INT8:
-			return AGGREGATE_FUNCTION_STDDEV_POP;
-		case F_STDDEV_SAMP_INT2:
-		case F_STDDEV_SAMP_INT4:
-		case F_STDDEV_SAMP_INT8:
-		case F_STDDEV_INT2:
-		case F_STDDEV_INT4:
-		case F_STDDEV_INT8:
-			return AGGREGATE_FUNCTION_STDDEV_SAMP;
-		case F_BIT_AND_INT2:
-		case F_BIT_AND_INT4:
-		case F_BIT_AND_INT8:
-			return AGGREGATE_FUNCTION_BIT_AND;
-		case F_BIT_OR_INT2:
-		case F_BIT_OR_INT4:
-		case F_BIT_OR_INT8:
-			return AGGREGATE_FUNCTION_BIT_OR;
-		case F_BIT_XOR_INT2:
-		case F_BIT_XOR_INT4:
-		case F_BIT_XOR_INT8:
-			return AGGREGATE_FUNCTION_BIT_XOR;
-		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
-		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
-		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
-		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
-		case F_MODE:
-			return AGGREGATE_FUNCTION_MODE;
-		case F_RANK_ANY:
-			return AGGREGATE_FUNCTION_RANK;
-		case F_DENSE_RANK_ANY:
-			return AGGREGATE_FUNCTION_DENSE_RANK;
-		case F_PERCENT_RANK_ANY:
-			return AGGREGATE_FUNCTION_PERCENT_RANK;
-		case F_CUME_DIST_ANY:
-			return AGGREGATE_FUNCTION_CUME_DIST;
-		case F_ARRAY_AGG_ANYNONARRAY:
-			return AGGREGATE_FUNCTION_ARRAY_AGG;
-		case F_STRING_AGG_TEXT_TEXT:
-		case F_STRING_AGG_BYTEA_BYTEA:
-			return AGGREGATE_FUNCTION_STRING_AGG;
 		default:
-			return AGGREGATE_FUNCTION_NONE;
+			return core_moment_function(aggref->aggfnoid);
 	}
 }
 

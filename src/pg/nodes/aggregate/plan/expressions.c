@@ -78,5 +78,6 @@ expression_columns(const Expr *expression, Index rti)
 ColumnRead
 expression_read(const Var *column)
 {
-	return column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ? READ_IDENTICAL : READ_VALUES;
+	return column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
+		READ_IDENTICAL : READ_VALUES;
 }
