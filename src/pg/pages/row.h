@@ -82,6 +82,9 @@ extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
 
+/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+extern bool rows_end_batch(const RowLayout *layout);
+
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
 

@@ -124,7 +124,9 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 
 	group->read = column_kind(group->column->vartype) == COLUMN_KIND_NONE ? READ_IDENTICAL :
 		READ_VALUES;
-	identical = group->read == READ_VALUES || dictionary_equal_is_identical(group->type, collation);
+	identical = group->read == READ_VALUES ||
+		dictionary_equal_is_identical(group->type, exprTypmod((Node *) group->expression),
+									  collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	if (column && getBaseType(column->vartype) == group->type &&
@@ -310,6 +312,29 @@ drop_determined_numbers(GroupsQuery *query)
 }
 
 /*
+ * Whether any of the values that have one number may be returned in a group.  A dictionary keeps
+ * the first one of all rows, and core returns the first one of the group's rows: the same if there
+ * are no other grouping columns, or if equal values look alike.
+ */
+static bool
+are_alike(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		Node	   *expression = (Node *) group->expression;
+
+		if (has_numbers(group) && group->read != READ_VALUES &&
+			!dictionary_equal_is_alike(group->type, exprTypmod(expression),
+									   exprCollation(expression)))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Puts the groups in the order that is wanted of them, as far as it is one of groups, without
  * groups that others determine.  One that is wanted in the order before the column that determines
  * it stays.
@@ -371,6 +396,8 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 	for (g = 0; g < query->ngroups; g++)
 		add_column(query, query->groups[g].column->varattno, query->groups[g].read);
 	order_groups(root, query);
+	if (!are_alike(query))
+		return false;
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;
 }
