@@ -316,7 +316,8 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 		if (answer->kind != COLUMN_KIND_NONE)
 			return true;
-		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), column->vartypmod,
+													 collation) ?
 			READ_IDENTICAL : READ_EQUAL;
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
