@@ -165,6 +165,8 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
+	else
+		node->value_sources[s].float_parts |= float_totals_parts(answer);
 	return s;
 }
 

@@ -43,11 +43,15 @@ core_function(const Aggref *aggref)
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 		case F_SUM_INT8:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
 		case F_SUM_NUMERIC:
 			return AGGREGATE_FUNCTION_SUM;
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 		case F_AVG_INT8:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
 		case F_AVG_NUMERIC:
 			return AGGREGATE_FUNCTION_AVG;
 		case F_MIN_INT2:
@@ -76,6 +80,22 @@ core_function(const Aggref *aggref)
 		case F_MAX_TIMESTAMP:
 		case F_MAX_TIMESTAMPTZ:
 			return AGGREGATE_FUNCTION_MAX;
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+			return AGGREGATE_FUNCTION_VAR_POP;
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+			return AGGREGATE_FUNCTION_VAR_SAMP;
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+			return AGGREGATE_FUNCTION_STDDEV_POP;
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+			return AGGREGATE_FUNCTION_STDDEV_SAMP;
 		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
 			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
 		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
@@ -264,8 +284,8 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 }
 
 /*
- * Answers count, sum, avg, min and max of one argument.  An ORDER BY of that argument changes
- * nothing; one of anything else is an argument more, so that it is not answered.
+ * Answers count, sum, avg, min, max and variances of one argument.  An ORDER BY of that argument
+ * changes nothing; one of anything else is an argument more, so that it is not answered.
  */
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
@@ -278,6 +298,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	if (!find_answer_column(argument, rti, answer))
+		return false;
+	/* A sum of floats depends on it. */
+	if (aggref->aggorder != NIL && aggref_adds_floats(answer))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
 	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
@@ -387,6 +410,14 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 }
 
 bool
+aggref_adds_floats(const AggregateAnswer *answer)
+{
+	return column_kind_is_float(answer->kind) && answer->needs != AGGREGATE_NEEDS_RUNS &&
+		answer->function != AGGREGATE_FUNCTION_COUNT &&
+		answer->function != AGGREGATE_FUNCTION_MIN && answer->function != AGGREGATE_FUNCTION_MAX;
+}
+
+bool
 aggref_may_be_answered(const Aggref *aggref)
 {
 	return aggref->aggfnoid >= FirstNormalObjectId ||
@@ -414,6 +445,10 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_AVG:
 		case AGGREGATE_FUNCTION_MIN:
 		case AGGREGATE_FUNCTION_MAX:
+		case AGGREGATE_FUNCTION_VAR_POP:
+		case AGGREGATE_FUNCTION_VAR_SAMP:
+		case AGGREGATE_FUNCTION_STDDEV_POP:
+		case AGGREGATE_FUNCTION_STDDEV_SAMP:
 			return answer_summary(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			return answer_array_agg(aggref, rti, answer);

@@ -26,6 +26,10 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_AVG,
 	AGGREGATE_FUNCTION_MIN,
 	AGGREGATE_FUNCTION_MAX,
+	AGGREGATE_FUNCTION_VAR_POP,
+	AGGREGATE_FUNCTION_VAR_SAMP,
+	AGGREGATE_FUNCTION_STDDEV_POP,
+	AGGREGATE_FUNCTION_STDDEV_SAMP,
 
 	/* of a column's values in order; percentiles with one fraction or an array */
 	AGGREGATE_FUNCTION_PERCENTILE_DISC,
@@ -96,6 +100,12 @@ aggref_has_state(const AggregateAnswer *answer)
  * among the values in order, and without groups from the number of different values.
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
+
+/*
+ * Whether an answer is a sum of floats, or made of one, so that all rows must be added up by one
+ * process in their order.
+ */
+extern bool aggref_adds_floats(const AggregateAnswer *answer);
 
 /* The quick way out, without catalogs: false for most functions that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);

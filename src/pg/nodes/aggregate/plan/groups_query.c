@@ -223,6 +223,11 @@ groups_query_has_numbers(const GroupsQuery *query)
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
+	ListCell   *lc;
+
+	foreach(lc, query->answers)
+		if (aggref_adds_floats(lfirst(lc)))
+		return true;
 	return has_form(query, DERIVED_NUMBERS) || has_form(query, DERIVED_EQUAL);
 }
 

@@ -148,6 +148,8 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 			(answer->column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
+		/* Beside pairs, these are rows of a tuplesort. */
+		nwide += !has_window && aggref_adds_floats(answer);
 		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
 		nwide += groups->bits + bits > 64;
 	}

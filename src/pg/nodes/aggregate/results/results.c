@@ -77,7 +77,8 @@ struct AggregateResult
 
 	/* of a group */
 	GroupCounts counts;			/* as begin was given them */
-	ValueSummary summary;		/* of DISTINCT values, each once: n and sum */
+	ValueSummary summary;		/* of DISTINCT values, each once: n, sum and floats */
+	FloatTotals floats;			/* these floats */
 	EqualRun	equal;			/* of floats: the last run, to which the next may be equal */
 	int64		mode;			/* the most frequent value so far */
 	int64		mode_count;		/* how often it is there; 0: there are no values */
@@ -317,6 +318,8 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	*isnull = summary->n == 0;
 	if (*isnull)
 		return (Datum) 0;
+	if (summary->floats)
+		return float_totals_result(summary->floats, &result->answer, isnull);
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_SUM:
@@ -336,9 +339,17 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
+	int			parts = float_totals_parts(&result->answer);
 	size_t		i;
 
 	result->summary.n += (int64) nruns;
+	if (parts != 0)
+	{
+		for (i = 0; i < nruns; i++)
+			float_totals_add(&result->floats, result->answer.kind, parts, values[i]);
+		result->summary.floats = &result->floats;
+		return;
+	}
 	result->summary.max = values[nruns - 1];
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
@@ -521,6 +532,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 {
 	result->counts = *counts;
 	memset(&result->summary, 0, sizeof(result->summary));
+	memset(&result->floats, 0, sizeof(result->floats));
 	result->mode_count = 0;
 	result->equal.count = 0;
 	hypothetical_row_begin(&result->row);

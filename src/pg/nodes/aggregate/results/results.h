@@ -15,6 +15,7 @@
 #include "utils/dsa.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/results/float_totals.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
 #include "pg/nodes/aggregate/results/rights.h"
 #include "pg/sort_context.h"
@@ -33,6 +34,7 @@ typedef struct ValueSummary
 	int64		min;			/* undefined if n = 0, as max is */
 	int64		max;
 	ValueSum	sum;
+	const FloatTotals *floats;	/* of floats, where they are wanted; else NULL */
 } ValueSummary;
 
 /*
