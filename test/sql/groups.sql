@@ -380,9 +380,10 @@ SELECT pg_temp.differences('SELECT x, x::text AS t, count(*), sum(y), max(id) FR
 SET LOCAL enable_material = off;
 SELECT g, q.n FROM (VALUES (1), (2), (3)) v(g) LEFT JOIN (SELECT count(x) AS n FROM groups_data WHERE x > 1) q ON true ORDER BY g;
 ROLLBACK;
--- core's
+-- of any type
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
-EXPLAIN (COSTS OFF) SELECT x, count(*), stddev(y) FROM groups_data GROUP BY x;
+-- core's
+EXPLAIN (COSTS OFF) SELECT x, count(*), corr(y, y) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, groups_schema.sum(y) FROM groups_data GROUP BY x;
 SET hpsort.enable_aggregate = off;
 EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;

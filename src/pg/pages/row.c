@@ -64,22 +64,32 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	bool		missing_null;
 	Datum		missing;
 
-	column->kind = image && image->make ? COLUMN_KIND_IMAGE :
-		column_value_kind(att->atttypid, att->atttypmod);
+	if (image && image->dictionary)
+		column->kind = COLUMN_KIND_NUMBER;
+	else if (image && image->presence)
+		column->kind = COLUMN_KIND_PRESENCE;
+	else if (image && image->make)
+		column->kind = COLUMN_KIND_IMAGE;
+	else
+		column->kind = column_value_kind(att->atttypid, att->atttypmod);
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
 	column->wide = !keys && column_kind_is_wide(column->kind);
 	column->length = att->attlen;
 	column->byval = att->attbyval;
-	if (column->kind == COLUMN_KIND_IMAGE)
-		column->image = *image;
 
 	if (column->kind == COLUMN_KIND_NUMERIC)
 		numeric_unit_find(att->atttypid, att->atttypmod, &column->unit);
 
 	/* Read as 0, whatever the kind. */
-	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMERIC)
+	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER ||
+		column->kind == COLUMN_KIND_PRESENCE)
+	{
+		column->image = *image;
+		column->null = palloc0(sizeof(Datum));
+	}
+	else if (column->kind == COLUMN_KIND_NUMERIC)
 		column->null = palloc0(sizeof(Datum));
 	else
 		column->null = stored_datum(column, column_datum(column->kind,
@@ -367,6 +377,12 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			Assert(column->wide);
 			read_numerics(column, data, offset, n, space->wide);
 			break;
+		case COLUMN_KIND_NUMBER:
+			dictionary_read(column->image.dictionary, data, offset, n, column->null, keys);
+			break;
+		case COLUMN_KIND_PRESENCE:
+			memset(keys, 0, n * sizeof(int32));
+			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
 			make_images(column, data, offset, n, space->wide);
@@ -427,6 +443,10 @@ value_of_datum(const RowColumn *column, Datum datum)
 			return column->image.make(column->image.arg, datum);
 		case COLUMN_KIND_NUMERIC:
 			return numeric_unit_value(column->unit, DatumGetPointer(datum));
+		case COLUMN_KIND_NUMBER:
+			return dictionary_number(column->image.dictionary, datum);
+		case COLUMN_KIND_PRESENCE:
+			return 0;
 		default:
 			return column_value(column->kind, datum);
 	}

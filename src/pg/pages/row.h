@@ -35,7 +35,7 @@ typedef struct RowColumn
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
 	NumericUnit unit;			/* of COLUMN_KIND_NUMERIC */
-	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
+	ColumnImage image;			/* of COLUMN_KIND_IMAGE and COLUMN_KIND_NUMBER ... */
 	int16		length;			/* ... and of its values, as attlen ... */
 	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */

@@ -9,6 +9,7 @@
 
 #include "pg/enum_labels.h"
 #include "pg/values/dictionary.h"
+#include "pg/values/dictionary_order.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/value.h"
 
@@ -19,7 +20,9 @@ typedef struct ColumnDomain
 								 * are: */
 	NumericUnit unit;			/* of COLUMN_KIND_NUMERIC */
 	EnumLabels *labels;			/* ranks of an enum's labels; or NULL */
-	Dictionary *dictionary;		/* numbers of values; or NULL */
+	Dictionary *dictionary;		/* numbers of values, which may be negative; or NULL */
+	const DictionaryOrder *order;	/* ranks of values, in place of numbers; or NULL */
+	bool		datums;			/* Datums of the dictionary's type, in place of numbers */
 } ColumnDomain;
 
 /* Returns the domain of the values of a column, by its type and typmod. */
@@ -34,12 +37,16 @@ column_domain(Oid type, int32 typmod)
 }
 
 /*
- * Returns the Datum that an integer stands for, which belongs to labels or dictionary; that of a
- * numeric is in the current memory context.
+ * Returns the Datum that an integer stands for, which belongs to labels or dictionary, or is the
+ * integer itself; that of a numeric is in the current memory context.
  */
 static inline Datum
 column_domain_datum(const ColumnDomain *domain, int64 value)
 {
+	if (domain->datums)
+		return (Datum) value;
+	if (domain->order)
+		return dictionary_order_value(domain->order, (uint32) value);
 	if (domain->dictionary)
 		return dictionary_value(domain->dictionary, (uint32) value);
 	if (domain->labels)
@@ -47,6 +54,16 @@ column_domain_datum(const ColumnDomain *domain, int64 value)
 	if (domain->kind == COLUMN_KIND_NUMERIC)
 		return numeric_unit_datum(domain->unit, value);
 	return column_datum(domain->kind, value);
+}
+
+/*
+ * Returns an integer that stands for what value stands for, and stays valid as long as the current
+ * memory context: a Datum is copied.
+ */
+static inline int64
+column_domain_keep(const ColumnDomain *domain, int64 value)
+{
+	return domain->datums ? (int64) dictionary_copy(domain->dictionary, (Datum) value) : value;
 }
 
 #endif							/* HPSORT_PG_VALUES_DOMAIN_H */

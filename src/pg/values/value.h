@@ -30,6 +30,8 @@ typedef enum ColumnKind
 	COLUMN_KIND_OID,
 	COLUMN_KIND_ENUM,
 	COLUMN_KIND_FLOAT4,			/* its key (float_image.h) */
+	COLUMN_KIND_NUMBER,			/* of any type: the value's number in a Dictionary */
+	COLUMN_KIND_PRESENCE,		/* of any type: 0 */
 	COLUMN_KIND_INT8,			/* and time, timestamp, timestamptz */
 	COLUMN_KIND_FLOAT8,			/* its key */
 	COLUMN_KIND_NUMERIC,		/* of few digits: its units (numeric_unit.h) */
@@ -39,15 +41,20 @@ typedef enum ColumnKind
 	COLUMN_KIND_ABBREVIATED		/* by the type's sort support */
 } ColumnKind;
 
+struct Dictionary;
+
 /*
- * What a scan's caller wants a column read as, where that is not the value itself. make returns
- * an integer for each value that is not NULL; it is called in the order of the rows.  The value
- * lies in its page, which is pinned, not locked, and may have to be detoasted.
+ * What a scan's caller wants a column read as, where that is not the value itself: as its number
+ * in a dictionary, as 0, or as an integer that make returns for each value that is not NULL.
+ * Values are taken in the order of the rows.  A value lies in its page, which is pinned, not
+ * locked, and may have to be detoasted.
  */
 typedef struct ColumnImage
 {
-	int64		(*make) (void *arg, Datum value);	/* NULL: the value itself */
+	int64		(*make) (void *arg, Datum value);	/* or NULL */
 	void	   *arg;
+	struct Dictionary *dictionary;	/* or NULL */
+	bool		presence;		/* as 0: only whether it is NULL is wanted */
 } ColumnImage;
 
 /*

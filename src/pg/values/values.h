@@ -7,6 +7,7 @@
  *	batch.h                 rows of a column, some thousands at a time
  *	column_scan.h           what a scan of columns is to read
  *	dictionary.h            values of any hashable type as numbers
+ *	dictionary_order.h      their order
  *	domain.h                what the integers of a batch stand for
  *	expression_blocks.h     expressions computed for batches of rows
  *	filter_conditions.h     filters as comparisons of columns with constants
@@ -22,6 +23,7 @@
 #include "pg/values/batch.h"
 #include "pg/values/column_scan.h"
 #include "pg/values/dictionary.h"
+#include "pg/values/dictionary_order.h"
 #include "pg/values/domain.h"
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"

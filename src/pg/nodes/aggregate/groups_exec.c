@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -58,6 +59,48 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
+/* Returns the index of the batch of a column of the query that is read as numbers, or values. */
+static int
+find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
+{
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	int			c = 0;
+
+	while (list_nth_int(columns, c) != attnum || list_nth_int(reads, c) != (int) read)
+		c++;
+	return c;
+}
+
+/*
+ * Returns the dictionary of a column that is read, which is made unless there is one; NULL if the
+ * column is read as values, or for presence.  expression is the column, or has it in it; values are
+ * equal in its collation.
+ */
+static Dictionary *
+dictionary_of_column(GroupsState *node, int column, Expr *expression)
+{
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	ColumnRead	read = (ColumnRead) list_nth_int(reads, column);
+	Var		   *var = linitial_node(Var, pull_var_clause((Node *) expression, 0));
+	Oid			type = getBaseType(var->vartype);
+
+	if (read == READ_VALUES)
+		return NULL;
+	if (node->images == NULL)
+		node->images = palloc0_array(ColumnImage, list_length(reads));
+	if (read == READ_PRESENCE)
+	{
+		node->images[column].presence = true;
+		return NULL;
+	}
+	if (node->images[column].dictionary == NULL)
+		node->images[column].dictionary = read == READ_IDENTICAL ?
+			dictionary_make_identical(type) :
+			dictionary_make(type, exprCollation((Node *) expression));
+	return node->images[column].dictionary;
+}
+
 /*
  * Returns the index of the batch that an expression derives from batch base.  Groups and
  * aggregates of one expression and form share one column, which the first of them makes.
@@ -72,7 +115,8 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 			break;
 	if (d == node->derived.n)
 		node->derived.columns[node->derived.n++] =
-			derived_make(&node->css.ss.ps, expression, form, base);
+			derived_make(&node->css.ss.ps, expression, form, base,
+						 dictionary_of_column(node, base, expression));
 	return node->nread + d;
 }
 
@@ -114,7 +158,15 @@ describe_groups(GroupsState *node)
 								 GetUserId());
 		if (form == DERIVED_NONE)
 		{
+			Dictionary *dictionary = dictionary_of_column(node, group->column,
+														  scan_expression(node, g));
+
 			node->group_domains[g] = column_domain(column->vartype, column->vartypmod);
+			if (dictionary)
+				node->group_domains[g] = (ColumnDomain)
+			{
+				.kind = COLUMN_KIND_NUMBER,.dictionary = dictionary
+			};
 			group->kind = node->group_domains[g].kind;
 			continue;
 		}
@@ -133,27 +185,29 @@ describe_groups(GroupsState *node)
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
+	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
 	if (answer->column)
 	{
-		source.column = 0;
-		while (list_nth_int(columns, source.column) != answer->column->varattno)
-			source.column++;
-		source.kind = answer->kind;
+		source.column = find_column(node, answer->column->varattno, answer->read);
+		domain = column_domain(answer->column->vartype, answer->column->vartypmod);
+		domain.dictionary = dictionary_of_column(node, source.column, (Expr *) answer->column);
+		if (answer->read != READ_VALUES)
+			domain.kind = domain.dictionary ? COLUMN_KIND_NUMBER : COLUMN_KIND_PRESENCE;
 		if (answer->enum_order)
 		{
 			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
 										 source.column);
-			source.kind = derived_domain(derived_of_batch(node, source.column))->kind;
+			domain = *derived_domain(derived_of_batch(node, source.column));
 		}
+		source.kind = domain.kind;
 	}
 	else if (filter < 0)
 		return -1;
 	if (filter >= 0)
-		source.filter = list_length(columns) + filter;
+		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
 			node->value_sources[s].filter == source.filter)
@@ -161,12 +215,22 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
+		node->source_domains[s] = domain;
+		if (domain.dictionary)
+			node->source_types[s] = (PairType)
+		{
+			.type = getBaseType(answer->column->vartype),
+				.collation = answer->column->varcollid,
+				.dictionary = domain.dictionary
+		};
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	else
+	else if (column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
+	else if (function_has_moments(answer->function))
+		node->value_sources[s].moments = true;
 	return s;
 }
 
@@ -207,6 +271,9 @@ describe_outputs(GroupsState *node)
 	node->states = node->ngroups == 0 && count_filters(node) == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
+	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
+	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
+	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
 	for (i = 0; i < node->noutputs; i++)
 	{
@@ -218,9 +285,8 @@ describe_outputs(GroupsState *node)
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
-		if (output->source >= 0 && node->derived.of_sources[output->source])
-			aggregate_result_set_domain(output->result,
-										derived_domain(node->derived.of_sources[output->source]));
+		if (output->source >= 0)
+			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}

@@ -137,7 +137,8 @@ groups_lookup_make(GroupsState *node)
 	GroupsLookup *lookup = palloc0_object(GroupsLookup);
 	int			i;
 
-	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1)
+	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1 ||
+		node->images)
 		return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (!note_output(lookup, node, &node->outputs[i]))

@@ -31,7 +31,7 @@ has_totals(const ValueSource *source)
 	return !source->runs && source->column >= 0 && source->float_parts == 0;
 }
 
-/* Makes the totals of a source for ngroups groups. */
+/* Makes totals and moments of a source for ngroups groups. */
 static void
 make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 {
@@ -49,6 +49,9 @@ make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 		totals[g].max = PG_INT64_MIN;
 	}
 	aggregation->values[s].totals = totals;
+	if (aggregation->sources[s].moments)
+		aggregation->values[s].moments = allocate_zero(aggregation,
+													   ngroups * sizeof(ValueMoments));
 }
 
 static void
@@ -132,6 +135,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 				aggregation->values[s].totals[number] = values[s].totals[g];
 			if (values[s].floats)
 				aggregation->values[s].floats[number] = values[s].floats[g];
+			if (values[s].moments)
+				aggregation->values[s].moments[number] = values[s].moments[g];
 			if (values[s].misses)
 				aggregation->values[s].misses[number] = values[s].misses[g];
 		}
@@ -144,6 +149,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 			pfree(values[s].totals);
 		if (values[s].floats)
 			pfree(values[s].floats);
+		if (values[s].moments)
+			pfree(values[s].moments);
 		if (values[s].misses)
 			pfree(values[s].misses);
 	}
@@ -275,7 +282,8 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	for (s = 0; s < nsources; s++)
 	{
 		if (has_totals(&sources[s]))
-			aggregation->group_size += sizeof(Totals);
+			aggregation->group_size += sizeof(Totals) +
+				(sources[s].moments ? sizeof(ValueMoments) : 0);
 		if (sources[s].float_parts != 0)
 			aggregation->group_size += sizeof(FloatTotals);
 		aggregation->group_size += sizeof(Misses);
@@ -419,6 +427,22 @@ add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
 			add_total(&totals[groups[i]], batch->wide[i]);
 }
 
+/* Adds the values of rows in the window to the moments of their groups. */
+static void
+add_moments(Aggregation *aggregation, ValueMoments *moments, const ColumnBatch *batch,
+			const RowLists *lists)
+{
+	const uint32 *groups = aggregation->groups;
+	int			i;
+
+	for (i = 0; i < lists->ninside; i++)
+	{
+		int			row = lists->all ? i : lists->inside[i];
+
+		value_moments_put(&moments[groups ? groups[row] : 0], column_batch_value(batch, row));
+	}
+}
+
 /*
  * Adds a batch of n rows, of which noutside are outside of the window, to a source.  Its sorter
  * gets values that are wanted in order, and for each row outside a value or a marker.  lists is
@@ -440,6 +464,8 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 							   lists->all ? NULL : lists->inside, lists->ninside);
 	if (source->float_parts != 0)
 		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);
+	if (values->moments && lists->ninside > 0)
+		add_moments(aggregation, values->moments, &batches[source->column], lists);
 	if (values->pairs == NULL && noutside > 0)
 	{
 		make_pairs(aggregation, s);
@@ -528,6 +554,12 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	for (s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);
 	note_memory(aggregation);
+}
+
+void
+aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type)
+{
+	pairs_keep_values(aggregation->values[source].pairs, type);
 }
 
 void

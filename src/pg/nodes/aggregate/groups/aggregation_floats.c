@@ -68,7 +68,7 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 	{
 		MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
 
-		values->outside = pair_rows_make(aggregation->columns, aggregation->ncolumns,
+		values->outside = pair_rows_make(aggregation->columns, aggregation->ncolumns, NULL,
 										 aggregation->sorter_limit);
 		MemoryContextSwitchTo(old);
 	}
@@ -82,7 +82,8 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 			group.values[c] = group.nulls[c] ? 0 : column_batch_value(column, rows[i]);
 		}
 		/* In place of a count of values that are in order: the value itself. */
-		pair_rows_add(values->outside, &group, PAIR_MARKERS, values->noutside++,
+		pair_rows_add(values->outside, &group, PAIR_MARKERS,
+					  Int64GetDatum(values->noutside++),
 					  column_batch_value(batch, rows[i]));
 	}
 	group_values_free(&group);

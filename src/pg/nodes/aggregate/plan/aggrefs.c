@@ -30,6 +30,105 @@
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/values/values.h"
 
+/* Returns which of PostgreSQL's ordered-set and array functions this is. */
+static AggregateFunction
+core_ordered_function(Oid function)
+{
+	switch (function)
+	{
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
+		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
+		case F_MODE:
+			return AGGREGATE_FUNCTION_MODE;
+		case F_RANK_ANY:
+			return AGGREGATE_FUNCTION_RANK;
+		case F_DENSE_RANK_ANY:
+			return AGGREGATE_FUNCTION_DENSE_RANK;
+		case F_PERCENT_RANK_ANY:
+			return AGGREGATE_FUNCTION_PERCENT_RANK;
+		case F_CUME_DIST_ANY:
+			return AGGREGATE_FUNCTION_CUME_DIST;
+		case F_ARRAY_AGG_ANYNONARRAY:
+			return AGGREGATE_FUNCTION_ARRAY_AGG;
+		case F_STRING_AGG_TEXT_TEXT:
+		case F_STRING_AGG_BYTEA_BYTEA:
+			return AGGREGATE_FUNCTION_STRING_AGG;
+		default:
+			return AGGREGATE_FUNCTION_NONE;
+	}
+}
+
+/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
+static AggregateFunction
+core_moments_function(Oid function)
+{
+	switch (function)
+	{
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+		case F_VAR_POP_NUMERIC:
+			return AGGREGATE_FUNCTION_VAR_POP;
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VAR_SAMP_NUMERIC:
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+		case F_VARIANCE_NUMERIC:
+			return AGGREGATE_FUNCTION_VAR_SAMP;
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+		case F_STDDEV_POP_NUMERIC:
+			return AGGREGATE_FUNCTION_STDDEV_POP;
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+		case F_STDDEV_NUMERIC:
+			return AGGREGATE_FUNCTION_STDDEV_SAMP;
+		case F_BIT_AND_INT2:
+		case F_BIT_AND_INT4:
+		case F_BIT_AND_INT8:
+			return AGGREGATE_FUNCTION_BIT_AND;
+		case F_BIT_OR_INT2:
+		case F_BIT_OR_INT4:
+		case F_BIT_OR_INT8:
+			return AGGREGATE_FUNCTION_BIT_OR;
+		case F_BIT_XOR_INT2:
+		case F_BIT_XOR_INT4:
+		case F_BIT_XOR_INT8:
+			return AGGREGATE_FUNCTION_BIT_XOR;
+		default:
+			return core_ordered_function(function);
+	}
+}
+
 /* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
 static AggregateFunction
 core_function(const Aggref *aggref)
@@ -66,6 +165,19 @@ core_function(const Aggref *aggref)
 		case F_MIN_TIME:
 		case F_MIN_TIMESTAMP:
 		case F_MIN_TIMESTAMPTZ:
+		case F_MIN_TEXT:
+		case F_MIN_BPCHAR:
+		case F_MIN_INET:
+		case F_MIN_MONEY:
+		case F_MIN_PG_LSN:
+		case F_MIN_TID:
+		case F_MIN_TIMETZ:
+		case F_MIN_XID8:
+#ifdef F_MIN_BYTEA
+		case F_MIN_BYTEA:
+#endif
+		case F_BOOL_AND:
+		case F_EVERY:
 			return AGGREGATE_FUNCTION_MIN;
 		case F_MAX_INT2:
 		case F_MAX_INT4:
@@ -79,47 +191,21 @@ core_function(const Aggref *aggref)
 		case F_MAX_TIME:
 		case F_MAX_TIMESTAMP:
 		case F_MAX_TIMESTAMPTZ:
+		case F_MAX_TEXT:
+		case F_MAX_BPCHAR:
+		case F_MAX_INET:
+		case F_MAX_MONEY:
+		case F_MAX_PG_LSN:
+		case F_MAX_TID:
+		case F_MAX_TIMETZ:
+		case F_MAX_XID8:
+#ifdef F_MAX_BYTEA
+		case F_MAX_BYTEA:
+#endif
+		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
-		case F_VAR_POP_FLOAT4:
-		case F_VAR_POP_FLOAT8:
-			return AGGREGATE_FUNCTION_VAR_POP;
-		case F_VAR_SAMP_FLOAT4:
-		case F_VAR_SAMP_FLOAT8:
-		case F_VARIANCE_FLOAT4:
-		case F_VARIANCE_FLOAT8:
-			return AGGREGATE_FUNCTION_VAR_SAMP;
-		case F_STDDEV_POP_FLOAT4:
-		case F_STDDEV_POP_FLOAT8:
-			return AGGREGATE_FUNCTION_STDDEV_POP;
-		case F_STDDEV_SAMP_FLOAT4:
-		case F_STDDEV_SAMP_FLOAT8:
-		case F_STDDEV_FLOAT4:
-		case F_STDDEV_FLOAT8:
-			return AGGREGATE_FUNCTION_STDDEV_SAMP;
-		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
-		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
-		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
-		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
-		case F_MODE:
-			return AGGREGATE_FUNCTION_MODE;
-		case F_RANK_ANY:
-			return AGGREGATE_FUNCTION_RANK;
-		case F_DENSE_RANK_ANY:
-			return AGGREGATE_FUNCTION_DENSE_RANK;
-		case F_PERCENT_RANK_ANY:
-			return AGGREGATE_FUNCTION_PERCENT_RANK;
-		case F_CUME_DIST_ANY:
-			return AGGREGATE_FUNCTION_CUME_DIST;
-		case F_ARRAY_AGG_ANYNONARRAY:
-			return AGGREGATE_FUNCTION_ARRAY_AGG;
 		default:
-			return AGGREGATE_FUNCTION_NONE;
+			return core_moments_function(aggref->aggfnoid);
 	}
 }
 
@@ -204,22 +290,53 @@ own_function(const Aggref *aggref)
 }
 
 /*
+ * Whether values of a column are, as an expression that is the column relabelled, values of the
+ * same kind in the same order.
+ */
+static bool
+is_same_order(const Expr *expression, const Var *column)
+{
+	Oid			type = getBaseType(exprType((const Node *) expression));
+	Oid			column_type = getBaseType(column->vartype);
+
+	return type == column_type ||
+		(column_kind(column_type) == COLUMN_KIND_NONE &&
+		 lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr ==
+		 lookup_type_cache(column_type, TYPECACHE_EQ_OPR)->eq_opr);
+}
+
+/* Whether equal values of a type can have one number: a dictionary finds them by their hash. */
+static bool
+has_dictionary(Oid type, Oid collation)
+{
+	Oid			base = getBaseType(type);
+	Oid			equal = lookup_type_cache(base, TYPECACHE_EQ_OPR)->eq_opr;
+
+	return OidIsValid(equal) && op_hashjoinable(equal, base) &&
+		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
+}
+
+/*
  * Notes the column of relation rti that an expression is, perhaps relabelled as the base type of
  * its domain; false if it is none that is read.  Another relabelling, such as that of an int4 as
- * an oid, may be in another order.
+ * an oid, may be in another order, and so may be one that has another collation.
  */
 static bool
 find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 {
-	Oid			type = exprType((const Node *) expression);
+	Oid			collation = exprCollation((const Node *) expression);
 	Var		   *column = plain_column(expression);
 
 	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 ||
-		(type != column->vartype && getBaseType(type) != getBaseType(column->vartype)))
+		!is_same_order(expression, column))
 		return false;
 	answer->column = column;
 	answer->kind = column_value_kind(column->vartype, column->vartypmod);
-	return answer->kind != COLUMN_KIND_NONE;
+	if (answer->kind != COLUMN_KIND_NONE)
+		return true;
+	answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+		READ_IDENTICAL : READ_EQUAL;
+	return collation == column->varcollid && has_dictionary(column->vartype, collation);
 }
 
 /* Conversion functions that keep the order of values. */
@@ -266,6 +383,31 @@ are_constants(const List *expressions)
 	return true;
 }
 
+/*
+ * Notes that values are wanted in order; false if their type has none.  A hypothetical-set function
+ * shows none of the values, so that it does not matter which of equal ones it would be.
+ */
+static bool
+find_values_order(AggregateAnswer *answer)
+{
+	int32		typmod = answer->column->vartypmod;
+	Oid			type = getBaseTypeAndTypmod(answer->column->vartype, &typmod);
+
+	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
+	answer->ranks = answer->kind == COLUMN_KIND_NONE;
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_RANK:
+		case AGGREGATE_FUNCTION_DENSE_RANK:
+		case AGGREGATE_FUNCTION_PERCENT_RANK:
+		case AGGREGATE_FUNCTION_CUME_DIST:
+			return OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
+		default:
+			return !answer->ranks ||
+				dictionary_order_exists(type, typmod, answer->column->varcollid);
+	}
+}
+
 /* Notes the order of an argument of this type; false unless it is by the default operator class. */
 static bool
 find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
@@ -279,13 +421,28 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 		return false;
 	answer->descending = clause->sortop == entry->gt_opr;
 	answer->nulls_first = clause->nulls_first;
-	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
+	return find_values_order(answer);
+}
+
+/* Does what find_answer_column does for count, which asks of any type whether a value is NULL. */
+static bool
+find_counted_column(const Expr *expression, Index rti, AggregateAnswer *answer)
+{
+	Var		   *column = plain_column(expression);
+
+	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0)
+		return false;
+	answer->column = column;
+	answer->kind = column_read_kind(column->vartype);
+	if (answer->kind == COLUMN_KIND_NONE)
+		answer->read = READ_PRESENCE;
 	return true;
 }
 
 /*
- * Answers count, sum, avg, min, max and variances of one argument.  An ORDER BY of that argument
- * changes nothing; one of anything else is an argument more, so that it is not answered.
+ * Answers count, sum, avg, min, max and what is made of moments, of one argument.  An ORDER BY of
+ * that argument changes nothing; one of anything else is an argument more, so that it is not
+ * answered.
  */
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
@@ -297,14 +454,22 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (list_length(aggref->args) != 1)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
+	answer->needs = AGGREGATE_NEEDS_SUMMARY;
+	if (answer->function == AGGREGATE_FUNCTION_COUNT && aggref->aggdistinct == NIL)
+		return find_counted_column(argument, rti, answer);
 	if (!find_answer_column(argument, rti, answer))
 		return false;
 	/* A sum of floats depends on it. */
 	if (aggref->aggorder != NIL && aggref_adds_floats(answer))
 		return false;
-	answer->needs = AGGREGATE_NEEDS_SUMMARY;
-	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
-	if (aggref->aggdistinct != NIL && !ordered)
+	if (ordered)
+	{
+		/* Numbers become ranks when all rows are in, and so do those of runs. */
+		if (answer->kind == COLUMN_KIND_NONE)
+			answer->needs = AGGREGATE_NEEDS_RUNS;
+		return find_values_order(answer);
+	}
+	if (aggref->aggdistinct != NIL)
 	{
 		answer->distinct = true;
 		answer->needs = AGGREGATE_NEEDS_RUNS;
@@ -366,9 +531,36 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(argument, rti, answer) && answer->kind != COLUMN_KIND_NUMERIC &&
+	return find_answer_column(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
+}
+
+/*
+ * Answers string_agg of one argument in the order of that argument, and of a delimiter whose
+ * evaluation cannot fail: it is evaluated where there is no row, too.
+ */
+static bool
+answer_string_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
+	const TargetEntry *argument;
+	const Node *delimiter;
+	const SortGroupClause *clause;
+
+	if (list_length(aggref->args) != 2 || order == NIL)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args);
+	delimiter = (const Node *) lsecond_node(TargetEntry, aggref->args)->expr;
+	clause = linitial_node(SortGroupClause, order);
+	if (!IsA(delimiter, Const) &&
+		!(IsA(delimiter, Param) && ((const Param *) delimiter)->paramkind == PARAM_EXTERN))
+		return false;
+	answer->distinct = aggref->aggdistinct != NIL;
+	answer->needs = AGGREGATE_NEEDS_RUNS;
+	return clause->tleSortGroupRef == argument->ressortgroupref &&
+		find_answer_column(argument->expr, rti, answer) &&
+		find_order(clause, exprType((const Node *) argument->expr), answer);
 }
 
 /*
@@ -449,9 +641,14 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_VAR_SAMP:
 		case AGGREGATE_FUNCTION_STDDEV_POP:
 		case AGGREGATE_FUNCTION_STDDEV_SAMP:
+		case AGGREGATE_FUNCTION_BIT_AND:
+		case AGGREGATE_FUNCTION_BIT_OR:
+		case AGGREGATE_FUNCTION_BIT_XOR:
 			return answer_summary(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			return answer_array_agg(aggref, rti, answer);
+		case AGGREGATE_FUNCTION_STRING_AGG:
+			return answer_string_agg(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_KEYS_AGG:

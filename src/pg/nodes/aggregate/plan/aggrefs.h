@@ -13,6 +13,7 @@
 
 #include "nodes/primnodes.h"
 
+#include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
 
 typedef enum AggregateFunction
@@ -26,10 +27,15 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_AVG,
 	AGGREGATE_FUNCTION_MIN,
 	AGGREGATE_FUNCTION_MAX,
+
+	/* from exact moments of integers in any order (results/moments.h) */
 	AGGREGATE_FUNCTION_VAR_POP,
 	AGGREGATE_FUNCTION_VAR_SAMP,
 	AGGREGATE_FUNCTION_STDDEV_POP,
 	AGGREGATE_FUNCTION_STDDEV_SAMP,
+	AGGREGATE_FUNCTION_BIT_AND,
+	AGGREGATE_FUNCTION_BIT_OR,
+	AGGREGATE_FUNCTION_BIT_XOR,
 
 	/* of a column's values in order; percentiles with one fraction or an array */
 	AGGREGATE_FUNCTION_PERCENTILE_DISC,
@@ -42,6 +48,7 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_PERCENT_RANK,
 	AGGREGATE_FUNCTION_CUME_DIST,
 	AGGREGATE_FUNCTION_ARRAY_AGG,
+	AGGREGATE_FUNCTION_STRING_AGG,
 
 	/* hpsort's own: see aggref_has_state */
 	AGGREGATE_FUNCTION_HPSORT_AGG,
@@ -63,8 +70,10 @@ typedef struct AggregateAnswer
 	AggregateFunction function;
 	AggregateNeeds needs;		/* how much of the values it has to be shown */
 	Var		   *column;			/* the argument, without conversions; NULL for count(*) */
-	ColumnKind	kind;			/* of the argument */
+	ColumnKind	kind;			/* of the argument; COLUMN_KIND_NONE: values are no integers */
+	ColumnRead	read;			/* as what the column is read; READ_VALUES of integers */
 	bool		enum_order;		/* an enum's values must be in the order of its labels */
+	bool		ranks;			/* numbers of a dictionary must be ranks (dictionary_order.h) */
 	bool		distinct;		/* each value counts once; false for min and max, to which it is
 								 * no difference */
 	bool		descending;		/* of ordered aggregates: the largest value comes first */
@@ -76,7 +85,7 @@ typedef struct AggregateAnswer
  * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
  * *answer says how; it points into aggref.
  *
- * False for calls whose argument is no plain column of a kind that is read, whose ORDER BY is not
+ * False for calls whose argument is no plain column of a type that is read, whose ORDER BY is not
  * that of the argument by its type's default operator class, or whose direct arguments and options
  * depend on the row.  FILTER is not looked at.  A partial call is answered if aggref_has_state.
  * The planner must have filled in the call (aggtranstype).
@@ -106,6 +115,13 @@ extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
  * process in their order.
  */
 extern bool aggref_adds_floats(const AggregateAnswer *answer);
+
+/* Whether the values that an answer needs are numbers of a dictionary of its column. */
+static inline bool
+aggref_has_numbers(const AggregateAnswer *answer)
+{
+	return answer->read == READ_EQUAL || answer->read == READ_IDENTICAL;
+}
 
 /* The quick way out, without catalogs: false for most functions that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);

@@ -70,7 +70,7 @@
 #define STARTUP_COST		50.0
 
 static List *
-describe_groups(const GroupsQuery *query, const AggregateInput *input)
+describe_groups(const GroupsQuery *query)
 {
 	List	   *groups = NIL;
 	int			g;
@@ -78,11 +78,9 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 	for (g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
-		int			column = 0;
 
-		while (list_nth_int(input->columns, column) != group->column->varattno)
-			column++;
-		groups = lappend_int(groups, column);
+		groups = lappend_int(groups, groups_query_column(query, group->column->varattno,
+														 group->read));
 		groups = lappend_int(groups, group->form);
 		groups = lappend_int(groups, group->descending);
 		groups = lappend_int(groups, group->nulls_first);
@@ -110,9 +108,9 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->path.parallel_aware = workers > 0;
 	path->path.parallel_workers = workers;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make5(input->columns, input->table_columns,
-									  describe_groups(query, input), query->aggregate_filters,
-									  having);
+	path->custom_private = list_make5(input->columns, query->reads, input->table_columns,
+									  describe_groups(query), query->aggregate_filters);
+	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;
 	return path;
@@ -152,16 +150,16 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	return total;
 }
 
-/* Whether groups are of expressions, so that rows are needed. */
+/* Whether groups are of expressions or numbers, so that rows are needed. */
 static bool
 has_derived(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (is_computed(&query->groups[g]))
+		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
-	return false;
+	return query->value_numbers;
 }
 
 /*
@@ -193,7 +191,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS)
+		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
+			query->groups[g].read != READ_VALUES)
 			return false;
 	if (query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
 		return false;
@@ -201,7 +200,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!aggref_is_looked_up(answer, query->ngroups > 0))
+		if (!aggref_is_looked_up(answer, query->ngroups > 0) || answer->read != READ_VALUES)
 			return false;
 		if (answer->column)
 			values = list_append_unique_int(values, answer->column->varattno);
@@ -259,7 +258,8 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	for (g = 0; g < query->ngroups; g++)
 		pair_estimate_add_group(&pairs, root, query->groups[g].column,
 								(Node *) query->groups[g].expression,
-								query->groups[g].form);
+								query->groups[g].read == READ_VALUES ? query->groups[g].form :
+								DERIVED_NUMBERS);
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
 }
 

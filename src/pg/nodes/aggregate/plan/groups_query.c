@@ -9,6 +9,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -27,6 +28,52 @@ find_group(const GroupsQuery *query, Node *expression)
 		if (equal(query->groups[g].expression, expression))
 			return &query->groups[g];
 	return NULL;
+}
+
+int
+groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	int			c;
+
+	for (c = 0; c < list_length(query->columns); c++)
+		if (list_nth_int(query->columns, c) == column &&
+			list_nth_int(query->reads, c) == (int) read)
+			return c;
+	return -1;
+}
+
+/* Has a column read. */
+static void
+add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	if (groups_query_column(query, column, read) >= 0)
+		return;
+	query->columns = lappend_int(query->columns, column);
+	query->reads = lappend_int(query->reads, read);
+}
+
+/* Whether a function says how a value is stored, which a dictionary does not keep. */
+static bool
+is_of_storage(Oid function, void *context)
+{
+	switch (function)
+	{
+		case F_PG_COLUMN_SIZE:
+		case F_PG_COLUMN_COMPRESSION:
+#ifdef F_PG_COLUMN_TOAST_CHUNK_ID
+		case F_PG_COLUMN_TOAST_CHUNK_ID:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+has_storage(Node *node, void *context)
+{
+	return node && (check_functions_in_node(node, is_of_storage, NULL) ||
+					expression_tree_walker(node, has_storage, NULL));
 }
 
 /*
@@ -50,13 +97,20 @@ column_of_expression(Node *expression, Index rti)
 			return NULL;
 		column = other;
 	}
-	if (column == NULL ||
-		column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE)
+	if (column == NULL || get_typlen(column->vartype) == -2)
 		return NULL;
 	if (IsA(expression, Var))
 		return column;
 	return contain_subplans(expression) || expression_returns_set(expression) ||
-		contain_volatile_functions(expression) ? NULL : column;
+		contain_volatile_functions(expression) || has_storage(expression, NULL) ? NULL : column;
+}
+
+/* Whether the values of a group are numbers. */
+static bool
+has_numbers(const QueryGroup *group)
+{
+	return group->form == DERIVED_NUMBERS ||
+		(group->form == DERIVED_NONE && group->read != READ_VALUES);
 }
 
 /* How the values of a grouping expression are read, if they can be. */
@@ -66,20 +120,28 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
+	bool		identical;
 
-	/* A column may be relabelled as the base type of its domain. */
-	if (column && getBaseType(column->vartype) == group->type)
+	group->read = column_value_kind(group->column->vartype,
+									group->column->vartypmod) == COLUMN_KIND_NONE ?
+		READ_IDENTICAL : READ_VALUES;
+	identical = group->read == READ_VALUES || dictionary_equal_is_identical(group->type, collation);
+
+	/* A column may be relabelled as the base type of its domain, or get another collation. */
+	if (column && getBaseType(column->vartype) == group->type &&
+		(identical || collation == column->varcollid))
+	{
 		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
 			DERIVED_NONE;
+		if (!identical)
+			group->read = READ_EQUAL;
+	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
 	else
-	{
 		group->form = DERIVED_NUMBERS;
-		if (!clause->hashable ||
-			(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
-			return false;
-	}
+	if (has_numbers(group) && !clause->hashable)
+		return false;
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
 }
 
@@ -137,7 +199,8 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		}
 	}
 	if (answer->column)
-		query->columns = list_append_unique_int(query->columns, answer->column->varattno);
+		add_column(query, answer->column->varattno, answer->read);
+	query->value_numbers |= aggref_has_numbers(answer);
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
 	query->states &= aggref_has_state(answer);
@@ -203,38 +266,38 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 	return NULL;
 }
 
-static bool
-has_form(const GroupsQuery *query, DerivedForm form)
+bool
+groups_query_has_numbers(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == form)
+		if (has_numbers(&query->groups[g]))
 			return true;
 	return false;
-}
-
-bool
-groups_query_has_numbers(const GroupsQuery *query)
-{
-	return has_form(query, DERIVED_NUMBERS);
 }
 
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
 	ListCell   *lc;
+	int			g;
 
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_EQUAL)
+			return true;
 	foreach(lc, query->answers)
+	{
 		if (aggref_adds_floats(lfirst(lc)))
-		return true;
-	return has_form(query, DERIVED_NUMBERS) || has_form(query, DERIVED_EQUAL);
+			return true;
+	}
+	return query->value_numbers || groups_query_has_numbers(query);
 }
 
 /*
  * Whether one of n groups is the column of which another group is: rows that are alike in the
  * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.  Floats that are equal need not be alike.
+ * for each group that is returned.  Not so where equal values are not identical, as floats are not.
  */
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
@@ -244,7 +307,8 @@ is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 	for (g = 0; g < n; g++)
 		if (IsA(groups[g].expression, Var) && groups[g].form != DERIVED_EQUAL &&
 			!IsA(group->expression, Var) &&
-			groups[g].column->varattno == group->column->varattno)
+			groups[g].column->varattno == group->column->varattno &&
+			groups[g].read == group->read)
 			return true;
 	return false;
 }
@@ -326,8 +390,7 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
 	for (g = 0; g < query->ngroups; g++)
-		query->columns = list_append_unique_int(query->columns,
-												query->groups[g].column->varattno);
+		add_column(query, query->groups[g].column->varattno, query->groups[g].read);
 	order_groups(root, query);
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

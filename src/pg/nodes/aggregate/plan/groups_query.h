@@ -17,7 +17,8 @@ typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
 	Var		   *column;			/* the one column that the expression is of */
-	DerivedForm form;			/* how its values are read */
+	ColumnRead	read;			/* as what the column is read */
+	DerivedForm form;			/* what its values become */
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;		/* in the order of the groups */
 	bool		nulls_first;	/* in that order, too */
@@ -34,7 +35,9 @@ typedef struct GroupsQuery
 	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
-	List	   *columns;		/* attribute numbers of all columns to be read */
+	List	   *columns;		/* attribute numbers of all columns to be read ... */
+	List	   *reads;			/* ... and the ColumnRead of each */
+	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* the order in which groups come */
@@ -50,6 +53,9 @@ typedef struct GroupsQuery
  */
 extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
 							  Node *having, GroupsQuery *query);
+
+/* Returns the index of a column among those to be read; -1 if it is not read so. */
+extern int	groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
  * Whether one process must read all rows: the number of a value, the first of equal floats, and

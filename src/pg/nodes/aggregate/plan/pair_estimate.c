@@ -150,7 +150,12 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 		sources = lappend(sources, source);
 		/* Beside pairs, these are rows of a tuplesort. */
 		nwide += !has_window && aggref_adds_floats(answer);
-		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
+		bits = 1;
+		if (answer->column && aggref_has_numbers(answer))
+			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,
+													 NULL));
+		else if (answer->column && answer->read == READ_VALUES)
+			bits = bits_of_range(column_range(root, answer->column));
 		nwide += groups->bits + bits > 64;
 	}
 	/* Without sources of values, rows outside of the window are pairs of a group alone. */

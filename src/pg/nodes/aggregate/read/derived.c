@@ -138,7 +138,7 @@ struct DerivedColumn
 	const Expr *expression;		/* of one column */
 	DerivedForm form;
 	int			base;			/* index of the base column's batch */
-	ColumnDomain base_domain;	/* of the base column */
+	ColumnDomain base_domain;	/* of what the base column's batch holds */
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
@@ -190,7 +190,8 @@ prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, 
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
+			 Dictionary *base_dictionary)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
@@ -200,6 +201,11 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	derived->form = form;
 	derived->base = base;
 	derived->base_domain = column_domain(column->vartype, column->vartypmod);
+	if (base_dictionary)
+		derived->base_domain = (ColumnDomain)
+	{
+		.kind = COLUMN_KIND_NUMBER,.dictionary = base_dictionary
+	};
 	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
 		COLUMN_KIND_INT4;
 	if (form == DERIVED_EQUAL)
@@ -505,6 +511,21 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
+/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+static void
+add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
+{
+	const Dictionary *dictionary = derived->base_domain.dictionary;
+
+	if (dictionary == NULL)
+		field_range_add_batch(range, keys);
+	else if (dictionary_size(dictionary) > 0)
+	{
+		key_range_put(range, field_image(0));
+		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+	}
+}
+
 /* The blocks of the rows of base, in place of their values. */
 static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
@@ -519,7 +540,8 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 }
 
 /*
- * Fills the batch.  keys are the values of base, or their blocks.  By the array, which has room
+ * Fills the batch.  keys are the values of base, or their blocks; of a value that base's dictionary
+ * refuses nothing is kept.  By the array, which has room
  * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
  * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
  * each case.
@@ -529,7 +551,9 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 		   bool by_array, bool narrow_keys, bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const Dictionary *dictionary = derived->base_domain.dictionary;
 	bool		nulls = base->nnulls > 0;
+	bool		refused = dictionary && dictionary_nrefused(dictionary) > 0;
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
@@ -546,7 +570,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 
 		if (nulls && base->nulls[i])
 			state = derive_null(derived, &value);
-		else if (!by_array && derived->memo.given_up)
+		else if ((!by_array && derived->memo.given_up) || (refused && key < 0))
 			state = derive(derived, column_batch_value(base, i), false, &value);
 		else
 		{
@@ -645,7 +669,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 
-		field_range_add_batch(&range, keys);
+		add_range(derived, keys, &range);
 		if (!key_range_is_empty(&range) &&
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);

@@ -34,9 +34,11 @@ typedef struct DerivedColumn DerivedColumn;
 /*
  * Makes the description of a column that is derived from the one column in expression, in the
  * current memory context, for a node.  form is not DERIVED_NONE; base is the number of the
- * column's batch.  expression must outlive it.
+ * column's batch, which has numbers of base_dictionary, of identical values, unless that is NULL.
+ * expression must outlive it.
  */
-extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
+extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
+								   Dictionary *base_dictionary);
 
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
 

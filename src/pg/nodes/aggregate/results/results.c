@@ -29,9 +29,11 @@
 #include "pg/functions/functions.h"
 #include "pg/last_sort.h"
 #include "pg/multiset/multiset.h"
+#include "pg/nodes/aggregate/results/equal_runs.h"
 #include "pg/nodes/aggregate/results/percentiles.h"
 #include "pg/nodes/aggregate/results/results.h"
 #include "pg/nodes/aggregate/results/value_array.h"
+#include "pg/nodes/aggregate/results/value_list.h"
 #include "pg/numeric_sum.h"
 
 /* The most constant arguments of a call: bounds and direction. */
@@ -57,20 +59,13 @@ typedef struct KeyState
 	AggregateState *state;		/* NULL: there are no rows yet */
 } KeyState;
 
-/* Values of a float that are equal, and may be different integers. */
-typedef struct EqualRun
-{
-	int64		value;			/* the first of them */
-	int64		count;			/* how often they are there; 0: there is no run */
-} EqualRun;
-
 struct AggregateResult
 {
 	const Aggref *aggref;		/* the call; the plan's */
 	AggregateAnswer answer;		/* how it is answered */
 	int			nconstants;
-	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, or options of hpsort's own
-												 * aggregates */
+	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, options of hpsort's own
+												 * aggregates, or a delimiter */
 	MemoryContext memory;		/* of the constants of an execution */
 	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
 	ColumnDomain domain;		/* of the values */
@@ -86,7 +81,9 @@ struct AggregateResult
 	/* by function */
 	Percentiles *percentiles;	/* NULL: it is another function */
 	ValueArray	array;
+	ValueList	list;			/* of values that no integer holds, in place of array */
 	HypotheticalRow row;
+	SortSupportData compare;	/* of values that are Datums with row's argument */
 	KeyState	keys;
 	MultisetBuilder multiset;
 };
@@ -121,6 +118,16 @@ is_multiset(const AggregateResult *result)
 	return result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG;
 }
 
+/* Whether the values are gathered until the group ends. */
+static bool
+is_list(const AggregateResult *result)
+{
+	return result->answer.function == AGGREGATE_FUNCTION_STRING_AGG ||
+		(result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
+		 (result->answer.kind == COLUMN_KIND_NONE ||
+		  result->answer.kind == COLUMN_KIND_NUMERIC));
+}
+
 /* Whether the value is a state, of which another process makes the result. */
 static bool
 is_partial(const AggregateResult *result)
@@ -147,11 +154,12 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->keys.context = context;
-	if (answer->column)
+	result->list.answer = *answer;
+	if (answer->column && answer->kind != COLUMN_KIND_NONE)
 		result->domain = column_domain(answer->column->vartype, answer->column->vartypmod);
 	foreach(lc, aggref->aggdirectargs)
 		add_constant(result, (Expr *) lfirst(lc), parent);
-	if (aggref_has_state(answer))
+	if (aggref_has_state(answer) || answer->function == AGGREGATE_FUNCTION_STRING_AGG)
 		for_each_from(lc, aggref->args, 1)
 			add_constant(result, lfirst_node(TargetEntry, lc)->expr, parent);
 	if (result->nconstants > 0)
@@ -163,7 +171,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 		case AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY:
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
-			result->percentiles = percentiles_make(aggref, answer, &result->domain);
+			result->percentiles = percentiles_make(aggref, answer);
 			break;
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			result->array.type = get_element_type(aggref->aggtype);
@@ -244,27 +252,44 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	if (!is_hypothetical(result))
 		return;
 	result->row.isnull = result->constants[0].isnull;
-	if (!result->row.isnull)
-	{
-		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
-		ColumnKind	kind = column_read_kind(type);
-		Datum		value = result->constants[0].value;
+	if (!result->row.isnull && !result->answer.ranks)
+		hypothetical_row_set(&result->row, &result->domain,
+							 exprType((Node *) linitial(result->aggref->aggdirectargs)),
+							 result->constants[0].value);
+}
 
-		result->row.no_peers = false;
-		if (result->domain.kind == COLUMN_KIND_NUMERIC)
-			result->row.value = numeric_unit_ceil(result->domain.unit, value,
-												  &result->row.no_peers);
-		else if (column_kind_is_float(kind))
-			result->row.value = column_value_equals(kind, column_value(kind, value));
-		else
-			result->row.value = column_value(kind, value);
-		if (result->domain.labels)
-			result->row.value = enum_label_rank(result->domain.labels, (Oid) result->row.value,
-												&result->row.no_peers);
-	}
+void
+aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order)
+{
+	bool		found;
+
+	result->domain.order = order;
+	if (!is_hypothetical(result) || result->row.isnull)
+		return;
+	result->row.value = (int64) dictionary_order_find(order, result->constants[0].value, &found);
+	result->row.no_peers = !found;
+}
+
+void
+aggregate_result_take_datums(AggregateResult *result, bool datums)
+{
+	const Var  *column = result->answer.column;
+
+	result->domain.datums = datums;
+	if (datums && is_hypothetical(result))
+		dictionary_order_compare(&result->compare, getBaseType(column->vartype),
+								 column->varcollid);
 }
 
 /* --- from a summary */
+
+/* Whether NaN, the largest numeric, is among the values: it is the sum and the variance of all. */
+static bool
+has_nan(const AggregateResult *result, const ValueSummary *summary)
+{
+	return result->domain.kind == COLUMN_KIND_NUMERIC &&
+		summary->max == numeric_unit_nan(result->domain.unit);
+}
 
 /*
  * Returns a sum in the type of the call, or in that of which avg is a quotient.  Sums of int2 and
@@ -277,8 +302,7 @@ sum_of(const AggregateResult *result, const ValueSummary *summary)
 	{
 		case F_SUM_NUMERIC:
 		case F_AVG_NUMERIC:
-			/* NaN is the largest value, and the sum of all that it is in. */
-			if (summary->max == numeric_unit_nan(result->domain.unit))
+			if (has_nan(result, summary))
 				return numeric_unit_datum(result->domain.unit, summary->max);
 			return numeric_unit_sum(result->domain.unit, summary->sum);
 		case F_SUM_INT8:
@@ -299,6 +323,18 @@ average_of(const AggregateResult *result, const ValueSummary *summary)
 	Datum		sum = sum_of(result, summary);
 
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(summary->n)));
+}
+
+/* Returns a variance or standard deviation; NULL if a sample is of one value. */
+static Datum
+variance_of(const AggregateResult *result, const ValueSummary *summary, bool *isnull)
+{
+	Datum		variance = value_moments_variance(&summary->moments, result->answer.function,
+												  summary->n, summary->sum,
+												  result->domain.unit.scale, isnull);
+
+	return !*isnull && has_nan(result, summary) ?
+		numeric_unit_datum(result->domain.unit, summary->max) : variance;
 }
 
 Datum
@@ -330,18 +366,39 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 			return column_domain_datum(&result->domain, summary->min);
 		case AGGREGATE_FUNCTION_MAX:
 			return column_domain_datum(&result->domain, summary->max);
+		case AGGREGATE_FUNCTION_VAR_POP:
+		case AGGREGATE_FUNCTION_VAR_SAMP:
+		case AGGREGATE_FUNCTION_STDDEV_POP:
+		case AGGREGATE_FUNCTION_STDDEV_SAMP:
+			return variance_of(result, summary, isnull);
+		case AGGREGATE_FUNCTION_BIT_AND:
+		case AGGREGATE_FUNCTION_BIT_OR:
+		case AGGREGATE_FUNCTION_BIT_XOR:
+			return column_domain_datum(&result->domain,
+									   value_moments_bits(&summary->moments,
+														  result->answer.function));
 		default:
 			elog(ERROR, "aggregate %u needs the values in order", result->aggref->aggfnoid);
 	}
 }
 
-/* Adds runs to count, sum and avg of DISTINCT values: each run counts once. */
+/*
+ * Adds runs to an aggregate of a summary of DISTINCT values, where each run counts once, and to min
+ * and max.
+ */
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
 	int			parts = float_totals_parts(&result->answer);
 	size_t		i;
 
+	if (nruns == 0)
+		return;
+	if (result->answer.function == AGGREGATE_FUNCTION_MIN && result->summary.n == 0)
+		result->summary.min = column_domain_keep(&result->domain, values[0]);
+	if (result->answer.function == AGGREGATE_FUNCTION_MAX ||
+		result->domain.kind == COLUMN_KIND_NUMERIC)
+		result->summary.max = column_domain_keep(&result->domain, values[nruns - 1]);
 	result->summary.n += (int64) nruns;
 	if (parts != 0)
 	{
@@ -350,9 +407,10 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 		result->summary.floats = &result->floats;
 		return;
 	}
-	result->summary.max = values[nruns - 1];
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
+	if (function_has_moments(result->answer.function))
+		value_moments_add(&result->summary.moments, values, NULL, nruns);
 }
 
 /* --- the mode */
@@ -366,6 +424,7 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 
 	/* In descending order a later run comes first. */
 	int64		ahead = result->answer.descending ? 1 : 0;
+	bool		other = false;
 	size_t		i;
 
 	for (i = 0; i < nruns; i++)
@@ -374,9 +433,11 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 		{
 			mode = values[i];
 			mode_count = counts[i];
+			other = true;
 		}
 	}
-	result->mode = mode;
+	if (other)
+		result->mode = column_domain_keep(&result->domain, mode);
 	result->mode_count = mode_count;
 }
 
@@ -538,6 +599,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	hypothetical_row_begin(&result->row);
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
+	else if (is_list(result))
+		value_list_begin(&result->list, counts->nulls);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
 	else if (is_multiset(result))
@@ -577,11 +640,19 @@ static void
 take_values(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
 	if (result->percentiles)
-		percentiles_take(result->percentiles, values, counts, nruns);
+		percentiles_take(result->percentiles, &result->domain, values, counts, nruns);
 	else if (is_hypothetical(result))
-		hypothetical_row_take(&result->row, values, counts, nruns);
+	{
+		if (result->domain.datums)
+			hypothetical_row_take_datums(&result->row, result->constants[0].value,
+										 &result->compare, values, counts, nruns);
+		else
+			hypothetical_row_take(&result->row, values, counts, nruns);
+	}
 	else if (aggref_has_state(&result->answer))
 		take_keys(result, values, counts, nruns);
+	else if (is_list(result))
+		value_list_take(&result->list, &result->domain, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_take(&result->array, values, counts, nruns);
 	else if (result->answer.function == AGGREGATE_FUNCTION_MODE)
@@ -602,86 +673,29 @@ takes_equal(const AggregateResult *result)
 		 result->answer.function == AGGREGATE_FUNCTION_MODE);
 }
 
-/* Whether a function returns arrays of elements, or some of the values. */
-static bool
-returns_values(const AggregateResult *result)
-{
-	return result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
-}
-
-/*
- * Gives up to RUN_BATCH runs to the function, as it takes values.  A function that returns some of
- * the values gets the labels of their ranks, array_agg the bits of floats.
- */
+/* Gives up to RUN_BATCH runs to the function, as it takes values. */
 static void
 take_translated(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
-	int64		translated[RUN_BATCH];
-	bool		bits = column_kind_is_float(result->domain.kind) &&
-	result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
-	size_t		i;
+	int64		elements[RUN_BATCH];
 
-	if (result->domain.labels && returns_values(result))
-		for (i = 0; i < nruns; i++)
-			translated[i] = enum_label_at(result->domain.labels, (int) values[i]);
-	else if (bits && result->domain.kind == COLUMN_KIND_FLOAT8)
-		for (i = 0; i < nruns; i++)
-			translated[i] = (int64) float8_key_bits(values[i]);
-	else if (bits)
-		for (i = 0; i < nruns; i++)
-			translated[i] = float4_key_bits((int32) values[i]);
-	else
-	{
-		take_values(result, values, counts, nruns);
-		return;
-	}
-	take_values(result, translated, counts, nruns);
+	if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
+		array_elements_of(&result->domain, values, nruns, elements))
+		values = elements;
+	take_values(result, values, counts, nruns);
 }
 
-/* Gives the last run of equal floats to the function. */
+/* Does what take_translated does, but equal floats are one run. */
 static void
-take_equal_run(AggregateResult *result)
+take_equal(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
-	EqualRun   *run = &result->equal;
-
-	if (run->count > 0)
-		take_translated(result, &run->value, &run->count, 1);
-	run->count = 0;
-}
-
-/*
- * Gives runs of floats to the function, of which equal ones are made one.  A hypothetical row is
- * compared with the value that stands for all equal ones.
- */
-static void
-take_equal_runs(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
-{
-	ColumnKind	kind = result->domain.kind;
-	EqualRun   *run = &result->equal;
 	int64		merged[RUN_BATCH];
 	int64		merged_counts[RUN_BATCH];
-	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < nruns; i++)
-	{
-		int64		equals = column_value_equals(kind, values[i]);
-
-		if (run->count > 0 && column_value_equals(kind, run->value) == equals)
-		{
-			run->count += counts[i];
-			continue;
-		}
-		if (run->count > 0)
-		{
-			merged[n] = run->value;
-			merged_counts[n++] = run->count;
-		}
-		run->value = is_hypothetical(result) ? equals : values[i];
-		run->count = counts[i];
-	}
-	if (n > 0)
-		take_translated(result, merged, merged_counts, n);
+	nruns = equal_runs_merge(&result->equal, result->domain.kind, is_hypothetical(result), values,
+							 counts, nruns, merged, merged_counts);
+	if (nruns > 0)
+		take_translated(result, merged, merged_counts, nruns);
 }
 
 void
@@ -691,7 +705,7 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	bool		equal = takes_equal(result);
 	size_t		done;
 
-	if (!equal && !column_kind_is_float(result->domain.kind) && result->domain.labels == NULL)
+	if (!equal && result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG)
 	{
 		take_values(result, values, counts, nruns);
 		return;
@@ -701,7 +715,7 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 		size_t		n = Min(nruns - done, RUN_BATCH);
 
 		if (equal)
-			take_equal_runs(result, values + done, counts + done, n);
+			take_equal(result, values + done, counts + done, n);
 		else
 			take_translated(result, values + done, counts + done, n);
 	}
@@ -746,10 +760,11 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 {
 	int64		rows = result->counts.values + result->counts.nulls;
 
-	take_equal_run(result);
+	if (result->equal.count > 0)
+		take_translated(result, &result->equal.value, &result->equal.count, 1);
 	*isnull = false;
 	if (result->percentiles)
-		return percentiles_end(result->percentiles, isnull);
+		return percentiles_end(result->percentiles, &result->domain, isnull);
 	if (is_hypothetical(result))
 		return hypothetical_row_value(&result->row, result->aggref, &result->answer,
 									  &result->counts);
@@ -761,7 +776,13 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 			*isnull = result->mode_count == 0;
 			return *isnull ? (Datum) 0 : column_domain_datum(&result->domain, result->mode);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
+			if (is_list(result))
+				return value_list_array(&result->list, &result->domain, result->array.type,
+										isnull);
 			return value_array_end(&result->array, isnull);
+		case AGGREGATE_FUNCTION_STRING_AGG:
+			return value_list_string(&result->list, &result->domain, result->constants[0].value,
+									 result->constants[0].isnull, isnull);
 		case AGGREGATE_FUNCTION_MULTISET_AGG:
 			*isnull = rows == 0;
 			return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));
