@@ -233,11 +233,17 @@ groups_query_has_numbers(const GroupsQuery *query)
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
+	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
+	foreach(lc, query->answers)
+	{
+		if (aggref_adds_floats(lfirst(lc)))
+			return true;
+	}
 	return query->value_numbers || groups_query_has_numbers(query);
 }
 
