@@ -26,6 +26,9 @@
 /* Values for which there is room at first. */
 #define FIRST_NUMBERS 64
 
+/* Bytes of refused values with which a batch ends. */
+#define MOST_REFUSED (128 * 1024)
+
 /* Bytes of the first block of values, and of the largest, unless a value is larger. */
 #define FIRST_BLOCK 1024
 #define MOST_BLOCK (32 * 1024)
@@ -94,6 +97,7 @@ struct Dictionary
 	RefusedValue *refused;
 	int			nrefused;
 	int			refused_room;
+	size_t		refused_bytes;	/* of the copies */
 };
 
 /* For the hash table: whether a number's value is equal to the one that is looked for. */
@@ -120,10 +124,14 @@ number_is_wanted(Dictionary *dictionary, uint32 number)
 /* --- making */
 
 bool
-dictionary_equal_is_identical(Oid type, Oid collation)
+dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
 	Oid			procedure;
+
+	/* Of one scale. */
+	if (type == NUMERICOID && typmod >= 0)
+		return true;
 
 	/*
 	 * The operator class says so for bpchar and name, too.  Equal values of these differ in what
@@ -136,6 +144,19 @@ dictionary_equal_is_identical(Oid type, Oid collation)
 	return OidIsValid(procedure) &&
 		DatumGetBool(OidFunctionCall1Coll(procedure, collation,
 										  ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+bool
+dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation)
+{
+	Oid			element = get_element_type(type);
+
+	if (!OidIsValid(element))
+		element = get_range_subtype(type);
+	if (OidIsValid(element))
+		return dictionary_equal_is_alike(element, typmod, collation);
+	return type == NAMEOID || (type == BPCHAROID && typmod >= 0) ||
+		dictionary_equal_is_identical(type, typmod, collation);
 }
 
 Dictionary *
@@ -161,7 +182,7 @@ dictionary_make(Oid type, Oid collation)
 
 	if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
 		elog(ERROR, "type %u has no hash function", type);
-	dictionary->identical = dictionary_equal_is_identical(type, collation);
+	dictionary->identical = dictionary_equal_is_identical(type, -1, collation);
 	dictionary->collation = collation;
 	fmgr_info(hash, &dictionary->hash_function);
 	fmgr_info(get_opcode(entry->eq_opr), &dictionary->equal_function);
@@ -198,6 +219,7 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->full = false;
 	dictionary->refused = NULL;
 	dictionary->nrefused = dictionary->refused_room = 0;
+	dictionary->refused_bytes = 0;
 }
 
 /* --- bytes */
@@ -544,6 +566,7 @@ refuse(Dictionary *dictionary, uint32 hash, Datum value)
 		Size		size = dictionary->typlen == -1 ? VARSIZE_ANY(at) : dictionary->typlen;
 
 		refused->value = PointerGetDatum(memcpy(palloc(size), at, size));
+		dictionary->refused_bytes += size;
 	}
 	MemoryContextSwitchTo(old);
 	return -1 - dictionary->nrefused++;
@@ -650,6 +673,12 @@ dictionary_nrefused(const Dictionary *dictionary)
 	return dictionary->nrefused;
 }
 
+bool
+dictionary_ends_batch(const Dictionary *dictionary)
+{
+	return dictionary->refused_bytes >= MOST_REFUSED;
+}
+
 uint32
 dictionary_refused_hash(const Dictionary *dictionary, int32 number)
 {
@@ -661,6 +690,7 @@ dictionary_forget_refused(Dictionary *dictionary)
 {
 	dictionary->refused = NULL;
 	dictionary->nrefused = dictionary->refused_room = 0;
+	dictionary->refused_bytes = 0;
 	MemoryContextReset(dictionary->refused_memory);
 }
 
