@@ -75,10 +75,10 @@ find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 /*
  * Returns the dictionary of a column that is read, which is made unless there is one; NULL if the
  * column is read as values.  expression is the column, or has it in it; values are equal in its
- * collation.
+ * collation.  base: only expressions are computed from the numbers.
  */
 static Dictionary *
-dictionary_of_column(GroupsState *node, int column, Expr *expression)
+dictionary_of_column(GroupsState *node, int column, Expr *expression, bool base)
 {
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
 	ColumnRead	read = (ColumnRead) list_nth_int(reads, column);
@@ -90,9 +90,14 @@ dictionary_of_column(GroupsState *node, int column, Expr *expression)
 	if (node->images == NULL)
 		node->images = palloc0_array(ColumnImage, list_length(reads));
 	if (node->images[column].dictionary == NULL)
+	{
 		node->images[column].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) :
 			dictionary_make(type, exprCollation((Node *) expression));
+		dictionary_may_give_up(node->images[column].dictionary, base);
+	}
+	else if (!base)
+		dictionary_may_give_up(node->images[column].dictionary, false);
 	return node->images[column].dictionary;
 }
 
@@ -111,7 +116,7 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
 	if (d == node->derived.n)
 		node->derived.columns[node->derived.n++] =
 			derived_make(&node->css.ss.ps, expression, form, base,
-						 dictionary_of_column(node, base, expression));
+						 dictionary_of_column(node, base, expression, true));
 	return node->nread + d;
 }
 
@@ -154,7 +159,7 @@ describe_groups(GroupsState *node)
 		if (form == DERIVED_NONE)
 		{
 			node->group_domains[g].dictionary =
-				dictionary_of_column(node, group->column, scan_expression(node, g));
+				dictionary_of_column(node, group->column, scan_expression(node, g), false);
 			if (node->group_domains[g].dictionary)
 				node->group_domains[g].kind = group->kind = COLUMN_KIND_NUMBER;
 			continue;

@@ -164,12 +164,28 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	return total;
 }
 
-/* The cost of numbering columns' values, and of writing rows for which memory is too small. */
+/*
+ * How many of a number of rows have a value for which a dictionary has no memory, if there are so
+ * many values of a width.  Adds the cost of numbering the others.
+ */
+static double
+rows_without_number(double rows, double values, double width, Cost *total)
+{
+	double		most = get_hash_memory_limit() / 2 / (width + DICTIONARY_VALUE_BYTES);
+	double		numbered = Min(values, most);
+
+	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + numbered * DICTIONARY_NEW_COST);
+	return rows * (1 - numbered / Max(values, 1));
+}
+
+/*
+ * The cost of numbering values.  Where memory is too small for them, a row is written to a file, if
+ * they are groups; and the expression is evaluated once more.
+ */
 static Cost
 dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
-	double		memory = get_hash_memory_limit() / 2;
-	double		bytes = 0;
+	double		refused = 0;
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
 	int			g;
@@ -177,25 +193,32 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	for (g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
-		double		values;
-		double		width;
+		Node	   *expression = (Node *) group->expression;
+		double		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1),
+												 NULL, NULL);
+		double		again = 0;
+		QualCost	cost;
 
-		if (group->read == READ_VALUES)
-			continue;
-		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
-		width = column_width(root, group->column);
-		total += cost_of_rows(rows * DICTIONARY_ROW_COST + values * DICTIONARY_NEW_COST);
-		bytes += values * (width + DICTIONARY_VALUE_BYTES);
-		row += width;
-	}
-	if (bytes > memory)
-	{
-		double		refused = rows * (1 - memory / bytes);
+		if (group->read != READ_VALUES)
+		{
+			again = rows_without_number(rows, values, column_width(root, group->column), &total);
+			row += column_width(root, group->column);
+		}
+		if (group->form == DERIVED_NONE)
+			refused = Max(refused, again);
+		else if (group->form == DERIVED_NUMBERS && group->read != READ_VALUES)
+		{
+			double		width = get_typavgwidth(group->type, exprTypmod(expression));
+			double		more = rows_without_number(rows, values, width, &total);
 
-		total += cost_of_rows(refused * REFUSED_ROW_COST) +
-			2 * refused * row / BLCKSZ * seq_page_cost;
+			refused = Max(refused, more);
+			again += more;
+		}
+		cost_qual_eval_node(&cost, expression, root);
+		total += again * cost.per_tuple;
 	}
-	return total;
+	return total + cost_of_rows(refused * REFUSED_ROW_COST) +
+		2 * refused * row / BLCKSZ * seq_page_cost;
 }
 
 /* Whether groups are of expressions or numbers, so that rows are needed. */
