@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -537,6 +538,12 @@ dictionary_value(const Dictionary *dictionary, uint32 number)
 		return dictionary->refused[~number].value;
 	Assert(number < dictionary->n);
 	return dictionary->values[number];
+}
+
+Datum
+dictionary_copy(const Dictionary *dictionary, Datum value)
+{
+	return datumCopy(value, dictionary->typbyval, dictionary->typlen);
 }
 
 size_t

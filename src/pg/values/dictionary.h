@@ -59,6 +59,9 @@ extern bool dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
  * dictionary_forget_refused. */
 extern Datum dictionary_value(const Dictionary *dictionary, uint32 number);
 
+/* Returns a copy of a value of the dictionary's type in the current memory context. */
+extern Datum dictionary_copy(const Dictionary *dictionary, Datum value);
+
 /* Returns how many values have numbers. */
 extern size_t dictionary_size(const Dictionary *dictionary);
 

@@ -154,6 +154,39 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
+/* Whether a batch is that of a grouping column. */
+static bool
+is_of_group(const GroupsState *node, int batch)
+{
+	int			g;
+
+	for (g = 0; g < node->ngroups; g++)
+		if (node->groups[g].column == batch)
+			return true;
+	return false;
+}
+
+/*
+ * Has sources keep their values themselves if one of a batch has no number.  Rows of a group whose
+ * value has none are in none of the batches that are added.
+ */
+static void
+keep_refused_values(GroupsState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
+	int			s;
+
+	for (s = 0; s < node->nvalue_sources; s++)
+	{
+		const ColumnDomain *domain = &node->source_domains[s];
+
+		if (domain->dictionary && !domain->datums && dictionary_nrefused(domain->dictionary) > 0 &&
+			!is_of_group(node, node->value_sources[s].column))
+			groups_keep_values(node, s);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /* Values that were refused in a batch are not needed any more. */
 static void
 forget_refused(GroupsState *node)
@@ -213,7 +246,12 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 				add_batches_to_groups(node, &rows);
 		return;
 	}
-	aggregation_add(node->aggregation, node->derived.any ? take_rows(node, batches) : batches);
+	if (node->derived.any)
+	{
+		batches = take_rows(node, batches);
+		keep_refused_values(node);
+	}
+	aggregation_add(node->aggregation, batches);
 	forget_refused(node);
 }
 
@@ -247,6 +285,7 @@ begin_derived(GroupsState *node)
 		if (node->images[i].dictionary)
 			dictionary_begin(node->images[i].dictionary, numbers_limit);
 	MemoryContextSwitchTo(old);
+	groups_forget_ranks(node);
 }
 
 /* Makes an aggregation without rows, in the current memory context. */

@@ -60,6 +60,15 @@ typedef struct GroupsParallel
 	GroupsExchange *exchange;	/* NULL as well where core's Finalize Aggregate gets states */
 } GroupsParallel;
 
+/* Sources whose values are numbers that become ranks when all rows are in. */
+typedef struct GroupsRanks
+{
+	const DictionaryOrder **orders; /* by source; NULL: not needed yet, or it has no ranks */
+	size_t		room;			/* of the arrays, in runs */
+	int64	   *values;			/* of the runs of a group; of an execution, as counts are */
+	int64	   *counts;
+} GroupsRanks;
+
 typedef struct GroupsState
 {
 	CustomScanState css;		/* first, because core has pointers to it */
@@ -78,6 +87,9 @@ typedef struct GroupsState
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
+	ColumnDomain *source_domains;	/* by value source: what its values stand for */
+	PairType   *source_types;	/* by value source: the type of values that have numbers */
+	GroupsRanks ranks;
 
 	int			nread;			/* batches that are read: columns, then filters */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
@@ -103,6 +115,15 @@ typedef struct GroupsState
  * group: an error in them is none where there is no group.
  */
 extern void groups_prepare_results(GroupsState *node);
+
+/* Begins an execution or a pass, in which dictionaries are filled anew: nothing is in order yet. */
+extern void groups_forget_ranks(GroupsState *node);
+
+/*
+ * Has a source keep values in place of numbers, because there is no memory for more numbers: in the
+ * memory of derived columns, between batches.
+ */
+extern void groups_keep_values(GroupsState *node, int source);
 
 /*
  * Puts the values and aggregates of a group of node->reader into the scan tuple, which must be

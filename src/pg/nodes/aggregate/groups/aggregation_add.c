@@ -24,7 +24,7 @@ allocate_zero(Aggregation *aggregation, size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Makes the totals of a source for ngroups groups, unless it has runs or no column. */
+/* Makes totals and moments of a source for ngroups groups, unless it has runs or no column. */
 static void
 make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 {
@@ -40,6 +40,9 @@ make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 		totals[g].max = PG_INT64_MIN;
 	}
 	aggregation->values[s].totals = totals;
+	if (aggregation->sources[s].moments)
+		aggregation->values[s].moments = allocate_zero(aggregation,
+													   ngroups * sizeof(ValueMoments));
 }
 
 static void
@@ -121,6 +124,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 		{
 			if (values[s].totals)
 				aggregation->values[s].totals[number] = values[s].totals[g];
+			if (values[s].moments)
+				aggregation->values[s].moments[number] = values[s].moments[g];
 			if (values[s].misses)
 				aggregation->values[s].misses[number] = values[s].misses[g];
 		}
@@ -131,6 +136,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	{
 		if (values[s].totals)
 			pfree(values[s].totals);
+		if (values[s].moments)
+			pfree(values[s].moments);
 		if (values[s].misses)
 			pfree(values[s].misses);
 	}
@@ -261,7 +268,8 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	for (s = 0; s < nsources; s++)
 	{
 		if (!sources[s].runs && sources[s].column >= 0)
-			aggregation->group_size += sizeof(Totals);
+			aggregation->group_size += sizeof(Totals) +
+				(sources[s].moments ? sizeof(ValueMoments) : 0);
 		aggregation->group_size += sizeof(Misses);
 	}
 	/* At most half of the memory is for arrays by group. */
@@ -403,6 +411,22 @@ add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
 			add_total(&totals[groups[i]], batch->wide[i]);
 }
 
+/* Adds the values of rows in the window to the moments of their groups. */
+static void
+add_moments(Aggregation *aggregation, ValueMoments *moments, const ColumnBatch *batch,
+			const RowLists *lists)
+{
+	const uint32 *groups = aggregation->groups;
+	int			i;
+
+	for (i = 0; i < lists->ninside; i++)
+	{
+		int			row = lists->all ? i : lists->inside[i];
+
+		value_moments_put(&moments[groups ? groups[row] : 0], column_batch_value(batch, row));
+	}
+}
+
 /*
  * Adds a batch of n rows, of which noutside are outside of the window, to a source.  Its sorter
  * gets values that are wanted in order, and for each row outside a value or a marker.  lists is
@@ -419,6 +443,8 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	list_rows(aggregation, s, batches, n, noutside, lists);
 	if (values->totals && lists->ninside > 0)
 		add_totals(aggregation, values->totals, &batches[source->column], lists);
+	if (values->moments && lists->ninside > 0)
+		add_moments(aggregation, values->moments, &batches[source->column], lists);
 	if (values->pairs == NULL && noutside > 0)
 	{
 		make_pairs(aggregation, s);
@@ -507,6 +533,12 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	for (s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);
 	note_memory(aggregation);
+}
+
+void
+aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type)
+{
+	pairs_keep_values(aggregation->values[source].pairs, type);
 }
 
 void

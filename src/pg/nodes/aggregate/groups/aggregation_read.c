@@ -155,6 +155,9 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 			counts->summary.max += bias;
 		}
 	}
+	/* Moments are of kinds without a bias. */
+	if (aggregation->at.inside && values->moments)
+		counts->summary.moments = values->moments[aggregation->at.number];
 	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
 }
 
@@ -184,7 +187,11 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 		counts->refused += markers[PAIR_REFUSED];
 		while (!aggregation->sources[source].runs &&
 			   (n = pairs_runs(cursor, &values, &run_counts)) > 0)
+		{
 			value_summary_add(&counts->summary, values, run_counts, n);
+			if (aggregation->sources[source].moments)
+				value_moments_add(&counts->summary.moments, values, run_counts, n);
+		}
 	}
 	count_known(aggregation, source, counts);
 }

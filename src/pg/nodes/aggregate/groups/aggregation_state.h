@@ -32,6 +32,8 @@ typedef struct Misses
 typedef struct SourceValues
 {
 	Totals	   *totals;			/* by group number; NULL if the source has runs, or no column */
+	ValueMoments *moments;		/* by group number, where totals are if an aggregate wants them;
+								 * else NULL */
 	Misses	   *misses;			/* by group number; NULL until there are some */
 
 	/*

@@ -33,6 +33,7 @@
 #include "pg/cost_units.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/nodes/aggregate/plan/input.h"
@@ -51,6 +52,7 @@
 #define SUMMARY_ROW_COST	0.1 /* a value added up */
 #define RUNS_ROW_COST		0.5 /* a value put in order */
 #define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
+#define EVALUATED_ROW_COST	0.5 /* an expression evaluated beside what core's costs are for it */
 
 /*
  * The number of a value found in a dictionary, by its bytes: 5e6 rows, 9 ns of 10 bytes and of 100
@@ -90,8 +92,7 @@ describe_groups(const GroupsQuery *query)
 	{
 		const QueryGroup *group = &query->groups[g];
 
-		groups = lappend_int(groups, groups_query_column(query, group->column->varattno,
-														 group->read));
+		groups = lappend_int(groups, group->read);
 		groups = lappend_int(groups, group->form);
 		groups = lappend_int(groups, group->descending);
 		groups = lappend_int(groups, group->nulls_first);
@@ -137,30 +138,57 @@ column_width(PlannerInfo *root, const Var *column)
 	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
 }
 
+/* Whether the values of a group are not those of its column. */
+static bool
+is_computed(const QueryGroup *group)
+{
+	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
+}
+
 /*
- * The cost of evaluating grouping expressions: once for each different value, or block of values,
- * of their columns.
+ * The cost of evaluating an expression: once for each different value, or block of values, of its
+ * column, and of several columns for each row.
  */
+static Cost
+expression_cost(PlannerInfo *root, Expr *expression, double rows)
+{
+	List	   *columns = expression_columns(expression, 0);
+	double		evaluated = rows;
+	double		row_cost = EVALUATED_ROW_COST;
+	QualCost	cost;
+
+	if (list_length(columns) == 1)
+	{
+		evaluated = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
+		evaluated = Min(evaluated, expression_blocks_most(root, (Node *) expression, rows));
+		row_cost = DERIVED_ROW_COST;
+	}
+	cost_qual_eval_node(&cost, (Node *) expression, root);
+	return cost.startup + evaluated * (cost.per_tuple + cpu_operator_cost) +
+		cost_of_rows(rows * row_cost);
+}
+
+/* The cost of evaluating the expressions of groups and arguments, of which each is counted once. */
 static Cost
 derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
+	List	   *expressions = NIL;
 	Cost		total = 0;
+	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
+		if (is_computed(&query->groups[g]))
+			expressions = list_append_unique(expressions, query->groups[g].expression);
+	foreach(lc, query->answers)
 	{
-		const QueryGroup *group = &query->groups[g];
-		QualCost	cost;
-		double		values;
+		const AggregateAnswer *answer = lfirst(lc);
 
-		if (group->form == DERIVED_NONE)
-			continue;
-		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
-		values = Min(values, expression_blocks_most(root, (Node *) group->expression, rows));
-		cost_qual_eval_node(&cost, (Node *) group->expression, root);
-		total += cost.startup + values * (cost.per_tuple + cpu_operator_cost) +
-			cost_of_rows(rows * DERIVED_ROW_COST);
+		if (answer->form != DERIVED_NONE)
+			expressions = list_append_unique(expressions, answer->argument);
 	}
+	foreach(lc, expressions)
+		total += expression_cost(root, lfirst(lc), rows);
 	return total;
 }
 
@@ -179,8 +207,8 @@ rows_without_number(double rows, double values, double width, Cost *total)
 }
 
 /*
- * The cost of numbering values.  Where memory is too small for them, a row is written to a file, if
- * they are groups; and the expression is evaluated once more.
+ * The cost of numbering the values of groups.  Where memory is too small for them, a row is written
+ * to a file, or its expression is evaluated once more.
  */
 static Cost
 dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
@@ -189,24 +217,30 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
 	int			g;
+	ListCell   *lc;
 
 	for (g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		Node	   *expression = (Node *) group->expression;
-		double		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1),
-												 NULL, NULL);
+		double		values = 0;
 		double		again = 0;
 		QualCost	cost;
 
-		if (group->read != READ_VALUES)
+		foreach(lc, group->columns)
 		{
-			again = rows_without_number(rows, values, column_width(root, group->column), &total);
-			row += column_width(root, group->column);
+			Var		   *column = lfirst_node(Var, lc);
+
+			if (group->form == DERIVED_NONE ? group->read == READ_VALUES :
+				expression_read(column) == READ_VALUES)
+				continue;
+			values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL, NULL);
+			again = rows_without_number(rows, values, column_width(root, column), &total);
+			row += column_width(root, column);
+			if (group->form == DERIVED_NONE)
+				refused = Max(refused, again);
 		}
-		if (group->form == DERIVED_NONE)
-			refused = Max(refused, again);
-		else if (group->form == DERIVED_NUMBERS && group->read != READ_VALUES)
+		if (group->form == DERIVED_NUMBERS && values > 0)
 		{
 			double		width = get_typavgwidth(group->type, exprTypmod(expression));
 			double		more = rows_without_number(rows, values, width, &total);
@@ -221,16 +255,30 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		2 * refused * row / BLCKSZ * seq_page_cost;
 }
 
-/* Whether groups are of expressions or numbers, so that rows are needed. */
+/* Whether groups are of expressions or numbers. */
 static bool
-has_derived(const GroupsQuery *query)
+has_derived_groups(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form != DERIVED_NONE || query->groups[g].read != READ_VALUES)
+		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
-	return false;
+	return query->value_numbers;
+}
+
+/* Whether groups or arguments are expressions, so that rows are needed. */
+static bool
+has_derived(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->answers)
+	{
+		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
+			return true;
+	}
+	return has_derived_groups(query);
 }
 
 /*
@@ -243,7 +291,7 @@ count_groups(PlannerInfo *root, const GroupsQuery *query, double core_groups, do
 	List	   *expressions = NIL;
 	int			g;
 
-	if (!has_derived(query))
+	if (!has_derived_groups(query))
 		return core_groups;
 	for (g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
@@ -271,7 +319,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!aggref_is_looked_up(answer, query->ngroups > 0))
+		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+			!aggref_is_looked_up(answer, query->ngroups > 0))
 			return false;
 		if (answer->column)
 			values = list_append_unique_int(values, answer->column->varattno);
@@ -298,7 +347,7 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 
 		if (answer->needs != AGGREGATE_NEEDS_RUNS)
 			continue;
-		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
+		values = estimate_num_groups(root, list_make1(answer->argument), rows, NULL, NULL);
 		/* Each process may have met all values of all groups. */
 		runs += Min(values * ngroups * processes, rows);
 	}
@@ -327,8 +376,7 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		pair_estimate_add_group(&pairs, root, query->groups[g].column,
-								(Node *) query->groups[g].expression,
+		pair_estimate_add_group(&pairs, root, query->groups[g].expression,
 								query->groups[g].read == READ_VALUES ? query->groups[g].form :
 								DERIVED_NUMBERS);
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
@@ -429,7 +477,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || groups_query_has_numbers(query) || limit_may_change(root))
+	if (workers == 0 || groups_query_is_serial(query) || limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);
@@ -503,7 +551,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	if (having != NULL && query.ngroups > 0)
 		selectivity = Max(clauselist_selectivity(root, (List *) having, 0, JOIN_INNER, NULL), 1e-6);
 	ngroups = count_groups(root, &query, rows / selectivity, input_rel->rows);
-	if (has_derived(&query))
+	if (has_derived_groups(&query))
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,

@@ -16,8 +16,8 @@
 typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
-	Var		   *column;			/* the one column that the expression is of */
-	ColumnRead	read;			/* as what the column is read */
+	List	   *columns;		/* Vars that the expression is of */
+	ColumnRead	read;			/* as what it is read, if it is a column */
 	DerivedForm form;			/* what its values become */
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;		/* in the order of the groups */
@@ -37,6 +37,7 @@ typedef struct GroupsQuery
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
+	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* the order in which groups come */
@@ -53,8 +54,11 @@ typedef struct GroupsQuery
 extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
 							  Node *having, GroupsQuery *query);
 
-/* Returns the index of a column among those to be read; -1 if it is not read so. */
-extern int	groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read);
+/*
+ * Whether one process must read all rows: the number of a value, and the first of equal floats,
+ * are different in each.
+ */
+extern bool groups_query_is_serial(const GroupsQuery *query);
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and

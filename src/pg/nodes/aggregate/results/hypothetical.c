@@ -27,6 +27,27 @@ hypothetical_row_take(HypotheticalRow *row, const int64 *values, const int64 *co
 		row->peers = counts[i];
 }
 
+void
+hypothetical_row_take_datums(HypotheticalRow *row, Datum argument, SortSupport compare,
+							 const int64 *values, const int64 *counts, size_t nruns)
+{
+	size_t		i;
+
+	row->distinct += (int64) nruns;
+	for (i = 0; i < nruns && !row->isnull; i++)
+	{
+		int			result = ApplySortComparator((Datum) values[i], false, argument, false,
+												 compare);
+
+		if (result == 0)
+			row->peers = counts[i];
+		if (result >= 0)
+			return;
+		row->below += counts[i];
+		row->distinct_below++;
+	}
+}
+
 /* Sets what is before the argument, and how many its peers are.  NULLs are rows, too. */
 static void
 count_before(const HypotheticalRow *row, const AggregateAnswer *answer, const GroupCounts *counts,

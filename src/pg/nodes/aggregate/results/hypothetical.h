@@ -8,6 +8,8 @@
 
 #include "postgres.h"
 
+#include "utils/sortsupport.h"
+
 #include "pg/nodes/aggregate/plan/plan.h"
 
 /* How many values a group has, which an aggregate must know before the first run. */
@@ -33,6 +35,14 @@ typedef struct HypotheticalRow
 	int64		peers;			/* values equal to it */
 	int64		distinct;		/* different values of the group */
 } HypotheticalRow;
+
+/*
+ * Does what hypothetical_row_take does for runs of Datums, which have the order of compare, where
+ * the argument is argument.
+ */
+extern void hypothetical_row_take_datums(HypotheticalRow *row, Datum argument,
+										 SortSupport compare, const int64 *values,
+										 const int64 *counts, size_t nruns);
 
 /* Begins a group. */
 extern void hypothetical_row_begin(HypotheticalRow *row);

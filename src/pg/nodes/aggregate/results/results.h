@@ -16,6 +16,7 @@
 
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
+#include "pg/nodes/aggregate/results/moments.h"
 #include "pg/nodes/aggregate/results/rights.h"
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
@@ -26,13 +27,17 @@
  */
 typedef __int128 ValueSum pg_attribute_aligned (MAXIMUM_ALIGNOF);
 
-/* What count, sum, avg, min and max need to know of a group's values; NULLs are not among them. */
+/*
+ * What count, sum, avg, min and max need to know of a group's values; NULLs are not among them.
+ * Moments are known of a source for which an aggregate wants them; of others they are 0.
+ */
 typedef struct ValueSummary
 {
 	int64		n;				/* how many values */
 	int64		min;			/* undefined if n = 0, as max is */
 	int64		max;
 	ValueSum	sum;
+	ValueMoments moments;
 } ValueSummary;
 
 /*
@@ -58,6 +63,18 @@ extern AggregateResult *aggregate_result_make(const Aggref *aggref, const Aggreg
  * the answer's kind.  The domain is the caller's.
  */
 extern void aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain);
+
+/*
+ * Has the values given below be Datums of the dictionary's type in place of its numbers, or not,
+ * of an answer whose column has numbers.
+ */
+extern void aggregate_result_take_datums(AggregateResult *result, bool datums);
+
+/*
+ * Sets the order of the dictionary whose ranks the values given below are, of an answer that wants
+ * ranks: after aggregate_result_prepare, and again when the dictionary has other values.
+ */
+extern void aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order);
 
 /*
  * Evaluates direct arguments: once for each execution, before the first group.  Without a
