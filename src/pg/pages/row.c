@@ -513,18 +513,6 @@ rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches)
 	}
 }
 
-bool
-rows_end_batch(const RowLayout *layout)
-{
-	int			c;
-
-	for (c = 0; c < layout->ncolumns; c++)
-		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
-			dictionary_ends_batch(layout->columns[c].image.dictionary))
-			return true;
-	return false;
-}
-
 /* The integer of a value of a column that is not NULL. */
 static int64
 value_of_datum(const RowColumn *column, Datum datum)
@@ -542,6 +530,18 @@ value_of_datum(const RowColumn *column, Datum datum)
 		default:
 			return column_value(column->kind, datum);
 	}
+}
+
+bool
+rows_end_batch(const RowLayout *layout)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
+			dictionary_ends_batch(layout->columns[c].image.dictionary))
+			return true;
+	return false;
 }
 
 void

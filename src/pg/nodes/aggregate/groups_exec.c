@@ -243,7 +243,9 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	if (function_has_moments(answer->function) && answer->needs != AGGREGATE_NEEDS_RUNS)
+	else if (column_kind_is_float(answer->kind))
+		node->value_sources[s].float_parts |= float_totals_parts(answer);
+	else if (function_has_moments(answer->function))
 		node->value_sources[s].moments = true;
 	return s;
 }

@@ -128,6 +128,13 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
+/* Whether the values of a group are not those of its column. */
+static bool
+is_computed(const QueryGroup *group)
+{
+	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
+}
+
 /* Returns how many bytes a column's values have on average. */
 static double
 column_width(PlannerInfo *root, const Var *column)
@@ -136,13 +143,6 @@ column_width(PlannerInfo *root, const Var *column)
 	int32		width = rel->attr_widths[column->varattno - rel->min_attr];
 
 	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
-}
-
-/* Whether the values of a group are not those of its column. */
-static bool
-is_computed(const QueryGroup *group)
-{
-	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
 }
 
 /*
@@ -192,6 +192,40 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	return total;
 }
 
+/* Adds columns to those that are read as numbers, each of which is there once. */
+static List *
+add_numbered(List *numbered, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		if (expression_read(lfirst_node(Var, lc)) != READ_VALUES)
+			numbered = list_append_unique(numbered, lfirst(lc));
+	}
+	return numbered;
+}
+
+/* Returns the columns that are read as numbers. */
+static List *
+numbered_columns(const GroupsQuery *query)
+{
+	List	   *numbered = NIL;
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		numbered = add_numbered(numbered, query->groups[g].columns);
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (answer->argument && answer->read != READ_PRESENCE)
+			numbered = add_numbered(numbered, expression_columns(answer->argument, query->rti));
+	}
+	return numbered;
+}
+
 /*
  * How many of a number of rows have a value for which a dictionary has no memory, if there are so
  * many values of a width.  Adds the cost of numbering the others.
@@ -207,49 +241,46 @@ rows_without_number(double rows, double values, double width, Cost *total)
 }
 
 /*
- * The cost of numbering the values of groups.  Where memory is too small for them, a row is written
- * to a file, or its expression is evaluated once more.
+ * The cost of numbering values.  A row of a group for whose value memory is too small is written to
+ * a file, and its expressions are evaluated once more.
  */
 static Cost
 dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
+	List	   *numbered = numbered_columns(query);
 	double		refused = 0;
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
-	int			g;
 	ListCell   *lc;
+	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	foreach(lc, numbered)
 	{
-		const QueryGroup *group = &query->groups[g];
-		Node	   *expression = (Node *) group->expression;
-		double		values = 0;
-		double		again = 0;
-		QualCost	cost;
+		Var		   *column = lfirst_node(Var, lc);
+		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
+												 NULL);
+		double		width = column_width(root, column);
+		double		without = rows_without_number(rows, values, width, &total);
 
-		foreach(lc, group->columns)
+		row += width;
+		for (g = 0; g < query->ngroups; g++)
 		{
-			Var		   *column = lfirst_node(Var, lc);
+			const QueryGroup *group = &query->groups[g];
+			Node	   *expression = (Node *) group->expression;
+			double		again = without;
+			QualCost	cost;
 
-			if (group->form == DERIVED_NONE ? group->read == READ_VALUES :
-				expression_read(column) == READ_VALUES)
+			if (!list_member(group->columns, column))
 				continue;
-			values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL, NULL);
-			again = rows_without_number(rows, values, column_width(root, column), &total);
-			row += column_width(root, column);
-			if (group->form == DERIVED_NONE)
+			if (group->form == DERIVED_NUMBERS)
+				again = rows_without_number(rows, values,
+											get_typavgwidth(group->type, exprTypmod(expression)),
+											&total);
+			if (group->form != DERIVED_VALUES)
 				refused = Max(refused, again);
+			cost_qual_eval_node(&cost, expression, root);
+			total += (without + again) * cost.per_tuple;
 		}
-		if (group->form == DERIVED_NUMBERS && values > 0)
-		{
-			double		width = get_typavgwidth(group->type, exprTypmod(expression));
-			double		more = rows_without_number(rows, values, width, &total);
-
-			refused = Max(refused, more);
-			again += more;
-		}
-		cost_qual_eval_node(&cost, expression, root);
-		total += again * cost.per_tuple;
 	}
 	return total + cost_of_rows(refused * REFUSED_ROW_COST) +
 		2 * refused * row / BLCKSZ * seq_page_cost;

@@ -73,9 +73,9 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	ColumnKind	column_kind_read = column ?
-	column_value_kind(column->vartype, column->vartypmod) : COLUMN_KIND_NONE;
-	bool		identical = column_kind_read != COLUMN_KIND_NONE ||
+	ColumnKind	read = column ? column_value_kind(column->vartype, column->vartypmod) :
+	COLUMN_KIND_NONE;
+	bool		identical = read != COLUMN_KIND_NONE ||
 	dictionary_equal_is_identical(group->type, exprTypmod((Node *) group->expression), collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
@@ -83,8 +83,8 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = column_kind_is_float(column_kind_read) ? DERIVED_EQUAL : DERIVED_NONE;
-		if (column_kind_read == COLUMN_KIND_NONE)
+		group->form = column_kind_is_float(read) ? DERIVED_EQUAL : DERIVED_NONE;
+		if (read == COLUMN_KIND_NONE)
 			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
@@ -233,11 +233,17 @@ groups_query_has_numbers(const GroupsQuery *query)
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
+	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
+	foreach(lc, query->answers)
+	{
+		if (aggref_adds_floats(lfirst(lc)))
+			return true;
+	}
 	return query->value_numbers || groups_query_has_numbers(query);
 }
 
