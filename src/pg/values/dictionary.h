@@ -73,6 +73,12 @@ extern size_t dictionary_size(const Dictionary *dictionary);
  */
 
 /*
+ * Whether a dictionary may refuse all further values of batches, without looking for them, once
+ * most values are new: for a column whose numbers only save work.  At first it may not.
+ */
+extern void dictionary_may_give_up(Dictionary *dictionary, bool may);
+
+/*
  * Writes to numbers those of n values, which lie in a page at data[i] + offset, and 0 where that is
  * null.  The page is pinned.
  */

@@ -226,34 +226,64 @@ numbered_columns(const GroupsQuery *query)
 	return numbered;
 }
 
-/* The cost of numbering columns' values, and of writing rows for which memory is too small. */
+/*
+ * How many of a number of rows have a value for which a dictionary has no memory, if there are so
+ * many values of a width.  Adds the cost of numbering the others.
+ */
+static double
+rows_without_number(double rows, double values, double width, Cost *total)
+{
+	double		most = get_hash_memory_limit() / 2 / (width + DICTIONARY_VALUE_BYTES);
+	double		numbered = Min(values, most);
+
+	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + numbered * DICTIONARY_NEW_COST);
+	return rows * (1 - numbered / Max(values, 1));
+}
+
+/*
+ * The cost of numbering values.  A row of a group for whose value memory is too small is written to
+ * a file, and its expressions are evaluated once more.
+ */
 static Cost
 dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
-	double		memory = get_hash_memory_limit() / 2;
-	double		bytes = 0;
+	List	   *numbered = numbered_columns(query);
+	double		refused = 0;
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
 	ListCell   *lc;
+	int			g;
 
-	foreach(lc, numbered_columns(query))
+	foreach(lc, numbered)
 	{
-		double		values = estimate_num_groups(root, list_make1(lfirst(lc)), Max(rows, 1), NULL,
+		Var		   *column = lfirst_node(Var, lc);
+		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
 												 NULL);
-		double		width = column_width(root, lfirst_node(Var, lc));
+		double		width = column_width(root, column);
+		double		without = rows_without_number(rows, values, width, &total);
 
-		total += cost_of_rows(rows * DICTIONARY_ROW_COST + values * DICTIONARY_NEW_COST);
-		bytes += values * (width + DICTIONARY_VALUE_BYTES);
 		row += width;
-	}
-	if (bytes > memory)
-	{
-		double		refused = rows * (1 - memory / bytes);
+		for (g = 0; g < query->ngroups; g++)
+		{
+			const QueryGroup *group = &query->groups[g];
+			Node	   *expression = (Node *) group->expression;
+			double		again = without;
+			QualCost	cost;
 
-		total += cost_of_rows(refused * REFUSED_ROW_COST) +
-			2 * refused * row / BLCKSZ * seq_page_cost;
+			if (!list_member(group->columns, column))
+				continue;
+			if (group->form == DERIVED_NUMBERS)
+				again = rows_without_number(rows, values,
+											get_typavgwidth(group->type, exprTypmod(expression)),
+											&total);
+			if (group->form != DERIVED_VALUES)
+				refused = Max(refused, again);
+			cost_qual_eval_node(&cost, expression, root);
+			total += (without + again) * cost.per_tuple;
+		}
 	}
-	return total;
+	return total + cost_of_rows(refused * REFUSED_ROW_COST) +
+		2 * refused * row / BLCKSZ * seq_page_cost;
 }
 
 /* Whether groups are of expressions or numbers. */

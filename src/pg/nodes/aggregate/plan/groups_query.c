@@ -301,23 +301,26 @@ drop_determined_numbers(GroupsQuery *query)
 /*
  * Whether any of the values that have one number may be returned in a group.  A dictionary keeps
  * the first one of all rows, and core returns the first one of the group's rows: the same if there
- * are no other grouping columns, or if equal values look alike.
+ * are no other grouping columns, if equal values look alike, or if the values are computed of
+ * others that do.
  */
 static bool
 are_alike(const GroupsQuery *query)
 {
 	int			g;
+	ListCell   *lc;
 
 	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		Node	   *expression = (Node *) group->expression;
+		bool		alike = group->form != DERIVED_EQUAL;
 
-		if (group->form == DERIVED_EQUAL)
-			return false;
-		if (has_numbers(group) && group->read != READ_VALUES &&
-			!dictionary_equal_is_alike(group->type, exprTypmod(expression),
-									   exprCollation(expression)))
+		if (has_numbers(group))
+			foreach(lc, group->columns)
+				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
+		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
+												 exprCollation(expression)))
 			return false;
 	}
 	return true;
