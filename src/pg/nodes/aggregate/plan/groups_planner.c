@@ -456,6 +456,7 @@ cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *
 		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
+	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows);
 	/* With workers: the time of all, no more than one process takes that sorts otherwise. */
 	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows);
 	/* Values that repeat are counted. */
