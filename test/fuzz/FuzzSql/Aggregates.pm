@@ -71,7 +71,7 @@ sub expression
 	return {
 		sql => pick(
 			"$a / 10", "$a % 100 + 1", "$a % 100 - $b % 100", "($a % 1000)::int8 * ($b % 1000)", "$a / 3 + $b / 3", "coalesce($a, $b)", "nullif($a, $b)",
-			"greatest($a, $b)", "CASE WHEN $a > $b THEN $a ELSE $b END", "CASE WHEN $b % 10 <> 0 THEN 1000 / ($b % 10) END", "($a % 30000)::int2", "$a::numeric::int8"),
+			"greatest($a, $b)", "CASE WHEN $a > $b THEN $a ELSE $b END", "CASE WHEN $b % 10 <> 0 THEN 1000 / ($b % 10) END", "($a % 30000)::int2", "($a)::numeric::int8"),
 		class => 'int',
 		type => 'int8'
 	};

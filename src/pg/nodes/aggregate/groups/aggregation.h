@@ -29,6 +29,7 @@ typedef struct ValueSource
 	int			filter;			/* index of the filter's batch; -1: none */
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
+	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
 	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
 

@@ -67,33 +67,51 @@ core_ordered_function(Oid function)
 	}
 }
 
-/* Does what core_function does for functions of variance and bits, and of values in order. */
+/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
 static AggregateFunction
-core_moment_function(Oid function)
+core_moments_function(Oid function)
 {
 	switch (function)
 	{
 		case F_VAR_POP_INT2:
 		case F_VAR_POP_INT4:
 		case F_VAR_POP_INT8:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+		case F_VAR_POP_NUMERIC:
 			return AGGREGATE_FUNCTION_VAR_POP;
 		case F_VAR_SAMP_INT2:
 		case F_VAR_SAMP_INT4:
 		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VAR_SAMP_NUMERIC:
 		case F_VARIANCE_INT2:
 		case F_VARIANCE_INT4:
 		case F_VARIANCE_INT8:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+		case F_VARIANCE_NUMERIC:
 			return AGGREGATE_FUNCTION_VAR_SAMP;
 		case F_STDDEV_POP_INT2:
 		case F_STDDEV_POP_INT4:
 		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+		case F_STDDEV_POP_NUMERIC:
 			return AGGREGATE_FUNCTION_STDDEV_POP;
 		case F_STDDEV_SAMP_INT2:
 		case F_STDDEV_SAMP_INT4:
 		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_SAMP_NUMERIC:
 		case F_STDDEV_INT2:
 		case F_STDDEV_INT4:
 		case F_STDDEV_INT8:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+		case F_STDDEV_NUMERIC:
 			return AGGREGATE_FUNCTION_STDDEV_SAMP;
 		case F_BIT_AND_INT2:
 		case F_BIT_AND_INT4:
@@ -125,11 +143,15 @@ core_function(const Aggref *aggref)
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 		case F_SUM_INT8:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
 		case F_SUM_NUMERIC:
 			return AGGREGATE_FUNCTION_SUM;
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 		case F_AVG_INT8:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
 		case F_AVG_NUMERIC:
 			return AGGREGATE_FUNCTION_AVG;
 		case F_MIN_INT2:
@@ -184,7 +206,7 @@ core_function(const Aggref *aggref)
 		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
 		default:
-			return core_moment_function(aggref->aggfnoid);
+			return core_moments_function(aggref->aggfnoid);
 	}
 }
 
@@ -316,7 +338,8 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 		if (answer->kind != COLUMN_KIND_NONE)
 			return true;
-		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype),
+													 column->vartypmod, collation) ?
 			READ_IDENTICAL : READ_EQUAL;
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
@@ -425,7 +448,8 @@ find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 		return false;
 	answer->argument = expression;
 	answer->column = column;
-	answer->kind = column_kind(column ? column->vartype : exprType((const Node *) expression));
+	answer->kind = column ? column_read_kind(column->vartype) :
+		column_kind(exprType((const Node *) expression));
 	if (column && answer->kind == COLUMN_KIND_NONE)
 		answer->read = READ_PRESENCE;
 	else if (column == NULL && answer->kind == COLUMN_KIND_NONE)
@@ -458,6 +482,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		return find_counted(argument, rti, answer);
 	if (!find_argument(argument, rti, answer))
 		return false;
+	/* A sum of floats depends on it. */
+	if (aggref->aggorder != NIL && aggref_adds_floats(answer))
+		return false;
 	if (ordered)
 	{
 		/* Numbers become ranks when all rows are in, and so do those of runs. */
@@ -465,6 +492,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			answer->needs = AGGREGATE_NEEDS_RUNS;
 		return find_values_order(answer);
 	}
+	/* Numbers of a dictionary can be counted, and neither added up nor combined. */
+	if (answer->kind == COLUMN_KIND_NONE && answer->function != AGGREGATE_FUNCTION_COUNT)
+		return false;
 	answer->distinct = aggref->aggdistinct != NIL;
 	if (answer->distinct)
 	{
@@ -523,7 +553,7 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_argument(argument, rti, answer) && answer->kind != COLUMN_KIND_NUMERIC &&
+	return find_argument(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
 }
@@ -591,6 +621,14 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			find_order(clause, exprType((const Node *) argument->expr), answer);
 	}
 	return true;
+}
+
+bool
+aggref_adds_floats(const AggregateAnswer *answer)
+{
+	return column_kind_is_float(answer->kind) && answer->needs != AGGREGATE_NEEDS_RUNS &&
+		answer->function != AGGREGATE_FUNCTION_COUNT &&
+		answer->function != AGGREGATE_FUNCTION_MIN && answer->function != AGGREGATE_FUNCTION_MAX;
 }
 
 bool

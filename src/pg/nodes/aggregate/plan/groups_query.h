@@ -55,8 +55,8 @@ extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTa
 							  Node *having, GroupsQuery *query);
 
 /*
- * Whether one process must read all rows: the number of a value, and the first of equal floats,
- * are different in each.
+ * Whether one process must read all rows: the number of a value, the first of equal floats, and
+ * sums of floats in the order of the rows are different in each.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 

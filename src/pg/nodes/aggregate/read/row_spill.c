@@ -307,6 +307,18 @@ read_value(RowSpill *spill, Dictionary *dictionary, uint32 length)
 	return dictionary_number(dictionary, dictionary_restore(dictionary, spill->values));
 }
 
+/* Whether a dictionary wants no more rows in a batch. */
+static bool
+ends_batch(const RowSpill *spill)
+{
+	int			b;
+
+	for (b = 0; b < spill->nbatches; b++)
+		if (spill->dictionaries[b] && dictionary_ends_batch(spill->dictionaries[b]))
+			return true;
+	return false;
+}
+
 /* Appends the next row in the file to what the caller is given. */
 static void
 read_row(RowSpill *spill)
@@ -347,8 +359,8 @@ row_spill_read(RowSpill *spill)
 	if (n == 0)
 		return NULL;
 	take_out_rows(spill);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && !ends_batch(spill); i++)
 		read_row(spill);
-	spill->reading.nrows -= n;
+	spill->reading.nrows -= i;
 	return spill->batches;
 }

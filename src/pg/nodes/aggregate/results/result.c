@@ -48,7 +48,8 @@ is_list(const AggregateResult *result)
 {
 	return result->answer.function == AGGREGATE_FUNCTION_STRING_AGG ||
 		(result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
-		 result->answer.kind == COLUMN_KIND_NONE);
+		 (result->answer.kind == COLUMN_KIND_NONE ||
+		  result->answer.kind == COLUMN_KIND_NUMERIC));
 }
 
 static void
@@ -131,26 +132,10 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 	if (!is_hypothetical(result))
 		return;
 	result->row.isnull = result->constants[0].isnull;
-	if (!result->row.isnull)
-	{
-		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
-		ColumnKind	kind = column_read_kind(type);
-		Datum		value = result->constants[0].value;
-
-		if (result->answer.ranks)
-			return;
-		result->row.no_peers = false;
-		if (result->domain.kind == COLUMN_KIND_NUMERIC)
-			result->row.value = numeric_unit_ceil(result->domain.unit, value,
-												  &result->row.no_peers);
-		else if (column_kind_is_float(kind))
-			result->row.value = column_value_equals(kind, column_value(kind, value));
-		else
-			result->row.value = column_value(kind, value);
-		if (result->domain.labels)
-			result->row.value = enum_label_rank(result->domain.labels, (Oid) result->row.value,
-												&result->row.no_peers);
-	}
+	if (!result->row.isnull && !result->answer.ranks)
+		hypothetical_row_set(&result->row, &result->domain,
+							 exprType((Node *) linitial(result->aggref->aggdirectargs)),
+							 result->constants[0].value);
 }
 
 void
@@ -178,6 +163,14 @@ aggregate_result_take_datums(AggregateResult *result, bool datums)
 
 /* --- from a summary */
 
+/* Whether NaN, the largest numeric, is among the values: it is the sum and the variance of all. */
+static bool
+has_nan(const AggregateResult *result, const ValueSummary *summary)
+{
+	return result->domain.kind == COLUMN_KIND_NUMERIC &&
+		summary->max == numeric_unit_nan(result->domain.unit);
+}
+
 /*
  * Returns a sum in the type of the call, or in that of which avg is a quotient.  Sums of int2 and
  * int4 are int8s in core, which does not check them for overflow.
@@ -189,8 +182,7 @@ sum_of(const AggregateResult *result, const ValueSummary *summary)
 	{
 		case F_SUM_NUMERIC:
 		case F_AVG_NUMERIC:
-			/* NaN is the largest value, and the sum of all that it is in. */
-			if (summary->max == numeric_unit_nan(result->domain.unit))
+			if (has_nan(result, summary))
 				return numeric_unit_datum(result->domain.unit, summary->max);
 			return numeric_unit_sum(result->domain.unit, summary->sum);
 		case F_SUM_INT8:
@@ -213,6 +205,18 @@ average_of(const AggregateResult *result, const ValueSummary *summary)
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(summary->n)));
 }
 
+/* Returns a variance or standard deviation; NULL if a sample is of one value. */
+static Datum
+variance_of(const AggregateResult *result, const ValueSummary *summary, bool *isnull)
+{
+	Datum		variance = value_moments_variance(&summary->moments, result->answer.function,
+												  summary->n, summary->sum,
+												  result->domain.unit.scale, isnull);
+
+	return !*isnull && has_nan(result, summary) ?
+		numeric_unit_datum(result->domain.unit, summary->max) : variance;
+}
+
 Datum
 aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summary, int64 rows,
 							  bool *isnull)
@@ -230,6 +234,8 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	*isnull = summary->n == 0;
 	if (*isnull)
 		return (Datum) 0;
+	if (summary->floats)
+		return float_totals_result(summary->floats, &result->answer, isnull);
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_SUM:
@@ -244,8 +250,7 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 		case AGGREGATE_FUNCTION_VAR_SAMP:
 		case AGGREGATE_FUNCTION_STDDEV_POP:
 		case AGGREGATE_FUNCTION_STDDEV_SAMP:
-			return value_moments_variance(&summary->moments, result->answer.function, summary->n,
-										  summary->sum, isnull);
+			return variance_of(result, summary, isnull);
 		case AGGREGATE_FUNCTION_BIT_AND:
 		case AGGREGATE_FUNCTION_BIT_OR:
 		case AGGREGATE_FUNCTION_BIT_XOR:
@@ -264,15 +269,24 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 static void
 take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 {
+	int			parts = float_totals_parts(&result->answer);
 	size_t		i;
 
 	if (nruns == 0)
 		return;
 	if (result->answer.function == AGGREGATE_FUNCTION_MIN && result->summary.n == 0)
 		result->summary.min = column_domain_keep(&result->domain, values[0]);
-	if (result->answer.function == AGGREGATE_FUNCTION_MAX)
+	if (result->answer.function == AGGREGATE_FUNCTION_MAX ||
+		result->domain.kind == COLUMN_KIND_NUMERIC)
 		result->summary.max = column_domain_keep(&result->domain, values[nruns - 1]);
 	result->summary.n += (int64) nruns;
+	if (parts != 0)
+	{
+		for (i = 0; i < nruns; i++)
+			float_totals_add(&result->floats, result->answer.kind, parts, values[i]);
+		result->summary.floats = &result->floats;
+		return;
+	}
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
 	if (function_has_moments(result->answer.function))
@@ -314,6 +328,7 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 {
 	result->counts = *counts;
 	memset(&result->summary, 0, sizeof(result->summary));
+	memset(&result->floats, 0, sizeof(result->floats));
 	result->mode_count = 0;
 	result->equal.count = 0;
 	hypothetical_row_begin(&result->row);
@@ -369,78 +384,29 @@ takes_equal(const AggregateResult *result)
 		 result->answer.function == AGGREGATE_FUNCTION_MODE);
 }
 
-/*
- * Gives up to RUN_BATCH runs to the function, as it takes values: array_agg gets labels in place of
- * their ranks, and the bits of floats.
- */
+/* Gives up to RUN_BATCH runs to the function, as it takes values. */
 static void
 take_translated(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
-	int64		translated[RUN_BATCH];
-	bool		elements = result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG;
-	size_t		i;
+	int64		elements[RUN_BATCH];
 
-	if (elements && result->domain.labels)
-		for (i = 0; i < nruns; i++)
-			translated[i] = enum_label_at(result->domain.labels, (int) values[i]);
-	else if (elements && result->domain.kind == COLUMN_KIND_FLOAT8)
-		for (i = 0; i < nruns; i++)
-			translated[i] = (int64) float8_key_bits(values[i]);
-	else if (elements && result->domain.kind == COLUMN_KIND_FLOAT4)
-		for (i = 0; i < nruns; i++)
-			translated[i] = float4_key_bits((int32) values[i]);
-	else
-	{
-		take_values(result, values, counts, nruns);
-		return;
-	}
-	take_values(result, translated, counts, nruns);
+	if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
+		array_elements_of(&result->domain, values, nruns, elements))
+		values = elements;
+	take_values(result, values, counts, nruns);
 }
 
-/* Gives the last run of equal floats to the function. */
+/* Does what take_translated does, but equal floats are one run. */
 static void
-take_equal_run(AggregateResult *result)
+take_equal(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
 {
-	EqualRun   *run = &result->equal;
-
-	if (run->count > 0)
-		take_translated(result, &run->value, &run->count, 1);
-	run->count = 0;
-}
-
-/*
- * Gives runs of floats to the function, of which equal ones are made one.  A hypothetical row is
- * compared with the value that stands for all equal ones.
- */
-static void
-take_equal_runs(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
-{
-	ColumnKind	kind = result->domain.kind;
-	EqualRun   *run = &result->equal;
 	int64		merged[RUN_BATCH];
 	int64		merged_counts[RUN_BATCH];
-	size_t		n = 0;
-	size_t		i;
 
-	for (i = 0; i < nruns; i++)
-	{
-		int64		equals = column_value_equals(kind, values[i]);
-
-		if (run->count > 0 && column_value_equals(kind, run->value) == equals)
-		{
-			run->count += counts[i];
-			continue;
-		}
-		if (run->count > 0)
-		{
-			merged[n] = run->value;
-			merged_counts[n++] = run->count;
-		}
-		run->value = is_hypothetical(result) ? equals : values[i];
-		run->count = counts[i];
-	}
-	if (n > 0)
-		take_translated(result, merged, merged_counts, n);
+	nruns = equal_runs_merge(&result->equal, result->domain.kind, is_hypothetical(result), values,
+							 counts, nruns, merged, merged_counts);
+	if (nruns > 0)
+		take_translated(result, merged, merged_counts, nruns);
 }
 
 void
@@ -450,10 +416,7 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	bool		equal = takes_equal(result);
 	size_t		done;
 
-	/* An array has labels in place of their ranks. */
-	if (!equal && !column_kind_is_float(result->domain.kind) &&
-		(result->domain.labels == NULL ||
-		 result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG))
+	if (!equal && result->answer.function != AGGREGATE_FUNCTION_ARRAY_AGG)
 	{
 		take_values(result, values, counts, nruns);
 		return;
@@ -463,7 +426,7 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 		size_t		n = Min(nruns - done, RUN_BATCH);
 
 		if (equal)
-			take_equal_runs(result, values + done, counts + done, n);
+			take_equal(result, values + done, counts + done, n);
 		else
 			take_translated(result, values + done, counts + done, n);
 	}
@@ -508,7 +471,8 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 {
 	int64		rows = result->counts.values + result->counts.nulls;
 
-	take_equal_run(result);
+	if (result->equal.count > 0)
+		take_translated(result, &result->equal.value, &result->equal.count, 1);
 	*isnull = false;
 	if (result->percentiles)
 		return percentiles_end(result->percentiles, &result->domain, isnull);

@@ -11,6 +11,7 @@
 
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
+#include "pg/nodes/aggregate/results/equal_runs.h"
 #include "pg/nodes/aggregate/results/percentiles.h"
 #include "pg/nodes/aggregate/results/results.h"
 #include "pg/nodes/aggregate/results/value_array.h"
@@ -39,13 +40,6 @@ typedef struct KeyState
 	AggregateState *state;		/* NULL: there are no rows yet */
 } KeyState;
 
-/* Values of a float that are equal, and may be different integers. */
-typedef struct EqualRun
-{
-	int64		value;			/* the first of them */
-	int64		count;			/* how often they are there; 0: there is no run */
-} EqualRun;
-
 struct AggregateResult
 {
 	const Aggref *aggref;		/* the call; the plan's */
@@ -59,7 +53,8 @@ struct AggregateResult
 
 	/* of a group */
 	GroupCounts counts;			/* as begin was given them */
-	ValueSummary summary;		/* of DISTINCT values, each once: n and sum */
+	ValueSummary summary;		/* of DISTINCT values, each once: n, sum and floats */
+	FloatTotals floats;			/* these floats */
 	EqualRun	equal;			/* of floats: the last run, to which the next may be equal */
 	int64		mode;			/* the most frequent value so far */
 	int64		mode_count;		/* how often it is there; 0: there are no values */

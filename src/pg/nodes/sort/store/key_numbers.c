@@ -41,7 +41,7 @@ key_numbers_stop(KeyNumbers *numbers)
 }
 
 void
-key_numbers_start(KeyNumbers *numbers, MemoryContext memory)
+key_numbers_start(KeyNumbers *numbers, MemoryContext memory, Size limit)
 {
 	MemoryContext old;
 
@@ -55,9 +55,21 @@ key_numbers_start(KeyNumbers *numbers, MemoryContext memory)
 	numbers->order->ssup_collation = numbers->collation;
 	PrepareSortSupportFromOrderingOp(numbers->sortop, numbers->order);
 	numbers->order->ssup_reverse = false;
-	dictionary_begin(numbers->dictionary, (Size) work_mem * 1024 / KEY_NUMBERS_PART);
+	dictionary_begin(numbers->dictionary, limit);
+	numbers->limit = limit;
 	MemoryContextSwitchTo(old);
 	numbers->made = true;
+}
+
+bool
+key_numbers_are_refused(const KeyNumbers *numbers, uint64 rows, double expected_rows)
+{
+	if (numbers->refused || rows < KEY_NUMBERS_TRIED)
+		return numbers->refused;
+	if (rows * KEY_NUMBERS_PARTS >= expected_rows)
+		return numbers->n > rows / 2;
+	return rows * KEY_NUMBERS_FIRST >= expected_rows &&
+		numbers->n > rows - rows / KEY_NUMBERS_RARE;
 }
 
 void
@@ -65,6 +77,8 @@ key_numbers_grow(KeyNumbers *numbers)
 {
 	numbers->n = (uint32) dictionary_size(numbers->dictionary);
 	numbers->bytes = MemoryContextMemAllocated(numbers->memory, true);
+	if (numbers->bytes > numbers->limit * KEY_NUMBERS_MOST)
+		numbers->refused = *numbers->full = true;
 }
 
 /* A qsort_arg_comparator: the order of two values. */

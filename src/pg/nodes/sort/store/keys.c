@@ -6,6 +6,7 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -172,9 +173,13 @@ bool
 key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool number)
 {
 	KeyColumn  *last;
+	Size		limit = (Size) work_mem * 1024 / KEY_NUMBERS_PART;
+	int			nnumbered = 0;
 	int			i;
 
 	keys->full = false;
+	for (i = 0; i < keys->nplanned; i++)
+		nnumbered += keys->keys[i].numbers.dictionary != NULL;
 	for (i = 0; i < keys->nplanned; i++)
 	{
 		KeyColumn  *key = &keys->keys[i];
@@ -182,7 +187,7 @@ key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool 
 		key_numbers_stop(&key->numbers);
 		abbreviation_stop(&key->abbreviation);
 		if (number && key->numbers.dictionary)
-			key_numbers_start(&key->numbers, memory);
+			key_numbers_start(&key->numbers, memory, limit / nnumbered);
 	}
 	set_mapped(keys);
 	last = &keys->keys[keys->nmapped - 1];
@@ -205,18 +210,12 @@ key_columns_stop(KeyColumns *keys)
 int
 key_columns_refused(const KeyColumns *keys, uint64 rows)
 {
-	bool		judge = rows >= KEY_NUMBERS_TRIED &&
-	rows >= keys->expected_rows / KEY_NUMBERS_TRY_PART;
 	int			i;
 
 	for (i = 0; i < keys->nmapped; i++)
-	{
-		const KeyNumbers *numbers = &keys->keys[i].numbers;
-
-		if (numbers->made && (numbers->refused ||
-							  (judge && numbers->n > rows / KEY_NUMBERS_REPEAT)))
+		if (key_is_numbered(&keys->keys[i]) &&
+			key_numbers_are_refused(&keys->keys[i].numbers, rows, keys->expected_rows))
 			return i;
-	}
 	return -1;
 }
 
