@@ -17,25 +17,19 @@
 #include "pg/values/values.h"
 
 /*
- * In cpu_tuple_cost (2e6 rows of 90 bytes, where core's sum(x) takes 40 ns a row, 1.25 units;
- * PostgreSQL 17, a loaded virtual machine).  A text of 10 bytes is found among 1,000 in 10 ns, and
- * among 350,000 in 40; a new one takes 200.  The pair of a value and its group takes 30 to 100.
+ * Beside what numbers cost (groups_planner.c), in cpu_tuple_cost (2e6 rows of 90 bytes, where
+ * core's sum(x) takes 40 ns a row, 1.25 units; PostgreSQL 17, a loaded virtual machine).  The pair
+ * of a value and its group takes 30 to 100 ns.
  * A value without a number, whose order does not matter, is written, read and looked for once
  * more: half of what a sort of the table's rows takes by a value of 12 bytes.  Otherwise pairs are
  * rows of a tuplesort, which take two to three times that.
  */
-#define VALUE_FOUND_COST	0.5
-#define VALUE_NEW_COST		6.0
 #define VALUE_PAIR_COST		2.5
 #define VALUE_LATE_COST		6.0
 #define KEPT_VALUES_FACTOR	2.5
 
-/* Bytes that a value takes beside itself. */
-#define VALUE_BYTES			40.0
-
-/* Returns how many bytes a column's values have on average. */
-static double
-value_width(PlannerInfo *root, const Var *column)
+double
+column_width(PlannerInfo *root, const Var *column)
 {
 	const RelOptInfo *rel = find_base_rel(root, column->varno);
 	int32		width = rel->attr_widths[column->varattno - rel->min_attr];
@@ -70,8 +64,8 @@ wants_ranks(const List *answers, const Var *column)
 }
 
 /*
- * Returns the cost of numbers of columns, each of which is counted once, and sets *bytes to what
- * the dictionaries need.
+ * Returns the cost of sorting the values of columns, each of which is counted once, and sets *bytes
+ * to what all of the dictionaries need.
  */
 static Cost
 columns_cost(PlannerInfo *root, const List *answers, double rows, double *bytes)
@@ -91,9 +85,8 @@ columns_cost(PlannerInfo *root, const List *answers, double rows, double *bytes)
 			continue;
 		columns = lappend_int(columns, answer->column->varattno);
 		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
-		width = value_width(root, answer->column);
-		*bytes += values * (width + VALUE_BYTES);
-		total += cost_of_rows(rows * VALUE_FOUND_COST + values * VALUE_NEW_COST);
+		width = column_width(root, answer->column);
+		*bytes += values * (width + DICTIONARY_VALUE_BYTES);
 		if (wants_ranks(answers, answer->column))
 			total += sort_cost(root, values, width);
 	}
@@ -105,7 +98,7 @@ static Cost
 refused_cost(PlannerInfo *root, const List *answers, const Var *column, double rows)
 {
 	/* Beside the value a row has the group, and what comes before and behind a tuple. */
-	double		width = value_width(root, column) + 4 * sizeof(int64);
+	double		width = column_width(root, column) + 4 * sizeof(int64);
 
 	if (wants_ranks(answers, column))
 		return KEPT_VALUES_FACTOR * sort_cost(root, rows, width);
