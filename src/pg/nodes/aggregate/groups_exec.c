@@ -316,6 +316,7 @@ describe_outputs(GroupsState *node)
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
 	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
+	node->late = palloc0_array(RowSpill *, Max(node->noutputs, 1));
 	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
 	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));

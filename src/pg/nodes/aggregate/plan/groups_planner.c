@@ -63,7 +63,6 @@
  */
 #define DICTIONARY_ROW_COST 0.3
 #define DICTIONARY_NEW_COST 6.0
-#define DICTIONARY_VALUE_BYTES 40.0
 #define REFUSED_ROW_COST	8.0
 
 /*
@@ -134,16 +133,6 @@ static bool
 is_computed(const QueryGroup *group)
 {
 	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
-}
-
-/* Returns how many bytes a column's values have on average. */
-static double
-column_width(PlannerInfo *root, const Var *column)
-{
-	const RelOptInfo *rel = find_base_rel(root, column->varno);
-	int32		width = rel->attr_widths[column->varattno - rel->min_attr];
-
-	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
 }
 
 /*
