@@ -514,10 +514,13 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 		if (b < scan->ncolumns)
 		{
 			AttrNumber	attnum = scan->attnums[b];
-			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
-			bool		wide = (scan->images && scan->images[b].make) ||
-			column_kind_is_wide(column_read_kind(type));
+			Form_pg_attribute att = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1);
+			const ColumnImage *image = scan->images ? &scan->images[b] : NULL;
+			bool		wide =
+			column_kind_is_wide(column_value_kind(att->atttypid, att->atttypmod));
 
+			if (image && (image->make || image->dictionary || image->presence))
+				wide = image->make != NULL;
 			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}
 		else if (b >= scan->ncolumns + scan->nfilters)
@@ -595,7 +598,7 @@ next_from_slots(ColumnReader *reader)
 	size_t		rows;
 
 	/* Rows that the qual refuses take no room. */
-	for (rows = 0; rows < reader->room;)
+	for (rows = 0; rows < reader->room && !rows_end_batch(&reader->layout);)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, filters->slot))
@@ -644,7 +647,7 @@ column_reader_next(ColumnReader *reader)
 		if (!next_page(reader))
 			return false;
 		read_page(reader);
-		if (reader->by_page)
+		if (reader->by_page || rows_end_batch(&reader->layout))
 			return true;
 	}
 	return true;

@@ -79,56 +79,12 @@ int4multiset_avg(PG_FUNCTION_ARGS)
 	return DirectFunctionCall2(numeric_div, numeric_from_sum(sums.sum), numeric_from_sum(sums.n));
 }
 
-/*
- * Returns (N * sum of squares - square of sum) / (N * (N - 1)), rounded as numeric_div rounds.
- * A variance of 0 has no fraction digits.
- */
+/* Returns the variance of at least two keys. */
 static Datum
 variance_of(const Sums *sums)
 {
-	Datum		n = numeric_from_sum(sums->n);
-	Datum		sum = numeric_from_sum(sums->sum);
-	Datum		numerator;
-
-	numerator = DirectFunctionCall2(numeric_sub,
-									DirectFunctionCall2(numeric_mul, n,
-														numeric_from_sum(sums->squares)),
-									DirectFunctionCall2(numeric_mul, sum, sum));
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, numerator, numeric_from_sum(0))) <= 0)
-		return numeric_from_sum(0);
-	return DirectFunctionCall2(numeric_div, numerator,
-							   DirectFunctionCall2(numeric_mul, n,
-												   numeric_from_sum((__int128) sums->n - 1)));
-}
-
-/*
- * Returns the square root of a variance, as core does, with as many fraction digits as the
- * variance has.
- *
- * numeric_sqrt() returns at least as many.  Where it returns more, its last digit was rounded
- * already.  Rounding once more may go up from just below a half, and then the result is one too
- * large in its last digit.  The square of what is half a digit less shows whether it has.
- */
-static Datum
-root_of(Datum variance)
-{
-	Datum		scale = DirectFunctionCall1(numeric_scale, variance);
-	Datum		root = DirectFunctionCall2(numeric_round,
-										   DirectFunctionCall1(numeric_sqrt, variance), scale);
-	Datum		digit;
-	Datum		below;
-
-	/* 10 to the power of -scale. */
-	digit = NumericGetDatum(int64_div_fast_to_numeric(1, DatumGetInt32(scale)));
-	below = DirectFunctionCall2(numeric_sub, root,
-								DirectFunctionCall2(numeric_mul, digit,
-													NumericGetDatum(int64_div_fast_to_numeric(5,
-																							  1))));
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp,
-										  DirectFunctionCall2(numeric_mul, below, below),
-										  variance)) > 0)
-		root = DirectFunctionCall2(numeric_sub, root, digit);
-	return root;
+	return numeric_variance(numeric_from_sum(sums->n), numeric_from_sum(sums->sum),
+							numeric_from_sum(sums->squares), true);
 }
 
 /* variance(int4multiset) returns numeric: of a sample; NULL of fewer than two keys */
@@ -148,15 +104,11 @@ Datum
 int4multiset_stddev(PG_FUNCTION_ARGS)
 {
 	Sums		sums;
-	Datum		variance;
 
 	add_up(PG_GETARG_DATUM(0), &sums);
 	if (sums.n < 2)
 		PG_RETURN_NULL();
-	variance = variance_of(&sums);
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, variance, numeric_from_sum(0))) == 0)
-		PG_RETURN_DATUM(variance);
-	PG_RETURN_DATUM(root_of(variance));
+	PG_RETURN_DATUM(numeric_deviation(variance_of(&sums)));
 }
 
 /* mode(int4multiset) returns int4: of the most frequent the smallest; NULL of an empty one */

@@ -4,10 +4,9 @@
  *
  * The offset of a value in its row is known beforehand if every column before it
  * has a fixed width and the row has no NULLs before it.  Otherwise the columns are
- * walked over from the last one at a known offset, as nocachegetattr does, but with
- * three bytes for a column (WalkStep) instead of its catalog row; all columns that
- * are wanted are found on one walk.  Then each column is read in a loop over the page's
- * rows.
+ * walked over from the last one at a known offset, as nocachegetattr does, but from one
+ * column of varying length to the next (WalkStop); all columns that are wanted are
+ * found on one walk.  Then each column is read in a loop over the page's rows.
  */
 #include "postgres.h"
 
@@ -56,6 +55,19 @@ stored_datum(const RowColumn *column, Datum value)
 	return (const char *) at;
 }
 
+/* The kind of a column of which a scan wants this image; COLUMN_KIND_NONE if it is not read. */
+static ColumnKind
+kind_of_column(const ColumnImage *image, Form_pg_attribute att)
+{
+	if (image->dictionary)
+		return COLUMN_KIND_NUMBER;
+	if (image->presence)
+		return COLUMN_KIND_PRESENCE;
+	if (image->make)
+		return COLUMN_KIND_IMAGE;
+	return column_value_kind(att->atttypid, att->atttypmod);
+}
+
 /*
  * Describes column->attnum, of a kind that is not NONE unless the column is read for a condition,
  * but for its offset.
@@ -72,9 +84,13 @@ describe_column(RowColumn *column, TupleDesc desc)
 	column->offset = -1;
 	column->length = att->attlen;
 	column->byval = att->attbyval;
+	if (column->kind == COLUMN_KIND_NUMERIC)
+		numeric_unit_find(att->atttypid, att->atttypmod, &column->unit);
 
 	/* Read as 0, whatever the kind. */
-	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NONE)
+	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER ||
+		column->kind == COLUMN_KIND_PRESENCE || column->kind == COLUMN_KIND_NUMERIC ||
+		column->kind == COLUMN_KIND_NONE)
 		column->null = palloc0(sizeof(Datum));
 	else
 		column->null = stored_datum(column, column_datum(column->kind,
@@ -193,10 +209,10 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 		{
 			column->attnum = scan->attnums[c];
 			column->batch = c;
-			if (scan->images && scan->images[c].make)
+			if (scan->images)
 				column->image = scan->images[c];
-			column->kind = column->image.make ? COLUMN_KIND_IMAGE :
-				column_read_kind(TupleDescAttr(desc, column->attnum - 1)->atttypid);
+			column->kind = kind_of_column(&column->image, TupleDescAttr(desc, column->attnum - 1));
+			column->null_only = column->kind == COLUMN_KIND_PRESENCE;
 			column->wide = !scan->keys && column_kind_is_wide(column->kind);
 		}
 		else
@@ -458,6 +474,20 @@ make_images(const RowColumn *column, const char *const *data, int offset, int n,
 	}
 }
 
+/* Does what make_images does, with numerics. */
+static void
+read_numerics(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		values[i] = at == column->null ? 0 : numeric_unit_value(column->unit, at);
+	}
+}
+
 /* Writes the values of n rows, which lie at data[i] + offset. */
 static void
 read_column(const RowColumn *column, const char *const *data, int offset, int n,
@@ -477,8 +507,10 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			READ_ROWS(keys, int16, stored);
 			break;
 		case COLUMN_KIND_INT4:
-		case COLUMN_KIND_FLOAT4:
 			READ_ROWS(keys, int32, stored);
+			break;
+		case COLUMN_KIND_FLOAT4:
+			READ_ROWS(keys, uint32, float4_key(stored));
 			break;
 		case COLUMN_KIND_OID:
 		case COLUMN_KIND_ENUM:
@@ -492,7 +524,17 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			break;
 		case COLUMN_KIND_FLOAT8:
 			Assert(column->wide);
-			READ_ROWS(space->wide, int64, stored);
+			READ_ROWS(space->wide, uint64, float8_key(stored));
+			break;
+		case COLUMN_KIND_NUMERIC:
+			Assert(column->wide);
+			read_numerics(column, data, offset, n, space->wide);
+			break;
+		case COLUMN_KIND_NUMBER:
+			dictionary_read(column->image.dictionary, data, offset, n, column->null, keys);
+			break;
+		case COLUMN_KIND_PRESENCE:
+			memset(keys, 0, n * sizeof(int32));
 			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
@@ -545,6 +587,37 @@ rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches)
 	}
 }
 
+/* The integer of a value of a column that is not NULL. */
+static int64
+value_of_datum(const RowColumn *column, Datum datum)
+{
+	switch (column->kind)
+	{
+		case COLUMN_KIND_IMAGE:
+			return column->image.make(column->image.arg, datum);
+		case COLUMN_KIND_NUMERIC:
+			return numeric_unit_value(column->unit, DatumGetPointer(datum));
+		case COLUMN_KIND_NUMBER:
+			return dictionary_number(column->image.dictionary, datum);
+		case COLUMN_KIND_PRESENCE:
+			return 0;
+		default:
+			return column_value(column->kind, datum);
+	}
+}
+
+bool
+rows_end_batch(const RowLayout *layout)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
+			dictionary_ends_batch(layout->columns[c].image.dictionary))
+			return true;
+	return false;
+}
+
 void
 row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches)
 {
@@ -564,8 +637,7 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		datum = slot_getattr(slot, column->attnum, &isnull);
 
 		if (!isnull)
-			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
-				: column_value(column->kind, datum);
+			value = value_of_datum(column, datum);
 		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
 	}
 }

@@ -38,8 +38,8 @@ typedef struct WalkStop
 typedef struct RowColumn
 {
 	AttrNumber	attnum;
-	ColumnKind	kind;			/* NONE: of a text, or null_only */
-	bool		null_only;		/* only whether it is NULL is read, for condition */
+	ColumnKind	kind;			/* NONE: of a text's condition, or null_only */
+	bool		null_only;		/* only whether it is NULL is read */
 	int			stop;			/* index of its WalkStop */
 	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
 	const FilterCondition *condition;
@@ -47,7 +47,8 @@ typedef struct RowColumn
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
-	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
+	NumericUnit unit;			/* of COLUMN_KIND_NUMERIC */
+	ColumnImage image;			/* of COLUMN_KIND_IMAGE and COLUMN_KIND_NUMBER ... */
 	int16		length;			/* ... and of its values, as attlen ... */
 	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */
@@ -144,6 +145,9 @@ extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, in
 
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
+
+/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+extern bool rows_end_batch(const RowLayout *layout);
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);

@@ -29,6 +29,8 @@ typedef struct ValueSource
 	int			filter;			/* index of the filter's batch; -1: none */
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
+	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
+	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
 
 typedef struct Aggregation Aggregation;
@@ -47,6 +49,12 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
  * batches by their index.
  */
 extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
+
+/*
+ * Has a source with runs keep its values themselves in place of numbers, as pairs_keep_values does:
+ * its runs have Datums.  Called between batches; type must outlive the aggregation.
+ */
+extern void aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type);
 
 /* Adds to the number of rows of an aggregation without grouping columns and sources. */
 extern void aggregation_count(Aggregation *aggregation, int64 rows);

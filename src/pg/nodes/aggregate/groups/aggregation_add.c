@@ -24,14 +24,23 @@ allocate_zero(Aggregation *aggregation, size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Makes the totals of a source for ngroups groups, unless it has runs or no column. */
+/* Whether a source has totals of integers: unless it has runs, totals of floats or no column. */
+static bool
+has_totals(const ValueSource *source)
+{
+	return !source->runs && source->column >= 0 && source->float_parts == 0;
+}
+
+/* Makes totals and moments of a source for ngroups groups. */
 static void
 make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 {
 	Totals	   *totals;
 	uint64		g;
 
-	if (aggregation->sources[s].runs || aggregation->sources[s].column < 0)
+	if (aggregation->sources[s].float_parts != 0)
+		aggregation->values[s].floats = allocate_zero(aggregation, ngroups * sizeof(FloatTotals));
+	if (!has_totals(&aggregation->sources[s]))
 		return;
 	totals = allocate_zero(aggregation, ngroups * sizeof(Totals));
 	for (g = 0; g < ngroups; g++)
@@ -40,6 +49,9 @@ make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 		totals[g].max = PG_INT64_MIN;
 	}
 	aggregation->values[s].totals = totals;
+	if (aggregation->sources[s].moments)
+		aggregation->values[s].moments = allocate_zero(aggregation,
+													   ngroups * sizeof(ValueMoments));
 }
 
 static void
@@ -121,6 +133,10 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 		{
 			if (values[s].totals)
 				aggregation->values[s].totals[number] = values[s].totals[g];
+			if (values[s].floats)
+				aggregation->values[s].floats[number] = values[s].floats[g];
+			if (values[s].moments)
+				aggregation->values[s].moments[number] = values[s].moments[g];
 			if (values[s].misses)
 				aggregation->values[s].misses[number] = values[s].misses[g];
 		}
@@ -131,6 +147,10 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	{
 		if (values[s].totals)
 			pfree(values[s].totals);
+		if (values[s].floats)
+			pfree(values[s].floats);
+		if (values[s].moments)
+			pfree(values[s].moments);
 		if (values[s].misses)
 			pfree(values[s].misses);
 	}
@@ -150,7 +170,8 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 	int			s;
 
 	for (s = 0; s < aggregation->nsources; s++)
-		nsorters += aggregation->sources[s].runs || aggregation->values[s].pairs;
+		nsorters += (aggregation->sources[s].runs || aggregation->values[s].pairs) +
+			(aggregation->sources[s].float_parts != 0);
 	aggregation->sorter_limit = (aggregation->memory_limit -
 								 Min(arrays, aggregation->memory_limit)) /
 		Max(nsorters, 1);
@@ -260,8 +281,11 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	aggregation->group_size = sizeof(int64);
 	for (s = 0; s < nsources; s++)
 	{
-		if (!sources[s].runs && sources[s].column >= 0)
-			aggregation->group_size += sizeof(Totals);
+		if (has_totals(&sources[s]))
+			aggregation->group_size += sizeof(Totals) +
+				(sources[s].moments ? sizeof(ValueMoments) : 0);
+		if (sources[s].float_parts != 0)
+			aggregation->group_size += sizeof(FloatTotals);
 		aggregation->group_size += sizeof(Misses);
 	}
 	/* At most half of the memory is for arrays by group. */
@@ -403,6 +427,22 @@ add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
 			add_total(&totals[groups[i]], batch->wide[i]);
 }
 
+/* Adds the values of rows in the window to the moments of their groups. */
+static void
+add_moments(Aggregation *aggregation, ValueMoments *moments, const ColumnBatch *batch,
+			const RowLists *lists)
+{
+	const uint32 *groups = aggregation->groups;
+	int			i;
+
+	for (i = 0; i < lists->ninside; i++)
+	{
+		int			row = lists->all ? i : lists->inside[i];
+
+		value_moments_put(&moments[groups ? groups[row] : 0], column_batch_value(batch, row));
+	}
+}
+
 /*
  * Adds a batch of n rows, of which noutside are outside of the window, to a source.  Its sorter
  * gets values that are wanted in order, and for each row outside a value or a marker.  lists is
@@ -419,6 +459,13 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	list_rows(aggregation, s, batches, n, noutside, lists);
 	if (values->totals && lists->ninside > 0)
 		add_totals(aggregation, values->totals, &batches[source->column], lists);
+	if (values->floats && lists->ninside > 0)
+		aggregation_add_floats(aggregation, s, &batches[source->column],
+							   lists->all ? NULL : lists->inside, lists->ninside);
+	if (source->float_parts != 0)
+		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);
+	if (values->moments && lists->ninside > 0)
+		add_moments(aggregation, values->moments, &batches[source->column], lists);
 	if (values->pairs == NULL && noutside > 0)
 	{
 		make_pairs(aggregation, s);
@@ -510,6 +557,12 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 }
 
 void
+aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type)
+{
+	pairs_keep_values(aggregation->values[source].pairs, type);
+}
+
+void
 aggregation_count(Aggregation *aggregation, int64 rows)
 {
 	aggregation->rows[0] += rows;
@@ -547,8 +600,12 @@ aggregation_free(Aggregation *aggregation)
 	int			s;
 
 	for (s = 0; s < aggregation->nsources; s++)
+	{
 		if (aggregation->values[s].pairs)
 			pairs_free(aggregation->values[s].pairs);
+		if (aggregation->values[s].outside)
+			pair_rows_free(aggregation->values[s].outside);
+	}
 	if (aggregation->presence)
 		pairs_free(aggregation->presence);
 }

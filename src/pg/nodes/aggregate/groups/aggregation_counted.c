@@ -104,11 +104,11 @@ add_packed_total(Totals *totals, const PackedKeys *packed)
 
 /*
  * Whether the sources let packed values or runs be counted: none has a filter, at most one has
- * runs, and with a grouping column none has a column.  *counted is the source with runs, -1 if
- * there is none.
+ * runs, with a grouping column none has a column, and moments are of runs.  *counted is the source
+ * with runs, -1 if there is none.
  */
 static bool
-accepts_counted(const Aggregation *aggregation, int *counted)
+accepts_counted(const Aggregation *aggregation, bool packed, int *counted)
 {
 	int			s;
 
@@ -123,6 +123,8 @@ accepts_counted(const Aggregation *aggregation, int *counted)
 			continue;
 		if (aggregation->ncolumns > 0 || (source->runs && *counted >= 0))
 			return false;
+		if (source->moments && packed)
+			return false;
 		if (source->runs)
 			*counted = s;
 	}
@@ -133,12 +135,19 @@ accepts_counted(const Aggregation *aggregation, int *counted)
 
 /* Adds runs, at least one and in ascending order, to the totals of the only group. */
 static void
-add_runs_total(Totals *totals, const Runs *runs)
+add_runs_total(SourceValues *values, const Runs *runs)
 {
+	Totals	   *totals = values->totals;
 	size_t		i;
 
 	for (i = 0; i < runs->len; i++)
-		totals->sum += (ValueSum) runs->keys[i] * (ValueSum) runs->counts[i];
+	{
+		int64		value = runs->keys[i];
+
+		totals->sum += (ValueSum) value * (ValueSum) runs->counts[i];
+		if (values->moments)
+			value_moments_add(values->moments, &value, (const int64 *) &runs->counts[i], 1);
+	}
 	totals->min = Min(totals->min, runs->keys[0]);
 	totals->max = Max(totals->max, runs->keys[runs->len - 1]);
 }
@@ -170,7 +179,7 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 	int			s;
 	size_t		i;
 
-	if (!accepts_counted(aggregation, &counted))
+	if (!accepts_counted(aggregation, packed != NULL, &counted))
 		return false;
 	if (aggregation->ncolumns > 0)
 	{
@@ -189,7 +198,7 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 		return false;
 	for (s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].totals && runs)
-			add_runs_total(aggregation->values[s].totals, runs);
+			add_runs_total(&aggregation->values[s], runs);
 		else if (aggregation->values[s].totals)
 			add_packed_total(aggregation->values[s].totals, packed);
 	if (packed)

@@ -155,6 +155,9 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 			counts->summary.max += bias;
 		}
 	}
+	/* Moments are of kinds without a bias. */
+	if (aggregation->at.inside && values->moments)
+		counts->summary.moments = values->moments[aggregation->at.number];
 	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
 }
 
@@ -184,9 +187,19 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 		counts->refused += markers[PAIR_REFUSED];
 		while (!aggregation->sources[source].runs &&
 			   (n = pairs_runs(cursor, &values, &run_counts)) > 0)
+		{
 			value_summary_add(&counts->summary, values, run_counts, n);
+			if (aggregation->sources[source].moments)
+				value_moments_add(&counts->summary.moments, values, run_counts, n);
+		}
 	}
 	count_known(aggregation, source, counts);
+	if (aggregation->sources[source].float_parts != 0 && counts->summary.n > 0)
+	{
+		counts->summary.floats = aggregation_float_totals(aggregation, source);
+		counts->summary.min = counts->summary.floats->min;
+		counts->summary.max = counts->summary.floats->max;
+	}
 }
 
 /* Returns the runs of the source's cursor; 0 if it has none of this group. */
@@ -217,6 +230,7 @@ aggregation_open(Aggregation *aggregation)
 			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
 	if (aggregation->presence)
 		aggregation->at.presence = pairs_open(aggregation->presence);
+	aggregation_open_floats(aggregation);
 	aggregation->reader.methods = &aggregation_reader_methods;
 	return &aggregation->reader;
 }

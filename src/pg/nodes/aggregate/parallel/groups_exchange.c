@@ -54,8 +54,8 @@ typedef struct SourceRecord
 } SourceRecord;
 
 /*
- * What a process knows of a group.  Behind the sources are the values of the group, and its NULLs,
- * a byte each.
+ * What a process knows of a group.  Behind the sources are the values of the group, its NULLs,
+ * a byte each, and where a source has moments the ValueMoments of all sources.
  */
 typedef struct GroupRecord
 {
@@ -167,11 +167,25 @@ groups_exchange_end(GroupsExchange *exchange)
 
 /* --- records */
 
+#define MOMENTS_WORDS ((int) (sizeof(ValueMoments) / sizeof(int64)))
+
+static bool
+has_moments(const GroupsDescription *description)
+{
+	int			s;
+
+	for (s = 0; s < description->nsources; s++)
+		if (description->sources[s].moments)
+			return true;
+	return false;
+}
+
 static int
 record_words(const GroupsDescription *description)
 {
 	return 1 + description->nsources * (int) (sizeof(SourceRecord) / sizeof(int64)) +
-		description->ngroups + (description->ngroups + 7) / 8;
+		description->ngroups + (description->ngroups + 7) / 8 +
+		(has_moments(description) ? description->nsources * MOMENTS_WORDS : 0);
 }
 
 /* Returns the group in a record, whose arrays are the record's. */
@@ -184,6 +198,15 @@ group_of_record(const GroupsDescription *description, GroupRecord *record)
 	{
 		values, (bool *) (values + description->ngroups)
 	};
+}
+
+/* Returns the moments of a source in a record, whose sources have some. */
+static ValueMoments *
+moments_of_record(const GroupsDescription *description, GroupRecord *record, int s)
+{
+	int64	   *end = (int64 *) record + record_words(description);
+
+	return (ValueMoments *) (end - (description->nsources - s) * MOMENTS_WORDS);
 }
 
 /* Sets the group in a record, whose derived values are serialized. */
@@ -265,6 +288,8 @@ write_groups(const GroupsDescription *description, GroupReader *reader,
 
 			reader->methods->count(reader, s, &counts);
 			set_source(description->source_derived[s], &counts, source);
+			if (description->sources[s].moments)
+				*moments_of_record(description, record, s) = counts.summary.moments;
 			if (!description->sources[s].runs)
 				continue;
 			source->first = segment_written(values);
@@ -475,8 +500,9 @@ find_bounds(GroupsExchange *exchange)
 
 /* Adds what a stream knows of a source of the group to counts. */
 static void
-add_source(GroupsExchange *exchange, const SourceRecord *record, int s)
+add_source(GroupsExchange *exchange, GroupRecord *group, int s)
 {
+	const SourceRecord *record = &group->sources[s];
 	DerivedColumn *derived = exchange->description->source_derived[s];
 	SourceCounts *counts = &exchange->counts[s];
 	ValueSummary *summary = &counts->summary;
@@ -494,6 +520,9 @@ add_source(GroupsExchange *exchange, const SourceRecord *record, int s)
 					   derived ? derived_deserialize(derived, record->max) : record->max);
 	memcpy(&sum, record->sum, sizeof(sum));
 	summary->sum += sum;
+	if (exchange->description->sources[s].moments)
+		value_moments_combine(&summary->moments,
+							  moments_of_record(exchange->description, group, s));
 }
 
 /* The first of the groups that streams are at, in the part; NULL at its end. */
@@ -573,7 +602,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 		stream->merged = true;
 		*rows += stream->record->rows;
 		for (s = 0; s < description->nsources; s++)
-			add_source(exchange, &stream->record->sources[s], s);
+			add_source(exchange, stream->record, s);
 	}
 	for (s = 0; s < description->nsources; s++)
 		exchange->counts[s].summary.n = *rows - exchange->counts[s].nulls -

@@ -1,7 +1,7 @@
 /*
  * groups_planner.h
- *		The paths of HpSort Aggregate, and what pairs of group and value need, as the columns'
- *		statistics say: bits, and the cost of pairs that do not fit into 64.
+ *		The paths of HpSort Aggregate, and what values, and pairs of group and value, need, as the
+ *		columns' statistics say: bits, and the cost of pairs that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
@@ -35,9 +35,8 @@ typedef struct PairEstimate
 	double		places;			/* combinations of values in the columns' ranges */
 } PairEstimate;
 
-/* Adds a grouping column, or an expression of it, which is a group in this form. */
-extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column,
-									Node *expression,
+/* Adds a grouping column, or an expression, which is a group in this form. */
+extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Expr *expression,
 									DerivedForm form);
 
 /*
@@ -47,5 +46,15 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var
  */
 extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
 									const List *answers, const List *filters, double rows);
+
+/* --- value_numbers.c */
+
+/*
+ * Returns the cost of numbering the values of aggregates with these AggregateAnswers, as far as
+ * they are read as numbers, and of what there is no memory for; filters is that of
+ * pair_estimate_wide_cost.  One process reads all rows.
+ */
+extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,
+							   double ngroups, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H */

@@ -3,8 +3,8 @@
  *		The value of one aggregate call for group after group, from the runs of the
  *		group's values or from their summary.
  *
- * Values are those of pg/values/value.h, or ranks of an enum's labels.  Results, NULLs and
- * errors are as the aggregate functions of PostgreSQL have them.
+ * What values stand for their domain says (pg/values/domain.h).  Results, NULLs and errors are as
+ * the aggregate functions of PostgreSQL have them.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULTS_H
@@ -14,9 +14,10 @@
 #include "nodes/execnodes.h"
 #include "utils/dsa.h"
 
-#include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/results/float_totals.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
+#include "pg/nodes/aggregate/results/moments.h"
 #include "pg/nodes/aggregate/results/rights.h"
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
@@ -27,13 +28,18 @@
  */
 typedef __int128 ValueSum pg_attribute_aligned (MAXIMUM_ALIGNOF);
 
-/* What count, sum, avg, min and max need to know of a group's values; NULLs are not among them. */
+/*
+ * What count, sum, avg, min and max need to know of a group's values; NULLs are not among them.
+ * Moments are known of a source for which an aggregate wants them; of others they are 0.
+ */
 typedef struct ValueSummary
 {
 	int64		n;				/* how many values */
 	int64		min;			/* undefined if n = 0, as max is */
 	int64		max;
 	ValueSum	sum;
+	ValueMoments moments;
+	const FloatTotals *floats;	/* of floats, where they are wanted; else NULL */
 } ValueSummary;
 
 /*
@@ -55,10 +61,22 @@ extern AggregateResult *aggregate_result_make(const Aggref *aggref, const Aggreg
 											  PlanState *parent, const SortContext *context);
 
 /*
- * Sets the labels of a call that wants an enum's values in order (enum_order): the values given
- * below are their ranks.  The labels are the caller's, and must live as long as the execution.
+ * Sets what the values given below stand for, before the first execution, unless they are values of
+ * the answer's kind.  The domain is the caller's.
  */
-extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels);
+extern void aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain);
+
+/*
+ * Has the values given below be Datums of the dictionary's type in place of its numbers, or not,
+ * of an answer whose column has numbers.
+ */
+extern void aggregate_result_take_datums(AggregateResult *result, bool datums);
+
+/*
+ * Sets the order of the dictionary whose ranks the values given below are, of an answer that wants
+ * ranks: after aggregate_result_prepare, and again when the dictionary has other values.
+ */
+extern void aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order);
 
 /*
  * Evaluates direct arguments: once for each execution, before the first group.  Without a
