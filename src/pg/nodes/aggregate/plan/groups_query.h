@@ -10,12 +10,15 @@
 
 #include "nodes/pathnodes.h"
 
+#include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/node.h"
 
 /* A grouping column or expression, as the query has it. */
 typedef struct QueryGroup
 {
-	Expr	   *expression;		/* of the target */
+	Expr	   *output;			/* as the target has it: PG 18 marks columns of grouping sets */
+	Expr	   *expression;		/* of columns of the relation */
+	Index		ref;			/* the number of its SortGroupClause */
 	Var		   *column;			/* the one column that the expression is of */
 	DerivedForm form;			/* how its values are read */
 	Oid			type;			/* by whose default operator class it is grouped */
@@ -37,6 +40,10 @@ typedef struct GroupsQuery
 	List	   *columns;		/* attribute numbers of all columns to be read */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
+	List	   *sets;			/* of GROUPING SETS, the largest first: the groups of each, as
+								 * indexes; else NIL */
+	List	   *grouping_calls; /* GroupingFuncs, different ones */
+	List	   *groupings;		/* of each, the groups, as indexes */
 	List	   *pathkeys;		/* the order in which groups come */
 	bool		looked_up;		/* the GPU may answer it without rows */
 	bool		states;			/* all of it can be answered from states (aggref_has_state) */
@@ -50,6 +57,12 @@ typedef struct GroupsQuery
  */
 extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
 							  Node *having, GroupsQuery *query);
+
+/*
+ * Whether the values of an aggregate are wanted in order: for itself or, with grouping sets,
+ * because its moments are made of values.
+ */
+extern bool groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer);
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and

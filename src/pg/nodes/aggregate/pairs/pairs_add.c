@@ -1,44 +1,13 @@
 /*
- * pairs.c
- *		PairSorter: a bag of (group, value) pairs (see pairs.h).
+ * pairs_add.c
+ *		PairSorter: a bag of (group, value) pairs, and adding to it (see pairs.h).
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/pairs/pair_file.h"
-#include "pg/nodes/aggregate/pairs/pair_rows.h"
-#include "pg/nodes/aggregate/pairs/pairs.h"
-
-/* Runs that are read from memory at once. */
-#define BLOCK_RUNS 1024
-
-struct PairSorter
-{
-	MemoryContext memory;		/* of the sorter and all that it allocates */
-	const SortContext *context;
-	ColumnKind	kind;			/* of the values; COLUMN_KIND_NONE: markers only */
-	size_t		limit;			/* bytes of memory */
-	PairCoding	coding;			/* of the pairs in memory, unless they are rows */
-	LongSorter *sorter;			/* pairs in memory, coded; NULL: they are rows */
-	PairRows   *rows;			/* where pairs need more than 64 bits; else NULL */
-	uint64		count;			/* values and markers added */
-	SorterStats flushed;		/* of the first pairs that were written to the file */
-
-	PairFile   *file;			/* NULL: nothing has been written */
-
-	/*
-	 * a batch's codes, of up to 32 bits in narrow; of the largest batch so far, so that a small
-	 * table takes little memory
-	 */
-	int			room;
-	union
-	{
-		uint64	   *codes;
-		uint32	   *narrow;
-	};
-};
+#include "pg/nodes/aggregate/pairs/pairs_state.h"
 
 /* --- the sorter */
 
@@ -47,13 +16,15 @@ new_sorter(PairSorter *pairs)
 {
 	LongSorter *sorter = MemoryContextAlloc(pairs->memory, sizeof(LongSorter));
 
-	long_sorter_init(sorter, pairs->context, pairs->coding.bits, pairs->limit);
+	long_sorter_init(sorter, pairs->context,
+					 pairs->count_bits == NOT_COUNTED ? pairs->coding.bits : 64, pairs->limit);
 	return sorter;
 }
 
-PairSorter *
-pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
-		   size_t memory_limit)
+/* Makes an empty sorter whose coding has no values yet. */
+static PairSorter *
+allocate_pairs(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+			   size_t memory_limit)
 {
 	PairSorter *pairs = palloc0_object(PairSorter);
 
@@ -63,56 +34,56 @@ pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
 	pairs->limit = memory_limit;
 	pairs->coding.groups = groups;
 	pairs->coding.values = EMPTY_KEY_RANGE;
-	/* The range of a narrow column need not be looked for where there are no groups. */
-	if (groups->code.ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
-		pairs->coding.values = *field_limits(kind);
-	pair_coding_set_bits(&pairs->coding);
-	if (pairs->coding.bits > 64)
-		pairs->rows = pair_rows_make(groups->columns, groups->code.ncolumns, memory_limit);
-	else
-		pairs->sorter = new_sorter(pairs);
+	pairs->count_bits = NOT_COUNTED;
 	return pairs;
 }
 
-/* What gives runs in order: a merge of segments, rows, or else a sorter. */
-typedef struct RunSource
-{
-	SegmentMerge *merge;		/* of segments; NULL: it is another source */
-	PairRows   *rows;			/* runs of one group; codes are values */
-	LongSorterCursor memory;	/* of a sorter, if there is neither merge nor rows */
-	uint64	   *block;			/* codes, and behind them counts, if there is no merge */
-} RunSource;
-
-/* Puts a sorter in order, and begins to read it; the block is the caller's to free. */
+/* Sets the bits of the coding, and makes what they let the pairs be kept in. */
 static void
-open_memory(RunSource *source, LongSorter *sorter)
+start_pairs(PairSorter *pairs, bool counted)
 {
-	SortError	err;
+	const GroupCode *groups = pairs->coding.groups;
 
-	memset(source, 0, sizeof(*source));
-	source->block = palloc_array(uint64, 2 * BLOCK_RUNS);
-	pg_sort_check(long_sorter_finish(sorter, &err), &err);
-	pg_sort_check(long_sorter_open_cursor(sorter, &source->memory, &err), &err);
+	pair_coding_set_bits(&pairs->coding);
+	if (pairs->coding.bits > 64)
+	{
+		pairs->rows = pair_rows_make(groups->columns, groups->code.ncolumns, pairs->limit);
+		return;
+	}
+	if (counted)
+		pairs->count_bits = Min(64 - pairs->coding.bits, COUNT_BITS_MAX);
+	pairs->sorter = new_sorter(pairs);
 }
 
-/* The next runs, valid until the next call; returns how many, 0 at the end. */
-static size_t
-next_runs(RunSource *source, const uint64 **codes, const uint64 **counts)
+PairSorter *
+pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+		   size_t memory_limit)
 {
-	uint64	   *block = source->block;
-	SortError	err;
-	size_t		n;
+	PairSorter *pairs = allocate_pairs(context, groups, kind, memory_limit);
 
-	CHECK_FOR_INTERRUPTS();
-	if (source->merge)
-		return segment_merge_next(source->merge, codes, counts);
-	*codes = block;
-	*counts = block + BLOCK_RUNS;
-	if (source->rows)
-		return pair_rows_runs(source->rows, block, block + BLOCK_RUNS, BLOCK_RUNS);
-	pg_sort_check(long_sorter_cursor_runs(&source->memory, block, block + BLOCK_RUNS, BLOCK_RUNS,
-										  &n, &err), &err);
-	return n;
+	/* The range of a narrow column need not be looked for where there are no groups. */
+	if (groups->code.ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
+		pairs->coding.values = *field_limits(kind);
+	start_pairs(pairs, false);
+	return pairs;
+}
+
+PairSorter *
+pairs_make_counted(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+				   const KeyRange *values, size_t memory_limit)
+{
+	PairSorter *pairs = allocate_pairs(context, groups, kind, memory_limit);
+
+	pairs->coding.values = *values;
+	pairs->coding.markers = PAIR_MARKERS;
+	start_pairs(pairs, true);
+	return pairs;
+}
+
+KeyRange
+pairs_values(const PairSorter *pairs)
+{
+	return pairs->coding.values;
 }
 
 /* Adds all runs of a source, whose codes are of a coding, to the rows. */
@@ -125,7 +96,7 @@ take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
 	size_t		n;
 	size_t		i;
 
-	while ((n = next_runs(source, &codes, &counts)) > 0)
+	while ((n = run_source_next(source, &codes, &counts)) > 0)
 		for (i = 0; i < n; i++)
 		{
 			uint64		place = pair_place(coding, codes[i]);
@@ -139,9 +110,8 @@ take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
 	group_values_free(&group);
 }
 
-/* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
-static void
-write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
+void
+pairs_write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
 	SegmentWriter *writer;
@@ -153,8 +123,8 @@ write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 	if (pairs->file == NULL)
 		pairs->file = pair_file_make();
 	writer = pair_file_begin(pairs->file, coding);
-	open_memory(&source, sorter);
-	while ((n = next_runs(&source, &codes, &counts)) > 0)
+	run_source_open_memory(&source, sorter, pairs->count_bits);
+	while ((n = run_source_next(&source, &codes, &counts)) > 0)
 		segment_write(writer, codes, counts, n);
 	pfree(source.block);
 	pair_file_end(pairs->file, writer);
@@ -181,7 +151,7 @@ write_much(PairSorter *pairs, const PairCoding *coding)
 	if (long_sorter_memory(pairs->sorter) <= Max(pairs->limit, LONG_SORTER_MEMORY_MIN) / 8)
 		return;
 	if (long_sorter_count(pairs->sorter) > 0)
-		write_segment(pairs, pairs->sorter, coding);
+		pairs_write_segment(pairs, pairs->sorter, coding);
 	long_sorter_reset(pairs->sorter);
 }
 
@@ -207,8 +177,8 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 		pairs->sorter = new_sorter(pairs);
 		if (long_sorter_count(sorter) > 0)
 		{
-			open_memory(&source, sorter);
-			while ((n = next_runs(&source, &codes, &counts)) > 0)
+			run_source_open_memory(&source, sorter, pairs->count_bits);
+			while ((n = run_source_next(&source, &codes, &counts)) > 0)
 			{
 				pair_recode(&recoding, source.block, n);
 				pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
@@ -243,7 +213,7 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 	pairs->sorter = NULL;
 	if (long_sorter_count(sorter) > 0)
 	{
-		open_memory(&source, sorter);
+		run_source_open_memory(&source, sorter, pairs->count_bits);
 		take_to_rows(pairs, old, &source);
 		pfree(source.block);
 	}
@@ -266,7 +236,7 @@ pairs_limit_memory(PairSorter *pairs, size_t memory_limit)
 	long_sorter_limit_memory(pairs->sorter, memory_limit);
 	if (long_sorter_memory(pairs->sorter) > Max(memory_limit, LONG_SORTER_MEMORY_MIN) &&
 		long_sorter_count(pairs->sorter) > 0)
-		write_segment(pairs, pairs->sorter, &pairs->coding);
+		pairs_write_segment(pairs, pairs->sorter, &pairs->coding);
 }
 
 void
@@ -316,7 +286,7 @@ add_codes(PairSorter *pairs, int n)
 		pg_sort_check(long_sorter_add(pairs->sorter, pairs->codes, n, &err), &err);
 	pairs->count += n;
 	if (long_sorter_is_full(pairs->sorter))
-		write_segment(pairs, pairs->sorter, &pairs->coding);
+		pairs_write_segment(pairs, pairs->sorter, &pairs->coding);
 }
 
 static KeyRange
@@ -474,7 +444,7 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 	pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
 	pfree(places);
 	if (long_sorter_is_full(pairs->sorter))
-		write_segment(pairs, pairs->sorter, &pairs->coding);
+		pairs_write_segment(pairs, pairs->sorter, &pairs->coding);
 	return true;
 }
 
@@ -506,6 +476,70 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 			pairs->codes[i] = code;
 	}
 	add_codes(pairs, nrows);
+}
+
+static void
+put_counted(PairSorter *pairs, const uint64 *keys, size_t n)
+{
+	SortError	err;
+
+	pg_sort_check(long_sorter_add(pairs->sorter, keys, n, &err), &err);
+	if (long_sorter_is_full(pairs->sorter))
+		pairs_write_segment(pairs, pairs->sorter, &pairs->coding);
+}
+
+/* Adds runs of one group, or of markers, in keys of a counted sorter. */
+static void
+add_counted(PairSorter *pairs, uint64 group, int marker, const int64 *values, const int64 *counts,
+			size_t n)
+{
+	int			bits = pairs->count_bits;
+	uint64		most = bits > 0 ? (UINT64CONST(1) << bits) - 1 : 1;
+	uint64		offset = pair_value_offset(&pairs->coding) -
+	(uint64) column_kind_bias(pairs->kind);
+	uint64		keys[BLOCK_RUNS];
+	size_t		nkeys = 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		place = values ? offset + (uint64) values[i] : (uint64) marker;
+		uint64		code = pair_code(&pairs->coding, group, place);
+		uint64		left;
+		uint64		some;
+
+		for (left = (uint64) counts[i]; left > 0; left -= some)
+		{
+			if (nkeys == BLOCK_RUNS)
+			{
+				put_counted(pairs, keys, nkeys);
+				nkeys = 0;
+			}
+			some = Min(left, most);
+			keys[nkeys++] = bits > 0 ? code << bits | some : code;
+		}
+		pairs->count += (uint64) counts[i];
+	}
+	put_counted(pairs, keys, nkeys);
+}
+
+void
+pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const int64 *values,
+				const int64 *counts, size_t n)
+{
+	int64		bias = column_kind_bias(pairs->kind);
+	size_t		i;
+
+	if (pairs->rows == NULL)
+	{
+		add_counted(pairs, group_code_of(pairs->coding.groups, group), marker, values, counts, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+	{
+		pair_rows_add(pairs->rows, group, marker, values ? values[i] - bias : 0, counts[i]);
+		pairs->count += (uint64) counts[i];
+	}
 }
 
 uint64
@@ -543,238 +577,4 @@ pairs_free(PairSorter *pairs)
 	if (pairs->file)
 		pair_file_free(pairs->file);
 	pfree(pairs);
-}
-
-/* --- reading */
-
-/*
- * The most runs that are read ahead to count the rows of a group.  Beyond these the rest of the
- * group is read twice, so that memory does not depend on how large it is.
- */
-#define AHEAD_RUNS (16 * BLOCK_RUNS)
-
-struct PairCursor
-{
-	PairSorter *pairs;
-	RunSource	source;			/* of further runs */
-
-	const GroupValues *group;	/* NULL at the end */
-	GroupValues coded;			/* the group, if pairs are coded */
-	uint64		last_code;		/* the largest that a pair of the group can have */
-	int64		markers[PAIR_MARKERS];	/* of the group, if pairs are rows */
-	uint64		mask;			/* of the place in a code */
-	uint64		offset;			/* what the place lacks to be the value */
-
-	bool		more;			/* the source may have further runs */
-	size_t		room;			/* of the arrays, in runs */
-	size_t		n;				/* runs that have been read */
-	size_t		at;				/* the first of them that has not been taken */
-	uint64	   *codes;			/* of the runs; if pairs are rows, their values */
-	uint64	   *counts;
-	int64	   *values;			/* of the runs that have been taken last */
-};
-
-/* Appends the next runs of the source to the runs that have been read. */
-static void
-read_more(PairCursor *cursor)
-{
-	const uint64 *codes;
-	const uint64 *counts;
-	size_t		n = next_runs(&cursor->source, &codes, &counts);
-
-	if (cursor->n + n > cursor->room)
-	{
-		cursor->room = cursor->n + n;
-		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
-		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
-		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
-	}
-	memcpy(cursor->codes + cursor->n, codes, n * sizeof(uint64));
-	memcpy(cursor->counts + cursor->n, counts, n * sizeof(uint64));
-	cursor->n += n;
-	cursor->more = n > 0;
-}
-
-/* Sees to it that there are runs that have not been taken; false at the end. */
-static bool
-fill_block(PairCursor *cursor)
-{
-	if (cursor->at < cursor->n)
-		return true;
-	cursor->at = cursor->n = 0;
-	if (cursor->more)
-		read_more(cursor);
-	return cursor->n > 0;
-}
-
-/* Reads further runs behind the runs that have not been taken. */
-static void
-read_ahead(PairCursor *cursor)
-{
-	size_t		left = cursor->n - cursor->at;
-
-	memmove(cursor->codes, cursor->codes + cursor->at, left * sizeof(uint64));
-	memmove(cursor->counts, cursor->counts + cursor->at, left * sizeof(uint64));
-	cursor->at = 0;
-	cursor->n = left;
-	read_more(cursor);
-}
-
-/* Counts what is left of the group in the source, which is where it was afterwards. */
-static int64
-count_behind(PairCursor *cursor)
-{
-	RunSource	source = cursor->source;
-	const uint64 *codes;
-	const uint64 *counts;
-	int64		count = 0;
-	size_t		n;
-	size_t		i;
-
-	if (source.merge)
-		source.merge = segment_merge_copy(source.merge);
-	if (source.rows)
-		pair_rows_mark(source.rows);
-	do
-	{
-		n = next_runs(&source, &codes, &counts);
-		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
-			count += (int64) counts[i];
-	} while (n > 0 && i == n);
-	if (source.rows)
-		pair_rows_restore(source.rows);
-	if (source.merge)
-		segment_merge_free(source.merge);
-	return count;
-}
-
-static void
-start_group(PairCursor *cursor)
-{
-	const PairCoding *coding = &cursor->pairs->coding;
-	uint64		group;
-
-	if (cursor->source.rows)
-	{
-		cursor->group = pair_rows_next_group(cursor->source.rows, cursor->markers);
-		cursor->more = cursor->group != NULL;
-		return;
-	}
-	if (!fill_block(cursor))
-	{
-		cursor->group = NULL;
-		return;
-	}
-	group = pair_group(coding, cursor->codes[cursor->at]);
-	group_code_values(coding->groups, group, &cursor->coded);
-	cursor->group = &cursor->coded;
-	cursor->last_code = pair_code(coding, group, cursor->mask);
-}
-
-/* Where pairs have been written, memory is written as well: one merge then has all. */
-PairCursor *
-pairs_open(PairSorter *pairs)
-{
-	const PairCoding *coding = &pairs->coding;
-	PairCursor *cursor = palloc0_object(PairCursor);
-
-	cursor->pairs = pairs;
-	cursor->room = BLOCK_RUNS;
-	cursor->codes = palloc_array(uint64, cursor->room);
-	cursor->counts = palloc_array(uint64, cursor->room);
-	cursor->values = palloc_array(int64, cursor->room);
-	cursor->offset = (uint64) column_kind_bias(pairs->kind);
-	cursor->mask = cursor->last_code = PG_UINT64_MAX;
-	cursor->more = true;
-	if (pairs->rows)
-	{
-		pair_rows_finish(pairs->rows);
-		cursor->source.rows = pairs->rows;
-		cursor->source.block = palloc_array(uint64, 2 * BLOCK_RUNS);
-		start_group(cursor);
-		return cursor;
-	}
-	cursor->coded = group_values_make(coding->groups->code.ncolumns);
-	cursor->offset -= pair_value_offset(coding);
-	cursor->mask = pair_place(coding, PG_UINT64_MAX);
-	if (pairs->file)
-	{
-		if (long_sorter_count(pairs->sorter) > 0)
-			write_segment(pairs, pairs->sorter, coding);
-		long_sorter_reset(pairs->sorter);
-		cursor->source.merge = pair_file_open(pairs->file, coding);
-	}
-	else
-		open_memory(&cursor->source, pairs->sorter);
-	start_group(cursor);
-	return cursor;
-}
-
-const GroupValues *
-pairs_group(const PairCursor *cursor)
-{
-	return cursor->group;
-}
-
-int64
-pairs_group_count(PairCursor *cursor)
-{
-	int64		count = 0;
-	size_t		i;
-
-	for (i = 0; i < PAIR_MARKERS; i++)
-		count += cursor->markers[i];
-	if (!fill_block(cursor))
-		return count;
-	while (cursor->more && cursor->codes[cursor->n - 1] <= cursor->last_code &&
-		   cursor->n - cursor->at < AHEAD_RUNS)
-		read_ahead(cursor);
-	for (i = cursor->at; i < cursor->n && cursor->codes[i] <= cursor->last_code; i++)
-		count += (int64) cursor->counts[i];
-	if (i == cursor->n && cursor->more)
-		count += count_behind(cursor);
-	return count;
-}
-
-/* Rows have given their markers with the group.  Of codes, markers are the group's first. */
-void
-pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
-{
-	const PairCoding *coding = &cursor->pairs->coding;
-
-	memcpy(markers, cursor->markers, PAIR_MARKERS * sizeof(int64));
-	if (cursor->source.rows == NULL && coding->markers > 0)
-		while (fill_block(cursor) && cursor->codes[cursor->at] <= cursor->last_code &&
-			   pair_place_is_marker(coding, pair_place(coding, cursor->codes[cursor->at])))
-		{
-			markers[pair_place(coding,
-							   cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
-			cursor->at++;
-		}
-}
-
-size_t
-pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
-{
-	size_t		first;
-	size_t		i;
-
-	if (cursor->group == NULL)
-		return 0;
-	if (!fill_block(cursor) || cursor->codes[cursor->at] > cursor->last_code)
-	{
-		start_group(cursor);
-		return 0;
-	}
-	first = cursor->at;
-	if (cursor->codes[cursor->n - 1] <= cursor->last_code)
-		cursor->at = cursor->n;
-	else
-		while (cursor->codes[cursor->at] <= cursor->last_code)
-			cursor->at++;
-	for (i = first; i < cursor->at; i++)
-		cursor->values[i] = (int64) ((cursor->codes[i] & cursor->mask) + cursor->offset);
-	*values = &cursor->values[first];
-	*counts = (const int64 *) &cursor->counts[first];
-	return cursor->at - first;
 }
