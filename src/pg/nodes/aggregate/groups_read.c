@@ -295,7 +295,7 @@ begin_rows(GroupsState *node)
 	size_t		limit = node->memory_limit;
 
 	/* The other half is for what is written to shared memory (read_and_exchange). */
-	if (node->parallel.shared)
+	if (node->parallel.shared && !node->parallel.partial)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
@@ -407,7 +407,7 @@ groups_read_start(GroupsState *node)
 	else
 		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
 	begin_derived(node);
-	if (node->parallel.shared && !node->states)
+	if (node->parallel.shared && !node->states && !node->parallel.partial)
 		read_and_exchange(node);
 	else
 		read_rows(node);

@@ -10,7 +10,9 @@
  * these, as an Agg's.
  *
  * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
- * groups are partial there: each process returns its states, for core's Finalize Aggregate.
+ * groups are partial there: each process returns its states, for core's Finalize Aggregate.  Groups
+ * of numbers, which mean something to one process only, are partial as well: each process returns
+ * what it knows of its groups.
  *
  * custom_plans are a SeqScan of each table to be read (see sources.h).
  */
@@ -36,6 +38,8 @@ typedef enum GroupsPlanList
 								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
+	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
+								 * share of the rows */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
