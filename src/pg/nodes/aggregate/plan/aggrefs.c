@@ -344,7 +344,7 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
 	answer->form = DERIVED_VALUES;
-	answer->kind = column_kind(exprType((const Node *) expression));
+	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
 }
 
@@ -492,6 +492,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			answer->needs = AGGREGATE_NEEDS_RUNS;
 		return find_values_order(answer);
 	}
+	/* Numbers of a dictionary can be counted, and neither added up nor combined. */
+	if (answer->kind == COLUMN_KIND_NONE && answer->function != AGGREGATE_FUNCTION_COUNT)
+		return false;
 	answer->distinct = aggref->aggdistinct != NIL;
 	if (answer->distinct)
 	{

@@ -28,6 +28,7 @@ typedef struct QueryGroup
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
+	PlannerInfo *root;
 	Index		rti;			/* the relation */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
@@ -49,11 +50,14 @@ typedef struct GroupsQuery
 
 /*
  * Notes what target and HAVING ask of the groups (UPPERREL_GROUP_AGG) or of the different rows
- * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for rti, and states, which
- * must be true.  Returns false if the node does not answer all of it.
+ * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for root, rti, and states,
+ * which must be true.  Returns false if the node does not answer all of it.
  */
-extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
-							  Node *having, GroupsQuery *query);
+extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having,
+							  GroupsQuery *query);
+
+/* Whether a column is read in this way. */
+extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
  * Whether expressions are of groups and aggregates alone: of what core expects of a partial
