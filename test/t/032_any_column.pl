@@ -259,7 +259,7 @@ sub settings
 {
 	my %set = (work_mem => weighted('64kB' => 4, '64MB' => 3, '512kB' => 1), hash_mem_multiplier => pick(1, 2));
 
-	%set = (%set, max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1)) if chance(0.2);
+	%set = (%set, max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1)) if chance(0.35);
 	$set{ pick(qw(enable_hashagg enable_sort)) } = 'off' if chance(0.2);
 	return join('; ', map { "SET $_ = '$set{$_}'" } sort keys %set);
 }
@@ -275,6 +275,24 @@ my ($n, $with) = ($explained{groups} // 0, $used{groups} // 0);
 diag($runner->summary . sprintf('; %d of %d planned with HpSort Aggregate', $with, $n));
 $runner->ok_all($queries, $only);
 cmp_ok($with, '>=', $n * 0.6, 'most of the queries get the node') if !$only && $queries >= 300;
+
+# --- Plans, rights
+
+sub plan_of { return $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET hpsort.debug_aggregate = force; EXPLAIN (COSTS OFF) $_[0]"); }
+
+like(plan_of('SELECT tx, count(*), sum(x), min(y) FROM many GROUP BY tx'), qr/Finalize HashAggregate.*Gather.*Parallel Custom Scan \(HpSort Aggregate\).*PARTIAL sum\(x\)/s, 'core puts together groups of numbers');
+like(plan_of('SELECT DISTINCT tx FROM many'), qr/HashAggregate.*Gather.*Parallel Custom Scan \(HpSort Aggregate\)/s, 'also different values');
+unlike(plan_of('SELECT tx, avg(x) FROM many GROUP BY tx'), qr/Parallel Custom Scan \(HpSort Aggregate\)/, 'but no states that are not results');
+unlike(plan_of('SELECT nu, x, count(*) FROM few GROUP BY nu, x'), qr/HpSort Aggregate/, 'which of equal values is returned depends on the group');
+unlike(plan_of('SELECT pg_column_size(tx), count(*) FROM few GROUP BY 1'), qr/HpSort Aggregate/, 'no expressions of how values are stored');
+
+my ($status, $out, $error);
+$node->safe_psql('postgres', 'CREATE ROLE reader; GRANT SELECT ON few TO reader; REVOKE EXECUTE ON FUNCTION texteq(text, text) FROM PUBLIC');
+for my $mode (qw(forbid force))
+{
+	($status, $out, $error) = $node->psql('postgres', "SET hpsort.debug_aggregate = $mode; SET ROLE reader; SELECT tx, count(*) FROM few GROUP BY tx");
+	like($error, qr/permission denied for function texteq/, "$mode: equality is the user's to call");
+}
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

@@ -371,6 +371,8 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 										 ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
 	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
+	node->parallel.partial =
+		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
 	describe_groups(node);
 	describe_outputs(node);
 	describe_sets(node);

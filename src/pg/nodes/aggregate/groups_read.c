@@ -273,7 +273,7 @@ begin_rows(GroupsState *node)
 	 * The other half is for what is written to shared memory (read_and_exchange), or for other
 	 * grouping sets.
 	 */
-	if (node->parallel.shared || node->sets)
+	if ((node->parallel.shared && !node->parallel.partial) || node->sets)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
@@ -390,7 +390,7 @@ groups_read_start(GroupsState *node)
 	else
 		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
 	begin_derived(node);
-	if (node->parallel.shared && !node->states)
+	if (node->parallel.shared && !node->states && !node->parallel.partial)
 		read_and_exchange(node);
 	else
 		read_rows(node);

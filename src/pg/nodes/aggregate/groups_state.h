@@ -57,6 +57,7 @@ typedef struct GroupsParallel
 {
 	GroupsShared *shared;		/* in dynamic shared memory; NULL again when that ends */
 	GroupsDescription description;	/* what groups and sources are; set in all plans */
+	bool		partial;		/* there is no exchange: core puts groups together */
 	GroupsExchange *exchange;	/* NULL as well where core's Finalize Aggregate gets states */
 } GroupsParallel;
 

@@ -631,6 +631,30 @@ aggref_adds_floats(const AggregateAnswer *answer)
 		answer->function != AGGREGATE_FUNCTION_MIN && answer->function != AGGREGATE_FUNCTION_MAX;
 }
 
+/* Whether a function's state is its result. */
+static bool
+is_own_state(const Aggref *aggref, AggregateFunction function)
+{
+	switch (function)
+	{
+		case AGGREGATE_FUNCTION_COUNT_ROWS:
+		case AGGREGATE_FUNCTION_COUNT:
+		case AGGREGATE_FUNCTION_SUM:
+		case AGGREGATE_FUNCTION_MIN:
+		case AGGREGATE_FUNCTION_MAX:
+			return aggref->aggtranstype == aggref->aggtype;
+		default:
+			return false;
+	}
+}
+
+bool
+aggref_is_partial(const Aggref *aggref, const AggregateAnswer *answer)
+{
+	return is_own_state(aggref, answer->function) && !answer->distinct &&
+		!aggref_adds_floats(answer);
+}
+
 bool
 aggref_may_be_answered(const Aggref *aggref)
 {
@@ -646,7 +670,8 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (answer->function == AGGREGATE_FUNCTION_NONE)
 		answer->function = own_function(aggref);
 	if (answer->function == AGGREGATE_FUNCTION_NONE || DO_AGGSPLIT_COMBINE(aggref->aggsplit) ||
-		(DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit) && !aggref_has_state(answer)) ||
+		(DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit) && !aggref_has_state(answer) &&
+		 !is_own_state(aggref, answer->function)) ||
 		aggref->agglevelsup != 0 || aggref->aggvariadic)
 		return false;
 	switch (answer->function)

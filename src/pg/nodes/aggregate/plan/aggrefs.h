@@ -135,6 +135,13 @@ aggref_has_numbers(const AggregateAnswer *answer)
 	return answer->read == READ_EQUAL || answer->read == READ_IDENTICAL;
 }
 
+/*
+ * Whether the result of an answer for some of the rows is what a partial call returns for them, so
+ * that core's Finalize Aggregate can put several together: of sums of floats that depends on the
+ * order of the rows.
+ */
+extern bool aggref_is_partial(const Aggref *aggref, const AggregateAnswer *answer);
+
 /* The quick way out, without catalogs: false for most functions that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);
 

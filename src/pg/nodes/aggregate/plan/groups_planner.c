@@ -125,6 +125,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 									  describe_groups(query), query->aggregate_filters);
 	path->custom_private = lappend(path->custom_private, query->sets);
 	path->custom_private = lappend(path->custom_private, query->groupings);
+	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
 	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;
@@ -540,7 +541,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || groups_query_is_serial(query) || limit_may_change(root))
+	if (workers == 0 || limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);
@@ -588,6 +589,75 @@ make_partial_path(PlannerInfo *root, const GroupsQuery *query,
 									&extra->agg_final_costs, 1);
 }
 
+/*
+ * Sets the aggregates of *partial to those of query as partial calls; false if one of them cannot
+ * be put together by core of what the node returns.
+ */
+static bool
+make_partial_aggregates(const GroupsQuery *query, GroupsQuery *partial)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	partial->aggregates = NIL;
+	forboth(lc, query->aggregates, lc2, query->answers)
+	{
+		Aggref	   *aggref = copyObject(lfirst_node(Aggref, lc));
+
+		if (!aggref_is_partial(aggref, lfirst(lc2)))
+			return false;
+		mark_partial_aggref(aggref, AGGSPLIT_INITIAL_SERIAL);
+		partial->aggregates = lappend(partial->aggregates, aggref);
+	}
+	return true;
+}
+
+/*
+ * Core's Finalize Aggregate, or for DISTINCT a hash aggregation, over Gather over nodes that return
+ * the groups of their shares of the rows; NULL if there are no workers for it, or if core does not
+ * put groups together by hashing.  extra is NULL for DISTINCT.
+ */
+static Path *
+make_partial_groups_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
+						 RelOptInfo *output_rel, PathTarget *target, const AggregateInput *input,
+						 int workers, const GroupPathExtraData *extra, double ngroups)
+{
+	GroupsQuery partial = *query;
+	RelOptInfo *rel = output_rel;
+	List	   *clauses = extra ? compat_group_clause(root) : compat_distinct_clause(root);
+	PathTarget *partial_target = target;
+	CustomPath *path;
+	Path	   *gather;
+	double		processes = workers + (parallel_leader_participation ? 1 : 0);
+	double		groups;
+	double		rows;
+
+	if (workers == 0 || limit_may_change(root) || !enable_hashagg || clauses == NIL ||
+		!grouping_is_hashable(clauses) || !make_partial_aggregates(query, &partial))
+		return NULL;
+	if (extra)
+	{
+		if ((extra->flags & GROUPING_CAN_PARTIAL_AGG) == 0 || !extra->partial_costs_set)
+			return NULL;
+		rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, output_rel->relids);
+		partial_target = rel->reltarget;
+		if (partial_target->exprs == NIL || !groups_query_computes(query, partial_target->exprs))
+			return NULL;
+	}
+
+	partial.partial = true;
+	path = make_path(&partial, rel, partial_target, input, workers, NULL);
+	groups = Min(ngroups, input_rel->rows / processes);
+	cost_reading(root, &partial, input, path, groups, workers);
+	cost_groups(path, &partial, groups, clamp_row_est(groups));
+	rows = clamp_row_est(groups * processes);
+	gather = (Path *) create_gather_path(root, rel, &path->path, partial_target, NULL, &rows);
+	return (Path *) create_agg_path(root, output_rel, gather, target, AGG_HASHED,
+									extra ? AGGSPLIT_FINAL_DESERIAL : AGGSPLIT_SIMPLE, clauses,
+									extra ? (List *) extra->havingQual : NIL,
+									extra ? &extra->agg_final_costs : NULL, ngroups);
+}
+
 void
 groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 						 RelOptInfo *output_rel, const GroupPathExtraData *extra)
@@ -630,6 +700,9 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		workers = Max(aggregate_input_workers(&input, input_rel), 0);
 	if (query.states)
 		parallel = make_partial_path(root, &query, output_rel, &input, workers, extra);
+	else if (groups_query_is_serial(&query))
+		parallel = make_partial_groups_path(root, &query, input_rel, output_rel, target, &input,
+											workers, extra, ngroups);
 	else
 		parallel = make_parallel_path(root, &query, input_rel, output_rel, target, &input, workers,
 									  having, ngroups, rows);

@@ -267,6 +267,22 @@ is_not_answered(Node *node, void *arg)
 	return expression_tree_walker(node, is_not_answered, arg);
 }
 
+/* Stops at a column that is neither in an aggregate nor in a group. */
+static bool
+is_not_computed(Node *node, void *arg)
+{
+	if (node == NULL || IsA(node, Aggref) || find_group((const GroupsQuery *) arg, node))
+		return false;
+	return IsA(node, Var) || IsA(node, PlaceHolderVar) ||
+		expression_tree_walker(node, is_not_computed, arg);
+}
+
+bool
+groups_query_computes(const GroupsQuery *query, List *expressions)
+{
+	return !is_not_computed((Node *) expressions, unconstify(GroupsQuery *, query));
+}
+
 /* The group that a path key is of; NULL if it is of none, or not of the type's own order. */
 static QueryGroup *
 group_of_pathkey(GroupsQuery *query, PathKey *pathkey)

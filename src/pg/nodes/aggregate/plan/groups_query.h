@@ -50,6 +50,7 @@ typedef struct GroupsQuery
 	List	   *groupings;		/* of each, the groups, as indexes */
 	List	   *pathkeys;		/* the order in which groups come */
 	bool		looked_up;		/* the GPU may answer it without rows */
+	bool		partial;		/* a process returns all groups of its share of the rows */
 	bool		states;			/* all of it can be answered from states (aggref_has_state) */
 	bool		needs_states;	/* some of it is not answered in another way */
 } GroupsQuery;
@@ -66,8 +67,14 @@ extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node 
 extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
- * Whether one process must read all rows: the number of a value, the first of equal floats, and
- * sums of floats in the order of the rows are different in each.
+ * Whether expressions are of groups and aggregates alone: of what core expects of a partial
+ * aggregation columns are left where one grouping expression is selected twice.
+ */
+extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
+
+/*
+ * Whether processes that share the rows cannot exchange groups: the number of a value, the first of
+ * equal floats, and sums of floats in the order of the rows are different in each.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 

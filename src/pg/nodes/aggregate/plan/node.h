@@ -10,7 +10,9 @@
  * HAVING (plan.qual) are computed from these, as an Agg's.
  *
  * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
- * groups are partial there: each process returns its states, for core's Finalize Aggregate.
+ * groups are partial there: each process returns its states, for core's Finalize Aggregate.  Groups
+ * of numbers, which mean something to one process only, are partial as well: each process returns
+ * what it knows of its groups.
  *
  * custom_plans are a SeqScan of each table to be read (see sources.h).
  */
@@ -39,6 +41,8 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
 								 * columns; NIL: all columns are the only set */
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
+	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
+								 * share of the rows */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
