@@ -49,6 +49,9 @@ extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
 
+/* Ends an execution, and gives its memory back, before dictionary_begin begins another one. */
+extern void dictionary_end(Dictionary *dictionary);
+
 /*
  * Sets *result to the number of a value, which is copied if it is new.  Returns false if there is
  * no room for it; *result is then its hash.  Leaves memory in the current memory context.
@@ -71,6 +74,12 @@ extern size_t dictionary_size(const Dictionary *dictionary);
  * A batch needs something in place of a value that is refused.  It gets a negative number, which
  * means this value until dictionary_forget_refused is called; equal values may get several.
  */
+
+/*
+ * Whether a dictionary may refuse all further values of batches, without looking for them, once
+ * most values are new: for a column whose numbers only save work.  At first it may not.
+ */
+extern void dictionary_may_give_up(Dictionary *dictionary, bool may);
 
 /*
  * Writes to numbers those of n values, which lie in a page at data[i] + offset, and 0 where that is

@@ -62,6 +62,7 @@ groups_read_free(GroupsState *node)
 		groups_exchange_end(node->parallel.exchange);
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
+	groups_free_late(node);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
@@ -154,48 +155,21 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/* Whether a batch is that of a grouping column. */
-static bool
-is_of_group(const GroupsState *node, int batch)
-{
-	int			g;
-
-	for (g = 0; g < node->ngroups; g++)
-		if (node->groups[g].column == batch)
-			return true;
-	return false;
-}
-
-/*
- * Has sources keep their values themselves if one of a batch has no number.  Rows of a group whose
- * value has none are in none of the batches that are added.
- */
+/* Values that were refused in a batch, or copied for it, are not needed any more. */
 static void
-keep_refused_values(GroupsState *node)
-{
-	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			s;
-
-	for (s = 0; s < node->nvalue_sources; s++)
-	{
-		const ColumnDomain *domain = &node->source_domains[s];
-
-		if (domain->dictionary && !domain->datums && dictionary_nrefused(domain->dictionary) > 0 &&
-			!is_of_group(node, node->value_sources[s].column))
-			groups_keep_values(node, s);
-	}
-	MemoryContextSwitchTo(old);
-}
-
-/* Values that were refused in a batch are not needed any more. */
-static void
-forget_refused(GroupsState *node)
+forget_values(GroupsState *node)
 {
 	int			c;
 
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
-		if (node->images[c].dictionary && dictionary_nrefused(node->images[c].dictionary) > 0)
-			dictionary_forget_refused(node->images[c].dictionary);
+	{
+		ColumnImage *image = &node->images[c];
+
+		if (image->dictionary && dictionary_nrefused(image->dictionary) > 0)
+			dictionary_forget_refused(image->dictionary);
+		if (image->make)
+			datum_buffer_empty(image->arg);
+	}
 }
 
 /*
@@ -249,10 +223,10 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = take_rows(node, batches);
-		keep_refused_values(node);
+		groups_refuse_values(node, batches);
 	}
 	aggregation_add(node->aggregation, batches);
-	forget_refused(node);
+	forget_values(node);
 }
 
 /*
@@ -265,7 +239,6 @@ begin_derived(GroupsState *node)
 {
 	size_t		limit = get_hash_memory_limit();
 	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
-	size_t		numbers_limit;
 	int			nnumbered = 0;
 	MemoryContext old;
 	int			i;
@@ -274,16 +247,16 @@ begin_derived(GroupsState *node)
 		nnumbered += derived_has_numbers(node->derived.columns[i]);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		nnumbered += node->images[i].dictionary != NULL;
-	numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->derived.n - numbers_limit * nnumbered;
+	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
+	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
 
 	MemoryContextReset(node->derived.memory);
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
-		derived_begin(node->derived.columns[i], memo_limit, numbers_limit);
+		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		if (node->images[i].dictionary)
-			dictionary_begin(node->images[i].dictionary, numbers_limit);
+			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
 	MemoryContextSwitchTo(old);
 	groups_forget_ranks(node);
 }
@@ -311,6 +284,7 @@ end_rows(GroupsState *node)
 	AggregationStats stats;
 	size_t		memory;
 
+	groups_add_late(node);
 	node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);

@@ -338,6 +338,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const ValueSource *source = &aggregation->sources[s];
 	const uint8 *refused = NULL;
 	const uint8 *nulls = NULL;
+	const int32 *numbers = NULL;
 	const uint32 *groups = aggregation->groups;
 	Misses	   *misses = NULL;
 	int			i;
@@ -347,7 +348,9 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		refused = batches[source->filter].nulls;
 	if (source->column >= 0 && batches[source->column].nnulls > 0)
 		nulls = batches[source->column].nulls;
-	lists->all = refused == NULL && nulls == NULL && noutside == 0;
+	if (aggregation->values[s].leaves)
+		numbers = batches[source->column].keys;
+	lists->all = refused == NULL && nulls == NULL && numbers == NULL && noutside == 0;
 	if (lists->all)
 	{
 		lists->ninside = n;
@@ -373,6 +376,8 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			else
 				misses[groups ? groups[i] : 0].nulls++;
 		}
+		else if (numbers && numbers[i] < 0)
+			continue;
 		else if (outside)
 			lists->outside[lists->noutside++] = i;
 		else
@@ -560,6 +565,29 @@ void
 aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type)
 {
 	pairs_keep_values(aggregation->values[source].pairs, type);
+}
+
+void
+aggregation_leave_values(Aggregation *aggregation, int source)
+{
+	aggregation->values[source].leaves = true;
+}
+
+void
+aggregation_add_late(Aggregation *aggregation, int source, const ColumnBatch *batches)
+{
+	int			column = aggregation->sources[source].column;
+	int			n = (int) batches[column].n;
+	const uint64 *codes = NULL;
+
+	/* The layout has the groups: their rows have been added. */
+	if (aggregation->ncolumns > 0 && aggregation->layout.code.bits <= 64)
+	{
+		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
+		codes = aggregation->codes;
+	}
+	pairs_add(aggregation->values[source].pairs, batches, column, codes, NULL, n);
+	note_memory(aggregation);
 }
 
 void

@@ -42,6 +42,7 @@ typedef struct SourceValues
 	 * one without a value is a marker.  NULL until needed.
 	 */
 	PairSorter *pairs;
+	bool		leaves;			/* negative numbers are left out: their values come late */
 	PairCursor *cursor;			/* of pairs, when the aggregation has been opened */
 
 	/* Where totals of floats are wanted, the values of groups outside of the window, numbered. */

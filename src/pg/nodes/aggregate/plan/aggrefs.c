@@ -328,7 +328,6 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			collation = exprCollation((const Node *) expression);
 	Var		   *column = plain_column(expression);
-	bool		identical;
 
 	if (expression_columns(expression, rti) == NIL)
 		return false;
@@ -339,13 +338,13 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 		if (answer->kind != COLUMN_KIND_NONE)
 			return true;
-		identical = dictionary_equal_is_identical(getBaseType(column->vartype), column->vartypmod,
-												  collation);
-		answer->read = identical ? READ_IDENTICAL : READ_EQUAL;
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype),
+													 column->vartypmod, collation) ?
+			READ_IDENTICAL : READ_EQUAL;
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
 	answer->form = DERIVED_VALUES;
-	answer->kind = column_kind(exprType((const Node *) expression));
+	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
 }
 

@@ -22,8 +22,8 @@ typedef struct RowSpill RowSpill;
 
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
- * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary,
- * whose values are kept in place of these; NULL: none.  memory_limit is bytes that all of the
+ * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
+ * Datums, in place of which values are kept; NULL: none.  memory_limit is bytes that all of the
  * caller's work may take; the buffers of the files are a small part of it.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
@@ -43,6 +43,9 @@ extern void row_spill_refuse(RowSpill *spill, size_t row, uint32 hash);
  * next call of this function or row_spill_read.
  */
 extern const ColumnBatch *row_spill_divide(RowSpill *spill, const ColumnBatch *batches);
+
+/* Writes the rows of a batch that are refused; the batch keeps all of its rows. */
+extern void row_spill_write(RowSpill *spill, const ColumnBatch *batches);
 
 /* Begins to read a partition, and closes the one before; false if there is none left. */
 extern bool row_spill_next(RowSpill *spill);
