@@ -186,6 +186,13 @@ numeric_unit_value(NumericUnit unit, const char *stored)
 	return value;
 }
 
+/* Compares as a btree's operator class does. */
+static int
+numeric_cmp_to(Datum a, Datum b)
+{
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, a, b));
+}
+
 int64
 numeric_unit_ceil(NumericUnit unit, Datum value, bool *between)
 {
@@ -198,15 +205,14 @@ numeric_unit_ceil(NumericUnit unit, Datum value, bool *between)
 		*between = false;
 		return powers[unit.digits];
 	}
-	if (numeric_is_inf(DatumGetNumeric(value)))
-		return DatumGetInt32(DirectFunctionCall2(numeric_cmp, value, most)) > 0 ?
-			powers[unit.digits] : -powers[unit.digits];
-	value = DirectFunctionCall2(numeric_mul, value,
-								NumericGetDatum(int64_to_numeric(powers[unit.scale])));
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, value, most)) >= 0)
+	/* Of a value that is too large already, the product may be too large for a numeric. */
+	if (numeric_cmp_to(value, most) < 0 &&
+		numeric_cmp_to(DirectFunctionCall1(numeric_uminus, value), most) < 0)
+		value = DirectFunctionCall2(numeric_mul, value,
+									NumericGetDatum(int64_to_numeric(powers[unit.scale])));
+	if (numeric_cmp_to(value, most) >= 0)
 		return powers[unit.digits];
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, DirectFunctionCall1(numeric_uminus, value),
-										  most)) >= 0)
+	if (numeric_cmp_to(DirectFunctionCall1(numeric_uminus, value), most) >= 0)
 		return -powers[unit.digits];
 	integer = DirectFunctionCall1(numeric_ceil, value);
 	*between = !DatumGetBool(DirectFunctionCall2(numeric_eq, integer, value));
