@@ -56,40 +56,42 @@ stored_datum(const RowColumn *column, Datum value)
 	return (const char *) at;
 }
 
-/* Describes column->attnum, but for its offset.  image and keys: as in ColumnScan. */
+/* The kind of a column of which a scan wants this image; COLUMN_KIND_NONE if it is not read. */
+static ColumnKind
+kind_of_column(const ColumnImage *image, Form_pg_attribute att)
+{
+	if (image->dictionary)
+		return COLUMN_KIND_NUMBER;
+	if (image->presence)
+		return COLUMN_KIND_PRESENCE;
+	if (image->make)
+		return COLUMN_KIND_IMAGE;
+	return column_value_kind(att->atttypid, att->atttypmod);
+}
+
+/*
+ * Describes column->attnum, of a kind that is not NONE unless the column is read for a condition,
+ * but for its offset.
+ */
 static void
-describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, bool keys)
+describe_column(RowColumn *column, TupleDesc desc)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, column->attnum - 1);
 	bool		missing_null;
 	Datum		missing;
 
-	if (image && image->dictionary)
-		column->kind = COLUMN_KIND_NUMBER;
-	else if (image && image->presence)
-		column->kind = COLUMN_KIND_PRESENCE;
-	else if (image && image->make)
-		column->kind = COLUMN_KIND_IMAGE;
-	else
-		column->kind = column_value_kind(att->atttypid, att->atttypmod);
-	if (column->kind == COLUMN_KIND_NONE)
+	if (column->kind == COLUMN_KIND_NONE && column->condition == NULL)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
-	column->wide = !keys && column_kind_is_wide(column->kind);
 	column->length = att->attlen;
 	column->byval = att->attbyval;
-
 	if (column->kind == COLUMN_KIND_NUMERIC)
 		numeric_unit_find(att->atttypid, att->atttypmod, &column->unit);
 
 	/* Read as 0, whatever the kind. */
 	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER ||
-		column->kind == COLUMN_KIND_PRESENCE)
-	{
-		column->image = *image;
-		column->null = palloc0(sizeof(Datum));
-	}
-	else if (column->kind == COLUMN_KIND_NUMERIC)
+		column->kind == COLUMN_KIND_PRESENCE || column->kind == COLUMN_KIND_NUMERIC ||
+		column->kind == COLUMN_KIND_NONE)
 		column->null = palloc0(sizeof(Datum));
 	else
 		column->null = stored_datum(column, column_datum(column->kind,
@@ -156,21 +158,40 @@ find_early(RowLayout *layout)
 }
 
 void
-row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
-				const ColumnImage *images, bool keys)
+row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
+				const RowCondition *conditions)
 {
+	TupleDesc	desc = RelationGetDescr(scan->rel);
 	int			c;
 
 	memset(layout, 0, sizeof(*layout));
-	layout->ncolumns = ncolumns;
-	layout->columns = palloc_array(RowColumn, Max(ncolumns, 1));
-	for (c = 0; c < ncolumns; c++)
+	layout->ncolumns = scan->ncolumns + nconditions;
+	layout->columns = palloc0_array(RowColumn, Max(layout->ncolumns, 1));
+	for (c = 0; c < layout->ncolumns; c++)
 	{
-		layout->columns[c].attnum = attnums[c];
-		layout->columns[c].batch = c;
-		describe_column(&layout->columns[c], desc, images ? &images[c] : NULL, keys);
+		RowColumn  *column = &layout->columns[c];
+
+		if (c < scan->ncolumns)
+		{
+			column->attnum = scan->attnums[c];
+			column->batch = c;
+			if (scan->images)
+				column->image = scan->images[c];
+			column->kind = kind_of_column(&column->image, TupleDescAttr(desc, column->attnum - 1));
+			column->wide = !scan->keys && column_kind_is_wide(column->kind);
+		}
+		else
+		{
+			column->condition = conditions[c - scan->ncolumns].condition;
+			column->filter = conditions[c - scan->ncolumns].filter;
+			column->attnum = column->condition->attnum;
+			column->kind = column->condition->kind;
+			column->null_only = column->kind == COLUMN_KIND_NONE && !column->condition->texts;
+			column->batch = -1;
+		}
+		describe_column(column, desc);
 	}
-	qsort(layout->columns, ncolumns, sizeof(RowColumn), compare_columns);
+	qsort(layout->columns, layout->ncolumns, sizeof(RowColumn), compare_columns);
 	find_offsets(layout, desc);
 	if (layout->nfixed > 0)
 	{
@@ -184,27 +205,19 @@ row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumbe
 
 /* --- where values lie */
 
-/* A place in a row: of column attnum, which is at offset or behind some alignment. */
-typedef struct RowWalk
-{
-	HeapTupleHeader row;
-	int			attnum;
-	uintptr_t	offset;
-} RowWalk;
-
 /* Walks on to a column that the row has, and that is not NULL. */
 static pg_attribute_always_inline const char *
-walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
+walk_to(const RowLayout *layout, HeapTupleHeader row, RowPlace *place, int attnum, bool has_nulls)
 {
-	const char *data = heap_format_data(walk->row);
-	uintptr_t	offset = walk->offset;
+	const char *data = heap_format_data(row);
+	uintptr_t	offset = place->offset;
 	int			a;
 
-	for (a = walk->attnum;; a++)
+	for (a = place->attnum;; a++)
 	{
 		const WalkStep *step = &layout->steps[a - 1];
 
-		if (has_nulls && heap_format_is_null(walk->row, a))
+		if (has_nulls && heap_format_is_null(row, a))
 			continue;
 		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
 		if (step->length != -1 || data[offset] == 0)
@@ -218,77 +231,143 @@ walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
 		else
 			offset += strlen(data + offset) + 1;
 	}
-	walk->attnum = attnum;
-	walk->offset = offset;
+	place->attnum = attnum;
+	place->offset = offset;
 	return data + offset;
 }
 
-/* Finds columns first .. ncolumns - 1 of row i of a page; walk is at none behind the first. */
+/* Finds columns from .. to - 1 of row i of a page; its last place is at none behind the first. */
 static pg_attribute_always_inline void
-walk_row(RowLayout *layout, RowWalk *walk, int first, int i, bool has_nulls)
+walk_row(RowLayout *layout, NotedRows *rows, int i, int from, int to, bool has_nulls)
 {
-	int			natts = HeapTupleHeaderGetNatts(walk->row);
+	HeapTupleHeader row = rows->rows[i];
+	RowPlace	place = rows->last[i];
+	int			natts = HeapTupleHeaderGetNatts(row);
 	int			c;
 
-	for (c = first; c < layout->ncolumns; c++)
+	for (c = from; c < to; c++)
 	{
 		RowColumn  *column = &layout->columns[c];
 		const char *at;
 
 		if (unlikely(natts < column->attnum))
 			at = column->missing;
-		else if (has_nulls && heap_format_is_null(walk->row, column->attnum))
+		else if (has_nulls && heap_format_is_null(row, column->attnum))
 			at = column->null;
+		else if (column->null_only)
+			at = (const char *) row;
 		else
-			at = walk_to(layout, walk, column->attnum, has_nulls);
+			at = walk_to(layout, row, &place, column->attnum, has_nulls);
 		column->places[i] = at;
 	}
+	rows->last[i] = place;
 }
 
-/* Finds all columns in all rows noted. */
 static void
-find_places(RowLayout *layout, const NotedRows *rows)
+walk_any_row(RowLayout *layout, NotedRows *rows, int i, int from, int to)
 {
-	bool		all = layout->nfixed < layout->ncolumns;
-	int			n = all ? rows->n : rows->nwalked;
-	int			nwalked = 0;
+	if (heap_format_has_nulls(rows->rows[i]))
+		walk_row(layout, rows, i, from, to, true);
+	else
+		walk_row(layout, rows, i, from, to, false);
+}
+
+/* Sets where walking over a row begins that has the fixed columns, none of them NULL. */
+static inline void
+start_behind_fixed(const RowLayout *layout, NotedRows *rows, int i)
+{
+	RowPlace	start = {1, 0};
+
+	if (!heap_format_has_nulls(rows->rows[i]))
+	{
+		start.attnum = layout->known_attnum;
+		start.offset = layout->known_offset;
+	}
+	else if (layout->nfixed > 0)
+	{
+		start.attnum = layout->last_fixed;
+		start.offset = layout->columns[layout->nfixed - 1].offset;
+	}
+	rows->last[i] = start;
+}
+
+/* Finds the fixed columns from .. to - 1 on a page that has rows without one of them. */
+static void
+locate_fixed(RowLayout *layout, NotedRows *rows, int from, int to)
+{
+	const RowPlace first = {1, 0};
 	int			c;
 	int			i;
 	int			w;
 
-	for (c = 0; c < layout->nfixed; c++)
+	for (c = from; c < to; c++)
 		for (i = 0; i < rows->n; i++)
 			layout->columns[c].places[i] = rows->data[i] + layout->columns[c].offset;
-
-	for (w = 0; w < n; w++)
+	for (w = 0; w < rows->nwalked; w++)
 	{
-		RowWalk		walk = {.attnum = 1};
-		int			first = layout->nfixed;
-		bool		has_nulls;
-
-		i = all ? w : rows->walked[w];
-		walk.row = rows->rows[i];
-		has_nulls = heap_format_has_nulls(walk.row);
-		if (nwalked < rows->nwalked && rows->walked[nwalked] == i)
-		{
-			first = 0;
-			nwalked++;
-		}
-		else if (!has_nulls)
-		{
-			walk.attnum = layout->known_attnum;
-			walk.offset = layout->known_offset;
-		}
-		else if (layout->nfixed > 0)
-		{
-			walk.attnum = layout->last_fixed;
-			walk.offset = layout->columns[layout->nfixed - 1].offset;
-		}
-		if (has_nulls)
-			walk_row(layout, &walk, first, i, true);
-		else
-			walk_row(layout, &walk, first, i, false);
+		if (from == 0)
+			rows->last[rows->walked[w]] = first;
+		walk_any_row(layout, rows, rows->walked[w], from, to);
 	}
+}
+
+void
+rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
+{
+	int			from = rows->nlocated;
+	int			to = Min(ncolumns, layout->nfixed);
+	int			i;
+
+	if (ncolumns <= from)
+		return;
+	rows->nlocated = ncolumns;
+	if (rows->nwalked > 0 && from < to)
+		locate_fixed(layout, rows, from, to);
+	if (ncolumns <= layout->nfixed)
+		return;
+	from = Max(from, layout->nfixed);
+	for (i = 0; i < rows->n; i++)
+	{
+		/* Of a row that is walked over from the first column on, locate_fixed has been there. */
+		if (from == layout->nfixed && (rows->nwalked == 0 || rows->data[i] != layout->blank))
+			start_behind_fixed(layout, rows, i);
+		walk_any_row(layout, rows, i, from, ncolumns);
+	}
+}
+
+void
+rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
+{
+	int			c;
+	int			i;
+
+	if (n == rows->n)
+		return;
+	for (c = rows->nwalked > 0 ? 0 : layout->nfixed; c < rows->nlocated; c++)
+	{
+		const RowColumn *column = &layout->columns[c];
+
+		/* Columns of the qual have been looked at. */
+		if (column->condition == NULL || column->filter > 0)
+			for (i = 0; i < n; i++)
+				column->places[i] = column->places[kept[i]];
+	}
+	for (i = 0; i < n; i++)
+	{
+		int			from = kept[i];
+
+		rows->rows[i] = rows->rows[from];
+		rows->lines[i] = rows->lines[from];
+		rows->data[i] = rows->data[from];
+		rows->last[i] = rows->last[from];
+	}
+	rows->n = n;
+	if (rows->nwalked == 0)
+		return;
+	rows->nwalked = 0;
+	for (i = 0; i < n; i++)
+		if (rows->data[i] == layout->blank)
+			rows->walked[rows->nwalked++] = i;
 }
 
 /* --- reading them */
@@ -408,21 +487,22 @@ mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 }
 
 void
-rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
+rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches)
 {
-	bool		walk = layout->nfixed < layout->ncolumns || rows->nwalked > 0;
 	int			c;
 
-	if (walk)
-		find_places(layout, rows);
+	rows_locate(layout, rows, layout->ncolumns);
 	for (c = 0; c < layout->ncolumns; c++)
 	{
 		const RowColumn *column = &layout->columns[c];
 		ColumnBatch *batch = &batches[column->batch];
-		BatchSpace	space = column_batch_space(batch, rows->n);
+		BatchSpace	space;
 		int			nnulls = 0;
 
-		if (walk)
+		if (column->batch < 0)
+			continue;
+		space = column_batch_space(batch, rows->n);
+		if (rows_are_walked(layout, rows, c))
 		{
 			read_column(column, column->places, 0, rows->n, &space);
 			nnulls = mark_nulls(column, rows->n, space.nulls);
@@ -464,7 +544,11 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		int64		bias = column_kind_bias(column->kind);
 		int64		value = bias;	/* 0 for a NULL */
 		bool		isnull;
-		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
+		Datum		datum;
+
+		if (column->batch < 0)
+			continue;
+		datum = slot_getattr(slot, column->attnum, &isnull);
 
 		if (!isnull)
 			value = value_of_datum(column, datum);

@@ -4,7 +4,9 @@
  *
  * A page's rows are noted by row_note first, and their values read by rows_read
  * then, column by column.  The page is pinned, not necessarily locked, between the
- * two.  One column, the early one, may be read as the rows are noted, while their
+ * two.  Between the two, conditions may refuse rows (row_filter.h): their columns are found first,
+ * and rows_keep() forgets the refused rows, of which nothing behind these columns is looked at.
+ * One column, the early one, may be read as the rows are noted, while their
  * headers are waited for: of a scan of one column that takes 73 ms (see reader.c),
  * reading it afterwards makes 79.
  */
@@ -29,8 +31,11 @@ typedef struct WalkStep
 typedef struct RowColumn
 {
 	AttrNumber	attnum;
-	ColumnKind	kind;
-	int			batch;			/* index of its ColumnBatch */
+	ColumnKind	kind;			/* NONE: of a text, or null_only */
+	bool		null_only;		/* only whether it is NULL is read, for condition */
+	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
+	const FilterCondition *condition;
+	int			filter;			/* of which filter it is a condition: RowCondition.filter */
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
@@ -42,6 +47,13 @@ typedef struct RowColumn
 	const char *missing;		/* what is read of rows older than the column */
 	const char **places;		/* where a page's values lie, if not all are at offset */
 } RowColumn;
+
+/* A condition of a filter, whose column is read for it. */
+typedef struct RowCondition
+{
+	const FilterCondition *condition;
+	int			filter;			/* 0: the qual; else one more than the number of another filter */
+} RowCondition;
 
 /* The columns that are read of one table. */
 typedef struct RowLayout
@@ -58,13 +70,23 @@ typedef struct RowLayout
 	const char *blank;			/* zeros, long enough for all fixed columns */
 } RowLayout;
 
+/* A place in a row: of a column, which is at offset or behind some alignment. */
+typedef struct RowPlace
+{
+	uint16		attnum;
+	uint16		offset;
+} RowPlace;
+
 /* The rows of one page. */
 typedef struct NotedRows
 {
 	int			n;
+	int			nlocated;		/* the first columns of the layout, which have been found */
 	bool		early_read;		/* the keys of the early column are in its batch already */
 	int			nwalked;
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
+	OffsetNumber lines[MaxHeapTuplesPerPage];	/* if the caller wants them */
+	RowPlace	last[MaxHeapTuplesPerPage]; /* the last place found, of rows that are walked over */
 
 	/* Where the offsets of fixed columns count from: a row's data, or layout->blank ... */
 	const char *data[MaxHeapTuplesPerPage];
@@ -74,14 +96,41 @@ typedef struct NotedRows
 } NotedRows;
 
 /*
- * Makes *layout the layout of columns, in the current memory context.  images and keys are as in
- * ColumnScan.  column_value_kind knows the types of columns without an image.
+ * Makes *layout the layout of the columns of a scan, and of those of nconditions conditions, in
+ * the current memory context.
  */
-extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
-							const AttrNumber *attnums, const ColumnImage *images, bool keys);
+extern void row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
+							const RowCondition *conditions);
+
+/* Forgets what was noted of the page before. */
+static inline void
+rows_begin(NotedRows *rows, bool early_read)
+{
+	rows->n = rows->nlocated = rows->nwalked = 0;
+	rows->early_read = early_read;
+}
+
+/*
+ * Finds the first ncolumns columns of the layout in all rows noted.  Columns are found in their
+ * order, once each.
+ */
+extern void rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns);
+
+/*
+ * Whether column c of the layout, which has been found, is at its places; it is at its offset from
+ * the rows' data otherwise.
+ */
+static inline bool
+rows_are_walked(const RowLayout *layout, const NotedRows *rows, int c)
+{
+	return c >= layout->nfixed || rows->nwalked > 0;
+}
+
+/* Keeps n of the rows noted, by their numbers, which ascend. */
+extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n);
 
 /* Adds the values of noted rows to batches, one element for each column. */
-extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
+extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);

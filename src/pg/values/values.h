@@ -13,6 +13,7 @@
  *	filter_conditions.h     filters as comparisons of columns with constants
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
+ *	text_conditions.h       conditions of texts by their bytes
  *	value.h                 which types are read as integers, and how
  */
 #ifndef HPSORT_PG_VALUES_VALUES_H
@@ -29,6 +30,7 @@
 #include "pg/values/filter_conditions.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
+#include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
 
 #endif							/* HPSORT_PG_VALUES_VALUES_H */

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -73,50 +72,64 @@ find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 }
 
 /*
- * Returns the dictionary of a column that is read, which is made unless there is one; NULL if the
- * column is read as values, or for presence.  expression is the column, or has it in it; values are
- * equal in its collation.
+ * Returns what the batch of a column holds, whose dictionary is made unless there is one; collation
+ * is that in which its values are equal.
  */
-static Dictionary *
-dictionary_of_column(GroupsState *node, int column, Expr *expression)
+static ColumnDomain
+domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
 {
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
-	ColumnRead	read = (ColumnRead) list_nth_int(reads, column);
-	Var		   *var = linitial_node(Var, pull_var_clause((Node *) expression, 0));
-	Oid			type = getBaseType(var->vartype);
+	ColumnRead	read = (ColumnRead) list_nth_int(reads, batch);
+	Oid			type = getBaseType(column->vartype);
+	ColumnDomain domain = column_domain(column->vartype, column->vartypmod);
 
 	if (read == READ_VALUES)
-		return NULL;
+		return domain;
 	if (node->images == NULL)
 		node->images = palloc0_array(ColumnImage, list_length(reads));
 	if (read == READ_PRESENCE)
 	{
-		node->images[column].presence = true;
-		return NULL;
+		node->images[batch].presence = true;
+		domain.kind = COLUMN_KIND_PRESENCE;
+		return domain;
 	}
-	if (node->images[column].dictionary == NULL)
-		node->images[column].dictionary = read == READ_IDENTICAL ?
-			dictionary_make_identical(type) :
-			dictionary_make(type, exprCollation((Node *) expression));
-	return node->images[column].dictionary;
+	if (node->images[batch].dictionary == NULL)
+		node->images[batch].dictionary = read == READ_IDENTICAL ?
+			dictionary_make_identical(type) : dictionary_make(type, collation);
+	domain = (ColumnDomain)
+	{
+		.kind = COLUMN_KIND_NUMBER,.dictionary = node->images[batch].dictionary
+	};
+	return domain;
 }
 
 /*
- * Returns the index of the batch that an expression derives from batch base.  Groups and
- * aggregates of one expression and form share one column, which the first of them makes.
+ * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
+ * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
+ * expression and form share a derived column, which the first of them makes.
  */
 static int
-find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
+find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
+	List	   *columns = expression_columns(expression, 0);
+	RowInput   *inputs;
+	ListCell   *lc;
 	int			d;
 
 	for (d = 0; d < node->derived.n; d++)
-		if (derived_is(node->derived.columns[d], expression, form))
-			break;
-	if (d == node->derived.n)
-		node->derived.columns[node->derived.n++] =
-			derived_make(&node->css.ss.ps, expression, form, base,
-						 dictionary_of_column(node, base, expression));
+		if (derived_is(node->derived.columns[d], expression, form, filter))
+			return node->nread + d;
+	inputs = palloc_array(RowInput, list_length(columns));
+	foreach(lc, columns)
+	{
+		RowInput   *input = &inputs[foreach_current_index(lc)];
+
+		input->column = lfirst_node(Var, lc);
+		input->batch = find_column(node, input->column->varattno, expression_read(input->column));
+		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid);
+	}
+	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
+															list_length(columns), inputs, filter);
 	return node->nread + d;
 }
 
@@ -145,12 +158,11 @@ describe_groups(GroupsState *node)
 	{
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
+		ColumnRead	read = (ColumnRead) list_nth_int(groups, first);
 		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
-		const Expr *expression = scan_expression(node, g);
-		Oid			type = getBaseType(exprType((const Node *) expression));
-		const Var  *column = plain_column(expression);
+		Expr	   *expression = scan_expression(node, g);
+		Oid			type = getBaseType(exprType((Node *) expression));
 
-		group->column = list_nth_int(groups, first);
 		group->descending = list_nth_int(groups, first + 2) != 0;
 		group->nulls_first = list_nth_int(groups, first + 3) != 0;
 		/* Core checks this right where it compares groups, which this node does without a call. */
@@ -158,21 +170,18 @@ describe_groups(GroupsState *node)
 								 GetUserId());
 		if (form == DERIVED_NONE)
 		{
-			Dictionary *dictionary = dictionary_of_column(node, group->column,
-														  scan_expression(node, g));
+			const Var  *column = plain_column(expression);
 
-			node->group_domains[g] = column_domain(column->vartype, column->vartypmod);
-			if (dictionary)
-				node->group_domains[g] = (ColumnDomain)
-			{
-				.kind = COLUMN_KIND_NUMBER,.dictionary = dictionary
-			};
-			group->kind = node->group_domains[g].kind;
-			continue;
+			group->column = find_column(node, column->varattno, read);
+			node->group_domains[g] = domain_of_column(node, group->column, column,
+													  exprCollation((Node *) expression));
 		}
-		group->column = find_derived(node, scan_expression(node, g), form, group->column);
-		node->derived.of_groups[g] = derived_of_batch(node, group->column);
-		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		else
+		{
+			group->column = find_derived(node, expression, form, -1);
+			node->derived.of_groups[g] = derived_of_batch(node, group->column);
+			node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		}
 		group->kind = node->group_domains[g].kind;
 	}
 }
@@ -189,25 +198,27 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
-	if (answer->column)
+	if (filter >= 0)
+		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
+	if (answer->argument)
 	{
-		source.column = find_column(node, answer->column->varattno, answer->read);
-		domain = column_domain(answer->column->vartype, answer->column->vartypmod);
-		domain.dictionary = dictionary_of_column(node, source.column, (Expr *) answer->column);
-		if (answer->read != READ_VALUES)
-			domain.kind = domain.dictionary ? COLUMN_KIND_NUMBER : COLUMN_KIND_PRESENCE;
-		if (answer->enum_order)
+		if (answer->form == DERIVED_NONE && !answer->enum_order)
 		{
-			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
-										 source.column);
+			source.column = find_column(node, answer->column->varattno, answer->read);
+			domain = domain_of_column(node, source.column, answer->column,
+									  answer->column->varcollid);
+		}
+		else
+		{
+			source.column = answer->enum_order ?
+				find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+				find_derived(node, answer->argument, answer->form, source.filter);
 			domain = *derived_domain(derived_of_batch(node, source.column));
 		}
 		source.kind = domain.kind;
 	}
 	else if (filter < 0)
 		return -1;
-	if (filter >= 0)
-		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
 			node->value_sources[s].filter == source.filter)
@@ -216,7 +227,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
 		node->source_domains[s] = domain;
-		if (domain.dictionary)
+		if (domain.dictionary && answer->form == DERIVED_NONE)
 			node->source_types[s] = (PairType)
 		{
 			.type = getBaseType(answer->column->vartype),

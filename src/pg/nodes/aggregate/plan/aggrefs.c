@@ -28,9 +28,10 @@
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
-/* Returns which of PostgreSQL's ordered-set and array functions this is. */
+/* Does what core_function does for functions of values in order. */
 static AggregateFunction
 core_ordered_function(Oid function)
 {
@@ -66,9 +67,9 @@ core_ordered_function(Oid function)
 	}
 }
 
-/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
+/* Does what core_function does for functions of variance and bits, and of values in order. */
 static AggregateFunction
-core_moments_function(Oid function)
+core_moment_function(Oid function)
 {
 	switch (function)
 	{
@@ -205,7 +206,7 @@ core_function(const Aggref *aggref)
 		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
 		default:
-			return core_moments_function(aggref->aggfnoid);
+			return core_moment_function(aggref->aggfnoid);
 	}
 }
 
@@ -317,26 +318,33 @@ has_dictionary(Oid type, Oid collation)
 }
 
 /*
- * Notes the column of relation rti that an expression is, perhaps relabelled as the base type of
- * its domain; false if it is none that is read.  Another relabelling, such as that of an int4 as
- * an oid, may be in another order, and so may be one that has another collation.
+ * Notes the argument that an expression of columns of relation rti is; false if it is not read. It
+ * is a column, perhaps relabelled as the base type of its domain, or computed: another relabelling,
+ * such as that of an int4 as an oid, may be in another order, and so may be one that has another
+ * collation.  Enums are read as OIDs, so that computed ones are in no order.
  */
 static bool
-find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			collation = exprCollation((const Node *) expression);
 	Var		   *column = plain_column(expression);
 
-	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 ||
-		!is_same_order(expression, column))
+	if (expression_columns(expression, rti) == NIL)
 		return false;
-	answer->column = column;
-	answer->kind = column_value_kind(column->vartype, column->vartypmod);
-	if (answer->kind != COLUMN_KIND_NONE)
-		return true;
-	answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
-		READ_IDENTICAL : READ_EQUAL;
-	return collation == column->varcollid && has_dictionary(column->vartype, collation);
+	answer->argument = expression;
+	if (column && is_same_order(expression, column))
+	{
+		answer->column = column;
+		answer->kind = column_value_kind(column->vartype, column->vartypmod);
+		if (answer->kind != COLUMN_KIND_NONE)
+			return true;
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+			READ_IDENTICAL : READ_EQUAL;
+		return collation == column->varcollid && has_dictionary(column->vartype, collation);
+	}
+	answer->form = DERIVED_VALUES;
+	answer->kind = column_kind(exprType((const Node *) expression));
+	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
 }
 
 /* Conversion functions that keep the order of values. */
@@ -347,7 +355,7 @@ F_FLOAT8_NUMERIC, InvalidOid};
 static const Oid to_interval[] = {F_INTERVAL_TIME, InvalidOid};
 
 /* Returns the argument of an expression that calls one of some functions; else NULL. */
-static const Expr *
+static Expr *
 converted(const Expr *expression, const Oid *functions)
 {
 	const FuncExpr *function = (const FuncExpr *) expression;
@@ -356,7 +364,7 @@ converted(const Expr *expression, const Oid *functions)
 		return NULL;
 	for (; OidIsValid(*functions); functions++)
 		if (function->funcid == *functions)
-			return (const Expr *) linitial(function->args);
+			return (Expr *) linitial(function->args);
 	return NULL;
 }
 
@@ -390,8 +398,10 @@ are_constants(const List *expressions)
 static bool
 find_values_order(AggregateAnswer *answer)
 {
-	int32		typmod = answer->column->vartypmod;
-	Oid			type = getBaseTypeAndTypmod(answer->column->vartype, &typmod);
+	const Node *argument = (const Node *) (answer->column ? (Expr *) answer->column :
+										   answer->argument);
+	int32		typmod = exprTypmod(argument);
+	Oid			type = getBaseTypeAndTypmod(exprType(argument), &typmod);
 
 	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
 	answer->ranks = answer->kind == COLUMN_KIND_NONE;
@@ -404,7 +414,7 @@ find_values_order(AggregateAnswer *answer)
 			return OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
 		default:
 			return !answer->ranks ||
-				dictionary_order_exists(type, typmod, answer->column->varcollid);
+				dictionary_order_exists(type, typmod, exprCollation(argument));
 	}
 }
 
@@ -424,18 +434,30 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 	return find_values_order(answer);
 }
 
-/* Does what find_answer_column does for count, which asks of any type whether a value is NULL. */
+/*
+ * Does what find_argument does for count, which asks of a value of any type only whether it is
+ * NULL.
+ */
 static bool
-find_counted_column(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Var		   *column = plain_column(expression);
 
-	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0)
+	if (expression_columns(expression, rti) == NIL)
 		return false;
+	answer->argument = expression;
 	answer->column = column;
-	answer->kind = column_read_kind(column->vartype);
-	if (answer->kind == COLUMN_KIND_NONE)
+	answer->kind = column ? column_read_kind(column->vartype) :
+		column_kind(exprType((const Node *) expression));
+	if (column && answer->kind == COLUMN_KIND_NONE)
 		answer->read = READ_PRESENCE;
+	else if (column == NULL && answer->kind == COLUMN_KIND_NONE)
+	{
+		answer->form = DERIVED_NULLS;
+		answer->kind = COLUMN_KIND_BOOL;
+	}
+	else if (column == NULL)
+		answer->form = DERIVED_VALUES;
 	return true;
 }
 
@@ -447,7 +469,7 @@ find_counted_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
+	Expr	   *argument;
 	bool		ordered = answer->function == AGGREGATE_FUNCTION_MIN ||
 	answer->function == AGGREGATE_FUNCTION_MAX;
 
@@ -456,8 +478,8 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
 	if (answer->function == AGGREGATE_FUNCTION_COUNT && aggref->aggdistinct == NIL)
-		return find_counted_column(argument, rti, answer);
-	if (!find_answer_column(argument, rti, answer))
+		return find_counted(argument, rti, answer);
+	if (!find_argument(argument, rti, answer))
 		return false;
 	/* A sum of floats depends on it. */
 	if (aggref->aggorder != NIL && aggref_adds_floats(answer))
@@ -469,9 +491,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			answer->needs = AGGREGATE_NEEDS_RUNS;
 		return find_values_order(answer);
 	}
-	if (aggref->aggdistinct != NIL)
+	answer->distinct = aggref->aggdistinct != NIL;
+	if (answer->distinct)
 	{
-		answer->distinct = true;
 		answer->needs = AGGREGATE_NEEDS_RUNS;
 		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
 			lookup_type_cache(exprType((const Node *) argument), TYPECACHE_EQ_OPR)->eq_opr;
@@ -483,15 +505,13 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
-	const Expr *column;
-	const Expr *inner = NULL;
+	Expr	   *argument;
+	Expr	   *inner = NULL;
 
 	if (list_length(aggref->args) != 1 || list_length(aggref->aggorder) != 1 ||
 		!are_constants(aggref->aggdirectargs))
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	column = argument;
 	switch (answer->function)
 	{
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
@@ -511,10 +531,8 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		default:
 			break;
 	}
-	if (inner != NULL)
-		column = inner;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(column, rti, answer) &&
+	return find_argument(inner != NULL ? inner : argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, aggref->aggorder),
 				   exprType((const Node *) argument), answer);
 }
@@ -524,14 +542,14 @@ static bool
 answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
-	const Expr *argument;
+	Expr	   *argument;
 
 	if (list_length(aggref->args) != 1 || order == NIL)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(argument, rti, answer) &&
+	return find_argument(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
 }
@@ -559,7 +577,7 @@ answer_string_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
 	return clause->tleSortGroupRef == argument->ressortgroupref &&
-		find_answer_column(argument->expr, rti, answer) &&
+		find_argument(argument->expr, rti, answer) &&
 		find_order(clause, exprType((const Node *) argument->expr), answer);
 }
 
@@ -572,7 +590,7 @@ static bool
 answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const TargetEntry *argument;
-	const Expr *inner;
+	Expr	   *inner;
 	int			i;
 
 	if (aggref->aggdistinct != NIL || aggref->args == NIL)
@@ -586,8 +604,8 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			return false;
 	}
 	inner = converted(argument->expr, to_int4);
-	if (!find_answer_column(inner != NULL ? inner : argument->expr, rti, answer) ||
-		!column_type_is_key(answer->column->vartype))
+	if (!find_argument(inner != NULL ? inner : argument->expr, rti, answer) ||
+		answer->column == NULL || !column_type_is_key(answer->column->vartype))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
 	if (aggref->aggorder != NIL)

@@ -69,7 +69,9 @@ typedef struct AggregateAnswer
 {
 	AggregateFunction function;
 	AggregateNeeds needs;		/* how much of the values it has to be shown */
-	Var		   *column;			/* the argument, without conversions; NULL for count(*) */
+	Expr	   *argument;		/* without conversions; NULL for count(*) */
+	Var		   *column;			/* the argument if it is a column; else NULL */
+	DerivedForm form;			/* DERIVED_NONE of a column */
 	ColumnKind	kind;			/* of the argument; COLUMN_KIND_NONE: values are no integers */
 	ColumnRead	read;			/* as what the column is read; READ_VALUES of integers */
 	bool		enum_order;		/* an enum's values must be in the order of its labels */
@@ -85,9 +87,11 @@ typedef struct AggregateAnswer
  * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
  * *answer says how; it points into aggref.
  *
- * False for calls whose argument is no plain column of a type that is read, whose ORDER BY is not
- * that of the argument by its type's default operator class, or whose direct arguments and options
- * depend on the row.  FILTER is not looked at.  A partial call is answered if aggref_has_state.
+ * False for calls whose argument is neither a column nor an expression of columns whose values are
+ * read as integers, whose ORDER BY is not that of the argument by its type's default operator
+ * class, or whose direct arguments and options depend on the row.  count, unless of DISTINCT, takes
+ * expressions of all types.  FILTER is not looked at.  A partial call is answered if
+ * aggref_has_state.
  * The planner must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);

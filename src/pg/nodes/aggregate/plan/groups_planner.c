@@ -33,6 +33,7 @@
 #include "pg/cost_units.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/nodes/aggregate/plan/input.h"
@@ -51,6 +52,7 @@
 #define SUMMARY_ROW_COST	0.1 /* a value added up */
 #define RUNS_ROW_COST		0.5 /* a value put in order */
 #define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
+#define EVALUATED_ROW_COST	0.5 /* an expression evaluated beside what core's costs are for it */
 
 /*
  * What is left of that where rows are resident, and groups and values so few that they are counted
@@ -79,8 +81,7 @@ describe_groups(const GroupsQuery *query)
 	{
 		const QueryGroup *group = &query->groups[g];
 
-		groups = lappend_int(groups, groups_query_column(query, group->column->varattno,
-														 group->read));
+		groups = lappend_int(groups, group->read);
 		groups = lappend_int(groups, group->form);
 		groups = lappend_int(groups, group->descending);
 		groups = lappend_int(groups, group->nulls_first);
@@ -124,35 +125,55 @@ is_computed(const QueryGroup *group)
 }
 
 /*
- * The cost of evaluating grouping expressions: once for each different value, or block of values,
- * of their columns.
+ * The cost of evaluating an expression: once for each different value, or block of values, of its
+ * column, and of several columns for each row.
  */
+static Cost
+expression_cost(PlannerInfo *root, Expr *expression, double rows)
+{
+	List	   *columns = expression_columns(expression, 0);
+	double		evaluated = rows;
+	double		row_cost = EVALUATED_ROW_COST;
+	QualCost	cost;
+
+	if (list_length(columns) == 1)
+	{
+		evaluated = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
+		evaluated = Min(evaluated, expression_blocks_most(root, (Node *) expression, rows));
+		row_cost = DERIVED_ROW_COST;
+	}
+	cost_qual_eval_node(&cost, (Node *) expression, root);
+	return cost.startup + evaluated * (cost.per_tuple + cpu_operator_cost) +
+		cost_of_rows(rows * row_cost);
+}
+
+/* The cost of evaluating the expressions of groups and arguments, of which each is counted once. */
 static Cost
 derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
+	List	   *expressions = NIL;
 	Cost		total = 0;
+	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
+		if (is_computed(&query->groups[g]))
+			expressions = list_append_unique(expressions, query->groups[g].expression);
+	foreach(lc, query->answers)
 	{
-		const QueryGroup *group = &query->groups[g];
-		QualCost	cost;
-		double		values;
+		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!is_computed(group))
-			continue;
-		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
-		values = Min(values, expression_blocks_most(root, (Node *) group->expression, rows));
-		cost_qual_eval_node(&cost, (Node *) group->expression, root);
-		total += cost.startup + values * (cost.per_tuple + cpu_operator_cost) +
-			cost_of_rows(rows * DERIVED_ROW_COST);
+		if (answer->form != DERIVED_NONE)
+			expressions = list_append_unique(expressions, answer->argument);
 	}
+	foreach(lc, expressions)
+		total += expression_cost(root, lfirst(lc), rows);
 	return total;
 }
 
-/* Whether groups are of expressions or numbers, so that rows are needed. */
+/* Whether groups are of expressions or numbers. */
 static bool
-has_derived(const GroupsQuery *query)
+has_derived_groups(const GroupsQuery *query)
 {
 	int			g;
 
@@ -160,6 +181,20 @@ has_derived(const GroupsQuery *query)
 		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
 	return query->value_numbers;
+}
+
+/* Whether groups or arguments are expressions, so that rows are needed. */
+static bool
+has_derived(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->answers)
+	{
+		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
+			return true;
+	}
+	return has_derived_groups(query);
 }
 
 /*
@@ -172,7 +207,7 @@ count_groups(PlannerInfo *root, const GroupsQuery *query, double core_groups, do
 	List	   *expressions = NIL;
 	int			g;
 
-	if (!has_derived(query))
+	if (!has_derived_groups(query))
 		return core_groups;
 	for (g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
@@ -200,7 +235,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (!aggref_is_looked_up(answer, query->ngroups > 0) || answer->read != READ_VALUES)
+		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+			!aggref_is_looked_up(answer, query->ngroups > 0))
 			return false;
 		if (answer->column)
 			values = list_append_unique_int(values, answer->column->varattno);
@@ -227,7 +263,7 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 
 		if (answer->needs != AGGREGATE_NEEDS_RUNS)
 			continue;
-		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
+		values = estimate_num_groups(root, list_make1(answer->argument), rows, NULL, NULL);
 		/* Each process may have met all values of all groups. */
 		runs += Min(values * ngroups * processes, rows);
 	}
@@ -256,8 +292,7 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		pair_estimate_add_group(&pairs, root, query->groups[g].column,
-								(Node *) query->groups[g].expression,
+		pair_estimate_add_group(&pairs, root, query->groups[g].expression,
 								query->groups[g].read == READ_VALUES ? query->groups[g].form :
 								DERIVED_NUMBERS);
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
@@ -432,7 +467,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	if (having != NULL && query.ngroups > 0)
 		selectivity = Max(clauselist_selectivity(root, (List *) having, 0, JOIN_INNER, NULL), 1e-6);
 	ngroups = count_groups(root, &query, rows / selectivity, input_rel->rows);
-	if (has_derived(&query))
+	if (has_derived_groups(&query))
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,

@@ -35,9 +35,8 @@ typedef struct PairEstimate
 	double		places;			/* combinations of values in the columns' ranges */
 } PairEstimate;
 
-/* Adds a grouping column, or an expression of it, which is a group in this form. */
-extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column,
-									Node *expression,
+/* Adds a grouping column, or an expression, which is a group in this form. */
+extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Expr *expression,
 									DerivedForm form);
 
 /*

@@ -9,12 +9,12 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/values/values.h"
 
@@ -30,79 +30,32 @@ find_group(const GroupsQuery *query, Node *expression)
 	return NULL;
 }
 
-int
-groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read)
+/* Has a column read. */
+static void
+add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
 {
 	int			c;
 
 	for (c = 0; c < list_length(query->columns); c++)
 		if (list_nth_int(query->columns, c) == column &&
 			list_nth_int(query->reads, c) == (int) read)
-			return c;
-	return -1;
-}
-
-/* Has a column read. */
-static void
-add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
-{
-	if (groups_query_column(query, column, read) >= 0)
-		return;
+			return;
 	query->columns = lappend_int(query->columns, column);
 	query->reads = lappend_int(query->reads, read);
 }
 
-/* Whether a function says how a value is stored, which a dictionary does not keep. */
-static bool
-is_of_storage(Oid function, void *context)
+/* Has the columns of an expression read. */
+static void
+add_columns(GroupsQuery *query, const List *columns)
 {
-	switch (function)
-	{
-		case F_PG_COLUMN_SIZE:
-		case F_PG_COLUMN_COMPRESSION:
-#ifdef F_PG_COLUMN_TOAST_CHUNK_ID
-		case F_PG_COLUMN_TOAST_CHUNK_ID:
-#endif
-			return true;
-		default:
-			return false;
-	}
-}
-
-static bool
-has_storage(Node *node, void *context)
-{
-	return node && (check_functions_in_node(node, is_of_storage, NULL) ||
-					expression_tree_walker(node, has_storage, NULL));
-}
-
-/*
- * The one column of relation rti that an expression is of, perhaps several times, if
- * the expression's value depends on nothing else for a whole execution; else NULL.
- */
-static Var *
-column_of_expression(Node *expression, Index rti)
-{
-	List	   *columns = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES |
-										  PVC_INCLUDE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
-	Var		   *column = NULL;
 	ListCell   *lc;
 
 	foreach(lc, columns)
 	{
-		Var		   *other = (Var *) lfirst(lc);
+		const Var  *column = lfirst_node(Var, lc);
 
-		if (!IsA(other, Var) || other->varno != (int) rti || other->varlevelsup != 0 ||
-			other->varattno <= 0 || (column && column->varattno != other->varattno))
-			return NULL;
-		column = other;
+		add_column(query, column->varattno, expression_read(column));
 	}
-	if (column == NULL || get_typlen(column->vartype) == -2)
-		return NULL;
-	if (IsA(expression, Var))
-		return column;
-	return contain_subplans(expression) || expression_returns_set(expression) ||
-		contain_volatile_functions(expression) || has_storage(expression, NULL) ? NULL : column;
 }
 
 /* Whether the values of a group are numbers. */
@@ -120,21 +73,19 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	bool		identical;
-
-	group->read = column_value_kind(group->column->vartype,
-									group->column->vartypmod) == COLUMN_KIND_NONE ?
-		READ_IDENTICAL : READ_VALUES;
-	identical = group->read == READ_VALUES || dictionary_equal_is_identical(group->type, collation);
+	ColumnKind	column_kind_read = column ?
+	column_value_kind(column->vartype, column->vartypmod) : COLUMN_KIND_NONE;
+	bool		identical = column_kind_read != COLUMN_KIND_NONE ||
+	dictionary_equal_is_identical(group->type, collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
+	group->read = READ_VALUES;
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = column_kind_is_float(column_read_kind(group->type)) ? DERIVED_EQUAL :
-			DERIVED_NONE;
-		if (!identical)
-			group->read = READ_EQUAL;
+		group->form = column_kind_is_float(column_kind_read) ? DERIVED_EQUAL : DERIVED_NONE;
+		if (column_kind_read == COLUMN_KIND_NONE)
+			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
@@ -159,8 +110,8 @@ note_groups(GroupsQuery *query, List *clauses, List *tlist)
 
 		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
 		group->type = getBaseType(exprType((Node *) group->expression));
-		group->column = column_of_expression((Node *) group->expression, query->rti);
-		if (group->column == NULL || !find_form(group, clause))
+		group->columns = expression_columns(group->expression, query->rti);
+		if (group->columns == NIL || !find_form(group, clause))
 			return false;
 		if (find_group(query, (Node *) group->expression) == NULL)
 			query->ngroups++;
@@ -198,8 +149,10 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer->column)
+	if (answer->form == DERIVED_NONE && answer->column)
 		add_column(query, answer->column->varattno, answer->read);
+	else if (answer->argument)
+		add_columns(query, expression_columns(answer->argument, query->rti));
 	query->value_numbers |= aggref_has_numbers(answer);
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
 	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
@@ -294,23 +247,38 @@ groups_query_is_serial(const GroupsQuery *query)
 	return query->value_numbers || groups_query_has_numbers(query);
 }
 
-/*
- * Whether one of n groups is the column of which another group is: rows that are alike in the
- * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.  Not so where equal values are not identical, as floats are not.
- */
+/* Whether one of n groups is this column, and equal values of it are identical. */
 static bool
-is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
+has_column(const QueryGroup *groups, int n, const Var *column)
 {
 	int			g;
 
 	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) && groups[g].form != DERIVED_EQUAL &&
-			!IsA(group->expression, Var) &&
-			groups[g].column->varattno == group->column->varattno &&
-			groups[g].read == group->read)
+		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
+			groups[g].form != DERIVED_EQUAL &&
+			((const Var *) groups[g].expression)->varattno == column->varattno)
 			return true;
 	return false;
+}
+
+/*
+ * Whether the columns of which a group is are among n groups: rows that are alike in the columns
+ * are alike in what is computed from them, which need not be a group, then, but is computed for
+ * each group that is returned.
+ */
+static bool
+is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
+{
+	ListCell   *lc;
+
+	if (IsA(group->expression, Var))
+		return false;
+	foreach(lc, group->columns)
+	{
+		if (!has_column(groups, n, lfirst_node(Var, lc)))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -390,7 +358,14 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
 	for (g = 0; g < query->ngroups; g++)
-		add_column(query, query->groups[g].column->varattno, query->groups[g].read);
+	{
+		const QueryGroup *group = &query->groups[g];
+
+		if (group->form == DERIVED_NONE)
+			add_column(query, linitial_node(Var, group->columns)->varattno, group->read);
+		else
+			add_columns(query, group->columns);
+	}
 	order_groups(root, query);
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

@@ -16,8 +16,8 @@
 typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
-	Var		   *column;			/* the one column that the expression is of */
-	ColumnRead	read;			/* as what the column is read */
+	List	   *columns;		/* Vars that the expression is of */
+	ColumnRead	read;			/* as what it is read, if it is a column */
 	DerivedForm form;			/* what its values become */
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;		/* in the order of the groups */
@@ -53,9 +53,6 @@ typedef struct GroupsQuery
  */
 extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
 							  Node *having, GroupsQuery *query);
-
-/* Returns the index of a column among those to be read; -1 if it is not read so. */
-extern int	groups_query_column(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
  * Whether one process must read all rows: the number of a value, the first of equal floats, and

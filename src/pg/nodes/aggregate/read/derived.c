@@ -13,19 +13,19 @@
  * - If most rows have values that are not in it, it would only grow, and each row is evaluated.
  * - Arithmetic takes no longer than a look-up in a hash table: without the array each row is
  *	 evaluated.
+ *
+ * Values of several columns together hardly repeat: there is no memo of them.
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
+#include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
 /* What a value of the base column becomes. */
@@ -104,15 +104,6 @@ typedef struct EqualFloats
 	bool		met;
 } EqualFloats;
 
-/* Evaluating the expression. */
-typedef struct Evaluation
-{
-	ExprContext *econtext;		/* whose memory by tuple a value is in */
-	TupleTableSlot *slot;		/* of the base column's value */
-	ExprState  *state;
-	int16		typlen;			/* of the expression's type */
-} Evaluation;
-
 /* What values, or blocks of them, become; of an execution. */
 typedef struct Memo
 {
@@ -135,14 +126,15 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;		/* of one column */
+	const Expr *expression;
 	DerivedForm form;
-	int			base;			/* index of the base column's batch */
-	ColumnDomain base_domain;	/* of what the base column's batch holds */
+	int			ninputs;		/* columns that the expression is of */
+	const RowInput *inputs;
+	int			filter;			/* index of the batch of the filter; -1: none */
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
-	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
+	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -156,63 +148,39 @@ struct DerivedColumn
 
 /* --- describing */
 
-/* In place of the column, whichever its number, the only column of a slot. */
-static Node *
-replace_column(Node *node, void *context)
+/* The kind of what a batch of an expression holds in a form. */
+static ColumnKind
+form_kind(DerivedForm form, const Expr *expression)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
+	switch (form)
 	{
-		Var		   *column = copyObject((Var *) node);
-
-		column->varno = INNER_VAR;
-		column->varattno = 1;
-		return (Node *) column;
+		case DERIVED_VALUES:
+			return column_kind(exprType((const Node *) expression));
+		case DERIVED_NULLS:
+			return COLUMN_KIND_BOOL;
+		default:
+			return COLUMN_KIND_INT4;
 	}
-	return expression_tree_mutator(node, replace_column, context);
-}
-
-/* Prepares the evaluation of an expression of a column. */
-static void
-prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, const Var *column)
-{
-	TupleDesc	desc = CreateTemplateTupleDesc(1);
-
-	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
-	TupleDescInitEntryCollation(desc, 1, column->varcollid);
-	TupleDescFinalize(desc);
-	evaluation->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	evaluation->econtext = CreateExprContext(parent->state);
-	evaluation->econtext->ecxt_innertuple = evaluation->slot;
-	evaluation->state = ExecInitExpr((Expr *) replace_column(expression, NULL), parent);
-	evaluation->typlen = get_typlen(exprType(expression));
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
-			 Dictionary *base_dictionary)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
+			 const RowInput *inputs, int filter)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
-	const Var  *column = linitial(pull_var_clause(node, 0));
 
 	derived->expression = expression;
 	derived->form = form;
-	derived->base = base;
-	derived->base_domain = column_domain(column->vartype, column->vartypmod);
-	if (base_dictionary)
-		derived->base_domain = (ColumnDomain)
-	{
-		.kind = COLUMN_KIND_NUMBER,.dictionary = base_dictionary
-	};
-	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
-		COLUMN_KIND_INT4;
+	derived->ninputs = ninputs;
+	derived->inputs = inputs;
+	derived->filter = filter;
+	derived->domain.kind = form_kind(form, expression);
 	if (form == DERIVED_EQUAL)
 	{
-		bool		wide = column_kind_is_wide(derived->base_domain.kind);
+		bool		wide = column_kind_is_wide(inputs[0].domain.kind);
 
-		derived->domain = derived->base_domain;
+		derived->domain = inputs[0].domain;
 		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
 		derived->zeros.least = derived->zeros.most - 1;
 		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
@@ -221,12 +189,12 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
 	}
 	else if (form == DERIVED_RANKS)
 	{
-		derived->labels.type = getBaseType(column->vartype);
+		derived->labels.type = getBaseType(exprType(node));
 		derived->domain.labels = &derived->labels;
 	}
 	else
 	{
-		prepare_expression(&derived->evaluation, parent, node, column);
+		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
 		derived->blocks = expression_blocks(node);
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
@@ -236,9 +204,16 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base,
 }
 
 bool
-derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form)
+derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form, int filter)
 {
-	return derived->form == form && equal(derived->expression, expression);
+	return derived->form == form && (derived->filter < 0 || derived->filter == filter) &&
+		equal(derived->expression, expression);
+}
+
+int
+derived_base(const DerivedColumn *derived)
+{
+	return derived->inputs[0].batch;
 }
 
 bool
@@ -261,39 +236,17 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE
+			.range = EMPTY_KEY_RANGE,.given_up = derived->ninputs > 1
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->evaluation.econtext)
-		ResetExprContext(derived->evaluation.econtext);
+	if (derived->row.state)
+		row_expression_begin(&derived->row);
 }
 
 /* --- a value */
-
-/* The expression's value of a value of the base column, in the context's memory by tuple. */
-static Datum
-evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
-{
-	const Evaluation *evaluation = &derived->evaluation;
-	TupleTableSlot *slot = evaluation->slot;
-	ColumnKind	kind = derived->base_domain.kind;
-	MemoryContext old = MemoryContextSwitchTo(evaluation->econtext->ecxt_per_tuple_memory);
-	Datum		value;
-
-	ExecClearTuple(slot);
-	slot->tts_isnull[0] = base_null;
-	slot->tts_values[0] = base_null ? (Datum) 0 :
-		column_domain_datum(&derived->base_domain, base + column_kind_bias(kind));
-	MemoryContextSwitchTo(old);
-	ExecStoreVirtualTuple(slot);
-	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
-	if (*isnull)
-		return (Datum) 0;
-	return MakeExpandedObjectReadOnly(value, false, evaluation->typlen);
-}
 
 /*
  * Returns the rank of a label that is in rows of the table.  Raises an error for a label that is
@@ -311,9 +264,9 @@ rank_of(DerivedColumn *derived, Oid label)
 	return rank;
 }
 
-/* Computes what a value of the base column becomes, as the batch is to hold it. */
+/* Computes what a row of the base columns becomes, as the batch is to hold it. */
 static DerivedState
-derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
+derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoryContext old;
 	Datum		datum;
@@ -322,24 +275,26 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	*value = 0;
 	if (derived->form == DERIVED_RANKS)
 	{
-		if (base_null)
+		const ColumnBatch *base = &batches[derived->inputs[0].batch];
+
+		if (base->nnulls > 0 && base->nulls[i])
 			return STATE_NULL;
-		*value = rank_of(derived, (Oid) (base + column_kind_bias(COLUMN_KIND_ENUM)));
+		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
+										 column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
 	}
-	ResetExprContext(derived->evaluation.econtext);
-	datum = evaluate(derived, base, base_null, &isnull);
+	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
 		return STATE_NULL;
 	if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
-	else
+	else if (derived->form == DERIVED_NUMBERS)
 	{
 		bool		numbered;
 		uint32		number;
 
 		/* Hash and equality functions leave memory behind. */
-		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
+		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
 		numbered = dictionary_find(derived->domain.dictionary, datum, &number);
 		MemoryContextSwitchTo(old);
 		*value = (int32) number;
@@ -404,7 +359,7 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &memo->range, field_limits(derived->base_domain.kind),
+			key_range_extend(&wider, &memo->range, field_limits(derived->inputs[0].domain.kind),
 							 Min(n, most - n - nbefore));
 		make_array(memo, derived->memory, wider);
 	}
@@ -467,9 +422,10 @@ find_entry(Memo *memo, int64 key)
  * memo: *entry, which is its state from now on.
  */
 static DerivedState
-derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *result)
+derive_row(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 key, uint8 *entry,
+		   int64 *result)
 {
-	DerivedState state = derive(derived, value, false, result);
+	DerivedState state = derive(derived, batches, i, result);
 
 	derived->memo.computed++;
 	if (*entry == STATE_UNKNOWN && (!derived->memo.by_blocks ||
@@ -483,14 +439,14 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *
 	return state;
 }
 
-/* Returns what NULL becomes, which is computed once in an execution. */
+/* Returns what NULL, which row i has, becomes: it is computed once in an execution. */
 static DerivedState
-derive_null(DerivedColumn *derived, int64 *value)
+derive_null(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoEntry  *null = &derived->memo.null;
 
 	if (null->state == STATE_UNKNOWN)
-		null->state = derive(derived, 0, true, &null->value);
+		null->state = derive(derived, batches, i, &null->value);
 	*value = null->value;
 	return (DerivedState) null->state;
 }
@@ -515,7 +471,7 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 static void
 add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
 {
-	const Dictionary *dictionary = derived->base_domain.dictionary;
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
 
 	if (dictionary == NULL)
 		field_range_add_batch(range, keys);
@@ -539,21 +495,31 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 	return batch;
 }
 
+/* The marks of the rows that a filter refuses; NULL if it refuses none. */
+static const uint8 *
+refused_rows(const DerivedColumn *derived, const ColumnBatch *batches)
+{
+	if (derived->filter < 0 || batches[derived->filter].nnulls == 0)
+		return NULL;
+	return batches[derived->filter].nulls;
+}
+
 /*
- * Fills the batch.  keys are the values of base, or their blocks; of a value that base's dictionary
- * refuses nothing is kept.  By the array, which has room
- * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
- * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
- * each case.
+ * Fills the batch by the memo.  keys are the values of the base column, or their blocks; of a value
+ * that its dictionary refuses nothing is kept.  By the array, which has room for the keys of all
+ * rows; or else by the hash table.  by_array, narrow_keys and narrow are constants, so that the
+ * compiler makes a loop for each case.
  */
 static pg_attribute_always_inline void
-fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys,
+fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch *keys,
 		   bool by_array, bool narrow_keys, bool narrow)
 {
+	const ColumnBatch *base = &batches[derived->inputs[0].batch];
+	const uint8 *refused = refused_rows(derived, batches);
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
-	const Dictionary *dictionary = derived->base_domain.dictionary;
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
 	bool		nulls = base->nnulls > 0;
-	bool		refused = dictionary && dictionary_nrefused(dictionary) > 0;
+	bool		unnumbered = dictionary && dictionary_nrefused(dictionary) > 0;
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
@@ -568,10 +534,15 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 		DerivedState state;
 		int64		value;
 
-		if (nulls && base->nulls[i])
-			state = derive_null(derived, &value);
-		else if ((!by_array && derived->memo.given_up) || (refused && key < 0))
-			state = derive(derived, column_batch_value(base, i), false, &value);
+		if (refused && refused[i])
+		{
+			state = STATE_NULL;
+			value = 0;
+		}
+		else if (nulls && base->nulls[i])
+			state = derive_null(derived, batches, i, &value);
+		else if (unnumbered && key < 0)
+			state = derive(derived, batches, i, &value);
 		else
 		{
 			size_t		place = (size_t) ((uint64) key - (uint64) lo);
@@ -585,7 +556,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 			result = by_array ? &values[place] : &entry->value;
 			state = (DerivedState) *known;
 			if (unlikely(state == STATE_UNKNOWN || state == STATE_VARIES))
-				state = derive_row(derived, column_batch_value(base, i), key, known, result);
+				state = derive_row(derived, batches, i, key, known, result);
 			value = *result;
 		}
 		if (narrow)
@@ -649,10 +620,39 @@ equal_batch(DerivedColumn *derived, const ColumnBatch *base)
 	return batch;
 }
 
+/* Fills the batch by evaluating the expression for each row. */
+static void
+evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
+{
+	size_t		n = batches[derived->inputs[0].batch].n;
+	const uint8 *refused = refused_rows(derived, batches);
+	BatchSpace	space = column_batch_space(&derived->batch, n);
+	size_t		nnulls = 0;
+	size_t		i;
+
+	derived->nrefused = 0;
+	for (i = 0; i < n; i++)
+	{
+		DerivedState state = STATE_NULL;
+		int64		value = 0;
+
+		if (refused == NULL || !refused[i])
+			state = derive(derived, batches, i, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = STATE_MARK(state);
+		nnulls += state == STATE_NULL;
+		derived->nrefused += state == STATE_REFUSED;
+	}
+	column_batch_add(&derived->batch, n, nnulls);
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	const ColumnBatch *base = &batches[derived->base];
+	const ColumnBatch *base = &batches[derived->inputs[0].batch];
 	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
 	Memo	   *memo = &derived->memo;
@@ -674,14 +674,16 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);
 	}
-	if (memo->given_up || memo->hash)
-		fill_batch(derived, base, keys, false, keys->keys != NULL, batch->keys != NULL);
+	if (memo->given_up)
+		evaluate_batch(derived, batches);
+	else if (memo->hash)
+		fill_batch(derived, batches, keys, false, keys->keys != NULL, batch->keys != NULL);
 	else if (keys->keys)
-		batch->keys ? fill_batch(derived, base, keys, true, true, true) :
-			fill_batch(derived, base, keys, true, true, false);
+		batch->keys ? fill_batch(derived, batches, keys, true, true, true) :
+			fill_batch(derived, batches, keys, true, true, false);
 	else
-		batch->keys ? fill_batch(derived, base, keys, true, false, true) :
-			fill_batch(derived, base, keys, true, false, false);
+		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
+			fill_batch(derived, batches, keys, true, false, false);
 	if (!memo->given_up)
 		review_memo(memo);
 	return batch;

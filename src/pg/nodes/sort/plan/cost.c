@@ -65,6 +65,11 @@
 #define KEY_IN_NS 10.0
 #define KEY_OUT_NS 5.0
 
+/*
+ * A value is numbered.  The values themselves are compared when all rows are there.
+ */
+#define NUMBER_NS 60.0
+
 /* A key of 64 bits is sorted with its reference in 16 bytes instead of 8. */
 #define LONG_KEY_FACTOR 2.0
 
@@ -317,7 +322,9 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 		return false;
 	for (i = 0; i < list_length(columns->attnos); i++)
 	{
-		if (in_place_column(key_expression(path, columns, i), i >= nexact) == 0)
+		bool		any_type = i >= nexact || (columns->numbered & (1 << i)) != 0;
+
+		if (in_place_column(key_expression(path, columns, i), any_type) == 0)
 			return false;
 	}
 	return true;
@@ -543,6 +550,20 @@ comparison_cost(const CostInput *input, double rows, double kept)
 	return compare;
 }
 
+/* Returns the cost of numbering the values of keys, and of sorting them. */
+static Cost
+numbering_cost(const HpSortColumns *columns, double rows)
+{
+	Cost		cost = 0;
+	int			i;
+
+	for (i = 0; i < columns->nmapped; i++)
+		if (columns->numbered & (1 << i))
+			cost += cost_of_ns(rows * NUMBER_NS) +
+				cost_of_comparisons(columns->values[i] * log2(Max(columns->values[i], 2)));
+	return cost;
+}
+
 /* Sets the costs beyond the input's: until the first row, and for returning all. */
 static void
 compute_cost(const CostInput *input, Cost *startup, Cost *run)
@@ -599,7 +620,7 @@ compute_cost(const CostInput *input, Cost *startup, Cost *run)
 				kept * (LIMIT_ROW_NS + width * LIMIT_BYTE_NS);
 		}
 	}
-	compare = comparison_cost(input, rows, kept);
+	compare = comparison_cost(input, rows, kept) + numbering_cost(columns, rows);
 	if (bytes > memory)
 	{
 		double		pages = ceil((in_place ? file_bytes : bytes) / BLCKSZ);

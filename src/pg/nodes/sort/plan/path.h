@@ -28,7 +28,9 @@ typedef struct HpSortColumns
 	bool		abbreviated;	/* the last mapped key is abbreviated */
 	bool		first_narrow;	/* the first key has 32 bits at most */
 	bool		key_only;		/* the only column is the only key */
-	double		range;			/* values that the mapped keys can have, by type */
+	uint32		numbered;		/* bit i: values of mapped key i are numbered */
+	double		values[KEY_COLUMNS_MAX_MAPPED]; /* of numbered keys, an estimate */
+	double		range;			/* values that the mapped keys can have, by type or as estimated */
 } HpSortColumns;
 
 /*
@@ -94,6 +96,13 @@ sort_path_abbreviates_slowly(const HpSortColumns *columns)
 		!abbreviation_is_first_bytes(list_nth_oid(columns->sortops, columns->nmapped - 1),
 									 list_nth_oid(columns->collations, columns->nmapped - 1));
 }
+
+/*
+ * Returns true if values of a key, which is an expression of a path, are numbered when the path is
+ * sorted, and sets *values to an estimate of how many there are.
+ */
+extern bool sort_path_numbers_key(PlannerInfo *root, const Path *path, Node *expression,
+								  Oid opfamily, Oid opcintype, Oid collation, double *values);
 
 /* --- what bounds the rows (path_bound.c) */
 

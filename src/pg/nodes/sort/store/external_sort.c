@@ -179,6 +179,7 @@ external_sort_flush(ExternalSort *sort)
 	row_segment_put_store(&sort->segments[sort->n - 1], store);
 	row_store_clear(store);
 	merge_levels(sort);
+	key_columns_number(store->keys);
 	MemoryContextSwitchTo(old);
 }
 
@@ -215,6 +216,7 @@ external_sort_finish(ExternalSort *sort, bool to_tape)
 
 	external_sort_flush(sort);
 	row_store_reset(sort->store);
+	key_columns_rank(sort->store->keys);
 	old = MemoryContextSwitchTo(sort->memory);
 	end_segment(sort);
 	while (sort->n > sort->order)
