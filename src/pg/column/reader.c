@@ -577,7 +577,7 @@ next_from_slots(ColumnReader *reader)
 	size_t		rows;
 
 	/* Rows that the qual refuses take no room. */
-	for (rows = 0; rows < reader->room;)
+	for (rows = 0; rows < reader->room && !rows_end_batch(&reader->layout);)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, filters->slot))
@@ -626,7 +626,7 @@ column_reader_next(ColumnReader *reader)
 		if (!next_page(reader))
 			return false;
 		read_page(reader);
-		if (reader->by_page)
+		if (reader->by_page || rows_end_batch(&reader->layout))
 			return true;
 	}
 	return true;

@@ -532,6 +532,18 @@ value_of_datum(const RowColumn *column, Datum datum)
 	}
 }
 
+bool
+rows_end_batch(const RowLayout *layout)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
+			dictionary_ends_batch(layout->columns[c].image.dictionary))
+			return true;
+	return false;
+}
+
 void
 row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches)
 {

@@ -132,6 +132,9 @@ extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, in
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
 
+/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+extern bool rows_end_batch(const RowLayout *layout);
+
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
 

@@ -1,4 +1,4 @@
-# FuzzSql::Numbers: tables of floats and of numerics with a typmod, and queries of
+# FuzzSql::Numbers: tables of floats and of numerics, nearly all with a typmod, and queries of
 # their groups and aggregates.
 #
 #	FuzzSql::Numbers::setup()			the type, and the function compare()
@@ -14,8 +14,8 @@ use warnings;
 use FuzzSql::Random;
 
 my @floats = qw(f8 f4);
-my @numerics = qw(n2 n18 n0 nn nd);
-my %type = (f8 => 'float8', f4 => 'float4', n2 => 'numeric(10,2)', n18 => 'numeric(18,4)', n0 => 'numeric(5,0)', nn => 'numeric(4,-2)', nd => 'cents');
+my @numerics = qw(n2 n18 n0 nn nd nu);
+my %type = (f8 => 'float8', f4 => 'float4', n2 => 'numeric(10,2)', n18 => 'numeric(18,4)', n0 => 'numeric(5,0)', nn => 'numeric(4,-2)', nd => 'cents', nu => 'numeric');
 
 sub setup
 {
@@ -79,9 +79,9 @@ sub table
 	my $rows = pick(0, 1, 7, 300, 2000, 20000);
 	my $groups = pick(1, 3, 40, 2000);
 
-	return "DROP TABLE IF EXISTS $name; CREATE TABLE $name (" . join(', ', 'g int', 'h int8', 't text', map { "$_ $type{$_}" } some(7, @floats, @numerics)) . ");\n"
-	  . "INSERT INTO $name (g, h, t, f8, f4, n2, n18, n0, nn, nd) SELECT (random() * $groups)::int, @{[ pick('i', '(random() * 3)::int8 << 60', '-i * 1000000007::int8') ]}, CASE WHEN i % 3 = 0 THEN repeat('x', i % 40) END, "
-	  . join(', ', float_value('float8'), float_value('float4'), numeric_value('numeric(10,2)', 99999999.99), numeric_value('numeric(18,4)', '99999999999999.9999'), numeric_value('numeric(5,0)', 99999), numeric_value('numeric(4,-2)', 999900), numeric_value('cents', 999999999.999))
+	return "DROP TABLE IF EXISTS $name; CREATE TABLE $name (" . join(', ', 'g int', 'h int8', 't text', map { "$_ $type{$_}" } some(@floats + @numerics, @floats, @numerics)) . ");\n"
+	  . "INSERT INTO $name (g, h, t, f8, f4, n2, n18, n0, nn, nd, nu) SELECT (random() * $groups)::int, @{[ pick('i', '(random() * 3)::int8 << 60', '-i * 1000000007::int8') ]}, CASE WHEN i % 3 = 0 THEN repeat('x', i % 40) END, "
+	  . join(', ', float_value('float8'), float_value('float4'), numeric_value('numeric(10,2)', 99999999.99), numeric_value('numeric(18,4)', '99999999999999.9999'), numeric_value('numeric(5,0)', 99999), numeric_value('numeric(4,-2)', 999900), numeric_value('cents', 999999999.999), numeric_value('numeric(14,2)', 123456789.25))
 	  . " FROM generate_series(1, $rows) i;\n"
 	  . (chance(0.3) ? "ALTER TABLE $name ALTER n2 TYPE numeric(12,2);\n" : '')
 	  . (chance(0.3) ? "ALTER TABLE $name ADD late float8 DEFAULT '-0', ADD late_n numeric(6,3) DEFAULT 1.5;\n" : '')

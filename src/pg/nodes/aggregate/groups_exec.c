@@ -58,25 +58,42 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
-/* Returns the index of the batch of a column of the query that is read as numbers, or values. */
+/* Returns the index of the batch of a column that is read in this way; -1 if there is none. */
 static int
 find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
-	int			c = 0;
+	int			c;
 
-	while (list_nth_int(columns, c) != attnum || list_nth_int(reads, c) != (int) read)
-		c++;
-	return c;
+	for (c = 0; c < list_length(columns); c++)
+		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
+			return c;
+	return -1;
+}
+
+/* Returns the index of the batch of a column that an expression has. */
+static int
+find_input(const GroupsState *node, const Var *column)
+{
+	static const ColumnRead reads[] = {READ_VALUES, READ_IDENTICAL, READ_DATUMS};
+	int			batch = -1;
+	int			i;
+
+	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
+		 i < lengthof(reads) && batch < 0; i++)
+		batch = find_column(node, column->varattno, reads[i]);
+	if (batch < 0)
+		elog(ERROR, "column %d is not read", column->varattno);
+	return batch;
 }
 
 /*
  * Returns what the batch of a column holds, whose dictionary is made unless there is one; collation
- * is that in which its values are equal.
+ * is that in which its values are equal.  base: only expressions are computed from the values.
  */
 static ColumnDomain
-domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
+domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation, bool base)
 {
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
 	ColumnRead	read = (ColumnRead) list_nth_int(reads, batch);
@@ -93,9 +110,25 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
 		domain.kind = COLUMN_KIND_PRESENCE;
 		return domain;
 	}
+	if (read == READ_DATUMS)
+	{
+		if (node->images[batch].make == NULL)
+			node->images[batch] = (ColumnImage)
+		{
+			.make = datum_buffer_put,.arg = datum_buffer_make(type)
+		};
+		domain.kind = COLUMN_KIND_IMAGE;
+		domain.datums = true;
+		return domain;
+	}
 	if (node->images[batch].dictionary == NULL)
+	{
 		node->images[batch].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) : dictionary_make(type, collation);
+		dictionary_may_give_up(node->images[batch].dictionary, base);
+	}
+	else if (!base)
+		dictionary_may_give_up(node->images[batch].dictionary, false);
 	domain = (ColumnDomain)
 	{
 		.kind = COLUMN_KIND_NUMBER,.dictionary = node->images[batch].dictionary
@@ -125,8 +158,8 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 		RowInput   *input = &inputs[foreach_current_index(lc)];
 
 		input->column = lfirst_node(Var, lc);
-		input->batch = find_column(node, input->column->varattno, expression_read(input->column));
-		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid);
+		input->batch = find_input(node, input->column);
+		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid, true);
 	}
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															list_length(columns), inputs, filter);
@@ -174,7 +207,7 @@ describe_groups(GroupsState *node)
 
 			group->column = find_column(node, column->varattno, read);
 			node->group_domains[g] = domain_of_column(node, group->column, column,
-													  exprCollation((Node *) expression));
+													  exprCollation((Node *) expression), false);
 		}
 		else
 		{
@@ -206,7 +239,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		{
 			source.column = find_column(node, answer->column->varattno, answer->read);
 			domain = domain_of_column(node, source.column, answer->column,
-									  answer->column->varcollid);
+									  answer->column->varcollid, false);
 		}
 		else
 		{

@@ -187,15 +187,21 @@ keep_refused_values(GroupsState *node)
 	MemoryContextSwitchTo(old);
 }
 
-/* Values that were refused in a batch are not needed any more. */
+/* Values that were refused in a batch, or copied for it, are not needed any more. */
 static void
-forget_refused(GroupsState *node)
+forget_values(GroupsState *node)
 {
 	int			c;
 
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
-		if (node->images[c].dictionary && dictionary_nrefused(node->images[c].dictionary) > 0)
-			dictionary_forget_refused(node->images[c].dictionary);
+	{
+		ColumnImage *image = &node->images[c];
+
+		if (image->dictionary && dictionary_nrefused(image->dictionary) > 0)
+			dictionary_forget_refused(image->dictionary);
+		if (image->make)
+			datum_buffer_empty(image->arg);
+	}
 }
 
 /*
@@ -252,7 +258,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 		keep_refused_values(node);
 	}
 	aggregation_add(node->aggregation, batches);
-	forget_refused(node);
+	forget_values(node);
 }
 
 /*

@@ -67,9 +67,9 @@ core_ordered_function(Oid function)
 	}
 }
 
-/* Does what core_function does for functions of variance and bits, and of values in order. */
+/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
 static AggregateFunction
-core_moment_function(Oid function)
+core_moments_function(Oid function)
 {
 	switch (function)
 	{
@@ -206,7 +206,7 @@ core_function(const Aggref *aggref)
 		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
 		default:
-			return core_moment_function(aggref->aggfnoid);
+			return core_moments_function(aggref->aggfnoid);
 	}
 }
 
@@ -338,12 +338,13 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 		if (answer->kind != COLUMN_KIND_NONE)
 			return true;
-		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype),
+													 column->vartypmod, collation) ?
 			READ_IDENTICAL : READ_EQUAL;
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
 	answer->form = DERIVED_VALUES;
-	answer->kind = column_kind(exprType((const Node *) expression));
+	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
 }
 
@@ -491,6 +492,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			answer->needs = AGGREGATE_NEEDS_RUNS;
 		return find_values_order(answer);
 	}
+	/* Numbers of a dictionary can be counted, and neither added up nor combined. */
+	if (answer->kind == COLUMN_KIND_NONE && answer->function != AGGREGATE_FUNCTION_COUNT)
+		return false;
 	answer->distinct = aggref->aggdistinct != NIL;
 	if (answer->distinct)
 	{

@@ -1,7 +1,7 @@
 /*
  * groups_planner.h
- *		The paths of HpSort Aggregate, and what pairs of group and value need, as the columns'
- *		statistics say: bits, and the cost of pairs that do not fit into 64.
+ *		The paths of HpSort Aggregate, and what values, and pairs of group and value, need, as the
+ *		columns' statistics say: bits, and the cost of pairs that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
@@ -46,5 +46,15 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Exp
  */
 extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
 									const List *answers, const List *filters, double rows);
+
+/* --- value_numbers.c */
+
+/*
+ * Returns the cost of numbering the values of aggregates with these AggregateAnswers, as far as
+ * they are read as numbers, and of what there is no memory for; filters is that of
+ * pair_estimate_wide_cost.  One process reads all rows.
+ */
+extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,
+							   double ngroups, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H */

@@ -18,6 +18,9 @@
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/values/values.h"
 
+/* Values of a column are numbered for an expression if they are less than this part of the rows. */
+#define REPEATED_VALUES 0.25
+
 /* Returns the group that an expression is; NULL if it is none. */
 static QueryGroup *
 find_group(const GroupsQuery *query, Node *expression)
@@ -30,32 +33,72 @@ find_group(const GroupsQuery *query, Node *expression)
 	return NULL;
 }
 
-/* Has a column read. */
-static void
-add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+bool
+groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read)
 {
 	int			c;
 
 	for (c = 0; c < list_length(query->columns); c++)
 		if (list_nth_int(query->columns, c) == column &&
 			list_nth_int(query->reads, c) == (int) read)
-			return;
+			return true;
+	return false;
+}
+
+/* Has a column read. */
+static void
+add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	if (groups_query_reads(query, column, read))
+		return;
 	query->columns = lappend_int(query->columns, column);
 	query->reads = lappend_int(query->reads, read);
 }
 
-/* Has the columns of an expression read. */
+/*
+ * Has the columns of an expression read.  Values that are no integers are numbered where they
+ * repeat, so that the expression of a single column is evaluated once for each.
+ */
 static void
-add_columns(GroupsQuery *query, const List *columns)
+add_columns(GroupsQuery *query, List *columns)
 {
+	double		rows = find_base_rel(query->root, query->rti)->rows;
 	ListCell   *lc;
 
 	foreach(lc, columns)
 	{
 		const Var  *column = lfirst_node(Var, lc);
+		ColumnRead	read = READ_DATUMS;
 
-		add_column(query, column->varattno, expression_read(column));
+		if (column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE)
+			read = READ_VALUES;
+		else if (list_length(columns) == 1 &&
+				 estimate_num_groups(query->root, columns, rows, NULL, NULL) <
+				 rows * REPEATED_VALUES)
+			read = READ_IDENTICAL;
+		add_column(query, column->varattno, read);
 	}
+}
+
+/* Has no column read twice for expressions: where its values have numbers, these are enough. */
+static void
+drop_datums(GroupsQuery *query)
+{
+	List	   *columns = NIL;
+	List	   *reads = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, query->columns, lc2, query->reads)
+	{
+		if (lfirst_int(lc2) == READ_DATUMS &&
+			groups_query_reads(query, lfirst_int(lc), READ_IDENTICAL))
+			continue;
+		columns = lappend_int(columns, lfirst_int(lc));
+		reads = lappend_int(reads, lfirst_int(lc2));
+	}
+	query->columns = columns;
+	query->reads = reads;
 }
 
 /* Whether the values of a group are numbers. */
@@ -73,18 +116,18 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	ColumnKind	column_kind_read = column ?
-	column_value_kind(column->vartype, column->vartypmod) : COLUMN_KIND_NONE;
-	bool		identical = column_kind_read != COLUMN_KIND_NONE ||
-	dictionary_equal_is_identical(group->type, collation);
+	ColumnKind	read = column ? column_value_kind(column->vartype, column->vartypmod) :
+	COLUMN_KIND_NONE;
+	bool		identical = read != COLUMN_KIND_NONE ||
+	dictionary_equal_is_identical(group->type, exprTypmod((Node *) group->expression), collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	group->read = READ_VALUES;
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = column_kind_is_float(column_kind_read) ? DERIVED_EQUAL : DERIVED_NONE;
-		if (column_kind_read == COLUMN_KIND_NONE)
+		group->form = column_kind_is_float(read) ? DERIVED_EQUAL : DERIVED_NONE;
+		if (read == COLUMN_KIND_NONE)
 			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
@@ -299,6 +342,34 @@ drop_determined_numbers(GroupsQuery *query)
 }
 
 /*
+ * Whether any of the values that have one number may be returned in a group.  A dictionary keeps
+ * the first one of all rows, and core returns the first one of the group's rows: the same if there
+ * are no other grouping columns, if equal values look alike, or if the values are computed of
+ * others that do.
+ */
+static bool
+are_alike(const GroupsQuery *query)
+{
+	int			g;
+	ListCell   *lc;
+
+	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		Node	   *expression = (Node *) group->expression;
+		bool		alike = group->form != DERIVED_EQUAL;
+
+		if (has_numbers(group))
+			foreach(lc, group->columns)
+				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
+		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
+												 exprCollation(expression)))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Puts the groups in the order that is wanted of them, as far as it is one of groups, without
  * groups that others determine.  One that is wanted in the order before the column that determines
  * it stays.
@@ -338,9 +409,9 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 }
 
 bool
-groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node *having,
-				  GroupsQuery *query)
+groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, GroupsQuery *query)
 {
+	PlannerInfo *root = query->root;
 	List	   *clauses;
 	int			g;
 
@@ -366,7 +437,10 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 		else
 			add_columns(query, group->columns);
 	}
+	drop_datums(query);
 	order_groups(root, query);
+	if (!are_alike(query))
+		return false;
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;
 }

@@ -28,6 +28,7 @@ typedef struct QueryGroup
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
+	PlannerInfo *root;
 	Index		rti;			/* the relation */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
@@ -48,11 +49,14 @@ typedef struct GroupsQuery
 
 /*
  * Notes what target and HAVING ask of the groups (UPPERREL_GROUP_AGG) or of the different rows
- * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for rti, and states, which
- * must be true.  Returns false if the node does not answer all of it.
+ * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for root, rti, and states,
+ * which must be true.  Returns false if the node does not answer all of it.
  */
-extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
-							  Node *having, GroupsQuery *query);
+extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having,
+							  GroupsQuery *query);
+
+/* Whether a column is read in this way. */
+extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
  * Whether one process must read all rows: the number of a value, the first of equal floats, and

@@ -51,7 +51,8 @@ typedef enum ColumnRead
 	READ_EQUAL,					/* numbers of a dictionary of equal values */
 	READ_IDENTICAL,				/* numbers of a dictionary of identical values, also where equal
 								 * values are identical */
-	READ_PRESENCE				/* 0 in place of any value: whether it is NULL is asked, no more */
+	READ_PRESENCE,				/* 0 in place of any value: whether it is NULL is asked, no more */
+	READ_DATUMS					/* the values themselves (datum_buffer.h), for expressions */
 } ColumnRead;
 
 /* What the values of a grouping column, or of an aggregate's argument, are. */
