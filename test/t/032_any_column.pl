@@ -168,9 +168,44 @@ sub group
 	return { sql => $name, shown => ($shown{$name} // 'C') =~ s/\bC\b/$name/gr, column => $name };
 }
 
+# What values of a column are asked: of types with an order all but a few, of the others how many there are.
+sub aggregate_of
+{
+	my ($name) = @_;
+	my $descending = chance(0.3) ? ' DESC' : '';
+	my $first = pick('', '', ' NULLS FIRST', ' NULLS LAST');
+	my $value = pick(map { "(SELECT v.$name FROM no_nulls v WHERE v.id = $_)" } 3, 77, 500);
+	my $other = $kinds{$name}[0] =~ /^(text|varchar|label|bytea)/ ? chance(0.5) : 0;
+
+	return "count($name)" if chance(0.15) || $unhashable{$name} || $name eq 'co';
+	return "count(DISTINCT $name)" if chance(0.3);
+	# Which of equal values is shown is not determined.
+	return $name eq 'nd' ? "count(DISTINCT nd)" : pick('rank', 'dense_rank', 'percent_rank', 'cume_dist') . "($value) WITHIN GROUP (ORDER BY $name$descending$first)" if $shown{$name};
+	if ($other)
+	{
+		my $delimiter = $name eq 'by' ? q{'\\x2c'::bytea} : pick(q{','}, q{''}, 'NULL');
+
+		$delimiter = $name eq 'by' ? 'NULL::bytea' : 'NULL::text' if $delimiter eq 'NULL';
+		return "string_agg(DISTINCT $name, $delimiter ORDER BY $name$descending)" if chance(0.5) && $name !~ /^(vc|dt|lo|lc)$/;
+		return "md5(string_agg($name, $delimiter ORDER BY $name$descending)::text)";
+	}
+	return ($name =~ /^(tx|tc|vc|ch|dt|ip|tt|mo|lo|lc)$/ ? pick("min($name)", "max($name)") : "count(DISTINCT $name)") if chance(0.25);
+	return "mode() WITHIN GROUP (ORDER BY $name$descending)" if chance(0.2);
+	return "percentile_disc(" . pick('0.5', '0', '1', 'ARRAY[0.1, NULL, 0.9, 0.1]') . ") WITHIN GROUP (ORDER BY $name$descending)" if chance(0.4);
+	return "md5(array_agg(DISTINCT $name ORDER BY $name$descending$first)::text)" if chance(0.4) && $name !~ /^(ar|ta)$/;
+	return "md5(array_agg($name ORDER BY $name$descending$first)::text)" if chance(0.5) && $name !~ /^(ar|ta)$/;
+	return pick('rank', 'dense_rank', 'percent_rank', 'cume_dist') . "($value) WITHIN GROUP (ORDER BY $name$descending$first)" if $name !~ /^(js|lo|nd|rg|nm|ch)$/;
+	return "count($name)";
+}
+
 sub aggregate
 {
+	my ($table) = @_;
 	my $filter = chance(0.15) ? ' FILTER (WHERE ' . pick('x > 20', 'y % 2 = 0', 'x IS NULL') . ')' : '';
+	my $of = aggregate_of(pick(@{ $tables{$table} }));
+
+	# A function of an aggregate has its FILTER inside.
+	return $of =~ s/\)::text\)$/)$filter\::text)/r =~ s/^(?!md5)(.*)$/$1$filter/sr if chance(0.5);
 
 	return weighted(
 		'count(*)' => 4, 'count(x)' => 1, 'sum(x)' => 3, 'sum(y)' => 1, 'avg(x)' => 1, 'min(y)' => 1, 'max(x)' => 1, 'count(DISTINCT x)' => 1, 'percentile_disc(0.5) WITHIN GROUP (ORDER BY x)' => 1,
@@ -194,7 +229,7 @@ sub grouped
 
 	return { sql => 'SELECT count(*) FROM (SELECT DISTINCT ' . join(', ', map { "$_->{sql}" } @groups) . " $from) q", compare => 'set' } if chance(0.1);
 	return { sql => 'SELECT DISTINCT ' . join(', ', map { $_->{sql} } @groups) . " $from", compare => 'set' } if chance(0.15) && !grep { $_->{shown} && $shown{ $_->{column} } } @groups;
-	my $sql = 'SELECT ' . join(', ', @list, map { aggregate() } 1 .. weighted(0 => 1, 1 => 4, 2 => 3, 3 => 2)) . " $from GROUP BY " . join(', ', map { $_->{sql} } @groups);
+	my $sql = 'SELECT ' . join(', ', @list, map { aggregate($table) } 1 .. weighted(0 => 1, 1 => 4, 2 => 3, 3 => 2)) . " $from GROUP BY " . join(', ', map { $_->{sql} } @groups);
 	$sql .= ' HAVING ' . pick('count(*) > 1', 'sum(x) % 2 = 0', 'min(y) > 1000') if chance(0.15);
 	return { sql => "SELECT g, (SELECT count(*) FROM ($sql) q) FROM generate_series(1, 3) g", compare => 'set' } if chance(0.03);
 	return { sql => "SELECT g, q.n FROM generate_series(0, 2) g CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT " . join(', ', map { $_->{sql} } @groups) . " FROM $table WHERE id % 3 = g GROUP BY " . join(', ', map { $_->{sql} } @groups) . ") r) q", compare => 'set' } if chance(0.07);

@@ -233,6 +233,12 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->refused_bytes = 0;
 }
 
+void
+dictionary_end(Dictionary *dictionary)
+{
+	MemoryContextDelete(dictionary->memory);
+}
+
 /* --- bytes */
 
 static pg_attribute_always_inline uint64

@@ -49,6 +49,9 @@ extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
 
+/* Ends an execution, and gives its memory back, before dictionary_begin begins another one. */
+extern void dictionary_end(Dictionary *dictionary);
+
 /*
  * Sets *result to the number of a value, which is copied if it is new.  Returns false if there is
  * no room for it; *result is then its hash.  Leaves memory in the current memory context.

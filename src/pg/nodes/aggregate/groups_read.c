@@ -39,13 +39,15 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 	node->sources.images = node->images;
 	/* Derived columns and numbers are computed from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
-	node->lookup = groups_lookup_make(node);
+	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
 
 /* Gives back what is kept of the rows, and the temporary files of the aggregation. */
 static void
 free_rows(GroupsState *node)
 {
+	if (node->sets)
+		grouping_sets_close(node->sets);
 	if (node->aggregation)
 		aggregation_free(node->aggregation);
 	node->aggregation = NULL;
@@ -62,6 +64,7 @@ groups_read_free(GroupsState *node)
 		groups_exchange_end(node->parallel.exchange);
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
+	groups_free_late(node);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
@@ -154,39 +157,6 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/* Whether a batch is that of a grouping column. */
-static bool
-is_of_group(const GroupsState *node, int batch)
-{
-	int			g;
-
-	for (g = 0; g < node->ngroups; g++)
-		if (node->groups[g].column == batch)
-			return true;
-	return false;
-}
-
-/*
- * Has sources keep their values themselves if one of a batch has no number.  Rows of a group whose
- * value has none are in none of the batches that are added.
- */
-static void
-keep_refused_values(GroupsState *node)
-{
-	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			s;
-
-	for (s = 0; s < node->nvalue_sources; s++)
-	{
-		const ColumnDomain *domain = &node->source_domains[s];
-
-		if (domain->dictionary && !domain->datums && dictionary_nrefused(domain->dictionary) > 0 &&
-			!is_of_group(node, node->value_sources[s].column))
-			groups_keep_values(node, s);
-	}
-	MemoryContextSwitchTo(old);
-}
-
 /* Values that were refused in a batch, or copied for it, are not needed any more. */
 static void
 forget_values(GroupsState *node)
@@ -255,7 +225,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = take_rows(node, batches);
-		keep_refused_values(node);
+		groups_refuse_values(node, batches);
 	}
 	aggregation_add(node->aggregation, batches);
 	forget_values(node);
@@ -271,7 +241,6 @@ begin_derived(GroupsState *node)
 {
 	size_t		limit = get_hash_memory_limit();
 	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
-	size_t		numbers_limit;
 	int			nnumbered = 0;
 	MemoryContext old;
 	int			i;
@@ -280,16 +249,16 @@ begin_derived(GroupsState *node)
 		nnumbered += derived_has_numbers(node->derived.columns[i]);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		nnumbered += node->images[i].dictionary != NULL;
-	numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->derived.n - numbers_limit * nnumbered;
+	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
+	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
 
 	MemoryContextReset(node->derived.memory);
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
-		derived_begin(node->derived.columns[i], memo_limit, numbers_limit);
+		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		if (node->images[i].dictionary)
-			dictionary_begin(node->images[i].dictionary, numbers_limit);
+			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
 	MemoryContextSwitchTo(old);
 	groups_forget_ranks(node);
 }
@@ -300,8 +269,11 @@ begin_rows(GroupsState *node)
 {
 	size_t		limit = node->memory_limit;
 
-	/* The other half is for what is written to shared memory (read_and_exchange). */
-	if (node->parallel.shared)
+	/*
+	 * The other half is for what is written to shared memory (read_and_exchange), or for other
+	 * grouping sets.
+	 */
+	if (node->parallel.shared || node->sets)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
@@ -317,7 +289,12 @@ end_rows(GroupsState *node)
 	AggregationStats stats;
 	size_t		memory;
 
-	node->reader = aggregation_open(node->aggregation);
+	groups_add_late(node);
+	if (node->sets)
+		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
+										  node->memory_limit / 2);
+	else
+		node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
 	if (node->lookup)

@@ -11,7 +11,7 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/read/read.h"
@@ -87,6 +87,7 @@ typedef struct GroupsState
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
+	RowSpill  **late;			/* by value source: values that come late; NULL: none so far */
 	ColumnDomain *source_domains;	/* by value source: what its values stand for */
 	PairType   *source_types;	/* by value source: the type of values that have numbers */
 	GroupsRanks ranks;
@@ -94,9 +95,12 @@ typedef struct GroupsState
 	int			nread;			/* batches that are read: columns, then filters */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
+	size_t		numbers_limit;	/* bytes of a dictionary */
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	GroupsParallel parallel;
 
+	GroupingSets *sets;			/* NULL: all grouping columns are the only set */
+	const List *groupings;		/* for each GROUPING() in the scan tuple, the columns' indexes */
 	GroupsLookup *lookup;		/* NULL: the groups cannot be looked up */
 	bool		prepared;		/* the results' direct arguments have been evaluated */
 
@@ -175,6 +179,20 @@ extern bool groups_read_refused(GroupsState *node);
 
 /* Gives back what an execution holds: rows, files and results. */
 extern void groups_read_free(GroupsState *node);
+
+/* --- groups_late.c */
+
+/*
+ * Of a batch that is about to be added, in which values have no number: has each source that wants
+ * them keep values in place of numbers, or leave them out, to be added late.
+ */
+extern void groups_refuse_values(GroupsState *node, const ColumnBatch *batches);
+
+/* Adds values that have been left out, when all rows of an execution or a pass have been added. */
+extern void groups_add_late(GroupsState *node);
+
+/* Forgets values that have been left out, and closes their files. */
+extern void groups_free_late(GroupsState *node);
 
 /* --- groups_explain.c */
 

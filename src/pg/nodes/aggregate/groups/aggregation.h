@@ -56,6 +56,18 @@ extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches
  */
 extern void aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type);
 
+/*
+ * From now on rows with a negative number in the column of a source with runs are added without
+ * their value, which aggregation_add_late adds before the aggregation is opened.
+ */
+extern void aggregation_leave_values(Aggregation *aggregation, int source);
+
+/*
+ * Adds values of a source that have been left out: batches has them, none of them NULL, and the
+ * grouping columns of their rows.
+ */
+extern void aggregation_add_late(Aggregation *aggregation, int source, const ColumnBatch *batches);
+
 /* Adds to the number of rows of an aggregation without grouping columns and sources. */
 extern void aggregation_count(Aggregation *aggregation, int64 rows);
 
@@ -67,6 +79,25 @@ extern bool aggregation_add_counted(Aggregation *aggregation, const ColumnBatch 
 
 /* Adds a batch of runs, whatever their groups.  The arrays of the batch are overwritten. */
 extern void aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch);
+
+/*
+ * Makes an aggregation of ncolumns of the grouping columns of a finer one, to which all rows have
+ * been added, in the current memory context, from which context must allocate, too.  Column c is
+ * the finer one's of_finer[c]; both arrays must outlive it.  A source with moments must have
+ * runs.
+ */
+extern Aggregation *aggregation_make_coarser(const Aggregation *finer, const SortContext *context,
+											 const GroupColumn *columns, const int *of_finer,
+											 int ncolumns, size_t memory_limit);
+
+/*
+ * Adds a group of the finer aggregation, as a reader has it: its values and rows, then of each
+ * source the counts, and of one with runs all its runs.
+ */
+extern void aggregation_add_group(Aggregation *coarser, const GroupValues *group, int64 rows);
+extern void aggregation_add_counts(Aggregation *coarser, int s, const SourceCounts *counts);
+extern void aggregation_add_group_runs(Aggregation *coarser, int s, const int64 *values,
+									   const int64 *counts, size_t n);
 
 /* Closes files and frees sorters; the rest goes with its memory context. */
 extern void aggregation_free(Aggregation *aggregation);

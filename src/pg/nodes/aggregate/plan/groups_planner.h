@@ -49,9 +49,15 @@ extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *roo
 
 /* --- value_numbers.c */
 
+/* Bytes that a value takes in a dictionary, beside itself. */
+#define DICTIONARY_VALUE_BYTES 40.0
+
+/* Returns how many bytes a column's values have on average. */
+extern double column_width(PlannerInfo *root, const Var *column);
+
 /*
- * Returns the cost of numbering the values of aggregates with these AggregateAnswers, as far as
- * they are read as numbers, and of what there is no memory for; filters is that of
+ * Returns what numbers of the values of aggregates with these AggregateAnswers cost beside the
+ * numbering: their order, and values for which there is no memory.  filters is that of
  * pair_estimate_wide_cost.  One process reads all rows.
  */
 extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,

@@ -17,23 +17,19 @@
 #include "pg/values/values.h"
 
 /*
- * In cpu_tuple_cost (2e6 rows of 90 bytes, where core's sum(x) takes 40 ns a row, 1.25 units;
- * PostgreSQL 17, a loaded virtual machine).  A text of 10 bytes is found among 1,000 in 10 ns, and
- * among 350,000 in 40; a new one takes 200.  The pair of a value and its group takes 30 to 100.
- * Where values have no numbers, pairs are rows of a tuplesort, which take two to three times what a
- * sort of the table's rows does.
+ * Beside what numbers cost (groups_planner.c), in cpu_tuple_cost (2e6 rows of 90 bytes, where
+ * core's sum(x) takes 40 ns a row, 1.25 units; PostgreSQL 17, a loaded virtual machine).  The pair
+ * of a value and its group takes 30 to 100 ns.
+ * A value without a number, whose order does not matter, is written, read and looked for once
+ * more: half of what a sort of the table's rows takes by a value of 12 bytes.  Otherwise pairs are
+ * rows of a tuplesort, which take two to three times that.
  */
-#define VALUE_FOUND_COST	0.5
-#define VALUE_NEW_COST		6.0
 #define VALUE_PAIR_COST		2.5
+#define VALUE_LATE_COST		6.0
 #define KEPT_VALUES_FACTOR	2.5
 
-/* Bytes that a value takes beside itself. */
-#define VALUE_BYTES			40.0
-
-/* Returns how many bytes a column's values have on average. */
-static double
-value_width(PlannerInfo *root, const Var *column)
+double
+column_width(PlannerInfo *root, const Var *column)
 {
 	const RelOptInfo *rel = find_base_rel(root, column->varno);
 	int32		width = rel->attr_widths[column->varattno - rel->min_attr];
@@ -51,8 +47,66 @@ sort_cost(PlannerInfo *root, double values, double width)
 								 Max(kilobytes, 64));
 }
 
+/* Whether one of some answers wants the order of a column's values. */
+static bool
+wants_ranks(const List *answers, const Var *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (answer->ranks && answer->column->varattno == column->varattno)
+			return true;
+	}
+	return false;
+}
+
 /*
- * The pairs of a value and its group, of which min and max have so many as there are runs, are
+ * Returns the cost of sorting the values of columns, each of which is counted once, and sets *bytes
+ * to what all of the dictionaries need.
+ */
+static Cost
+columns_cost(PlannerInfo *root, const List *answers, double rows, double *bytes)
+{
+	List	   *columns = NIL;
+	Cost		total = 0;
+	ListCell   *lc;
+
+	*bytes = 0;
+	foreach(lc, answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+		double		values;
+		double		width;
+
+		if (!aggref_has_numbers(answer) || list_member_int(columns, answer->column->varattno))
+			continue;
+		columns = lappend_int(columns, answer->column->varattno);
+		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
+		width = column_width(root, answer->column);
+		*bytes += values * (width + DICTIONARY_VALUE_BYTES);
+		if (wants_ranks(answers, answer->column))
+			total += sort_cost(root, values, width);
+	}
+	return total;
+}
+
+/* Returns the cost of some rows' values of a source, for which there is no memory. */
+static Cost
+refused_cost(PlannerInfo *root, const List *answers, const Var *column, double rows)
+{
+	/* Beside the value a row has the group, and what comes before and behind a tuple. */
+	double		width = column_width(root, column) + 4 * sizeof(int64);
+
+	if (wants_ranks(answers, column))
+		return KEPT_VALUES_FACTOR * sort_cost(root, rows, width);
+	return cost_of_rows(rows * VALUE_LATE_COST) + 2 * rows * width / BLCKSZ * seq_page_cost;
+}
+
+/*
+ * The pairs of a value and its group, of which min and max have as many as there are runs, are
  * beside what core does for these: a comparison.  Other aggregates are sorted by core, too.
  */
 Cost
@@ -60,41 +114,31 @@ value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters, 
 				   double rows)
 {
 	double		memory = get_hash_memory_limit() / 2.0;
-	double		bytes = 0;
-	double		width_of_rows = 0;
-	Cost		total = 0;
+	double		bytes;
+	Cost		total = columns_cost(root, answers, Max(rows, 1), &bytes);
 	List	   *sources = NIL;
-	List	   *columns = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	forboth(lc, answers, lc2, filters)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
-		double		values;
-		double		width;
 		List	   *source;
 
 		if (!aggref_has_numbers(answer))
 			continue;
-		values = estimate_num_groups(root, list_make1(answer->column), Max(rows, 1), NULL, NULL);
-		width = value_width(root, answer->column);
 		if (answer->function == AGGREGATE_FUNCTION_MIN ||
 			answer->function == AGGREGATE_FUNCTION_MAX)
+		{
+			double		values = estimate_num_groups(root, list_make1(answer->column),
+													 Max(rows, 1), NULL, NULL);
+
 			total += cost_of_rows(Min(values * ngroups, rows) * VALUE_PAIR_COST);
+		}
 		source = list_make2_int(answer->column->varattno, lfirst_int(lc2));
-		if (!list_member(sources, source))
-			width_of_rows += width + 4 * sizeof(int64);
-		sources = list_append_unique(sources, source);
-		if (list_member_int(columns, answer->column->varattno))
-			continue;
-		columns = lappend_int(columns, answer->column->varattno);
-		bytes += values * (width + VALUE_BYTES);
-		total += cost_of_rows(rows * VALUE_FOUND_COST + values * VALUE_NEW_COST);
-		if (answer->ranks)
-			total += sort_cost(root, values, width);
+		if (bytes > memory && !list_member(sources, source))
+			total += refused_cost(root, answers, answer->column, rows * (1 - memory / bytes));
+		sources = lappend(sources, source);
 	}
-	if (bytes > memory)
-		total += KEPT_VALUES_FACTOR * sort_cost(root, rows * (1 - memory / bytes), width_of_rows);
 	return total;
 }

@@ -248,6 +248,19 @@ keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 						 batches[b].nulls[i]);
 }
 
+void
+row_spill_write(RowSpill *spill, const ColumnBatch *batches)
+{
+	size_t		nrows = batches[0].n;
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < nrows; i++)
+		if (spill->refused[i])
+			write_row(spill, batches, i);
+	memset(spill->refused, 0, nrows * sizeof(bool));
+}
+
 const ColumnBatch *
 row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 {
