@@ -76,6 +76,7 @@ fi
 
 . "$here/../test/lib.sh"
 . "$here/machine.sh"
+. "$here/compare.sh"
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
@@ -86,13 +87,6 @@ else
 fi
 start_server shared_buffers=$((rows / 1000 + 256))MB maintenance_work_mem=256MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h \
 	jit=off timezone=UTC shared_preload_libraries=hpsort hpsort.gpu=off hpsort.resident_memory=$((rows / 10000 + 64))MB
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
-
-say() { printf '%4d s  %s\n' "$SECONDS" "$*" >&2; }
 
 say "making tables of $rows rows"
 run_psql -c "CREATE EXTENSION hpsort" -c "CREATE EXTENSION pg_prewarm"
@@ -108,60 +102,6 @@ csv=$out/never_slower.csv
 report=$out/never_slower.txt
 : >"$report"
 
-# node_of PLAN: what of hpsort a plan has
-node_of()
-{
-	local nodes=
-
-	[[ $1 != *"(HpSort Aggregate)"* ]] || nodes=aggregate
-	[[ $1 != *"(HpSort)"* ]] || nodes=${nodes:+$nodes and }sort
-	[[ $1 != *"First of Group"* ]] || nodes="$nodes, first of group"
-	echo "${nodes:-none}"
-}
-
-# workers_of PLAN: how many workers it has
-workers_of() { sed -n 's/.*Workers Planned: //p' <<<"$1" | paste -sd+; }
-
-# same_rows FILE FILE: in whatever order
-same_rows()
-{
-	cmp -s "$1" "$2" || cmp -s <(LC_ALL=C sort "$1") <(LC_ALL=C sort "$2")
-}
-
-# measure REPS LEAST: sets the result's fields of $query under $set
-measure()
-{
-	IFS='|' read -r hpsort_ms core_ms times_faster hpsort_clock_ms core_clock_ms <<<"$(run_psql -c "$set" -v q="$query" -f - <<SQL
-SELECT round(hpsort_ms::numeric, 3), round(core_ms::numeric, 3), round((core_ms / hpsort_ms)::numeric, 3), round(hpsort_clock_ms::numeric, 3),
-	round(core_clock_ms::numeric, 3) FROM measure(:'q', $1, $2);
-SQL
-)"
-	[ -n "$core_clock_ms" ] || die "failed: $query"
-}
-
-below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
-
-# judge: sets the verdict on the times of two plans
-judge()
-{
-	local clock=
-
-	if below "$times_faster" 0.95; then
-		verdict=slower
-	fi
-	if [ "$(workers_of "$with")" != "$(workers_of "$without")" ]; then
-		! below "$core_clock_ms" "$(awk -v t="$hpsort_clock_ms" 'BEGIN { print 0.95 * t }')" || clock=slower
-		case $verdict/$clock in
-			slower/) verdict="slower in processor time" ;;
-			ok/slower) verdict="slower by the clock" ;;
-		esac
-	fi
-	case $verdict in
-		slower) slower=$((slower + 1)) ;;
-		slower*) in_one=$((in_one + 1)) ;;
-	esac
-}
-
 slower=0
 in_one=0
 wrong=0
@@ -169,48 +109,24 @@ measured=0
 # compare NAME QUERY SETTINGS WORK_MEM WORKERS: a line of the CSV
 compare()
 {
-	local name=$1 query=$2 memory=$4 workers=$5 set plans with without verdict=ok setting long=$least
-	local hpsort_ms= core_ms= times_faster=1.000 hpsort_clock_ms= core_clock_ms=
+	local name=$1 query=$2 memory=$4 workers=$5 set setting long=$least
 
 	set="SET work_mem = '$memory'; SET max_parallel_workers_per_gather = $workers;"
 	for setting in $3; do
 		set+=" SET ${setting%%=*} = '${setting#*=}';"
 	done
-	plans=$(run_psql -c "$set" -v q="$query" -f - <<<"SELECT use_hpsort(true) \g /dev/null
-SELECT plan_of(:'q');
-\echo ------
-SELECT use_hpsort(false) \g /dev/null
-SELECT plan_of(:'q');") || die "failed: $query"
-	with=${plans%%$'\n'------*}
-	without=${plans#*------$'\n'}
-	[[ $without != *HpSort* ]] || die "hpsort's nodes are off, and in the plan: $query"
-	if [ "${with%$'\n'}" = "${without%$'\n'}" ]; then
-		verdict="same plan"
-	else
-		measured=$((measured + 1))
-		run_psql -c "$set" -v q="$query" -v hpsort="$work/hpsort.rows" -v core="$work/core.rows" -f - <<<"SELECT write_results(:'q', :'hpsort', :'core')" >/dev/null ||
-			die "failed: $query"
-		[ "$workers" = 0 ] || long=$((3 * least))
-		measure "$reps" "$long"
-		if below "$times_faster" 0.97; then
-			measure $((3 * reps)) $((2 * long))
-		fi
-		if ! same_rows "$work/hpsort.rows" "$work/core.rows"; then
-			verdict="other rows"
-			wrong=$((wrong + 1))
-		else
-			judge
-		fi
-		rm -f "$work/hpsort.rows" "$work/core.rows"
-	fi
+	[ "$workers" = 0 ] || long=$((3 * least))
+	compare_plans "$set" "$query" "$reps" "$long"
+	case $verdict in
+		"other rows") wrong=$((wrong + 1)) ;;
+		slower) slower=$((slower + 1)) ;;
+		slower*) in_one=$((in_one + 1)) ;;
+	esac
+	[ "$verdict" = "same plan" ] || measured=$((measured + 1))
 	printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s"\n' "${name//,/}" "$memory" "$workers" "$(node_of "$with" | tr -d ,)" "$hpsort_ms" "$core_ms" "$times_faster" \
 		"$hpsort_clock_ms" "$core_clock_ms" "$verdict" "${query//\"/\"\"}" >>"$csv"
 	case $verdict in
-		slower* | other*)
-			say "$verdict: $name, $memory, $workers workers: $hpsort_ms ms, core $core_ms ms ($times_faster)"
-			printf '%s\n' "== $verdict: $name" "$query;" "$set" "hpsort $hpsort_ms ms, core $core_ms ms of processor time ($times_faster); $hpsort_clock_ms and $core_clock_ms by the clock" \
-				"-- with hpsort" "$with" "-- without" "$without" "" >>"$report"
-			;;
+		slower* | other*) report "$report" "$name, $memory, $workers workers" "$set" "$query" ;;
 	esac
 }
 

@@ -192,7 +192,7 @@ longer_tests()
 # The tests that are run under AddressSanitizer: those that limit memory, and that measure
 # memory or time, are not.
 asan_tests="test/t/009_columns.pl test/t/014_order_spill.pl test/t/017_aggregate.pl test/t/020_aggregate_parallel.pl
-	test/t/023_resident.pl test/t/024_resident_breaks.pl test/t/026_resident_where.pl test/t/027_resident_gpu.pl test/t/028_rows.pl test/t/029_wrong_statistics.pl"
+	test/t/023_resident.pl test/t/024_resident_breaks.pl test/t/026_resident_where.pl test/t/027_resident_gpu.pl test/t/028_rows.pl test/t/029_wrong_statistics.pl test/t/035_conditions.pl"
 
 server_settings=(shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8)
 

@@ -53,6 +53,32 @@ float8_image_bits(uint64_t image)
 	return image ^ (image & FLOAT8_SIGN ? FLOAT8_SIGN : UINT64_MAX);
 }
 
+/* The image of a float4 as an int4, in the same order: a sorter's key; and back. */
+static inline int32_t
+float4_key(uint32_t bits)
+{
+	return (int32_t) (float4_image(bits) ^ FLOAT4_SIGN);
+}
+
+static inline uint32_t
+float4_key_bits(int32_t key)
+{
+	return float4_image_bits((uint32_t) key ^ FLOAT4_SIGN);
+}
+
+/* The image of a float8 as an int8. */
+static inline int64_t
+float8_key(uint64_t bits)
+{
+	return (int64_t) (float8_image(bits) ^ FLOAT8_SIGN);
+}
+
+static inline uint64_t
+float8_key_bits(int64_t key)
+{
+	return float8_image_bits((uint64_t) key ^ FLOAT8_SIGN);
+}
+
 /* The bits that stand for all numbers that PostgreSQL takes for equal: both zeros, all NaNs. */
 static inline uint32_t
 float4_equals(uint32_t bits)
@@ -70,17 +96,23 @@ float8_equals(uint64_t bits)
 	return bits == FLOAT8_SIGN ? 0 : bits;
 }
 
-/* The image of a float4 as an int4, in the same order: a sorter's key. */
+/* Keys that stand for the keys of all numbers that PostgreSQL takes for equal. */
 static inline int32_t
-float4_key(uint32_t bits)
+float4_key_equals(int32_t key)
 {
-	return (int32_t) (float4_image(bits) ^ FLOAT4_SIGN);
+	const int32_t zero = float4_key(0);
+	const int32_t nan = float4_key(FLOAT4_INFINITY) + 1;
+
+	return key == zero - 1 ? zero : key < nan ? key : nan;
 }
 
-static inline uint32_t
-float4_key_bits(int32_t key)
+static inline int64_t
+float8_key_equals(int64_t key)
 {
-	return float4_image_bits((uint32_t) key ^ FLOAT4_SIGN);
+	const int64_t zero = float8_key(0);
+	const int64_t nan = float8_key(FLOAT8_INFINITY) + 1;
+
+	return key == zero - 1 ? zero : key < nan ? key : nan;
 }
 
 #endif							/* HPSORT_FLOAT_IMAGE_H */

@@ -66,6 +66,16 @@ SELECT y / 10 AS tens, count(*), max(y) FROM groups_data GROUP BY y / 10 ORDER B
 SELECT date_trunc('day', ts), count(*) FROM groups_data GROUP BY 1 ORDER BY 1;
 SELECT ts::date, avg(y) FROM groups_data GROUP BY ts::date ORDER BY 1 DESC LIMIT 3;
 SELECT extract(hour FROM ts) AS hour, count(*) FROM groups_data GROUP BY hour HAVING count(*) > 4 ORDER BY hour;
+-- arguments and groups that are expressions, of one column or of several; an error shows where core evaluates them
+SELECT x, sum(y + 1), count(DISTINCT y / 10), min(abs(small)), percentile_disc(0.5) WITHIN GROUP (ORDER BY y % 7), max(ts + interval '1 day') FROM groups_data
+	GROUP BY x ORDER BY x;
+SELECT x > small, count(small / 2.5), sum(x * y), array_agg(DISTINCT x - small ORDER BY x - small DESC), percentile_cont(0.5) WITHIN GROUP (ORDER BY y - x)
+	FROM groups_data GROUP BY 1 ORDER BY 1;
+SELECT x || ':' || flag AS pair, count(*) FROM groups_data GROUP BY 1 ORDER BY 1;
+SELECT sum(10 / small) FILTER (WHERE small <> 0), sum(CASE WHEN y <> 7 THEN 1 / (y - 7) ELSE x END) FROM groups_data;
+SELECT sum(10 / small) FILTER (WHERE y > 5) FROM groups_data;
+SELECT x, sum(small + 32767::int2) FROM groups_data GROUP BY x;
+SELECT max(small + 2147483647) FROM groups_data WHERE small < 2;
 -- of what is computed of groups and aggregates
 SELECT x + 1 AS next, sum(y) * 2 + count(*) AS a, max(y) - min(y) AS range, round(avg(y), 1) AS mean,
 	(percentile_disc('{0.1,0.9}'::float8[]) WITHIN GROUP (ORDER BY y))[2] AS high FROM groups_data GROUP BY x ORDER BY x;
@@ -380,8 +390,12 @@ SELECT pg_temp.differences('SELECT x, x::text AS t, count(*), sum(y), max(id) FR
 SET LOCAL enable_material = off;
 SELECT g, q.n FROM (VALUES (1), (2), (3)) v(g) LEFT JOIN (SELECT count(x) AS n FROM groups_data WHERE x > 1) q ON true ORDER BY g;
 ROLLBACK;
--- core's
+-- expressions
+EXPLAIN (COSTS OFF) SELECT x > small, sum(x * y), count(x::text) FILTER (WHERE y > 3) FROM groups_data GROUP BY 1;
+-- of any type
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
+-- core's
+EXPLAIN (COSTS OFF) SELECT x, sum((random() * y)::int) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, count(*), corr(y, y) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, groups_schema.sum(y) FROM groups_data GROUP BY x;
 SET hpsort.enable_aggregate = off;

@@ -14,7 +14,18 @@
 #define MOST_ROWS 3000
 
 static bool
-contains(const ValueRange *ranges, size_t n, int64_t value)
+contains(const LongRange *ranges, size_t n, int64_t value)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		if (value >= ranges[i].lo && value <= ranges[i].hi)
+			return true;
+	return false;
+}
+
+static bool
+contains_narrow(const ValueRange *ranges, size_t n, int64_t value)
 {
 	size_t		i;
 
@@ -26,7 +37,7 @@ contains(const ValueRange *ranges, size_t n, int64_t value)
 
 /* Ranges are in order, and none touches another. */
 static void
-check_order(const ValueRange *ranges, size_t n)
+check_order(const LongRange *ranges, size_t n)
 {
 	size_t		i;
 
@@ -34,54 +45,59 @@ check_order(const ValueRange *ranges, size_t n)
 	{
 		assert_true(ranges[i].lo <= ranges[i].hi);
 		if (i > 0)
-			assert_true((int64_t) ranges[i].lo > (int64_t) ranges[i - 1].hi + 1);
+			assert_true(ranges[i].lo > ranges[i - 1].hi && ranges[i].lo - 1 > ranges[i - 1].hi);
 	}
 }
 
-/* A value near the middle of a small domain, or near either end of int4. */
-static int32_t
+/* A value near the middle of a small domain, or near either end of int4 or int8. */
+static int64_t
 random_value(void)
 {
 	switch (unit_below(8))
 	{
 		case 0:
-			return INT32_MIN + (int32_t) unit_below(5);
+			return INT64_MIN + (int64_t) unit_below(5);
 		case 1:
-			return INT32_MAX - (int32_t) unit_below(5);
+			return INT64_MAX - (int64_t) unit_below(5);
+		case 2:
+			return (int64_t) INT32_MIN - 2 + (int64_t) unit_below(5);
+		case 3:
+			return (int64_t) INT32_MAX - 2 + (int64_t) unit_below(5);
 		default:
-			return (int32_t) unit_below(150) - 75;
+			return (int64_t) unit_below(150) - 75;
 	}
 }
 
 /* A random set of at most MOST_VALUES + 1 ranges. */
 static size_t
-random_set(ValueRange *out)
+random_set(LongRange *out)
 {
-	int32_t		values[MOST_VALUES];
-	ValueRange	ranges[MOST_VALUES];
+	int64_t		values[MOST_VALUES];
+	LongRange	ranges[MOST_VALUES];
 	size_t		n = unit_below(MOST_VALUES);
 	size_t		nranges;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 		values[i] = random_value();
-	nranges = value_ranges_of_values(values, n, ranges);
+	nranges = long_ranges_of_values(values, n, ranges);
 	check_order(ranges, nranges);
 	for (i = 0; i < n; i++)
 		assert_true(contains(ranges, nranges, values[i]));
 	if (unit_below(2) == 0)
-		return value_ranges_complement(ranges, nranges, out);
-	memcpy(out, ranges, nranges * sizeof(ValueRange));
+		return long_ranges_complement(ranges, nranges, out);
+	memcpy(out, ranges, nranges * sizeof(LongRange));
 	return nranges;
 }
 
 static void
 test_sets(void **state)
 {
-	ValueRange	a[MOST_VALUES + 1];
-	ValueRange	b[MOST_VALUES + 1];
-	ValueRange	not_a[MOST_VALUES + 2];
-	ValueRange	both[2 * MOST_VALUES + 2];
+	LongRange	a[MOST_VALUES + 1];
+	LongRange	b[MOST_VALUES + 1];
+	LongRange	not_a[MOST_VALUES + 2];
+	LongRange	both[2 * MOST_VALUES + 2];
+	ValueRange	narrow[MOST_VALUES + 1];
 	int			trial;
 	int			i;
 
@@ -90,20 +106,24 @@ test_sets(void **state)
 	{
 		size_t		na = random_set(a);
 		size_t		nb = random_set(b);
-		size_t		nnot = value_ranges_complement(a, na, not_a);
-		size_t		nboth = value_ranges_intersect(a, na, b, nb, both);
+		size_t		nnot = long_ranges_complement(a, na, not_a);
+		size_t		nboth = long_ranges_intersect(a, na, b, nb, both);
+		int64_t		bias = unit_below(2) == 0 ? 0 : INT64_C(0x80000000);
+		size_t		nnarrow = long_ranges_narrow(a, na, bias, narrow);
 
-		assert_true(nnot <= na + 1 && nboth <= na + nb);
+		assert_true(nnot <= na + 1 && nboth <= na + nb && nnarrow <= na);
 		check_order(a, na);
 		check_order(not_a, nnot);
 		check_order(both, nboth);
 		for (i = 0; i < 300; i++)
 		{
-			int32_t		value = random_value();
+			int64_t		value = random_value();
 
 			assert_true(contains(not_a, nnot, value) != contains(a, na, value));
 			assert_true(contains(both, nboth, value) ==
 						(contains(a, na, value) && contains(b, nb, value)));
+			if (value >= INT32_MIN + bias && value <= INT32_MAX + bias)
+				assert_true(contains_narrow(narrow, nnarrow, value - bias) == contains(a, na, value));
 		}
 	}
 }
@@ -112,16 +132,16 @@ test_sets(void **state)
 static void
 test_whole_sets(void **state)
 {
-	static const ValueRange everything = {INT32_MIN, INT32_MAX};
-	ValueRange	out[3];
+	static const LongRange everything = {INT64_MIN, INT64_MAX};
+	LongRange	out[3];
 
 	(void) state;
-	assert_int_equal(value_ranges_complement(&everything, 1, out), 0);
-	assert_int_equal(value_ranges_complement(NULL, 0, out), 1);
+	assert_int_equal(long_ranges_complement(&everything, 1, out), 0);
+	assert_int_equal(long_ranges_complement(NULL, 0, out), 1);
 	assert_memory_equal(&out[0], &everything, sizeof(everything));
-	assert_int_equal(value_ranges_intersect(&everything, 1, out, 1, out + 1), 1);
-	assert_int_equal(value_ranges_intersect(&everything, 1, NULL, 0, out + 1), 0);
-	assert_int_equal(value_ranges_of_values(NULL, 0, out), 0);
+	assert_int_equal(long_ranges_intersect(&everything, 1, out, 1, out + 1), 1);
+	assert_int_equal(long_ranges_intersect(&everything, 1, NULL, 0, out + 1), 0);
+	assert_int_equal(long_ranges_of_values(NULL, 0, out), 0);
 }
 
 /* An extent of rows of one block; span: the largest distance. */
@@ -174,7 +194,7 @@ check_extent(const Extent *extent, const int32_t *values, const uint8_t *nulls, 
 		memset(marks, match == EXTENT_ALL, extent->nrows);
 	for (i = 0; i < extent->nrows; i++)
 		if (!nulls[i])
-			assert_int_equal(marks[i], contains(ranges, filter.nranges, values[i]));
+			assert_int_equal(marks[i], contains_narrow(ranges, filter.nranges, values[i]));
 	free(ranges);
 	free(distances);
 	free(table);

@@ -26,6 +26,7 @@
 #include "storage/predicate.h"
 
 #include "pg/column/column.h"
+#include "pg/column/filters.h"
 #include "pg/compat.h"
 #include "pg/pages/pages.h"
 #include "pg/resident/memory/memory.h"
@@ -38,7 +39,7 @@ typedef enum PageNotes
 	NOTE_ROWS,					/* where they are, for reading columns */
 	NOTE_KEYS,					/* where they are, and the keys of the early column */
 	NOTE_TIDS,					/* where they are, and their line numbers */
-	NOTE_LINES					/* their line numbers, for filters */
+	NOTE_LINES					/* their line numbers, for filters that core evaluates of each */
 } PageNotes;
 
 /* Pages that are read one after the other. */
@@ -51,9 +52,7 @@ typedef struct PageReading
 	Buffer		next;			/* the page after it, pinned */
 	BlockNumber next_block;		/* for compat_heap_next_buffer */
 
-	/* the visible rows of the current page */
-	OffsetNumber lines[MaxHeapTuplesPerPage];
-	NotedRows	rows;
+	NotedRows	rows;			/* the visible ones of the current page */
 	bool		from_slot;		/* columns are read of the slot that filters have taken apart */
 } PageReading;
 
@@ -69,17 +68,6 @@ typedef struct ResidentReading
 	ColumnBlocks *blocks;		/* as in ColumnScan */
 } ResidentReading;
 
-/* The filters of a scan, as in ColumnScan. */
-typedef struct RowFilters
-{
-	ExprState  *qual;
-	ExprContext *econtext;
-	TupleTableSlot *slot;		/* the reader's own unless the table is a heap */
-	int			n;
-	ExprState **states;
-	uint64		refused;		/* rows, by the qual */
-} RowFilters;
-
 struct ColumnReader
 {
 	MemoryContext memory;		/* of the reader, and of what it has made */
@@ -87,7 +75,8 @@ struct ColumnReader
 	Snapshot	snapshot;
 	TableScanDesc scan;
 	bool		heap;			/* else another access method, through its slots */
-	RowLayout	layout;			/* of the columns */
+	RowLayout	layout;			/* of the columns, and of those that filters compare */
+	int			ncolumns;		/* that are returned */
 	ColumnBatch *batches;
 	int			nbatches;		/* column_scan_nbatches */
 	size_t		room;			/* rows that a batch has room for */
@@ -98,45 +87,6 @@ struct ColumnReader
 	ResidentReading resident;
 	RowFilters	filters;
 };
-
-/* --- filters of the row in the slot */
-
-/* Whether the row in the slot passes the qual; counts it as refused if not. */
-static inline bool
-qual_is_true(RowFilters *filters)
-{
-	ResetExprContext(filters->econtext);
-	filters->econtext->ecxt_scantuple = filters->slot;
-	if (ExecQual(filters->qual, filters->econtext))
-		return true;
-	filters->refused++;
-	return false;
-}
-
-/* Appends to the batches of the other filters whether they are true. */
-static inline void
-evaluate_filters(const RowFilters *filters, ColumnBatch *batches)
-{
-	int			f;
-
-	for (f = 0; f < filters->n; f++)
-	{
-		bool		refused = !ExecQual(filters->states[f], filters->econtext);
-
-		column_batch_put(&batches[f], 0, refused);
-	}
-}
-
-/*
- * Whether reading columns of the slot, which filters have taken apart, is less work than walking
- * over the row's columns once more.
- */
-static inline bool
-has_taken_apart(const RowLayout *layout, const TupleTableSlot *slot)
-{
-	return layout->nfixed < layout->ncolumns &&
-		2 * slot->tts_nvalid >= layout->columns[layout->ncolumns - 1].attnum;
-}
 
 /* --- the visible rows of a page */
 
@@ -201,52 +151,115 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		else if (notes == NOTE_ROWS || notes == NOTE_TIDS)
 			row_note(layout, rows, n, row);
 		if (notes == NOTE_LINES || notes == NOTE_TIDS)
-			reader->page.lines[n] = line;
+			rows->lines[n] = line;
 		n++;
 	}
-	rows->n = n;
+	rows->n = rows->nnoted = n;
 	return n;
 }
 
 /*
- * Evaluates the qual for the rows of nlines lines that have been noted of a page.  Keeps the lines
- * whose rows pass, notes these rows, and evaluates the scan's other filters for them.
+ * Whether reading columns of the slot, which filters have taken apart, is less work than walking
+ * over the row's columns once more.
+ */
+static inline bool
+has_taken_apart(const RowLayout *layout, const NotedRows *rows, const TupleTableSlot *slot)
+{
+	return Max(rows->nlocated, layout->nfixed) < layout->ncolumns &&
+		2 * slot->tts_nvalid >= layout->columns[layout->ncolumns - 1].attnum;
+}
+
+/*
+ * Has core evaluate filters for the rows noted of a page: its part of the qual and, for the rows
+ * that pass, of the other filters.  Keeps the rows that pass.
  */
 static void
-filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines)
+filter_by_row(ColumnReader *reader, Buffer buffer, Page ahead)
 {
 	PageReading *reading = &reader->page;
 	RowFilters *filters = &reader->filters;
 	HeapTupleData tuple;
+	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
+	OffsetNumber *lines = reading->rows.lines;
+	bool		late = reading->notes == NOTE_LINES;
+	int			nrows = reading->rows.n;
+	uint16		kept[MaxHeapTuplesPerPage];
 	int			n = 0;
 	int			i;
 
-	for (i = 0; i < nlines; i++)
+	for (i = 0; i < nrows; i++)
 	{
-		OffsetNumber line = reading->lines[i];
+		if (late && i + FILTERED_ROWS_AHEAD < nrows)
+			heap_format_prefetch_row(page, lines[i + FILTERED_ROWS_AHEAD]);
+		else if (late && ahead)
+			heap_format_prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nrows);
 
-		if (i + FILTERED_ROWS_AHEAD < nlines)
-			heap_format_prefetch_row(page, reading->lines[i + FILTERED_ROWS_AHEAD]);
-		else if (ahead)
-			heap_format_prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nlines);
-
-		heap_format_tuple(&tuple, reader->rel, page, block, line);
+		heap_format_tuple(&tuple, reader->rel, page, block, lines[i]);
 		ExecStoreBufferHeapTuple(&tuple, filters->slot, buffer);
-		if (!qual_is_true(filters))
+		if (!row_filters_pass(filters))
 			continue;
-		evaluate_filters(filters, reader->batches + reader->layout.ncolumns);
-		reading->lines[n] = line;
+		row_filters_append(filters, i, reader->batches + reader->ncolumns);
 		if (n == 0)
-			reading->from_slot = has_taken_apart(&reader->layout, filters->slot);
+			reading->from_slot = has_taken_apart(&reader->layout, &reading->rows, filters->slot);
 		if (reading->from_slot)
 			row_read_slot(&reader->layout, filters->slot, reader->batches);
-		else
+		else if (late)
 			row_note(&reader->layout, &reading->rows, n, tuple.t_data);
-		n++;
+		if (late)
+			lines[n] = lines[i];
+		kept[n++] = i;
 	}
-	reading->rows.n = n;
+	if (late && nrows > 0)
+		reading->rows.reach = heap_format_slot_reach(filters->slot);
 	ExecClearTuple(filters->slot);
+	if (late)
+		reading->rows.n = n;
+	else
+		rows_keep(&reader->layout, &reading->rows, kept, n);
+}
+
+/*
+ * Evaluates the scan's filters for the rows noted of a page, and keeps the rows that pass the
+ * qual: conditions first, then what core evaluates.
+ */
+static void
+filter_rows(ColumnReader *reader, Buffer buffer, Page ahead)
+{
+	RowFilters *filters = &reader->filters;
+	NotedRows  *rows = &reader->page.rows;
+	int			before = rows->n;
+	int			f;
+
+	if (filters->nconditions > 0)
+		row_filter_keep(&reader->layout, rows);
+	filters->refused += before - rows->n;
+	if (filters->refusals)
+		for (f = 0; f < filters->n; f++)
+			row_filter_mark(&reader->layout, rows, f + 1,
+							filters->refusals + f * MaxHeapTuplesPerPage);
+	if (filters->by_row)
+		filter_by_row(reader, buffer, ahead);
+	else
+		row_filters_append_page(filters, rows->n, reader->batches + reader->ncolumns);
+}
+
+/*
+ * Prefetches what will be read of the rows of the next page, if that is as much as of this page's,
+ * behind their first cache lines.  count(*) with a condition of a column some 300 bytes behind the
+ * beginning of 1e6 rows of 540 bytes takes 161 ms without, and 118 with it; this loop is apart from
+ * scan_page's because there it costs narrow rows 4 % (Intel Xeon, PostgreSQL 17).
+ */
+static void
+prefetch_reach(const ColumnReader *reader, Page page, Page ahead)
+{
+	int			reach = reader->page.rows.reach;
+	int			lines = heap_format_lines(page);
+	int			line;
+
+	if (ahead && reach >= 64)
+		for (line = FirstOffsetNumber; line <= lines; line++)
+			heap_format_prefetch_reach(ahead, line, reach);
 }
 
 /* Appends the TIDs of the rows noted, and their page. */
@@ -263,7 +276,7 @@ put_tids(ColumnReader *reader, Buffer buffer)
 		return;
 	batch_pages_add(&reader->pages, block, buffer);
 	for (i = 0; i < n; i++)
-		tids[i] = COLUMN_TID(block, reader->page.lines[i]);
+		tids[i] = COLUMN_TID(block, reader->page.rows.lines[i]);
 	column_batch_add(batch, n, 0);
 }
 
@@ -289,9 +302,8 @@ read_page(ColumnReader *reader)
 
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
-	reading->rows.nwalked = 0;
+	rows_begin(&reading->rows, notes == NOTE_KEYS);
 	reading->from_slot = false;
-	reading->rows.early_read = notes == NOTE_KEYS;
 	if (notes == NOTE_KEYS)
 		keys = column_batch_space(&reader->batches[layout->columns[layout->early].batch],
 								  MaxHeapTuplesPerPage).keys;
@@ -314,13 +326,14 @@ read_page(ColumnReader *reader)
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
 	pgstat_count_index_tuples(reader->rel, n);
-	if (notes == NOTE_LINES)
-		filter_rows(reader, buffer, page, ahead, n);
+	prefetch_reach(reader, page, ahead);
+	if (row_filters_exist(&reader->filters))
+		filter_rows(reader, buffer, ahead);
 	if (reader->tids)
 		put_tids(reader, buffer);
-	else if (layout->ncolumns + reader->filters.n == 0)
+	else if (reader->ncolumns + reader->filters.n == 0)
 		column_batch_add(&reader->batches[0], reading->rows.n, 0);
-	if (layout->ncolumns > 0 && !reading->from_slot)
+	if (reader->ncolumns > 0 && !reading->from_slot)
 		rows_read(&reader->layout, &reading->rows, reader->batches);
 }
 
@@ -464,6 +477,12 @@ next_from_resident(ColumnReader *reader)
 /* --- the reader */
 
 /*
+ * Tables of fewer blocks are read before conditions would have been found, which looks operators
+ * up.
+ */
+#define CONDITIONS_LEAST_BLOCKS 4
+
+/*
  * Returns how many rows batches have room for: all rows that nblocks pages have by statistics of
  * the table, and the rows of two more pages.
  */
@@ -495,10 +514,13 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 		if (b < scan->ncolumns)
 		{
 			AttrNumber	attnum = scan->attnums[b];
-			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
-			bool		wide = (scan->images && scan->images[b].make) ||
-			column_kind_is_wide(column_read_kind(type));
+			Form_pg_attribute att = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1);
+			const ColumnImage *image = scan->images ? &scan->images[b] : NULL;
+			bool		wide =
+			column_kind_is_wide(column_value_kind(att->atttypid, att->atttypmod));
 
+			if (image && (image->make || image->dictionary || image->presence))
+				wide = image->make != NULL;
 			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}
 		else if (b >= scan->ncolumns + scan->nfilters)
@@ -511,9 +533,11 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 
 /* Returns what a scan needs of a page: no more is noted under the page's lock. */
 static PageNotes
-notes_of(const ColumnScan *scan, const RowLayout *layout)
+notes_of(const ColumnScan *scan, const RowLayout *layout, const RowFilters *filters)
 {
-	if (scan->qual != NULL || scan->nfilters > 0)
+	if (filters->nconditions > 0)
+		return NOTE_TIDS;
+	if (row_filters_exist(filters))
 		return NOTE_LINES;
 	if (scan->tids)
 		return NOTE_TIDS;
@@ -539,8 +563,7 @@ column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 	reader->heap = heap_format_is_heap(scan->rel);
 	reader->tids = scan->tids;
 	Assert(reader->heap || !scan->tids);
-	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
-					scan->images, scan->keys);
+	reader->ncolumns = scan->ncolumns;
 
 	/* Core's scan: predicate lock on the table, block order, ring of buffers, statistics. */
 	reader->scan = compat_table_beginscan(scan->rel, scan->snapshot, scan->parallel,
@@ -550,18 +573,16 @@ column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 		elog(ERROR, "column reader needs an MVCC snapshot");
 	make_batches(reader, scan);
 
-	reader->page.notes = notes_of(scan, &reader->layout);
+	row_filters_init(&reader->filters, scan,
+					 reader->heap ? scan->slot : table_slot_create(scan->rel, NULL),
+					 reader->heap &&
+					 heap_format_scan_blocks(reader->scan) >= CONDITIONS_LEAST_BLOCKS);
+	row_layout_init(&reader->layout, scan, reader->filters.nconditions,
+					reader->filters.conditions);
+	reader->page.notes = notes_of(scan, &reader->layout, &reader->filters);
 	reader->page.all_visible_counts = heap_format_trusts_pages(reader->snapshot);
 	reader->page.current = reader->page.next = InvalidBuffer;
 	reader->page.next_block = InvalidBlockNumber;
-	reader->filters = (RowFilters)
-	{
-		.qual = scan->qual,
-			.econtext = scan->econtext,
-			.slot = reader->heap ? scan->slot : table_slot_create(scan->rel, NULL),
-			.n = scan->nfilters,
-			.states = scan->filters
-	};
 	open_resident(reader, scan);
 	MemoryContextSwitchTo(old);
 	*batches = reader->batches;
@@ -577,20 +598,20 @@ next_from_slots(ColumnReader *reader)
 	size_t		rows;
 
 	/* Rows that the qual refuses take no room. */
-	for (rows = 0; rows < reader->room;)
+	for (rows = 0; rows < reader->room && !rows_end_batch(&reader->layout);)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, filters->slot))
 			return false;
 		if (reader->page.notes == NOTE_LINES)
 		{
-			if (!qual_is_true(filters))
+			if (!row_filters_pass(filters))
 				continue;
-			evaluate_filters(filters, batches + reader->layout.ncolumns);
+			row_filters_append(filters, 0, batches + reader->ncolumns);
 		}
 		row_read_slot(&reader->layout, filters->slot, batches);
 		rows++;
-		if (reader->layout.ncolumns == 0 && filters->n == 0)
+		if (reader->ncolumns == 0 && filters->n == 0)
 			column_batch_add(&batches[0], 1, 0);
 	}
 	return true;
@@ -626,7 +647,7 @@ column_reader_next(ColumnReader *reader)
 		if (!next_page(reader))
 			return false;
 		read_page(reader);
-		if (reader->by_page)
+		if (reader->by_page || rows_end_batch(&reader->layout))
 			return true;
 	}
 	return true;

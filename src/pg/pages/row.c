@@ -4,10 +4,9 @@
  *
  * The offset of a value in its row is known beforehand if every column before it
  * has a fixed width and the row has no NULLs before it.  Otherwise the columns are
- * walked over from the last one at a known offset, as nocachegetattr does, but with
- * three bytes for a column (WalkStep) instead of its catalog row; all columns that
- * are wanted are found on one walk.  Then each column is read in a loop over the page's
- * rows.
+ * walked over from the last one at a known offset, as nocachegetattr does, but from one
+ * column of varying length to the next (WalkStop); all columns that are wanted are
+ * found on one walk.  Then each column is read in a loop over the page's rows.
  */
 #include "postgres.h"
 
@@ -56,26 +55,42 @@ stored_datum(const RowColumn *column, Datum value)
 	return (const char *) at;
 }
 
-/* Describes column->attnum, but for its offset.  image and keys: as in ColumnScan. */
+/* The kind of a column of which a scan wants this image; COLUMN_KIND_NONE if it is not read. */
+static ColumnKind
+kind_of_column(const ColumnImage *image, Form_pg_attribute att)
+{
+	if (image->dictionary)
+		return COLUMN_KIND_NUMBER;
+	if (image->presence)
+		return COLUMN_KIND_PRESENCE;
+	if (image->make)
+		return COLUMN_KIND_IMAGE;
+	return column_value_kind(att->atttypid, att->atttypmod);
+}
+
+/*
+ * Describes column->attnum, of a kind that is not NONE unless the column is read for a condition,
+ * but for its offset.
+ */
 static void
-describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, bool keys)
+describe_column(RowColumn *column, TupleDesc desc)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, column->attnum - 1);
 	bool		missing_null;
 	Datum		missing;
 
-	column->kind = image && image->make ? COLUMN_KIND_IMAGE : column_read_kind(att->atttypid);
-	if (column->kind == COLUMN_KIND_NONE)
+	if (column->kind == COLUMN_KIND_NONE && column->condition == NULL)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
-	column->wide = !keys && column_kind_is_wide(column->kind);
 	column->length = att->attlen;
 	column->byval = att->attbyval;
-	if (column->kind == COLUMN_KIND_IMAGE)
-		column->image = *image;
+	if (column->kind == COLUMN_KIND_NUMERIC)
+		numeric_unit_find(att->atttypid, att->atttypmod, &column->unit);
 
 	/* Read as 0, whatever the kind. */
-	if (column->kind == COLUMN_KIND_IMAGE)
+	if (column->kind == COLUMN_KIND_IMAGE || column->kind == COLUMN_KIND_NUMBER ||
+		column->kind == COLUMN_KIND_PRESENCE || column->kind == COLUMN_KIND_NUMERIC ||
+		column->kind == COLUMN_KIND_NONE)
 		column->null = palloc0(sizeof(Datum));
 	else
 		column->null = stored_datum(column, column_datum(column->kind,
@@ -87,39 +102,74 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	column->places = palloc_array(const char *, MaxHeapTuplesPerPage);
 }
 
-/* Fills in the steps, and the offsets that are fixed. */
+/* Finds the offsets that are fixed. */
 static void
-find_offsets(RowLayout *layout, TupleDesc desc)
+find_offsets(RowLayout *layout)
 {
-	AttrNumber	last = layout->ncolumns > 0 ? layout->columns[layout->ncolumns - 1].attnum : 0;
 	int			offset = 0;
 	int			i;
 
 	layout->known_attnum = 1;
-	layout->known_offset = 0;
-	layout->steps = palloc_array(WalkStep, Max(last, 1));
-	for (i = 0; i < last; i++)
+	for (i = 0; i < layout->last && offset >= 0; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		WalkStep   *step = &layout->steps[i];
+		Form_pg_attribute att = TupleDescAttr(layout->desc, i);
+		int			aligned = TYPEALIGN(align_bytes(att->attalign), offset);
 
-		step->length = att->attlen;
-		step->align = align_bytes(att->attalign);
-		if (offset < 0)
-			continue;
 		/* A varlena with a short header is not aligned, so its offset may vary. */
-		if (att->attlen == -1 && offset != TYPEALIGN(step->align, offset))
-		{
-			offset = -1;
-			continue;
-		}
-		offset = TYPEALIGN(step->align, offset);
+		if (att->attlen == -1 && offset != aligned)
+			break;
 		layout->known_attnum = i + 1;
-		layout->known_offset = offset;
+		layout->known_offset = aligned;
 		while (layout->nfixed < layout->ncolumns &&
 			   layout->columns[layout->nfixed].attnum == i + 1)
-			layout->columns[layout->nfixed++].offset = offset;
-		offset = att->attlen > 0 ? offset + att->attlen : -1;
+			layout->columns[layout->nfixed++].offset = aligned;
+		offset = att->attlen > 0 ? aligned + att->attlen : -1;
+	}
+}
+
+/* Returns where columns from .. to - 1, of fixed lengths, end that are behind an offset. */
+static int
+skip_columns(TupleDesc desc, AttrNumber from, AttrNumber to, int offset)
+{
+	int			a;
+
+	for (a = from; a < to; a++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, a - 1);
+
+		offset = TYPEALIGN(align_bytes(att->attalign), offset) + att->attlen;
+	}
+	return offset;
+}
+
+/* Fills in the stops. */
+static void
+find_stops(RowLayout *layout)
+{
+	int			nstops = 0;
+	int			c = 0;
+	int			a;
+	int			r;
+
+	layout->stops = palloc_array(WalkStop, Max(layout->last, 1));
+	for (a = 1; a <= layout->last; a++)
+	{
+		Form_pg_attribute att = TupleDescAttr(layout->desc, a - 1);
+		WalkStop   *stop = &layout->stops[nstops];
+
+		if (a > 1 && a != layout->known_attnum && att->attlen > 0 &&
+			a != layout->columns[c].attnum)
+			continue;
+		if (a == layout->known_attnum)
+			layout->known_stop = nstops;
+		for (; c < layout->ncolumns && layout->columns[c].attnum == a; c++)
+			layout->columns[c].stop = nstops;
+		stop->attnum = a;
+		stop->length = att->attlen;
+		stop->align = align_bytes(att->attalign);
+		for (r = 0; nstops > 0 && r < MAXIMUM_ALIGNOF; r++)
+			stop->skip[r] = skip_columns(layout->desc, stop[-1].attnum + 1, a, r) - r;
+		nstops++;
 	}
 }
 
@@ -142,22 +192,46 @@ find_early(RowLayout *layout)
 }
 
 void
-row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
-				const ColumnImage *images, bool keys)
+row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
+				const RowCondition *conditions)
 {
+	TupleDesc	desc = RelationGetDescr(scan->rel);
 	int			c;
 
 	memset(layout, 0, sizeof(*layout));
-	layout->ncolumns = ncolumns;
-	layout->columns = palloc_array(RowColumn, Max(ncolumns, 1));
-	for (c = 0; c < ncolumns; c++)
+	layout->ncolumns = scan->ncolumns + nconditions;
+	layout->columns = palloc0_array(RowColumn, Max(layout->ncolumns, 1));
+	for (c = 0; c < layout->ncolumns; c++)
 	{
-		layout->columns[c].attnum = attnums[c];
-		layout->columns[c].batch = c;
-		describe_column(&layout->columns[c], desc, images ? &images[c] : NULL, keys);
+		RowColumn  *column = &layout->columns[c];
+
+		if (c < scan->ncolumns)
+		{
+			column->attnum = scan->attnums[c];
+			column->batch = c;
+			if (scan->images)
+				column->image = scan->images[c];
+			column->kind = kind_of_column(&column->image, TupleDescAttr(desc, column->attnum - 1));
+			column->null_only = column->kind == COLUMN_KIND_PRESENCE;
+			column->wide = !scan->keys && column_kind_is_wide(column->kind);
+		}
+		else
+		{
+			column->condition = conditions[c - scan->ncolumns].condition;
+			column->filter = conditions[c - scan->ncolumns].filter;
+			column->attnum = column->condition->attnum;
+			column->kind = column->condition->kind;
+			column->null_only = column->kind == COLUMN_KIND_NONE && !column->condition->texts;
+			column->batch = -1;
+		}
+		describe_column(column, desc);
 	}
-	qsort(layout->columns, ncolumns, sizeof(RowColumn), compare_columns);
-	find_offsets(layout, desc);
+	qsort(layout->columns, layout->ncolumns, sizeof(RowColumn), compare_columns);
+	layout->desc = desc;
+	if (layout->ncolumns > 0)
+		layout->last = layout->columns[layout->ncolumns - 1].attnum;
+	find_offsets(layout);
+	find_stops(layout);
 	if (layout->nfixed > 0)
 	{
 		RowColumn  *column = &layout->columns[layout->nfixed - 1];
@@ -170,111 +244,204 @@ row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumbe
 
 /* --- where values lie */
 
-/* A place in a row: of column attnum, which is at offset or behind some alignment. */
-typedef struct RowWalk
+/* Returns the length of a value at a stop that is not NULL. */
+static pg_attribute_always_inline int
+stop_length(const WalkStop *stop, const char *at)
 {
-	HeapTupleHeader row;
-	int			attnum;
-	uintptr_t	offset;
-} RowWalk;
+	if (stop->length > 0)
+		return stop->length;
+	if (stop->length == -1)
+		return VARSIZE_ANY(at);
+	return strlen(at) + 1;
+}
 
-/* Walks on to a column that the row has, and that is not NULL. */
-static pg_attribute_always_inline const char *
-walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
+/*
+ * Returns where columns from .. to - 1 end, which lie between two stops, of a row that has NULLs
+ * among them.
+ */
+static int
+skip_not_null(const RowLayout *layout, HeapTupleHeader row, AttrNumber from, AttrNumber to,
+			  int offset)
 {
-	const char *data = heap_format_data(walk->row);
-	uintptr_t	offset = walk->offset;
 	int			a;
 
-	for (a = walk->attnum;; a++)
-	{
-		const WalkStep *step = &layout->steps[a - 1];
+	for (a = from; a < to; a++)
+		if (!heap_format_is_null(row, a))
+			offset = skip_columns(layout->desc, a, a + 1, offset);
+	return offset;
+}
 
-		if (has_nulls && heap_format_is_null(walk->row, a))
+/* Walks on to the stop of a column that the row has, and that is not NULL. */
+static pg_attribute_always_inline const char *
+walk_to(const RowLayout *layout, HeapTupleHeader row, RowPlace *place, int target, bool has_nulls)
+{
+	const char *data = heap_format_data(row);
+	const WalkStop *stop = &layout->stops[place->stop];
+	const WalkStop *end = &layout->stops[target];
+	uintptr_t	offset = place->offset;
+
+	while (stop < end)
+	{
+		const WalkStop *next = stop + 1;
+
+		if (!has_nulls || !heap_format_is_null(row, stop->attnum))
+			offset += stop_length(stop, data + offset);
+		if (has_nulls && heap_format_has_null_between(row, stop->attnum + 1, next->attnum))
+			offset = skip_not_null(layout, row, stop->attnum + 1, next->attnum, offset);
+		else
+			offset += next->skip[offset % MAXIMUM_ALIGNOF];
+		stop = next;
+		if (has_nulls && heap_format_is_null(row, stop->attnum))
 			continue;
 		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
-		if (step->length != -1 || data[offset] == 0)
-			offset = TYPEALIGN(step->align, offset);
-		if (a == attnum)
-			break;
-		if (step->length > 0)
-			offset += step->length;
-		else if (step->length == -1)
-			offset += VARSIZE_ANY(data + offset);
-		else
-			offset += strlen(data + offset) + 1;
+		if (stop->length != -1 || data[offset] == 0)
+			offset = TYPEALIGN(stop->align, offset);
 	}
-	walk->attnum = attnum;
-	walk->offset = offset;
+	place->stop = target;
+	place->offset = offset;
 	return data + offset;
 }
 
-/* Finds columns first .. ncolumns - 1 of row i of a page; walk is at none behind the first. */
+/* Finds columns from .. to - 1 of row i of a page; its last place is at none behind the first. */
 static pg_attribute_always_inline void
-walk_row(RowLayout *layout, RowWalk *walk, int first, int i, bool has_nulls)
+walk_row(RowLayout *layout, NotedRows *rows, int i, int from, int to, bool has_nulls)
 {
-	int			natts = HeapTupleHeaderGetNatts(walk->row);
+	HeapTupleHeader row = rows->rows[i];
+	RowPlace	place = rows->last[i];
+	int			natts = HeapTupleHeaderGetNatts(row);
 	int			c;
 
-	for (c = first; c < layout->ncolumns; c++)
+	for (c = from; c < to; c++)
 	{
 		RowColumn  *column = &layout->columns[c];
 		const char *at;
 
 		if (unlikely(natts < column->attnum))
 			at = column->missing;
-		else if (has_nulls && heap_format_is_null(walk->row, column->attnum))
+		else if (has_nulls && heap_format_is_null(row, column->attnum))
 			at = column->null;
+		else if (column->null_only)
+			at = (const char *) row;
 		else
-			at = walk_to(layout, walk, column->attnum, has_nulls);
+			at = walk_to(layout, row, &place, column->stop, has_nulls);
 		column->places[i] = at;
 	}
+	rows->last[i] = place;
 }
 
-/* Finds all columns in all rows noted. */
 static void
-find_places(RowLayout *layout, const NotedRows *rows)
+walk_any_row(RowLayout *layout, NotedRows *rows, int i, int from, int to)
 {
-	bool		all = layout->nfixed < layout->ncolumns;
-	int			n = all ? rows->n : rows->nwalked;
-	int			nwalked = 0;
+	HeapTupleHeader row = rows->rows[i];
+
+	if (heap_format_has_nulls(row) && !heap_format_has_all(row, layout->last))
+		walk_row(layout, rows, i, from, to, true);
+	else
+		walk_row(layout, rows, i, from, to, false);
+}
+
+/* Sets where walking over a row begins that has the fixed columns, none of them NULL. */
+static inline void
+start_behind_fixed(const RowLayout *layout, NotedRows *rows, int i)
+{
+	RowPlace	start = {0, 0};
+
+	if (!heap_format_has_nulls(rows->rows[i]))
+	{
+		start.stop = layout->known_stop;
+		start.offset = layout->known_offset;
+	}
+	else if (layout->nfixed > 0)
+	{
+		start.stop = layout->columns[layout->nfixed - 1].stop;
+		start.offset = layout->columns[layout->nfixed - 1].offset;
+	}
+	rows->last[i] = start;
+}
+
+/* Finds the fixed columns from .. to - 1 on a page that has rows without one of them. */
+static void
+locate_fixed(RowLayout *layout, NotedRows *rows, int from, int to)
+{
+	const RowPlace first = {0, 0};
 	int			c;
 	int			i;
 	int			w;
 
-	for (c = 0; c < layout->nfixed; c++)
+	for (c = from; c < to; c++)
 		for (i = 0; i < rows->n; i++)
 			layout->columns[c].places[i] = rows->data[i] + layout->columns[c].offset;
-
-	for (w = 0; w < n; w++)
+	for (w = 0; w < rows->nwalked; w++)
 	{
-		RowWalk		walk = {.attnum = 1};
-		int			first = layout->nfixed;
-		bool		has_nulls;
-
-		i = all ? w : rows->walked[w];
-		walk.row = rows->rows[i];
-		has_nulls = heap_format_has_nulls(walk.row);
-		if (nwalked < rows->nwalked && rows->walked[nwalked] == i)
-		{
-			first = 0;
-			nwalked++;
-		}
-		else if (!has_nulls)
-		{
-			walk.attnum = layout->known_attnum;
-			walk.offset = layout->known_offset;
-		}
-		else if (layout->nfixed > 0)
-		{
-			walk.attnum = layout->last_fixed;
-			walk.offset = layout->columns[layout->nfixed - 1].offset;
-		}
-		if (has_nulls)
-			walk_row(layout, &walk, first, i, true);
-		else
-			walk_row(layout, &walk, first, i, false);
+		if (from == 0)
+			rows->last[rows->walked[w]] = first;
+		walk_any_row(layout, rows, rows->walked[w], from, to);
 	}
+}
+
+void
+rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
+{
+	int			from = rows->nlocated;
+	int			to = Min(ncolumns, layout->nfixed);
+	int			i;
+
+	if (ncolumns <= from)
+		return;
+	rows->nlocated = ncolumns;
+	if (rows->nwalked > 0 && from < to)
+		locate_fixed(layout, rows, from, to);
+	if (ncolumns <= layout->nfixed)
+	{
+		if (2 * rows->n > rows->nnoted)
+			rows->reach = layout->columns[ncolumns - 1].offset;
+		return;
+	}
+	from = Max(from, layout->nfixed);
+	for (i = 0; i < rows->n; i++)
+	{
+		/* Of a row that is walked over from the first column on, locate_fixed has been there. */
+		if (from == layout->nfixed && (rows->nwalked == 0 || rows->data[i] != layout->blank))
+			start_behind_fixed(layout, rows, i);
+		walk_any_row(layout, rows, i, from, ncolumns);
+	}
+	if (2 * rows->n > rows->nnoted)
+		rows->reach = rows->last[rows->n - 1].offset;
+}
+
+void
+rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
+{
+	int			c;
+	int			i;
+
+	if (n == rows->n)
+		return;
+	for (c = rows->nwalked > 0 ? 0 : layout->nfixed; c < rows->nlocated; c++)
+	{
+		const RowColumn *column = &layout->columns[c];
+
+		/* Columns of the qual have been looked at. */
+		if (column->condition == NULL || column->filter > 0)
+			for (i = 0; i < n; i++)
+				column->places[i] = column->places[kept[i]];
+	}
+	for (i = 0; i < n; i++)
+	{
+		int			from = kept[i];
+
+		rows->rows[i] = rows->rows[from];
+		rows->lines[i] = rows->lines[from];
+		rows->data[i] = rows->data[from];
+		rows->last[i] = rows->last[from];
+	}
+	rows->n = n;
+	if (rows->nwalked == 0)
+		return;
+	rows->nwalked = 0;
+	for (i = 0; i < n; i++)
+		if (rows->data[i] == layout->blank)
+			rows->walked[rows->nwalked++] = i;
 }
 
 /* --- reading them */
@@ -307,6 +474,20 @@ make_images(const RowColumn *column, const char *const *data, int offset, int n,
 	}
 }
 
+/* Does what make_images does, with numerics. */
+static void
+read_numerics(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		values[i] = at == column->null ? 0 : numeric_unit_value(column->unit, at);
+	}
+}
+
 /* Writes the values of n rows, which lie at data[i] + offset. */
 static void
 read_column(const RowColumn *column, const char *const *data, int offset, int n,
@@ -326,8 +507,10 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			READ_ROWS(keys, int16, stored);
 			break;
 		case COLUMN_KIND_INT4:
-		case COLUMN_KIND_FLOAT4:
 			READ_ROWS(keys, int32, stored);
+			break;
+		case COLUMN_KIND_FLOAT4:
+			READ_ROWS(keys, uint32, float4_key(stored));
 			break;
 		case COLUMN_KIND_OID:
 		case COLUMN_KIND_ENUM:
@@ -341,7 +524,17 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			break;
 		case COLUMN_KIND_FLOAT8:
 			Assert(column->wide);
-			READ_ROWS(space->wide, int64, stored);
+			READ_ROWS(space->wide, uint64, float8_key(stored));
+			break;
+		case COLUMN_KIND_NUMERIC:
+			Assert(column->wide);
+			read_numerics(column, data, offset, n, space->wide);
+			break;
+		case COLUMN_KIND_NUMBER:
+			dictionary_read(column->image.dictionary, data, offset, n, column->null, keys);
+			break;
+		case COLUMN_KIND_PRESENCE:
+			memset(keys, 0, n * sizeof(int32));
 			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
@@ -368,21 +561,22 @@ mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 }
 
 void
-rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
+rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches)
 {
-	bool		walk = layout->nfixed < layout->ncolumns || rows->nwalked > 0;
 	int			c;
 
-	if (walk)
-		find_places(layout, rows);
+	rows_locate(layout, rows, layout->ncolumns);
 	for (c = 0; c < layout->ncolumns; c++)
 	{
 		const RowColumn *column = &layout->columns[c];
 		ColumnBatch *batch = &batches[column->batch];
-		BatchSpace	space = column_batch_space(batch, rows->n);
+		BatchSpace	space;
 		int			nnulls = 0;
 
-		if (walk)
+		if (column->batch < 0)
+			continue;
+		space = column_batch_space(batch, rows->n);
+		if (rows_are_walked(layout, rows, c))
 		{
 			read_column(column, column->places, 0, rows->n, &space);
 			nnulls = mark_nulls(column, rows->n, space.nulls);
@@ -391,6 +585,37 @@ rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
 			read_column(column, rows->data, column->offset, rows->n, &space);
 		column_batch_add(batch, rows->n, nnulls);
 	}
+}
+
+/* The integer of a value of a column that is not NULL. */
+static int64
+value_of_datum(const RowColumn *column, Datum datum)
+{
+	switch (column->kind)
+	{
+		case COLUMN_KIND_IMAGE:
+			return column->image.make(column->image.arg, datum);
+		case COLUMN_KIND_NUMERIC:
+			return numeric_unit_value(column->unit, DatumGetPointer(datum));
+		case COLUMN_KIND_NUMBER:
+			return dictionary_number(column->image.dictionary, datum);
+		case COLUMN_KIND_PRESENCE:
+			return 0;
+		default:
+			return column_value(column->kind, datum);
+	}
+}
+
+bool
+rows_end_batch(const RowLayout *layout)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
+			dictionary_ends_batch(layout->columns[c].image.dictionary))
+			return true;
+	return false;
 }
 
 void
@@ -405,11 +630,14 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		int64		bias = column_kind_bias(column->kind);
 		int64		value = bias;	/* 0 for a NULL */
 		bool		isnull;
-		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
+		Datum		datum;
+
+		if (column->batch < 0)
+			continue;
+		datum = slot_getattr(slot, column->attnum, &isnull);
 
 		if (!isnull)
-			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
-				: column_value(column->kind, datum);
+			value = value_of_datum(column, datum);
 		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
 	}
 }

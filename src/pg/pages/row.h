@@ -4,7 +4,9 @@
  *
  * A page's rows are noted by row_note first, and their values read by rows_read
  * then, column by column.  The page is pinned, not necessarily locked, between the
- * two.  One column, the early one, may be read as the rows are noted, while their
+ * two.  Between the two, conditions may refuse rows (row_filter.h): their columns are found first,
+ * and rows_keep() forgets the refused rows, of which nothing behind these columns is looked at.
+ * One column, the early one, may be read as the rows are noted, while their
  * headers are waited for: of a scan of one column that takes 73 ms (see reader.c),
  * reading it afterwards makes 79.
  */
@@ -19,28 +21,47 @@
 #include "pg/pages/heap_format.h"
 #include "pg/values/values.h"
 
-/* One column before the last that is read, for walking over it. */
-typedef struct WalkStep
+/*
+ * A column at which walking over a row stops: the first one, one that is read, one of varying
+ * length.  All columns between two stops are of fixed lengths, so that the way from the end of one
+ * stop to the next depends on the alignment of that end alone.
+ */
+typedef struct WalkStop
 {
+	AttrNumber	attnum;
 	int16		length;			/* as attlen: -1 varlena, -2 cstring */
 	uint8		align;			/* in bytes */
-} WalkStep;
+	uint16		skip[MAXIMUM_ALIGNOF];	/* by the end of the stop before, modulo MAXIMUM_ALIGNOF:
+										 * bytes of the columns between, none of which is NULL */
+} WalkStop;
 
 typedef struct RowColumn
 {
 	AttrNumber	attnum;
-	ColumnKind	kind;
-	int			batch;			/* index of its ColumnBatch */
+	ColumnKind	kind;			/* NONE: of a text's condition, or null_only */
+	bool		null_only;		/* only whether it is NULL is read */
+	int			stop;			/* index of its WalkStop */
+	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
+	const FilterCondition *condition;
+	int			filter;			/* of which filter it is a condition: RowCondition.filter */
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
-	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
+	NumericUnit unit;			/* of COLUMN_KIND_NUMERIC */
+	ColumnImage image;			/* of COLUMN_KIND_IMAGE and COLUMN_KIND_NUMBER ... */
 	int16		length;			/* ... and of its values, as attlen ... */
 	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */
 	const char *missing;		/* what is read of rows older than the column */
 	const char **places;		/* where a page's values lie, if not all are at offset */
 } RowColumn;
+
+/* A condition of a filter, whose column is read for it. */
+typedef struct RowCondition
+{
+	const FilterCondition *condition;
+	int			filter;			/* 0: the qual; else one more than the number of another filter */
+} RowCondition;
 
 /* The columns that are read of one table. */
 typedef struct RowLayout
@@ -51,19 +72,35 @@ typedef struct RowLayout
 	AttrNumber	last_fixed;		/* attnum of the last fixed column; 0 if none */
 	int			early;			/* a fixed column of 4 bytes; -1 if none */
 	uint32		early_flip;		/* its values XOR this are its keys */
-	WalkStep   *steps;			/* of columns 1 .. the last one read */
+	TupleDesc	desc;
+	AttrNumber	last;			/* attnum of the last column; 0 if none */
+	WalkStop   *stops;			/* ascending by attnum, up to the last column read */
 	AttrNumber	known_attnum;	/* last column at a fixed offset, read or not ... */
-	int			known_offset;	/* ... and where it is */
+	int			known_offset;	/* ... where it is ... */
+	int			known_stop;		/* ... and the index of its stop */
 	const char *blank;			/* zeros, long enough for all fixed columns */
 } RowLayout;
+
+/* A place in a row: where a stop is; if it is NULL, where the column before it ends. */
+typedef struct RowPlace
+{
+	uint16		stop;
+	uint16		offset;
+} RowPlace;
 
 /* The rows of one page. */
 typedef struct NotedRows
 {
 	int			n;
+	int			nnoted;			/* rows, before any was forgotten */
+	int			nlocated;		/* the first columns of the layout, which have been found */
+	int			reach;			/* of the page before as well: byte of a row up to which at least
+								 * half of the rows noted were read */
 	bool		early_read;		/* the keys of the early column are in its batch already */
 	int			nwalked;
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
+	OffsetNumber lines[MaxHeapTuplesPerPage];	/* if the caller wants them */
+	RowPlace	last[MaxHeapTuplesPerPage]; /* the last place found, of rows that are walked over */
 
 	/* Where the offsets of fixed columns count from: a row's data, or layout->blank ... */
 	const char *data[MaxHeapTuplesPerPage];
@@ -73,14 +110,44 @@ typedef struct NotedRows
 } NotedRows;
 
 /*
- * Makes *layout the layout of columns, in the current memory context.  images and keys are as in
- * ColumnScan.  column_kind knows the types of columns without an image.
+ * Makes *layout the layout of the columns of a scan, and of those of nconditions conditions, in
+ * the current memory context.
  */
-extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
-							const AttrNumber *attnums, const ColumnImage *images, bool keys);
+extern void row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
+							const RowCondition *conditions);
+
+/* Forgets what was noted of the page before. */
+static inline void
+rows_begin(NotedRows *rows, bool early_read)
+{
+	rows->n = rows->nnoted = rows->nlocated = rows->nwalked = 0;
+	rows->early_read = early_read;
+}
+
+/*
+ * Finds the first ncolumns columns of the layout in all rows noted.  Columns are found in their
+ * order, once each.
+ */
+extern void rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns);
+
+/*
+ * Whether column c of the layout, which has been found, is at its places; it is at its offset from
+ * the rows' data otherwise.
+ */
+static inline bool
+rows_are_walked(const RowLayout *layout, const NotedRows *rows, int c)
+{
+	return c >= layout->nfixed || rows->nwalked > 0;
+}
+
+/* Keeps n of the rows noted, by their numbers, which ascend. */
+extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n);
 
 /* Adds the values of noted rows to batches, one element for each column. */
-extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
+extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
+
+/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+extern bool rows_end_batch(const RowLayout *layout);
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);

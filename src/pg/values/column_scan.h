@@ -45,8 +45,9 @@ typedef struct ColumnScan
 {
 	Relation	rel;
 	int			ncolumns;
-	const AttrNumber *attnums;	/* ncolumns, of types that column_kind knows */
-	const ColumnImage *images;	/* ncolumns, or NULL; a column with a function is of any type */
+	const AttrNumber *attnums;	/* ncolumns, of types that column_value_kind knows */
+	const ColumnImage *images;	/* ncolumns, or NULL; a column with a dictionary or a function is
+								 * of any type */
 	bool		keys;			/* columns are of types that column_type_is_key accepts, and wide
 								 * values are read as keys of a sort (column_narrow) */
 	Snapshot	snapshot;

@@ -1,10 +1,20 @@
 /*
  * dictionary.c
- *		Numbers of values of any hashable type (see dictionary.h).
+ *		Numbers of values of any type (see dictionary.h).
+ *
+ * There are two hash tables.  One leads from bytes to numbers.  It is all that is needed where
+ * equal values have equal bytes, as texts of deterministic collations, uuids and identical values
+ * do.  Of other types several bytes may lead to one number: the other table, by the type's own
+ * functions, leads to it when bytes are new.
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
+#include "access/nbtree.h"
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -16,6 +26,19 @@
 /* Values for which there is room at first. */
 #define FIRST_NUMBERS 64
 
+/* Bytes of refused values with which a batch ends. */
+#define MOST_REFUSED (128 * 1024)
+
+/*
+ * A dictionary is given up if more than half of TRIAL_VALUES values were new, and it is full or has
+ * as many.
+ */
+#define TRIAL_VALUES 65536
+
+/* Bytes of the first block of values, and of the largest, unless a value is larger. */
+#define FIRST_BLOCK 1024
+#define MOST_BLOCK (32 * 1024)
+
 typedef struct NumberEntry
 {
 	uint32		number;			/* of a value */
@@ -26,23 +49,65 @@ typedef struct NumberEntry
 /* Stands for the value that is looked for. */
 #define NUMBER_WANTED PG_UINT32_MAX
 
+/* Bytes of a value, behind the header of a varlena. */
+typedef struct Image
+{
+	const char *bytes;
+	uint32		length;
+	uint32		hash;
+} Image;
+
+/* The number of bytes that have been seen. */
+typedef struct ImageEntry
+{
+	const char *bytes;			/* in a block; NULL: none */
+	uint32		hash;
+	uint32		number;
+} ImageEntry;
+
+typedef struct RefusedValue
+{
+	uint32		hash;			/* equal values have one */
+	Datum		value;			/* a copy, toasted if the value was */
+} RefusedValue;
+
 struct Dictionary
 {
 	int16		typlen;			/* of the values' type, as typbyval is */
 	bool		typbyval;
-	Oid			collation;
+	Size		alignment;		/* of values in memory */
+	bool		identical;		/* equal values have equal bytes */
+	bool		may_give_up;
+	Oid			collation;		/* of the functions, which are unused if identical */
 	FmgrInfo	hash_function;
 	FmgrInfo	equal_function;
 
 	/* of an execution */
 	MemoryContext memory;		/* of all that follows */
 	size_t		limit;			/* bytes */
-	struct numbers_hash *hash;	/* from a value to its number */
+	ImageEntry *images;			/* from bytes to numbers */
+	uint32		nimages;
+	uint32		image_mask;		/* their room, a power of two, less 1 */
+	struct numbers_hash *hash;	/* from a value to its number; NULL if identical */
 	Datum	   *values;			/* by number */
 	size_t		n;				/* values that have numbers */
 	size_t		room;			/* in values */
+	char	   *block;			/* where the next value is kept */
+	size_t		block_left;		/* bytes from there on */
+	size_t		block_size;		/* of the last block */
 	bool		full;			/* no value gets a number any more */
+	bool		given_up;		/* and none is looked for any more in batches */
+	uint64		looked_for;		/* values of batches, since the last trial ... */
+	uint64		missed;			/* ... and how many of these were new */
 	Datum		wanted;			/* the value that is looked for */
+	MemoryContext scratch;		/* of what functions leave behind while a page is read */
+
+	/* of a batch */
+	MemoryContext refused_memory;
+	RefusedValue *refused;
+	int			nrefused;
+	int			refused_room;
+	size_t		refused_bytes;	/* of the copies */
 };
 
 /* For the hash table: whether a number's value is equal to the one that is looked for. */
@@ -66,22 +131,79 @@ number_is_wanted(Dictionary *dictionary, uint32 number)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* --- making */
+
+bool
+dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+	Oid			procedure;
+
+	/* Of one scale. */
+	if (type == NUMERICOID && typmod >= 0)
+		return true;
+
+	/*
+	 * The operator class says so for bpchar and name, too.  Equal values of these differ in what
+	 * is behind their end: blanks of a bpchar without a length, and whatever is in a name.
+	 */
+	if (type == BPCHAROID || type == NAMEOID || !OidIsValid(entry->btree_opf))
+		return false;
+	procedure = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
+								  BTEQUALIMAGE_PROC);
+	return OidIsValid(procedure) &&
+		DatumGetBool(OidFunctionCall1Coll(procedure, collation,
+										  ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+bool
+dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation)
+{
+	Oid			element = get_element_type(type);
+
+	if (!OidIsValid(element))
+		element = get_range_subtype(type);
+	if (OidIsValid(element))
+		return dictionary_equal_is_alike(element, typmod, collation);
+	return type == NAMEOID || (type == BPCHAROID && typmod >= 0) ||
+		dictionary_equal_is_identical(type, typmod, collation);
+}
+
+Dictionary *
+dictionary_make_identical(Oid type)
+{
+	Dictionary *dictionary = palloc0_object(Dictionary);
+	char		align;
+
+	get_typlenbyvalalign(type, &dictionary->typlen, &dictionary->typbyval, &align);
+	Assert(dictionary->typlen >= -1);
+	dictionary->alignment = align == TYPALIGN_DOUBLE ? ALIGNOF_DOUBLE : ALIGNOF_INT;
+	dictionary->identical = true;
+	return dictionary;
+}
+
 Dictionary *
 dictionary_make(Oid type, Oid collation)
 {
-	Dictionary *dictionary = palloc0_object(Dictionary);
+	Dictionary *dictionary = dictionary_make_identical(type);
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
 	RegProcedure hash;
 	RegProcedure unused;
 
 	if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
 		elog(ERROR, "type %u has no hash function", type);
-	dictionary->typlen = entry->typlen;
-	dictionary->typbyval = entry->typbyval;
+	dictionary->identical = dictionary_equal_is_identical(type, -1, collation);
 	dictionary->collation = collation;
 	fmgr_info(hash, &dictionary->hash_function);
 	fmgr_info(get_opcode(entry->eq_opr), &dictionary->equal_function);
 	return dictionary;
+}
+
+static ImageEntry *
+make_images(const Dictionary *dictionary, size_t room)
+{
+	return MemoryContextAllocExtended(dictionary->memory, room * sizeof(ImageEntry),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 void
@@ -90,72 +212,327 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	/* Small blocks: what has been allocated is what is used. */
 	dictionary->memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort dictionary",
 											   0, 1024, 32 * 1024);
+	dictionary->scratch = AllocSetContextCreate(dictionary->memory, "hpsort dictionary scratch",
+												ALLOCSET_DEFAULT_SIZES);
+	dictionary->refused_memory = AllocSetContextCreate(dictionary->memory,
+													   "hpsort dictionary batch",
+													   ALLOCSET_DEFAULT_SIZES);
 	dictionary->limit = limit;
-	dictionary->hash = numbers_create(dictionary->memory, FIRST_NUMBERS, dictionary);
+	dictionary->images = make_images(dictionary, 2 * FIRST_NUMBERS);
+	dictionary->nimages = 0;
+	dictionary->image_mask = 2 * FIRST_NUMBERS - 1;
+	dictionary->hash = dictionary->identical ? NULL :
+		numbers_create(dictionary->memory, FIRST_NUMBERS, dictionary);
 	dictionary->values = NULL;
 	dictionary->n = dictionary->room = 0;
-	dictionary->full = false;
+	dictionary->block_left = dictionary->block_size = 0;
+	dictionary->full = dictionary->given_up = false;
+	dictionary->looked_for = dictionary->missed = 0;
+	dictionary->refused = NULL;
+	dictionary->nrefused = dictionary->refused_room = 0;
+	dictionary->refused_bytes = 0;
 }
 
-/* Whether there is memory for another value, a new one. */
-static bool
-has_room(const Dictionary *dictionary, Datum value)
+void
+dictionary_end(Dictionary *dictionary)
 {
-	Size		more = dictionary->typbyval ? 0 : datumGetSize(value, false, dictionary->typlen);
+	MemoryContextDelete(dictionary->memory);
+}
+
+/* --- bytes */
+
+static pg_attribute_always_inline uint64
+load8(const char *bytes)
+{
+	uint64		word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+static pg_attribute_always_inline uint32
+load4(const char *bytes)
+{
+	uint32		word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* The last bytes of a value of length bytes, less than 8 of which are left; all of a short one. */
+static pg_attribute_always_inline uint64
+load_last(const char *bytes, uint32 length)
+{
+	if (length >= 8)
+		return load8(bytes + length - 8);
+	if (length >= 4)
+		return (uint64) load4(bytes) << 32 | load4(bytes + length - 4);
+	if (length == 0)
+		return 0;
+	return (uint64) (uint8) bytes[0] << 16 | (uint64) (uint8) bytes[length / 2] << 8 |
+		(uint8) bytes[length - 1];
+}
+
+static pg_attribute_always_inline uint64
+mix(uint64 hash, uint64 word)
+{
+	hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 32;
+}
+
+/* A hash of bytes, eight at a time. */
+static pg_attribute_always_inline uint32
+hash_of(const char *bytes, uint32 length)
+{
+	uint64		hash = length;
+	uint32		i;
+
+	for (i = 0; i + 8 < length; i += 8)
+		hash = mix(hash, load8(bytes + i));
+	hash = mix(mix(hash, load_last(bytes, length)), UINT64CONST(0xC4CEB9FE1A85EC53));
+	return (uint32) hash;
+}
+
+static pg_attribute_always_inline bool
+bytes_are_equal(const char *a, const char *b, uint32 length)
+{
+	uint32		i;
+
+	for (i = 0; i + 8 < length; i += 8)
+		if (load8(a + i) != load8(b + i))
+			return false;
+	return load_last(a, length) == load_last(b, length);
+}
+
+/* Whether a value lies somewhere else, or compressed. */
+static pg_attribute_always_inline bool
+is_toasted(const Dictionary *dictionary, const char *at)
+{
+	return dictionary->typlen == -1 && VARATT_IS_EXTENDED(at) &&
+		(!VARATT_IS_SHORT(at) || VARATT_IS_EXTERNAL(at));
+}
+
+/* Returns the image of a value that lies at at as in a row, and is not toasted. */
+static pg_attribute_always_inline Image
+image_at(const Dictionary *dictionary, const char *at)
+{
+	Image		image = {at, dictionary->typlen};
+
+	if (dictionary->typlen == -1)
+	{
+		image.bytes = VARDATA_ANY(at);
+		image.length = VARSIZE_ANY_EXHDR(at);
+	}
+	image.hash = hash_of(image.bytes, image.length);
+	return image;
+}
+
+/* Returns the entry of an image; NULL if the bytes are new. */
+static pg_attribute_always_inline const ImageEntry *
+find_image(const Dictionary *dictionary, const Image *image)
+{
+	uint32		at = image->hash;
+
+	for (;; at++)
+	{
+		const ImageEntry *entry = &dictionary->images[at & dictionary->image_mask];
+
+		if (entry->bytes == NULL)
+			return NULL;
+		if (entry->hash == image->hash &&
+			(dictionary->typlen != -1 ||
+			 VARSIZE(entry->bytes - VARHDRSZ) - VARHDRSZ == image->length) &&
+			bytes_are_equal(entry->bytes, image->bytes, image->length))
+			return entry;
+	}
+}
+
+/* --- memory */
+
+/* Whether the images fill as much of their table as they may. */
+static bool
+images_are_full(const Dictionary *dictionary)
+{
+	return dictionary->nimages >= dictionary->image_mask / 4 * 3;
+}
+
+/* Bytes that a value takes in a block. */
+static size_t
+kept_size(const Dictionary *dictionary, const Image *image)
+{
+	return TYPEALIGN(dictionary->alignment,
+					 image->length + (dictionary->typlen == -1 ? VARHDRSZ : 0));
+}
+
+/* Whether there is memory for another image; and if it is the first of a value, for that. */
+static bool
+has_room(const Dictionary *dictionary, const Image *image, bool first)
+{
 	Size		held = MemoryContextMemAllocated(dictionary->memory, false);
+	Size		size = kept_size(dictionary, image);
+	Size		more = 0;
 
 	/* One at least, however large: each pass has to get on. */
 	if (dictionary->n == 0)
 		return true;
+	if (size > dictionary->block_left)
+		more += Max(size, Min(2 * dictionary->block_size, MOST_BLOCK));
 	/* What grows is beside what it was for a moment. */
-	if (dictionary->n == dictionary->room)
+	if (images_are_full(dictionary))
+		more += 2 * ((size_t) dictionary->image_mask + 1) * sizeof(ImageEntry);
+	if (first && dictionary->n == dictionary->room)
 		more += 2 * dictionary->room * sizeof(Datum);
-	if (dictionary->hash->members >= dictionary->hash->grow_threshold)
+	if (first && dictionary->hash &&
+		dictionary->hash->members >= dictionary->hash->grow_threshold)
 		more += 2 * dictionary->hash->size * sizeof(NumberEntry);
-	return dictionary->n < PG_INT32_MAX && held + more <= dictionary->limit;
+	return dictionary->n < PG_INT32_MAX && dictionary->nimages < PG_INT32_MAX &&
+		held + more <= dictionary->limit;
+}
+
+/* Copies the bytes of an image; behind a header, if the type has one. */
+static const char *
+keep_bytes(Dictionary *dictionary, const Image *image)
+{
+	size_t		size = kept_size(dictionary, image);
+	char	   *at;
+
+	if (size > dictionary->block_left)
+	{
+		dictionary->block_size = Max(size, dictionary->block_size == 0 ? FIRST_BLOCK :
+									 Min(2 * dictionary->block_size, MOST_BLOCK));
+		dictionary->block = MemoryContextAllocHuge(dictionary->memory, dictionary->block_size);
+		dictionary->block_left = dictionary->block_size;
+	}
+	at = dictionary->block;
+	dictionary->block += size;
+	dictionary->block_left -= size;
+	if (dictionary->typlen == -1)
+	{
+		SET_VARSIZE(at, image->length + VARHDRSZ);
+		at = VARDATA(at);
+	}
+	memcpy(at, image->bytes, image->length);
+	return at;
+}
+
+/* Puts an entry where the search for its hash ends. */
+static void
+put_image(Dictionary *dictionary, const ImageEntry *entry)
+{
+	uint32		at = entry->hash & dictionary->image_mask;
+
+	while (dictionary->images[at].bytes)
+		at = (at + 1) & dictionary->image_mask;
+	dictionary->images[at] = *entry;
+}
+
+/* Has an image, which is new, lead to a number.  Returns the copy of its bytes. */
+static const char *
+add_image(Dictionary *dictionary, const Image *image, uint32 number)
+{
+	ImageEntry	entry = {keep_bytes(dictionary, image), image->hash, number};
+
+	if (images_are_full(dictionary))
+	{
+		ImageEntry *before = dictionary->images;
+		size_t		room = (size_t) dictionary->image_mask + 1;
+		size_t		i;
+
+		dictionary->images = make_images(dictionary, 2 * room);
+		dictionary->image_mask = 2 * room - 1;
+		for (i = 0; i < room; i++)
+			if (before[i].bytes)
+				put_image(dictionary, &before[i]);
+		pfree(before);
+	}
+	put_image(dictionary, &entry);
+	dictionary->nimages++;
+	return entry.bytes;
 }
 
 /* Numbers a value that is new. */
 static uint32
-number_value(Dictionary *dictionary, Datum value)
+number_value(Dictionary *dictionary, const Image *image, Datum value)
 {
-	MemoryContext old = MemoryContextSwitchTo(dictionary->memory);
+	const char *bytes;
 
 	if (dictionary->n == dictionary->room)
 	{
 		dictionary->room = Max(FIRST_NUMBERS, 2 * dictionary->room);
 		dictionary->values = dictionary->values ?
 			repalloc_huge(dictionary->values, dictionary->room * sizeof(Datum)) :
-			palloc_array(Datum, dictionary->room);
+			MemoryContextAlloc(dictionary->memory, dictionary->room * sizeof(Datum));
 	}
-	dictionary->values[dictionary->n] = datumCopy(value, dictionary->typbyval, dictionary->typlen);
-	MemoryContextSwitchTo(old);
+	bytes = add_image(dictionary, image, (uint32) dictionary->n);
+	dictionary->values[dictionary->n] = dictionary->typbyval ? value :
+		PointerGetDatum(dictionary->typlen == -1 ? bytes - VARHDRSZ : bytes);
 	return (uint32) dictionary->n++;
+}
+
+/* --- numbers */
+
+/*
+ * Does what dictionary_find does for a value whose bytes are new: image is of value, which is not
+ * toasted.
+ */
+static bool
+find_new(Dictionary *dictionary, const Image *image, Datum value, uint32 *result)
+{
+	uint32		hash = image->hash;
+	NumberEntry *entry;
+	bool		found;
+
+	if (!dictionary->identical)
+	{
+		hash = DatumGetUInt32(FunctionCall1Coll(&dictionary->hash_function,
+												dictionary->collation, value));
+		dictionary->wanted = value;
+		entry = numbers_lookup_hash(dictionary->hash, NUMBER_WANTED, hash);
+		if (entry)
+		{
+			*result = entry->number;
+			if (has_room(dictionary, image, false))
+				add_image(dictionary, image, entry->number);
+			return true;
+		}
+	}
+	if (dictionary->full || !has_room(dictionary, image, true))
+	{
+		dictionary->full = true;
+		*result = hash;
+		return false;
+	}
+	if (!dictionary->identical)
+	{
+		entry = numbers_insert_hash(dictionary->hash, NUMBER_WANTED, hash, &found);
+		entry->hash = hash;
+		entry->number = (uint32) dictionary->n;
+	}
+	*result = number_value(dictionary, image, value);
+	return true;
 }
 
 bool
 dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
 {
-	uint32		hash = DatumGetUInt32(FunctionCall1Coll(&dictionary->hash_function,
-														dictionary->collation, value));
-	NumberEntry *entry;
+	Datum		stored;
+	const char *at = (const char *) &stored;
+	Image		image;
+	const ImageEntry *entry;
 
-	dictionary->wanted = value;
-	entry = numbers_lookup_hash(dictionary->hash, NUMBER_WANTED, hash);
-	if (entry == NULL)
+	if (dictionary->typbyval)
+		store_att_byval(&stored, value, dictionary->typlen);
+	else
 	{
-		bool		found;
-
-		if (dictionary->full || !has_room(dictionary, value))
-		{
-			dictionary->full = true;
-			*result = hash;
-			return false;
-		}
-		entry = numbers_insert_hash(dictionary->hash, NUMBER_WANTED, hash, &found);
-		entry->hash = hash;
-		entry->number = number_value(dictionary, value);
+		at = DatumGetPointer(value);
+		if (is_toasted(dictionary, at))
+			at = (const char *) detoast_attr((struct varlena *) DatumGetPointer(value));
+		value = PointerGetDatum(at);
 	}
+	image = image_at(dictionary, at);
+	entry = find_image(dictionary, &image);
+	if (entry == NULL)
+		return find_new(dictionary, &image, value, result);
 	*result = entry->number;
 	return true;
 }
@@ -163,12 +540,226 @@ dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
 Datum
 dictionary_value(const Dictionary *dictionary, uint32 number)
 {
+	if (unlikely((int32) number < 0))
+		return dictionary->refused[~number].value;
 	Assert(number < dictionary->n);
 	return dictionary->values[number];
+}
+
+Datum
+dictionary_copy(const Dictionary *dictionary, Datum value)
+{
+	return datumCopy(value, dictionary->typbyval, dictionary->typlen);
 }
 
 size_t
 dictionary_size(const Dictionary *dictionary)
 {
 	return dictionary->n;
+}
+
+/* --- columns of a batch */
+
+/* Returns the negative number of a value, which is copied as it is. */
+static int32
+refuse(Dictionary *dictionary, uint32 hash, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(dictionary->refused_memory);
+	RefusedValue *refused;
+
+	if (dictionary->nrefused == dictionary->refused_room)
+	{
+		dictionary->refused_room = Max(FIRST_NUMBERS, 2 * dictionary->refused_room);
+		dictionary->refused = dictionary->refused ?
+			repalloc(dictionary->refused, dictionary->refused_room * sizeof(RefusedValue)) :
+			palloc_array(RefusedValue, dictionary->refused_room);
+	}
+	refused = &dictionary->refused[dictionary->nrefused];
+	refused->hash = hash;
+	refused->value = value;
+	if (!dictionary->typbyval)
+	{
+		const char *at = DatumGetPointer(value);
+		Size		size = dictionary->typlen == -1 ? VARSIZE_ANY(at) : dictionary->typlen;
+
+		refused->value = PointerGetDatum(memcpy(palloc(size), at, size));
+		dictionary->refused_bytes += size;
+	}
+	MemoryContextSwitchTo(old);
+	return -1 - dictionary->nrefused++;
+}
+
+/* Returns the number of a value whose bytes are new. */
+static int32
+number_new(Dictionary *dictionary, const Image *image, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(dictionary->scratch);
+	uint32		result;
+	bool		numbered = find_new(dictionary, image, value, &result);
+
+	dictionary->missed++;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(dictionary->scratch);
+	return numbered ? (int32) result : refuse(dictionary, result, value);
+}
+
+int32
+dictionary_number(Dictionary *dictionary, Datum value)
+{
+	MemoryContext old;
+	uint32		result;
+	bool		numbered;
+
+	/* A value may be large, and in another table. */
+	CHECK_FOR_INTERRUPTS();
+	if (dictionary->given_up)
+		return refuse(dictionary, 0, value);
+	old = MemoryContextSwitchTo(dictionary->scratch);
+	numbered = dictionary_find(dictionary, value, &result);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(dictionary->scratch);
+	return numbered ? (int32) result : refuse(dictionary, result, value);
+}
+
+/* How many values are looked for at once: where their numbers are is fetched meanwhile. */
+#define READ_AT_ONCE 64
+
+/*
+ * Writes the numbers of up to READ_AT_ONCE values.  Returns how many: less than n, if the next one
+ * is toasted.  varlena is a constant.
+ */
+static pg_attribute_always_inline int
+read_values(Dictionary *dictionary, const char *const *data, int offset, int n, const char *null,
+			int32 *numbers, bool varlena)
+{
+	Image		images[READ_AT_ONCE];
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		if (at == null)
+		{
+			images[i].bytes = NULL;
+			continue;
+		}
+		if (varlena && is_toasted(dictionary, at))
+			break;
+		images[i] = image_at(dictionary, at);
+		__builtin_prefetch(&dictionary->images[images[i].hash & dictionary->image_mask]);
+	}
+	n = i;
+	for (i = 0; i < n; i++)
+	{
+		const ImageEntry *entry;
+
+		if (images[i].bytes == NULL)
+			numbers[i] = 0;
+		else if ((entry = find_image(dictionary, &images[i])) != NULL)
+			numbers[i] = (int32) entry->number;
+		else
+			numbers[i] = number_new(dictionary, &images[i],
+									fetch_att(data[i] + offset, dictionary->typbyval,
+											  dictionary->typlen));
+	}
+	return n;
+}
+
+void
+dictionary_may_give_up(Dictionary *dictionary, bool may)
+{
+	dictionary->may_give_up = may;
+}
+
+/* Gives up a dictionary that finds too few values. */
+static void
+review(Dictionary *dictionary, int n)
+{
+	dictionary->looked_for += n;
+	if (dictionary->looked_for < TRIAL_VALUES)
+		return;
+	dictionary->given_up = dictionary->may_give_up &&
+		dictionary->missed > dictionary->looked_for / 2 &&
+		(dictionary->full || dictionary->n >= TRIAL_VALUES);
+	dictionary->looked_for = dictionary->missed = 0;
+}
+
+void
+dictionary_read(Dictionary *dictionary, const char *const *data, int offset, int n,
+				const char *null, int32 *numbers)
+{
+	int			i = 0;
+
+	for (; dictionary->given_up && i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		numbers[i] = at == null ? 0 :
+			refuse(dictionary, 0, fetch_att(at, dictionary->typbyval, dictionary->typlen));
+	}
+	review(dictionary, n);
+	while (i < n)
+	{
+		int			most = Min(n - i, READ_AT_ONCE);
+		int			some = dictionary->typlen == -1 ?
+		read_values(dictionary, data + i, offset, most, null, numbers + i, true) :
+		read_values(dictionary, data + i, offset, most, null, numbers + i, false);
+
+		i += some;
+		if (some < most)
+		{
+			numbers[i] = dictionary_number(dictionary, PointerGetDatum(data[i] + offset));
+			i++;
+		}
+	}
+}
+
+int
+dictionary_nrefused(const Dictionary *dictionary)
+{
+	return dictionary->nrefused;
+}
+
+bool
+dictionary_ends_batch(const Dictionary *dictionary)
+{
+	return dictionary->refused_bytes >= MOST_REFUSED;
+}
+
+uint32
+dictionary_refused_hash(const Dictionary *dictionary, int32 number)
+{
+	return dictionary->refused[~number].hash;
+}
+
+void
+dictionary_forget_refused(Dictionary *dictionary)
+{
+	dictionary->refused = NULL;
+	dictionary->nrefused = dictionary->refused_room = 0;
+	dictionary->refused_bytes = 0;
+	MemoryContextReset(dictionary->refused_memory);
+}
+
+const char *
+dictionary_bytes(const Dictionary *dictionary, int32 number, size_t *length)
+{
+	const Datum *value = number < 0 ? &dictionary->refused[~number].value :
+	&dictionary->values[number];
+
+	if (dictionary->typbyval)
+	{
+		*length = sizeof(Datum);
+		return (const char *) value;
+	}
+	*length = dictionary->typlen == -1 ? VARSIZE_ANY(DatumGetPointer(*value)) :
+		dictionary->typlen;
+	return DatumGetPointer(*value);
+}
+
+Datum
+dictionary_restore(const Dictionary *dictionary, const char *bytes)
+{
+	return dictionary->typbyval ? *(const Datum *) bytes : PointerGetDatum(bytes);
 }

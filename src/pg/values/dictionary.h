@@ -1,11 +1,17 @@
 /*
  * dictionary.h
- *		Dictionary: the values of any hashable type that occur in some rows, and their numbers.
+ *		Dictionary: the values of any type that occur in some rows, and their numbers.
  *
  * A value's number stands for it in a batch, in a key code and in runs.  Values are numbered from
- * 0 in the order in which they appear, by the type's own equality, and kept: of equal values that
- * look different (1.0 and 1.00) the one that came first.  Numbers mean something to one dictionary
- * only, and their order is that of appearance.
+ * 0 in the order in which they appear, and kept.  Numbers mean something to one dictionary only,
+ * and their order is that of appearance.  Which values have one number is the dictionary's kind:
+ *
+ * - Equal ones, by the type's own equality: of equal values that look different (1.0 and 1.00) the
+ *	 one that came first is kept.
+ * - Identical ones, of the same bytes, for expressions, which may tell apart what is equal.
+ *
+ * A value is looked for by its bytes first, where they lie, whatever its type: these have been
+ * seen before in most rows.  Functions of the type are called only for bytes that are new.
  *
  * From the first value on for which there is no memory, no value gets a number any more, so that
  * equal values are either all numbered or all refused.
@@ -24,12 +30,27 @@ typedef struct Dictionary Dictionary;
  */
 extern Dictionary *dictionary_make(Oid type, Oid collation);
 
+/* Makes a dictionary in which values are equal if their bytes are, of any type but cstring's. */
+extern Dictionary *dictionary_make_identical(Oid type);
+
+/*
+ * Whether values of a type are equal if and only if their bytes are, so that a dictionary of equal
+ * values is one of identical values.
+ */
+extern bool dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation);
+
+/* Whether equal values of a type look alike, so that it does not matter which of them is kept. */
+extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
+
 /*
  * Begins an execution without values, whose memory is the current memory context: the values of an
  * execution before, which are gone with its memory, are forgotten.  limit is bytes, of values and
- * hash table together; one value is kept however large it is.
+ * hash tables together; one value is kept however large it is.
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
+
+/* Ends an execution, and gives its memory back, before dictionary_begin begins another one. */
+extern void dictionary_end(Dictionary *dictionary);
 
 /*
  * Sets *result to the number of a value, which is copied if it is new.  Returns false if there is
@@ -37,10 +58,56 @@ extern void dictionary_begin(Dictionary *dictionary, size_t limit);
  */
 extern bool dictionary_find(Dictionary *dictionary, Datum value, uint32 *result);
 
-/* Returns the value that has a number; valid until dictionary_begin. */
+/* Returns the value that has a number; valid until dictionary_begin, of a refused value until
+ * dictionary_forget_refused. */
 extern Datum dictionary_value(const Dictionary *dictionary, uint32 number);
+
+/* Returns a copy of a value of the dictionary's type in the current memory context. */
+extern Datum dictionary_copy(const Dictionary *dictionary, Datum value);
 
 /* Returns how many values have numbers. */
 extern size_t dictionary_size(const Dictionary *dictionary);
+
+/*
+ * --- columns of a batch
+ *
+ * A batch needs something in place of a value that is refused.  It gets a negative number, which
+ * means this value until dictionary_forget_refused is called; equal values may get several.
+ */
+
+/*
+ * Whether a dictionary may refuse all further values of batches, without looking for them, once
+ * most values are new: for a column whose numbers only save work.  At first it may not.
+ */
+extern void dictionary_may_give_up(Dictionary *dictionary, bool may);
+
+/*
+ * Writes to numbers those of n values, which lie in a page at data[i] + offset, and 0 where that is
+ * null.  The page is pinned.
+ */
+extern void dictionary_read(Dictionary *dictionary, const char *const *data, int offset, int n,
+							const char *null, int32 *numbers);
+
+/* Returns the number of a value that is not NULL. */
+extern int32 dictionary_number(Dictionary *dictionary, Datum value);
+
+/* Returns how many values have been refused since dictionary_forget_refused. */
+extern int	dictionary_nrefused(const Dictionary *dictionary);
+
+/* Whether the refused values take so much memory that the batch must have no more rows. */
+extern bool dictionary_ends_batch(const Dictionary *dictionary);
+
+/* Returns the hash of a value that has a negative number. */
+extern uint32 dictionary_refused_hash(const Dictionary *dictionary, int32 number);
+
+extern void dictionary_forget_refused(Dictionary *dictionary);
+
+/*
+ * Returns the bytes of a value that has a number, perhaps a negative one, as they can be kept in a
+ * file: dictionary_restore makes a Datum of a copy of them, which must be aligned as MAXALIGN does
+ * and stay where it is as long as the Datum is used.
+ */
+extern const char *dictionary_bytes(const Dictionary *dictionary, int32 number, size_t *length);
+extern Datum dictionary_restore(const Dictionary *dictionary, const char *bytes);
 
 #endif							/* HPSORT_PG_VALUES_DICTIONARY_H */

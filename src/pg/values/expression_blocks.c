@@ -540,6 +540,8 @@ column_statistics_range(PlannerInfo *root, const Var *column, ColumnRange *range
 	VariableStatData stats;
 	bool		known;
 
+	if (column_read_kind(type) == COLUMN_KIND_NONE && type != NUMERICOID)
+		return false;
 	range->lo = INFINITY;
 	range->hi = -INFINITY;
 	examine_variable(root, (Node *) column, 0, &stats);

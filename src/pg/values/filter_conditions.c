@@ -13,12 +13,15 @@
 #include "nodes/params.h"
 #include "nodes/pathnodes.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/plain_column.h"
+#include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
 
 /* What is compared with what. */
@@ -36,10 +39,35 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
+	bool		pages;			/* conditions may be of types that only pages have */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
-static const ValueRange everything = {PG_INT32_MIN, PG_INT32_MAX};
+static const LongRange everything = {PG_INT64_MIN, PG_INT64_MAX};
+
+/* Returns the kind of a type whose values are compared as integers; COLUMN_KIND_NONE of others. */
+static ColumnKind
+compared_kind(const Finding *finding, Oid type)
+{
+	ColumnKind	kind = column_read_kind(type);
+
+	switch (kind)
+	{
+		case COLUMN_KIND_BOOL:
+		case COLUMN_KIND_CHAR:
+		case COLUMN_KIND_INT2:
+		case COLUMN_KIND_INT4:
+		case COLUMN_KIND_OID:
+		case COLUMN_KIND_ENUM:
+		case COLUMN_KIND_INT8:
+			return kind;
+		case COLUMN_KIND_FLOAT4:
+		case COLUMN_KIND_FLOAT8:
+			return finding->pages ? kind : COLUMN_KIND_NONE;
+		default:
+			return COLUMN_KIND_NONE;
+	}
+}
 
 /* --- conditions */
 
@@ -48,33 +76,35 @@ static const ValueRange everything = {PG_INT32_MIN, PG_INT32_MAX};
  * accepts the values in nranges ascending ranges, and NULL if nulls.
  */
 static void
-add_condition(Finding *finding, const Var *column, const ValueRange *ranges, size_t nranges,
+add_condition(Finding *finding, const Var *column, const LongRange *ranges, size_t nranges,
 			  bool nulls)
 {
 	FilterCondition *condition = NULL;
-	ValueRange *both;
+	LongRange  *both;
 	ListCell   *lc;
 
 	foreach(lc, finding->conditions)
 	{
-		if (((FilterCondition *) lfirst(lc))->attnum == column->varattno)
-			condition = (FilterCondition *) lfirst(lc);
+		FilterCondition *other = (FilterCondition *) lfirst(lc);
+
+		if (other->attnum == column->varattno && other->texts == NULL)
+			condition = other;
 	}
 	/* One that accepts everything, to begin with. */
 	if (condition == NULL)
 	{
 		condition = palloc0_object(FilterCondition);
 		condition->attnum = column->varattno;
-		condition->ranges = palloc_object(ValueRange);
+		condition->kind = compared_kind(finding, column->vartype);
+		condition->ranges = palloc_object(LongRange);
 		condition->ranges[0] = everything;
 		condition->nranges = 1;
 		condition->nulls = true;
 		finding->conditions = lappend(finding->conditions, condition);
 	}
-	both = palloc_array(ValueRange, condition->nranges + nranges);
-	condition->nranges = value_ranges_intersect(condition->ranges, condition->nranges, ranges,
-												nranges,
-												both);
+	both = palloc_array(LongRange, condition->nranges + nranges);
+	condition->nranges = long_ranges_intersect(condition->ranges, condition->nranges, ranges,
+											   nranges, both);
 	pfree(condition->ranges);
 	condition->ranges = both;
 	condition->nulls = condition->nulls && nulls;
@@ -148,11 +178,14 @@ known_value(const Expr *expression, const ExprContext *econtext, Datum *value, b
 	return false;
 }
 
-/* Whether values of the type are integers that all compare with each other. */
+/* Whether values of both types are integers, or floats, which compare with each other. */
 static bool
-is_integer(Oid type)
+are_numbers(Oid a, Oid b)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID;
+	if (a == FLOAT4OID || a == FLOAT8OID)
+		return b == FLOAT4OID || b == FLOAT8OID;
+	return (a == INT2OID || a == INT4OID || a == INT8OID) &&
+		(b == INT2OID || b == INT4OID || b == INT8OID);
 }
 
 /*
@@ -160,14 +193,14 @@ is_integer(Oid type)
  * false unless the operator compares the column's values as the integers that are kept of them.
  */
 static bool
-find_comparison(Oid op, Comparison *comparison)
+find_comparison(const Finding *finding, Oid op, Comparison *comparison)
 {
 	Oid			type = comparison->column->vartype;
 	Oid			family = lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	int			strategy;
 	Oid			left;
 
-	comparison->kind = column_kind(type);
+	comparison->kind = compared_kind(finding, type);
 	if (comparison->kind == COLUMN_KIND_NONE || !OidIsValid(family))
 		return false;
 	comparison->strategy = (StrategyNumber) get_op_opfamily_strategy(op, family);
@@ -185,13 +218,13 @@ find_comparison(Oid op, Comparison *comparison)
 		comparison->type = OIDOID;
 		return left == ANYENUMOID && strategy == BTEqualStrategyNumber;
 	}
-	return column_kind(left) == comparison->kind &&
-		(left == comparison->type || (is_integer(left) && is_integer(comparison->type)));
+	return compared_kind(finding, left) == comparison->kind &&
+		(left == comparison->type || are_numbers(left, comparison->type));
 }
 
 /* Finds a column and a value compared with it, on either side of an operator. */
 static bool
-find_sides(Oid op, List *args, Comparison *comparison, const Expr **other)
+find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, const Expr **other)
 {
 	comparison->column = plain_column(linitial(args));
 	*other = lsecond(args);
@@ -201,39 +234,21 @@ find_sides(Oid op, List *args, Comparison *comparison, const Expr **other)
 		*other = linitial(args);
 		op = get_commutator(op);
 	}
-	return comparison->column != NULL && OidIsValid(op) && find_comparison(op, comparison);
+	return comparison->column != NULL && OidIsValid(op) &&
+		find_comparison(finding, op, comparison);
 }
 
 /* --- clauses */
 
-/*
- * Returns the key of a Datum of the other side.  A value beyond the keys becomes the integer next
- * to them, which compares alike.
- */
+/* Returns the integer of a Datum of the other side. */
 static int64
 compared_value(const Comparison *comparison, Datum datum)
 {
-	int64		bias = column_kind_bias(comparison->kind);
-	int64		value = column_value(column_kind(comparison->type), datum);
-
-	if (value < PG_INT32_MIN + bias)
-		return (int64) PG_INT32_MIN - 1;
-	if (value > PG_INT32_MAX + bias)
-		return (int64) PG_INT32_MAX + 1;
-	return value - bias;
-}
-
-/* Adds the condition that a column's key is from lo to hi, which may be beyond the keys. */
-static void
-add_range(Finding *finding, const Comparison *comparison, int64 lo, int64 hi)
-{
-	ValueRange	range;
-
-	lo = Max(lo, PG_INT32_MIN);
-	hi = Min(hi, PG_INT32_MAX);
-	range.lo = (int32) lo;
-	range.hi = (int32) hi;
-	add_condition(finding, comparison->column, &range, lo <= hi ? 1 : 0, false);
+	if (comparison->type == FLOAT4OID)
+		return filter_condition_float(DatumGetFloat4(datum));
+	if (comparison->type == FLOAT8OID)
+		return filter_condition_float(DatumGetFloat8(datum));
+	return column_value(column_read_kind(comparison->type), datum);
 }
 
 /* Adds the condition that a comparison with a value is true.  NULL passes none of them. */
@@ -241,33 +256,76 @@ static void
 add_comparison(Finding *finding, const Comparison *comparison, Datum datum)
 {
 	int64		value = compared_value(comparison, datum);
-	ValueRange	range;
-	ValueRange	others[2];
+	LongRange	range = {value, value};
+	LongRange	others[2];
 
 	switch (comparison->strategy)
 	{
 		case BTLessStrategyNumber:
-			add_range(finding, comparison, PG_INT32_MIN, value - 1);
-			break;
 		case BTLessEqualStrategyNumber:
-			add_range(finding, comparison, PG_INT32_MIN, value);
+			range.lo = PG_INT64_MIN;
 			break;
 		case BTEqualStrategyNumber:
-			add_range(finding, comparison, value, value);
 			break;
 		case BTGreaterEqualStrategyNumber:
-			add_range(finding, comparison, value, PG_INT32_MAX);
-			break;
 		case BTGreaterStrategyNumber:
-			add_range(finding, comparison, value + 1, PG_INT32_MAX);
+			range.hi = PG_INT64_MAX;
 			break;
 		default:				/* UNEQUAL */
-			range.lo = range.hi = (int32) value;
 			add_condition(finding, comparison->column, others,
-						  value_ranges_complement(&range, value == (int32) value ? 1 : 0, others),
-						  false);
-			break;
+						  long_ranges_complement(&range, 1, others), false);
+			return;
 	}
+	add_condition(finding, comparison->column, &range, 1, false);
+
+	/* <= and <> together are <. */
+	range.lo = range.hi = value;
+	if (comparison->strategy == BTLessStrategyNumber ||
+		comparison->strategy == BTGreaterStrategyNumber)
+		add_condition(finding, comparison->column, others,
+					  long_ranges_complement(&range, 1, others), false);
+}
+
+/*
+ * Adds the condition that an operator with n texts is of a column; false if bytes do not decide it.
+ */
+static bool
+add_texts(Finding *finding, const Var *column, const TextOperator *op, const Datum *texts, int n)
+{
+	FilterCondition *condition = palloc0_object(FilterCondition);
+
+	condition->attnum = column->varattno;
+	condition->texts = text_condition_make(op, texts, n);
+	if (condition->texts == NULL)
+		return false;
+	finding->conditions = lappend(finding->conditions, condition);
+	return true;
+}
+
+/* Adds the condition of a text that an operator's call is; false if it is none. */
+static bool
+find_text_operator(Finding *finding, const OpExpr *clause)
+{
+	const Var  *column = plain_column(linitial(clause->args));
+	const Expr *other = lsecond(clause->args);
+	TextOperator op;
+	Datum		value;
+	bool		isnull;
+
+	if (!finding->pages || !text_operator_find(clause->opfuncid, clause->inputcollid, &op))
+		return false;
+	if (column == NULL && op.equal)
+	{
+		column = plain_column(lsecond(clause->args));
+		other = linitial(clause->args);
+	}
+	if (column == NULL || get_typlen(column->vartype) != -1 ||
+		!known_value(other, finding->econtext, &value, &isnull))
+		return false;
+	if (!isnull)
+		return add_texts(finding, column, &op, &value, 1);
+	refuse_all(finding, column);
+	return true;
 }
 
 /* Adds the condition of a column that an operator's call is; false if it is none. */
@@ -279,8 +337,11 @@ find_operator(Finding *finding, const OpExpr *clause)
 	Datum		value;
 	bool		isnull;
 
-	if (list_length(clause->args) != 2 ||
-		!find_sides(clause->opno, clause->args, &comparison, &other) ||
+	if (list_length(clause->args) != 2)
+		return false;
+	if (find_text_operator(finding, clause))
+		return true;
+	if (!find_sides(finding, clause->opno, clause->args, &comparison, &other) ||
 		!known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
@@ -290,50 +351,56 @@ find_operator(Finding *finding, const OpExpr *clause)
 	return true;
 }
 
-/* Adds what = ANY (any) or <> ALL of an array that is not empty asks of a column. */
-static void
-add_array(Finding *finding, const Comparison *comparison, ArrayType *array, bool any)
+/* An array's values. */
+typedef struct ArrayValues
 {
-	Datum	   *datums;
-	bool	   *isnull;
+	Datum	   *values;			/* that are not NULL */
 	int			n;
-	int			i;
-	size_t		nvalues = 0;
-	size_t		nranges;
-	int32	   *values;
-	ValueRange *ranges;
-	ValueRange *others;
+	bool		nulls;			/* there are NULLs besides */
+} ArrayValues;
+
+static ArrayValues
+values_of_array(ArrayType *array)
+{
+	ArrayValues values = {0};
+	bool	   *isnull;
 	int16		length;
 	bool		by_value;
 	char		align;
+	int			n;
+	int			i;
 
-	get_typlenbyvalalign(comparison->type, &length, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &datums, &isnull, &n);
-	values = palloc_array(int32, n);
-	ranges = palloc_array(ValueRange, n);
-	others = palloc_array(ValueRange, n + 1);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values.values, &isnull,
+					  &n);
 	for (i = 0; i < n; i++)
 	{
-		int64		value;
-
-		/* Of a NULL it is unknown whether it is the column's value. */
-		if (isnull[i] && !any)
-		{
-			refuse_all(finding, comparison->column);
-			return;
-		}
 		if (isnull[i])
-			continue;
-		value = compared_value(comparison, datums[i]);
-		if (value == (int32) value)
-			values[nvalues++] = (int32) value;
+			values.nulls = true;
+		else
+			values.values[values.n++] = values.values[i];
 	}
-	nranges = value_ranges_of_values(values, nvalues, ranges);
+	return values;
+}
+
+/* Adds what = ANY (any) or <> ALL of an array that is not empty asks of a column. */
+static void
+add_array(Finding *finding, const Comparison *comparison, const ArrayValues *array, bool any)
+{
+	int64	   *values = palloc_array(int64, array->n);
+	LongRange  *ranges = palloc_array(LongRange, array->n);
+	LongRange  *others = palloc_array(LongRange, array->n + 1);
+	size_t		nranges;
+	int			i;
+
+	for (i = 0; i < array->n; i++)
+		values[i] = compared_value(comparison, array->values[i]);
+	nranges = long_ranges_of_values(values, array->n, ranges);
 	if (any)
 		add_condition(finding, comparison->column, ranges, nranges, false);
 	else
 		add_condition(finding, comparison->column, others,
-					  value_ranges_complement(ranges, nranges, others), false);
+					  long_ranges_complement(ranges, nranges, others), false);
 }
 
 /* Adds the condition that a column = ANY or <> ALL of an array is; false if it is none. */
@@ -341,27 +408,47 @@ static bool
 find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 {
 	Comparison	comparison = {.column = plain_column(linitial(clause->args))};
+	const Var  *column = comparison.column;
+	TextOperator op;
+	bool		texts;
 	Datum		value;
 	bool		isnull;
 	ArrayType  *array;
+	ArrayValues values;
 
-	if (comparison.column == NULL || !find_comparison(clause->opno, &comparison) ||
-		comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL) ||
-		!known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
+	if (column == NULL)
+		return false;
+	texts = finding->pages && get_typlen(column->vartype) == -1 &&
+		text_operator_find(clause->opfuncid, clause->inputcollid, &op) && op.equal;
+	if (texts ? op.negated == clause->useOr :
+		(!find_comparison(finding, clause->opno, &comparison) ||
+		 comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL)))
+		return false;
+	if (!known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
 	{
-		refuse_all(finding, comparison.column);
+		refuse_all(finding, column);
 		return true;
 	}
 	array = DatumGetArrayTypeP(value);
 	/* ANY of nothing is false, and ALL of nothing true, of a NULL as well. */
-	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > 0)
-		add_array(finding, &comparison, array, clause->useOr);
-	else if (clause->useOr)
-		refuse_all(finding, comparison.column);
+	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
+	{
+		if (clause->useOr)
+			refuse_all(finding, column);
+		else
+			add_condition(finding, column, &everything, 1, true);
+		return true;
+	}
+	values = values_of_array(array);
+	/* Of a NULL it is unknown whether it is the column's value. */
+	if (values.n == 0 || (values.nulls && !clause->useOr))
+		refuse_all(finding, column);
+	else if (texts)
+		return add_texts(finding, column, &op, values.values, values.n);
 	else
-		add_condition(finding, comparison.column, &everything, 1, true);
+		add_array(finding, &comparison, &values, clause->useOr);
 	return true;
 }
 
@@ -371,8 +458,9 @@ find_null_test(Finding *finding, const NullTest *test)
 {
 	const Var  *column = plain_column(test->arg);
 
-	/* Of any type, among others of one that a kept column has been given later. */
-	if (column == NULL || test->argisrow || column_read_kind(column->vartype) == COLUMN_KIND_NONE)
+	/* Of any type on pages, and in memory of one that a kept column has been given later. */
+	if (column == NULL || test->argisrow ||
+		(!finding->pages && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
 		return false;
 	if (test->nulltesttype == IS_NULL)
 		add_condition(finding, column, NULL, 0, true);
@@ -407,9 +495,9 @@ add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 {
 	const Var  *column = plain_column(expression);
 	const Truth *truth = &boolean_tests[test];
-	ValueRange	range = {truth->when_false ? 0 : 1, truth->when_true ? 1 : 0};
+	LongRange	range = {truth->when_false ? 0 : 1, truth->when_true ? 1 : 0};
 
-	if (column == NULL || column_kind(column->vartype) != COLUMN_KIND_BOOL)
+	if (column == NULL || column_read_kind(column->vartype) != COLUMN_KIND_BOOL)
 		return false;
 	add_condition(finding, column, &range, truth->when_true || truth->when_false ? 1 : 0,
 				  truth->when_null);
@@ -469,6 +557,121 @@ filter_conditions_find(const ExprState *filter, ExprContext *econtext, List **co
 		return false;
 	*conditions = finding.conditions;
 	return true;
+}
+
+/* --- filters of which only some clauses are conditions */
+
+/* A check_functions_callback. */
+static bool
+is_not_leakproof(Oid function, void *context)
+{
+	return !get_func_leakproof(function);
+}
+
+/*
+ * Whether a call is LIKE or NOT LIKE with a pattern that has nothing wrong with it: it cannot fail,
+ * although PostgreSQL does not call it leakproof.
+ */
+static bool
+is_plain_like(const Node *node)
+{
+	const OpExpr *call = (const OpExpr *) node;
+	const Const *pattern;
+
+	if (!IsA(node, OpExpr) ||
+		(call->opfuncid != F_TEXTLIKE && call->opfuncid != F_TEXTNLIKE))
+		return false;
+	pattern = (const Const *) lsecond(call->args);
+	return IsA(pattern, Const) && !pattern->constisnull &&
+		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL &&
+		OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
+}
+
+/* Whether an expression may raise an error, or do anything else but return a value. */
+static bool
+may_fail(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_RelabelType:
+		case T_CoalesceExpr:
+			break;
+		case T_OpExpr:
+		case T_FuncExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+			if (!is_plain_like(node) && check_functions_in_node(node, is_not_leakproof, NULL))
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, may_fail, context);
+}
+
+/*
+ * Whether one of the arguments of an AND may fail that is no condition.  A filter is over with its
+ * first clause that is NULL; but core goes on to the next argument of an AND, and to its error.
+ */
+static bool
+and_may_fail(const Finding *finding, const BoolExpr *clause)
+{
+	Finding		tried = {.econtext = finding->econtext,.pages = finding->pages};
+	ListCell   *lc;
+
+	foreach(lc, clause->args)
+	{
+		if (!find_clause(&tried, lfirst(lc)) && may_fail(lfirst(lc), NULL))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Adds conditions of clauses that are ANDed, and other clauses to *others.  *ordered says that one
+ * of the others may fail, so that nothing may be evaluated before it that core evaluates after it.
+ */
+static void
+split_clauses(Finding *finding, const List *clauses, List **others, bool *ordered)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Node	   *clause = (Node *) lfirst(lc);
+
+		bool		and = is_andclause(clause);
+
+		if (and && !*ordered && !and_may_fail(finding, (const BoolExpr *) clause))
+			split_clauses(finding, ((BoolExpr *) clause)->args, others, ordered);
+		else if (and || *ordered || !find_clause(finding, (Expr *) clause))
+		{
+			*others = lappend(*others, clause);
+			*ordered = *ordered || may_fail(clause, NULL);
+		}
+	}
+}
+
+List *
+filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others)
+{
+	Finding		finding = {.econtext = econtext,.pages = true};
+	bool		ordered = false;
+
+	*others = NIL;
+	if (filter->expr && IsA(filter->expr, List))
+		split_clauses(&finding, (const List *) filter->expr, others, &ordered);
+	return finding.conditions;
 }
 
 bool

@@ -10,16 +10,31 @@
 
 #include "nodes/execnodes.h"
 
+#include "pg/values/value.h"
 #include "sort/extents/value_ranges.h"
+#include "sort/float_image.h"
 
 /* Of one column: which rows a filter does not refuse because of it. */
 typedef struct FilterCondition
 {
 	AttrNumber	attnum;
-	ValueRange *ranges;			/* of keys, as in ColumnBatch: values less column_kind_bias */
+	ColumnKind	kind;			/* COLUMN_KIND_NONE: only NULL matters */
+	LongRange  *ranges;			/* of values as column_value has them; of floats, of
+								 * filter_condition_float */
 	size_t		nranges;
 	bool		nulls;			/* rows in which the column is NULL, too */
+	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
 } FilterCondition;
+
+/* Returns an integer of a float in PostgreSQL's order; floats that are equal have the same one. */
+static inline int64
+filter_condition_float(float8 value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return (int64) (float8_image(float8_equals(bits)) ^ FLOAT8_SIGN);
+}
 
 /*
  * Sets *conditions to the conditions that together are a filter (ExecInitQual), one for each
@@ -32,10 +47,23 @@ typedef struct FilterCondition
  *
  * ANDed.  Nothing is evaluated that could fail or call a function.
  *
- * Conditions hold for keys within the range of int4, as resident columns have them.
+ * Conditions are of types whose columns may be resident.
  */
 extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext,
 								   List **conditions);
+
+/*
+ * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
+ * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
+ * the order in which core evaluates them.  Floats are compared as well, texts as text_conditions.h
+ * says, and IS [NOT] NULL is a condition of a column of any type.
+ *
+ * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
+ * value, calls no function and shows nothing, so that it may come before clauses of any level, but
+ * not before a clause that may fail: core would raise its error.
+ */
+extern List *filter_conditions_split(const ExprState *filter, ExprContext *econtext,
+									 List **others);
 
 /*
  * For the planner: adds the columns of clauses, which are RestrictInfos or expressions, to a list

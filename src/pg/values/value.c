@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
+#include "pg/values/numeric_unit.h"
 #include "pg/values/value.h"
 
 ColumnKind
@@ -60,6 +61,17 @@ column_kind(Oid type)
 	ColumnKind	kind = column_read_kind(type);
 
 	return kind == COLUMN_KIND_FLOAT4 || kind == COLUMN_KIND_FLOAT8 ? COLUMN_KIND_NONE : kind;
+}
+
+ColumnKind
+column_value_kind(Oid type, int32 typmod)
+{
+	ColumnKind	kind = column_read_kind(type);
+	NumericUnit unit;
+
+	if (kind == COLUMN_KIND_NONE && numeric_unit_find(type, typmod, &unit))
+		return COLUMN_KIND_NUMERIC;
+	return kind;
 }
 
 bool

@@ -6,19 +6,26 @@
 
 #include "sort/kernels/kernels.h"
 
+#define SIGN (UINT64_C(1) << 63)
+
 size_t
-value_ranges_of_values(int32_t *values, size_t n, ValueRange *out)
+long_ranges_of_values(int64_t *values, size_t n, LongRange *out)
 {
+	uint64_t   *images = (uint64_t *) values;
 	size_t		count = 0;
 	size_t		i;
 
-	vqsort_keys(values, n, 0);
+	for (i = 0; i < n; i++)
+		images[i] ^= SIGN;
+	vqsort_pairs(images, n);
 	for (i = 0; i < n; i++)
 	{
-		if (count > 0 && (int64_t) values[i] <= (int64_t) out[count - 1].hi + 1)
+		images[i] ^= SIGN;
+		/* hi is not the largest int64 unless this value is the same. */
+		if (count > 0 && (values[i] == out[count - 1].hi || values[i] == out[count - 1].hi + 1))
 			out[count - 1].hi = values[i];
 		else
-			out[count++] = (ValueRange)
+			out[count++] = (LongRange)
 		{
 			values[i], values[i]
 		};
@@ -27,32 +34,33 @@ value_ranges_of_values(int32_t *values, size_t n, ValueRange *out)
 }
 
 size_t
-value_ranges_complement(const ValueRange *ranges, size_t n, ValueRange *out)
+long_ranges_complement(const LongRange *ranges, size_t n, LongRange *out)
 {
-	int64_t		next = INT32_MIN;	/* of the values that are not behind a range yet */
+	int64_t		next = INT64_MIN;	/* of the values that are not behind a range yet */
 	size_t		count = 0;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 	{
 		if (ranges[i].lo > next)
-			out[count++] = (ValueRange)
+			out[count++] = (LongRange)
 		{
-			(int32_t) next, ranges[i].lo - 1
+			next, ranges[i].lo - 1
 		};
-		next = (int64_t) ranges[i].hi + 1;
+		if (ranges[i].hi == INT64_MAX)
+			return count;
+		next = ranges[i].hi + 1;
 	}
-	if (next <= INT32_MAX)
-		out[count++] = (ValueRange)
+	out[count++] = (LongRange)
 	{
-		(int32_t) next, INT32_MAX
+		next, INT64_MAX
 	};
 	return count;
 }
 
 size_t
-value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size_t nb,
-					   ValueRange *out)
+long_ranges_intersect(const LongRange *a, size_t na, const LongRange *b, size_t nb,
+					  LongRange *out)
 {
 	size_t		count = 0;
 	size_t		i = 0;
@@ -60,11 +68,11 @@ value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size
 
 	while (i < na && j < nb)
 	{
-		int32_t		lo = a[i].lo > b[j].lo ? a[i].lo : b[j].lo;
-		int32_t		hi = a[i].hi < b[j].hi ? a[i].hi : b[j].hi;
+		int64_t		lo = a[i].lo > b[j].lo ? a[i].lo : b[j].lo;
+		int64_t		hi = a[i].hi < b[j].hi ? a[i].hi : b[j].hi;
 
 		if (lo <= hi)
-			out[count++] = (ValueRange)
+			out[count++] = (LongRange)
 		{
 			lo, hi
 		};
@@ -73,6 +81,28 @@ value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size
 			i++;
 		else
 			j++;
+	}
+	return count;
+}
+
+size_t
+long_ranges_narrow(const LongRange *ranges, size_t n, int64_t bias, ValueRange *out)
+{
+	int64_t		least = INT32_MIN + bias;
+	int64_t		most = INT32_MAX + bias;
+	size_t		count = 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		int64_t		lo = ranges[i].lo > least ? ranges[i].lo : least;
+		int64_t		hi = ranges[i].hi < most ? ranges[i].hi : most;
+
+		if (lo <= hi)
+			out[count++] = (ValueRange)
+		{
+			(int32_t) (lo - bias), (int32_t) (hi - bias)
+		};
 	}
 	return count;
 }

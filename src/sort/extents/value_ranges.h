@@ -13,6 +13,13 @@
 #include <stdint.h>
 
 /* lo .. hi, both inclusive. */
+typedef struct LongRange
+{
+	int64_t		lo;
+	int64_t		hi;
+} LongRange;
+
+/* Of values that are int4, as extents have them. */
 typedef struct ValueRange
 {
 	int32_t		lo;
@@ -22,13 +29,19 @@ typedef struct ValueRange
 /*
  * Makes a set of n values, which it sorts; out has room for n ranges.  Returns how many there are.
  */
-extern size_t value_ranges_of_values(int32_t *values, size_t n, ValueRange *out);
+extern size_t long_ranges_of_values(int64_t *values, size_t n, LongRange *out);
 
 /* All values that are not in a set of n ranges; out has room for n + 1, and may not be ranges. */
-extern size_t value_ranges_complement(const ValueRange *ranges, size_t n, ValueRange *out);
+extern size_t long_ranges_complement(const LongRange *ranges, size_t n, LongRange *out);
 
 /* What is in both sets; out has room for na + nb ranges, and may be neither. */
-extern size_t value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size_t nb,
-									 ValueRange *out);
+extern size_t long_ranges_intersect(const LongRange *a, size_t na, const LongRange *b, size_t nb,
+									LongRange *out);
+
+/*
+ * The values of a set of n ranges that are int4 when bias is taken from them; out has room for n
+ * ranges.
+ */
+extern size_t long_ranges_narrow(const LongRange *ranges, size_t n, int64_t bias, ValueRange *out);
 
 #endif							/* HPSORT_VALUE_RANGES_H */

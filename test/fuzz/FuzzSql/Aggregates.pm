@@ -47,10 +47,41 @@ sub column
 	return pick(@read);
 }
 
+# An expression of one or several columns that the node reads, which fails for no value.
+sub expression
+{
+	my ($relation) = @_;
+	my ($a, $b) = map { $_->{sql} } some(2, columns_of($relation, 'int'));
+	my $column = column($relation);
+
+	my ($text) = map { $_->{sql} } some(1, grep { $_->{type} eq 'text' } columns_of($relation, 'text'));
+
+	$b //= $a;
+	return { sql => pick("length($text)", "length($text) % 3 + $a % 100", "strpos($text, $b::text)"), class => 'int', type => 'int8' } if defined $text && chance(0.15);
+	return { sql => pick("$text || $a", "lower($text)", "CASE WHEN $a > 5 THEN $text END"), class => 'unordered', type => 'text' } if defined $text && chance(0.1);
+	return { sql => "($column->{sql} IS NOT NULL)", class => 'bool', type => 'bool' } if chance(0.1);
+	return {
+		sql => pick("($a > $b)", "($a IS DISTINCT FROM $b)", "($a > 3 OR $b < 10)", "(NOT $a = 5)"),
+		class => 'bool',
+		type => 'bool'
+	  }
+	  if chance(0.2);
+	return { sql => pick("$a % 7 + 1.5", "$a || ':' || $b", "nullif($a, $b)::text"), class => 'unordered', type => 'text' } if chance(0.1);
+	return { sql => "date '2001-01-01' + ($a % 1000)::int4", class => 'date', type => 'date' } if chance(0.1);
+	return {
+		sql => pick(
+			"$a / 10", "$a % 100 + 1", "$a % 100 - $b % 100", "($a % 1000)::int8 * ($b % 1000)", "$a / 3 + $b / 3", "coalesce($a, $b)", "nullif($a, $b)",
+			"greatest($a, $b)", "CASE WHEN $a > $b THEN $a ELSE $b END", "CASE WHEN $b % 10 <> 0 THEN 1000 / ($b % 10) END", "($a % 30000)::int2", "($a)::numeric::int8"),
+		class => 'int',
+		type => 'int8'
+	};
+}
+
 # What to group by.
 sub group
 {
 	my ($relation) = @_;
+	return expression($relation)->{sql} if chance(0.08) && columns_of($relation, 'int');
 	my $column = column($relation);
 	my ($sql, $class) = ($column->{sql}, $column->{class});
 	my %expressions = (
@@ -74,9 +105,10 @@ sub group
 sub aggregate
 {
 	my ($relation, %options) = @_;
-	my $column = column($relation);
+	my $column = chance(0.25) && columns_of($relation, 'int') ? expression($relation) : column($relation);
 	my ($sql, $class, $type) = @$column{qw(sql class type)};
 	my $order = "ORDER BY $sql" . order();
+	return "count($sql)" if $class eq 'unordered';
 	my @choice = ('count(*)' => 3, "count($sql)" => 2, "count(DISTINCT $sql)" => 3, "percentile_disc(@{[fractions()]}) WITHIN GROUP ($order)" => 4, "mode() WITHIN GROUP ($order)" => 2);
 	my $filter = chance(0.2) ? ' FILTER (WHERE ' . predicate($relation, simple => 1) . ')' : '';
 
@@ -193,6 +225,7 @@ sub failing
 	my ($relation) = @_;
 	my ($int) = some(1, columns_of($relation, 'int'));
 	my $sql = $int->{sql};
+	my $int2 = (some(1, columns_of($relation, 'int')))[0]{sql};
 	my $from = "FROM $relation->{from}";
 	my $group = group($relation);
 
@@ -207,7 +240,12 @@ sub failing
 			"SELECT count(*) FILTER (WHERE 1 / ($sql % 4) >= 0) $from",
 			"SELECT $group, sum($sql) $from WHERE 1 / ($sql % 5) >= 0 GROUP BY 1",
 			"SELECT $group, (count(*) + 32767)::int2 $from GROUP BY 1",
-			"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY $sql / ($sql % 2)) $from"),
+			"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY $sql / ($sql % 2)) $from",
+			"SELECT $group, sum($sql + 9223372036854775800) $from GROUP BY 1",
+			"SELECT $group, sum(10 / ($sql - 5)) FILTER (WHERE $sql <> 5), count($sql + 1.5) $from GROUP BY 1",
+			"SELECT $group, sum(10 / ($sql % 6)) FILTER (WHERE $sql % 3 <> 1) $from GROUP BY 1",
+			"SELECT min(CASE WHEN $sql <> 0 THEN 100 / $sql END), max(CASE $sql WHEN 7 THEN 1 / ($sql - 7) END) $from",
+			"SELECT count(1 / ($sql % 4) + $int2) $from WHERE $sql % 4 <> 0"),
 		compare => 'set',
 		text => 1
 	};

@@ -61,21 +61,111 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
+/* Returns the index of the batch of a column that is read in this way; -1 if there is none. */
+static int
+find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
+{
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	int			c;
+
+	for (c = 0; c < list_length(columns); c++)
+		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
+			return c;
+	return -1;
+}
+
+/* Returns the index of the batch of a column that an expression has. */
+static int
+find_input(const GroupsState *node, const Var *column)
+{
+	static const ColumnRead reads[] = {READ_VALUES, READ_IDENTICAL, READ_DATUMS};
+	int			batch = -1;
+	int			i;
+
+	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
+		 i < lengthof(reads) && batch < 0; i++)
+		batch = find_column(node, column->varattno, reads[i]);
+	if (batch < 0)
+		elog(ERROR, "column %d is not read", column->varattno);
+	return batch;
+}
+
 /*
- * Returns the index of the batch that an expression derives from batch base.  Groups and
- * aggregates of one expression and form share one column, which the first of them makes.
+ * Returns what the batch of a column holds, whose dictionary is made unless there is one; collation
+ * is that in which its values are equal.  base: only expressions are computed from the values.
+ */
+static ColumnDomain
+domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation, bool base)
+{
+	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
+	ColumnRead	read = (ColumnRead) list_nth_int(reads, batch);
+	Oid			type = getBaseType(column->vartype);
+	ColumnDomain domain = column_domain(column->vartype, column->vartypmod);
+
+	if (read == READ_VALUES)
+		return domain;
+	if (node->images == NULL)
+		node->images = palloc0_array(ColumnImage, list_length(reads));
+	if (read == READ_PRESENCE)
+	{
+		node->images[batch].presence = true;
+		domain.kind = COLUMN_KIND_PRESENCE;
+		return domain;
+	}
+	if (read == READ_DATUMS)
+	{
+		if (node->images[batch].make == NULL)
+			node->images[batch] = (ColumnImage)
+		{
+			.make = datum_buffer_put,.arg = datum_buffer_make(type)
+		};
+		domain.kind = COLUMN_KIND_IMAGE;
+		domain.datums = true;
+		return domain;
+	}
+	if (node->images[batch].dictionary == NULL)
+	{
+		node->images[batch].dictionary = read == READ_IDENTICAL ?
+			dictionary_make_identical(type) : dictionary_make(type, collation);
+		dictionary_may_give_up(node->images[batch].dictionary, base);
+	}
+	else if (!base)
+		dictionary_may_give_up(node->images[batch].dictionary, false);
+	domain = (ColumnDomain)
+	{
+		.kind = COLUMN_KIND_NUMBER,.dictionary = node->images[batch].dictionary
+	};
+	return domain;
+}
+
+/*
+ * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
+ * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
+ * expression and form share a derived column, which the first of them makes.
  */
 static int
-find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
+find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
+	List	   *columns = expression_columns(expression, 0);
+	RowInput   *inputs;
+	ListCell   *lc;
 	int			d;
 
 	for (d = 0; d < node->derived.n; d++)
-		if (derived_is(node->derived.columns[d], expression, form))
-			break;
-	if (d == node->derived.n)
-		node->derived.columns[node->derived.n++] =
-			derived_make(&node->css.ss.ps, expression, form, base);
+		if (derived_is(node->derived.columns[d], expression, form, filter))
+			return node->nread + d;
+	inputs = palloc_array(RowInput, list_length(columns));
+	foreach(lc, columns)
+	{
+		RowInput   *input = &inputs[foreach_current_index(lc)];
+
+		input->column = lfirst_node(Var, lc);
+		input->batch = find_input(node, input->column);
+		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid, true);
+	}
+	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
+															list_length(columns), inputs, filter);
 	return node->nread + d;
 }
 
@@ -104,22 +194,30 @@ describe_groups(GroupsState *node)
 	{
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
+		ColumnRead	read = (ColumnRead) list_nth_int(groups, first);
 		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
-		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
+		Expr	   *expression = scan_expression(node, g);
+		Oid			type = getBaseType(exprType((Node *) expression));
 
-		group->column = list_nth_int(groups, first);
-		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
 		group->descending = list_nth_int(groups, first + 2) != 0;
 		group->nulls_first = list_nth_int(groups, first + 3) != 0;
 		/* Core checks this right where it compares groups, which this node does without a call. */
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
-		node->group_domains[g].kind = group->kind;
 		if (form == DERIVED_NONE)
-			continue;
-		group->column = find_derived(node, scan_expression(node, g), form, group->column);
-		node->derived.of_groups[g] = derived_of_batch(node, group->column);
-		node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		{
+			const Var  *column = plain_column(expression);
+
+			group->column = find_column(node, column->varattno, read);
+			node->group_domains[g] = domain_of_column(node, group->column, column,
+													  exprCollation((Node *) expression), false);
+		}
+		else
+		{
+			group->column = find_derived(node, expression, form, -1);
+			node->derived.of_groups[g] = derived_of_batch(node, group->column);
+			node->group_domains[g] = *derived_domain(node->derived.of_groups[g]);
+		}
 		group->kind = node->group_domains[g].kind;
 	}
 }
@@ -132,27 +230,31 @@ describe_groups(GroupsState *node)
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
+	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
-	if (answer->column)
+	if (filter >= 0)
+		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
+	if (answer->argument)
 	{
-		source.column = 0;
-		while (list_nth_int(columns, source.column) != answer->column->varattno)
-			source.column++;
-		source.kind = answer->kind;
-		if (answer->enum_order)
+		if (answer->form == DERIVED_NONE && !answer->enum_order)
 		{
-			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
-										 source.column);
-			source.kind = derived_domain(derived_of_batch(node, source.column))->kind;
+			source.column = find_column(node, answer->column->varattno, answer->read);
+			domain = domain_of_column(node, source.column, answer->column,
+									  answer->column->varcollid, false);
 		}
+		else
+		{
+			source.column = answer->enum_order ?
+				find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+				find_derived(node, answer->argument, answer->form, source.filter);
+			domain = *derived_domain(derived_of_batch(node, source.column));
+		}
+		source.kind = domain.kind;
 	}
 	else if (filter < 0)
 		return -1;
-	if (filter >= 0)
-		source.filter = list_length(columns) + filter;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
 			node->value_sources[s].filter == source.filter)
@@ -160,11 +262,21 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
+		node->source_domains[s] = domain;
+		if (domain.dictionary && answer->form == DERIVED_NONE)
+			node->source_types[s] = (PairType)
+		{
+			.type = getBaseType(answer->column->vartype),
+				.collation = answer->column->varcollid,
+				.dictionary = domain.dictionary
+		};
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	if (aggref_has_moments(answer) && answer->needs != AGGREGATE_NEEDS_RUNS)
+	else if (column_kind_is_float(answer->kind))
+		node->value_sources[s].float_parts |= float_totals_parts(answer);
+	else if (aggref_has_moments(answer))
 		node->value_sources[s].moments = true;
 	return s;
 }
@@ -206,6 +318,10 @@ describe_outputs(GroupsState *node)
 	node->states = node->ngroups == 0 && count_filters(node) == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
+	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
+	node->late = palloc0_array(RowSpill *, Max(node->noutputs, 1));
+	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
+	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
 	for (i = 0; i < node->noutputs; i++)
 	{
@@ -217,9 +333,8 @@ describe_outputs(GroupsState *node)
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
-		if (output->source >= 0 && node->derived.of_sources[output->source])
-			aggregate_result_set_domain(output->result,
-										derived_domain(node->derived.of_sources[output->source]));
+		if (output->source >= 0)
+			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}

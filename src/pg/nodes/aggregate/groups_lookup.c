@@ -94,7 +94,8 @@ note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *o
 {
 	AggregateFunction function = output->answer.function;
 
-	if (!aggref_is_looked_up(&output->answer, node->ngroups > 0))
+	if (output->answer.form != DERIVED_NONE ||
+		!aggref_is_looked_up(&output->answer, node->ngroups > 0))
 		return false;
 	lookup->extremes |= function == AGGREGATE_FUNCTION_MIN || function == AGGREGATE_FUNCTION_MAX;
 	lookup->distinct |= output->answer.distinct;
@@ -125,7 +126,7 @@ find_fields(GroupsLookup *lookup, const GroupsState *node)
 		if (form == DERIVED_NONE)
 			continue;
 		lookup->ranked = true;
-		lookup->fields[g].column = list_nth_int(groups, g * GROUPS_PLAN_NUMBERS);
+		lookup->fields[g].column = derived_base(node->derived.of_groups[g]);
 		lookup->fields[g].kind = COLUMN_KIND_ENUM;
 	}
 	return true;
@@ -137,7 +138,8 @@ groups_lookup_make(GroupsState *node)
 	GroupsLookup *lookup = palloc0_object(GroupsLookup);
 	int			i;
 
-	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1)
+	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1 ||
+		node->images)
 		return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (!note_output(lookup, node, &node->outputs[i]))

@@ -11,10 +11,10 @@
  *
  * - Values of hpsort's own aggregates without groups go into the states of their results
  *	 (functions.h), which core combines in a parallel plan.  The aggregation counts rows.
- * - Groups by an expression may need a number for each of its values (DERIVED_NUMBERS).  Rows of
- *	 values for which there is no memory are written to files (RowSpill), and read in further
- *	 passes, in each of which other values have numbers.  All rows of a group are in one pass, and
- *	 the passes are in no order.
+ * - Groups by a column or an expression may need a number for each of its values (READ_EQUAL,
+ *	 READ_IDENTICAL, DERIVED_NUMBERS).  Rows of values for which there is no memory are written to
+ *	 files (RowSpill), and read in further passes, in each of which other values have numbers.  All
+ *	 rows of a group are in one pass, and the passes are in no order.
  */
 #include "postgres.h"
 
@@ -32,11 +32,13 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
-	if (node->derived.n > 0)
+	node->derived.any = node->derived.n > 0 || node->images;
+	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
-	/* Derived columns are computed from rows, not from runs. */
-	node->sources.runs = node->derived.n == 0;
+	node->sources.images = node->images;
+	/* Derived columns and numbers are computed from rows, not from runs. */
+	node->sources.runs = !node->derived.any;
 	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
 
@@ -62,6 +64,7 @@ groups_read_free(GroupsState *node)
 		groups_exchange_end(node->parallel.exchange);
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
+	groups_free_late(node);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
@@ -80,32 +83,95 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d], batches);
 }
 
+/* Returns where rows of groups without memory go; the first such row of an execution makes it. */
+static RowSpill *
+get_spill(GroupsState *node, const ColumnBatch *batches)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->memory);
+
+	if (node->derived.spill == NULL)
+		node->derived.spill = row_spill_make(batches, node->nread, node->images,
+											 node->sources.ncolumns, get_hash_memory_limit());
+	MemoryContextSwitchTo(old);
+	return node->derived.spill;
+}
+
 /*
- * Notes the rows of a batch that derived columns refuse, for row_spill_divide; false if there are
- * none.  The first refused row of an execution makes the spill.
+ * Notes the rows of a batch whose value in a grouping column has no number, for row_spill_divide;
+ * false if there are none.
  */
 static bool
-refuse_rows(GroupsState *node, const ColumnBatch *batches)
+refuse_rows_of_columns(GroupsState *node, const ColumnBatch *batches)
 {
 	bool		refused = false;
-	int			d;
+	int			g;
+	size_t		i;
 
-	for (d = 0; d < node->derived.n; d++)
+	for (g = 0; g < node->ngroups; g++)
 	{
-		if (derived_nrefused(node->derived.columns[d]) == 0)
-			continue;
-		if (node->derived.spill == NULL)
-		{
-			MemoryContext old = MemoryContextSwitchTo(node->memory);
+		const ColumnBatch *batch = &batches[node->groups[g].column];
+		const Dictionary *dictionary = node->group_domains[g].dictionary;
 
-			node->derived.spill = row_spill_make(batches, node->nread, get_hash_memory_limit());
-			MemoryContextSwitchTo(old);
-		}
-		row_spill_refuse(node->derived.spill, &node->derived.batches[node->nread + d],
-						 DERIVED_REFUSED);
+		if (dictionary == NULL || node->derived.of_groups[g] ||
+			dictionary_nrefused(dictionary) == 0)
+			continue;
+		for (i = 0; i < batch->n; i++)
+			if (batch->keys[i] < 0)
+				row_spill_refuse(get_spill(node, batches), i,
+								 dictionary_refused_hash(dictionary, batch->keys[i]));
 		refused = true;
 	}
 	return refused;
+}
+
+/* Notes the rows of a batch that derived columns refuse; false if there are none. */
+static bool
+refuse_rows(GroupsState *node, const ColumnBatch *batches)
+{
+	bool		refused = refuse_rows_of_columns(node, batches);
+	int			d;
+	size_t		i;
+
+	for (d = 0; d < node->derived.n; d++)
+	{
+		const ColumnBatch *batch = &node->derived.batches[node->nread + d];
+
+		if (derived_nrefused(node->derived.columns[d]) == 0)
+			continue;
+		for (i = 0; i < batch->n; i++)
+			if (batch->nulls[i] == DERIVED_REFUSED)
+				row_spill_refuse(get_spill(node, batches), i, (uint32) batch->keys[i]);
+		refused = true;
+	}
+	return refused;
+}
+
+/* Returns the rows of a batch that are not refused, with derived columns. */
+static const ColumnBatch *
+take_rows(GroupsState *node, const ColumnBatch *batches)
+{
+	derive_batches(node, batches);
+	/* What the other rows become is known by now. */
+	if (refuse_rows(node, batches))
+		derive_batches(node, row_spill_divide(node->derived.spill, batches));
+	return node->derived.batches;
+}
+
+/* Values that were refused in a batch, or copied for it, are not needed any more. */
+static void
+forget_values(GroupsState *node)
+{
+	int			c;
+
+	for (c = 0; c < node->sources.ncolumns && node->images; c++)
+	{
+		ColumnImage *image = &node->images[c];
+
+		if (image->dictionary && dictionary_nrefused(image->dictionary) > 0)
+			dictionary_forget_refused(image->dictionary);
+		if (image->make)
+			datum_buffer_empty(image->arg);
+	}
 }
 
 /*
@@ -156,42 +222,45 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 				add_batches_to_groups(node, &rows);
 		return;
 	}
-	if (node->derived.n > 0)
+	if (node->derived.any)
 	{
-		derive_batches(node, batches);
-		/* What the other rows become is known by now. */
-		if (refuse_rows(node, batches))
-			derive_batches(node, row_spill_divide(node->derived.spill, batches));
-		batches = node->derived.batches;
+		batches = take_rows(node, batches);
+		groups_refuse_values(node, batches);
 	}
 	aggregation_add(node->aggregation, batches);
+	forget_values(node);
 }
 
 /*
- * Begins an execution of the derived columns, or another pass.  Where there are any, a quarter of
- * the memory is for their memos, and another quarter for values that have numbers.
- * Sets memory_limit to the rest.
+ * Begins an execution of derived columns and dictionaries, or another pass.  Where there are
+ * derived columns, a quarter of the memory is for their memos.  Where values have numbers, another
+ * quarter is for these; a half, if there are no memos.  Sets memory_limit to the rest.
  */
 static void
 begin_derived(GroupsState *node)
 {
 	size_t		limit = get_hash_memory_limit();
 	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
-	size_t		numbers_limit;
 	int			nnumbered = 0;
 	MemoryContext old;
 	int			i;
 
 	for (i = 0; i < node->derived.n; i++)
 		nnumbered += derived_has_numbers(node->derived.columns[i]);
-	numbers_limit = limit / 4 / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->derived.n - numbers_limit * nnumbered;
+	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+		nnumbered += node->images[i].dictionary != NULL;
+	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
+	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
 
 	MemoryContextReset(node->derived.memory);
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
-		derived_begin(node->derived.columns[i], memo_limit, numbers_limit);
+		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
+	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+		if (node->images[i].dictionary)
+			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
 	MemoryContextSwitchTo(old);
+	groups_forget_ranks(node);
 }
 
 /* Makes an aggregation without rows, in the current memory context. */
@@ -220,6 +289,7 @@ end_rows(GroupsState *node)
 	AggregationStats stats;
 	size_t		memory;
 
+	groups_add_late(node);
 	if (node->sets)
 		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
 										  node->memory_limit / 2);

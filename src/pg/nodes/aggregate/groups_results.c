@@ -5,6 +5,10 @@
  * For each source of values the reader gives counts, and then runs if an aggregate wants them.
  * Each run is shown to all aggregates of the source, so that it is read once.  At last each
  * aggregate makes its value, of the runs that it has been shown or of the source's summary.
+ *
+ * Runs of a dictionary's numbers are in the order of the numbers.  Where an aggregate wants the
+ * order of the values, the dictionary is sorted when all rows are in, and the runs of a group are
+ * gathered and sorted by rank: they are few beside the group's rows.
  */
 #include "postgres.h"
 
@@ -61,6 +65,128 @@ set_distinct(GroupsState *node, int source, const GroupCounts *group)
 		}
 }
 
+/* Whether an aggregate wants the numbers of a source as ranks. */
+static bool
+wants_ranks(const GroupsState *node, int source)
+{
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)
+			return !node->source_domains[source].datums;
+	return false;
+}
+
+void
+groups_forget_ranks(GroupsState *node)
+{
+	int			i;
+
+	memset(node->ranks.orders, 0, Max(node->nvalue_sources, 1) * sizeof(DictionaryOrder *));
+	node->ranks.room = 0;
+	node->ranks.values = node->ranks.counts = NULL;
+	for (i = 0; i < node->noutputs; i++)
+		if (aggref_has_numbers(&node->outputs[i].answer))
+			aggregate_result_take_datums(node->outputs[i].result, false);
+	for (i = 0; i < node->nvalue_sources; i++)
+		node->source_domains[i].datums = false;
+}
+
+void
+groups_keep_values(GroupsState *node, int source)
+{
+	int			i;
+
+	aggregation_keep_values(node->aggregation, source, &node->source_types[source]);
+	node->source_domains[source].datums = true;
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source)
+			aggregate_result_take_datums(node->outputs[i].result, true);
+}
+
+/* Sorts the dictionary of a source, unless it has been sorted already. */
+static const DictionaryOrder *
+make_order(GroupsState *node, int source)
+{
+	const PairType *type = &node->source_types[source];
+	MemoryContext old;
+	int			s;
+	int			i;
+
+	/* Sources with other filters have the same dictionary. */
+	for (s = 0; s < node->nvalue_sources && node->ranks.orders[source] == NULL; s++)
+		if (node->value_sources[s].column == node->value_sources[source].column)
+			node->ranks.orders[source] = node->ranks.orders[s];
+	old = MemoryContextSwitchTo(node->derived.memory);
+	if (node->ranks.orders[source] == NULL)
+		node->ranks.orders[source] =
+			dictionary_order_make(type->dictionary, type->type, type->collation);
+	MemoryContextSwitchTo(old);
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)
+			aggregate_result_set_order(node->outputs[i].result, node->ranks.orders[source]);
+	return node->ranks.orders[source];
+}
+
+/* Makes room for n runs of ranks; what is there stays. */
+static void
+make_room(GroupsState *node, size_t n)
+{
+	GroupsRanks *ranks = &node->ranks;
+	MemoryContext old;
+
+	if (n <= ranks->room)
+		return;
+	old = MemoryContextSwitchTo(node->derived.memory);
+	n = Max(n, 2 * ranks->room);
+	ranks->values = ranks->values ? repalloc_huge(ranks->values, n * sizeof(int64)) :
+		palloc_array(int64, n);
+	ranks->counts = ranks->counts ? repalloc_huge(ranks->counts, n * sizeof(int64)) :
+		palloc_array(int64, n);
+	ranks->room = n;
+	MemoryContextSwitchTo(old);
+}
+
+/* Does what the reader's runs() does, but returns all runs of a group at once, as ranks. */
+static size_t
+read_ranks(GroupsState *node, int source, const int64 **values, const int64 **counts)
+{
+	const DictionaryOrder *order = node->ranks.orders[source];
+	GroupsRanks *ranks = &node->ranks;
+	const int64 *numbers;
+	const int64 *number_counts;
+	size_t		total = 0;
+	size_t		n;
+
+	if (order == NULL)
+		order = make_order(node, source);
+	while ((n = node->reader->methods->runs(node->reader, source, &numbers, &number_counts)) > 0)
+	{
+		make_room(node, total + n);
+		memcpy(ranks->values + total, numbers, n * sizeof(int64));
+		memcpy(ranks->counts + total, number_counts, n * sizeof(int64));
+		total += n;
+	}
+	dictionary_order_runs(order, ranks->values, ranks->counts, total);
+	*values = ranks->values;
+	*counts = ranks->counts;
+	return total;
+}
+
+/* Shows runs of a source to the aggregates that want them. */
+static void
+show_runs(GroupsState *node, int source, const int64 *values, const int64 *run_counts, size_t n)
+{
+	int			i;
+
+	value_summary_add(&node->counts[source].summary, values, run_counts, n);
+	if (node->value_sources[source].moments)
+		value_moments_add(&node->counts[source].summary.moments, values, run_counts, n);
+	for (i = 0; i < node->noutputs; i++)
+		if (wants_runs(node, &node->outputs[i], source))
+			aggregate_result_take(node->outputs[i].result, values, run_counts, n);
+}
+
 /* Sets the counts of a source, and shows its runs to the aggregates that want them. */
 static void
 read_source(GroupsState *node, int source)
@@ -85,15 +211,14 @@ read_source(GroupsState *node, int source)
 		want_rows(node, source);
 	if (reader->methods->distinct)
 		set_distinct(node, source, &group);
-	while ((n = reader->methods->runs(reader, source, &values, &run_counts)) > 0)
+	if (wants_ranks(node, source))
 	{
-		value_summary_add(&counts->summary, values, run_counts, n);
-		if (node->value_sources[source].moments)
-			value_moments_add(&counts->summary.moments, values, run_counts, n);
-		for (i = 0; i < node->noutputs; i++)
-			if (wants_runs(node, &node->outputs[i], source))
-				aggregate_result_take(node->outputs[i].result, values, run_counts, n);
+		n = read_ranks(node, source, &values, &run_counts);
+		show_runs(node, source, values, run_counts, n);
+		return;
 	}
+	while ((n = reader->methods->runs(reader, source, &values, &run_counts)) > 0)
+		show_runs(node, source, values, run_counts, n);
 }
 
 void

@@ -41,14 +41,15 @@ typedef struct GroupsDone
 
 typedef struct GroupsDerived
 {
+	bool		any;			/* there are some, or columns that are read as numbers */
 	int			n;				/* how many there are */
 	DerivedColumn **columns;	/* the batch of column d is number nread + d */
 	DerivedColumn **of_groups;	/* by grouping column; NULL: it is a column of the table */
 	DerivedColumn **of_sources; /* by value source; NULL: it is not derived */
 	ColumnBatch *batches;		/* the batches that were read, and behind them the n derived ones;
-								 * NULL if n = 0 */
+								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
-	RowSpill   *spill;			/* rows that the columns refused; NULL: none so far */
+	RowSpill   *spill;			/* rows that columns refused; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -58,6 +59,15 @@ typedef struct GroupsParallel
 	GroupsDescription description;	/* what groups and sources are; set in all plans */
 	GroupsExchange *exchange;	/* NULL as well where core's Finalize Aggregate gets states */
 } GroupsParallel;
+
+/* Sources whose values are numbers that become ranks when all rows are in. */
+typedef struct GroupsRanks
+{
+	const DictionaryOrder **orders; /* by source; NULL: not needed yet, or it has no ranks */
+	size_t		room;			/* of the arrays, in runs */
+	int64	   *values;			/* of the runs of a group; of an execution, as counts are */
+	int64	   *counts;
+} GroupsRanks;
 
 typedef struct GroupsState
 {
@@ -77,9 +87,15 @@ typedef struct GroupsState
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
+	RowSpill  **late;			/* by value source: values that come late; NULL: none so far */
+	ColumnDomain *source_domains;	/* by value source: what its values stand for */
+	PairType   *source_types;	/* by value source: the type of values that have numbers */
+	GroupsRanks ranks;
 
 	int			nread;			/* batches that are read: columns, then filters */
+	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
+	size_t		numbers_limit;	/* bytes of a dictionary */
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	GroupsParallel parallel;
 
@@ -103,6 +119,15 @@ typedef struct GroupsState
  * group: an error in them is none where there is no group.
  */
 extern void groups_prepare_results(GroupsState *node);
+
+/* Begins an execution or a pass, in which dictionaries are filled anew: nothing is in order yet. */
+extern void groups_forget_ranks(GroupsState *node);
+
+/*
+ * Has a source keep values in place of numbers, because there is no memory for more numbers: in the
+ * memory of derived columns, between batches.
+ */
+extern void groups_keep_values(GroupsState *node, int source);
 
 /*
  * Puts the values and aggregates of a group of node->reader into the scan tuple, which must be
@@ -154,6 +179,20 @@ extern bool groups_read_refused(GroupsState *node);
 
 /* Gives back what an execution holds: rows, files and results. */
 extern void groups_read_free(GroupsState *node);
+
+/* --- groups_late.c */
+
+/*
+ * Of a batch that is about to be added, in which values have no number: has each source that wants
+ * them keep values in place of numbers, or leave them out, to be added late.
+ */
+extern void groups_refuse_values(GroupsState *node, const ColumnBatch *batches);
+
+/* Adds values that have been left out, when all rows of an execution or a pass have been added. */
+extern void groups_add_late(GroupsState *node);
+
+/* Forgets values that have been left out, and closes their files. */
+extern void groups_free_late(GroupsState *node);
 
 /* --- groups_explain.c */
 

@@ -68,6 +68,7 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnSca
 {
 	List	   *conditions;
 	ListCell   *lc;
+	ValueRange *ranges;
 
 	if (!filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
@@ -79,8 +80,10 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnSca
 
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
-		column->values.ranges = condition->ranges;
-		column->values.nranges = condition->nranges;
+		ranges = palloc_array(ValueRange, Max(condition->nranges, 1));
+		column->values.ranges = ranges;
+		column->values.nranges = long_ranges_narrow(condition->ranges, condition->nranges,
+													column_kind_bias(condition->kind), ranges);
 		column->values.distances = palloc_array(DistanceRange, Max(condition->nranges, 1));
 		if (condition->nranges > EXTENT_FILTER_FEW)
 			column->values.table = palloc_array(uint64, EXTENT_FILTER_TABLE_WORDS);

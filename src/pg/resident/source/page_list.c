@@ -129,6 +129,7 @@ make_capture(const PageList *list)
 	MemoryContext old = MemoryContextSwitchTo(list->memory);
 	Capture    *capture = palloc0_object(Capture);
 	AttrNumber *attnums = palloc_array(AttrNumber, list->ncolumns);
+	ColumnScan	scan = {.rel = list->rel,.ncolumns = list->ncolumns,.attnums = attnums};
 	int			c;
 
 	capture->batches = palloc0_array(ColumnBatch, list->ncolumns);
@@ -144,8 +145,7 @@ make_capture(const PageList *list)
 						  (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
 						  MaxHeapTuplesPerPage);
 	}
-	row_layout_init(&capture->layout, RelationGetDescr(list->rel), list->ncolumns, attnums, NULL,
-					false);
+	row_layout_init(&capture->layout, &scan, 0, NULL);
 	MemoryContextSwitchTo(old);
 	return capture;
 }
@@ -186,9 +186,7 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	bool		all_visible;
 	int			last = 0;
 
-	capture->rows.n = 0;
-	capture->rows.nwalked = 0;
-	capture->rows.early_read = false;
+	rows_begin(&capture->rows, false);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	all_visible = PageIsAllVisible(page);
 	if (all_visible)

@@ -23,6 +23,14 @@ typedef enum PairMarker
 	PAIR_MARKERS				/* how many there are */
 } PairMarker;
 
+/* The type of values that are no integers, so that their pairs cannot be coded. */
+typedef struct PairType
+{
+	Oid			type;
+	Oid			collation;		/* in which they are sorted */
+	const Dictionary *dictionary;	/* of which batches have the numbers of values */
+} PairType;
+
 /* How pairs are coded. */
 typedef struct PairCoding
 {

@@ -2,9 +2,9 @@
  * pair_rows.c
  *		(group, value) pairs as rows of a core tuplesort (see pair_rows.h).
  *
- * A row has the group's columns, the marker, the value and the count, all of them int8.  It is
- * sorted by all but the count.  The next row is always read ahead, because it alone says whether
- * the group has ended.
+ * A row has the group's columns, the marker, the value and the count, all of them int8, but for
+ * values of another type.  It is sorted by all but the count.  The next row is always read ahead,
+ * because it alone says whether the group has ended.
  */
 #include "postgres.h"
 
@@ -12,7 +12,11 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/sortsupport.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
@@ -27,7 +31,7 @@ typedef struct PairRow
 	bool		group_ended;	/* the group has no more rows; the row is the first of the next
 								 * group, if not ended */
 	int			marker;			/* a PairMarker; PAIR_MARKERS: it has a value */
-	int64		value;			/* as batches hold it */
+	Datum		value;			/* the slot's, or a copy */
 	int64		count;			/* how many pairs it stands for */
 } PairRow;
 
@@ -38,16 +42,38 @@ struct PairRows
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;		/* of a row that is added */
 	TupleTableSlot *out;		/* of a row that is read */
+	SortSupportData compare;	/* of values */
+	int16		typlen;			/* of values, as typbyval is */
+	bool		typbyval;
 
 	/* Reading. */
 	GroupValues group;			/* the group that is read */
 	GroupValues next;			/* the group of the row that has been read ahead */
 	PairRow		row;
-	PairRow		marked;			/* what row was at pair_rows_mark */
+	MemoryContext kept;			/* of values that have been read; NULL: they are integers */
+	MemoryContext copied;		/* of the value of row, if it is a copy; as kept is */
+	MemoryContext scratch;		/* of what comparisons leave behind; as kept is */
 };
 
+/* Prepares reading values that are no integers. */
+static void
+prepare_values(PairRows *rows, Oid type, Oid order, Oid collation)
+{
+	get_typlenbyval(type, &rows->typlen, &rows->typbyval);
+	rows->compare.ssup_cxt = CurrentMemoryContext;
+	rows->compare.ssup_collation = collation;
+	PrepareSortSupportFromOrderingOp(order, &rows->compare);
+	rows->kept = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair values",
+									   ALLOCSET_DEFAULT_SIZES);
+	rows->copied = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair value",
+										 ALLOCSET_SMALL_SIZES);
+	rows->scratch = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair comparisons",
+										  ALLOCSET_SMALL_SIZES);
+}
+
 PairRows *
-pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
+pair_rows_make(const GroupColumn *columns, int ncolumns, const PairType *values,
+			   size_t memory_limit)
 {
 	PairRows   *rows = palloc0_object(PairRows);
 	int			nkeys = ncolumns + 2;
@@ -57,10 +83,11 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 	Oid		   *collations = palloc0_array(Oid, nkeys);
 	bool	   *nulls_first = palloc0_array(bool, nkeys);
 	TypeCacheEntry *int8 = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	Oid			type = values ? values->type : INT8OID;
 	int			c;
 
 	for (c = 0; c <= nkeys; c++)
-		TupleDescInitEntry(desc, c + 1, NULL, INT8OID, -1, 0);
+		TupleDescInitEntry(desc, c + 1, NULL, c == ncolumns + 1 ? type : INT8OID, -1, 0);
 	TupleDescFinalize(desc);
 	for (c = 0; c < nkeys; c++)
 	{
@@ -69,20 +96,26 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 
 		nulls_first[c] = c < ncolumns && columns[c].nulls_first;
 	}
+	operators[ncolumns + 1] = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
+	if (values)
+	{
+		collations[ncolumns + 1] = values->collation;
+		prepare_values(rows, type, operators[ncolumns + 1], values->collation);
+	}
 	rows->columns = columns;
 	rows->ncolumns = ncolumns;
 	rows->group = group_values_make(ncolumns);
 	rows->next = group_values_make(ncolumns);
 	rows->sort = tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
 									  (int) Min(memory_limit / 1024, MAX_KILOBYTES), NULL,
-									  TUPLESORT_RANDOMACCESS);	/* for pair_rows_mark */
+									  TUPLESORT_RANDOMACCESS);	/* for pair_rows_count */
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	rows->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	return rows;
 }
 
 void
-pair_rows_add(PairRows *rows, const GroupValues *group, int marker, int64 value, int64 count)
+pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
 {
 	TupleTableSlot *slot = rows->slot;
 	int			n = rows->ncolumns;
@@ -95,9 +128,11 @@ pair_rows_add(PairRows *rows, const GroupValues *group, int marker, int64 value,
 		slot->tts_isnull[c] = group->nulls[c];
 	}
 	slot->tts_values[n] = Int64GetDatum(marker);
-	slot->tts_values[n + 1] = Int64GetDatum(value);
+	slot->tts_values[n + 1] = value;
 	slot->tts_values[n + 2] = Int64GetDatum(count);
 	memset(&slot->tts_isnull[n], 0, 3);
+	/* A marker's value may be of any type. */
+	slot->tts_isnull[n + 1] = marker < PAIR_MARKERS;
 	ExecStoreVirtualTuple(slot);
 	tuplesort_puttupleslot(rows->sort, slot);
 }
@@ -138,7 +173,7 @@ next_row(PairRows *rows)
 		next->values[c] = next->nulls[c] ? 0 : DatumGetInt64(slot->tts_values[c]);
 	}
 	row->marker = (int) DatumGetInt64(slot->tts_values[n]);
-	row->value = DatumGetInt64(slot->tts_values[n + 1]);
+	row->value = slot->tts_values[n + 1];
 	row->count = DatumGetInt64(slot->tts_values[n + 2]);
 	row->group_ended = group_values_compare(rows->columns, n, next, &rows->group) != 0;
 }
@@ -167,6 +202,37 @@ pair_rows_next_group(PairRows *rows, int64 *markers)
 	return &rows->group;
 }
 
+/* Whether two values are equal. */
+static bool
+are_equal(PairRows *rows, Datum a, Datum b)
+{
+	MemoryContext old;
+	int			result;
+
+	if (rows->kept == NULL)
+		return a == b;
+	old = MemoryContextSwitchTo(rows->scratch);
+	result = ApplySortComparator(a, false, b, false, &rows->compare);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(rows->scratch);
+	return result == 0;
+}
+
+/* Returns a copy of the value of the row that has been read ahead; of an integer, itself. */
+static Datum
+copy_value(const PairRows *rows, MemoryContext memory)
+{
+	MemoryContext old;
+	Datum		value;
+
+	if (memory == NULL)
+		return rows->row.value;
+	old = MemoryContextSwitchTo(memory);
+	value = datumCopy(rows->row.value, rows->typbyval, rows->typlen);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
 /* Rows of one value become one run. */
 size_t
 pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
@@ -175,13 +241,13 @@ pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 
 	for (; !rows->row.group_ended; next_row(rows))
 	{
-		if (n > 0 && values[n - 1] == (uint64) rows->row.value)
+		if (n > 0 && are_equal(rows, (Datum) values[n - 1], rows->row.value))
 			counts[n - 1] += rows->row.count;
 		else if (n == room)
 			break;
 		else
 		{
-			values[n] = rows->row.value;
+			values[n] = (uint64) copy_value(rows, rows->kept);
 			counts[n++] = rows->row.count;
 		}
 	}
@@ -189,15 +255,32 @@ pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 }
 
 void
-pair_rows_mark(PairRows *rows)
+pair_rows_forget(PairRows *rows)
 {
-	tuplesort_markpos(rows->sort);
-	rows->marked = rows->row;
+	if (rows->kept)
+		MemoryContextReset(rows->kept);
 }
 
-void
-pair_rows_restore(PairRows *rows)
+/* The row that has been read ahead is the next one again afterwards: the slot has another then. */
+int64
+pair_rows_count(PairRows *rows)
 {
+	PairRow		marked = rows->row;
+	int64		count = 0;
+
+	if (rows->copied)
+	{
+		Datum		copy = copy_value(rows, rows->scratch);
+
+		MemoryContextReset(rows->copied);
+		rows->row.value = copy;
+		marked.value = copy_value(rows, rows->copied);
+		MemoryContextReset(rows->scratch);
+	}
+	tuplesort_markpos(rows->sort);
+	for (; !rows->row.group_ended; next_row(rows))
+		count += rows->row.count;
 	tuplesort_restorepos(rows->sort);
-	rows->row = rows->marked;
+	rows->row = marked;
+	return count;
 }

@@ -1,6 +1,7 @@
 /*
  * pair_rows.h
- *		(group, value) pairs that do not fit 64 bits, as rows of a core tuplesort.
+ *		(group, value) pairs that do not fit 64 bits, or whose values have no numbers, as rows of a
+ *		core tuplesort.
  *
  * PairSorter uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself,
  * and so does not need a PairFile.
@@ -14,14 +15,19 @@
 
 typedef struct PairRows PairRows;
 
-/* Makes an empty one in the current memory context; memory_limit is bytes. */
-extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit);
+/*
+ * Makes an empty one in the current memory context; memory_limit is bytes.  values is the type of
+ * the values; NULL: they are integers.
+ */
+extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, const PairType *values,
+								size_t memory_limit);
 
 /*
  * Adds count pairs of a group.  marker is a PairMarker, or PAIR_MARKERS for a value, so that
- * markers come first.  group and value are as batches hold them.
+ * markers come first.  group is as batches hold it; value is a Datum of the type of the values, or
+ * of int8, which is copied.
  */
-extern void pair_rows_add(PairRows *rows, const GroupValues *group, int marker, int64 value,
+extern void pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value,
 						  int64 count);
 
 /* Frees the rows, and closes the temporary files of the tuplesort. */
@@ -36,13 +42,16 @@ extern void pair_rows_finish(PairRows *rows);
  */
 extern const GroupValues *pair_rows_next_group(PairRows *rows, int64 *markers);
 
-/* Sets the next runs of the group, ascending, at most room; returns 0 at its end. */
+/*
+ * Sets the next runs of the group, ascending, at most room; returns 0 at its end.  values are
+ * integers, or Datums, which are valid until pair_rows_forget.
+ */
 extern size_t pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room);
 
-/*
- * Remembers a place in front of runs of the group; goes back to it.  There is room for one place.
- */
-extern void pair_rows_mark(PairRows *rows);
-extern void pair_rows_restore(PairRows *rows);
+/* Gives back the memory of the Datums that have been read. */
+extern void pair_rows_forget(PairRows *rows);
+
+/* Returns how many pairs are in the runs of the group that have not been read. */
+extern int64 pair_rows_count(PairRows *rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H */

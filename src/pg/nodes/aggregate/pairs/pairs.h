@@ -7,10 +7,10 @@
  * value outside of the ranges comes, the ranges become wider and what is there is
  * coded anew.  What does not fit into the memory limit is written to a temporary file,
  * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
- * tuplesort (pair_rows.h).
+ * tuplesort (pair_rows.h), and so are pairs of values for whose numbers there is no memory.
  *
- * Other rooms include this header, and no other of this room; with it comes segments.h, sorted runs
- * of codes in blocks, and their merge.
+ * Other rooms include this header, and no other of this room; with it come segments.h, sorted runs
+ * of codes in blocks, and their merge, and pair_rows.h.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
+#include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/segments.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/sort_context.h"
@@ -46,6 +47,12 @@ extern KeyRange pairs_values(const PairSorter *pairs);
 
 /* Sets another memory limit, in bytes.  What is in memory beyond it is written to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
+
+/*
+ * Has rows have the values themselves in place of a dictionary's numbers, from now on: all numbers
+ * that have been added must have values.  type must outlive the sorter, and is that of all calls.
+ */
+extern void pairs_keep_values(PairSorter *pairs, const PairType *type);
 
 /* Codes the pairs anew after the groups have become wider; before is a copy of the old ones. */
 extern void pairs_regroup(PairSorter *pairs, const GroupCode *before);
@@ -117,7 +124,7 @@ extern void pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS]);
 /*
  * Takes the next runs of the group, values ascending, and returns how many: 0 at its end, and the
  * cursor is at the next group then.  Values, those of pg/values/value.h, and counts are valid
- * until the next call.
+ * until the next call.  After pairs_keep_values values are Datums, and so is what they point to.
  */
 extern size_t pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts);
 

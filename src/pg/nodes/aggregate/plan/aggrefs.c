@@ -28,83 +28,15 @@
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
-/* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
+/* Does what core_function does for functions of values in order. */
 static AggregateFunction
-core_function(const Aggref *aggref)
+core_ordered_function(Oid function)
 {
-	switch (aggref->aggfnoid)
+	switch (function)
 	{
-		case F_COUNT_:
-			return AGGREGATE_FUNCTION_COUNT_ROWS;
-		case F_COUNT_ANY:
-			return AGGREGATE_FUNCTION_COUNT;
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-			return AGGREGATE_FUNCTION_SUM;
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-			return AGGREGATE_FUNCTION_AVG;
-		case F_MIN_INT2:
-		case F_MIN_INT4:
-		case F_MIN_INT8:
-		case F_MIN_OID:
-		case F_MIN_ANYENUM:
-		case F_MIN_DATE:
-		case F_MIN_TIME:
-		case F_MIN_TIMESTAMP:
-		case F_MIN_TIMESTAMPTZ:
-		case F_BOOL_AND:
-		case F_EVERY:
-			return AGGREGATE_FUNCTION_MIN;
-		case F_MAX_INT2:
-		case F_MAX_INT4:
-		case F_MAX_INT8:
-		case F_MAX_OID:
-		case F_MAX_ANYENUM:
-		case F_MAX_DATE:
-		case F_MAX_TIME:
-		case F_MAX_TIMESTAMP:
-		case F_MAX_TIMESTAMPTZ:
-		case F_BOOL_OR:
-			return AGGREGATE_FUNCTION_MAX;
-		case F_VAR_POP_INT2:
-		case F_VAR_POP_INT4:
-		case F_VAR_POP_INT8:
-			return AGGREGATE_FUNCTION_VAR_POP;
-		case F_VAR_SAMP_INT2:
-		case F_VAR_SAMP_INT4:
-		case F_VAR_SAMP_INT8:
-		case F_VARIANCE_INT2:
-		case F_VARIANCE_INT4:
-		case F_VARIANCE_INT8:
-			return AGGREGATE_FUNCTION_VAR_SAMP;
-		case F_STDDEV_POP_INT2:
-		case F_STDDEV_POP_INT4:
-		case F_STDDEV_POP_INT8:
-			return AGGREGATE_FUNCTION_STDDEV_POP;
-		case F_STDDEV_SAMP_INT2:
-		case F_STDDEV_SAMP_INT4:
-		case F_STDDEV_SAMP_INT8:
-		case F_STDDEV_INT2:
-		case F_STDDEV_INT4:
-		case F_STDDEV_INT8:
-			return AGGREGATE_FUNCTION_STDDEV_SAMP;
-		case F_BIT_AND_INT2:
-		case F_BIT_AND_INT4:
-		case F_BIT_AND_INT8:
-			return AGGREGATE_FUNCTION_BIT_AND;
-		case F_BIT_OR_INT2:
-		case F_BIT_OR_INT4:
-		case F_BIT_OR_INT8:
-			return AGGREGATE_FUNCTION_BIT_OR;
-		case F_BIT_XOR_INT2:
-		case F_BIT_XOR_INT4:
-		case F_BIT_XOR_INT8:
-			return AGGREGATE_FUNCTION_BIT_XOR;
 		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
 			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
 		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
@@ -127,8 +59,154 @@ core_function(const Aggref *aggref)
 			return AGGREGATE_FUNCTION_CUME_DIST;
 		case F_ARRAY_AGG_ANYNONARRAY:
 			return AGGREGATE_FUNCTION_ARRAY_AGG;
+		case F_STRING_AGG_TEXT_TEXT:
+		case F_STRING_AGG_BYTEA_BYTEA:
+			return AGGREGATE_FUNCTION_STRING_AGG;
 		default:
 			return AGGREGATE_FUNCTION_NONE;
+	}
+}
+
+/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
+static AggregateFunction
+core_moments_function(Oid function)
+{
+	switch (function)
+	{
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+		case F_VAR_POP_NUMERIC:
+			return AGGREGATE_FUNCTION_VAR_POP;
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VAR_SAMP_NUMERIC:
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+		case F_VARIANCE_NUMERIC:
+			return AGGREGATE_FUNCTION_VAR_SAMP;
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+		case F_STDDEV_POP_NUMERIC:
+			return AGGREGATE_FUNCTION_STDDEV_POP;
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+		case F_STDDEV_NUMERIC:
+			return AGGREGATE_FUNCTION_STDDEV_SAMP;
+		case F_BIT_AND_INT2:
+		case F_BIT_AND_INT4:
+		case F_BIT_AND_INT8:
+			return AGGREGATE_FUNCTION_BIT_AND;
+		case F_BIT_OR_INT2:
+		case F_BIT_OR_INT4:
+		case F_BIT_OR_INT8:
+			return AGGREGATE_FUNCTION_BIT_OR;
+		case F_BIT_XOR_INT2:
+		case F_BIT_XOR_INT4:
+		case F_BIT_XOR_INT8:
+			return AGGREGATE_FUNCTION_BIT_XOR;
+		default:
+			return core_ordered_function(function);
+	}
+}
+
+/* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
+static AggregateFunction
+core_function(const Aggref *aggref)
+{
+	switch (aggref->aggfnoid)
+	{
+		case F_COUNT_:
+			return AGGREGATE_FUNCTION_COUNT_ROWS;
+		case F_COUNT_ANY:
+			return AGGREGATE_FUNCTION_COUNT;
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
+		case F_SUM_NUMERIC:
+			return AGGREGATE_FUNCTION_SUM;
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
+		case F_AVG_NUMERIC:
+			return AGGREGATE_FUNCTION_AVG;
+		case F_MIN_INT2:
+		case F_MIN_INT4:
+		case F_MIN_INT8:
+		case F_MIN_FLOAT4:
+		case F_MIN_FLOAT8:
+		case F_MIN_NUMERIC:
+		case F_MIN_OID:
+		case F_MIN_ANYENUM:
+		case F_MIN_DATE:
+		case F_MIN_TIME:
+		case F_MIN_TIMESTAMP:
+		case F_MIN_TIMESTAMPTZ:
+		case F_MIN_TEXT:
+		case F_MIN_BPCHAR:
+		case F_MIN_INET:
+		case F_MIN_MONEY:
+		case F_MIN_PG_LSN:
+		case F_MIN_TID:
+		case F_MIN_TIMETZ:
+		case F_MIN_XID8:
+#ifdef F_MIN_BYTEA
+		case F_MIN_BYTEA:
+#endif
+		case F_BOOL_AND:
+		case F_EVERY:
+			return AGGREGATE_FUNCTION_MIN;
+		case F_MAX_INT2:
+		case F_MAX_INT4:
+		case F_MAX_INT8:
+		case F_MAX_FLOAT4:
+		case F_MAX_FLOAT8:
+		case F_MAX_NUMERIC:
+		case F_MAX_OID:
+		case F_MAX_ANYENUM:
+		case F_MAX_DATE:
+		case F_MAX_TIME:
+		case F_MAX_TIMESTAMP:
+		case F_MAX_TIMESTAMPTZ:
+		case F_MAX_TEXT:
+		case F_MAX_BPCHAR:
+		case F_MAX_INET:
+		case F_MAX_MONEY:
+		case F_MAX_PG_LSN:
+		case F_MAX_TID:
+		case F_MAX_TIMETZ:
+		case F_MAX_XID8:
+#ifdef F_MAX_BYTEA
+		case F_MAX_BYTEA:
+#endif
+		case F_BOOL_OR:
+			return AGGREGATE_FUNCTION_MAX;
+		default:
+			return core_moments_function(aggref->aggfnoid);
 	}
 }
 
@@ -213,39 +291,82 @@ own_function(const Aggref *aggref)
 }
 
 /*
- * Notes the column of relation rti that an expression is, perhaps relabelled as the base type of
- * its domain; false if it is none that is read.  Another relabelling, such as that of an int4 as
- * an oid, may be in another order.
+ * Whether values of a column are, as an expression that is the column relabelled, values of the
+ * same kind in the same order.
  */
 static bool
-find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
+is_same_order(const Expr *expression, const Var *column)
 {
-	Oid			type = exprType((const Node *) expression);
-	Var		   *column = plain_column(expression);
+	Oid			type = getBaseType(exprType((const Node *) expression));
+	Oid			column_type = getBaseType(column->vartype);
 
-	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 ||
-		(type != column->vartype && getBaseType(type) != getBaseType(column->vartype)))
-		return false;
-	answer->column = column;
-	answer->kind = column_kind(column->vartype);
-	return answer->kind != COLUMN_KIND_NONE;
+	return type == column_type ||
+		(column_kind(column_type) == COLUMN_KIND_NONE &&
+		 lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr ==
+		 lookup_type_cache(column_type, TYPECACHE_EQ_OPR)->eq_opr);
+}
+
+/* Whether equal values of a type can have one number: a dictionary finds them by their hash. */
+static bool
+has_dictionary(Oid type, Oid collation)
+{
+	Oid			base = getBaseType(type);
+	Oid			equal = lookup_type_cache(base, TYPECACHE_EQ_OPR)->eq_opr;
+
+	return OidIsValid(equal) && op_hashjoinable(equal, base) &&
+		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 }
 
 /*
- * Returns the argument of an expression that calls one of these conversion functions; else NULL.
+ * Notes the argument that an expression of columns of relation rti is; false if it is not read. It
+ * is a column, perhaps relabelled as the base type of its domain, or computed: another relabelling,
+ * such as that of an int4 as an oid, may be in another order, and so may be one that has another
+ * collation.  Enums are read as OIDs, so that computed ones are in no order.
  */
-static const Expr *
-converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
+static bool
+find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
-	const FuncExpr *function;
+	Oid			collation = exprCollation((const Node *) expression);
+	Var		   *column = plain_column(expression);
+
+	if (expression_columns(expression, rti) == NIL)
+		return false;
+	answer->argument = expression;
+	if (column && is_same_order(expression, column))
+	{
+		answer->column = column;
+		answer->kind = column_value_kind(column->vartype, column->vartypmod);
+		if (answer->kind != COLUMN_KIND_NONE)
+			return true;
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype),
+													 column->vartypmod, collation) ?
+			READ_IDENTICAL : READ_EQUAL;
+		return collation == column->varcollid && has_dictionary(column->vartype, collation);
+	}
+	answer->form = DERIVED_VALUES;
+	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
+	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
+}
+
+/* Conversion functions that keep the order of values. */
+static const Oid to_int4[] = {F_INT4_INT2, InvalidOid};
+static const Oid to_wider_int[] = {F_INT4_INT2, F_INT8_INT2, F_INT8_INT4, InvalidOid};
+static const Oid to_float8[] = {F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8, F_FLOAT8_FLOAT4,
+F_FLOAT8_NUMERIC, InvalidOid};
+static const Oid to_interval[] = {F_INTERVAL_TIME, InvalidOid};
+
+/* Returns the argument of an expression that calls one of some functions; else NULL. */
+static Expr *
+converted(const Expr *expression, const Oid *functions)
+{
+	const FuncExpr *function = (const FuncExpr *) expression;
 
 	if (!IsA(expression, FuncExpr))
 		return NULL;
-	function = (const FuncExpr *) expression;
-	if (function->funcid != function1 && function->funcid != function2 &&
-		function->funcid != function3)
-		return NULL;
-	return (const Expr *) linitial(function->args);
+	for (; OidIsValid(*functions); functions++)
+		if (function->funcid == *functions)
+			return (Expr *) linitial(function->args);
+	return NULL;
 }
 
 /* Whether an expression has one value for a whole execution of the query. */
@@ -271,6 +392,33 @@ are_constants(const List *expressions)
 	return true;
 }
 
+/*
+ * Notes that values are wanted in order; false if their type has none.  A hypothetical-set function
+ * shows none of the values, so that it does not matter which of equal ones it would be.
+ */
+static bool
+find_values_order(AggregateAnswer *answer)
+{
+	const Node *argument = (const Node *) (answer->column ? (Expr *) answer->column :
+										   answer->argument);
+	int32		typmod = exprTypmod(argument);
+	Oid			type = getBaseTypeAndTypmod(exprType(argument), &typmod);
+
+	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
+	answer->ranks = answer->kind == COLUMN_KIND_NONE;
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_RANK:
+		case AGGREGATE_FUNCTION_DENSE_RANK:
+		case AGGREGATE_FUNCTION_PERCENT_RANK:
+		case AGGREGATE_FUNCTION_CUME_DIST:
+			return OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
+		default:
+			return !answer->ranks ||
+				dictionary_order_exists(type, typmod, exprCollation(argument));
+	}
+}
+
 /* Notes the order of an argument of this type; false unless it is by the default operator class. */
 static bool
 find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
@@ -284,7 +432,33 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 		return false;
 	answer->descending = clause->sortop == entry->gt_opr;
 	answer->nulls_first = clause->nulls_first;
-	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
+	return find_values_order(answer);
+}
+
+/*
+ * Does what find_argument does for count, which asks of a value of any type only whether it is
+ * NULL.
+ */
+static bool
+find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
+{
+	Var		   *column = plain_column(expression);
+
+	if (expression_columns(expression, rti) == NIL)
+		return false;
+	answer->argument = expression;
+	answer->column = column;
+	answer->kind = column ? column_read_kind(column->vartype) :
+		column_kind(exprType((const Node *) expression));
+	if (column && answer->kind == COLUMN_KIND_NONE)
+		answer->read = READ_PRESENCE;
+	else if (column == NULL && answer->kind == COLUMN_KIND_NONE)
+	{
+		answer->form = DERIVED_NULLS;
+		answer->kind = COLUMN_KIND_BOOL;
+	}
+	else if (column == NULL)
+		answer->form = DERIVED_VALUES;
 	return true;
 }
 
@@ -296,20 +470,34 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 static bool
 answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
+	Expr	   *argument;
 	bool		ordered = answer->function == AGGREGATE_FUNCTION_MIN ||
 	answer->function == AGGREGATE_FUNCTION_MAX;
 
 	if (list_length(aggref->args) != 1)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	if (!find_answer_column(argument, rti, answer))
-		return false;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
-	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
-	if (aggref->aggdistinct != NIL && !ordered)
+	if (answer->function == AGGREGATE_FUNCTION_COUNT && aggref->aggdistinct == NIL)
+		return find_counted(argument, rti, answer);
+	if (!find_argument(argument, rti, answer))
+		return false;
+	/* A sum of floats depends on it. */
+	if (aggref->aggorder != NIL && aggref_adds_floats(answer))
+		return false;
+	if (ordered)
 	{
-		answer->distinct = true;
+		/* Numbers become ranks when all rows are in, and so do those of runs. */
+		if (answer->kind == COLUMN_KIND_NONE)
+			answer->needs = AGGREGATE_NEEDS_RUNS;
+		return find_values_order(answer);
+	}
+	/* Numbers of a dictionary can be counted, and neither added up nor combined. */
+	if (answer->kind == COLUMN_KIND_NONE && answer->function != AGGREGATE_FUNCTION_COUNT)
+		return false;
+	answer->distinct = aggref->aggdistinct != NIL;
+	if (answer->distinct)
+	{
 		answer->needs = AGGREGATE_NEEDS_RUNS;
 		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
 			lookup_type_cache(exprType((const Node *) argument), TYPECACHE_EQ_OPR)->eq_opr;
@@ -321,23 +509,20 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	const Expr *argument;
-	const Expr *column;
-	const Expr *inner = NULL;
+	Expr	   *argument;
+	Expr	   *inner = NULL;
 
 	if (list_length(aggref->args) != 1 || list_length(aggref->aggorder) != 1 ||
 		!are_constants(aggref->aggdirectargs))
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	column = argument;
 	switch (answer->function)
 	{
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
-			if ((inner = converted(argument, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8)) != NULL)
-				answer->to_float8 = true;
-			else if ((inner = converted(argument, F_INTERVAL_TIME, F_INTERVAL_TIME,
-										F_INTERVAL_TIME)) == NULL)
+			inner = converted(argument, to_float8);
+			answer->to_float8 = inner != NULL || exprType((const Node *) argument) == FLOAT8OID;
+			if (!answer->to_float8 && (inner = converted(argument, to_interval)) == NULL)
 				return false;
 			break;
 		case AGGREGATE_FUNCTION_RANK:
@@ -345,15 +530,13 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 		case AGGREGATE_FUNCTION_CUME_DIST:
 			/* The direct argument may be wider than the column: it has a rank nevertheless. */
-			inner = converted(argument, F_INT4_INT2, F_INT8_INT2, F_INT8_INT4);
+			inner = converted(argument, to_wider_int);
 			break;
 		default:
 			break;
 	}
-	if (inner != NULL)
-		column = inner;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(column, rti, answer) &&
+	return find_argument(inner != NULL ? inner : argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, aggref->aggorder),
 				   exprType((const Node *) argument), answer);
 }
@@ -363,16 +546,43 @@ static bool
 answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
-	const Expr *argument;
+	Expr	   *argument;
 
 	if (list_length(aggref->args) != 1 || order == NIL)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_answer_column(argument, rti, answer) &&
+	return find_argument(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
+}
+
+/*
+ * Answers string_agg of one argument in the order of that argument, and of a delimiter whose
+ * evaluation cannot fail: it is evaluated where there is no row, too.
+ */
+static bool
+answer_string_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
+	const TargetEntry *argument;
+	const Node *delimiter;
+	const SortGroupClause *clause;
+
+	if (list_length(aggref->args) != 2 || order == NIL)
+		return false;
+	argument = linitial_node(TargetEntry, aggref->args);
+	delimiter = (const Node *) lsecond_node(TargetEntry, aggref->args)->expr;
+	clause = linitial_node(SortGroupClause, order);
+	if (!IsA(delimiter, Const) &&
+		!(IsA(delimiter, Param) && ((const Param *) delimiter)->paramkind == PARAM_EXTERN))
+		return false;
+	answer->distinct = aggref->aggdistinct != NIL;
+	answer->needs = AGGREGATE_NEEDS_RUNS;
+	return clause->tleSortGroupRef == argument->ressortgroupref &&
+		find_argument(argument->expr, rti, answer) &&
+		find_order(clause, exprType((const Node *) argument->expr), answer);
 }
 
 /*
@@ -384,7 +594,7 @@ static bool
 answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const TargetEntry *argument;
-	const Expr *inner;
+	Expr	   *inner;
 	int			i;
 
 	if (aggref->aggdistinct != NIL || aggref->args == NIL)
@@ -397,9 +607,9 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		if (option->resjunk || !is_constant((Node *) option->expr))
 			return false;
 	}
-	inner = converted(argument->expr, F_INT4_INT2, F_INT4_INT2, F_INT4_INT2);
-	if (!find_answer_column(inner != NULL ? inner : argument->expr, rti, answer) ||
-		!column_type_is_key(answer->column->vartype))
+	inner = converted(argument->expr, to_int4);
+	if (!find_argument(inner != NULL ? inner : argument->expr, rti, answer) ||
+		answer->column == NULL || !column_type_is_key(answer->column->vartype))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
 	if (aggref->aggorder != NIL)
@@ -411,6 +621,14 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			find_order(clause, exprType((const Node *) argument->expr), answer);
 	}
 	return true;
+}
+
+bool
+aggref_adds_floats(const AggregateAnswer *answer)
+{
+	return column_kind_is_float(answer->kind) && answer->needs != AGGREGATE_NEEDS_RUNS &&
+		answer->function != AGGREGATE_FUNCTION_COUNT &&
+		answer->function != AGGREGATE_FUNCTION_MIN && answer->function != AGGREGATE_FUNCTION_MAX;
 }
 
 bool
@@ -451,6 +669,8 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			return answer_summary(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			return answer_array_agg(aggref, rti, answer);
+		case AGGREGATE_FUNCTION_STRING_AGG:
+			return answer_string_agg(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_KEYS_AGG:
@@ -464,6 +684,9 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 bool
 aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
 {
+	/* Columns of these types are never resident. */
+	if (column_kind_is_float(answer->kind) || answer->kind == COLUMN_KIND_NUMERIC)
+		return false;
 	switch (answer->function)
 	{
 		case AGGREGATE_FUNCTION_COUNT_ROWS:

@@ -13,6 +13,7 @@
 
 #include "nodes/primnodes.h"
 
+#include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
 
 typedef enum AggregateFunction
@@ -47,6 +48,7 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_PERCENT_RANK,
 	AGGREGATE_FUNCTION_CUME_DIST,
 	AGGREGATE_FUNCTION_ARRAY_AGG,
+	AGGREGATE_FUNCTION_STRING_AGG,
 
 	/* hpsort's own: see aggref_has_state */
 	AGGREGATE_FUNCTION_HPSORT_AGG,
@@ -67,23 +69,29 @@ typedef struct AggregateAnswer
 {
 	AggregateFunction function;
 	AggregateNeeds needs;		/* how much of the values it has to be shown */
-	Var		   *column;			/* the argument, without conversions; NULL for count(*) */
-	ColumnKind	kind;			/* of the argument */
+	Expr	   *argument;		/* without conversions; NULL for count(*) */
+	Var		   *column;			/* the argument if it is a column; else NULL */
+	DerivedForm form;			/* DERIVED_NONE of a column */
+	ColumnKind	kind;			/* of the argument; COLUMN_KIND_NONE: values are no integers */
+	ColumnRead	read;			/* as what the column is read; READ_VALUES of integers */
 	bool		enum_order;		/* an enum's values must be in the order of its labels */
+	bool		ranks;			/* numbers of a dictionary must be ranks (dictionary_order.h) */
 	bool		distinct;		/* each value counts once; false for min and max, to which it is
 								 * no difference */
 	bool		descending;		/* of ordered aggregates: the largest value comes first */
 	bool		nulls_first;	/* of ordered aggregates: NULLs come before all values */
-	bool		to_float8;		/* percentile_cont of a column cast to float8 */
+	bool		to_float8;		/* percentile_cont of a float8, or of a column cast to it */
 } AggregateAnswer;
 
 /*
  * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
  * *answer says how; it points into aggref.
  *
- * False for calls whose argument is no plain column of a kind that is read, whose ORDER BY is not
- * that of the argument by its type's default operator class, or whose direct arguments and options
- * depend on the row.  FILTER is not looked at.  A partial call is answered if aggref_has_state.
+ * False for calls whose argument is neither a column nor an expression of columns whose values are
+ * read as integers, whose ORDER BY is not that of the argument by its type's default operator
+ * class, or whose direct arguments and options depend on the row.  count, unless of DISTINCT, takes
+ * expressions of all types.  FILTER is not looked at.  A partial call is answered if
+ * aggref_has_state.
  * The planner must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
@@ -113,6 +121,19 @@ aggref_has_moments(const AggregateAnswer *answer)
  * among the values in order, and without groups from the number of different values.
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
+
+/*
+ * Whether an answer is a sum of floats, or made of one, so that all rows must be added up by one
+ * process in their order.
+ */
+extern bool aggref_adds_floats(const AggregateAnswer *answer);
+
+/* Whether the values that an answer needs are numbers of a dictionary of its column. */
+static inline bool
+aggref_has_numbers(const AggregateAnswer *answer)
+{
+	return answer->read == READ_EQUAL || answer->read == READ_IDENTICAL;
+}
 
 /* The quick way out, without catalogs: false for most functions that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);

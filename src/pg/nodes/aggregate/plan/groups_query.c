@@ -15,8 +15,12 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/values/values.h"
+
+/* Values of a column are numbered for an expression if they are less than this part of the rows. */
+#define REPEATED_VALUES 0.25
 
 /* Returns the group that an expression is; NULL if it is none. */
 static QueryGroup *
@@ -61,33 +65,80 @@ note_grouping_call(GroupsQuery *query, GroupingFunc *call)
 	return true;
 }
 
-/*
- * The one column of relation rti that an expression is of, perhaps several times, if
- * the expression's value depends on nothing else for a whole execution; else NULL.
- */
-static Var *
-column_of_expression(Node *expression, Index rti)
+bool
+groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read)
 {
-	List	   *columns = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES |
-										  PVC_INCLUDE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
-	Var		   *column = NULL;
+	int			c;
+
+	for (c = 0; c < list_length(query->columns); c++)
+		if (list_nth_int(query->columns, c) == column &&
+			list_nth_int(query->reads, c) == (int) read)
+			return true;
+	return false;
+}
+
+/* Has a column read. */
+static void
+add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+{
+	if (groups_query_reads(query, column, read))
+		return;
+	query->columns = lappend_int(query->columns, column);
+	query->reads = lappend_int(query->reads, read);
+}
+
+/*
+ * Has the columns of an expression read.  Values that are no integers are numbered where they
+ * repeat, so that the expression of a single column is evaluated once for each.
+ */
+static void
+add_columns(GroupsQuery *query, List *columns)
+{
+	double		rows = find_base_rel(query->root, query->rti)->rows;
 	ListCell   *lc;
 
 	foreach(lc, columns)
 	{
-		Var		   *other = (Var *) lfirst(lc);
+		const Var  *column = lfirst_node(Var, lc);
+		ColumnRead	read = READ_DATUMS;
 
-		if (!IsA(other, Var) || other->varno != (int) rti || other->varlevelsup != 0 ||
-			other->varattno <= 0 || (column && column->varattno != other->varattno))
-			return NULL;
-		column = other;
+		if (column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE)
+			read = READ_VALUES;
+		else if (list_length(columns) == 1 &&
+				 estimate_num_groups(query->root, columns, rows, NULL, NULL) <
+				 rows * REPEATED_VALUES)
+			read = READ_IDENTICAL;
+		add_column(query, column->varattno, read);
 	}
-	if (column == NULL || column_kind(column->vartype) == COLUMN_KIND_NONE)
-		return NULL;
-	if (IsA(expression, Var))
-		return column;
-	return contain_subplans(expression) || expression_returns_set(expression) ||
-		contain_volatile_functions(expression) ? NULL : column;
+}
+
+/* Has no column read twice for expressions: where its values have numbers, these are enough. */
+static void
+drop_datums(GroupsQuery *query)
+{
+	List	   *columns = NIL;
+	List	   *reads = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, query->columns, lc2, query->reads)
+	{
+		if (lfirst_int(lc2) == READ_DATUMS &&
+			groups_query_reads(query, lfirst_int(lc), READ_IDENTICAL))
+			continue;
+		columns = lappend_int(columns, lfirst_int(lc));
+		reads = lappend_int(reads, lfirst_int(lc2));
+	}
+	query->columns = columns;
+	query->reads = reads;
+}
+
+/* Whether the values of a group are numbers. */
+static bool
+has_numbers(const QueryGroup *group)
+{
+	return group->form == DERIVED_NUMBERS ||
+		(group->form == DERIVED_NONE && group->read != READ_VALUES);
 }
 
 /* How the values of a grouping expression are read, if they can be. */
@@ -97,19 +148,26 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
+	ColumnKind	read = column ? column_value_kind(column->vartype, column->vartypmod) :
+	COLUMN_KIND_NONE;
+	bool		identical = read != COLUMN_KIND_NONE ||
+	dictionary_equal_is_identical(group->type, exprTypmod((Node *) group->expression), collation);
 
-	/* A column may be relabelled as the base type of its domain. */
-	if (column && getBaseType(column->vartype) == group->type)
-		group->form = DERIVED_NONE;
+	/* A column may be relabelled as the base type of its domain, or get another collation. */
+	group->read = READ_VALUES;
+	if (column && getBaseType(column->vartype) == group->type &&
+		(identical || collation == column->varcollid))
+	{
+		group->form = column_kind_is_float(read) ? DERIVED_EQUAL : DERIVED_NONE;
+		if (read == COLUMN_KIND_NONE)
+			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
+	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
 	else
-	{
 		group->form = DERIVED_NUMBERS;
-		if (!clause->hashable ||
-			(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
-			return false;
-	}
+	if (has_numbers(group) && !clause->hashable)
+		return false;
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
 }
 
@@ -130,8 +188,8 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 		group->expression = (Expr *) compat_ungrouped(root, (Node *) group->output);
 		group->ref = clause->tleSortGroupRef;
 		group->type = getBaseType(exprType((Node *) group->expression));
-		group->column = column_of_expression((Node *) group->expression, query->rti);
-		if (group->column == NULL || !find_form(group, clause))
+		group->columns = expression_columns(group->expression, query->rti);
+		if (group->columns == NIL || !find_form(group, clause))
 			return false;
 		/* In a grouping set one of two equal groups may be NULL. */
 		if (find_group(query, (Node *) group->output) == NULL)
@@ -172,8 +230,11 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer->column)
-		query->columns = list_append_unique_int(query->columns, answer->column->varattno);
+	if (answer->form == DERIVED_NONE && answer->column)
+		add_column(query, answer->column->varattno, answer->read);
+	else if (answer->argument)
+		add_columns(query, expression_columns(answer->argument, query->rti));
+	query->value_numbers |= aggref_has_numbers(answer);
 	if (groups_query_wants_runs(query, answer))
 		query->nruns++;
 	else
@@ -256,26 +317,60 @@ groups_query_has_numbers(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_NUMBERS)
+		if (has_numbers(&query->groups[g]))
+			return true;
+	return false;
+}
+
+bool
+groups_query_is_serial(const GroupsQuery *query)
+{
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_EQUAL)
+			return true;
+	foreach(lc, query->answers)
+	{
+		if (aggref_adds_floats(lfirst(lc)))
+			return true;
+	}
+	return query->value_numbers || groups_query_has_numbers(query);
+}
+
+/* Whether one of n groups is this column, and equal values of it are identical. */
+static bool
+has_column(const QueryGroup *groups, int n, const Var *column)
+{
+	int			g;
+
+	for (g = 0; g < n; g++)
+		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
+			groups[g].form != DERIVED_EQUAL &&
+			((const Var *) groups[g].expression)->varattno == column->varattno)
 			return true;
 	return false;
 }
 
 /*
- * Whether one of n groups is the column of which another group is: rows that are alike in the
- * column are alike in what is computed from it, which need not be a group, then, but is computed
- * for each group that is returned.
+ * Whether the columns of which a group is are among n groups: rows that are alike in the columns
+ * are alike in what is computed from them, which need not be a group, then, but is computed for
+ * each group that is returned.
  */
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 {
-	int			g;
+	ListCell   *lc;
 
-	for (g = 0; g < n; g++)
-		if (IsA(groups[g].expression, Var) && !IsA(group->expression, Var) &&
-			groups[g].column->varattno == group->column->varattno)
-			return true;
-	return false;
+	if (IsA(group->expression, Var))
+		return false;
+	foreach(lc, group->columns)
+	{
+		if (!has_column(groups, n, lfirst_node(Var, lc)))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -293,6 +388,34 @@ drop_determined_numbers(GroupsQuery *query)
 			!is_determined(query->groups, query->ngroups, &query->groups[g]))
 			query->groups[n++] = query->groups[g];
 	query->ngroups = n;
+}
+
+/*
+ * Whether any of the values that have one number may be returned in a group.  A dictionary keeps
+ * the first one of all rows, and core returns the first one of the group's rows: the same if there
+ * are no other grouping columns, if equal values look alike, or if the values are computed of
+ * others that do.
+ */
+static bool
+are_alike(const GroupsQuery *query)
+{
+	int			g;
+	ListCell   *lc;
+
+	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		Node	   *expression = (Node *) group->expression;
+		bool		alike = group->form != DERIVED_EQUAL;
+
+		if (has_numbers(group))
+			foreach(lc, group->columns)
+				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
+		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
+												 exprCollation(expression)))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -334,10 +457,30 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	query->ngroups = n;
 }
 
-bool
-groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node *having,
-				  GroupsQuery *query)
+/*
+ * Whether all that is known of a group can be made of what is known of finer ones.  Numbers of
+ * values are of one pass over the rows, and floats are added up in the order of the rows.
+ */
+static bool
+adds_up(const GroupsQuery *query)
 {
+	ListCell   *lc;
+
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			answer->function != AGGREGATE_FUNCTION_COUNT)
+			return false;
+	}
+	return !groups_query_is_serial(query);
+}
+
+bool
+groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, GroupsQuery *query)
+{
+	PlannerInfo *root = query->root;
 	List	   *clauses;
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
 	ListCell   *lc;
@@ -360,12 +503,20 @@ groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
 	for (g = 0; g < query->ngroups; g++)
-		query->columns = list_append_unique_int(query->columns,
-												query->groups[g].column->varattno);
+	{
+		const QueryGroup *group = &query->groups[g];
+
+		if (group->form == DERIVED_NONE)
+			add_column(query, linitial_node(Var, group->columns)->varattno, group->read);
+		else
+			add_columns(query, group->columns);
+	}
+	drop_datums(query);
+	if (sets != NIL && !adds_up(query))
+		return false;
 	if (sets == NIL)
 		order_groups(root, query);
-	/* Numbers of values are of one pass over the rows, and a coarser set may have all rows. */
-	else if (groups_query_has_numbers(query))
+	if (!are_alike(query))
 		return false;
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

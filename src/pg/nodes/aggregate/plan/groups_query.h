@@ -19,8 +19,9 @@ typedef struct QueryGroup
 	Expr	   *output;			/* as the target has it: PG 18 marks columns of grouping sets */
 	Expr	   *expression;		/* of columns of the relation */
 	Index		ref;			/* the number of its SortGroupClause */
-	Var		   *column;			/* the one column that the expression is of */
-	DerivedForm form;			/* how its values are read */
+	List	   *columns;		/* Vars that the expression is of */
+	ColumnRead	read;			/* as what it is read, if it is a column */
+	DerivedForm form;			/* what its values become */
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;		/* in the order of the groups */
 	bool		nulls_first;	/* in that order, too */
@@ -30,6 +31,7 @@ typedef struct QueryGroup
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
+	PlannerInfo *root;
 	Index		rti;			/* the relation */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
@@ -37,7 +39,9 @@ typedef struct GroupsQuery
 	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
-	List	   *columns;		/* attribute numbers of all columns to be read */
+	List	   *columns;		/* attribute numbers of all columns to be read ... */
+	List	   *reads;			/* ... and the ColumnRead of each */
+	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *sets;			/* of GROUPING SETS, the largest first: the groups of each, as
@@ -52,11 +56,20 @@ typedef struct GroupsQuery
 
 /*
  * Notes what target and HAVING ask of the groups (UPPERREL_GROUP_AGG) or of the different rows
- * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for rti, and states, which
- * must be true.  Returns false if the node does not answer all of it.
+ * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for root, rti, and states,
+ * which must be true.  Returns false if the node does not answer all of it.
  */
-extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
-							  Node *having, GroupsQuery *query);
+extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having,
+							  GroupsQuery *query);
+
+/* Whether a column is read in this way. */
+extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
+
+/*
+ * Whether one process must read all rows: the number of a value, the first of equal floats, and
+ * sums of floats in the order of the rows are different in each.
+ */
+extern bool groups_query_is_serial(const GroupsQuery *query);
 
 /*
  * Whether the values of an aggregate are wanted in order: for itself or, with grouping sets,

@@ -29,10 +29,11 @@ typedef enum GroupsPlanList
 {
 	GROUPS_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as the query names
 								 * them */
+	GROUPS_PLAN_READS,			/* the ColumnRead of each of these columns */
 	GROUPS_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what they are there */
-	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index in
-								 * GROUPS_PLAN_COLUMNS of the column that it is or has, its
-								 * DerivedForm, descending, NULLs first */
+	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: the
+								 * ColumnRead of a column, its DerivedForm, descending, NULLs
+								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
 	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
@@ -46,13 +47,26 @@ typedef enum GroupsPlanList
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
 #define GROUPS_PLAN_NUMBERS 4
 
-/* What the values of a grouping column are. */
+/* As what a column is read.  A column may be read in more than one way. */
+typedef enum ColumnRead
+{
+	READ_VALUES,				/* the integers of its kind (column_read_kind) */
+	READ_EQUAL,					/* numbers of a dictionary of equal values */
+	READ_IDENTICAL,				/* numbers of a dictionary of identical values, also where equal
+								 * values are identical */
+	READ_PRESENCE,				/* 0 in place of any value: whether it is NULL is asked, no more */
+	READ_DATUMS					/* the values themselves (datum_buffer.h), for expressions */
+} ColumnRead;
+
+/* What the values of a grouping column, or of an aggregate's argument, are. */
 typedef enum DerivedForm
 {
-	DERIVED_NONE,				/* of a column of the table */
+	DERIVED_NONE,				/* of a column of the table, or numbers of its values */
 	DERIVED_RANKS,				/* places of a column's labels in the order of their enum */
+	DERIVED_EQUAL,				/* of a column of floats: of equal ones the first that was met */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
-	DERIVED_NUMBERS				/* numbers of the values of another expression */
+	DERIVED_NUMBERS,			/* numbers of the values of another expression */
+	DERIVED_NULLS				/* 0 for each value of an expression of any type */
 } DerivedForm;
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H */

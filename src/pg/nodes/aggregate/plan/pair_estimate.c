@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/value.h"
 #include "optimizer/optimizer.h"
 #include "utils/datetime.h"
 #include "utils/guc.h"
@@ -18,6 +19,7 @@
 #include "pg/compat.h"
 #include "pg/cost_units.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/values/values.h"
 
@@ -31,39 +33,68 @@
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
 
+/* The range of a column of floats of which there are no statistics: of numbers from 1e-9 to 1e9. */
+#define UNKNOWN_FLOAT_RANGE (UNKNOWN_RANGE * UNKNOWN_RANGE / 64)
+
 /* Returns how many integers a column spans, from its least value to its largest. */
 static double
 column_range(PlannerInfo *root, const Var *column)
 {
+	ColumnDomain domain = column_domain(column->vartype, column->vartypmod);
 	ColumnRange range;
+	double		values;
 
-	return column_statistics_range(root, column, &range) ? range.hi - range.lo + 1 : UNKNOWN_RANGE;
+	if (!column_statistics_range(root, column, &range))
+		return domain.kind == COLUMN_KIND_FLOAT8 ? UNKNOWN_FLOAT_RANGE : UNKNOWN_RANGE;
+	switch (domain.kind)
+	{
+		case COLUMN_KIND_FLOAT4:
+			values = (double) column_value(domain.kind, Float4GetDatum((float4) range.hi)) -
+				(double) column_value(domain.kind, Float4GetDatum((float4) range.lo));
+			break;
+		case COLUMN_KIND_FLOAT8:
+			values = (double) column_value(domain.kind, Float8GetDatum(range.hi)) -
+				(double) column_value(domain.kind, Float8GetDatum(range.lo));
+			break;
+		case COLUMN_KIND_NUMERIC:
+			values = (range.hi - range.lo) * pow(10, domain.unit.scale);
+			break;
+		default:
+			values = range.hi - range.lo;
+	}
+	return values + 1;
 }
 
 /*
- * Returns how many integers there are from the smallest to the largest value of a column, or of an
- * expression of it that is a group in this form.
+ * Returns how many integers there are from the smallest to the largest value of an expression that
+ * is read in this form.
  */
 static double
-group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
+expression_range(PlannerInfo *root, Expr *expression, DerivedForm form)
 {
+	List	   *columns = expression_columns(expression, 0);
+	const Var  *column = linitial(columns);
 	double		range;
 	ColumnKind	kind;
 
 	/* Numbers and places are counted from 0. */
 	if (form == DERIVED_NUMBERS || form == DERIVED_RANKS)
-		return estimate_num_groups(root, list_make1(column), 1e18, NULL, NULL);
-	range = column_range(root, column);
-	if (form == DERIVED_NONE)
+		return estimate_num_groups(root, columns, 1e18, NULL, NULL);
+	if (form == DERIVED_NULLS)
+		return 1;
+	range = list_length(columns) == 1 &&
+		column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE ?
+		column_range(root, column) : UNKNOWN_RANGE;
+	if (form == DERIVED_NONE || form == DERIVED_EQUAL)
 		return range;
 
 	/*
 	 * Most expressions of integers are as far apart as what they are computed of; those of
 	 * timestamps are days.
 	 */
-	kind = column_kind(exprType(expression));
+	kind = column_kind(exprType((Node *) expression));
 	if (column_kind_is_wide(column_kind(column->vartype)) &&
-		getBaseType(exprType(expression)) == DATEOID)
+		getBaseType(exprType((Node *) expression)) == DATEOID)
 		range = ceil(range / USECS_PER_DAY) + 1;
 	else if (kind == COLUMN_KIND_BOOL)
 		range = 2;
@@ -77,10 +108,9 @@ bits_of_range(double range)
 }
 
 void
-pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression,
-						DerivedForm form)
+pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Expr *expression, DerivedForm form)
 {
-	double		range = group_range(root, column, expression, form);
+	double		range = expression_range(root, expression, form);
 
 	groups->ncolumns++;
 	groups->bits += bits_of_range(range);
@@ -117,15 +147,21 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 	forboth(lc, answers, lc2, filters)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
-		List	   *source = list_make2_int(answer->column ? answer->column->varattno : 0,
-											lfirst_int(lc2));
+		List	   *source = list_make2(answer->argument, makeInteger(lfirst_int(lc2)));
 		int			bits;
 
 		if ((has_window && answer->needs != AGGREGATE_NEEDS_RUNS) ||
-			(answer->column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
+			(answer->argument == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
-		bits = answer->column ? bits_of_range(column_range(root, answer->column)) : 1;
+		/* Beside pairs, these are rows of a tuplesort. */
+		nwide += !has_window && aggref_adds_floats(answer);
+		bits = 1;
+		if (answer->column && aggref_has_numbers(answer))
+			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,
+													 NULL));
+		else if (answer->argument && answer->read == READ_VALUES)
+			bits = bits_of_range(expression_range(root, answer->argument, answer->form));
 		nwide += groups->bits + bits > 64;
 	}
 	/* Without sources of values, rows outside of the window are pairs of a group alone. */

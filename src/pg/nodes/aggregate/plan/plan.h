@@ -5,6 +5,7 @@
  * Other rooms include this header, and no other of this room:
  *
  *	aggrefs.h               which aggregates the node answers, and how
+ *	expressions.h           of which columns an expression is computed
  *	node.h                  the lists of the plan node
  *	planner.h               the paths that the planner half offers
  */
@@ -14,6 +15,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/node.h"
 #include "pg/nodes/aggregate/plan/planner.h"
 

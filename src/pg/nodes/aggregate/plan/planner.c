@@ -72,8 +72,8 @@ const CustomPathMethods groups_path_methods = {
 /* --- the hook */
 
 /*
- * The quick way out, without an allocation: false if an aggregate or a plain column of a target is
- * of a function or type that is not answered.
+ * The quick way out, without an allocation: false if an aggregate of a target is of a function that
+ * is not answered.
  */
 static bool
 may_be_answered(const PathTarget *target)
@@ -84,17 +84,7 @@ may_be_answered(const PathTarget *target)
 	{
 		const Node *node = (const Node *) lfirst(lc);
 
-		if (IsA(node, Aggref))
-		{
-			const Aggref *aggref = (const Aggref *) node;
-
-			if (!aggref_may_be_answered(aggref))
-				return false;
-			if (aggref->args == NIL)
-				continue;
-			node = (const Node *) linitial_node(TargetEntry, aggref->args)->expr;
-		}
-		if (IsA(node, Var) && column_kind(((const Var *) node)->vartype) == COLUMN_KIND_NONE)
+		if (IsA(node, Aggref) && !aggref_may_be_answered((const Aggref *) node))
 			return false;
 	}
 	return true;

@@ -13,19 +13,20 @@
  * - If most rows have values that are not in it, it would only grow, and each row is evaluated.
  * - Arithmetic takes no longer than a look-up in a hash table: without the array each row is
  *	 evaluated.
+ *
+ * Values of several columns together hardly repeat, nor do those that are read as Datums: there is
+ * no memo of them.
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
+#include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
 /* What a value of the base column becomes. */
@@ -95,14 +96,14 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-/* Evaluating the expression. */
-typedef struct Evaluation
+/* Floats that are equal, though their integers are not. */
+typedef struct EqualFloats
 {
-	ExprContext *econtext;		/* whose memory by tuple a value is in */
-	TupleTableSlot *slot;		/* of the base column's value */
-	ExprState  *state;
-	int16		typlen;			/* of the expression's type */
-} Evaluation;
+	int64		least;			/* the integers from which to which they are */
+	int64		most;
+	int64		first;			/* the one that was met first */
+	bool		met;
+} EqualFloats;
 
 /* What values, or blocks of them, become; of an execution. */
 typedef struct Memo
@@ -126,14 +127,15 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;		/* of one column */
+	const Expr *expression;
 	DerivedForm form;
-	int			base;			/* index of the base column's batch */
-	ColumnKind	base_kind;		/* of the base column */
+	int			ninputs;		/* columns that the expression is of */
+	const RowInput *inputs;
+	int			filter;			/* index of the batch of the filter; -1: none */
 	ColumnDomain domain;		/* of what the batch holds */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
-	Evaluation	evaluation;		/* unless the form is DERIVED_RANKS */
+	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -141,64 +143,59 @@ struct DerivedColumn
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
+	EqualFloats zeros;			/* of DERIVED_EQUAL */
+	EqualFloats nans;
 };
 
 /* --- describing */
 
-/* In place of the column, whichever its number, the only column of a slot. */
-static Node *
-replace_column(Node *node, void *context)
+/* The kind of what a batch of an expression holds in a form. */
+static ColumnKind
+form_kind(DerivedForm form, const Expr *expression)
 {
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
+	switch (form)
 	{
-		Var		   *column = copyObject((Var *) node);
-
-		column->varno = INNER_VAR;
-		column->varattno = 1;
-		return (Node *) column;
+		case DERIVED_VALUES:
+			return column_value_kind(exprType((const Node *) expression), -1);
+		case DERIVED_NULLS:
+			return COLUMN_KIND_BOOL;
+		default:
+			return COLUMN_KIND_INT4;
 	}
-	return expression_tree_mutator(node, replace_column, context);
-}
-
-/* Prepares the evaluation of an expression of a column. */
-static void
-prepare_expression(Evaluation *evaluation, PlanState *parent, Node *expression, const Var *column)
-{
-	TupleDesc	desc = CreateTemplateTupleDesc(1);
-
-	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
-	TupleDescInitEntryCollation(desc, 1, column->varcollid);
-	TupleDescFinalize(desc);
-	evaluation->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	evaluation->econtext = CreateExprContext(parent->state);
-	evaluation->econtext->ecxt_innertuple = evaluation->slot;
-	evaluation->state = ExecInitExpr((Expr *) replace_column(expression, NULL), parent);
-	evaluation->typlen = get_typlen(exprType(expression));
 }
 
 DerivedColumn *
-derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
+			 const RowInput *inputs, int filter)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 	Node	   *node = (Node *) expression;
-	const Var  *column = linitial(pull_var_clause(node, 0));
 
 	derived->expression = expression;
 	derived->form = form;
-	derived->base = base;
-	derived->base_kind = column_kind(column->vartype);
-	derived->domain.kind = form == DERIVED_VALUES ? column_kind(exprType(node)) :
-		COLUMN_KIND_INT4;
-	if (form == DERIVED_RANKS)
+	derived->ninputs = ninputs;
+	derived->inputs = inputs;
+	derived->filter = filter;
+	derived->domain.kind = form_kind(form, expression);
+	if (form == DERIVED_EQUAL)
 	{
-		derived->labels.type = getBaseType(column->vartype);
+		bool		wide = column_kind_is_wide(inputs[0].domain.kind);
+
+		derived->domain = inputs[0].domain;
+		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
+		derived->zeros.least = derived->zeros.most - 1;
+		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
+			float4_key(FLOAT4_INFINITY) + 1;
+		derived->nans.most = PG_INT64_MAX;
+	}
+	else if (form == DERIVED_RANKS)
+	{
+		derived->labels.type = getBaseType(exprType(node));
 		derived->domain.labels = &derived->labels;
 	}
 	else
 	{
-		prepare_expression(&derived->evaluation, parent, node, column);
+		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
 		derived->blocks = expression_blocks(node);
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
 	}
@@ -208,9 +205,27 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 }
 
 bool
-derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form)
+derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form, int filter)
 {
-	return derived->form == form && equal(derived->expression, expression);
+	return derived->form == form && (derived->filter < 0 || derived->filter == filter) &&
+		equal(derived->expression, expression);
+}
+
+int
+derived_base(const DerivedColumn *derived)
+{
+	return derived->inputs[0].batch;
+}
+
+bool
+derived_has_base(const DerivedColumn *derived, int batch)
+{
+	int			i;
+
+	for (i = 0; i < derived->ninputs; i++)
+		if (derived->inputs[i].batch == batch)
+			return true;
+	return false;
 }
 
 bool
@@ -233,35 +248,18 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE
+			.range = EMPTY_KEY_RANGE,
+			.given_up = derived->ninputs > 1 || derived->inputs[0].domain.datums
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
+	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->evaluation.econtext)
-		ResetExprContext(derived->evaluation.econtext);
+	if (derived->row.state)
+		row_expression_begin(&derived->row);
 }
 
 /* --- a value */
-
-/* The expression's value of a value of the base column, in the context's memory by tuple. */
-static Datum
-evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
-{
-	const Evaluation *evaluation = &derived->evaluation;
-	TupleTableSlot *slot = evaluation->slot;
-	Datum		value;
-
-	ExecClearTuple(slot);
-	slot->tts_isnull[0] = base_null;
-	slot->tts_values[0] = base_null ? (Datum) 0 :
-		column_datum(derived->base_kind, base + column_kind_bias(derived->base_kind));
-	ExecStoreVirtualTuple(slot);
-	value = ExecEvalExprSwitchContext(evaluation->state, evaluation->econtext, isnull);
-	if (*isnull)
-		return (Datum) 0;
-	return MakeExpandedObjectReadOnly(value, false, evaluation->typlen);
-}
 
 /*
  * Returns the rank of a label that is in rows of the table.  Raises an error for a label that is
@@ -279,9 +277,9 @@ rank_of(DerivedColumn *derived, Oid label)
 	return rank;
 }
 
-/* Computes what a value of the base column becomes, as the batch is to hold it. */
+/* Computes what a row of the base columns becomes, as the batch is to hold it. */
 static DerivedState
-derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
+derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoryContext old;
 	Datum		datum;
@@ -290,24 +288,26 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	*value = 0;
 	if (derived->form == DERIVED_RANKS)
 	{
-		if (base_null)
+		const ColumnBatch *base = &batches[derived->inputs[0].batch];
+
+		if (base->nnulls > 0 && base->nulls[i])
 			return STATE_NULL;
-		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_kind)));
+		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
+										 column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
 	}
-	ResetExprContext(derived->evaluation.econtext);
-	datum = evaluate(derived, base, base_null, &isnull);
+	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
 		return STATE_NULL;
 	if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
-	else
+	else if (derived->form == DERIVED_NUMBERS)
 	{
 		bool		numbered;
 		uint32		number;
 
 		/* Hash and equality functions leave memory behind. */
-		old = MemoryContextSwitchTo(derived->evaluation.econtext->ecxt_per_tuple_memory);
+		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
 		numbered = dictionary_find(derived->domain.dictionary, datum, &number);
 		MemoryContextSwitchTo(old);
 		*value = (int32) number;
@@ -372,7 +372,7 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &memo->range, field_limits(derived->base_kind),
+			key_range_extend(&wider, &memo->range, field_limits(derived->inputs[0].domain.kind),
 							 Min(n, most - n - nbefore));
 		make_array(memo, derived->memory, wider);
 	}
@@ -435,9 +435,10 @@ find_entry(Memo *memo, int64 key)
  * memo: *entry, which is its state from now on.
  */
 static DerivedState
-derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *result)
+derive_row(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 key, uint8 *entry,
+		   int64 *result)
 {
-	DerivedState state = derive(derived, value, false, result);
+	DerivedState state = derive(derived, batches, i, result);
 
 	derived->memo.computed++;
 	if (*entry == STATE_UNKNOWN && (!derived->memo.by_blocks ||
@@ -451,14 +452,14 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, uint8 *entry, int64 *
 	return state;
 }
 
-/* Returns what NULL becomes, which is computed once in an execution. */
+/* Returns what NULL, which row i has, becomes: it is computed once in an execution. */
 static DerivedState
-derive_null(DerivedColumn *derived, int64 *value)
+derive_null(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoEntry  *null = &derived->memo.null;
 
 	if (null->state == STATE_UNKNOWN)
-		null->state = derive(derived, 0, true, &null->value);
+		null->state = derive(derived, batches, i, &null->value);
 	*value = null->value;
 	return (DerivedState) null->state;
 }
@@ -479,6 +480,21 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
+/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+static void
+add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
+{
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
+
+	if (dictionary == NULL)
+		field_range_add_batch(range, keys);
+	else if (dictionary_size(dictionary) > 0)
+	{
+		key_range_put(range, field_image(0));
+		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+	}
+}
+
 /* The blocks of the rows of base, in place of their values. */
 static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
@@ -492,18 +508,31 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 	return batch;
 }
 
+/* The marks of the rows that a filter refuses; NULL if it refuses none. */
+static const uint8 *
+refused_rows(const DerivedColumn *derived, const ColumnBatch *batches)
+{
+	if (derived->filter < 0 || batches[derived->filter].nnulls == 0)
+		return NULL;
+	return batches[derived->filter].nulls;
+}
+
 /*
- * Fills the batch.  keys are the values of base, or their blocks.  By the array, which has room
- * for the keys of all rows; or else by the hash table, or by the expression if the memo has been
- * given up.  by_array, narrow_keys and narrow are constants, so that the compiler makes a loop for
- * each case.
+ * Fills the batch by the memo.  keys are the values of the base column, or their blocks; of a value
+ * that its dictionary refuses nothing is kept.  By the array, which has room for the keys of all
+ * rows; or else by the hash table.  by_array, narrow_keys and narrow are constants, so that the
+ * compiler makes a loop for each case.
  */
 static pg_attribute_always_inline void
-fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys,
+fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch *keys,
 		   bool by_array, bool narrow_keys, bool narrow)
 {
+	const ColumnBatch *base = &batches[derived->inputs[0].batch];
+	const uint8 *refused = refused_rows(derived, batches);
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
 	bool		nulls = base->nnulls > 0;
+	bool		unnumbered = dictionary && dictionary_nrefused(dictionary) > 0;
 	int64		lo = field_value(derived->memo.range.lo);
 	int64	   *values = derived->memo.values;
 	uint8	   *states = derived->memo.states;
@@ -518,10 +547,15 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 		DerivedState state;
 		int64		value;
 
-		if (nulls && base->nulls[i])
-			state = derive_null(derived, &value);
-		else if (!by_array && derived->memo.given_up)
-			state = derive(derived, column_batch_value(base, i), false, &value);
+		if (refused && refused[i])
+		{
+			state = STATE_NULL;
+			value = 0;
+		}
+		else if (nulls && base->nulls[i])
+			state = derive_null(derived, batches, i, &value);
+		else if (unnumbered && key < 0)
+			state = derive(derived, batches, i, &value);
 		else
 		{
 			size_t		place = (size_t) ((uint64) key - (uint64) lo);
@@ -535,7 +569,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 			result = by_array ? &values[place] : &entry->value;
 			state = (DerivedState) *known;
 			if (unlikely(state == STATE_UNKNOWN || state == STATE_VARIES))
-				state = derive_row(derived, column_batch_value(base, i), key, known, result);
+				state = derive_row(derived, batches, i, key, known, result);
 			value = *result;
 		}
 		if (narrow)
@@ -550,15 +584,95 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *k
 	derived->nrefused = nrefused;
 }
 
+/* Sets *value to the integer that stands for it, if it is among these floats. */
+static inline void
+find_equal(EqualFloats *floats, int64 *value)
+{
+	if (*value < floats->least || *value > floats->most)
+		return;
+	if (!floats->met)
+		floats->first = *value;
+	floats->met = true;
+	*value = floats->first;
+}
+
+/* Returns the batch of DERIVED_EQUAL, which is base itself where it has no zeros and NaNs. */
+static const ColumnBatch *
+equal_batch(DerivedColumn *derived, const ColumnBatch *base)
+{
+	ColumnBatch *batch = &derived->batch;
+	int64		zero = derived->zeros.least;
+	int64		nan = derived->nans.least;
+	BatchSpace	space;
+	bool		special = false;
+	size_t		i;
+
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		special |= value == zero || value == zero + 1 || value >= nan;
+	}
+	if (!special)
+		return base;
+	begin_batch(derived, batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
+	space = column_batch_space(batch, base->n);
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = column_batch_value(base, i);
+
+		find_equal(&derived->zeros, &value);
+		find_equal(&derived->nans, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = base->nnulls > 0 && base->nulls[i];
+	}
+	column_batch_add(batch, base->n, (size_t) base->nnulls);
+	return batch;
+}
+
+/* Fills the batch by evaluating the expression for each row. */
+static void
+evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
+{
+	size_t		n = batches[derived->inputs[0].batch].n;
+	const uint8 *refused = refused_rows(derived, batches);
+	BatchSpace	space = column_batch_space(&derived->batch, n);
+	size_t		nnulls = 0;
+	size_t		i;
+
+	derived->nrefused = 0;
+	for (i = 0; i < n; i++)
+	{
+		DerivedState state = STATE_NULL;
+		int64		value = 0;
+
+		if (refused == NULL || !refused[i])
+			state = derive(derived, batches, i, &value);
+		if (space.keys)
+			space.keys[i] = (int32) value;
+		else
+			space.wide[i] = value;
+		space.nulls[i] = STATE_MARK(state);
+		nnulls += state == STATE_NULL;
+		derived->nrefused += state == STATE_REFUSED;
+	}
+	column_batch_add(&derived->batch, n, nnulls);
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	const ColumnBatch *base = &batches[derived->base];
+	const ColumnBatch *base = &batches[derived->inputs[0].batch];
 	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
 	Memo	   *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
+	if (derived->form == DERIVED_EQUAL)
+		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
 	memo->rows += base->n;
@@ -568,19 +682,21 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	{
 		KeyRange	range = EMPTY_KEY_RANGE;
 
-		field_range_add_batch(&range, keys);
+		add_range(derived, keys, &range);
 		if (!key_range_is_empty(&range) &&
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
 			make_room(derived, &range);
 	}
-	if (memo->given_up || memo->hash)
-		fill_batch(derived, base, keys, false, keys->keys != NULL, batch->keys != NULL);
+	if (memo->given_up)
+		evaluate_batch(derived, batches);
+	else if (memo->hash)
+		fill_batch(derived, batches, keys, false, keys->keys != NULL, batch->keys != NULL);
 	else if (keys->keys)
-		batch->keys ? fill_batch(derived, base, keys, true, true, true) :
-			fill_batch(derived, base, keys, true, true, false);
+		batch->keys ? fill_batch(derived, batches, keys, true, true, true) :
+			fill_batch(derived, batches, keys, true, true, false);
 	else
-		batch->keys ? fill_batch(derived, base, keys, true, false, true) :
-			fill_batch(derived, base, keys, true, false, false);
+		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
+			fill_batch(derived, batches, keys, true, false, false);
 	if (!memo->given_up)
 		review_memo(memo);
 	return batch;
@@ -598,7 +714,7 @@ int64
 derived_serialize(const DerivedColumn *derived, int64 value)
 {
 	Assert(derived->form != DERIVED_NUMBERS);
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return value;
 	return (int64) enum_label_at(&derived->labels, (int) value);
 }
@@ -606,7 +722,7 @@ derived_serialize(const DerivedColumn *derived, int64 value)
 int64
 derived_deserialize(DerivedColumn *derived, int64 serialized)
 {
-	if (derived->form == DERIVED_VALUES)
+	if (derived->form != DERIVED_RANKS)
 		return serialized;
 	return rank_of(derived, (Oid) serialized);
 }

@@ -1,16 +1,20 @@
 /*
  * derived.h
- *		DerivedColumn: a batch computed from that of another column, value by value.
+ *		DerivedColumn: a batch computed from those of other columns.
  *
- * It is an expression of one column, such as date_trunc('day', ts), or the place of an
- * enum's label in the order of the enum.  What a value of the column becomes is kept in a
+ * It is an expression of columns, such as date_trunc('day', ts), or the place of an
+ * enum's label in the order of the enum.  What a value of a single column becomes is kept in a
  * memo, so that the expression is evaluated once for each different value, or block of values
  * (values/expression_blocks.h), not for each row, as long as the memo has room for them and finds
- * most of them.  Errors are those of the expression, raised when a row has the value.
+ * most of them.  An expression of several columns is evaluated for each row.  Errors are those of
+ * the expression, raised when a row has the value.
+ *
+ * A column of floats is derived from itself: where values are groups, those that are equal (0 and
+ * -0, all NaNs) must be one integer.  It is that of the first one met.
  *
  * What the batch holds depends on the column's DerivedForm: a label's rank, the expression's own
- * value, or a number of it, where equal values have one number.  Numbers and ranks mean something
- * to this column in this process only (derived_serialize).
+ * value, whether it is NULL, or a number of it, where equal values have one number.  Numbers and
+ * ranks mean something to this column in this process only (derived_serialize).
  *
  * Numbers are given while there is memory for their values.  Rows of other values are marked as
  * refused, and the caller has them computed again after derived_begin.
@@ -24,18 +28,31 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
 typedef struct DerivedColumn DerivedColumn;
 
 /*
- * Makes the description of a column that is derived from the one column in expression, in the
- * current memory context, for a node.  form is not DERIVED_NONE; base is the number of the
- * column's batch.  expression must outlive it.
+ * Makes the description of a column that is derived from the columns of expression, the inputs, in
+ * the current memory context, for a node.  form is not DERIVED_NONE; dictionaries of inputs are of
+ * identical values.  filter is the index of a batch: where that is NULL the expression, which may
+ * fail, is not evaluated, and the row is NULL; or it is -1.  The arguments must outlive the column.
  */
-extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
+extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form,
+								   int ninputs, const RowInput *inputs, int filter);
 
-extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
+/*
+ * Whether a column is that of an expression in a form, at least for the rows that pass a filter.
+ */
+extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form,
+					   int filter);
+
+/* Returns the index of the batch from which a column of DERIVED_RANKS is derived. */
+extern int	derived_base(const DerivedColumn *derived);
+
+/* Whether it is computed from a batch. */
+extern bool derived_has_base(const DerivedColumn *derived, int batch);
 
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);

@@ -3,7 +3,8 @@
  *		Rows for whose group there is no memory (see row_spill.h).
  *
  * A row in a file is the values of all batches, each with its mark for NULL, one after
- * the other.
+ * the other.  In place of a number, or a Datum, it has the length of the value.  The values follow,
+ * in the order of the batches, each in a multiple of MAXIMUM_ALIGNOF bytes.
  */
 #include "postgres.h"
 
@@ -34,8 +35,12 @@ struct RowSpill
 {
 	MemoryContext memory;		/* of files and arrays */
 	int			nbatches;
-	size_t		row_size;		/* bytes of a row in a file */
+	Dictionary **dictionaries;	/* by batch, of the numbers that it has; or NULL */
+	DatumBuffer **buffers;		/* by batch, of the Datums that it has; or NULL */
+	size_t		row_size;		/* bytes of a row in a file, without values behind it */
 	char	   *row;			/* one, to be written or read */
+	char	   *values;			/* the values behind it */
+	size_t		values_size;	/* bytes for which there is room in values */
 	ColumnBatch *batches;		/* what the caller is given */
 	uint64		disk;			/* bytes written */
 
@@ -55,7 +60,8 @@ struct RowSpill
 };
 
 RowSpill *
-row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit)
+row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images, int ncolumns,
+			   size_t memory_limit)
 {
 	RowSpill   *spill = palloc0_object(RowSpill);
 	size_t		most = Min(memory_limit / MEMORY_SHARE / BLCKSZ, MOST_PARTITIONS);
@@ -72,6 +78,13 @@ row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit)
 						  COLUMN_BATCH_KEYS);
 		spill->row_size += sizeof(uint8) + (like[b].keys ? sizeof(int32) : like[b].wide ?
 											sizeof(int64) : 0);
+	}
+	spill->dictionaries = palloc0_array(Dictionary *, nbatches);
+	spill->buffers = palloc0_array(DatumBuffer *, nbatches);
+	for (b = 0; b < ncolumns && images; b++)
+	{
+		spill->dictionaries[b] = images[b].dictionary;
+		spill->buffers[b] = images[b].make ? images[b].arg : NULL;
 	}
 	spill->row = palloc(spill->row_size);
 	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
@@ -104,7 +117,11 @@ row_spill_free(RowSpill *spill)
 	for (i = 0; i < spill->nbatches; i++)
 		column_batch_free(&spill->batches[i]);
 	pfree(spill->batches);
+	pfree(spill->dictionaries);
+	pfree(spill->buffers);
 	pfree(spill->row);
+	if (spill->values)
+		pfree(spill->values);
 	pfree(spill->partitions);
 	pfree(spill->waiting);
 	pfree(spill);
@@ -119,17 +136,33 @@ row_spill_disk(const RowSpill *spill)
 /* --- writing */
 
 void
-row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark)
+row_spill_refuse(RowSpill *spill, size_t row, uint32 hash)
 {
-	size_t		i;
+	if (spill->refused[row])
+		return;
+	spill->refused[row] = true;
+	spill->hashes[row] = hash;
+}
 
-	/* Of several columns that refuse a row the first divides it: one for all rows of a group. */
-	for (i = 0; i < batch->n; i++)
-		if (batch->nulls[i] == mark && !spill->refused[i])
-		{
-			spill->refused[i] = true;
-			spill->hashes[i] = (uint32) batch->keys[i];
-		}
+/* Has values hold size bytes; what they are before is kept. */
+static void
+make_room(RowSpill *spill, size_t size)
+{
+	if (size <= spill->values_size)
+		return;
+	spill->values_size = Max(size, 2 * spill->values_size);
+	spill->values = spill->values ? repalloc_huge(spill->values, spill->values_size) :
+		MemoryContextAllocHuge(spill->memory, spill->values_size);
+}
+
+/* Adds a value of length bytes behind used bytes of values. */
+static void
+add_value(RowSpill *spill, const char *bytes, size_t length, size_t *used)
+{
+	make_room(spill, *used + MAXALIGN(length));
+	memcpy(spill->values + *used, bytes, length);
+	memset(spill->values + *used + length, 0, MAXALIGN(length) - length);
+	*used += MAXALIGN(length);
 }
 
 static void
@@ -138,6 +171,9 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 	uint32		hash = murmurhash32(spill->hashes[i] + (uint32) spill->level * 0x9E3779B9);
 	Partition  *partition = &spill->partitions[hash & (spill->npartitions - 1)];
 	char	   *at = spill->row;
+	const char *bytes;
+	size_t		length;
+	size_t		used = 0;
 	int			b;
 
 	if (partition->file == NULL)
@@ -154,19 +190,37 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 	{
 		if (batches[b].keys)
 		{
-			memcpy(at, &batches[b].keys[i], sizeof(int32));
+			int32		key = batches[b].keys[i];
+
+			if (spill->dictionaries[b] && !batches[b].nulls[i])
+			{
+				bytes = dictionary_bytes(spill->dictionaries[b], key, &length);
+				add_value(spill, bytes, length, &used);
+				key = (int32) length;
+			}
+			memcpy(at, &key, sizeof(int32));
 			at += sizeof(int32);
 		}
 		else if (batches[b].wide)
 		{
-			memcpy(at, &batches[b].wide[i], sizeof(int64));
+			int64		value = batches[b].wide[i];
+
+			if (spill->buffers[b] && !batches[b].nulls[i])
+			{
+				bytes = datum_buffer_bytes(spill->buffers[b], &batches[b].wide[i], &length);
+				add_value(spill, bytes, length, &used);
+				value = (int64) length;
+			}
+			memcpy(at, &value, sizeof(int64));
 			at += sizeof(int64);
 		}
 		*at++ = (char) batches[b].nulls[i];
 	}
 	BufFileWrite(partition->file, spill->row, spill->row_size);
+	if (used > 0)
+		BufFileWrite(partition->file, spill->values, used);
 	partition->nrows++;
-	spill->disk += spill->row_size;
+	spill->disk += spill->row_size + used;
 }
 
 /*
@@ -192,6 +246,19 @@ keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] :
 						 batches[b].wide ? batches[b].wide[i] : 0,
 						 batches[b].nulls[i]);
+}
+
+void
+row_spill_write(RowSpill *spill, const ColumnBatch *batches)
+{
+	size_t		nrows = batches[0].n;
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < nrows; i++)
+		if (spill->refused[i])
+			write_row(spill, batches, i);
+	memset(spill->refused, 0, nrows * sizeof(bool));
 }
 
 const ColumnBatch *
@@ -247,6 +314,68 @@ row_spill_next(RowSpill *spill)
 	return true;
 }
 
+/* Returns the next value in the file, of length bytes, valid until the next call. */
+static const char *
+read_value(RowSpill *spill, size_t length)
+{
+	make_room(spill, MAXALIGN(length));
+	BufFileReadExact(spill->reading.file, spill->values, MAXALIGN(length));
+	return spill->values;
+}
+
+/* Whether a dictionary wants no more rows in a batch. */
+static bool
+ends_batch(const RowSpill *spill)
+{
+	int			b;
+
+	for (b = 0; b < spill->nbatches; b++)
+		if (spill->dictionaries[b] && dictionary_ends_batch(spill->dictionaries[b]))
+			return true;
+	return false;
+}
+
+/* Appends the next row in the file to what the caller is given. */
+static void
+read_row(RowSpill *spill)
+{
+	const char *at = spill->row;
+	int			b;
+
+	BufFileReadExact(spill->reading.file, spill->row, spill->row_size);
+	for (b = 0; b < spill->nbatches; b++)
+	{
+		ColumnBatch *batch = &spill->batches[b];
+		const char *bytes;
+		int32		key = 0;
+		int64		value = 0;
+
+		if (batch->keys)
+		{
+			memcpy(&key, at, sizeof(int32));
+			at += sizeof(int32);
+			if (spill->dictionaries[b] && *at == 0)
+			{
+				bytes = read_value(spill, (uint32) key);
+				key = dictionary_number(spill->dictionaries[b],
+										dictionary_restore(spill->dictionaries[b], bytes));
+			}
+		}
+		else if (batch->wide)
+		{
+			memcpy(&value, at, sizeof(int64));
+			at += sizeof(int64);
+			if (spill->buffers[b] && *at == 0)
+			{
+				bytes = read_value(spill, (size_t) value);
+				value = datum_buffer_put(spill->buffers[b],
+										 datum_buffer_restore(spill->buffers[b], bytes));
+			}
+		}
+		column_batch_put(batch, batch->keys ? key : value, *at++);
+	}
+}
+
 const ColumnBatch *
 row_spill_read(RowSpill *spill)
 {
@@ -257,31 +386,8 @@ row_spill_read(RowSpill *spill)
 	if (n == 0)
 		return NULL;
 	take_out_rows(spill);
-	for (i = 0; i < n; i++)
-	{
-		const char *at = spill->row;
-		int			b;
-
-		BufFileReadExact(spill->reading.file, spill->row, spill->row_size);
-		for (b = 0; b < spill->nbatches; b++)
-		{
-			ColumnBatch *batch = &spill->batches[b];
-			int32		key = 0;
-			int64		value = 0;
-
-			if (batch->keys)
-			{
-				memcpy(&key, at, sizeof(int32));
-				at += sizeof(int32);
-			}
-			else if (batch->wide)
-			{
-				memcpy(&value, at, sizeof(int64));
-				at += sizeof(int64);
-			}
-			column_batch_put(batch, batch->keys ? key : value, *at++);
-		}
-	}
-	spill->reading.nrows -= n;
+	for (i = 0; i < n && !ends_batch(spill); i++)
+		read_row(spill);
+	spill->reading.nrows -= i;
 	return spill->batches;
 }

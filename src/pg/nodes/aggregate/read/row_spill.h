@@ -22,25 +22,30 @@ typedef struct RowSpill RowSpill;
 
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
- * kinds of like.  memory_limit is bytes that all of the caller's work may take; the buffers of the
- * files are a small part of it.
+ * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
+ * Datums, in place of which values are kept; NULL: none.  memory_limit is bytes that all of the
+ * caller's work may take; the buffers of the files are a small part of it.
  */
-extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit);
+extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
+								int ncolumns, size_t memory_limit);
 
 /* Closes the files, and gives the memory back. */
 extern void row_spill_free(RowSpill *spill);
 
 /*
- * Notes which rows of the next batch to be divided are refused: each row whose mark for NULL is
- * mark.  The key of a refused row is the hash by which it is divided.
+ * Notes that a row of the next batch to be divided is refused, and the hash of the value for which
+ * it is.  Of several columns that refuse a row the first divides it: one for all rows of a group.
  */
-extern void row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark);
+extern void row_spill_refuse(RowSpill *spill, size_t row, uint32 hash);
 
 /*
  * Writes the rows of a batch that are refused, and returns the others, which are valid until the
  * next call of this function or row_spill_read.
  */
 extern const ColumnBatch *row_spill_divide(RowSpill *spill, const ColumnBatch *batches);
+
+/* Writes the rows of a batch that are refused; the batch keeps all of its rows. */
+extern void row_spill_write(RowSpill *spill, const ColumnBatch *batches);
 
 /* Begins to read a partition, and closes the one before; false if there is none left. */
 extern bool row_spill_next(RowSpill *spill);

@@ -69,6 +69,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		ColumnScan	scan = {
 			.ncolumns = sources->ncolumns,
 			.attnums = source->attnums,
+			.images = sources->images,
 			.keys = sources->keys,
 			.nfilters = sources->nfilters,
 			.filters = source->filters,

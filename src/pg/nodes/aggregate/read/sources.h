@@ -37,6 +37,7 @@ typedef struct AggregateSources
 {
 	CustomScanState *css;		/* the node */
 	int			ncolumns;		/* columns of each table, in the order of GROUPS_PLAN_COLUMNS */
+	const ColumnImage *images;	/* ncolumns; or NULL: all columns are read as their values */
 	int			nsources;
 	AggregateSource *sources;
 	bool		keys;			/* batches have keys of int4, as ColumnScan.keys says */
@@ -50,7 +51,7 @@ typedef struct AggregateSources
 /*
  * Initializes the tables from the node's plan, in the current memory context, which is the
  * query's.  keys is for hpsort's own aggregates; nfilters is how many conditions the scans have in
- * their target lists.  runs and handler are the caller's to set.
+ * their target lists.  images, runs and handler are the caller's to set.
  */
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags,
 									bool keys, int nfilters);

@@ -27,6 +27,27 @@ hypothetical_row_take(HypotheticalRow *row, const int64 *values, const int64 *co
 		row->peers = counts[i];
 }
 
+void
+hypothetical_row_take_datums(HypotheticalRow *row, Datum argument, SortSupport compare,
+							 const int64 *values, const int64 *counts, size_t nruns)
+{
+	size_t		i;
+
+	row->distinct += (int64) nruns;
+	for (i = 0; i < nruns && !row->isnull; i++)
+	{
+		int			result = ApplySortComparator((Datum) values[i], false, argument, false,
+												 compare);
+
+		if (result == 0)
+			row->peers = counts[i];
+		if (result >= 0)
+			return;
+		row->below += counts[i];
+		row->distinct_below++;
+	}
+}
+
 /* Sets what is before the argument, and how many its peers are.  NULLs are rows, too. */
 static void
 count_before(const HypotheticalRow *row, const AggregateAnswer *answer, const GroupCounts *counts,
@@ -65,6 +86,23 @@ check_equality(HypotheticalRow *row, const Aggref *aggref)
 	if (!row->equality_checked)
 		aggregate_check_function(get_opcode(order->eqop), GetUserId());
 	row->equality_checked = true;
+}
+
+void
+hypothetical_row_set(HypotheticalRow *row, const ColumnDomain *domain, Oid type, Datum value)
+{
+	ColumnKind	kind = column_read_kind(type);
+
+	row->no_peers = false;
+	/* A numeric of any scale may be between two values of the column's. */
+	if (domain->kind == COLUMN_KIND_NUMERIC)
+		row->value = numeric_unit_ceil(domain->unit, value, &row->no_peers);
+	else
+		row->value = column_value(kind, value);
+	if (column_kind_is_float(kind))
+		row->value = column_value_equals(kind, row->value);
+	if (domain->labels)
+		row->value = enum_label_rank(domain->labels, (Oid) row->value, &row->no_peers);
 }
 
 void

@@ -162,7 +162,8 @@ percentiles_begin(Percentiles *percentiles, int64 n)
 }
 
 void
-percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *counts, size_t nruns)
+percentiles_take(Percentiles *percentiles, const ColumnDomain *domain, const int64 *values,
+				 const int64 *counts, size_t nruns)
 {
 	int64		seen = percentiles->seen;
 	size_t		i;
@@ -172,7 +173,7 @@ percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *cou
 		seen += counts[i];
 		while (percentiles->found < percentiles->nwanted &&
 			   percentiles->order[percentiles->found]->row < seen)
-			percentiles->order[percentiles->found++]->value = values[i];
+			percentiles->order[percentiles->found++]->value = column_domain_keep(domain, values[i]);
 	}
 	percentiles->seen = seen;
 }
@@ -218,18 +219,40 @@ interval_of(int64 value)
 	return DirectFunctionCall1(time_interval, TimeADTGetDatum(value));
 }
 
+/* Returns a value as a float8, as core's cast of its type does. */
+static float8
+float8_of(const ColumnDomain *domain, int64 value)
+{
+	Datum		datum;
+
+	switch (domain->kind)
+	{
+		case COLUMN_KIND_FLOAT4:
+			return DatumGetFloat4(column_datum(COLUMN_KIND_FLOAT4, value));
+		case COLUMN_KIND_FLOAT8:
+			return DatumGetFloat8(column_datum(COLUMN_KIND_FLOAT8, value));
+		case COLUMN_KIND_NUMERIC:
+			datum = numeric_unit_datum(domain->unit, value);
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
+		default:
+			return (float8) value;
+	}
+}
+
 /* Returns the value of a fraction whose rows have been found. */
 static Datum
-fraction_value(const Percentiles *percentiles, const Fraction *fraction)
+fraction_value(const Percentiles *percentiles, const ColumnDomain *domain,
+			   const Fraction *fraction)
 {
 	const WantedRow *rows = fraction->rows;
 	double		proportion = fraction->proportion;
 
 	if (!percentiles->continuous)
-		return column_datum(percentiles->answer.kind, rows[0].value);
+		return column_domain_datum(domain, rows[0].value);
 	if (percentiles->answer.to_float8)
-		return Float8GetDatum(fraction_between((float8) rows[0].value,
-											   (float8) rows[proportion == 0 ? 0 : 1].value,
+		return Float8GetDatum(fraction_between(float8_of(domain, rows[0].value),
+											   float8_of(domain,
+														 rows[proportion == 0 ? 0 : 1].value),
 											   proportion));
 	else
 	{
@@ -247,7 +270,7 @@ fraction_value(const Percentiles *percentiles, const Fraction *fraction)
 }
 
 Datum
-percentiles_end(Percentiles *percentiles, bool *isnull)
+percentiles_end(Percentiles *percentiles, const ColumnDomain *domain, bool *isnull)
 {
 	Datum	   *results;
 	int			i;
@@ -259,14 +282,14 @@ percentiles_end(Percentiles *percentiles, bool *isnull)
 	if (percentiles->found < percentiles->nwanted)
 		elog(ERROR, "runs of a group have fewer rows than the group");
 	if (!percentiles->array)
-		return fraction_value(percentiles, &percentiles->fractions[0]);
+		return fraction_value(percentiles, domain, &percentiles->fractions[0]);
 	if (percentiles->nfractions == 0)
 		return PointerGetDatum(construct_empty_array(percentiles->type));
 
 	results = palloc_array(Datum, percentiles->nfractions);
 	for (i = 0; i < percentiles->nfractions; i++)
 		results[i] = percentiles->nulls[i] ? (Datum) 0 :
-			fraction_value(percentiles, &percentiles->fractions[i]);
+			fraction_value(percentiles, domain, &percentiles->fractions[i]);
 	/* The array has the shape of that of the fractions. */
 	return PointerGetDatum(construct_md_array(results, percentiles->nulls,
 											  ARR_NDIM(percentiles->shape),

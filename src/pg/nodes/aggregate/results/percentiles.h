@@ -13,6 +13,7 @@
 #include "nodes/primnodes.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/values/values.h"
 
 typedef struct Percentiles Percentiles;
 
@@ -32,8 +33,8 @@ extern void percentiles_prepare(Percentiles *percentiles, Datum fractions, bool 
  * allocates nothing.
  */
 extern void percentiles_begin(Percentiles *percentiles, int64 n);
-extern void percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *counts,
-							 size_t nruns);
+extern void percentiles_take(Percentiles *percentiles, const ColumnDomain *domain,
+							 const int64 *values, const int64 *counts, size_t nruns);
 extern bool percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last);
 
 /* Returns how many rows of a group are wanted at most in this execution. */
@@ -49,8 +50,8 @@ extern void percentiles_skip(Percentiles *percentiles, int64 rows);
 
 /*
  * Returns the value, or an array in the shape of the fractions, in the current memory context.
- * All wanted rows must have been in the runs.
+ * All wanted rows must have been in the runs, whose values were of the domain.
  */
-extern Datum percentiles_end(Percentiles *percentiles, bool *isnull);
+extern Datum percentiles_end(Percentiles *percentiles, const ColumnDomain *domain, bool *isnull);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_PERCENTILES_H */

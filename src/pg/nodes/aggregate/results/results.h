@@ -15,6 +15,7 @@
 #include "utils/dsa.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/results/float_totals.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
 #include "pg/nodes/aggregate/results/moments.h"
 #include "pg/nodes/aggregate/results/rights.h"
@@ -38,6 +39,7 @@ typedef struct ValueSummary
 	int64		max;
 	ValueSum	sum;
 	ValueMoments moments;
+	const FloatTotals *floats;	/* of floats, where they are wanted; else NULL */
 } ValueSummary;
 
 /*
@@ -63,6 +65,18 @@ extern AggregateResult *aggregate_result_make(const Aggref *aggref, const Aggreg
  * the answer's kind.  The domain is the caller's.
  */
 extern void aggregate_result_set_domain(AggregateResult *result, const ColumnDomain *domain);
+
+/*
+ * Has the values given below be Datums of the dictionary's type in place of its numbers, or not,
+ * of an answer whose column has numbers.
+ */
+extern void aggregate_result_take_datums(AggregateResult *result, bool datums);
+
+/*
+ * Sets the order of the dictionary whose ranks the values given below are, of an answer that wants
+ * ranks: after aggregate_result_prepare, and again when the dictionary has other values.
+ */
+extern void aggregate_result_set_order(AggregateResult *result, const DictionaryOrder *order);
 
 /*
  * Evaluates direct arguments: once for each execution, before the first group.  Without a

@@ -34,6 +34,7 @@ element_size(ColumnKind kind)
 		case COLUMN_KIND_INT2:
 			return sizeof(int16);
 		case COLUMN_KIND_INT8:
+		case COLUMN_KIND_FLOAT8:
 			return sizeof(int64);
 		default:
 			return sizeof(int32);

@@ -83,11 +83,13 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 								  list_nth(lists, HPSORT_PLAN_SORTOPS),
 								  list_nth(lists, HPSORT_PLAN_COLLATIONS),
 								  list_nth(lists, HPSORT_PLAN_NULLS_FIRST),
-								  plan_number(scan, HPSORT_PLAN_NMAPPED), spec->key_only);
+								  plan_number(scan, HPSORT_PLAN_NMAPPED),
+								  (uint32) plan_number(scan, HPSORT_PLAN_NUMBERED),
+								  spec->key_only);
 	spec->copied = plan_number(scan, HPSORT_PLAN_COPIED) != 0;
 	spec->random = (eflags & (EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)) != 0;
 	spec->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
-	spec->expected_rows = outerPlanState(state)->plan->plan_rows;
+	spec->expected_rows = spec->keys->expected_rows = outerPlanState(state)->plan->plan_rows;
 
 	/*
 	 * Sorting must not fail where core's would not: a device or an algorithm that is forced gives

@@ -94,6 +94,7 @@ typedef struct Reading
 	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
+	bool		give_up;		/* copies are not numbered */
 
 	/* The first rows of each group. */
 	GroupBoundKeys group_keys;	/* of the rows of a page */
@@ -133,9 +134,8 @@ image_of(KeyColumn *key, const ColumnBatch *batch, size_t i)
 			return key_image(key,
 							 ObjectIdGetDatum((Oid) (value ^ column_kind_sign(COLUMN_KIND_ENUM))));
 		case COLUMN_KIND_FLOAT4:
-			return key_float4_image(key, (uint32) value);
 		case COLUMN_KIND_FLOAT8:
-			return key_float8_image(key, value);
+			return key_float_image(key, (int64) value);
 		case COLUMN_KIND_INTERVAL:
 		case COLUMN_KIND_ABBREVIATED:
 			return value;		/* make_image has made it */
@@ -159,7 +159,7 @@ take_narrow(Reading *reading, size_t n)
 	size_t		kept = 0;
 	size_t		i;
 
-	if (key->kind == COLUMN_KIND_ENUM || key->kind == COLUMN_KIND_FLOAT4)
+	if (key->kind == COLUMN_KIND_ENUM || (key->kind == COLUMN_KIND_FLOAT4 && !key->alone))
 		for (i = 0; i < n; i++)
 			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
 	else
@@ -283,8 +283,8 @@ make_room(Reading *reading, Size n, Size nulls)
 }
 
 /*
- * Begins a batch, and returns whether abbreviations are of no use, by its rows and the rows before
- * them.
+ * Begins a batch, and returns whether numbers or abbreviations are of no use, by its rows and the
+ * rows before them.
  */
 static bool
 is_refused(Reading *reading)
@@ -294,13 +294,17 @@ is_refused(Reading *reading)
 
 	reading->taken = 0;
 	reading->read += batch->n;
-	if (keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
+	reading->where = ROWS_COPIED;
+	reading->give_up = key_columns_refused(keys, reading->read) >= 0;
+	if (reading->give_up)
+		return true;
+	if (keys->nexact == keys->nmapped ||
+		keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
 		return false;
 	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
 		(batch->n == 0 || !row_store_refuses(reading->sort->store, reading->read,
 											 (const uint64 *) batch->wide, batch->n)))
 		return false;
-	reading->where = ROWS_COPIED;
 	return true;
 }
 
@@ -408,8 +412,8 @@ copy_store(Reading *reading, RowStore *store)
 }
 
 /*
- * Copies the rows of a file of places, after the rows of the store have been written to it.  Rows
- * of equal keys stay in order.  The copies leave the memory of the list of pages free.
+ * Copies the rows of a file of places, to which the rows of the store have been written.  Rows of
+ * equal keys stay in order.  The copies leave the memory of the list of pages free.
  */
 static void
 copy_file(Reading *reading, RowStore *store, ExternalSort *external)
@@ -420,7 +424,6 @@ copy_file(Reading *reading, RowStore *store, ExternalSort *external)
 
 	copies->limit -= Min(copies->limit / IN_PLACE_PAGES_PART,
 						 row_fetch_memory(reading->rows->fetch));
-	external_sort_flush(external);
 	row_store_reset(store);
 	while ((n = external_sort_take_back(external, &places)) > 0)
 		copy_refs(reading, places, NULL, n);
@@ -446,7 +449,9 @@ start_copying(Reading *reading)
 	sort->count = 0;
 	sort->stats->keys = 0;
 	sort->stats->rows = reading->where;
-	row_store_start_keys(sort->store);
+	if (external)
+		external_sort_flush(external);
+	row_store_start_keys(sort->store, !reading->give_up);
 	if (external)
 		copy_file(reading, store, external);
 	else

@@ -137,7 +137,7 @@ value_at(void *arg, uint32 place, int key, bool *isnull)
 {
 	PlaceRows  *rows = (PlaceRows *) arg;
 	TupleDesc	desc = RelationGetDescr(rows->fetch->rel);
-	AttrNumber	attnum = rows->attnums[key];
+	AttrNumber	attnum = rows->attnums[rows->keys->nexact + key];
 	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 	Datum		value = heap_getattr(row_fetch(rows->fetch, place), attnum, desc, isnull);
 
@@ -191,9 +191,10 @@ place_rows_create(ScanState *child, TupleTableSlot *slot, const KeyColumns *keys
 	rows->child = child;
 	rows->slot = slot;
 	rows->copied = !runs_to_end(child->ps.state);
-	rows->attnums = palloc_array(AttrNumber, keys->nrest);
-	for (i = 0; i < keys->nrest; i++)
-		rows->attnums[i] = place_rows_key_column(&keys->keys[keys->nexact + i], child->ps.plan);
+	rows->keys = keys;
+	rows->attnums = palloc_array(AttrNumber, keys->nkeys);
+	for (i = 0; i < keys->nkeys; i++)
+		rows->attnums[i] = place_rows_key_column(&keys->keys[i], child->ps.plan);
 	rows->copies = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_DEFAULT_SIZES);
 	for (i = 0; i < lengthof(rows->recent); i++)
 		rows->recent[i] = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_SMALL_SIZES);

@@ -28,7 +28,8 @@ typedef struct PlaceRows
 	RowFetch   *fetch;
 	ScanState  *child;
 	TupleTableSlot *slot;		/* a row as it is in the table */
-	AttrNumber *attnums;		/* the table's columns that keys left to core are */
+	const KeyColumns *keys;
+	AttrNumber *attnums;		/* the table's columns that keys are */
 	MemoryContext copies;		/* values from pages that do not stay pinned, of the first of
 								 * these keys ... */
 	MemoryContext recent[2];	/* ... and of others, in turn */

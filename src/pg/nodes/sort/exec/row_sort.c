@@ -64,6 +64,7 @@ row_sort_end(RowSort *sort)
 	if (sort->external)
 		external_sort_destroy(sort->external);
 	row_store_destroy(sort->store);
+	key_columns_stop(sort->spec->keys);
 	MemoryContextReset(sort->spec->memory);
 }
 

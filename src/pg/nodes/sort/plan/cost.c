@@ -65,6 +65,16 @@
 #define KEY_IN_NS 10.0
 #define KEY_OUT_NS 5.0
 
+/* Numbering a value; to sort the values that have numbers is another cost. */
+#define NUMBER_NS 15.0
+
+/*
+ * A unit of the cost of core's sort stands for this many times as many nanoseconds if the first key
+ * is no integer and has no abbreviations: 1e6 rows by a text of 1,000 values in en_US.UTF-8 take
+ * 1.8 s of processor time, by an int4 0.2 s.
+ */
+#define SLOW_FACTOR 4.0
+
 /* A key of 64 bits is sorted with its reference in 16 bytes instead of 8. */
 #define LONG_KEY_FACTOR 2.0
 
@@ -317,7 +327,9 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 		return false;
 	for (i = 0; i < list_length(columns->attnos); i++)
 	{
-		if (in_place_column(key_expression(path, columns, i), i >= nexact) == 0)
+		bool		any_type = i >= nexact || (columns->numbered & (1 << i)) != 0;
+
+		if (in_place_column(key_expression(path, columns, i), any_type) == 0)
 			return false;
 	}
 	return true;
@@ -422,20 +434,14 @@ find_statistics(PlannerInfo *root, Node *expression, VariableStatData *stats)
 	return false;
 }
 
-/*
- * Returns true if the abbreviations of key i tell its values apart, by the statistics of its
- * column, or if there are none.  Many texts begin alike: core's sort notices that while it sorts,
- * and then compares rows faster than HpSort does.
- */
-static bool
-abbreviations_divide(PlannerInfo *root, const Path *path, const HpSortColumns *columns, int i)
+/* Many texts begin alike: core's sort notices that while it sorts, and then compares rows. */
+bool
+sort_path_abbreviations_divide(PlannerInfo *root, Node *expression, Oid sortop, Oid collation)
 {
-	Oid			sortop = list_nth_oid(columns->sortops, i);
-	Oid			collation = list_nth_oid(columns->collations, i);
 	VariableStatData stats;
 	bool		divided;
 
-	if (!find_statistics(root, key_expression(path, columns, i), &stats))
+	if (!find_statistics(root, expression, &stats))
 		return true;
 	divided = !stats.acl_ok ||
 		(slot_is_divided(stats.statsTuple, STATISTIC_KIND_HISTOGRAM, sortop, collation) &&
@@ -543,6 +549,20 @@ comparison_cost(const CostInput *input, double rows, double kept)
 	return compare;
 }
 
+/* Returns the cost of numbering the values of keys, and of sorting them. */
+static Cost
+numbering_cost(const HpSortColumns *columns, double rows)
+{
+	Cost		cost = 0;
+	int			i;
+
+	for (i = 0; i < columns->nmapped; i++)
+		if (columns->numbered & (1 << i))
+			cost += cost_of_ns(rows * NUMBER_NS) +
+				cost_of_comparisons(columns->values[i] * log2(Max(columns->values[i], 2)));
+	return cost;
+}
+
 /* Sets the costs beyond the input's: until the first row, and for returning all. */
 static void
 compute_cost(const CostInput *input, Cost *startup, Cost *run)
@@ -599,7 +619,7 @@ compute_cost(const CostInput *input, Cost *startup, Cost *run)
 				kept * (LIMIT_ROW_NS + width * LIMIT_BYTE_NS);
 		}
 	}
-	compare = comparison_cost(input, rows, kept);
+	compare = comparison_cost(input, rows, kept) + numbering_cost(columns, rows);
 	if (bytes > memory)
 	{
 		double		pages = ceil((in_place ? file_bytes : bytes) / BLCKSZ);
@@ -622,6 +642,11 @@ compute_cost(const CostInput *input, Cost *startup, Cost *run)
 	}
 	else if (!in_place)
 		in_ns += IN_ORDER_NS * input->all_order * input->all_order;
+	if (columns->slow)
+	{
+		dearer /= SLOW_FACTOR;
+		compare /= SLOW_FACTOR;
+	}
 	*startup = cost_of_ns((START_NS + in_ns) * dearer) + compare + disk;
 	*run = cost_of_ns(out_ns * dearer);
 }
@@ -689,7 +714,10 @@ sort_path_set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortCol
 	}
 	if (columns->abbreviated)
 	{
-		input.undivided = last == 0 && !abbreviations_divide(root, subpath, columns, 0);
+		input.undivided = last == 0 &&
+			!sort_path_abbreviations_divide(root, key_expression(subpath, columns, 0),
+											linitial_oid(columns->sortops),
+											linitial_oid(columns->collations));
 		if (input.limit >= 0 && !input.by_group && input.groups > 0 &&
 			input.groups < LIMIT_GROUPS_MIN && subpath->rows > LIMIT_GROUPS_MIN * LIMIT_GROUP_ROWS)
 			input.undivided = true;

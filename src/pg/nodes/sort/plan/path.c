@@ -83,12 +83,37 @@ find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, Equivalence
 }
 
 /*
- * Finds the columns of a path that pathkeys sort by, and how many leading keys can be mapped.
- * Returns false if a column is missing, if not even the first key can be mapped, or if the path's
- * target cannot be a custom scan's.
+ * Notes that the next key, an expression that can be sorted as a kind, is mapped if it can be, and
+ * returns whether the keys behind it may be mapped, too.
  */
 static bool
-find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
+map_key(PlannerInfo *root, const Path *path, Node *expression, Oid sortop, Oid collation,
+		ColumnKind kind, bool numbering, HpSortColumns *columns)
+{
+	bool		numbered = numbering &&
+	(kind == COLUMN_KIND_NONE || kind == COLUMN_KIND_ABBREVIATED) &&
+	sort_path_numbers_key(root, path, columns, expression, sortop, collation,
+						  kind != COLUMN_KIND_NONE);
+
+	if (kind == COLUMN_KIND_NONE && !numbered)
+		return false;
+	columns->slow |= columns->nmapped == 0 && kind == COLUMN_KIND_NONE;
+	columns->range *= numbered ? columns->values[columns->nmapped] : key_range(kind);
+	columns->numbered |= (uint32) numbered << columns->nmapped++;
+	columns->exact = numbered || key_is_exact(kind);
+	columns->abbreviated = !numbered && kind == COLUMN_KIND_ABBREVIATED;
+	return columns->exact && columns->nmapped < KEY_COLUMNS_MAX_MAPPED;
+}
+
+/*
+ * Finds the columns of a path that pathkeys sort by, and how many leading keys can be mapped.
+ * numbering: all rows are wanted, so that values may be numbered.  Returns false if a column is
+ * missing, if not even the first key can be mapped, or if the path's target cannot be a custom
+ * scan's.
+ */
+static bool
+find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering,
+			 HpSortColumns *columns)
 {
 	PathTarget *target = path->pathtarget;
 	bool		mapping = true;
@@ -107,39 +132,33 @@ find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		EquivalenceMember *member;
 		int			attno = find_column(target, ec, path->parent->relids, &member);
 		Oid			sortop;
-		ColumnKind	kind;
 
 		if (attno == 0)
 			return false;
 		sortop = compat_pathkey_sortop(pathkey, member->em_datatype);
 		if (!OidIsValid(sortop))
 			return false;
-		kind = mapping ? key_kind(exprType((Node *) list_nth(target->exprs, attno - 1)),
-								  pathkey->pk_opfamily, member->em_datatype,
-								  ec->ec_collation) : COLUMN_KIND_NONE;
-		if (lc == list_head(pathkeys))
-		{
-			if (kind == COLUMN_KIND_NONE)
-				return false;
-			first = kind;
-		}
-		if (kind == COLUMN_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
-			mapping = false;
 		if (mapping)
 		{
-			columns->nmapped++;
-			columns->range *= key_range(kind);
-			mapping = columns->exact = key_is_exact(kind);
-			columns->abbreviated = kind == COLUMN_KIND_ABBREVIATED;
+			Node	   *expression = (Node *) list_nth(target->exprs, attno - 1);
+			ColumnKind	kind = key_kind(exprType(expression), pathkey->pk_opfamily,
+										member->em_datatype, ec->ec_collation);
+
+			if (lc == list_head(pathkeys))
+				first = kind;
+			mapping = map_key(root, path, expression, sortop, ec->ec_collation, kind, numbering,
+							  columns);
+			if (columns->nmapped == 0)
+				return false;
 		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
 		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
 		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
 	}
-	columns->first_narrow = !column_kind_is_wide(first);
+	columns->first_narrow = first != COLUMN_KIND_NONE && !column_kind_is_wide(first);
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
-		key_has_value(first);
+		first != COLUMN_KIND_NONE && key_has_value(first);
 	return true;
 }
 
@@ -148,7 +167,8 @@ static List *
 make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns,
 			 const HpSortBound *bound)
 {
-	List	   *numbers = list_make2_int(columns->nmapped, columns->key_only);
+	List	   *numbers = list_make3_int(columns->nmapped, (int) columns->numbered,
+										 columns->key_only);
 
 	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent,
 														  subpath->pathtarget->exprs));
@@ -312,7 +332,7 @@ sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 {
 	HpSortColumns columns;
 
-	if (!find_columns(subpath, pathkeys, &columns))
+	if (!find_columns(root, subpath, pathkeys, bound == NULL || bound->exprs == NIL, &columns))
 		return NULL;
 	if (bound && bound->kind != 0 && !sort_path_fit_group_bound(root, subpath, &columns, bound))
 		return NULL;

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
@@ -65,8 +66,22 @@ sort_path_abbreviates(const PathKey *pathkey)
 							ec->ec_collation);
 }
 
+/* Returns true if values of what a path key sorts by can be numbered. */
+static inline bool
+sort_path_may_number(const PathKey *pathkey)
+{
+	const EquivalenceClass *ec = pathkey->pk_eclass;
+	Oid			type;
+
+	if (ec->ec_members == NIL)
+		return false;
+	type = linitial_node(EquivalenceMember, ec->ec_members)->em_datatype;
+	return IsPolymorphicType(type) ||
+		key_may_be_numbered(type, pathkey->pk_opfamily, type, ec->ec_collation);
+}
+
 /*
- * Returns false if the first of the path keys cannot be mapped: a cheap test that excludes most
+ * Returns false if the first of the path keys cannot be mapped: a cheap test that excludes many
  * queries.  pathkeys must not be NIL.
  */
 static inline bool
@@ -74,9 +89,6 @@ sort_path_may_map(const List *pathkeys)
 {
 	const PathKey *pathkey = linitial_node(PathKey, pathkeys);
 
-	/* Most queries that sort by a key that cannot be mapped sort by a text. */
-	if (pathkey->pk_opfamily == TEXT_BTREE_FAM_OID)
-		return sort_path_abbreviates(pathkey);
 	switch (pathkey->pk_opfamily)
 	{
 		case INTEGER_BTREE_FAM_OID:
@@ -89,8 +101,11 @@ sort_path_may_map(const List *pathkeys)
 		case TIME_FAMILY:
 		case ENUM_FAMILY:
 			return true;
+		case TEXT_BTREE_FAM_OID:
+			/* Where there are no abbreviations, values may be numbered. */
+			return true;
 		default:
-			return sort_path_abbreviates(pathkey);
+			return sort_path_abbreviates(pathkey) || sort_path_may_number(pathkey);
 	}
 }
 
@@ -127,6 +142,7 @@ typedef enum HpSortPlanList
 typedef enum HpSortPlanInt
 {
 	HPSORT_PLAN_NMAPPED,		/* leading keys that are mapped */
+	HPSORT_PLAN_NUMBERED,		/* bit i: values of key i are numbered */
 	HPSORT_PLAN_KEY_ONLY,		/* whether the only column is the only key */
 	HPSORT_PLAN_COPIED,			/* rows must not stay where they are */
 	HPSORT_PLAN_GROUP_KIND,		/* GroupBoundKind; if there is one, also ... */

@@ -60,15 +60,17 @@ external_sort_create(MemoryContext parent, RowStore *store, const SortContext *c
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	ExternalSort *sort = palloc0_object(ExternalSort);
+	Size		numbers = store->keys->numbered ? store->keys->numbers.limit : 0;
+	Size		limit = store->limit - Min(numbers, store->limit / 2);
 
 	PrepareTempTablespaces();
 	sort->memory = memory;
 	sort->store = store;
 	sort->context = context;
 	sort->tapes = LogicalTapeSetCreate(false, NULL, -1);
-	sort->buffer = Max(Min(store->limit / BUFFER_PARTS, BUFFER_MAX), BLCKSZ);
+	sort->buffer = Max(Min(limit / BUFFER_PARTS, BUFFER_MAX), BLCKSZ);
 	sort->buffer -= sort->buffer % BLCKSZ;
-	sort->order = (int) Max(Min(BUFFERS_OF(store->limit) / sort->buffer, ORDER_MAX), ORDER_MIN);
+	sort->order = (int) Max(Min(BUFFERS_OF(limit) / sort->buffer, ORDER_MAX), ORDER_MIN);
 	sort->room = 8;
 	sort->segments = palloc_array(RowSegment, sort->room);
 	if (store->elsewhere)
@@ -179,6 +181,7 @@ external_sort_flush(ExternalSort *sort)
 	row_segment_put_store(&sort->segments[sort->n - 1], store);
 	row_store_clear(store);
 	merge_levels(sort);
+	key_columns_number(store->keys);
 	MemoryContextSwitchTo(old);
 }
 
@@ -215,6 +218,7 @@ external_sort_finish(ExternalSort *sort, bool to_tape)
 
 	external_sort_flush(sort);
 	row_store_reset(sort->store);
+	key_columns_rank(sort->store->keys);
 	old = MemoryContextSwitchTo(sort->memory);
 	end_segment(sort);
 	while (sort->n > sort->order)

@@ -4,7 +4,9 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -38,6 +40,21 @@ key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation)
 		COLUMN_KIND_ABBREVIATED : COLUMN_KIND_NONE;
 }
 
+bool
+key_may_be_numbered(Oid type, Oid opfamily, Oid opcintype, Oid collation)
+{
+	Oid			base = getBaseType(type);
+	TypeCacheEntry *entry = lookup_type_cache(base, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
+
+	if (!OidIsValid(entry->hash_proc) || entry->typbyval || type_is_rowtype(base) ||
+		entry->eq_opr != get_opfamily_member(opfamily, opcintype, opcintype,
+											 BTEqualStrategyNumber))
+		return false;
+	if (OidIsValid(collation))
+		return get_collation_isdeterministic(collation);
+	return !type_is_collatable(base);
+}
+
 /* What is flipped in the integers of a kind; nothing in what is an image already. */
 static uint64
 kind_flip(ColumnKind kind)
@@ -45,8 +62,6 @@ kind_flip(ColumnKind kind)
 	switch (kind)
 	{
 		case COLUMN_KIND_ENUM:
-		case COLUMN_KIND_FLOAT4:
-		case COLUMN_KIND_FLOAT8:
 		case COLUMN_KIND_ABBREVIATED:
 			return 0;
 		default:
@@ -69,6 +84,43 @@ init_mapping(KeyColumn *key, Oid type, Oid opfamily, Oid opcintype, bool alone)
 		enum_labels_init(&key->labels, getBaseType(type), CurrentMemoryContext);
 }
 
+/* Values that are numbered need no abbreviations, which may not exist for their type. */
+static void
+init_numbers(KeyColumns *keys, KeyColumn *key, Oid type)
+{
+	Oid			opfamily;
+	Oid			opcintype;
+	bool		descending;
+
+	/* The hash function may have gone since the plan was made. */
+	if (compat_ordering_op(key->sortop, &opfamily, &opcintype, &descending) &&
+		key_may_be_numbered(type, opfamily, opcintype, key->collation))
+		key_numbers_init(&key->numbers, getBaseType(type), key->sortop, key->collation,
+						 &keys->numbers);
+}
+
+/*
+ * Sets which keys have images, and which are left to core, by which are numbered.  A key that the
+ * plan has numbered and that is not numbered is the last one that is mapped.
+ */
+static void
+set_mapped(KeyColumns *keys)
+{
+	int			i = 0;
+	int			k;
+
+	while (i < keys->nplanned &&
+		   (key_is_exact(keys->keys[i].kind) || key_is_numbered(&keys->keys[i])))
+		i++;
+	keys->numbered = false;
+	for (k = 0; k < i; k++)
+		keys->numbered |= key_is_numbered(&keys->keys[k]);
+	keys->nexact = i;
+	keys->nmapped = Min(i + 1, keys->nplanned);
+	keys->nrest = keys->nkeys - keys->nexact;
+	keys->rest = keys->nrest > 0 ? &keys->comparisons[keys->nexact] : NULL;
+}
+
 /* Core's comparison by a key. */
 static void
 init_comparison(SortSupport ssup, const KeyColumn *key)
@@ -82,14 +134,15 @@ init_comparison(SortSupport ssup, const KeyColumn *key)
 
 KeyColumns *
 key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
-				 List *nulls_first, int nmapped, bool alone)
+				 List *nulls_first, int nmapped, uint32 numbered, bool alone)
 {
-	KeyColumns *keys = (KeyColumns *) palloc0(sizeof(KeyColumns));
+	KeyColumns *keys = palloc0_object(KeyColumns);
 	int			i;
 
 	keys->nkeys = list_length(attnos);
-	keys->nmapped = keys->nexact = nmapped;
-	keys->keys = (KeyColumn *) palloc0(keys->nkeys * sizeof(KeyColumn));
+	keys->nplanned = nmapped;
+	keys->keys = palloc0_array(KeyColumn, keys->nkeys);
+	keys->comparisons = palloc0_array(SortSupportData, keys->nkeys);
 	for (i = 0; i < keys->nkeys; i++)
 	{
 		KeyColumn  *key = &keys->keys[i];
@@ -106,28 +159,92 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 		{
 			init_mapping(key, TupleDescAttr(input, key->attno - 1)->atttypid, opfamily, opcintype,
 						 alone);
-			if (!key_is_exact(key->kind))
-				keys->nexact = i;
+			if (numbered & (1 << i))
+				init_numbers(keys, key, TupleDescAttr(input, key->attno - 1)->atttypid);
 		}
 	}
-	Assert(keys->nexact >= nmapped - 1);
-	keys->nrest = keys->nkeys - keys->nexact;
-	if (keys->nrest > 0)
-		keys->rest = (SortSupport) palloc0(keys->nrest * sizeof(SortSupportData));
-	for (i = 0; i < keys->nrest; i++)
-		init_comparison(&keys->rest[i], &keys->keys[keys->nexact + i]);
+	set_mapped(keys);
+	for (i = keys->nexact; i < keys->nkeys; i++)
+		init_comparison(&keys->comparisons[i], &keys->keys[i]);
 	return keys;
 }
 
 bool
-key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate)
+key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool number)
 {
-	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
+	KeyColumn  *last;
+	int			i;
 
-	if (last->kind != COLUMN_KIND_ABBREVIATED)
+	key_columns_stop(keys);
+	keys->numbers.limit = (Size) work_mem * 1024 / KEY_NUMBERS_PART;
+	keys->numbers.full = false;
+	for (i = 0; i < keys->nplanned; i++)
+	{
+		KeyColumn  *key = &keys->keys[i];
+
+		abbreviation_stop(&key->abbreviation);
+		if (number && key->numbers.dictionary)
+			key_numbers_start(&key->numbers, memory);
+	}
+	set_mapped(keys);
+	last = &keys->keys[keys->nmapped - 1];
+	if (last->kind != COLUMN_KIND_ABBREVIATED || key_is_numbered(last))
 		return false;
-	abbreviation_stop(&last->abbreviation);
 	if (abbreviate)
 		abbreviation_start(&last->abbreviation, last->sortop, last->collation, memory);
 	return abbreviation_is_made(&last->abbreviation);
+}
+
+void
+key_columns_stop(KeyColumns *keys)
+{
+	int			i;
+
+	for (i = 0; i < keys->nplanned; i++)
+		if (keys->keys[i].numbers.dictionary)
+			key_numbers_stop(&keys->keys[i].numbers);
+}
+
+int
+key_columns_refused(const KeyColumns *keys, uint64 rows)
+{
+	int			i;
+
+	for (i = 0; i < keys->nmapped; i++)
+		if (key_is_numbered(&keys->keys[i]) &&
+			key_numbers_are_refused(&keys->keys[i].numbers, rows, keys->expected_rows))
+			return i;
+	return -1;
+}
+
+void
+key_columns_give_up(KeyColumns *keys, int k)
+{
+	int			i;
+
+	for (i = k; i < keys->nplanned; i++)
+		if (keys->keys[i].numbers.dictionary)
+			key_numbers_stop(&keys->keys[i].numbers);
+	set_mapped(keys);
+	keys->numbers.full = false;
+	keys->given_up++;
+}
+
+void
+key_columns_rank(KeyColumns *keys)
+{
+	int			i;
+
+	for (i = 0; i < keys->nmapped; i++)
+		if (key_is_numbered(&keys->keys[i]))
+			key_numbers_rank(&keys->keys[i].numbers);
+}
+
+void
+key_columns_number(KeyColumns *keys)
+{
+	int			i;
+
+	for (i = 0; i < keys->nmapped; i++)
+		key_numbers_number(&keys->keys[i].numbers);
 }

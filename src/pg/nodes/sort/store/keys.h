@@ -11,6 +11,9 @@
  * kinds are not exact, and only never in the wrong order: the span of an interval, if
  * 64 bits do not hold it, and the abbreviations that a type's sort support makes
  * (abbreviation.h).  Values whose images are equal but not exact are compared by core.
+ *
+ * Values that repeat may be numbered instead of abbreviated (key_numbers.h).  Their images are
+ * exact as well, and they are in order as soon as the numbers have become ranks.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_KEYS_H
 #define HPSORT_PG_NODES_SORT_STORE_KEYS_H
@@ -24,6 +27,7 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/sort/store/abbreviation.h"
+#include "pg/nodes/sort/store/key_numbers.h"
 #include "pg/values/values.h"
 #include "sort/float_image.h"
 
@@ -40,7 +44,8 @@ typedef struct KeyColumn
 	uint64		flip;			/* bits to flip in an integer as a batch holds it, or in the image
 								 * of a kind that is no integer's */
 	EnumLabels	labels;			/* of COLUMN_KIND_ENUM */
-	Abbreviation abbreviation;	/* of COLUMN_KIND_ABBREVIATED */
+	Abbreviation abbreviation;	/* of COLUMN_KIND_ABBREVIATED, unless ... */
+	KeyNumbers	numbers;		/* ... its values are numbered */
 } KeyColumn;
 
 /*
@@ -48,10 +53,20 @@ typedef struct KeyColumn
  * one whose images are not exact.  Rows of equal images are compared by the rest,
  * with core's comparison functions: by the key whose images are not exact, if there
  * is one, and by all keys after it.
+ *
+ * nplanned keys have images as long as those that the plan has numbered are numbered.  What
+ * follows nplanned changes during a sort when the numbering of a key is given up: it is then the
+ * last one that is mapped.
  */
 typedef struct KeyColumns
 {
 	int			nkeys;
+	int			nplanned;
+	double		expected_rows;	/* of a sort */
+	SortSupport comparisons;	/* of all keys that may be left to core, by key */
+	bool		numbered;		/* at least one key is */
+	KeyNumbersMemory numbers;
+	int			given_up;		/* times that numbering has been, in this sort */
 	int			nmapped;
 	int			nexact;			/* nmapped, or one less */
 	int			nrest;			/* nkeys - nexact: keys left to core */
@@ -112,17 +127,77 @@ key_range(ColumnKind kind)
 }
 
 /*
+ * Whether values of a type that are sorted by an operator of a family for an input type can be
+ * numbered: they are hashed by what the family takes to be equal.
+ */
+extern bool key_may_be_numbered(Oid type, Oid opfamily, Oid opcintype, Oid collation);
+
+/*
  * Makes the keys from the lists of a plan, for columns of these types, in the
- * current memory context.  alone: the only column is the only key.
+ * current memory context.  alone: the only column is the only key.  numbered: bit i is set if
+ * values of key i are to be numbered.
  */
 extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops,
-									List *collations, List *nulls_first, int nmapped, bool alone);
+									List *collations, List *nulls_first, int nmapped,
+									uint32 numbered, bool alone);
 
 /*
  * Starts the keys of a sort, before its first row.  memory is the sort's.  abbreviate: whether
- * abbreviations are worth making.  Returns whether any are made.
+ * abbreviations are worth making.  number: whether values are numbered where the plan says so.
+ * Returns whether any abbreviations are made.
  */
-extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate);
+extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate,
+							  bool number);
+
+/* Ends a sort: frees the memory of the keys. */
+extern void key_columns_stop(KeyColumns *keys);
+
+/*
+ * Returns the first key whose numbering has to be given up after this number of rows, because
+ * a value had no room or few values repeat; -1 if there is none.
+ */
+extern int	key_columns_refused(const KeyColumns *keys, uint64 rows);
+
+/* Whether a value of a numbered key had no room. */
+static inline bool
+key_columns_are_full(const KeyColumns *keys)
+{
+	return keys->numbers.full;
+}
+
+/* Gives up numbering key k and the keys after it, which are no longer mapped. */
+extern void key_columns_give_up(KeyColumns *keys, int k);
+
+/* Bytes that numbers take. */
+static inline Size
+key_columns_memory(const KeyColumns *keys)
+{
+	return keys->numbers.bytes;
+}
+
+/* Images of keys that are numbered are ranks from now on, or numbers again. */
+extern void key_columns_rank(KeyColumns *keys);
+extern void key_columns_number(KeyColumns *keys);
+
+/* Returns whether images of a key are numbers of its values, or ranks of these. */
+static inline bool
+key_is_numbered(const KeyColumn *key)
+{
+	return key->numbers.made;
+}
+
+/* The number of a rank among the images, and the rank of a number. */
+static inline uint64
+key_number_of_rank(const KeyColumn *key, uint64 image)
+{
+	return key->numbers.numbers[image ^ key->flip];
+}
+
+static inline uint64
+key_rank_of_number(const KeyColumn *key, uint64 number)
+{
+	return key->numbers.ranks[number] ^ key->flip;
+}
 
 /*
  * Returns whether rows whose mapped keys are equal are known to be equal by the keys left to core,
@@ -151,19 +226,16 @@ interval_span(const Interval *value)
 }
 
 /*
- * The images of a float's bits.  A key that is alone has different images for different bits.
- * Where rows are compared by further keys, 0 and -0 have to be equal, and so have all NaNs.
+ * The image of a float, as a batch holds it.  A key that is alone has different images for
+ * different bits.  Where rows are compared by further keys, 0 and -0 have to be equal, and so have
+ * all NaNs.
  */
 static inline uint64
-key_float4_image(const KeyColumn *key, uint32 bits)
+key_float_image(const KeyColumn *key, int64 value)
 {
-	return float4_image(key->alone ? bits : float4_equals(bits)) ^ key->flip;
-}
-
-static inline uint64
-key_float8_image(const KeyColumn *key, uint64 bits)
-{
-	return float8_image(key->alone ? bits : float8_equals(bits)) ^ key->flip;
+	if (key->kind == COLUMN_KIND_FLOAT4)
+		return (uint32) (key->alone ? (int32) value : float4_key_equals((int32) value)) ^ key->flip;
+	return (uint64) (key->alone ? value : float8_key_equals(value)) ^ key->flip;
 }
 
 /* The image of a value that is not NULL. */
@@ -179,12 +251,13 @@ key_image(KeyColumn *key, Datum value)
 		case COLUMN_KIND_ENUM:
 			return enum_label_image(&key->labels, DatumGetObjectId(value)) ^ key->flip;
 		case COLUMN_KIND_FLOAT4:
-			return key_float4_image(key, (uint32) column_value(COLUMN_KIND_FLOAT4, value));
 		case COLUMN_KIND_FLOAT8:
-			return key_float8_image(key, (uint64) column_value(COLUMN_KIND_FLOAT8, value));
+			return key_float_image(key, column_value(key->kind, value));
 		case COLUMN_KIND_INTERVAL:
 			return (uint64) interval_span(DatumGetIntervalP(value)) ^ key->flip;
 		case COLUMN_KIND_ABBREVIATED:
+			if (key->numbers.made)
+				return key_numbers_image(&key->numbers, value) ^ key->flip;
 			return abbreviation_image(&key->abbreviation, value) ^ key->flip;
 		default:
 			return (uint32) (column_value(key->kind, value) -
@@ -218,10 +291,8 @@ key_value(const KeyColumn *key, uint64 image)
 			return Int32GetDatum((int32) image);
 		case COLUMN_KIND_INT8:
 			return Int64GetDatum((int64) image);
-		case COLUMN_KIND_FLOAT4:
-			return column_datum(COLUMN_KIND_FLOAT4, (int64) float4_image_bits((uint32) image));
 		case COLUMN_KIND_FLOAT8:
-			return column_datum(COLUMN_KIND_FLOAT8, (int64) float8_image_bits(image));
+			return column_datum(COLUMN_KIND_FLOAT8, (int64) image);
 		default:
 			return column_datum(key->kind, (int32) image + column_kind_bias(key->kind));
 	}

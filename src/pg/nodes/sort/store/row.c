@@ -28,6 +28,26 @@ row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey
 	key->images[0] = isnull ? 0 : key_image(first, value);
 }
 
+void
+row_key_to_numbers(const KeyColumns *keys, RowKey *key)
+{
+	int			k;
+
+	for (k = 0; k < keys->nmapped; k++)
+		if (key_is_numbered(&keys->keys[k]) && !(key->nulls & (1 << k)))
+			key->images[k] = key_number_of_rank(&keys->keys[k], key->images[k]);
+}
+
+void
+row_key_to_ranks(const KeyColumns *keys, RowKey *key)
+{
+	int			k;
+
+	for (k = 0; k < keys->nmapped; k++)
+		if (key_is_numbered(&keys->keys[k]) && !(key->nulls & (1 << k)))
+			key->images[k] = key_rank_of_number(&keys->keys[k], key->images[k]);
+}
+
 int
 row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a, MinimalTuple b)
 {

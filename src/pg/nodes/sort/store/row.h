@@ -48,6 +48,10 @@ row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
  */
 extern void row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey *key);
 
+/* Makes the ranks of keys that are numbered numbers, which stay what they are, and back. */
+extern void row_key_to_numbers(const KeyColumns *keys, RowKey *key);
+extern void row_key_to_ranks(const KeyColumns *keys, RowKey *key);
+
 /* The order of two rows by their mapped keys: < 0, 0 or > 0. */
 static inline int
 row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)

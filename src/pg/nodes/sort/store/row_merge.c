@@ -139,6 +139,8 @@ advance(const RowMerge *merge, int64 number)
 		return CODE_AT_END;
 	}
 	head->nvalues = 0;
+	if (merge->store->keys->numbered && merge->store->elsewhere)
+		row_key_to_ranks(merge->store->keys, &head->row.key);
 	if (unlikely(head->row.key.nulls & 1))
 		return merge->store->keys->keys[0].nulls_first ? 0 : CODE_AT_END;
 	return head->row.key.images[0];

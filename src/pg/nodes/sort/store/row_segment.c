@@ -166,7 +166,15 @@ row_segment_put(RowSegment *segment, const RowStore *store, const SegmentRow *ro
 	}
 	else
 	{
-		encode_row(segment, store, row);
+		if (store->keys->numbered)
+		{
+			SegmentRow	numbered = *row;
+
+			row_key_to_numbers(store->keys, &numbered.key);
+			encode_row(segment, store, &numbered);
+		}
+		else
+			encode_row(segment, store, row);
 		segment->at += segment->row_bytes;
 		if (segment->at + segment->row_bytes > BUFFER_BYTES)
 			put_buffer(segment);
@@ -229,29 +237,34 @@ bool
 row_segment_precedes(const RowSegment *segment, const RowStore *store)
 {
 	RowKey		first = key_of_store(store, 0);
-	int			result = row_key_compare(store->keys, &segment->last, &first);
+	RowKey		last = segment->last;
+	int			result;
 
+	if (segment->given_up != store->keys->given_up)
+		return false;
+	row_key_to_ranks(store->keys, &last);
+	result = row_key_compare(store->keys, &last, &first);
 	return result < 0 || (result == 0 && store->keys->nrest == 0);
 }
 
 /*
- * Returns the only key of a store's rows, if all of them are tuples and core compares what the
- * key's image leaves open; else NULL.  It is worth noticing where a value of this key repeats: that
- * saves core's comparisons.
+ * Returns the only key of a store's rows, if all of them are tuples and the key is numbered, or
+ * core compares what its image leaves open; else NULL.  It is worth noticing where a value of this
+ * key repeats: that saves looking up numbers, or core's comparisons.
  */
-static const SortSupportData *
+static const KeyColumn *
 key_that_repeats(const RowStore *store)
 {
 	const KeyColumns *keys = store->keys;
 
-	return store->tuples && !store->elsewhere && keys->nmapped == 1 && keys->nrest == 1 &&
-		keys->rest[0].ssup_attno == keys->keys[0].attno ? &keys->rest[0] : NULL;
+	return store->tuples && !store->elsewhere && keys->nkeys == 1 &&
+		(keys->nrest == 1 || key_is_numbered(&keys->keys[0])) ? &keys->keys[0] : NULL;
 }
 
 void
 row_segment_put_store(RowSegment *segment, const RowStore *store)
 {
-	const SortSupportData *key = key_that_repeats(store);
+	const KeyColumn *key = key_that_repeats(store);
 	SegmentRow	row = {.tuple = NULL};
 	Datum		last = 0;
 	bool		last_isnull = true;
@@ -262,9 +275,9 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 		row_of_store(store, i, &row);
 		if (key)
 		{
-			Form_pg_attribute att = TupleDescAttr(store->tupdesc, key->ssup_attno - 1);
+			Form_pg_attribute att = TupleDescAttr(store->tupdesc, key->attno - 1);
 			bool		isnull;
-			Datum		value = row_tuple_value(row.tuple, store->tupdesc, key->ssup_attno,
+			Datum		value = row_tuple_value(row.tuple, store->tupdesc, key->attno,
 												&isnull);
 
 			row.repeats = !isnull && !last_isnull &&
@@ -275,6 +288,8 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 		row_segment_put(segment, store, &row);
 	}
 	segment->last = key_of_store(store, store->rows - 1);
+	row_key_to_numbers(store->keys, &segment->last);
+	segment->given_up = store->keys->given_up;
 }
 
 void
@@ -320,7 +335,8 @@ row_segment_get(RowSegment *segment, const RowStore *store, SegmentRow *row, Row
 		row->tuple->t_len = len;
 		get_bytes(segment, (char *) row->tuple + MINIMAL_TUPLE_DATA_OFFSET,
 				  len - MINIMAL_TUPLE_DATA_OFFSET);
-		row_tuple_key(store->keys, store->slot, row->tuple, &row->key);
+		if (!row->repeats)
+			row_tuple_key(store->keys, store->slot, row->tuple, &row->key);
 	}
 	else
 	{

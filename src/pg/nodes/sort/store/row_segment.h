@@ -20,7 +20,8 @@ typedef struct RowSegment
 	uint64		rows;			/* that are left to be read */
 	uint64		bytes;			/* of the segment when it was written */
 	int			level;			/* 0: rows of the store; else one more than what was merged */
-	RowKey		last;			/* of the store that was appended last */
+	RowKey		last;			/* of the store that was appended last; numbers, not ranks, ... */
+	int			given_up;		/* ... unless numbering has been given up since */
 
 	/* Rows without tuples, some at a time. */
 	Size		row_bytes;		/* of each; 0: rows are tuples */
@@ -61,8 +62,9 @@ extern bool row_segment_precedes(const RowSegment *segment, const RowStore *stor
 extern void row_segment_end(RowSegment *segment, Size buffer);
 
 /*
- * Reads the next row with its keys; false at the end.  Its tuple is in the buffer.  The first call
- * must be in the memory context of the segment.
+ * Reads the next row with its keys; false at the end.  Its tuple is in the buffer.  Keys of a row
+ * without a tuple that are numbered are numbers, not ranks.  The first call must be in the memory
+ * context of the segment.
  */
 extern bool row_segment_get(RowSegment *segment, const RowStore *store, SegmentRow *row,
 							RowBuffer *buffer);

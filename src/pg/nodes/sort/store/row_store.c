@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
@@ -22,6 +23,9 @@
  * time than asking.
  */
 #define FIRST_ABORT_CHECK_BYTES 1024
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 4096
 
 /* Rows whose images are looked at to see whether they differ. */
 #define DIVIDE_SAMPLE 64
@@ -62,29 +66,39 @@ forget_bound(RowStore *store)
 	store->bound.rows = store->bound.kept = 0;
 }
 
+/* Sets when an operator class is first asked whether abbreviations, which are made, are of use. */
+static void
+start_abbreviations(RowStore *store)
+{
+	KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
+	Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
+
+	store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ?
+		FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
+
+	/* Further keys are compared anyhow. */
+	if (store->keys->nrest == 1 && !att->attbyval)
+		abbreviation_watch(&last->abbreviation, att->attlen);
+}
+
 void
-row_store_start_keys(RowStore *store)
+row_store_start_keys(RowStore *store, bool number)
 {
 	/*
 	 * As core: of the first rows only, abbreviations are not worth making, unless it saves
 	 * copying rows.
 	 */
-	bool		abbreviate = store->bound.rows == 0 || store->elsewhere;
+	bool		all = store->bound.rows == 0;
+	int			k;
 
 	Assert(store->rows == 0);
 	store->abort_check = PG_UINT64_MAX;
-	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory), abbreviate))
-	{
-		KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
-		Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
-
-		store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ?
-			FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
-
-		/* Further keys are compared anyhow. */
-		if (store->keys->nrest == 1 && !att->attbyval)
-			abbreviation_watch(&last->abbreviation, att->attlen);
-	}
+	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory),
+						  all || store->elsewhere, all && number))
+		start_abbreviations(store);
+	for (k = 0; k < store->keys->nmapped; k++)
+		if (key_is_numbered(&store->keys->keys[k]))
+			store->abort_check = Min(store->abort_check, KEY_NUMBERS_TRIED);
 }
 
 RowStore *
@@ -101,7 +115,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->narrow = tuples && key_columns_are_narrow(keys);
 	store->limit = limit;
 	store->bound.rows = bound;
-	row_store_start_keys(store);
+	row_store_start_keys(store, true);
 	if (tuples)
 	{
 		MemoryContext old = MemoryContextSwitchTo(parent);
@@ -480,7 +494,7 @@ row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
 		return false;
 	while (store->abort_check <= rows)
 		store->abort_check *= 2;
-	return abbreviation_is_refused(abbreviation, rows) &&
+	return abbreviation_is_made(abbreviation) && abbreviation_is_refused(abbreviation, rows) &&
 		!(abbreviation->from_core && images_divide(images, n));
 }
 
@@ -506,6 +520,87 @@ check_abort(RowStore *store, RowKey *key)
 	key->images[last] = column->flip;
 }
 
+/* Starts to abbreviate the last mapped key, where numbering it has been given up. */
+static void
+abbreviate(RowStore *store)
+{
+	bool		asked = store->abort_check != PG_UINT64_MAX;
+	KeyColumns *keys = store->keys;
+	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
+
+	store->abort_check = PG_UINT64_MAX;
+	if (last->kind != COLUMN_KIND_ABBREVIATED || abbreviation_is_made(&last->abbreviation))
+		return;
+	abbreviation_start(&last->abbreviation, last->sortop, last->collation,
+					   MemoryContextGetParent(store->memory));
+	if (!abbreviation_is_made(&last->abbreviation))
+		return;
+	start_abbreviations(store);
+	if (!asked)
+		store->abort_check = PG_UINT64_MAX;
+}
+
+/* Makes the images of key k again, from the tuples. */
+static void
+make_images(RowStore *store, int k)
+{
+	KeyColumn  *key = &store->keys->keys[k];
+	KeyRange	range = EMPTY_KEY_RANGE;
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		MinimalTuple tuple = row_store_tuple(store, store->arrays.refs[i]);
+		bool		isnull;
+		Datum		value = row_tuple_value(tuple, store->tupdesc, key->attno, &isnull);
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		range.nulls |= isnull;
+		if (isnull)
+			continue;
+		store->arrays.images[k][i] = key_image(key, value);
+		key_range_put(&range, store->arrays.images[k][i]);
+	}
+	store->ranges[k] = range;
+}
+
+/*
+ * Gives up numbering key k, and the keys after it: makes other images of the key, of the rows that
+ * there are and of later ones.
+ */
+static void
+give_up_numbers(RowStore *store, int k)
+{
+	Size		width = row_store_ref_bytes(store->keys);
+
+	Assert(store->tuples && !store->elsewhere && !store->narrow);
+	key_columns_give_up(store->keys, k);
+	width = Max(row_store_ref_bytes(store->keys), width) - width;
+	store->used += store->arrays.room * width;
+	abbreviate(store);
+	make_images(store, k);
+}
+
+/*
+ * Looks whether numbers or abbreviations are of no use.  key is that of the row in slot, which is
+ * being put.
+ */
+static pg_noinline void
+check_images(RowStore *store, TupleTableSlot *slot, RowKey *key)
+{
+	KeyColumns *keys = store->keys;
+	int			refused = key_columns_refused(keys, store->rows);
+
+	if (refused >= 0)
+	{
+		give_up_numbers(store, refused);
+		row_slot_key(keys, slot, key);
+	}
+	else if ((key->nulls & (1 << (keys->nmapped - 1))) == 0)
+		check_abort(store, key);
+}
+
 bool
 row_store_put(RowStore *store, TupleTableSlot *slot)
 {
@@ -529,9 +624,8 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 	else
 	{
 		row_slot_key(store->keys, slot, &key);
-		if (unlikely(store->rows >= store->abort_check) &&
-			(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
-			check_abort(store, &key);
+		if (unlikely(store->rows >= store->abort_check || key_columns_are_full(store->keys)))
+			check_images(store, slot, &key);
 		isnull = (key.nulls & 1) != 0;
 		if (store->bound.has_cutoff && after_cutoff(store, &key, slot))
 			return true;

@@ -195,8 +195,11 @@ extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
  */
 extern bool row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n);
 
-/* Starts the keys of an empty store again, after another store of the same keys has used them. */
-extern void row_store_start_keys(RowStore *store);
+/*
+ * Starts the keys of an empty store again, after another store of the same keys has used them.
+ * number: whether values are numbered where the plan says so.
+ */
+extern void row_store_start_keys(RowStore *store, bool number);
 
 /*
  * Takes a row of a store without tuples by its key, unless it is beyond the cutoff; false if there

@@ -681,6 +681,42 @@ row_store_expect_equal(const RowStore *store, double times, const SortContext *c
 	return equal + Min((double) alone, 2 * (double) pairs * (times - 1));
 }
 
+/* Replaces numbers by ranks in the images of key k. */
+static void
+rank_images(RowStore *store, int k)
+{
+	const KeyColumn *key = &store->keys->keys[k];
+	uint64	   *images = store->arrays.images[k];
+	bool		nulls = store->ranges[k].nulls;
+	KeyRange	range = EMPTY_KEY_RANGE;
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (nulls && row_store_is_null(store, i, k))
+			continue;
+		images[i] = key_rank_of_number(key, images[i] ^ key->flip);
+		key_range_put(&range, images[i]);
+	}
+	range.nulls = nulls;
+	store->ranges[k] = range;
+}
+
+/* Makes numbers ranks, of the store's rows and in its keys. */
+static void
+rank_numbers(RowStore *store)
+{
+	KeyColumns *keys = store->keys;
+	int			k;
+
+	key_columns_rank(keys);
+	for (k = 0; k < keys->nmapped; k++)
+		if (key_is_numbered(&keys->keys[k]) && store->n > 0)
+			rank_images(store, k);
+}
+
 void
 row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 {
@@ -688,6 +724,7 @@ row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 
 	Assert(store->elsewhere || store->narrow || !store->tuples);
 	memset(&store->stats, 0, sizeof(store->stats));
+	rank_numbers(store);
 	store->nulls_before = store->narrow && store->keys->keys[0].nulls_first ? store->nnull : 0;
 	rows_plan(context, store->n, 0, PG_UINT32_MAX, false, &store->stats.plan);
 	if (store->narrow && nrest > 0)
@@ -697,7 +734,7 @@ row_store_sort_with_keys(RowStore *store, bool all, const SortContext *context)
 					  context);
 	else if (store->n > 0)
 		sort_wide(store, nrest, true, context);
-	store->peak = Max(store->peak, store->used);
+	store->peak = Max(store->peak, store->used + key_columns_memory(store->keys));
 }
 
 void
@@ -706,6 +743,7 @@ row_store_sort(RowStore *store, const SortContext *context)
 	bool		nulls_apart = store->narrow || !store->tuples;
 
 	memset(&store->stats, 0, sizeof(store->stats));
+	rank_numbers(store);
 	if (nulls_apart)
 	{
 		uint64		lo = store->n > 0 ? store->ranges[0].lo : 0;
@@ -729,5 +767,5 @@ row_store_sort(RowStore *store, const SortContext *context)
 		store->stats.range++;
 		store->stats.distinct++;
 	}
-	store->peak = Max(store->peak, store->used);
+	store->peak = Max(store->peak, store->used + key_columns_memory(store->keys));
 }

@@ -8,6 +8,7 @@
  *	bound.h                 the first rows of all
  *	external_sort.h         rows beyond work_mem
  *	group_bound.h           the first rows of each group
+ *	key_numbers.h           numbers of values that repeat, and their ranks
  *	keys.h                  sort keys: which types are mapped, and how
  *	row.h                   a row and its mapped keys
  *	row_store.h             rows in memory, their keys beside them
@@ -23,6 +24,7 @@
 #include "pg/nodes/sort/store/bound.h"
 #include "pg/nodes/sort/store/external_sort.h"
 #include "pg/nodes/sort/store/group_bound.h"
+#include "pg/nodes/sort/store/key_numbers.h"
 #include "pg/nodes/sort/store/keys.h"
 #include "pg/nodes/sort/store/row.h"
 #include "pg/nodes/sort/store/row_store.h"

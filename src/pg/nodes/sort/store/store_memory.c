@@ -62,10 +62,19 @@ row_store_key_ranges(const RowStore *store, KeyCode *code)
 	}
 }
 
+/* Bytes that the store and the numbers of its keys take. */
+static Size
+used_memory(const RowStore *store)
+{
+	return store->used + key_columns_memory(store->keys);
+}
+
 static Size
 spare_memory(const RowStore *store)
 {
-	return store->limit > store->used ? store->limit - store->used : 0;
+	Size		used = used_memory(store);
+
+	return store->limit > used ? store->limit - used : 0;
 }
 
 /* Bytes that the tuples of the rows so far have on average. */
@@ -115,7 +124,7 @@ store_memory_grow_keys(RowStore *store)
 		(store->expected < room || (arrays->room >= EXPECTED_FROM &&
 									expected * width <= store->limit / EXPECTED_PART)))
 		room = Max(expected, arrays->room + FIRST_ROOM);
-	if (arrays->room > 0 || store->used + room * width > store->limit)
+	if (arrays->room > 0 || used_memory(store) + room * width > store->limit)
 	{
 		room = Min(room, store->n + rows_ahead(store));
 		if (room < arrays->room + FIRST_ROOM)
@@ -144,7 +153,7 @@ store_memory_grow_null_refs(RowStore *store)
 	RowArrays  *arrays = &store->arrays;
 	Size		room = arrays->null_room == 0 ? FIRST_ROOM : arrays->null_room * 2;
 
-	if (store->used + (room - arrays->null_room) * sizeof(uint32) > store->limit)
+	if (used_memory(store) + (room - arrays->null_room) * sizeof(uint32) > store->limit)
 		return false;
 	store->used += (room - arrays->null_room) * sizeof(uint32);
 	arrays->null_refs = grow_array(store, arrays->null_refs, arrays->null_room, room,

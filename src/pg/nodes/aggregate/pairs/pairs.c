@@ -1,13 +1,14 @@
 /*
- * pairs_add.c
- *		PairSorter: a bag of (group, value) pairs, and adding to it (see pairs.h).
+ * pairs.c
+ *		PairSorter: a bag of (group, value) pairs (see pairs.h).
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/pairs/pairs_state.h"
+#include "pg/nodes/aggregate/pairs/pair_state.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
 
 /* --- the sorter */
 
@@ -19,6 +20,18 @@ new_sorter(PairSorter *pairs)
 	long_sorter_init(sorter, pairs->context,
 					 pairs->count_bits == NOT_COUNTED ? pairs->coding.bits : 64, pairs->limit);
 	return sorter;
+}
+
+static PairRows *
+new_rows(const PairSorter *pairs)
+{
+	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
+	const GroupCode *groups = pairs->coding.groups;
+	PairRows   *rows = pair_rows_make(groups->columns, groups->code.ncolumns, pairs->type,
+									  pairs->limit);
+
+	MemoryContextSwitchTo(old);
+	return rows;
 }
 
 /* Makes an empty sorter whose coding has no values yet. */
@@ -42,12 +55,10 @@ allocate_pairs(const SortContext *context, const GroupCode *groups, ColumnKind k
 static void
 start_pairs(PairSorter *pairs, bool counted)
 {
-	const GroupCode *groups = pairs->coding.groups;
-
 	pair_coding_set_bits(&pairs->coding);
 	if (pairs->coding.bits > 64)
 	{
-		pairs->rows = pair_rows_make(groups->columns, groups->code.ncolumns, pairs->limit);
+		pairs->rows = new_rows(pairs);
 		return;
 	}
 	if (counted)
@@ -86,6 +97,14 @@ pairs_values(const PairSorter *pairs)
 	return pairs->coding.values;
 }
 
+/* Returns what rows have in place of a value as batches hold it. */
+static Datum
+value_of_rows(const PairSorter *pairs, int64 value)
+{
+	return pairs->type ? dictionary_value(pairs->type->dictionary, (uint32) value) :
+		Int64GetDatum(value);
+}
+
 /* Adds all runs of a source, whose codes are of a coding, to the rows. */
 static void
 take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
@@ -104,7 +123,8 @@ take_to_rows(PairSorter *pairs, const PairCoding *coding, RunSource *source)
 
 			group_code_values(coding->groups, pair_group(coding, codes[i]), &group);
 			pair_rows_add(pairs->rows, &group, is_marker ? (int) place : PAIR_MARKERS,
-						  is_marker ? 0 : (int64) (place - pair_value_offset(coding)),
+						  is_marker ? (Datum) 0 :
+						  value_of_rows(pairs, (int64) (place - pair_value_offset(coding))),
 						  (int64) counts[i]);
 		}
 	group_values_free(&group);
@@ -191,25 +211,15 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 	pair_recode_end(&recoding);
 }
 
-/* Called when the coding has changed from old, which is still that of what is in memory. */
+/* Makes rows of the pairs, which are of a coding. */
 static void
-change_coding(PairSorter *pairs, const PairCoding *old)
+make_rows(PairSorter *pairs, const PairCoding *old)
 {
 	LongSorter *sorter = pairs->sorter;
 	RunSource	source = {0};
 
-	pair_coding_set_bits(&pairs->coding);
-	if (pairs->rows != NULL)
-		return;
-	/* Segments are coded anew when they are merged. */
-	if (pairs->coding.bits <= 64)
-	{
-		recode_memory(pairs, old);
-		return;
-	}
 	write_much(pairs, old);
-	pairs->rows = pair_rows_make(pairs->coding.groups->columns, pairs->coding.groups->code.ncolumns,
-								 pairs->limit);
+	pairs->rows = new_rows(pairs);
 	pairs->sorter = NULL;
 	if (long_sorter_count(sorter) > 0)
 	{
@@ -225,6 +235,54 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 	}
 	long_sorter_reset(sorter);
 	pfree(sorter);
+}
+
+/* Called when the coding has changed from old, which is still that of what is in memory. */
+static void
+change_coding(PairSorter *pairs, const PairCoding *old)
+{
+	pair_coding_set_bits(&pairs->coding);
+	if (pairs->rows != NULL)
+		return;
+	/* Segments are coded anew when they are merged. */
+	if (pairs->coding.bits <= 64)
+		recode_memory(pairs, old);
+	else
+		make_rows(pairs, old);
+}
+
+void
+pairs_keep_values(PairSorter *pairs, const PairType *type)
+{
+	PairRows   *before = pairs->rows;
+	uint64		values[BLOCK_RUNS];
+	uint64		counts[BLOCK_RUNS];
+	int64		markers[PAIR_MARKERS];
+	const GroupValues *group;
+	size_t		n;
+	size_t		i;
+
+	if (pairs->type)
+		return;
+	pairs->type = type;
+	if (before == NULL)
+	{
+		make_rows(pairs, &pairs->coding);
+		return;
+	}
+	pairs->rows = new_rows(pairs);
+	pair_rows_finish(before);
+	while ((group = pair_rows_next_group(before, markers)) != NULL)
+	{
+		for (i = 0; i < PAIR_MARKERS; i++)
+			if (markers[i] > 0)
+				pair_rows_add(pairs->rows, group, (int) i, (Datum) 0, markers[i]);
+		while ((n = pair_rows_runs(before, values, counts, BLOCK_RUNS)) > 0)
+			for (i = 0; i < n; i++)
+				pair_rows_add(pairs->rows, group, PAIR_MARKERS,
+							  value_of_rows(pairs, (int64) values[i]), (int64) counts[i]);
+	}
+	pair_rows_free(before);
 }
 
 void
@@ -329,8 +387,10 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
-		int64		value = batch ? column_batch_value(batch, row) : 0;
+		Datum		value = (Datum) 0;
 
+		if (batch)
+			value = value_of_rows(pairs, column_batch_value(batch, row));
 		group_of_row(groups, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
 	}
@@ -374,7 +434,8 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 
 	if (nrows == 0)
 		return;
-	if (pairs->coding.groups->code.ncolumns > 0 || column_kind_is_wide(pairs->kind))
+	if (!pairs->type &&
+		(pairs->coding.groups->code.ncolumns > 0 || column_kind_is_wide(pairs->kind)))
 	{
 		range = range_of_rows(batch, rows, nrows);
 		cover(pairs, &range, 0);
@@ -537,7 +598,9 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const i
 	}
 	for (i = 0; i < n; i++)
 	{
-		pair_rows_add(pairs->rows, group, marker, values ? values[i] - bias : 0, counts[i]);
+		Datum		value = values ? value_of_rows(pairs, values[i] - bias) : (Datum) 0;
+
+		pair_rows_add(pairs->rows, group, marker, value, counts[i]);
 		pairs->count += (uint64) counts[i];
 	}
 }

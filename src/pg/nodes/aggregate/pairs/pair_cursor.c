@@ -1,11 +1,14 @@
 /*
- * pairs_read.c
- *		PairCursor: the pairs of a PairSorter, read group by group (see pairs.h).
+ * pair_cursor.c
+ *		PairCursor: reads the pairs of a PairSorter, group by group (see pairs.h).
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/pairs/pairs_state.h"
+#include "pg/nodes/aggregate/pairs/pair_state.h"
+#include "pg/nodes/aggregate/pairs/pairs.h"
 
 /*
  * The most runs that are read ahead to count the rows of a group.  Beyond these the rest of the
@@ -62,6 +65,8 @@ fill_block(PairCursor *cursor)
 	if (cursor->at < cursor->n)
 		return true;
 	cursor->at = cursor->n = 0;
+	if (cursor->source.rows)
+		pair_rows_forget(cursor->source.rows);
 	if (cursor->more)
 		read_more(cursor);
 	return cursor->n > 0;
@@ -91,18 +96,16 @@ count_behind(PairCursor *cursor)
 	size_t		n;
 	size_t		i;
 
+	if (source.rows)
+		return pair_rows_count(source.rows);
 	if (source.merge)
 		source.merge = segment_merge_copy(source.merge);
-	if (source.rows)
-		pair_rows_mark(source.rows);
 	do
 	{
 		n = run_source_next(&source, &codes, &counts);
 		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
 			count += (int64) counts[i];
 	} while (n > 0 && i == n);
-	if (source.rows)
-		pair_rows_restore(source.rows);
 	if (source.merge)
 		segment_merge_free(source.merge);
 	return count;

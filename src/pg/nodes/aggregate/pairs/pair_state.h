@@ -1,15 +1,19 @@
 /*
- * pairs_state.h
- *		What pairs_add.c and pairs_read.c share; no other file includes it.
+ * pair_state.h
+ *		PairSorter: what pairs.c, which fills it, and pair_cursor.c, which reads it, share.  No
+ *		other file includes it.
  */
-#ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_STATE_H
-#define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_STATE_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H
+#define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_file.h"
-#include "pg/nodes/aggregate/pairs/pairs.h"
+#include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/run_source.h"
+#include "pg/sort_context.h"
+#include "sort/sorter/long_sorter.h"
 
 struct PairSorter
 {
@@ -21,7 +25,8 @@ struct PairSorter
 	LongSorter *sorter;			/* pairs in memory, coded; NULL: they are rows */
 	int			count_bits;		/* of the sorter's keys (run_source.h); the coding does not change
 								 * where they are counted */
-	PairRows   *rows;			/* where pairs need more than 64 bits; else NULL */
+	PairRows   *rows;			/* where pairs need more than 64 bits, or have type; else NULL */
+	const PairType *type;		/* of the values of rows; NULL: they are as batches hold them */
 	uint64		count;			/* values and markers added */
 	SorterStats flushed;		/* of the first pairs that were written to the file */
 
@@ -39,10 +44,8 @@ struct PairSorter
 	};
 };
 
-/*
- * Writes what is in a sorter, of a coding, to the file of the pairs, and leaves the sorter empty,
- * to be filled again.
- */
-extern void pairs_write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding);
+/* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
+extern void pairs_write_segment(struct PairSorter *pairs, LongSorter *sorter,
+								const PairCoding *coding);
 
-#endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_STATE_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_STATE_H */

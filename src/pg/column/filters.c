@@ -1,0 +1,102 @@
+/*
+ * filters.c
+ *		The filters of a scan (see filters.h).
+ */
+#include "postgres.h"
+
+#include "optimizer/clauses.h"
+
+#include "pg/column/filters.h"
+#include "pg/compat.h"
+
+/*
+ * Splits a filter into conditions, which become those of a number in RowCondition, and what core
+ * evaluates.  Returns that; NULL if it is nothing.
+ */
+static ExprState *
+split_filter(RowFilters *filters, ExprState *state, int number)
+{
+	List	   *others;
+	List	   *conditions = filter_conditions_split(state, filters->econtext, &others);
+	ListCell   *lc;
+
+	if (conditions == NIL)
+		return state;
+	filters->conditions =
+		repalloc(filters->conditions,
+				 (filters->nconditions + list_length(conditions)) * sizeof(RowCondition));
+	foreach(lc, conditions)
+	{
+		RowCondition *condition = &filters->conditions[filters->nconditions++];
+
+		condition->condition = (const FilterCondition *) lfirst(lc);
+		condition->filter = number;
+	}
+
+	/* A SubPlan is its plan's parent's once, so that such a filter stays whole. */
+	if (contain_subplans((Node *) others))
+		return state;
+	return ExecInitQual(others, state->parent);
+}
+
+void
+row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *slot, bool split)
+{
+	int			nqual;
+	int			f;
+
+	*filters = (RowFilters)
+	{
+		.qual = scan->qual,
+			.econtext = scan->econtext,
+			.slot = slot,
+			.n = scan->nfilters,
+			.states = palloc_array(ExprState *, Max(scan->nfilters, 1)),
+			.conditions = palloc_object(RowCondition)
+	};
+	if (split && scan->qual)
+		filters->qual = split_filter(filters, scan->qual, 0);
+	filters->by_row = filters->qual != NULL;
+	nqual = filters->nconditions;
+	for (f = 0; f < scan->nfilters; f++)
+	{
+		filters->states[f] = split ? split_filter(filters, scan->filters[f], f + 1) :
+			scan->filters[f];
+		filters->by_row = filters->by_row || filters->states[f];
+	}
+	if (filters->nconditions > nqual)
+		filters->refusals = palloc_array(uint8, scan->nfilters * MaxHeapTuplesPerPage);
+}
+
+void
+row_filters_append(const RowFilters *filters, int i, ColumnBatch *batches)
+{
+	int			f;
+
+	for (f = 0; f < filters->n; f++)
+	{
+		bool		refused = filters->refusals && filters->refusals[f * MaxHeapTuplesPerPage + i];
+
+		if (!refused && filters->states[f])
+			refused = !ExecQual(filters->states[f], filters->econtext);
+		column_batch_put(&batches[f], 0, refused);
+	}
+}
+
+void
+row_filters_append_page(const RowFilters *filters, int n, ColumnBatch *batches)
+{
+	int			f;
+	int			i;
+
+	for (f = 0; f < filters->n; f++)
+	{
+		const uint8 *refused = filters->refusals + f * MaxHeapTuplesPerPage;
+		uint8	   *nulls = column_batch_space(&batches[f], n).nulls;
+		int			nrefused = 0;
+
+		for (i = 0; i < n; i++)
+			nrefused += nulls[i] = refused[i];
+		column_batch_add(&batches[f], n, nrefused);
+	}
+}

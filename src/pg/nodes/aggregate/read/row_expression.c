@@ -1,0 +1,90 @@
+/*
+ * row_expression.c
+ *		Expressions of columns, evaluated row by row (see row_expression.h).
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/read/row_expression.h"
+
+/* In place of a column of the table, the column of the slot. */
+static Node *
+replace_column(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		const RowExpression *row = (const RowExpression *) context;
+		Var		   *column = copyObject((Var *) node);
+		int			i = 0;
+
+		while (row->inputs[i].column->varattno != column->varattno)
+			i++;
+		column->varno = INNER_VAR;
+		column->varattno = i + 1;
+		return (Node *) column;
+	}
+	return expression_tree_mutator(node, replace_column, context);
+}
+
+void
+row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int ninputs,
+					const RowInput *inputs)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(ninputs);
+	int			i;
+
+	row->ninputs = ninputs;
+	row->inputs = inputs;
+	for (i = 0; i < ninputs; i++)
+	{
+		const Var  *column = inputs[i].column;
+
+		TupleDescInitEntry(desc, i + 1, NULL, column->vartype, column->vartypmod, 0);
+		TupleDescInitEntryCollation(desc, i + 1, column->varcollid);
+	}
+	TupleDescFinalize(desc);
+	row->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	ExecStoreAllNullTuple(row->slot);
+	row->econtext = CreateExprContext(parent->state);
+	row->econtext->ecxt_innertuple = row->slot;
+	row->state = ExecInitExpr((Expr *) replace_column((Node *) expression, row), parent);
+	row->typlen = get_typlen(exprType((Node *) expression));
+}
+
+void
+row_expression_begin(RowExpression *row)
+{
+	ResetExprContext(row->econtext);
+}
+
+Datum
+row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, bool *isnull)
+{
+	Datum	   *values = row->slot->tts_values;
+	bool	   *nulls = row->slot->tts_isnull;
+	MemoryContext old;
+	Datum		value;
+	int			c;
+
+	ResetExprContext(row->econtext);
+	old = MemoryContextSwitchTo(row->econtext->ecxt_per_tuple_memory);
+	for (c = 0; c < row->ninputs; c++)
+	{
+		const RowInput *input = &row->inputs[c];
+		const ColumnBatch *batch = &batches[input->batch];
+
+		nulls[c] = batch->nnulls > 0 && batch->nulls[i];
+		values[c] = nulls[c] ? (Datum) 0 :
+			column_domain_datum(&input->domain, column_batch_value(batch, i) +
+								column_kind_bias(input->domain.kind));
+	}
+	MemoryContextSwitchTo(old);
+	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
+	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);
+}

@@ -1,0 +1,51 @@
+/*
+ * row_expression.h
+ *		RowExpression: an expression of columns, evaluated by core for a row of batches.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_READ_ROW_EXPRESSION_H
+#define HPSORT_PG_NODES_AGGREGATE_READ_ROW_EXPRESSION_H
+
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/execnodes.h"
+
+#include "pg/values/values.h"
+
+/* A column of an expression. */
+typedef struct RowInput
+{
+	const Var  *column;
+	int			batch;			/* index of its batch */
+	ColumnDomain domain;		/* of what the batch holds */
+} RowInput;
+
+typedef struct RowExpression
+{
+	ExprState  *state;
+	ExprContext *econtext;		/* whose memory by tuple a value is in */
+	TupleTableSlot *slot;		/* of the columns' values, of no other */
+	int16		typlen;			/* of the expression's type */
+	int			ninputs;
+	const RowInput *inputs;
+} RowExpression;
+
+/*
+ * Prepares the evaluation, in the current memory context, for a node.  inputs are the columns of
+ * the expression (expression_columns), and must outlive it.  Checks the user's right to call the
+ * expression's functions.
+ */
+extern void row_expression_make(RowExpression *row, PlanState *parent, Expr *expression,
+								int ninputs, const RowInput *inputs);
+
+/* Frees the values of an execution before. */
+extern void row_expression_begin(RowExpression *row);
+
+/*
+ * Returns the expression's value in a row, valid until the next call.  Raises the errors of the
+ * expression.
+ */
+extern Datum row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i,
+								  bool *isnull);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_READ_ROW_EXPRESSION_H */

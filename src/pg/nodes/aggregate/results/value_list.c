@@ -1,0 +1,135 @@
+/*
+ * value_list.c
+ *		array_agg and string_agg of values that no integer holds (see value_list.h).
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "pg/nodes/aggregate/results/value_list.h"
+
+/* Runs that there is room for at first. */
+#define FIRST_RUNS 64
+
+void
+value_list_begin(ValueList *list, int64 nulls)
+{
+	list->nulls = list->answer.distinct ? Min(nulls, 1) : nulls;
+	list->total = 0;
+	list->n = 0;
+	list->room = 0;
+	list->values = list->counts = NULL;
+}
+
+static int64 *
+enlarge(int64 *array, size_t room)
+{
+	if (array == NULL)
+		return palloc_array(int64, room);
+	return repalloc_huge(array, room * sizeof(int64));
+}
+
+void
+value_list_take(ValueList *list, const ColumnDomain *domain, const int64 *values,
+				const int64 *counts, size_t nruns)
+{
+	size_t		i;
+
+	if (list->n + nruns > list->room)
+	{
+		list->room = Max(Max(2 * list->room, list->n + nruns), FIRST_RUNS);
+		list->values = enlarge(list->values, list->room);
+		list->counts = enlarge(list->counts, list->room);
+	}
+	for (i = 0; i < nruns; i++)
+	{
+		int64		count = list->answer.distinct ? 1 : counts[i];
+
+		list->values[list->n] = column_domain_keep(domain, values[i]);
+		list->counts[list->n++] = count;
+		list->total += count;
+	}
+}
+
+/* Returns which run comes at a place in the order of the call. */
+static size_t
+run_at(const ValueList *list, size_t place)
+{
+	return list->answer.descending ? list->n - 1 - place : place;
+}
+
+Datum
+value_list_array(const ValueList *list, const ColumnDomain *domain, Oid type, bool *isnull)
+{
+	int64		items = list->total + list->nulls;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			dimension = (int) items;
+	int			lower_bound = 1;
+	int64		k;
+	int64		at;
+	size_t		i;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	*isnull = items == 0;
+	if (*isnull)
+		return (Datum) 0;
+	if (items > (int64) MaxArraySize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array size exceeds the maximum allowed (%d)", (int) MaxArraySize)));
+	elements = palloc_extended(items * sizeof(Datum), MCXT_ALLOC_HUGE);
+	nulls = palloc_extended(items * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	at = list->answer.nulls_first ? list->nulls : 0;
+	for (i = 0; i < list->n; i++)
+	{
+		size_t		run = run_at(list, i);
+		Datum		value = column_domain_datum(domain, list->values[run]);
+
+		for (k = 0; k < list->counts[run]; k++)
+			elements[at++] = value;
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (k = 0; k < list->nulls; k++)
+		nulls[list->answer.nulls_first ? k : at + k] = true;
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	return PointerGetDatum(construct_md_array(elements, nulls, 1, &dimension, &lower_bound, type,
+											  typlen, typbyval, typalign));
+}
+
+Datum
+value_list_string(const ValueList *list, const ColumnDomain *domain, Datum delimiter,
+				  bool delimiter_null, bool *isnull)
+{
+	const struct varlena *between = delimiter_null ? NULL : PG_DETOAST_DATUM_PACKED(delimiter);
+	StringInfoData string;
+	size_t		i;
+	int64		k;
+
+	*isnull = list->total == 0;
+	if (*isnull)
+		return (Datum) 0;
+	initStringInfo(&string);
+	for (i = 0; i < list->n; i++)
+	{
+		size_t		run = run_at(list, i);
+		struct varlena *value =
+		PG_DETOAST_DATUM_PACKED(column_domain_datum(domain, list->values[run]));
+
+		for (k = 0; k < list->counts[run]; k++)
+		{
+			if (between && (i > 0 || k > 0))
+				appendBinaryStringInfo(&string, VARDATA_ANY(between), VARSIZE_ANY_EXHDR(between));
+			appendBinaryStringInfo(&string, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	/* A text and a bytea are both a header and bytes. */
+	return PointerGetDatum(cstring_to_text_with_len(string.data, string.len));
+}

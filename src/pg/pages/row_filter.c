@@ -1,0 +1,193 @@
+/*
+ * row_filter.c
+ *		Conditions of columns for the rows of a page (see row_filter.h).
+ *
+ * A condition is evaluated for all rows at once: values are read into an array, and compared there,
+ * without branches that depend on them.
+ */
+#include "postgres.h"
+
+#include "pg/pages/row_filter.h"
+
+/* Ranges that are compared one after the other; in more, values are looked up. */
+#define FEW_RANGES 4
+
+/* --- the values of a condition's column */
+
+/* A loop for each kind over a page's rows. */
+#define READ_ROWS(type, value) \
+	do { \
+		for (i = 0; i < n; i++) \
+		{ \
+			type		stored = *(const type *) (data[i] + offset); \
+			\
+			values[i] = (value); \
+		} \
+	} while (0)
+
+/* Reads what a condition compares of n rows, whose values lie at data[i] + offset. */
+static void
+read_values(ColumnKind kind, const char *const *data, int offset, int n, int64 *values)
+{
+	int			i;
+
+	switch (kind)
+	{
+		case COLUMN_KIND_BOOL:
+		case COLUMN_KIND_CHAR:
+			READ_ROWS(uint8, stored);
+			break;
+		case COLUMN_KIND_INT2:
+			READ_ROWS(int16, stored);
+			break;
+		case COLUMN_KIND_INT4:
+			READ_ROWS(int32, stored);
+			break;
+		case COLUMN_KIND_OID:
+		case COLUMN_KIND_ENUM:
+			READ_ROWS(uint32, stored);
+			break;
+		case COLUMN_KIND_INT8:
+			READ_ROWS(int64, stored);
+			break;
+		case COLUMN_KIND_FLOAT4:
+			READ_ROWS(float4, filter_condition_float(stored));
+			break;
+		case COLUMN_KIND_FLOAT8:
+			READ_ROWS(float8, filter_condition_float(stored));
+			break;
+		default:
+			pg_unreachable();
+	}
+}
+
+/* --- whether they are in its set */
+
+/* Whether a value is in one of the ranges. */
+static bool
+is_in_ranges(const FilterCondition *condition, int64 value)
+{
+	size_t		from = 0;
+	size_t		to = condition->nranges;
+
+	/* The first range that does not end before it. */
+	while (from < to)
+	{
+		size_t		middle = (from + to) / 2;
+
+		if (condition->ranges[middle].hi < value)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < condition->nranges && condition->ranges[from].lo <= value;
+}
+
+/* Sets passed[i] to whether value i of n is in the condition's set. */
+static void
+test_values(const FilterCondition *condition, const int64 *values, int n, uint8 *passed)
+{
+	size_t		r;
+	int			i;
+
+	if (condition->nranges > FEW_RANGES)
+	{
+		for (i = 0; i < n; i++)
+			passed[i] = is_in_ranges(condition, values[i]);
+		return;
+	}
+	memset(passed, 0, n);
+	for (r = 0; r < condition->nranges; r++)
+	{
+		uint64		lo = (uint64) condition->ranges[r].lo;
+		uint64		span = (uint64) condition->ranges[r].hi - lo;
+
+		for (i = 0; i < n; i++)
+			passed[i] |= (uint64) values[i] - lo <= span;
+	}
+}
+
+/* Sets passed[i] to whether a text condition accepts value i of n; of NULLs to false. */
+static void
+test_texts(const RowColumn *column, const char *const *data, int offset, int n, uint8 *passed)
+{
+	const TextCondition *condition = column->condition->texts;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		passed[i] = data[i] != column->null && text_condition_test(condition, data[i] + offset);
+}
+
+/* Sets passed[i] to whether row i passes the condition of a column, which has been found. */
+static void
+test_rows(const RowLayout *layout, const NotedRows *rows, int c, uint8 *passed)
+{
+	const RowColumn *column = &layout->columns[c];
+	const FilterCondition *condition = column->condition;
+	bool		walked = rows_are_walked(layout, rows, c);
+	const char *const *data = walked ? column->places : rows->data;
+	int			offset = walked ? 0 : column->offset;
+	int64		values[MaxHeapTuplesPerPage];
+	int			i;
+
+	if (condition->texts)
+		test_texts(column, data, offset, rows->n, passed);
+	else if (column->kind == COLUMN_KIND_NONE)
+		memset(passed, condition->nranges > 0, rows->n);
+	else
+	{
+		read_values(column->kind, data, offset, rows->n, values);
+		test_values(condition, values, rows->n, passed);
+	}
+	if (!walked || condition->texts)
+		return;
+	for (i = 0; i < rows->n; i++)
+		if (data[i] == column->null)
+			passed[i] = condition->nulls;
+}
+
+/* --- filters */
+
+void
+row_filter_keep(RowLayout *layout, NotedRows *rows)
+{
+	uint8		passed[MaxHeapTuplesPerPage];
+	uint16		kept[MaxHeapTuplesPerPage];
+	int			c;
+
+	for (c = 0; c < layout->ncolumns && rows->n > 0; c++)
+	{
+		int			n = 0;
+		int			i;
+
+		if (layout->columns[c].condition == NULL || layout->columns[c].filter != 0)
+			continue;
+		rows_locate(layout, rows, c + 1);
+		test_rows(layout, rows, c, passed);
+		for (i = 0; i < rows->n; i++)
+		{
+			kept[n] = i;
+			n += passed[i];
+		}
+		rows_keep(layout, rows, kept, n);
+	}
+}
+
+void
+row_filter_mark(RowLayout *layout, NotedRows *rows, int filter, uint8 *refused)
+{
+	uint8		passed[MaxHeapTuplesPerPage];
+	int			c;
+	int			i;
+
+	memset(refused, 0, rows->n);
+	for (c = 0; c < layout->ncolumns; c++)
+	{
+		if (layout->columns[c].condition == NULL || layout->columns[c].filter != filter)
+			continue;
+		rows_locate(layout, rows, c + 1);
+		test_rows(layout, rows, c, passed);
+		for (i = 0; i < rows->n; i++)
+			refused[i] |= 1 ^ passed[i];
+	}
+}

@@ -1,0 +1,24 @@
+/*
+ * row_filter.h
+ *		Conditions of columns (filter_conditions.h), evaluated where the rows of a page lie.
+ *
+ * A row is looked at up to the column of the first condition that refuses it, columns in their
+ * order, and no further.
+ */
+#ifndef HPSORT_PG_PAGES_ROW_FILTER_H
+#define HPSORT_PG_PAGES_ROW_FILTER_H
+
+#include "postgres.h"
+
+#include "pg/pages/row.h"
+
+/* Keeps the rows noted of a page that pass all conditions of the layout's qual. */
+extern void row_filter_keep(RowLayout *layout, NotedRows *rows);
+
+/*
+ * Sets refused[i] to whether row i of a page, as noted, does not pass the conditions of a filter,
+ * by its number in RowCondition.
+ */
+extern void row_filter_mark(RowLayout *layout, NotedRows *rows, int filter, uint8 *refused);
+
+#endif							/* HPSORT_PG_PAGES_ROW_FILTER_H */

@@ -1,0 +1,222 @@
+/*
+ * dictionary_order.c
+ *		The values of a dictionary in order (see dictionary_order.h).
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "pg/compat.h"
+#include "pg/values/dictionary_order.h"
+#include "sort/kernels/kernels.h"
+
+/* Comparisons after which the memory is given back that they have left behind. */
+#define COMPARISONS_PER_RESET 1024
+
+/* Runs up to which they are inserted one by one. */
+#define FEW_RUNS 16
+
+/* A value to be sorted. */
+typedef struct SortItem
+{
+	Datum		key;			/* the value, or its abbreviation */
+	uint32		number;
+} SortItem;
+
+typedef struct ValueSort
+{
+	const Dictionary *dictionary;
+	SortSupportData compare;	/* perhaps of abbreviations */
+	MemoryContext scratch;		/* what comparisons leave behind */
+	uint32		comparisons;
+} ValueSort;
+
+bool
+dictionary_order_exists(Oid type, int32 typmod, Oid collation)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
+	Oid			function;
+
+	/* Without a length, trailing blanks are kept, and are no difference. */
+	if (!OidIsValid(entry->lt_opr) || (type == BPCHAROID && typmod < 0))
+		return false;
+	function = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
+								 BTEQUALIMAGE_PROC);
+	return OidIsValid(function) &&
+		DatumGetBool(OidFunctionCall1Coll(function, collation,
+										  ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+static void
+prepare_compare(SortSupport compare, Oid type, Oid collation, bool abbreviate)
+{
+	memset(compare, 0, sizeof(*compare));
+	compare->ssup_cxt = CurrentMemoryContext;
+	compare->ssup_collation = collation;
+	compare->abbreviate = abbreviate;
+	PrepareSortSupportFromOrderingOp(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr, compare);
+}
+
+/* A qsort_arg_comparator of SortItems.  Values of a dictionary are all different. */
+static int
+compare_items(const void *a, const void *b, void *arg)
+{
+	const SortItem *left = (const SortItem *) a;
+	const SortItem *right = (const SortItem *) b;
+	ValueSort  *sort = (ValueSort *) arg;
+	int			result = ApplySortComparator(left->key, false, right->key, false, &sort->compare);
+
+	if (result == 0 && sort->compare.abbrev_converter)
+		result = ApplySortAbbrevFullComparator(dictionary_value(sort->dictionary, left->number),
+											   false,
+											   dictionary_value(sort->dictionary, right->number),
+											   false, &sort->compare);
+	if (++sort->comparisons % COMPARISONS_PER_RESET == 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(sort->scratch);
+	}
+	return result;
+}
+
+/* Sorts the values; the items' array is the caller's to free. */
+static SortItem *
+sort_values(const Dictionary *dictionary, Oid type, Oid collation)
+{
+	size_t		n = dictionary_size(dictionary);
+	SortItem   *items = palloc_extended(Max(n, 1) * sizeof(SortItem), MCXT_ALLOC_HUGE);
+	MemoryContext old = CurrentMemoryContext;
+	MemoryContext memory = AllocSetContextCreate(old, "hpsort dictionary sort",
+												 ALLOCSET_DEFAULT_SIZES);
+	ValueSort	sort = {.dictionary = dictionary};
+	size_t		i;
+
+	MemoryContextSwitchTo(memory);
+	prepare_compare(&sort.compare, type, collation, true);
+	sort.scratch = AllocSetContextCreate(memory, "hpsort dictionary comparisons",
+										 ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(sort.scratch);
+	for (i = 0; i < n; i++)
+	{
+		items[i].number = (uint32) i;
+		items[i].key = dictionary_value(dictionary, (uint32) i);
+		if (sort.compare.abbrev_converter)
+			items[i].key = sort.compare.abbrev_converter(items[i].key, &sort.compare);
+		if (i % COMPARISONS_PER_RESET == 0)
+			MemoryContextReset(sort.scratch);
+	}
+	qsort_arg(items, n, sizeof(SortItem), compare_items, &sort);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(memory);
+	return items;
+}
+
+DictionaryOrder *
+dictionary_order_make(const Dictionary *dictionary, Oid type, Oid collation)
+{
+	DictionaryOrder *order = palloc0_object(DictionaryOrder);
+	size_t		n = dictionary_size(dictionary);
+	SortItem   *items = sort_values(dictionary, type, collation);
+	size_t		i;
+
+	order->dictionary = dictionary;
+	order->n = n;
+	order->ranks = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	order->numbers = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+	{
+		order->numbers[i] = items[i].number;
+		order->ranks[items[i].number] = (uint32) i;
+	}
+	pfree(items);
+	dictionary_order_compare(&order->compare, type, collation);
+	return order;
+}
+
+void
+dictionary_order_compare(SortSupport compare, Oid type, Oid collation)
+{
+	prepare_compare(compare, type, collation, false);
+}
+
+size_t
+dictionary_order_find(const DictionaryOrder *order, Datum value, bool *found)
+{
+	SortSupportData compare = order->compare;
+	size_t		lo = 0;
+	size_t		hi = order->n;
+
+	*found = false;
+	while (lo < hi)
+	{
+		size_t		middle = lo + (hi - lo) / 2;
+		int			result = ApplySortComparator(dictionary_order_value(order, (uint32) middle),
+												 false, value, false, &compare);
+
+		if (result < 0)
+			lo = middle + 1;
+		else
+			hi = middle;
+		*found |= result == 0;
+	}
+	return lo;
+}
+
+/* Sorts a few runs by insertion. */
+static void
+insert_runs(int64 *values, int64 *counts, size_t n)
+{
+	size_t		i;
+
+	for (i = 1; i < n; i++)
+	{
+		int64		value = values[i];
+		int64		count = counts[i];
+		size_t		at = i;
+
+		for (; at > 0 && values[at - 1] > value; at--)
+		{
+			values[at] = values[at - 1];
+			counts[at] = counts[at - 1];
+		}
+		values[at] = value;
+		counts[at] = count;
+	}
+}
+
+void
+dictionary_order_runs(const DictionaryOrder *order, int64 *values, int64 *counts, size_t n)
+{
+	uint64	   *pairs;
+	int64	   *by_number;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		values[i] = order->ranks[values[i]];
+	if (n <= FEW_RUNS)
+	{
+		insert_runs(values, counts, n);
+		return;
+	}
+	/* Ranks above the places of their counts. */
+	pairs = palloc_extended(n * sizeof(uint64), MCXT_ALLOC_HUGE);
+	by_number = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
+	for (i = 0; i < n; i++)
+	{
+		pairs[i] = (uint64) values[i] << 32 | i;
+		by_number[i] = counts[i];
+	}
+	vqsort_pairs(pairs, n);
+	for (i = 0; i < n; i++)
+	{
+		values[i] = (int64) (pairs[i] >> 32);
+		counts[i] = by_number[(uint32) pairs[i]];
+	}
+	pfree(by_number);
+	pfree(pairs);
+}
