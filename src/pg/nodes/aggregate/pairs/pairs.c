@@ -1,6 +1,6 @@
 /*
- * pairs_add.c
- *		PairSorter: a bag of (group, value) pairs, and adding to it (see pairs.h).
+ * pairs.c
+ *		PairSorter: a bag of (group, value) pairs (see pairs.h).
  */
 #include "postgres.h"
 
@@ -605,7 +605,9 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const i
 	}
 	for (i = 0; i < n; i++)
 	{
-		pair_rows_add(pairs->rows, group, marker, values ? values[i] - bias : 0, counts[i]);
+		Datum		value = values ? value_of_rows(pairs, values[i] - bias) : (Datum) 0;
+
+		pair_rows_add(pairs->rows, group, marker, value, counts[i]);
 		pairs->count += (uint64) counts[i];
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/segments.h"
 #include "sort/sorter/long_sorter.h"
