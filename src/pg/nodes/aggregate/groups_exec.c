@@ -58,17 +58,23 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
-/* Returns the index of the batch of a column of the query that is read as numbers, or values. */
+/*
+ * Returns the index of the batch of a column of the query that is read so.  Of integers that the
+ * planner has decided to number, there is none that is read as values.
+ */
 static int
 find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
-	int			c = 0;
+	int			c;
 
-	while (list_nth_int(columns, c) != attnum || list_nth_int(reads, c) != (int) read)
-		c++;
-	return c;
+	for (c = 0; c < list_length(columns); c++)
+		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
+			return c;
+	if (read == READ_VALUES)
+		return find_column(node, attnum, READ_IDENTICAL);
+	elog(ERROR, "column %d is not read by HpSort Aggregate", attnum);
 }
 
 /*

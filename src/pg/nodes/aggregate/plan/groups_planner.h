@@ -39,6 +39,9 @@ typedef struct PairEstimate
 extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Expr *expression,
 									DerivedForm form);
 
+/* Whether pairs of the groups and a column's values need more than 64 bits. */
+extern bool pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root, Var *column);
+
 /*
  * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
  * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the

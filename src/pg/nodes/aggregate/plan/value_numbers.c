@@ -13,6 +13,7 @@
 #include "pg/compat.h"
 #include "pg/cost_units.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/values/values.h"
 
@@ -27,6 +28,8 @@
 #define VALUE_PAIR_COST		2.5
 #define VALUE_LATE_COST		6.0
 #define KEPT_VALUES_FACTOR	2.5
+#define INTEGER_FOUND_COST	0.5 /* of integers that are numbered */
+#define INTEGER_NEW_COST	6.0
 
 double
 column_width(PlannerInfo *root, const Var *column)
@@ -87,6 +90,8 @@ columns_cost(PlannerInfo *root, const List *answers, double rows, double *bytes)
 		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
 		width = column_width(root, answer->column);
 		*bytes += values * (width + DICTIONARY_VALUE_BYTES);
+		if (expression_read(answer->column) == READ_VALUES)
+			total += cost_of_rows(rows * INTEGER_FOUND_COST + values * INTEGER_NEW_COST);
 		if (wants_ranks(answers, answer->column))
 			total += sort_cost(root, values, width);
 	}
