@@ -93,7 +93,7 @@ SELECT pg_temp.planned_rows('SELECT at + interval ''1 day'', count(*) FROM plan_
 SELECT pg_temp.nodes('SELECT ' || e || ', corr(x, x) FROM plan_times GROUP BY 1') AS plan, e
 FROM unnest(ARRAY['at::date', 'date_trunc(''day'', zoned)', 'extract(hour FROM at)', 'date_bin(''1 day'', at, ''2000-01-01'')', 'id / 1000', 'floor(x)', 'at']) e;
 SELECT pg_temp.nodes('SELECT at::date, label, corr(x, x) FROM plan_times GROUP BY 1, 2') AS two, pg_temp.nodes('SELECT DISTINCT at::date, label FROM plan_times') AS different;
--- nor a sort on disk of what is nearly equal by its first key, which HpSort has to compare more often than PostgreSQL
+-- but a sort on disk of what is nearly equal by its first key, as the key's values are numbered and not compared
 SELECT pg_temp.nodes('SELECT extract(year FROM at) AS y, label, id FROM plan_times ORDER BY y, label, id') AS years,
        pg_temp.nodes('SELECT at, label, id FROM plan_times ORDER BY at, label, id') AS times;
 RESET work_mem;

@@ -22,7 +22,7 @@ typedef struct ColumnDomain
 	EnumLabels *labels;			/* ranks of an enum's labels; or NULL */
 	Dictionary *dictionary;		/* numbers of values, which may be negative; or NULL */
 	const DictionaryOrder *order;	/* ranks of values, in place of numbers; or NULL */
-	bool		datums;			/* Datums of the dictionary's type, in place of numbers */
+	bool		datums;			/* Datums, of the dictionary's type if there is one */
 } ColumnDomain;
 
 /* Returns the domain of the values of a column, by its type and typmod. */

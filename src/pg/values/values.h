@@ -6,6 +6,7 @@
  *
  *	batch.h                 rows of a column, some thousands at a time
  *	column_scan.h           what a scan of columns is to read
+ *	datum_buffer.h          copies of values of any type
  *	dictionary.h            values of any hashable type as numbers
  *	dictionary_order.h      their order
  *	domain.h                what the integers of a batch stand for
@@ -23,6 +24,7 @@
 
 #include "pg/values/batch.h"
 #include "pg/values/column_scan.h"
+#include "pg/values/datum_buffer.h"
 #include "pg/values/dictionary.h"
 #include "pg/values/dictionary_order.h"
 #include "pg/values/domain.h"

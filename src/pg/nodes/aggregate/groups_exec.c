@@ -50,7 +50,10 @@ plan_list(const GroupsState *node, GroupsPlanList list)
 	return list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, list);
 }
 
-/* Returns the expression of column i of the scan tuple: grouping columns, then aggregates. */
+/*
+ * Returns the expression of column i of the scan tuple: grouping columns, then aggregates, then
+ * GROUPING()s.
+ */
 static Expr *
 scan_expression(const GroupsState *node, int i)
 {
@@ -58,10 +61,7 @@ scan_expression(const GroupsState *node, int i)
 						 i)->expr;
 }
 
-/*
- * Returns the index of the batch of a column of the query that is read so.  Of integers that the
- * planner has decided to number, there is none that is read as values.
- */
+/* Returns the index of the batch of a column that is read in this way; -1 if there is none. */
 static int
 find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
@@ -72,9 +72,23 @@ find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 	for (c = 0; c < list_length(columns); c++)
 		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
 			return c;
-	if (read == READ_VALUES)
-		return find_column(node, attnum, READ_IDENTICAL);
-	elog(ERROR, "column %d is not read by HpSort Aggregate", attnum);
+	return -1;
+}
+
+/* Returns the index of the batch of a column that an expression has. */
+static int
+find_input(const GroupsState *node, const Var *column)
+{
+	static const ColumnRead reads[] = {READ_VALUES, READ_IDENTICAL, READ_DATUMS};
+	int			batch = -1;
+	int			i;
+
+	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
+		 i < lengthof(reads) && batch < 0; i++)
+		batch = find_column(node, column->varattno, reads[i]);
+	if (batch < 0)
+		elog(ERROR, "column %d is not read", column->varattno);
+	return batch;
 }
 
 /*
@@ -97,6 +111,17 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 	{
 		node->images[batch].presence = true;
 		domain.kind = COLUMN_KIND_PRESENCE;
+		return domain;
+	}
+	if (read == READ_DATUMS)
+	{
+		if (node->images[batch].make == NULL)
+			node->images[batch] = (ColumnImage)
+		{
+			.make = datum_buffer_put,.arg = datum_buffer_make(type)
+		};
+		domain.kind = COLUMN_KIND_IMAGE;
+		domain.datums = true;
 		return domain;
 	}
 	if (node->images[batch].dictionary == NULL)
@@ -136,7 +161,7 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 		RowInput   *input = &inputs[foreach_current_index(lc)];
 
 		input->column = lfirst_node(Var, lc);
-		input->batch = find_column(node, input->column->varattno, expression_read(input->column));
+		input->batch = find_input(node, input->column);
 		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid, true);
 	}
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
@@ -216,6 +241,9 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		if (answer->form == DERIVED_NONE && !answer->enum_order)
 		{
 			source.column = find_column(node, answer->column->varattno, answer->read);
+			/* Or integers that the planner has decided to number. */
+			if (source.column < 0)
+				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
 			domain = domain_of_column(node, source.column, answer->column,
 									  answer->column->varcollid, false);
 		}
@@ -251,7 +279,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		node->value_sources[s].runs = true;
 	else if (column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
-	else if (function_has_moments(answer->function))
+	else if (aggref_has_moments(answer))
 		node->value_sources[s].moments = true;
 	return s;
 }
@@ -318,6 +346,23 @@ describe_outputs(GroupsState *node)
 	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
 }
 
+/* Fills in the grouping sets from the plan, after the outputs, if there are any. */
+static void
+describe_sets(GroupsState *node)
+{
+	const List *sets = plan_list(node, GROUPS_PLAN_SETS);
+	int			s;
+
+	node->groupings = plan_list(node, GROUPS_PLAN_GROUPINGS);
+	if (sets == NIL)
+		return;
+	/* What is known of a group without its values does not always say what moments are. */
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->value_sources[s].runs |= node->value_sources[s].moments;
+	node->sets = grouping_sets_make(node->groups, node->ngroups, node->value_sources,
+									node->nvalue_sources, sets);
+}
+
 /* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
@@ -331,6 +376,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
 	describe_outputs(node);
+	describe_sets(node);
 	node->parallel.description = (GroupsDescription)
 	{
 		.ngroups = node->ngroups,
@@ -368,10 +414,25 @@ rescan_groups(CustomScanState *css)
 
 /* --- returning groups */
 
+/* Notes what EXPLAIN shows of grouping sets: rows are those of one of them. */
+static void
+note_sets(GroupsState *node)
+{
+	GroupsTotals *totals = &node->done.totals;
+	AggregationStats stats;
+
+	grouping_sets_stats(node->sets, &stats);
+	totals->memory = Max(totals->memory, stats.memory);
+	totals->disk += stats.disk;
+	totals->rows = grouping_sets_rows(node->sets);
+}
+
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
 static void
 finish_execution(GroupsState *node)
 {
+	if (node->sets)
+		note_sets(node);
 	if (node->derived.spill)
 		node->done.totals.disk += row_spill_disk(node->derived.spill);
 	if (node->parallel.shared)

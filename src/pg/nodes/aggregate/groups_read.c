@@ -39,13 +39,15 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 	node->sources.images = node->images;
 	/* Derived columns and numbers are computed from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
-	node->lookup = groups_lookup_make(node);
+	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
 
 /* Gives back what is kept of the rows, and the temporary files of the aggregation. */
 static void
 free_rows(GroupsState *node)
 {
+	if (node->sets)
+		grouping_sets_close(node->sets);
 	if (node->aggregation)
 		aggregation_free(node->aggregation);
 	node->aggregation = NULL;
@@ -155,15 +157,21 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/* Values that were refused in a batch are not needed any more. */
+/* Values that were refused in a batch, or copied for it, are not needed any more. */
 static void
-forget_refused(GroupsState *node)
+forget_values(GroupsState *node)
 {
 	int			c;
 
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
-		if (node->images[c].dictionary && dictionary_nrefused(node->images[c].dictionary) > 0)
-			dictionary_forget_refused(node->images[c].dictionary);
+	{
+		ColumnImage *image = &node->images[c];
+
+		if (image->dictionary && dictionary_nrefused(image->dictionary) > 0)
+			dictionary_forget_refused(image->dictionary);
+		if (image->make)
+			datum_buffer_empty(image->arg);
+	}
 }
 
 /*
@@ -220,7 +228,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 		groups_refuse_values(node, batches);
 	}
 	aggregation_add(node->aggregation, batches);
-	forget_refused(node);
+	forget_values(node);
 }
 
 /*
@@ -261,8 +269,11 @@ begin_rows(GroupsState *node)
 {
 	size_t		limit = node->memory_limit;
 
-	/* The other half is for what is written to shared memory (read_and_exchange). */
-	if (node->parallel.shared)
+	/*
+	 * The other half is for what is written to shared memory (read_and_exchange), or for other
+	 * grouping sets.
+	 */
+	if (node->parallel.shared || node->sets)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
@@ -279,7 +290,11 @@ end_rows(GroupsState *node)
 	size_t		memory;
 
 	groups_add_late(node);
-	node->reader = aggregation_open(node->aggregation);
+	if (node->sets)
+		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
+										  node->memory_limit / 2);
+	else
+		node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
 	if (node->lookup)

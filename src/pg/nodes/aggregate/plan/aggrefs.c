@@ -344,7 +344,7 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
 	answer->form = DERIVED_VALUES;
-	answer->kind = column_kind(exprType((const Node *) expression));
+	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
 }
 

@@ -74,10 +74,3 @@ expression_columns(const Expr *expression, Index rti)
 	return contain_subplans(node) || expression_returns_set(node) ||
 		contain_volatile_functions(node) || has_storage(node, NULL) ? NIL : columns;
 }
-
-ColumnRead
-expression_read(const Var *column)
-{
-	return column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
-		READ_IDENTICAL : READ_VALUES;
-}

@@ -10,16 +10,11 @@
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 
-#include "pg/nodes/aggregate/plan/node.h"
-
 /*
  * Returns the columns of relation rti (0: of whichever), each a Var and once, in the order in which
  * an expression names them.  NIL if it has none, or if the expression has another value each time
  * that it is evaluated for one row, needs more than the row, or says how a value is stored.
  */
 extern List *expression_columns(const Expr *expression, Index rti);
-
-/* As what a column is read of which an expression is computed. */
-extern ColumnRead expression_read(const Var *column);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_EXPRESSIONS_H */

@@ -59,8 +59,8 @@ extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *roo
 extern double column_width(PlannerInfo *root, const Var *column);
 
 /*
- * Returns what numbers of the values of aggregates with these AggregateAnswers cost beside the
- * numbering: their order, and values for which there is no memory.  filters is that of
+ * Returns what numbers of the values of aggregates with these AggregateAnswers cost: the numbering,
+ * their order, and values for which there is no memory.  filters is that of
  * pair_estimate_wide_cost.  One process reads all rows.
  */
 extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,

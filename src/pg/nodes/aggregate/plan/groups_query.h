@@ -10,12 +10,15 @@
 
 #include "nodes/pathnodes.h"
 
+#include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/node.h"
 
 /* A grouping column or expression, as the query has it. */
 typedef struct QueryGroup
 {
-	Expr	   *expression;		/* of the target */
+	Expr	   *output;			/* as the target has it: PG 18 marks columns of grouping sets */
+	Expr	   *expression;		/* of columns of the relation */
+	Index		ref;			/* the number of its SortGroupClause */
 	List	   *columns;		/* Vars that the expression is of */
 	ColumnRead	read;			/* as what it is read, if it is a column */
 	DerivedForm form;			/* what its values become */
@@ -28,6 +31,7 @@ typedef struct QueryGroup
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
+	PlannerInfo *root;
 	Index		rti;			/* the relation */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
@@ -40,6 +44,10 @@ typedef struct GroupsQuery
 	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
+	List	   *sets;			/* of GROUPING SETS, the largest first: the groups of each, as
+								 * indexes; else NIL */
+	List	   *grouping_calls; /* GroupingFuncs, different ones */
+	List	   *groupings;		/* of each, the groups, as indexes */
 	List	   *pathkeys;		/* the order in which groups come */
 	bool		looked_up;		/* the GPU may answer it without rows */
 	bool		states;			/* all of it can be answered from states (aggref_has_state) */
@@ -48,17 +56,26 @@ typedef struct GroupsQuery
 
 /*
  * Notes what target and HAVING ask of the groups (UPPERREL_GROUP_AGG) or of the different rows
- * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for rti, and states, which
- * must be true.  Returns false if the node does not answer all of it.
+ * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for root, rti, and states,
+ * which must be true.  Returns false if the node does not answer all of it.
  */
-extern bool groups_query_note(PlannerInfo *root, UpperRelationKind stage, PathTarget *target,
-							  Node *having, GroupsQuery *query);
+extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having,
+							  GroupsQuery *query);
+
+/* Whether a column is read in this way. */
+extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
  * Whether one process must read all rows: the number of a value, the first of equal floats, and
  * sums of floats in the order of the rows are different in each.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
+
+/*
+ * Whether the values of an aggregate are wanted in order: for itself or, with grouping sets,
+ * because its moments are made of values.
+ */
+extern bool groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer);
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and

@@ -6,8 +6,8 @@
  *
  * The node stands in the place of an Agg over a sequential scan, or of what makes the rows
  * of a SELECT DISTINCT different.  Its scan tuple (custom_scan_tlist) is the grouping columns or
- * expressions, then the aggregates; its target list and HAVING (plan.qual) are computed from
- * these, as an Agg's.
+ * expressions, then the aggregates, then the GROUPING()s of grouping sets; its target list and
+ * HAVING (plan.qual) are computed from these, as an Agg's.
  *
  * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
  * groups are partial there: each process returns its states, for core's Finalize Aggregate.
@@ -36,6 +36,9 @@ typedef enum GroupsPlanList
 								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
+	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
+								 * columns; NIL: all columns are the only set */
+	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
@@ -51,7 +54,8 @@ typedef enum ColumnRead
 	READ_EQUAL,					/* numbers of a dictionary of equal values */
 	READ_IDENTICAL,				/* numbers of a dictionary of identical values, also where equal
 								 * values are identical */
-	READ_PRESENCE				/* 0 in place of any value: whether it is NULL is asked, no more */
+	READ_PRESENCE,				/* 0 in place of any value: whether it is NULL is asked, no more */
+	READ_DATUMS					/* the values themselves (datum_buffer.h), for expressions */
 } ColumnRead;
 
 /* What the values of a grouping column, or of an aggregate's argument, are. */

@@ -82,7 +82,8 @@ expression_range(PlannerInfo *root, Expr *expression, DerivedForm form)
 		return estimate_num_groups(root, columns, 1e18, NULL, NULL);
 	if (form == DERIVED_NULLS)
 		return 1;
-	range = list_length(columns) == 1 && expression_read(column) == READ_VALUES ?
+	range = list_length(columns) == 1 &&
+		column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE ?
 		column_range(root, column) : UNKNOWN_RANGE;
 	if (form == DERIVED_NONE || form == DERIVED_EQUAL)
 		return range;

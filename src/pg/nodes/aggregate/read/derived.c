@@ -14,7 +14,8 @@
  * - Arithmetic takes no longer than a look-up in a hash table: without the array each row is
  *	 evaluated.
  *
- * Values of several columns together hardly repeat: there is no memo of them.
+ * Values of several columns together hardly repeat, nor do those that are read as Datums: there is
+ * no memo of them.
  */
 #include "postgres.h"
 
@@ -155,7 +156,7 @@ form_kind(DerivedForm form, const Expr *expression)
 	switch (form)
 	{
 		case DERIVED_VALUES:
-			return column_kind(exprType((const Node *) expression));
+			return column_value_kind(exprType((const Node *) expression), -1);
 		case DERIVED_NULLS:
 			return COLUMN_KIND_BOOL;
 		default:
@@ -247,7 +248,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE,.given_up = derived->ninputs > 1
+			.range = EMPTY_KEY_RANGE,
+			.given_up = derived->ninputs > 1 || derived->inputs[0].domain.datums
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);

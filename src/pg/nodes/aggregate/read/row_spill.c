@@ -3,7 +3,7 @@
  *		Rows for whose group there is no memory (see row_spill.h).
  *
  * A row in a file is the values of all batches, each with its mark for NULL, one after
- * the other.  In place of a number it has the length of the dictionary's value.  The values follow,
+ * the other.  In place of a number, or a Datum, it has the length of the value.  The values follow,
  * in the order of the batches, each in a multiple of MAXIMUM_ALIGNOF bytes.
  */
 #include "postgres.h"
@@ -36,9 +36,10 @@ struct RowSpill
 	MemoryContext memory;		/* of files and arrays */
 	int			nbatches;
 	Dictionary **dictionaries;	/* by batch, of the numbers that it has; or NULL */
-	size_t		row_size;		/* bytes of a row in a file, without values of dictionaries */
+	DatumBuffer **buffers;		/* by batch, of the Datums that it has; or NULL */
+	size_t		row_size;		/* bytes of a row in a file, without values behind it */
 	char	   *row;			/* one, to be written or read */
-	char	   *values;			/* its values of dictionaries */
+	char	   *values;			/* the values behind it */
 	size_t		values_size;	/* bytes for which there is room in values */
 	ColumnBatch *batches;		/* what the caller is given */
 	uint64		disk;			/* bytes written */
@@ -79,8 +80,12 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 											sizeof(int64) : 0);
 	}
 	spill->dictionaries = palloc0_array(Dictionary *, nbatches);
+	spill->buffers = palloc0_array(DatumBuffer *, nbatches);
 	for (b = 0; b < ncolumns && images; b++)
+	{
 		spill->dictionaries[b] = images[b].dictionary;
+		spill->buffers[b] = images[b].make ? images[b].arg : NULL;
+	}
 	spill->row = palloc(spill->row_size);
 	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
 		spill->npartitions *= 2;
@@ -113,6 +118,7 @@ row_spill_free(RowSpill *spill)
 		column_batch_free(&spill->batches[i]);
 	pfree(spill->batches);
 	pfree(spill->dictionaries);
+	pfree(spill->buffers);
 	pfree(spill->row);
 	if (spill->values)
 		pfree(spill->values);
@@ -149,18 +155,14 @@ make_room(RowSpill *spill, size_t size)
 		MemoryContextAllocHuge(spill->memory, spill->values_size);
 }
 
-/* Adds the value of a dictionary's number behind used bytes of values.  Returns its length. */
-static uint32
-add_value(RowSpill *spill, const Dictionary *dictionary, int32 number, size_t *used)
+/* Adds a value of length bytes behind used bytes of values. */
+static void
+add_value(RowSpill *spill, const char *bytes, size_t length, size_t *used)
 {
-	size_t		length;
-	const char *bytes = dictionary_bytes(dictionary, number, &length);
-
 	make_room(spill, *used + MAXALIGN(length));
 	memcpy(spill->values + *used, bytes, length);
 	memset(spill->values + *used + length, 0, MAXALIGN(length) - length);
 	*used += MAXALIGN(length);
-	return (uint32) length;
 }
 
 static void
@@ -169,6 +171,8 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 	uint32		hash = murmurhash32(spill->hashes[i] + (uint32) spill->level * 0x9E3779B9);
 	Partition  *partition = &spill->partitions[hash & (spill->npartitions - 1)];
 	char	   *at = spill->row;
+	const char *bytes;
+	size_t		length;
 	size_t		used = 0;
 	int			b;
 
@@ -189,13 +193,25 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 			int32		key = batches[b].keys[i];
 
 			if (spill->dictionaries[b] && !batches[b].nulls[i])
-				key = (int32) add_value(spill, spill->dictionaries[b], key, &used);
+			{
+				bytes = dictionary_bytes(spill->dictionaries[b], key, &length);
+				add_value(spill, bytes, length, &used);
+				key = (int32) length;
+			}
 			memcpy(at, &key, sizeof(int32));
 			at += sizeof(int32);
 		}
 		else if (batches[b].wide)
 		{
-			memcpy(at, &batches[b].wide[i], sizeof(int64));
+			int64		value = batches[b].wide[i];
+
+			if (spill->buffers[b] && !batches[b].nulls[i])
+			{
+				bytes = datum_buffer_bytes(spill->buffers[b], &batches[b].wide[i], &length);
+				add_value(spill, bytes, length, &used);
+				value = (int64) length;
+			}
+			memcpy(at, &value, sizeof(int64));
 			at += sizeof(int64);
 		}
 		*at++ = (char) batches[b].nulls[i];
@@ -298,13 +314,13 @@ row_spill_next(RowSpill *spill)
 	return true;
 }
 
-/* Returns the number of the next value of a dictionary in the file, of length bytes. */
-static int32
-read_value(RowSpill *spill, Dictionary *dictionary, uint32 length)
+/* Returns the next value in the file, of length bytes, valid until the next call. */
+static const char *
+read_value(RowSpill *spill, size_t length)
 {
 	make_room(spill, MAXALIGN(length));
 	BufFileReadExact(spill->reading.file, spill->values, MAXALIGN(length));
-	return dictionary_number(dictionary, dictionary_restore(dictionary, spill->values));
+	return spill->values;
 }
 
 /* Whether a dictionary wants no more rows in a batch. */
@@ -330,6 +346,7 @@ read_row(RowSpill *spill)
 	for (b = 0; b < spill->nbatches; b++)
 	{
 		ColumnBatch *batch = &spill->batches[b];
+		const char *bytes;
 		int32		key = 0;
 		int64		value = 0;
 
@@ -338,12 +355,22 @@ read_row(RowSpill *spill)
 			memcpy(&key, at, sizeof(int32));
 			at += sizeof(int32);
 			if (spill->dictionaries[b] && *at == 0)
-				key = read_value(spill, spill->dictionaries[b], (uint32) key);
+			{
+				bytes = read_value(spill, (uint32) key);
+				key = dictionary_number(spill->dictionaries[b],
+										dictionary_restore(spill->dictionaries[b], bytes));
+			}
 		}
 		else if (batch->wide)
 		{
 			memcpy(&value, at, sizeof(int64));
 			at += sizeof(int64);
+			if (spill->buffers[b] && *at == 0)
+			{
+				bytes = read_value(spill, (size_t) value);
+				value = datum_buffer_put(spill->buffers[b],
+										 datum_buffer_restore(spill->buffers[b], bytes));
+			}
 		}
 		column_batch_put(batch, batch->keys ? key : value, *at++);
 	}

@@ -22,8 +22,8 @@ typedef struct RowSpill RowSpill;
 
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
- * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary,
- * whose values are kept in place of these; NULL: none.  memory_limit is bytes that all of the
+ * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
+ * Datums, in place of which values are kept; NULL: none.  memory_limit is bytes that all of the
  * caller's work may take; the buffers of the files are a small part of it.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,

@@ -65,14 +65,13 @@
 #define KEY_IN_NS 10.0
 #define KEY_OUT_NS 5.0
 
-/*
- * A value is numbered.  The values themselves are compared when all rows are there.
- */
-#define NUMBER_NS 60.0
+/* Numbering a value; to sort the values that have numbers is another cost. */
+#define NUMBER_NS 15.0
 
 /*
- * A unit of the cost of core's sort by a first key that is no integer and has no abbreviations
- * stands for this many times as many nanoseconds.
+ * A unit of the cost of core's sort stands for this many times as many nanoseconds if the first key
+ * is no integer and has no abbreviations: 1e6 rows by a text of 1,000 values in en_US.UTF-8 take
+ * 1.8 s of processor time, by an int4 0.2 s.
  */
 #define SLOW_FACTOR 4.0
 

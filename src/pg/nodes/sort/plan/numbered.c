@@ -30,8 +30,8 @@
 #define NUMBERED_REPEATS_ABBREVIATED 16.0
 #define NUMBERED_CACHED 16384.0
 
-/* Bytes of a value in a dictionary beside the value itself. */
-#define NUMBERED_BYTES 64.0
+/* Bytes of a value in a dictionary beside the value itself, also while the dictionary grows. */
+#define NUMBERED_BYTES 128.0
 
 /* Returns how many bytes the values of an expression have on average, as far as is known. */
 static double
@@ -66,9 +66,12 @@ is_better_numbered(PlannerInfo *root, const Path *path, Node *expression, Oid so
 }
 
 bool
-sort_path_numbers_key(PlannerInfo *root, const Path *path, Node *expression, Oid sortop,
-					  Oid collation, bool abbreviated, bool last, double *values)
+sort_path_numbers_key(PlannerInfo *root, const Path *path, HpSortColumns *columns,
+					  Node *expression, Oid sortop, Oid collation, bool abbreviated)
 {
+	bool		last = columns->nmapped + 1 == list_length(columns->pathkeys);
+	double		values;
+	double		bytes;
 	Oid			opfamily;
 	Oid			opcintype;
 	bool		descending;
@@ -77,10 +80,15 @@ sort_path_numbers_key(PlannerInfo *root, const Path *path, Node *expression, Oid
 		!key_may_be_numbered(exprType(expression), opfamily, opcintype, collation) ||
 		bms_is_member(0, pull_varnos(root, expression)))
 		return false;
-	*values = expression_groups(root, list_make1(expression), path->rows);
-	return *values * NUMBERED_REPEATS <= path->rows &&
-		*values * (NUMBERED_BYTES + average_width(root, expression)) <=
-		(double) work_mem * 1024 / KEY_NUMBERS_PART &&
-		(!abbreviated || is_better_numbered(root, path, expression, sortop, collation, last,
-											*values));
+	values = expression_groups(root, list_make1(expression), path->rows);
+	bytes = columns->numbers_bytes +
+		values * (NUMBERED_BYTES + average_width(root, expression));
+	if (values * NUMBERED_REPEATS > path->rows ||
+		bytes > (double) work_mem * 1024 / KEY_NUMBERS_PART ||
+		(abbreviated &&
+		 !is_better_numbered(root, path, expression, sortop, collation, last, values)))
+		return false;
+	columns->values[columns->nmapped] = values;
+	columns->numbers_bytes = bytes;
+	return true;
 }

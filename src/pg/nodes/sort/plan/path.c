@@ -90,17 +90,15 @@ static bool
 map_key(PlannerInfo *root, const Path *path, Node *expression, Oid sortop, Oid collation,
 		ColumnKind kind, bool numbering, HpSortColumns *columns)
 {
-	bool		last = columns->nmapped + 1 == list_length(columns->pathkeys);
-	double	   *values = &columns->values[columns->nmapped];
 	bool		numbered = numbering &&
 	(kind == COLUMN_KIND_NONE || kind == COLUMN_KIND_ABBREVIATED) &&
-	sort_path_numbers_key(root, path, expression, sortop, collation, kind != COLUMN_KIND_NONE,
-						  last, values);
+	sort_path_numbers_key(root, path, columns, expression, sortop, collation,
+						  kind != COLUMN_KIND_NONE);
 
 	if (kind == COLUMN_KIND_NONE && !numbered)
 		return false;
 	columns->slow |= columns->nmapped == 0 && kind == COLUMN_KIND_NONE;
-	columns->range *= numbered ? *values : key_range(kind);
+	columns->range *= numbered ? columns->values[columns->nmapped] : key_range(kind);
 	columns->numbered |= (uint32) numbered << columns->nmapped++;
 	columns->exact = numbered || key_is_exact(kind);
 	columns->abbreviated = !numbered && kind == COLUMN_KIND_ABBREVIATED;

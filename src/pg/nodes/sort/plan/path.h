@@ -31,6 +31,7 @@ typedef struct HpSortColumns
 	bool		slow;			/* core's comparison by the first key is, which is numbered */
 	uint32		numbered;		/* bit i: values of mapped key i are numbered */
 	double		values[KEY_COLUMNS_MAX_MAPPED]; /* of numbered keys, an estimate */
+	double		numbers_bytes;	/* that these values take */
 	double		range;			/* values that the mapped keys can have, by type or as estimated */
 } HpSortColumns;
 
@@ -99,13 +100,12 @@ sort_path_abbreviates_slowly(const HpSortColumns *columns)
 }
 
 /*
- * Returns true if values of a key, which is an expression of a path, are numbered when the path is
- * sorted, and sets *values to an estimate of how many there are.  abbreviated: they have
- * abbreviations.  last: no key follows.
+ * Returns true if values of the next key, which is an expression of a path, are numbered when the
+ * path is sorted, and notes an estimate of how many there are.  abbreviated: they have
+ * abbreviations.
  */
-extern bool sort_path_numbers_key(PlannerInfo *root, const Path *path, Node *expression,
-								  Oid sortop, Oid collation, bool abbreviated, bool last,
-								  double *values);
+extern bool sort_path_numbers_key(PlannerInfo *root, const Path *path, HpSortColumns *columns,
+								  Node *expression, Oid sortop, Oid collation, bool abbreviated);
 
 /* --- what bounds the rows (path_bound.c) */
 

@@ -96,7 +96,7 @@ init_numbers(KeyColumns *keys, KeyColumn *key, Oid type)
 	if (compat_ordering_op(key->sortop, &opfamily, &opcintype, &descending) &&
 		key_may_be_numbered(type, opfamily, opcintype, key->collation))
 		key_numbers_init(&key->numbers, getBaseType(type), key->sortop, key->collation,
-						 &keys->full);
+						 &keys->numbers);
 }
 
 /*
@@ -173,21 +173,18 @@ bool
 key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool number)
 {
 	KeyColumn  *last;
-	Size		limit = (Size) work_mem * 1024 / KEY_NUMBERS_PART;
-	int			nnumbered = 0;
 	int			i;
 
-	keys->full = false;
-	for (i = 0; i < keys->nplanned; i++)
-		nnumbered += keys->keys[i].numbers.dictionary != NULL;
+	key_columns_stop(keys);
+	keys->numbers.limit = (Size) work_mem * 1024 / KEY_NUMBERS_PART;
+	keys->numbers.full = false;
 	for (i = 0; i < keys->nplanned; i++)
 	{
 		KeyColumn  *key = &keys->keys[i];
 
-		key_numbers_stop(&key->numbers);
 		abbreviation_stop(&key->abbreviation);
 		if (number && key->numbers.dictionary)
-			key_numbers_start(&key->numbers, memory, limit / nnumbered);
+			key_numbers_start(&key->numbers, memory);
 	}
 	set_mapped(keys);
 	last = &keys->keys[keys->nmapped - 1];
@@ -204,7 +201,8 @@ key_columns_stop(KeyColumns *keys)
 	int			i;
 
 	for (i = 0; i < keys->nplanned; i++)
-		key_numbers_stop(&keys->keys[i].numbers);
+		if (keys->keys[i].numbers.dictionary)
+			key_numbers_stop(&keys->keys[i].numbers);
 }
 
 int
@@ -225,21 +223,11 @@ key_columns_give_up(KeyColumns *keys, int k)
 	int			i;
 
 	for (i = k; i < keys->nplanned; i++)
-		key_numbers_stop(&keys->keys[i].numbers);
+		if (keys->keys[i].numbers.dictionary)
+			key_numbers_stop(&keys->keys[i].numbers);
 	set_mapped(keys);
-	keys->full = false;
+	keys->numbers.full = false;
 	keys->given_up++;
-}
-
-Size
-key_columns_memory(const KeyColumns *keys)
-{
-	Size		bytes = 0;
-	int			i;
-
-	for (i = 0; i < keys->nplanned; i++)
-		bytes += keys->keys[i].numbers.bytes;
-	return bytes;
 }
 
 void

@@ -1,0 +1,35 @@
+/*
+ * datum_buffer.h
+ *		DatumBuffer: copies of a column's values of any type, of the rows of a batch.
+ *
+ * Values lie in pages, which a scan does not keep pinned.  A batch has the address of each copy, or
+ * the Datum itself where the type is passed by value.
+ */
+#ifndef HPSORT_PG_VALUES_DATUM_BUFFER_H
+#define HPSORT_PG_VALUES_DATUM_BUFFER_H
+
+#include "postgres.h"
+
+typedef struct DatumBuffer DatumBuffer;
+
+/* Makes a buffer for a type other than cstring's, in the current memory context. */
+extern DatumBuffer *datum_buffer_make(Oid type);
+
+/*
+ * Copies a value, out of line and compressed as it is, and returns what a batch has of it, valid
+ * until datum_buffer_empty.  A ColumnImage's make.
+ */
+extern int64 datum_buffer_put(void *buffer, Datum value);
+
+/* Forgets all values; keeps memory for as many. */
+extern void datum_buffer_empty(DatumBuffer *buffer);
+
+/*
+ * Returns the bytes of what a batch has, as they can be kept in a file: datum_buffer_restore makes
+ * the Datum of a copy of them, which must be aligned as MAXALIGN does.
+ */
+extern const char *datum_buffer_bytes(const DatumBuffer *buffer, const int64 *value,
+									  size_t *length);
+extern Datum datum_buffer_restore(const DatumBuffer *buffer, const char *bytes);
+
+#endif							/* HPSORT_PG_VALUES_DATUM_BUFFER_H */
