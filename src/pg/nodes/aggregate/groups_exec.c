@@ -241,6 +241,9 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		if (answer->form == DERIVED_NONE && !answer->enum_order)
 		{
 			source.column = find_column(node, answer->column->varattno, answer->read);
+			/* Or integers that the planner has decided to number. */
+			if (source.column < 0)
+				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
 			domain = domain_of_column(node, source.column, answer->column,
 									  answer->column->varcollid, false);
 		}

@@ -403,9 +403,9 @@ resident_work_part(const GroupsQuery *query, double ngroups, double rows, double
 		runs < rows / 100 ? 0 : RESIDENT_WORK_PART;
 }
 
-/* What it costs that the pairs of group and value of some of the sources need more than 64 bits. */
-static Cost
-wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+/* Estimates what the groups need in pairs of group and value. */
+static PairEstimate
+estimate_groups(PlannerInfo *root, const GroupsQuery *query)
 {
 	PairEstimate pairs = {.places = 1};
 	int			g;
@@ -414,6 +414,71 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		pair_estimate_add_group(&pairs, root, query->groups[g].expression,
 								query->groups[g].read == READ_VALUES ? query->groups[g].form :
 								DERIVED_NUMBERS);
+	return pairs;
+}
+
+/* Whether a column is read for nothing but count(DISTINCT). */
+static bool
+is_only_counted(const GroupsQuery *query, const Var *column)
+{
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (list_member(query->groups[g].columns, column))
+			return false;
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (answer->argument == NULL ||
+			!list_member(expression_columns(answer->argument, query->rti), column))
+			continue;
+		if (answer->function != AGGREGATE_FUNCTION_COUNT || !answer->distinct ||
+			answer->form != DERIVED_NONE)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Has integers of count(DISTINCT) that are wide, and few beside their range, be read as numbers: if
+ * a pair of group and value needs more than 64 bits.  A number takes the bits of their count.
+ */
+static void
+number_wide_values(PlannerInfo *root, GroupsQuery *query)
+{
+	PairEstimate pairs = estimate_groups(root, query);
+	ListCell   *lc;
+
+	foreach(lc, query->answers)
+	{
+		AggregateAnswer *answer = lfirst(lc);
+		ListCell   *column;
+		ListCell   *read;
+
+		if (answer->function != AGGREGATE_FUNCTION_COUNT || !answer->distinct ||
+			answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+			answer->kind != COLUMN_KIND_INT8 ||
+			!pair_estimate_is_wide(&pairs, root, answer->column) ||
+			!is_only_counted(query, answer->column))
+			continue;
+		answer->read = READ_IDENTICAL;
+		query->value_numbers = true;
+		forboth(column, query->columns, read, query->reads)
+		{
+			if (lfirst_int(column) == answer->column->varattno)
+				lfirst_int(read) = READ_IDENTICAL;
+		}
+	}
+}
+
+/* What it costs that the pairs of group and value of some of the sources need more than 64 bits. */
+static Cost
+wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	PairEstimate pairs = estimate_groups(root, query);
+
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
 }
 
@@ -678,6 +743,9 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		output_rel->reltarget;
 	if (output_rel->pathlist == NIL || !groups_query_note(stage, target, having, &query))
 		return;
+
+	if (query.ngroups > 0 && query.nruns > 0)
+		number_wide_values(root, &query);
 
 	/* Core's own estimates, but for expressions. */
 	rows = ((Path *) linitial(output_rel->pathlist))->rows;

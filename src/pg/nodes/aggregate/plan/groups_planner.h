@@ -39,6 +39,9 @@ typedef struct PairEstimate
 extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Expr *expression,
 									DerivedForm form);
 
+/* Whether pairs of the groups and a column's values need more than 64 bits. */
+extern bool pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root, Var *column);
+
 /*
  * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
  * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the
@@ -56,8 +59,8 @@ extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *roo
 extern double column_width(PlannerInfo *root, const Var *column);
 
 /*
- * Returns what numbers of the values of aggregates with these AggregateAnswers cost beside the
- * numbering: their order, and values for which there is no memory.  filters is that of
+ * Returns what numbers of the values of aggregates with these AggregateAnswers cost: the numbering,
+ * their order, and values for which there is no memory.  filters is that of
  * pair_estimate_wide_cost.  One process reads all rows.
  */
 extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,

@@ -117,6 +117,12 @@ pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Expr *expressio
 	groups->places *= range;
 }
 
+bool
+pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root, Var *column)
+{
+	return groups->bits + bits_of_range(expression_range(root, (Expr *) column, DERIVED_NONE)) > 64;
+}
+
 /* Returns the cost of pairs as rows of core's tuplesort, whose memory is in bytes. */
 static Cost
 rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
