@@ -226,6 +226,8 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
+	if (answer->function == AGGREGATE_FUNCTION_CORE)
+		return -1;
 	if (filter >= 0)
 		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	if (answer->argument)
@@ -302,6 +304,7 @@ static void
 describe_outputs(GroupsState *node)
 {
 	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
+	int			ncore = 0;
 	int			i;
 
 	node->noutputs = list_length(filters);
@@ -324,12 +327,64 @@ describe_outputs(GroupsState *node)
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
 		if (output->source >= 0)
 			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
+		output->core = output->answer.function == AGGREGATE_FUNCTION_CORE ? ncore++ : -1;
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}
 	node->counts = palloc0_array(SourceCounts, Max(node->nvalue_sources, 1));
 	node->done.sorted = palloc0_array(SourceSorted, Max(node->nvalue_sources, 1));
 	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
+}
+
+/* Adds the columns of an expression to those of the arguments of core's aggregates. */
+static void
+add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Expr *expression)
+{
+	ListCell   *lc;
+	int			i;
+
+	foreach(lc, expression_columns(expression, 0))
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		for (i = 0; i < core->ninputs; i++)
+			if (inputs[i].column->varattno == column->varattno)
+				break;
+		if (i < core->ninputs)
+			continue;
+		inputs[i].column = column;
+		inputs[i].batch = find_input(node, column);
+		inputs[i].domain = domain_of_column(node, inputs[i].batch, column, InvalidOid);
+		core->ninputs++;
+	}
+}
+
+/* Initializes the aggregates that are core's, if there are any. */
+static void
+describe_core(GroupsState *node, int eflags)
+{
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
+	RowInput   *inputs = palloc0_array(RowInput, Max(list_length(columns), 1));
+	CoreDescription core = {.inputs = inputs,.ngroups = node->ngroups,.groups = node->groups};
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+	{
+		const GroupsOutput *output = &node->outputs[i];
+		int			filter = list_nth_int(filters, i);
+
+		if (output->core < 0)
+			continue;
+		core.aggrefs = lappend(core.aggrefs, unconstify(Aggref *, output->aggref));
+		core.filters = lappend_int(core.filters,
+								   filter < 0 ? -1 : list_length(columns) + filter);
+		foreach(lc, output->aggref->args)
+			add_inputs(node, &core, inputs, lfirst_node(TargetEntry, lc)->expr);
+	}
+	if (core.aggrefs != NIL)
+		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);
 }
 
 /* Describes the node.  No row is read before the first group is asked for. */
@@ -345,6 +400,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
 	describe_outputs(node);
+	describe_core(node, eflags);
 	node->parallel.description = (GroupsDescription)
 	{
 		.ngroups = node->ngroups,
@@ -364,6 +420,8 @@ end_groups(CustomScanState *css)
 	GroupsState *node = (GroupsState *) css;
 
 	groups_read_free(node);
+	if (node->core)
+		core_aggregates_end(node->core);
 	MemoryContextDelete(node->memory);
 	aggregate_sources_end(&node->sources);
 }

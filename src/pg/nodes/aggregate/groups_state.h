@@ -23,7 +23,9 @@ typedef struct GroupsOutput
 	const Aggref *aggref;		/* the call; part of the plan */
 	AggregateAnswer answer;		/* how it is answered (aggrefs.h) */
 	AggregateResult *result;	/* computes it for one group after the other */
-	int			source;			/* index of the source of its values; -1: it counts all rows */
+	int			source;			/* index of the source of its values; -1: it counts all rows, or
+								 * is core's */
+	int			core;			/* index among the aggregates of core; -1: it is none of them */
 	int			shared;			/* index of the first output that has the same state, perhaps its
 								 * own */
 } GroupsOutput;
@@ -95,6 +97,7 @@ typedef struct GroupsState
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
+	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
 	GroupsParallel parallel;
 
 	GroupsLookup *lookup;		/* NULL: the groups cannot be looked up */

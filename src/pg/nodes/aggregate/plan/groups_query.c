@@ -80,6 +80,29 @@ add_columns(GroupsQuery *query, List *columns)
 	}
 }
 
+/* Has the columns of an aggregate's arguments read, which core's functions take as they are. */
+static void
+add_core_columns(GroupsQuery *query, const Aggref *aggref)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	query->ncore++;
+	foreach(lc, aggref->args)
+	{
+		List	   *columns = expression_columns(lfirst_node(TargetEntry, lc)->expr, query->rti);
+
+		foreach(lc2, columns)
+		{
+			const Var  *column = lfirst_node(Var, lc2);
+
+			add_column(query, column->varattno,
+					   column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
+					   READ_DATUMS : READ_VALUES);
+		}
+	}
+}
+
 /* Has no column read twice for expressions: where its values have numbers, these are enough. */
 static void
 drop_datums(GroupsQuery *query)
@@ -196,9 +219,12 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		add_column(query, answer->column->varattno, answer->read);
 	else if (answer->argument)
 		add_columns(query, expression_columns(answer->argument, query->rti));
+	if (answer->function == AGGREGATE_FUNCTION_CORE)
+		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
 	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
-	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
+	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS &&
+		answer->function != AGGREGATE_FUNCTION_CORE;
 	query->states &= aggref_has_state(answer);
 	query->needs_states |= answer->function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
 	query->aggregates = lappend(query->aggregates, aggref);
@@ -263,14 +289,14 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 }
 
 bool
-groups_query_has_numbers(const GroupsQuery *query)
+groups_query_is_unordered(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		if (has_numbers(&query->groups[g]))
 			return true;
-	return false;
+	return query->ngroups > 0 && query->ncore > 0;
 }
 
 bool
@@ -281,7 +307,7 @@ groups_query_is_serial(const GroupsQuery *query)
 	for (g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
-	return query->value_numbers || groups_query_has_numbers(query);
+	return query->value_numbers || query->ncore > 0 || groups_query_is_unordered(query);
 }
 
 /* Whether one of n groups is this column, and equal values of it are identical. */
@@ -349,7 +375,7 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	ListCell   *lc;
 
 	drop_determined_numbers(query);
-	if (groups_query_has_numbers(query))
+	if (groups_query_is_unordered(query))
 		return;
 	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
 	{
@@ -404,6 +430,9 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 			add_columns(query, group->columns);
 	}
 	drop_datums(query);
+	/* What core's functions take is in batches, of which a table without columns has none. */
+	if (query->ncore > 0 && (query->columns == NIL || query->ngroups > CORE_MOST_GROUPS))
+		return false;
 	order_groups(root, query);
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

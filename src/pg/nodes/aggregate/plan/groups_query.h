@@ -39,6 +39,7 @@ typedef struct GroupsQuery
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
 	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
+	int			ncore;			/* aggregates of AGGREGATE_FUNCTION_CORE */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* the order in which groups come */
@@ -60,14 +61,14 @@ extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, Colu
 
 /*
  * Whether one process must read all rows: the number of a value, and the first of equal floats,
- * are different in each.
+ * are different in each, and states of core's functions are not exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 
 /*
- * Whether a group is the number of a value.  Each process gives numbers in its own order, and
- * what there is no memory for is left to another pass: these groups are in no order.
+ * Whether groups are in no order: where one is the number of a value, or has states of core's
+ * functions.  What there is no memory for is left to another pass.
  */
-extern bool groups_query_has_numbers(const GroupsQuery *query);
+extern bool groups_query_is_unordered(const GroupsQuery *query);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H */
