@@ -170,7 +170,8 @@ is(sql(q{SET hpsort.debug_sort = force; SELECT count(*) || ' ' || count(*) FILTE
 
 # types that are core's business
 same("SELECT id FROM t ORDER BY $_, id", plan => qr/^(?!.*HpSort)/s, work_mem => ['1MB'])
-	for qw(ARRAY[x] ROW(x) x::money);
+	for qw(ROW(x) x::money);
+same('SELECT id FROM t ORDER BY ARRAY[x], id', work_mem => [ '256kB', '1MB' ]);
 
 # types whose values have images, and those that are abbreviated; of texts that depends on the cluster's locale
 same("SELECT id FROM t ORDER BY $_, id", work_mem => [ '256kB', '1MB' ])

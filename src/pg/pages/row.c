@@ -4,10 +4,9 @@
  *
  * The offset of a value in its row is known beforehand if every column before it
  * has a fixed width and the row has no NULLs before it.  Otherwise the columns are
- * walked over from the last one at a known offset, as nocachegetattr does, but with
- * three bytes for a column (WalkStep) instead of its catalog row; all columns that
- * are wanted are found on one walk.  Then each column is read in a loop over the page's
- * rows.
+ * walked over from the last one at a known offset, as nocachegetattr does, but from one
+ * column of varying length to the next (WalkStop); all columns that are wanted are
+ * found on one walk.  Then each column is read in a loop over the page's rows.
  */
 #include "postgres.h"
 
@@ -103,39 +102,74 @@ describe_column(RowColumn *column, TupleDesc desc)
 	column->places = palloc_array(const char *, MaxHeapTuplesPerPage);
 }
 
-/* Fills in the steps, and the offsets that are fixed. */
+/* Finds the offsets that are fixed. */
 static void
-find_offsets(RowLayout *layout, TupleDesc desc)
+find_offsets(RowLayout *layout)
 {
-	AttrNumber	last = layout->ncolumns > 0 ? layout->columns[layout->ncolumns - 1].attnum : 0;
 	int			offset = 0;
 	int			i;
 
 	layout->known_attnum = 1;
-	layout->known_offset = 0;
-	layout->steps = palloc_array(WalkStep, Max(last, 1));
-	for (i = 0; i < last; i++)
+	for (i = 0; i < layout->last && offset >= 0; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		WalkStep   *step = &layout->steps[i];
+		Form_pg_attribute att = TupleDescAttr(layout->desc, i);
+		int			aligned = TYPEALIGN(align_bytes(att->attalign), offset);
 
-		step->length = att->attlen;
-		step->align = align_bytes(att->attalign);
-		if (offset < 0)
-			continue;
 		/* A varlena with a short header is not aligned, so its offset may vary. */
-		if (att->attlen == -1 && offset != TYPEALIGN(step->align, offset))
-		{
-			offset = -1;
-			continue;
-		}
-		offset = TYPEALIGN(step->align, offset);
+		if (att->attlen == -1 && offset != aligned)
+			break;
 		layout->known_attnum = i + 1;
-		layout->known_offset = offset;
+		layout->known_offset = aligned;
 		while (layout->nfixed < layout->ncolumns &&
 			   layout->columns[layout->nfixed].attnum == i + 1)
-			layout->columns[layout->nfixed++].offset = offset;
-		offset = att->attlen > 0 ? offset + att->attlen : -1;
+			layout->columns[layout->nfixed++].offset = aligned;
+		offset = att->attlen > 0 ? aligned + att->attlen : -1;
+	}
+}
+
+/* Returns where columns from .. to - 1, of fixed lengths, end that are behind an offset. */
+static int
+skip_columns(TupleDesc desc, AttrNumber from, AttrNumber to, int offset)
+{
+	int			a;
+
+	for (a = from; a < to; a++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, a - 1);
+
+		offset = TYPEALIGN(align_bytes(att->attalign), offset) + att->attlen;
+	}
+	return offset;
+}
+
+/* Fills in the stops. */
+static void
+find_stops(RowLayout *layout)
+{
+	int			nstops = 0;
+	int			c = 0;
+	int			a;
+	int			r;
+
+	layout->stops = palloc_array(WalkStop, Max(layout->last, 1));
+	for (a = 1; a <= layout->last; a++)
+	{
+		Form_pg_attribute att = TupleDescAttr(layout->desc, a - 1);
+		WalkStop   *stop = &layout->stops[nstops];
+
+		if (a > 1 && a != layout->known_attnum && att->attlen > 0 &&
+			a != layout->columns[c].attnum)
+			continue;
+		if (a == layout->known_attnum)
+			layout->known_stop = nstops;
+		for (; c < layout->ncolumns && layout->columns[c].attnum == a; c++)
+			layout->columns[c].stop = nstops;
+		stop->attnum = a;
+		stop->length = att->attlen;
+		stop->align = align_bytes(att->attalign);
+		for (r = 0; nstops > 0 && r < MAXIMUM_ALIGNOF; r++)
+			stop->skip[r] = skip_columns(layout->desc, stop[-1].attnum + 1, a, r) - r;
+		nstops++;
 	}
 }
 
@@ -178,6 +212,7 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 			if (scan->images)
 				column->image = scan->images[c];
 			column->kind = kind_of_column(&column->image, TupleDescAttr(desc, column->attnum - 1));
+			column->null_only = column->kind == COLUMN_KIND_PRESENCE;
 			column->wide = !scan->keys && column_kind_is_wide(column->kind);
 		}
 		else
@@ -192,7 +227,11 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 		describe_column(column, desc);
 	}
 	qsort(layout->columns, layout->ncolumns, sizeof(RowColumn), compare_columns);
-	find_offsets(layout, desc);
+	layout->desc = desc;
+	if (layout->ncolumns > 0)
+		layout->last = layout->columns[layout->ncolumns - 1].attnum;
+	find_offsets(layout);
+	find_stops(layout);
 	if (layout->nfixed > 0)
 	{
 		RowColumn  *column = &layout->columns[layout->nfixed - 1];
@@ -205,33 +244,60 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 
 /* --- where values lie */
 
-/* Walks on to a column that the row has, and that is not NULL. */
-static pg_attribute_always_inline const char *
-walk_to(const RowLayout *layout, HeapTupleHeader row, RowPlace *place, int attnum, bool has_nulls)
+/* Returns the length of a value at a stop that is not NULL. */
+static pg_attribute_always_inline int
+stop_length(const WalkStop *stop, const char *at)
 {
-	const char *data = heap_format_data(row);
-	uintptr_t	offset = place->offset;
+	if (stop->length > 0)
+		return stop->length;
+	if (stop->length == -1)
+		return VARSIZE_ANY(at);
+	return strlen(at) + 1;
+}
+
+/*
+ * Returns where columns from .. to - 1 end, which lie between two stops, of a row that has NULLs
+ * among them.
+ */
+static int
+skip_not_null(const RowLayout *layout, HeapTupleHeader row, AttrNumber from, AttrNumber to,
+			  int offset)
+{
 	int			a;
 
-	for (a = place->attnum;; a++)
-	{
-		const WalkStep *step = &layout->steps[a - 1];
+	for (a = from; a < to; a++)
+		if (!heap_format_is_null(row, a))
+			offset = skip_columns(layout->desc, a, a + 1, offset);
+	return offset;
+}
 
-		if (has_nulls && heap_format_is_null(row, a))
+/* Walks on to the stop of a column that the row has, and that is not NULL. */
+static pg_attribute_always_inline const char *
+walk_to(const RowLayout *layout, HeapTupleHeader row, RowPlace *place, int target, bool has_nulls)
+{
+	const char *data = heap_format_data(row);
+	const WalkStop *stop = &layout->stops[place->stop];
+	const WalkStop *end = &layout->stops[target];
+	uintptr_t	offset = place->offset;
+
+	while (stop < end)
+	{
+		const WalkStop *next = stop + 1;
+
+		if (!has_nulls || !heap_format_is_null(row, stop->attnum))
+			offset += stop_length(stop, data + offset);
+		if (has_nulls && heap_format_has_null_between(row, stop->attnum + 1, next->attnum))
+			offset = skip_not_null(layout, row, stop->attnum + 1, next->attnum, offset);
+		else
+			offset += next->skip[offset % MAXIMUM_ALIGNOF];
+		stop = next;
+		if (has_nulls && heap_format_is_null(row, stop->attnum))
 			continue;
 		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
-		if (step->length != -1 || data[offset] == 0)
-			offset = TYPEALIGN(step->align, offset);
-		if (a == attnum)
-			break;
-		if (step->length > 0)
-			offset += step->length;
-		else if (step->length == -1)
-			offset += VARSIZE_ANY(data + offset);
-		else
-			offset += strlen(data + offset) + 1;
+		if (stop->length != -1 || data[offset] == 0)
+			offset = TYPEALIGN(stop->align, offset);
 	}
-	place->attnum = attnum;
+	place->stop = target;
 	place->offset = offset;
 	return data + offset;
 }
@@ -257,7 +323,7 @@ walk_row(RowLayout *layout, NotedRows *rows, int i, int from, int to, bool has_n
 		else if (column->null_only)
 			at = (const char *) row;
 		else
-			at = walk_to(layout, row, &place, column->attnum, has_nulls);
+			at = walk_to(layout, row, &place, column->stop, has_nulls);
 		column->places[i] = at;
 	}
 	rows->last[i] = place;
@@ -266,7 +332,9 @@ walk_row(RowLayout *layout, NotedRows *rows, int i, int from, int to, bool has_n
 static void
 walk_any_row(RowLayout *layout, NotedRows *rows, int i, int from, int to)
 {
-	if (heap_format_has_nulls(rows->rows[i]))
+	HeapTupleHeader row = rows->rows[i];
+
+	if (heap_format_has_nulls(row) && !heap_format_has_all(row, layout->last))
 		walk_row(layout, rows, i, from, to, true);
 	else
 		walk_row(layout, rows, i, from, to, false);
@@ -276,16 +344,16 @@ walk_any_row(RowLayout *layout, NotedRows *rows, int i, int from, int to)
 static inline void
 start_behind_fixed(const RowLayout *layout, NotedRows *rows, int i)
 {
-	RowPlace	start = {1, 0};
+	RowPlace	start = {0, 0};
 
 	if (!heap_format_has_nulls(rows->rows[i]))
 	{
-		start.attnum = layout->known_attnum;
+		start.stop = layout->known_stop;
 		start.offset = layout->known_offset;
 	}
 	else if (layout->nfixed > 0)
 	{
-		start.attnum = layout->last_fixed;
+		start.stop = layout->columns[layout->nfixed - 1].stop;
 		start.offset = layout->columns[layout->nfixed - 1].offset;
 	}
 	rows->last[i] = start;
@@ -295,7 +363,7 @@ start_behind_fixed(const RowLayout *layout, NotedRows *rows, int i)
 static void
 locate_fixed(RowLayout *layout, NotedRows *rows, int from, int to)
 {
-	const RowPlace first = {1, 0};
+	const RowPlace first = {0, 0};
 	int			c;
 	int			i;
 	int			w;
@@ -324,7 +392,11 @@ rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 	if (rows->nwalked > 0 && from < to)
 		locate_fixed(layout, rows, from, to);
 	if (ncolumns <= layout->nfixed)
+	{
+		if (2 * rows->n > rows->nnoted)
+			rows->reach = layout->columns[ncolumns - 1].offset;
 		return;
+	}
 	from = Max(from, layout->nfixed);
 	for (i = 0; i < rows->n; i++)
 	{
@@ -333,6 +405,8 @@ rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 			start_behind_fixed(layout, rows, i);
 		walk_any_row(layout, rows, i, from, ncolumns);
 	}
+	if (2 * rows->n > rows->nnoted)
+		rows->reach = rows->last[rows->n - 1].offset;
 }
 
 void
@@ -530,6 +604,18 @@ value_of_datum(const RowColumn *column, Datum datum)
 		default:
 			return column_value(column->kind, datum);
 	}
+}
+
+bool
+rows_end_batch(const RowLayout *layout)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
+			dictionary_ends_batch(layout->columns[c].image.dictionary))
+			return true;
+	return false;
 }
 
 void

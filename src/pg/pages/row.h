@@ -21,18 +21,26 @@
 #include "pg/pages/heap_format.h"
 #include "pg/values/values.h"
 
-/* One column before the last that is read, for walking over it. */
-typedef struct WalkStep
+/*
+ * A column at which walking over a row stops: the first one, one that is read, one of varying
+ * length.  All columns between two stops are of fixed lengths, so that the way from the end of one
+ * stop to the next depends on the alignment of that end alone.
+ */
+typedef struct WalkStop
 {
+	AttrNumber	attnum;
 	int16		length;			/* as attlen: -1 varlena, -2 cstring */
 	uint8		align;			/* in bytes */
-} WalkStep;
+	uint16		skip[MAXIMUM_ALIGNOF];	/* by the end of the stop before, modulo MAXIMUM_ALIGNOF:
+										 * bytes of the columns between, none of which is NULL */
+} WalkStop;
 
 typedef struct RowColumn
 {
 	AttrNumber	attnum;
-	ColumnKind	kind;			/* NONE: of a text, or null_only */
-	bool		null_only;		/* only whether it is NULL is read, for condition */
+	ColumnKind	kind;			/* NONE: of a text's condition, or null_only */
+	bool		null_only;		/* only whether it is NULL is read */
+	int			stop;			/* index of its WalkStop */
 	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
 	const FilterCondition *condition;
 	int			filter;			/* of which filter it is a condition: RowCondition.filter */
@@ -64,16 +72,19 @@ typedef struct RowLayout
 	AttrNumber	last_fixed;		/* attnum of the last fixed column; 0 if none */
 	int			early;			/* a fixed column of 4 bytes; -1 if none */
 	uint32		early_flip;		/* its values XOR this are its keys */
-	WalkStep   *steps;			/* of columns 1 .. the last one read */
+	TupleDesc	desc;
+	AttrNumber	last;			/* attnum of the last column; 0 if none */
+	WalkStop   *stops;			/* ascending by attnum, up to the last column read */
 	AttrNumber	known_attnum;	/* last column at a fixed offset, read or not ... */
-	int			known_offset;	/* ... and where it is */
+	int			known_offset;	/* ... where it is ... */
+	int			known_stop;		/* ... and the index of its stop */
 	const char *blank;			/* zeros, long enough for all fixed columns */
 } RowLayout;
 
-/* A place in a row: of a column, which is at offset or behind some alignment. */
+/* A place in a row: where a stop is; if it is NULL, where the column before it ends. */
 typedef struct RowPlace
 {
-	uint16		attnum;
+	uint16		stop;
 	uint16		offset;
 } RowPlace;
 
@@ -81,7 +92,10 @@ typedef struct RowPlace
 typedef struct NotedRows
 {
 	int			n;
+	int			nnoted;			/* rows, before any was forgotten */
 	int			nlocated;		/* the first columns of the layout, which have been found */
+	int			reach;			/* of the page before as well: byte of a row up to which at least
+								 * half of the rows noted were read */
 	bool		early_read;		/* the keys of the early column are in its batch already */
 	int			nwalked;
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
@@ -106,7 +120,7 @@ extern void row_layout_init(RowLayout *layout, const ColumnScan *scan, int ncond
 static inline void
 rows_begin(NotedRows *rows, bool early_read)
 {
-	rows->n = rows->nlocated = rows->nwalked = 0;
+	rows->n = rows->nnoted = rows->nlocated = rows->nwalked = 0;
 	rows->early_read = early_read;
 }
 
@@ -131,6 +145,9 @@ extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, in
 
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
+
+/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+extern bool rows_end_batch(const RowLayout *layout);
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);

@@ -26,6 +26,15 @@
 /* Values for which there is room at first. */
 #define FIRST_NUMBERS 64
 
+/* Bytes of refused values with which a batch ends. */
+#define MOST_REFUSED (128 * 1024)
+
+/*
+ * A dictionary is given up if more than half of TRIAL_VALUES values were new, and it is full or has
+ * as many.
+ */
+#define TRIAL_VALUES 65536
+
 /* Bytes of the first block of values, and of the largest, unless a value is larger. */
 #define FIRST_BLOCK 1024
 #define MOST_BLOCK (32 * 1024)
@@ -68,6 +77,7 @@ struct Dictionary
 	bool		typbyval;
 	Size		alignment;		/* of values in memory */
 	bool		identical;		/* equal values have equal bytes */
+	bool		may_give_up;
 	Oid			collation;		/* of the functions, which are unused if identical */
 	FmgrInfo	hash_function;
 	FmgrInfo	equal_function;
@@ -86,6 +96,9 @@ struct Dictionary
 	size_t		block_left;		/* bytes from there on */
 	size_t		block_size;		/* of the last block */
 	bool		full;			/* no value gets a number any more */
+	bool		given_up;		/* and none is looked for any more in batches */
+	uint64		looked_for;		/* values of batches, since the last trial ... */
+	uint64		missed;			/* ... and how many of these were new */
 	Datum		wanted;			/* the value that is looked for */
 	MemoryContext scratch;		/* of what functions leave behind while a page is read */
 
@@ -94,6 +107,7 @@ struct Dictionary
 	RefusedValue *refused;
 	int			nrefused;
 	int			refused_room;
+	size_t		refused_bytes;	/* of the copies */
 };
 
 /* For the hash table: whether a number's value is equal to the one that is looked for. */
@@ -120,10 +134,14 @@ number_is_wanted(Dictionary *dictionary, uint32 number)
 /* --- making */
 
 bool
-dictionary_equal_is_identical(Oid type, Oid collation)
+dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
 	Oid			procedure;
+
+	/* Of one scale. */
+	if (type == NUMERICOID && typmod >= 0)
+		return true;
 
 	/*
 	 * The operator class says so for bpchar and name, too.  Equal values of these differ in what
@@ -136,6 +154,19 @@ dictionary_equal_is_identical(Oid type, Oid collation)
 	return OidIsValid(procedure) &&
 		DatumGetBool(OidFunctionCall1Coll(procedure, collation,
 										  ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+bool
+dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation)
+{
+	Oid			element = get_element_type(type);
+
+	if (!OidIsValid(element))
+		element = get_range_subtype(type);
+	if (OidIsValid(element))
+		return dictionary_equal_is_alike(element, typmod, collation);
+	return type == NAMEOID || (type == BPCHAROID && typmod >= 0) ||
+		dictionary_equal_is_identical(type, typmod, collation);
 }
 
 Dictionary *
@@ -161,7 +192,7 @@ dictionary_make(Oid type, Oid collation)
 
 	if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
 		elog(ERROR, "type %u has no hash function", type);
-	dictionary->identical = dictionary_equal_is_identical(type, collation);
+	dictionary->identical = dictionary_equal_is_identical(type, -1, collation);
 	dictionary->collation = collation;
 	fmgr_info(hash, &dictionary->hash_function);
 	fmgr_info(get_opcode(entry->eq_opr), &dictionary->equal_function);
@@ -195,9 +226,17 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->values = NULL;
 	dictionary->n = dictionary->room = 0;
 	dictionary->block_left = dictionary->block_size = 0;
-	dictionary->full = false;
+	dictionary->full = dictionary->given_up = false;
+	dictionary->looked_for = dictionary->missed = 0;
 	dictionary->refused = NULL;
 	dictionary->nrefused = dictionary->refused_room = 0;
+	dictionary->refused_bytes = 0;
+}
+
+void
+dictionary_end(Dictionary *dictionary)
+{
+	MemoryContextDelete(dictionary->memory);
 }
 
 /* --- bytes */
@@ -544,6 +583,7 @@ refuse(Dictionary *dictionary, uint32 hash, Datum value)
 		Size		size = dictionary->typlen == -1 ? VARSIZE_ANY(at) : dictionary->typlen;
 
 		refused->value = PointerGetDatum(memcpy(palloc(size), at, size));
+		dictionary->refused_bytes += size;
 	}
 	MemoryContextSwitchTo(old);
 	return -1 - dictionary->nrefused++;
@@ -557,6 +597,7 @@ number_new(Dictionary *dictionary, const Image *image, Datum value)
 	uint32		result;
 	bool		numbered = find_new(dictionary, image, value, &result);
 
+	dictionary->missed++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(dictionary->scratch);
 	return numbered ? (int32) result : refuse(dictionary, result, value);
@@ -565,12 +606,15 @@ number_new(Dictionary *dictionary, const Image *image, Datum value)
 int32
 dictionary_number(Dictionary *dictionary, Datum value)
 {
-	MemoryContext old = MemoryContextSwitchTo(dictionary->scratch);
+	MemoryContext old;
 	uint32		result;
 	bool		numbered;
 
 	/* A value may be large, and in another table. */
 	CHECK_FOR_INTERRUPTS();
+	if (dictionary->given_up)
+		return refuse(dictionary, 0, value);
+	old = MemoryContextSwitchTo(dictionary->scratch);
 	numbered = dictionary_find(dictionary, value, &result);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(dictionary->scratch);
@@ -623,11 +667,38 @@ read_values(Dictionary *dictionary, const char *const *data, int offset, int n, 
 }
 
 void
+dictionary_may_give_up(Dictionary *dictionary, bool may)
+{
+	dictionary->may_give_up = may;
+}
+
+/* Gives up a dictionary that finds too few values. */
+static void
+review(Dictionary *dictionary, int n)
+{
+	dictionary->looked_for += n;
+	if (dictionary->looked_for < TRIAL_VALUES)
+		return;
+	dictionary->given_up = dictionary->may_give_up &&
+		dictionary->missed > dictionary->looked_for / 2 &&
+		(dictionary->full || dictionary->n >= TRIAL_VALUES);
+	dictionary->looked_for = dictionary->missed = 0;
+}
+
+void
 dictionary_read(Dictionary *dictionary, const char *const *data, int offset, int n,
 				const char *null, int32 *numbers)
 {
 	int			i = 0;
 
+	for (; dictionary->given_up && i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		numbers[i] = at == null ? 0 :
+			refuse(dictionary, 0, fetch_att(at, dictionary->typbyval, dictionary->typlen));
+	}
+	review(dictionary, n);
 	while (i < n)
 	{
 		int			most = Min(n - i, READ_AT_ONCE);
@@ -650,6 +721,12 @@ dictionary_nrefused(const Dictionary *dictionary)
 	return dictionary->nrefused;
 }
 
+bool
+dictionary_ends_batch(const Dictionary *dictionary)
+{
+	return dictionary->refused_bytes >= MOST_REFUSED;
+}
+
 uint32
 dictionary_refused_hash(const Dictionary *dictionary, int32 number)
 {
@@ -661,6 +738,7 @@ dictionary_forget_refused(Dictionary *dictionary)
 {
 	dictionary->refused = NULL;
 	dictionary->nrefused = dictionary->refused_room = 0;
+	dictionary->refused_bytes = 0;
 	MemoryContextReset(dictionary->refused_memory);
 }
 

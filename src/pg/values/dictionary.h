@@ -37,7 +37,10 @@ extern Dictionary *dictionary_make_identical(Oid type);
  * Whether values of a type are equal if and only if their bytes are, so that a dictionary of equal
  * values is one of identical values.
  */
-extern bool dictionary_equal_is_identical(Oid type, Oid collation);
+extern bool dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation);
+
+/* Whether equal values of a type look alike, so that it does not matter which of them is kept. */
+extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
 
 /*
  * Begins an execution without values, whose memory is the current memory context: the values of an
@@ -45,6 +48,9 @@ extern bool dictionary_equal_is_identical(Oid type, Oid collation);
  * hash tables together; one value is kept however large it is.
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
+
+/* Ends an execution, and gives its memory back, before dictionary_begin begins another one. */
+extern void dictionary_end(Dictionary *dictionary);
 
 /*
  * Sets *result to the number of a value, which is copied if it is new.  Returns false if there is
@@ -70,6 +76,12 @@ extern size_t dictionary_size(const Dictionary *dictionary);
  */
 
 /*
+ * Whether a dictionary may refuse all further values of batches, without looking for them, once
+ * most values are new: for a column whose numbers only save work.  At first it may not.
+ */
+extern void dictionary_may_give_up(Dictionary *dictionary, bool may);
+
+/*
  * Writes to numbers those of n values, which lie in a page at data[i] + offset, and 0 where that is
  * null.  The page is pinned.
  */
@@ -81,6 +93,9 @@ extern int32 dictionary_number(Dictionary *dictionary, Datum value);
 
 /* Returns how many values have been refused since dictionary_forget_refused. */
 extern int	dictionary_nrefused(const Dictionary *dictionary);
+
+/* Whether the refused values take so much memory that the batch must have no more rows. */
+extern bool dictionary_ends_batch(const Dictionary *dictionary);
 
 /* Returns the hash of a value that has a negative number. */
 extern uint32 dictionary_refused_hash(const Dictionary *dictionary, int32 number);

@@ -90,10 +90,10 @@ find_input(const GroupsState *node, const Var *column)
 
 /*
  * Returns what the batch of a column holds, whose dictionary is made unless there is one; collation
- * is that in which its values are equal.
+ * is that in which its values are equal.  base: only expressions are computed from the values.
  */
 static ColumnDomain
-domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
+domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation, bool base)
 {
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
 	ColumnRead	read = (ColumnRead) list_nth_int(reads, batch);
@@ -122,8 +122,13 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation)
 		return domain;
 	}
 	if (node->images[batch].dictionary == NULL)
+	{
 		node->images[batch].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) : dictionary_make(type, collation);
+		dictionary_may_give_up(node->images[batch].dictionary, base);
+	}
+	else if (!base)
+		dictionary_may_give_up(node->images[batch].dictionary, false);
 	domain = (ColumnDomain)
 	{
 		.kind = COLUMN_KIND_NUMBER,.dictionary = node->images[batch].dictionary
@@ -154,7 +159,7 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 
 		input->column = lfirst_node(Var, lc);
 		input->batch = find_input(node, input->column);
-		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid);
+		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid, true);
 	}
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															list_length(columns), inputs, filter);
@@ -202,7 +207,7 @@ describe_groups(GroupsState *node)
 
 			group->column = find_column(node, column->varattno, read);
 			node->group_domains[g] = domain_of_column(node, group->column, column,
-													  exprCollation((Node *) expression));
+													  exprCollation((Node *) expression), false);
 		}
 		else
 		{
@@ -236,7 +241,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		{
 			source.column = find_column(node, answer->column->varattno, answer->read);
 			domain = domain_of_column(node, source.column, answer->column,
-									  answer->column->varcollid);
+									  answer->column->varcollid, false);
 		}
 		else
 		{
@@ -268,7 +273,9 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	if (function_has_moments(answer->function) && answer->needs != AGGREGATE_NEEDS_RUNS)
+	else if (column_kind_is_float(answer->kind))
+		node->value_sources[s].float_parts |= float_totals_parts(answer);
+	else if (function_has_moments(answer->function))
 		node->value_sources[s].moments = true;
 	return s;
 }
@@ -312,6 +319,7 @@ describe_outputs(GroupsState *node)
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
 	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
+	node->late = palloc0_array(RowSpill *, Max(node->noutputs, 1));
 	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
 	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
@@ -354,7 +362,7 @@ add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Exp
 			continue;
 		inputs[i].column = column;
 		inputs[i].batch = find_input(node, column);
-		inputs[i].domain = domain_of_column(node, inputs[i].batch, column, InvalidOid);
+		inputs[i].domain = domain_of_column(node, inputs[i].batch, column, InvalidOid, true);
 		core->ninputs++;
 	}
 }

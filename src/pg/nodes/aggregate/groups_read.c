@@ -62,6 +62,7 @@ groups_read_free(GroupsState *node)
 		groups_exchange_end(node->parallel.exchange);
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
+	groups_free_late(node);
 	if (node->core)
 		core_aggregates_free(node->core);
 	node->reader = NULL;
@@ -178,39 +179,6 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/* Whether a batch is that of a grouping column. */
-static bool
-is_of_group(const GroupsState *node, int batch)
-{
-	int			g;
-
-	for (g = 0; g < node->ngroups; g++)
-		if (node->groups[g].column == batch)
-			return true;
-	return false;
-}
-
-/*
- * Has sources keep their values themselves if one of a batch has no number.  Rows of a group whose
- * value has none are in none of the batches that are added.
- */
-static void
-keep_refused_values(GroupsState *node)
-{
-	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			s;
-
-	for (s = 0; s < node->nvalue_sources; s++)
-	{
-		const ColumnDomain *domain = &node->source_domains[s];
-
-		if (domain->dictionary && !domain->datums && dictionary_nrefused(domain->dictionary) > 0 &&
-			!is_of_group(node, node->value_sources[s].column))
-			groups_keep_values(node, s);
-	}
-	MemoryContextSwitchTo(old);
-}
-
 /* Values that were refused in a batch, or copied for it, are not needed any more. */
 static void
 forget_values(GroupsState *node)
@@ -279,7 +247,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = take_rows(node, batches);
-		keep_refused_values(node);
+		groups_refuse_values(node, batches);
 		if (node->core)
 			core_aggregates_add(node->core, batches);
 	}
@@ -297,7 +265,6 @@ begin_derived(GroupsState *node)
 {
 	size_t		limit = get_hash_memory_limit();
 	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
-	size_t		numbers_limit;
 	int			nnumbered = 0;
 	MemoryContext old;
 	int			i;
@@ -306,8 +273,8 @@ begin_derived(GroupsState *node)
 		nnumbered += derived_has_numbers(node->derived.columns[i]);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		nnumbered += node->images[i].dictionary != NULL;
-	numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->derived.n - numbers_limit * nnumbered;
+	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
+	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
 	if (node->core)
 		node->memory_limit /= 2;
 
@@ -316,10 +283,10 @@ begin_derived(GroupsState *node)
 	MemoryContextReset(node->derived.memory);
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
-		derived_begin(node->derived.columns[i], memo_limit, numbers_limit);
+		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		if (node->images[i].dictionary)
-			dictionary_begin(node->images[i].dictionary, numbers_limit);
+			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
 	MemoryContextSwitchTo(node->memory);
 	if (node->core)
 		core_aggregates_begin(node->core, node->memory_limit);
@@ -350,6 +317,7 @@ end_rows(GroupsState *node)
 	AggregationStats stats;
 	size_t		memory;
 
+	groups_add_late(node);
 	node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);

@@ -89,6 +89,7 @@ typedef struct GroupsState
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
 	ValueSource *value_sources;
+	RowSpill  **late;			/* by value source: values that come late; NULL: none so far */
 	ColumnDomain *source_domains;	/* by value source: what its values stand for */
 	PairType   *source_types;	/* by value source: the type of values that have numbers */
 	GroupsRanks ranks;
@@ -96,6 +97,7 @@ typedef struct GroupsState
 	int			nread;			/* batches that are read: columns, then filters */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
+	size_t		numbers_limit;	/* bytes of a dictionary */
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
 	GroupsParallel parallel;
@@ -178,6 +180,20 @@ extern bool groups_read_refused(GroupsState *node);
 
 /* Gives back what an execution holds: rows, files and results. */
 extern void groups_read_free(GroupsState *node);
+
+/* --- groups_late.c */
+
+/*
+ * Of a batch that is about to be added, in which values have no number: has each source that wants
+ * them keep values in place of numbers, or leave them out, to be added late.
+ */
+extern void groups_refuse_values(GroupsState *node, const ColumnBatch *batches);
+
+/* Adds values that have been left out, when all rows of an execution or a pass have been added. */
+extern void groups_add_late(GroupsState *node);
+
+/* Forgets values that have been left out, and closes their files. */
+extern void groups_free_late(GroupsState *node);
 
 /* --- groups_explain.c */
 

@@ -30,6 +30,7 @@ typedef struct ValueSource
 	int			filter;			/* index of the filter's batch; -1: none */
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
+	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
 	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
 
@@ -55,6 +56,18 @@ extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches
  * its runs have Datums.  Called between batches; type must outlive the aggregation.
  */
 extern void aggregation_keep_values(Aggregation *aggregation, int source, const PairType *type);
+
+/*
+ * From now on rows with a negative number in the column of a source with runs are added without
+ * their value, which aggregation_add_late adds before the aggregation is opened.
+ */
+extern void aggregation_leave_values(Aggregation *aggregation, int source);
+
+/*
+ * Adds values of a source that have been left out: batches has them, none of them NULL, and the
+ * grouping columns of their rows.
+ */
+extern void aggregation_add_late(Aggregation *aggregation, int source, const ColumnBatch *batches);
 
 /* Adds to the number of rows of an aggregation without grouping columns and sources. */
 extern void aggregation_count(Aggregation *aggregation, int64 rows);

@@ -24,14 +24,23 @@ allocate_zero(Aggregation *aggregation, size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Makes totals and moments of a source for ngroups groups, unless it has runs or no column. */
+/* Whether a source has totals of integers: unless it has runs, totals of floats or no column. */
+static bool
+has_totals(const ValueSource *source)
+{
+	return !source->runs && source->column >= 0 && source->float_parts == 0;
+}
+
+/* Makes totals and moments of a source for ngroups groups. */
 static void
 make_totals(Aggregation *aggregation, int s, uint64 ngroups)
 {
 	Totals	   *totals;
 	uint64		g;
 
-	if (aggregation->sources[s].runs || aggregation->sources[s].column < 0)
+	if (aggregation->sources[s].float_parts != 0)
+		aggregation->values[s].floats = allocate_zero(aggregation, ngroups * sizeof(FloatTotals));
+	if (!has_totals(&aggregation->sources[s]))
 		return;
 	totals = allocate_zero(aggregation, ngroups * sizeof(Totals));
 	for (g = 0; g < ngroups; g++)
@@ -124,6 +133,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 		{
 			if (values[s].totals)
 				aggregation->values[s].totals[number] = values[s].totals[g];
+			if (values[s].floats)
+				aggregation->values[s].floats[number] = values[s].floats[g];
 			if (values[s].moments)
 				aggregation->values[s].moments[number] = values[s].moments[g];
 			if (values[s].misses)
@@ -136,6 +147,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	{
 		if (values[s].totals)
 			pfree(values[s].totals);
+		if (values[s].floats)
+			pfree(values[s].floats);
 		if (values[s].moments)
 			pfree(values[s].moments);
 		if (values[s].misses)
@@ -157,7 +170,8 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 	int			s;
 
 	for (s = 0; s < aggregation->nsources; s++)
-		nsorters += aggregation->sources[s].runs || aggregation->values[s].pairs;
+		nsorters += (aggregation->sources[s].runs || aggregation->values[s].pairs) +
+			(aggregation->sources[s].float_parts != 0);
 	aggregation->sorter_limit = (aggregation->memory_limit -
 								 Min(arrays, aggregation->memory_limit)) /
 		Max(nsorters, 1);
@@ -267,9 +281,11 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	aggregation->group_size = sizeof(int64);
 	for (s = 0; s < nsources; s++)
 	{
-		if (!sources[s].runs && sources[s].column >= 0)
+		if (has_totals(&sources[s]))
 			aggregation->group_size += sizeof(Totals) +
 				(sources[s].moments ? sizeof(ValueMoments) : 0);
+		if (sources[s].float_parts != 0)
+			aggregation->group_size += sizeof(FloatTotals);
 		aggregation->group_size += sizeof(Misses);
 	}
 	/* At most half of the memory is for arrays by group. */
@@ -322,6 +338,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const ValueSource *source = &aggregation->sources[s];
 	const uint8 *refused = NULL;
 	const uint8 *nulls = NULL;
+	const int32 *numbers = NULL;
 	const uint32 *groups = aggregation->groups;
 	Misses	   *misses = NULL;
 	int			i;
@@ -331,7 +348,9 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		refused = batches[source->filter].nulls;
 	if (source->column >= 0 && batches[source->column].nnulls > 0)
 		nulls = batches[source->column].nulls;
-	lists->all = refused == NULL && nulls == NULL && noutside == 0;
+	if (aggregation->values[s].leaves)
+		numbers = batches[source->column].keys;
+	lists->all = refused == NULL && nulls == NULL && numbers == NULL && noutside == 0;
 	if (lists->all)
 	{
 		lists->ninside = n;
@@ -357,6 +376,8 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			else
 				misses[groups ? groups[i] : 0].nulls++;
 		}
+		else if (numbers && numbers[i] < 0)
+			continue;
 		else if (outside)
 			lists->outside[lists->noutside++] = i;
 		else
@@ -443,6 +464,11 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	list_rows(aggregation, s, batches, n, noutside, lists);
 	if (values->totals && lists->ninside > 0)
 		add_totals(aggregation, values->totals, &batches[source->column], lists);
+	if (values->floats && lists->ninside > 0)
+		aggregation_add_floats(aggregation, s, &batches[source->column],
+							   lists->all ? NULL : lists->inside, lists->ninside);
+	if (source->float_parts != 0)
+		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);
 	if (values->moments && lists->ninside > 0)
 		add_moments(aggregation, values->moments, &batches[source->column], lists);
 	if (values->pairs == NULL && noutside > 0)
@@ -542,6 +568,29 @@ aggregation_keep_values(Aggregation *aggregation, int source, const PairType *ty
 }
 
 void
+aggregation_leave_values(Aggregation *aggregation, int source)
+{
+	aggregation->values[source].leaves = true;
+}
+
+void
+aggregation_add_late(Aggregation *aggregation, int source, const ColumnBatch *batches)
+{
+	int			column = aggregation->sources[source].column;
+	int			n = (int) batches[column].n;
+	const uint64 *codes = NULL;
+
+	/* The layout has the groups: their rows have been added. */
+	if (aggregation->ncolumns > 0 && aggregation->layout.code.bits <= 64)
+	{
+		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
+		codes = aggregation->codes;
+	}
+	pairs_add(aggregation->values[source].pairs, batches, column, codes, NULL, n);
+	note_memory(aggregation);
+}
+
+void
 aggregation_count(Aggregation *aggregation, int64 rows)
 {
 	aggregation->rows[0] += rows;
@@ -579,8 +628,12 @@ aggregation_free(Aggregation *aggregation)
 	int			s;
 
 	for (s = 0; s < aggregation->nsources; s++)
+	{
 		if (aggregation->values[s].pairs)
 			pairs_free(aggregation->values[s].pairs);
+		if (aggregation->values[s].outside)
+			pair_rows_free(aggregation->values[s].outside);
+	}
 	if (aggregation->presence)
 		pairs_free(aggregation->presence);
 }

@@ -194,6 +194,12 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 		}
 	}
 	count_known(aggregation, source, counts);
+	if (aggregation->sources[source].float_parts != 0 && counts->summary.n > 0)
+	{
+		counts->summary.floats = aggregation_float_totals(aggregation, source);
+		counts->summary.min = counts->summary.floats->min;
+		counts->summary.max = counts->summary.floats->max;
+	}
 }
 
 /* Returns the runs of the source's cursor; 0 if it has none of this group. */
@@ -224,6 +230,7 @@ aggregation_open(Aggregation *aggregation)
 			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
 	if (aggregation->presence)
 		aggregation->at.presence = pairs_open(aggregation->presence);
+	aggregation_open_floats(aggregation);
 	aggregation->reader.methods = &aggregation_reader_methods;
 	return &aggregation->reader;
 }

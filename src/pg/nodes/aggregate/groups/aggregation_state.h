@@ -34,6 +34,7 @@ typedef struct SourceValues
 	Totals	   *totals;			/* by group number; NULL if the source has runs, or no column */
 	ValueMoments *moments;		/* by group number, where totals are if an aggregate wants them;
 								 * else NULL */
+	FloatTotals *floats;		/* by group number; NULL if none are wanted */
 	Misses	   *misses;			/* by group number; NULL until there are some */
 
 	/*
@@ -41,7 +42,14 @@ typedef struct SourceValues
 	 * one without a value is a marker.  NULL until needed.
 	 */
 	PairSorter *pairs;
+	bool		leaves;			/* negative numbers are left out: their values come late */
 	PairCursor *cursor;			/* of pairs, when the aggregation has been opened */
+
+	/* Where totals of floats are wanted, the values of groups outside of the window, numbered. */
+	PairRows   *outside;		/* NULL until needed */
+	int64		noutside;		/* values in it */
+	const GroupValues *outside_group;	/* the group at which it is read; NULL: at its end */
+	FloatTotals outside_totals; /* of the group being read */
 } SourceValues;
 
 /* The group being read, and the next one of the window. */
@@ -86,5 +94,23 @@ struct Aggregation
 	uint8	   *outside;		/* whether its group is outside of the window */
 	uint64	   *codes;			/* of its group by layout; NULL until needed */
 };
+
+/*
+ * --- totals of floats (aggregation_floats.c), of sources that want them
+ *
+ * Adds values of a batch's rows, in their order: of nrows rows in the window, the first ones if
+ * rows is NULL; and of nrows rows outside of it.
+ */
+extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch,
+								   const uint16 *rows, int nrows);
+extern void aggregation_add_outside_floats(Aggregation *aggregation, int s,
+										   const ColumnBatch *batches, const uint16 *rows,
+										   int nrows);
+
+/* Prepares the reading, before the first group. */
+extern void aggregation_open_floats(Aggregation *aggregation);
+
+/* Returns the totals of the group that is read, once for each group; valid until the next one. */
+extern const FloatTotals *aggregation_float_totals(Aggregation *aggregation, int s);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_STATE_H */

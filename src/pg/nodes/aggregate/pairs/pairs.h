@@ -9,8 +9,8 @@
  * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
  * tuplesort (pair_rows.h), and so are pairs of values for whose numbers there is no memory.
  *
- * Other rooms include this header, and no other of this room; with it comes segments.h, sorted runs
- * of codes in blocks, and their merge.
+ * Other rooms include this header, and no other of this room; with it come segments.h, sorted runs
+ * of codes in blocks, and their merge, and pair_rows.h.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIRS_H
@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
+#include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/segments.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/sort_context.h"

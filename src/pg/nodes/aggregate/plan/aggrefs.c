@@ -31,6 +31,105 @@
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
+/* Does what core_function does for functions of values in order. */
+static AggregateFunction
+core_ordered_function(Oid function)
+{
+	switch (function)
+	{
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
+			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
+		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
+			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
+		case F_MODE:
+			return AGGREGATE_FUNCTION_MODE;
+		case F_RANK_ANY:
+			return AGGREGATE_FUNCTION_RANK;
+		case F_DENSE_RANK_ANY:
+			return AGGREGATE_FUNCTION_DENSE_RANK;
+		case F_PERCENT_RANK_ANY:
+			return AGGREGATE_FUNCTION_PERCENT_RANK;
+		case F_CUME_DIST_ANY:
+			return AGGREGATE_FUNCTION_CUME_DIST;
+		case F_ARRAY_AGG_ANYNONARRAY:
+			return AGGREGATE_FUNCTION_ARRAY_AGG;
+		case F_STRING_AGG_TEXT_TEXT:
+		case F_STRING_AGG_BYTEA_BYTEA:
+			return AGGREGATE_FUNCTION_STRING_AGG;
+		default:
+			return AGGREGATE_FUNCTION_NONE;
+	}
+}
+
+/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
+static AggregateFunction
+core_moments_function(Oid function)
+{
+	switch (function)
+	{
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+		case F_VAR_POP_NUMERIC:
+			return AGGREGATE_FUNCTION_VAR_POP;
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VAR_SAMP_NUMERIC:
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+		case F_VARIANCE_NUMERIC:
+			return AGGREGATE_FUNCTION_VAR_SAMP;
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+		case F_STDDEV_POP_NUMERIC:
+			return AGGREGATE_FUNCTION_STDDEV_POP;
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+		case F_STDDEV_NUMERIC:
+			return AGGREGATE_FUNCTION_STDDEV_SAMP;
+		case F_BIT_AND_INT2:
+		case F_BIT_AND_INT4:
+		case F_BIT_AND_INT8:
+			return AGGREGATE_FUNCTION_BIT_AND;
+		case F_BIT_OR_INT2:
+		case F_BIT_OR_INT4:
+		case F_BIT_OR_INT8:
+			return AGGREGATE_FUNCTION_BIT_OR;
+		case F_BIT_XOR_INT2:
+		case F_BIT_XOR_INT4:
+		case F_BIT_XOR_INT8:
+			return AGGREGATE_FUNCTION_BIT_XOR;
+		default:
+			return core_ordered_function(function);
+	}
+}
+
 /* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
 static AggregateFunction
 core_function(const Aggref *aggref)
@@ -44,11 +143,15 @@ core_function(const Aggref *aggref)
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 		case F_SUM_INT8:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
 		case F_SUM_NUMERIC:
 			return AGGREGATE_FUNCTION_SUM;
 		case F_AVG_INT2:
 		case F_AVG_INT4:
 		case F_AVG_INT8:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
 		case F_AVG_NUMERIC:
 			return AGGREGATE_FUNCTION_AVG;
 		case F_MIN_INT2:
@@ -102,67 +205,8 @@ core_function(const Aggref *aggref)
 #endif
 		case F_BOOL_OR:
 			return AGGREGATE_FUNCTION_MAX;
-		case F_VAR_POP_INT2:
-		case F_VAR_POP_INT4:
-		case F_VAR_POP_INT8:
-			return AGGREGATE_FUNCTION_VAR_POP;
-		case F_VAR_SAMP_INT2:
-		case F_VAR_SAMP_INT4:
-		case F_VAR_SAMP_INT8:
-		case F_VARIANCE_INT2:
-		case F_VARIANCE_INT4:
-		case F_VARIANCE_INT8:
-			return AGGREGATE_FUNCTION_VAR_SAMP;
-		case F_STDDEV_POP_INT2:
-		case F_STDDEV_POP_INT4:
-		case F_STDDEV_POP_INT8:
-			return AGGREGATE_FUNCTION_STDDEV_POP;
-		case F_STDDEV_SAMP_INT2:
-		case F_STDDEV_SAMP_INT4:
-		case F_STDDEV_SAMP_INT8:
-		case F_STDDEV_INT2:
-		case F_STDDEV_INT4:
-		case F_STDDEV_INT8:
-			return AGGREGATE_FUNCTION_STDDEV_SAMP;
-		case F_BIT_AND_INT2:
-		case F_BIT_AND_INT4:
-		case F_BIT_AND_INT8:
-			return AGGREGATE_FUNCTION_BIT_AND;
-		case F_BIT_OR_INT2:
-		case F_BIT_OR_INT4:
-		case F_BIT_OR_INT8:
-			return AGGREGATE_FUNCTION_BIT_OR;
-		case F_BIT_XOR_INT2:
-		case F_BIT_XOR_INT4:
-		case F_BIT_XOR_INT8:
-			return AGGREGATE_FUNCTION_BIT_XOR;
-		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
-		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
-		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
-		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
-		case F_MODE:
-			return AGGREGATE_FUNCTION_MODE;
-		case F_RANK_ANY:
-			return AGGREGATE_FUNCTION_RANK;
-		case F_DENSE_RANK_ANY:
-			return AGGREGATE_FUNCTION_DENSE_RANK;
-		case F_PERCENT_RANK_ANY:
-			return AGGREGATE_FUNCTION_PERCENT_RANK;
-		case F_CUME_DIST_ANY:
-			return AGGREGATE_FUNCTION_CUME_DIST;
-		case F_ARRAY_AGG_ANYNONARRAY:
-			return AGGREGATE_FUNCTION_ARRAY_AGG;
-		case F_STRING_AGG_TEXT_TEXT:
-		case F_STRING_AGG_BYTEA_BYTEA:
-			return AGGREGATE_FUNCTION_STRING_AGG;
 		default:
-			return AGGREGATE_FUNCTION_NONE;
+			return core_moments_function(aggref->aggfnoid);
 	}
 }
 
@@ -294,7 +338,8 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 		if (answer->kind != COLUMN_KIND_NONE)
 			return true;
-		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype), collation) ?
+		answer->read = dictionary_equal_is_identical(getBaseType(column->vartype),
+													 column->vartypmod, collation) ?
 			READ_IDENTICAL : READ_EQUAL;
 		return collation == column->varcollid && has_dictionary(column->vartype, collation);
 	}
@@ -403,7 +448,8 @@ find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 		return false;
 	answer->argument = expression;
 	answer->column = column;
-	answer->kind = column_kind(column ? column->vartype : exprType((const Node *) expression));
+	answer->kind = column ? column_read_kind(column->vartype) :
+		column_kind(exprType((const Node *) expression));
 	if (column && answer->kind == COLUMN_KIND_NONE)
 		answer->read = READ_PRESENCE;
 	else if (column == NULL && answer->kind == COLUMN_KIND_NONE)
@@ -436,6 +482,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		return find_counted(argument, rti, answer);
 	if (!find_argument(argument, rti, answer))
 		return false;
+	/* A sum of floats depends on it. */
+	if (aggref->aggorder != NIL && aggref_adds_floats(answer))
+		return false;
 	if (ordered)
 	{
 		/* Numbers become ranks when all rows are in, and so do those of runs. */
@@ -443,6 +492,9 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			answer->needs = AGGREGATE_NEEDS_RUNS;
 		return find_values_order(answer);
 	}
+	/* Numbers of a dictionary can be counted, and neither added up nor combined. */
+	if (answer->kind == COLUMN_KIND_NONE && answer->function != AGGREGATE_FUNCTION_COUNT)
+		return false;
 	answer->distinct = aggref->aggdistinct != NIL;
 	if (answer->distinct)
 	{
@@ -501,7 +553,7 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_argument(argument, rti, answer) && answer->kind != COLUMN_KIND_NUMERIC &&
+	return find_argument(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
 				   answer);
 }
@@ -592,6 +644,14 @@ is_computed_by_core(const Aggref *aggref, Index rti)
 			return false;
 	}
 	return true;
+}
+
+bool
+aggref_adds_floats(const AggregateAnswer *answer)
+{
+	return column_kind_is_float(answer->kind) && answer->needs != AGGREGATE_NEEDS_RUNS &&
+		answer->function != AGGREGATE_FUNCTION_COUNT &&
+		answer->function != AGGREGATE_FUNCTION_MIN && answer->function != AGGREGATE_FUNCTION_MAX;
 }
 
 bool

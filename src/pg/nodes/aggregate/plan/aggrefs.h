@@ -119,6 +119,12 @@ aggref_has_state(const AggregateAnswer *answer)
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
 
+/*
+ * Whether an answer is a sum of floats, or made of one, so that all rows must be added up by one
+ * process in their order.
+ */
+extern bool aggref_adds_floats(const AggregateAnswer *answer);
+
 /* Whether the values that an answer needs are numbers of a dictionary of its column. */
 static inline bool
 aggref_has_numbers(const AggregateAnswer *answer)

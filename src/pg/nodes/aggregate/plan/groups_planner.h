@@ -1,7 +1,7 @@
 /*
  * groups_planner.h
- *		The paths of HpSort Aggregate, and what pairs of group and value need, as the columns'
- *		statistics say: bits, and the cost of pairs that do not fit into 64.
+ *		The paths of HpSort Aggregate, and what values, and pairs of group and value, need, as the
+ *		columns' statistics say: bits, and the cost of pairs that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H
@@ -46,5 +46,21 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Exp
  */
 extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
 									const List *answers, const List *filters, double rows);
+
+/* --- value_numbers.c */
+
+/* Bytes that a value takes in a dictionary, beside itself. */
+#define DICTIONARY_VALUE_BYTES 40.0
+
+/* Returns how many bytes a column's values have on average. */
+extern double column_width(PlannerInfo *root, const Var *column);
+
+/*
+ * Returns what numbers of the values of aggregates with these AggregateAnswers cost beside the
+ * numbering: their order, and values for which there is no memory.  filters is that of
+ * pair_estimate_wide_cost.  One process reads all rows.
+ */
+extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,
+							   double ngroups, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_PLANNER_H */

@@ -139,18 +139,18 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	ColumnKind	column_kind_read = column ?
-	column_value_kind(column->vartype, column->vartypmod) : COLUMN_KIND_NONE;
-	bool		identical = column_kind_read != COLUMN_KIND_NONE ||
-	dictionary_equal_is_identical(group->type, collation);
+	ColumnKind	read = column ? column_value_kind(column->vartype, column->vartypmod) :
+	COLUMN_KIND_NONE;
+	bool		identical = read != COLUMN_KIND_NONE ||
+	dictionary_equal_is_identical(group->type, exprTypmod((Node *) group->expression), collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	group->read = READ_VALUES;
 	if (column && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
-		group->form = column_kind_is_float(column_kind_read) ? DERIVED_EQUAL : DERIVED_NONE;
-		if (column_kind_read == COLUMN_KIND_NONE)
+		group->form = column_kind_is_float(read) ? DERIVED_EQUAL : DERIVED_NONE;
+		if (read == COLUMN_KIND_NONE)
 			group->read = identical ? READ_IDENTICAL : READ_EQUAL;
 	}
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
@@ -302,11 +302,17 @@ groups_query_is_unordered(const GroupsQuery *query)
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
+	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
+	foreach(lc, query->answers)
+	{
+		if (aggref_adds_floats(lfirst(lc)))
+			return true;
+	}
 	return query->value_numbers || query->ncore > 0 || groups_query_is_unordered(query);
 }
 
@@ -359,6 +365,34 @@ drop_determined_numbers(GroupsQuery *query)
 			!is_determined(query->groups, query->ngroups, &query->groups[g]))
 			query->groups[n++] = query->groups[g];
 	query->ngroups = n;
+}
+
+/*
+ * Whether any of the values that have one number may be returned in a group.  A dictionary keeps
+ * the first one of all rows, and core returns the first one of the group's rows: the same if there
+ * are no other grouping columns, if equal values look alike, or if the values are computed of
+ * others that do.
+ */
+static bool
+are_alike(const GroupsQuery *query)
+{
+	int			g;
+	ListCell   *lc;
+
+	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		Node	   *expression = (Node *) group->expression;
+		bool		alike = group->form != DERIVED_EQUAL;
+
+		if (has_numbers(group))
+			foreach(lc, group->columns)
+				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
+		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
+												 exprCollation(expression)))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -434,6 +468,8 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	if (query->ncore > 0 && (query->columns == NIL || query->ngroups > CORE_MOST_GROUPS))
 		return false;
 	order_groups(root, query);
+	if (!are_alike(query))
+		return false;
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;
 }

@@ -60,8 +60,9 @@ extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node 
 extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
 
 /*
- * Whether one process must read all rows: the number of a value, and the first of equal floats,
- * are different in each, and states of core's functions are not exchanged.
+ * Whether one process must read all rows: the number of a value, the first of equal floats, and
+ * sums of floats in the order of the rows are different in each, and states of core's functions are
+ * not exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 

@@ -156,6 +156,8 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 			(answer->argument == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
+		/* Beside pairs, these are rows of a tuplesort. */
+		nwide += !has_window && aggref_adds_floats(answer);
 		bits = 1;
 		if (answer->column && aggref_has_numbers(answer))
 			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,

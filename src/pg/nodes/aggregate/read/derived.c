@@ -218,6 +218,17 @@ derived_base(const DerivedColumn *derived)
 }
 
 bool
+derived_has_base(const DerivedColumn *derived, int batch)
+{
+	int			i;
+
+	for (i = 0; i < derived->ninputs; i++)
+		if (derived->inputs[i].batch == batch)
+			return true;
+	return false;
+}
+
+bool
 derived_has_numbers(const DerivedColumn *derived)
 {
 	return derived->form == DERIVED_NUMBERS;

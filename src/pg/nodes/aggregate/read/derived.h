@@ -51,6 +51,9 @@ extern bool derived_is(const DerivedColumn *derived, const Expr *expression, Der
 /* Returns the index of the batch from which a column of DERIVED_RANKS is derived. */
 extern int	derived_base(const DerivedColumn *derived);
 
+/* Whether it is computed from a batch. */
+extern bool derived_has_base(const DerivedColumn *derived, int batch);
+
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
 

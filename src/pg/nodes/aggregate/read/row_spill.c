@@ -248,6 +248,19 @@ keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 						 batches[b].nulls[i]);
 }
 
+void
+row_spill_write(RowSpill *spill, const ColumnBatch *batches)
+{
+	size_t		nrows = batches[0].n;
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < nrows; i++)
+		if (spill->refused[i])
+			write_row(spill, batches, i);
+	memset(spill->refused, 0, nrows * sizeof(bool));
+}
+
 const ColumnBatch *
 row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 {
@@ -310,6 +323,18 @@ read_value(RowSpill *spill, size_t length)
 	return spill->values;
 }
 
+/* Whether a dictionary wants no more rows in a batch. */
+static bool
+ends_batch(const RowSpill *spill)
+{
+	int			b;
+
+	for (b = 0; b < spill->nbatches; b++)
+		if (spill->dictionaries[b] && dictionary_ends_batch(spill->dictionaries[b]))
+			return true;
+	return false;
+}
+
 /* Appends the next row in the file to what the caller is given. */
 static void
 read_row(RowSpill *spill)
@@ -361,8 +386,8 @@ row_spill_read(RowSpill *spill)
 	if (n == 0)
 		return NULL;
 	take_out_rows(spill);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && !ends_batch(spill); i++)
 		read_row(spill);
-	spill->reading.nrows -= n;
+	spill->reading.nrows -= i;
 	return spill->batches;
 }

@@ -44,6 +44,9 @@ extern void row_spill_refuse(RowSpill *spill, size_t row, uint32 hash);
  */
 extern const ColumnBatch *row_spill_divide(RowSpill *spill, const ColumnBatch *batches);
 
+/* Writes the rows of a batch that are refused; the batch keeps all of its rows. */
+extern void row_spill_write(RowSpill *spill, const ColumnBatch *batches);
+
 /* Begins to read a partition, and closes the one before; false if there is none left. */
 extern bool row_spill_next(RowSpill *spill);
 

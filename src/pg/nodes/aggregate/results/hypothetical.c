@@ -89,6 +89,23 @@ check_equality(HypotheticalRow *row, const Aggref *aggref)
 }
 
 void
+hypothetical_row_set(HypotheticalRow *row, const ColumnDomain *domain, Oid type, Datum value)
+{
+	ColumnKind	kind = column_read_kind(type);
+
+	row->no_peers = false;
+	/* A numeric of any scale may be between two values of the column's. */
+	if (domain->kind == COLUMN_KIND_NUMERIC)
+		row->value = numeric_unit_ceil(domain->unit, value, &row->no_peers);
+	else
+		row->value = column_value(kind, value);
+	if (column_kind_is_float(kind))
+		row->value = column_value_equals(kind, row->value);
+	if (domain->labels)
+		row->value = enum_label_rank(domain->labels, (Oid) row->value, &row->no_peers);
+}
+
+void
 hypothetical_row_begin(HypotheticalRow *row)
 {
 	row->below = row->distinct_below = 0;

@@ -27,8 +27,8 @@ typedef struct HypotheticalRow
 {
 	bool		isnull;			/* of the argument */
 	int64		value;			/* the argument, unless it is NULL */
-	bool		no_peers;		/* it is a label that was added to the enum later, and is in no
-								 * row */
+	bool		no_peers;		/* no row has it: a label that was added to the enum later, or a
+								 * numeric between two of the column's type */
 	bool		equality_checked;	/* the right to call the type's equality has been checked */
 	int64		below;			/* values of the group less than it */
 	int64		distinct_below; /* different ones of them */
@@ -43,6 +43,13 @@ typedef struct HypotheticalRow
 extern void hypothetical_row_take_datums(HypotheticalRow *row, Datum argument,
 										 SortSupport compare, const int64 *values,
 										 const int64 *counts, size_t nruns);
+
+/*
+ * Sets the argument, a value of this type that is not NULL, as it is compared with integers of the
+ * domain: of equal floats, with the integer that stands for them.
+ */
+extern void hypothetical_row_set(HypotheticalRow *row, const ColumnDomain *domain, Oid type,
+								 Datum value);
 
 /* Begins a group. */
 extern void hypothetical_row_begin(HypotheticalRow *row);

@@ -72,9 +72,19 @@ sum_of_squares(const ValueMoments *moments)
 												   numeric_from_sum(unit)));
 }
 
+/* Returns a numeric without fraction digits times 10^-scale, with scale fraction digits. */
+static Datum
+in_units(Datum sum, int scale)
+{
+	if (scale == 0)
+		return sum;
+	return DirectFunctionCall2(numeric_mul, sum,
+							   NumericGetDatum(int64_div_fast_to_numeric(1, scale)));
+}
+
 Datum
 value_moments_variance(const ValueMoments *moments, AggregateFunction function, int64 n,
-					   __int128 sum, bool *isnull)
+					   __int128 sum, int scale, bool *isnull)
 {
 	bool		sample = function == AGGREGATE_FUNCTION_VAR_SAMP ||
 	function == AGGREGATE_FUNCTION_STDDEV_SAMP;
@@ -83,8 +93,8 @@ value_moments_variance(const ValueMoments *moments, AggregateFunction function, 
 	*isnull = sample && n == 1;
 	if (*isnull)
 		return (Datum) 0;
-	variance = numeric_variance(numeric_from_sum(n), numeric_from_sum(sum),
-								sum_of_squares(moments), sample);
+	variance = numeric_variance(numeric_from_sum(n), in_units(numeric_from_sum(sum), scale),
+								in_units(sum_of_squares(moments), 2 * scale), sample);
 	if (function == AGGREGATE_FUNCTION_VAR_POP || function == AGGREGATE_FUNCTION_VAR_SAMP)
 		return variance;
 	return numeric_deviation(variance);

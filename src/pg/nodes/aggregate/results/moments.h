@@ -57,9 +57,10 @@ extern int64 value_moments_bits(const ValueMoments *moments, AggregateFunction f
 
 /*
  * Returns a variance or standard deviation, of n > 0 values with this sum, as core computes it from
- * exact sums; NULL if a sample is of one value.
+ * exact sums; NULL if a sample is of one value.  Values are integers, or numerics in units of
+ * 10^-scale.
  */
 extern Datum value_moments_variance(const ValueMoments *moments, AggregateFunction function,
-									int64 n, __int128 sum, bool *isnull);
+									int64 n, __int128 sum, int scale, bool *isnull);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_MOMENTS_H */

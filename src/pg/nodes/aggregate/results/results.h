@@ -15,6 +15,7 @@
 #include "utils/dsa.h"
 
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/results/float_totals.h"
 #include "pg/nodes/aggregate/results/hypothetical.h"
 #include "pg/nodes/aggregate/results/moments.h"
 #include "pg/nodes/aggregate/results/rights.h"
@@ -38,6 +39,7 @@ typedef struct ValueSummary
 	int64		max;
 	ValueSum	sum;
 	ValueMoments moments;
+	const FloatTotals *floats;	/* of floats, where they are wanted; else NULL */
 } ValueSummary;
 
 /*

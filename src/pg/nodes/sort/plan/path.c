@@ -83,22 +83,22 @@ find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, Equivalence
 }
 
 /*
- * Notes that the next key, which has this expression and can be sorted as a kind, is mapped if it
- * can be, and returns whether the keys behind it may be mapped, too.
+ * Notes that the next key, an expression that can be sorted as a kind, is mapped if it can be, and
+ * returns whether the keys behind it may be mapped, too.
  */
 static bool
-map_key(PlannerInfo *root, const Path *path, Node *expression, const PathKey *pathkey, Oid type,
+map_key(PlannerInfo *root, const Path *path, Node *expression, Oid sortop, Oid collation,
 		ColumnKind kind, bool numbering, HpSortColumns *columns)
 {
-	double	   *values = &columns->values[columns->nmapped];
 	bool		numbered = numbering &&
 	(kind == COLUMN_KIND_NONE || kind == COLUMN_KIND_ABBREVIATED) &&
-	sort_path_numbers_key(root, path, expression, pathkey->pk_opfamily, type,
-						  pathkey->pk_eclass->ec_collation, values);
+	sort_path_numbers_key(root, path, columns, expression, sortop, collation,
+						  kind != COLUMN_KIND_NONE);
 
 	if (kind == COLUMN_KIND_NONE && !numbered)
 		return false;
-	columns->range *= numbered ? *values : key_range(kind);
+	columns->slow |= columns->nmapped == 0 && kind == COLUMN_KIND_NONE;
+	columns->range *= numbered ? columns->values[columns->nmapped] : key_range(kind);
 	columns->numbered |= (uint32) numbered << columns->nmapped++;
 	columns->exact = numbered || key_is_exact(kind);
 	columns->abbreviated = !numbered && kind == COLUMN_KIND_ABBREVIATED;
@@ -146,8 +146,8 @@ find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering
 
 			if (lc == list_head(pathkeys))
 				first = kind;
-			mapping = map_key(root, path, expression, pathkey, member->em_datatype, kind,
-							  numbering, columns);
+			mapping = map_key(root, path, expression, sortop, ec->ec_collation, kind, numbering,
+							  columns);
 			if (columns->nmapped == 0)
 				return false;
 		}

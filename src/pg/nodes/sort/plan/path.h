@@ -28,8 +28,10 @@ typedef struct HpSortColumns
 	bool		abbreviated;	/* the last mapped key is abbreviated */
 	bool		first_narrow;	/* the first key has 32 bits at most */
 	bool		key_only;		/* the only column is the only key */
+	bool		slow;			/* core's comparison by the first key is, which is numbered */
 	uint32		numbered;		/* bit i: values of mapped key i are numbered */
 	double		values[KEY_COLUMNS_MAX_MAPPED]; /* of numbered keys, an estimate */
+	double		numbers_bytes;	/* that these values take */
 	double		range;			/* values that the mapped keys can have, by type or as estimated */
 } HpSortColumns;
 
@@ -98,11 +100,12 @@ sort_path_abbreviates_slowly(const HpSortColumns *columns)
 }
 
 /*
- * Returns true if values of a key, which is an expression of a path, are numbered when the path is
- * sorted, and sets *values to an estimate of how many there are.
+ * Returns true if values of the next key, which is an expression of a path, are numbered when the
+ * path is sorted, and notes an estimate of how many there are.  abbreviated: they have
+ * abbreviations.
  */
-extern bool sort_path_numbers_key(PlannerInfo *root, const Path *path, Node *expression,
-								  Oid opfamily, Oid opcintype, Oid collation, double *values);
+extern bool sort_path_numbers_key(PlannerInfo *root, const Path *path, HpSortColumns *columns,
+								  Node *expression, Oid sortop, Oid collation, bool abbreviated);
 
 /* --- what bounds the rows (path_bound.c) */
 
@@ -212,6 +215,13 @@ extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path,
  */
 extern double sort_path_correlation(PlannerInfo *root, const Path *path,
 									const HpSortColumns *columns, int key);
+
+/*
+ * Returns true if abbreviations tell the values of an expression apart, by the statistics of its
+ * column, or if there are none.
+ */
+extern bool sort_path_abbreviations_divide(PlannerInfo *root, Node *expression, Oid sortop,
+										   Oid collation);
 
 /* Returns an estimate of how many different values the first nkeys keys have together. */
 extern double sort_path_count_groups(PlannerInfo *root, const Path *subpath,

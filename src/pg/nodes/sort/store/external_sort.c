@@ -60,15 +60,17 @@ external_sort_create(MemoryContext parent, RowStore *store, const SortContext *c
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	ExternalSort *sort = palloc0_object(ExternalSort);
+	Size		numbers = store->keys->numbered ? store->keys->numbers.limit : 0;
+	Size		limit = store->limit - Min(numbers, store->limit / 2);
 
 	PrepareTempTablespaces();
 	sort->memory = memory;
 	sort->store = store;
 	sort->context = context;
 	sort->tapes = LogicalTapeSetCreate(false, NULL, -1);
-	sort->buffer = Max(Min(store->limit / BUFFER_PARTS, BUFFER_MAX), BLCKSZ);
+	sort->buffer = Max(Min(limit / BUFFER_PARTS, BUFFER_MAX), BLCKSZ);
 	sort->buffer -= sort->buffer % BLCKSZ;
-	sort->order = (int) Max(Min(BUFFERS_OF(store->limit) / sort->buffer, ORDER_MAX), ORDER_MIN);
+	sort->order = (int) Max(Min(BUFFERS_OF(limit) / sort->buffer, ORDER_MAX), ORDER_MIN);
 	sort->room = 8;
 	sort->segments = palloc_array(RowSegment, sort->room);
 	if (store->elsewhere)

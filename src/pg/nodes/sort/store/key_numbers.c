@@ -18,13 +18,14 @@ typedef struct RankedValue
 } RankedValue;
 
 void
-key_numbers_init(KeyNumbers *numbers, Oid type, Oid sortop, Oid collation, bool *full)
+key_numbers_init(KeyNumbers *numbers, Oid type, Oid sortop, Oid collation,
+				 KeyNumbersMemory *all)
 {
 	memset(numbers, 0, sizeof(*numbers));
 	numbers->dictionary = dictionary_make(type, collation);
 	numbers->sortop = sortop;
 	numbers->collation = collation;
-	numbers->full = full;
+	numbers->all = all;
 }
 
 void
@@ -34,6 +35,7 @@ key_numbers_stop(KeyNumbers *numbers)
 		MemoryContextDelete(numbers->memory);
 	numbers->memory = NULL;
 	numbers->made = numbers->refused = numbers->ranked = false;
+	numbers->all->bytes -= numbers->bytes;
 	numbers->bytes = 0;
 	numbers->n = numbers->nranked = 0;
 	numbers->taken = 0;
@@ -55,16 +57,31 @@ key_numbers_start(KeyNumbers *numbers, MemoryContext memory)
 	numbers->order->ssup_collation = numbers->collation;
 	PrepareSortSupportFromOrderingOp(numbers->sortop, numbers->order);
 	numbers->order->ssup_reverse = false;
-	dictionary_begin(numbers->dictionary, (Size) work_mem * 1024 / KEY_NUMBERS_PART);
+	dictionary_begin(numbers->dictionary, numbers->all->limit);
 	MemoryContextSwitchTo(old);
 	numbers->made = true;
+}
+
+bool
+key_numbers_are_refused(const KeyNumbers *numbers, uint64 rows, double expected_rows)
+{
+	if (numbers->refused || rows < KEY_NUMBERS_TRIED)
+		return numbers->refused;
+	if (rows * KEY_NUMBERS_PARTS >= expected_rows)
+		return numbers->n > rows / 2;
+	return rows * KEY_NUMBERS_FIRST >= expected_rows &&
+		numbers->n > rows - rows / KEY_NUMBERS_RARE;
 }
 
 void
 key_numbers_grow(KeyNumbers *numbers)
 {
 	numbers->n = (uint32) dictionary_size(numbers->dictionary);
+	numbers->all->bytes -= numbers->bytes;
 	numbers->bytes = MemoryContextMemAllocated(numbers->memory, true);
+	numbers->all->bytes += numbers->bytes;
+	if (numbers->all->bytes > numbers->all->limit * KEY_NUMBERS_MOST)
+		numbers->refused = numbers->all->full = true;
 }
 
 /* A qsort_arg_comparator: the order of two values. */

@@ -23,30 +23,42 @@
 #include "pg/values/values.h"
 
 /*
- * Values have one of KEY_NUMBERS_PART parts of work_mem, and what ranking them takes half as much
- * beside it.
+ * Values of all keys have one of KEY_NUMBERS_PART parts of work_mem, and ranking them takes half as
+ * much beside it.  Blocks of memory may be larger than what is used of them, and so may a single
+ * value: KEY_NUMBERS_MOST times as much is refused.
  */
-#define KEY_NUMBERS_PART 8
+#define KEY_NUMBERS_PART 4
+#define KEY_NUMBERS_MOST 2
 
 /*
- * Numbering is given up if more than one in KEY_NUMBERS_REPEAT of the values is new, as soon as
- * there are KEY_NUMBERS_TRIED rows, and one of KEY_NUMBERS_TRY_PART parts of those that the planner
- * expects: of 100,000 values hardly any repeats among the first 10,000 rows.
+ * Numbering is given up if nearly all values are new, all but one in KEY_NUMBERS_RARE, when there
+ * are KEY_NUMBERS_TRIED rows and one of KEY_NUMBERS_FIRST parts of those that the planner expects;
+ * and if half of the values are new when there is one of KEY_NUMBERS_PARTS parts.  Of 50,000 values
+ * few repeat among the first 30,000 rows, but most do in 500,000.
  */
-#define KEY_NUMBERS_REPEAT 2
 #define KEY_NUMBERS_TRIED 1024
-#define KEY_NUMBERS_TRY_PART 16
+#define KEY_NUMBERS_FIRST 16
+#define KEY_NUMBERS_RARE 8
+#define KEY_NUMBERS_PARTS 4
 
 /* Values of which the hash or equality function has left memory behind before it is freed. */
 #define KEY_NUMBERS_RESET 1024
+
+/* The memory of all keys of a sort that are numbered. */
+typedef struct KeyNumbersMemory
+{
+	Size		limit;			/* bytes for values */
+	Size		bytes;			/* held */
+	bool		full;			/* a value of one of the keys had no room */
+} KeyNumbersMemory;
 
 /* The numbers of one key, in one sort after the other. */
 typedef struct KeyNumbers
 {
 	Dictionary *dictionary;		/* NULL: values of the key are not numbered in any sort */
 	bool		made;			/* they are in this sort */
-	bool		refused;		/* a value had no room: ... */
-	bool	   *full;			/* ... this is set, too */
+	bool		refused;		/* a value had no room */
+	KeyNumbersMemory *all;		/* of all keys */
 	bool		ranked;			/* images are ranks */
 	Oid			sortop;
 	Oid			collation;
@@ -55,7 +67,7 @@ typedef struct KeyNumbers
 	MemoryContext memory;		/* NULL: none is held */
 	MemoryContext scratch;		/* what the type's functions leave behind */
 	SortSupport order;			/* ascending */
-	Size		bytes;			/* of the dictionary */
+	Size		bytes;			/* held */
 	uint32		n;				/* values with numbers */
 	uint64		taken;			/* values that have been looked up */
 	uint32		nranked;		/* values with ranks: the first ones */
@@ -65,10 +77,16 @@ typedef struct KeyNumbers
 
 /*
  * Sets numbers up for values of a type, no domain, that are sorted by an operator, in the current
- * memory context.  *full is set when a value has no room.
+ * memory context.  all must outlive them.
  */
 extern void key_numbers_init(KeyNumbers *numbers, Oid type, Oid sortop, Oid collation,
-							 bool *full);
+							 KeyNumbersMemory *all);
+
+/*
+ * Returns whether numbering is to be given up after this number of rows, of those that the planner
+ * expects: a value had no room, or few values repeat.
+ */
+extern bool key_numbers_are_refused(const KeyNumbers *numbers, uint64 rows, double expected_rows);
 
 /* Starts a sort; all memory is below the context. */
 extern void key_numbers_start(KeyNumbers *numbers, MemoryContext memory);
@@ -91,7 +109,7 @@ extern void key_numbers_grow(KeyNumbers *numbers);
 
 /*
  * Returns the image of a value that is not NULL: its number, or rank, which it must have then.  If
- * there is no room for the value it returns 0 and sets refused.
+ * there is no room for the value it returns 0, and sets refused and all->full.
  */
 static inline uint64
 key_numbers_image(KeyNumbers *numbers, Datum value)
@@ -103,7 +121,7 @@ key_numbers_image(KeyNumbers *numbers, Datum value)
 		MemoryContextReset(numbers->scratch);
 	if (unlikely(!dictionary_find(numbers->dictionary, value, &number)))
 	{
-		numbers->refused = *numbers->full = true;
+		numbers->refused = numbers->all->full = true;
 		number = 0;
 	}
 	else if (unlikely(number >= numbers->n))

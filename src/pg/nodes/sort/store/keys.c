@@ -6,6 +6,7 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -95,7 +96,7 @@ init_numbers(KeyColumns *keys, KeyColumn *key, Oid type)
 	if (compat_ordering_op(key->sortop, &opfamily, &opcintype, &descending) &&
 		key_may_be_numbered(type, opfamily, opcintype, key->collation))
 		key_numbers_init(&key->numbers, getBaseType(type), key->sortop, key->collation,
-						 &keys->full);
+						 &keys->numbers);
 }
 
 /*
@@ -174,12 +175,13 @@ key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate, bool 
 	KeyColumn  *last;
 	int			i;
 
-	keys->full = false;
+	key_columns_stop(keys);
+	keys->numbers.limit = (Size) work_mem * 1024 / KEY_NUMBERS_PART;
+	keys->numbers.full = false;
 	for (i = 0; i < keys->nplanned; i++)
 	{
 		KeyColumn  *key = &keys->keys[i];
 
-		key_numbers_stop(&key->numbers);
 		abbreviation_stop(&key->abbreviation);
 		if (number && key->numbers.dictionary)
 			key_numbers_start(&key->numbers, memory);
@@ -199,24 +201,19 @@ key_columns_stop(KeyColumns *keys)
 	int			i;
 
 	for (i = 0; i < keys->nplanned; i++)
-		key_numbers_stop(&keys->keys[i].numbers);
+		if (keys->keys[i].numbers.dictionary)
+			key_numbers_stop(&keys->keys[i].numbers);
 }
 
 int
 key_columns_refused(const KeyColumns *keys, uint64 rows)
 {
-	bool		judge = rows >= KEY_NUMBERS_TRIED &&
-	rows >= keys->expected_rows / KEY_NUMBERS_TRY_PART;
 	int			i;
 
 	for (i = 0; i < keys->nmapped; i++)
-	{
-		const KeyNumbers *numbers = &keys->keys[i].numbers;
-
-		if (numbers->made && (numbers->refused ||
-							  (judge && numbers->n > rows / KEY_NUMBERS_REPEAT)))
+		if (key_is_numbered(&keys->keys[i]) &&
+			key_numbers_are_refused(&keys->keys[i].numbers, rows, keys->expected_rows))
 			return i;
-	}
 	return -1;
 }
 
@@ -226,21 +223,11 @@ key_columns_give_up(KeyColumns *keys, int k)
 	int			i;
 
 	for (i = k; i < keys->nplanned; i++)
-		key_numbers_stop(&keys->keys[i].numbers);
+		if (keys->keys[i].numbers.dictionary)
+			key_numbers_stop(&keys->keys[i].numbers);
 	set_mapped(keys);
-	keys->full = false;
+	keys->numbers.full = false;
 	keys->given_up++;
-}
-
-Size
-key_columns_memory(const KeyColumns *keys)
-{
-	Size		bytes = 0;
-	int			i;
-
-	for (i = 0; i < keys->nplanned; i++)
-		bytes += keys->keys[i].numbers.bytes;
-	return bytes;
 }
 
 void

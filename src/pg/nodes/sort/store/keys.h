@@ -65,7 +65,7 @@ typedef struct KeyColumns
 	double		expected_rows;	/* of a sort */
 	SortSupport comparisons;	/* of all keys that may be left to core, by key */
 	bool		numbered;		/* at least one key is */
-	bool		full;			/* a value of a numbered key had no room */
+	KeyNumbersMemory numbers;
 	int			given_up;		/* times that numbering has been, in this sort */
 	int			nmapped;
 	int			nexact;			/* nmapped, or one less */
@@ -162,14 +162,18 @@ extern int	key_columns_refused(const KeyColumns *keys, uint64 rows);
 static inline bool
 key_columns_are_full(const KeyColumns *keys)
 {
-	return keys->full;
+	return keys->numbers.full;
 }
 
 /* Gives up numbering key k and the keys after it, which are no longer mapped. */
 extern void key_columns_give_up(KeyColumns *keys, int k);
 
 /* Bytes that numbers take. */
-extern Size key_columns_memory(const KeyColumns *keys);
+static inline Size
+key_columns_memory(const KeyColumns *keys)
+{
+	return keys->numbers.bytes;
+}
 
 /* Images of keys that are numbered are ranks from now on, or numbers again. */
 extern void key_columns_rank(KeyColumns *keys);

@@ -1,0 +1,146 @@
+/*
+ * aggregation_floats.c
+ *		Totals of floats, which are added up in the order of the rows (see aggregation.h).
+ *
+ * Groups in the window have their totals in an array.  The values of other groups are rows of a
+ * core tuplesort, with their number among the rows that have come, so that they are added up group
+ * by group, in the order in which they came, when they are read.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/nodes/aggregate/groups/aggregation_state.h"
+
+/* Values that are read of a tuplesort at once. */
+#define BLOCK_VALUES 256
+
+/* Adds values to totals; kind and parts are constants, so that each loop asks nothing of a row. */
+static pg_attribute_always_inline void
+add_values(FloatTotals *totals, const uint32 *groups, const ColumnBatch *batch,
+		   const uint16 *rows, int nrows, ColumnKind kind, int parts)
+{
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		int64		value = kind == COLUMN_KIND_FLOAT4 ? batch->keys[row] : batch->wide[row];
+
+		float_totals_add(&totals[groups ? groups[row] : 0], kind, parts, value);
+	}
+}
+
+void
+aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch,
+					   const uint16 *rows, int nrows)
+{
+	const ValueSource *source = &aggregation->sources[s];
+	FloatTotals *totals = aggregation->values[s].floats;
+	const uint32 *groups = aggregation->groups;
+	ColumnKind	kind = source->kind;
+	int			parts = source->float_parts;
+
+	if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SUM)
+		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SUM);
+	else if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SQUARES)
+		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SQUARES);
+	else if (kind == COLUMN_KIND_FLOAT8)
+		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, parts);
+	else
+		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT4, parts);
+}
+
+void
+aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatch *batches,
+							   const uint16 *rows, int nrows)
+{
+	SourceValues *values = &aggregation->values[s];
+	const ColumnBatch *batch = &batches[aggregation->sources[s].column];
+	GroupValues group;
+	int			i;
+	int			c;
+
+	if (nrows == 0)
+		return;
+	group = group_values_make(aggregation->ncolumns);
+	if (values->outside == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+		values->outside = pair_rows_make(aggregation->columns, aggregation->ncolumns, NULL,
+										 aggregation->sorter_limit);
+		MemoryContextSwitchTo(old);
+	}
+	for (i = 0; i < nrows; i++)
+	{
+		for (c = 0; c < aggregation->ncolumns; c++)
+		{
+			const ColumnBatch *column = &batches[aggregation->columns[c].column];
+
+			group.nulls[c] = column->nnulls > 0 && column->nulls[rows[i]];
+			group.values[c] = group.nulls[c] ? 0 : column_batch_value(column, rows[i]);
+		}
+		/* In place of a count of values that are in order: the value itself. */
+		pair_rows_add(values->outside, &group, PAIR_MARKERS,
+					  Int64GetDatum(values->noutside++),
+					  column_batch_value(batch, rows[i]));
+	}
+	group_values_free(&group);
+}
+
+/* Moves the rows of a source to the next group. */
+static void
+next_outside(SourceValues *values)
+{
+	int64		markers[PAIR_MARKERS];
+
+	values->outside_group = pair_rows_next_group(values->outside, markers);
+}
+
+void
+aggregation_open_floats(Aggregation *aggregation)
+{
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].outside)
+		{
+			pair_rows_finish(aggregation->values[s].outside);
+			next_outside(&aggregation->values[s]);
+		}
+}
+
+/* Adds up the values of the group that is read, which have come in this order. */
+static void
+add_outside(Aggregation *aggregation, int s)
+{
+	const ValueSource *source = &aggregation->sources[s];
+	SourceValues *values = &aggregation->values[s];
+	uint64		numbers[BLOCK_VALUES];
+	uint64		floats[BLOCK_VALUES];
+	size_t		n;
+	size_t		i;
+
+	memset(&values->outside_totals, 0, sizeof(FloatTotals));
+	if (values->outside == NULL || values->outside_group == NULL ||
+		group_values_compare(aggregation->columns, aggregation->ncolumns, values->outside_group,
+							 &aggregation->at.group) != 0)
+		return;
+	while ((n = pair_rows_runs(values->outside, numbers, floats, BLOCK_VALUES)) > 0)
+		for (i = 0; i < n; i++)
+			float_totals_add(&values->outside_totals, source->kind, source->float_parts,
+							 (int64) floats[i]);
+	next_outside(values);
+}
+
+const FloatTotals *
+aggregation_float_totals(Aggregation *aggregation, int s)
+{
+	SourceValues *values = &aggregation->values[s];
+
+	if (aggregation->at.inside)
+		return &values->floats[aggregation->at.number];
+	add_outside(aggregation, s);
+	return &values->outside_totals;
+}

@@ -1,0 +1,119 @@
+/*
+ * float_totals.h
+ *		What sum, avg, min, max, variance and their kin need to know of a group's floats.
+ *
+ * Sums of floats depend on the order in which values are added.  Here values are added one by one
+ * in the order of the rows, in the operations of PostgreSQL's transition functions (float.c), so
+ * that results are equal to the last bit, and so are errors of overflow.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_FLOAT_TOTALS_H
+#define HPSORT_PG_NODES_AGGREGATE_RESULTS_FLOAT_TOTALS_H
+
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/float.h"
+
+#include "pg/nodes/aggregate/plan/plan.h"
+
+/* Which parts of the totals are wanted, together. */
+#define FLOAT_EXTREMES	1		/* min and max */
+#define FLOAT_SUM		2		/* of sum() */
+#define FLOAT_SQUARES	4		/* of avg, variance and their kin */
+
+typedef struct FloatTotals
+{
+	int64		n;				/* values added */
+	int64		min;			/* values as batches hold them; of equal ones the last, as core's */
+	int64		max;
+	float8		sum;			/* as sum() adds up, of float4 in single precision */
+	float8		sx;				/* as float8_accum() adds up */
+	float8		sxx;			/* Youngs and Cramer's sum of squares of the differences to the
+								 * mean */
+} FloatTotals;
+
+/* Returns which parts an aggregate call of floats wants; 0: none. */
+extern int	float_totals_parts(const AggregateAnswer *answer);
+
+/* Returns the result of a call from its totals, of n > 0. */
+extern Datum float_totals_result(const FloatTotals *totals, const AggregateAnswer *answer,
+								 bool *isnull);
+
+/* Adds to sum(): the operator + of the type. */
+static pg_attribute_always_inline void
+float_totals_sum(FloatTotals *totals, ColumnKind kind, float8 value)
+{
+	float8		sum = totals->sum + value;
+
+	if (totals->n == 0)
+	{
+		totals->sum = value;
+		return;
+	}
+	if (kind == COLUMN_KIND_FLOAT4)
+		sum = (float4) totals->sum + (float4) value;
+	if (unlikely(isinf(sum)) && !isinf(totals->sum) && !isinf(value))
+		float_overflow_error();
+	totals->sum = sum;
+}
+
+/* Does what float8_accum() does, in its order. */
+static pg_attribute_always_inline void
+float_totals_accumulate(FloatTotals *totals, float8 value)
+{
+	float8		before = (float8) totals->n;
+	float8		n = before + 1.0;
+	float8		sx = totals->sx + value;
+	float8		sxx = totals->sxx;
+
+	if (before > 0.0)
+	{
+		float8		tmp = value * n - sx;
+
+		sxx += tmp * tmp / (n * before);
+		if (unlikely(isinf(sx) || isinf(sxx)))
+		{
+			if (!isinf(totals->sx) && !isinf(value))
+				float_overflow_error();
+			sxx = get_float8_nan();
+		}
+	}
+	else if (isnan(value) || isinf(value))
+		sxx = get_float8_nan();
+	totals->sx = sx;
+	totals->sxx = sxx;
+}
+
+/* Does what core's function for the smaller, or larger, of two does: of equal ones the second. */
+static pg_attribute_always_inline void
+float_totals_extremes(FloatTotals *totals, ColumnKind kind, int64 value)
+{
+	int64		equals = column_value_equals(kind, value);
+
+	if (totals->n == 0 || equals <= column_value_equals(kind, totals->min))
+		totals->min = value;
+	if (totals->n == 0 || equals >= column_value_equals(kind, totals->max))
+		totals->max = value;
+}
+
+/*
+ * Adds a value, as a batch holds it, to the wanted parts.  *totals is zeros at first.  kind and
+ * parts are constants where a loop calls the function, so that the compiler makes a loop for each.
+ */
+static pg_attribute_always_inline void
+float_totals_add(FloatTotals *totals, ColumnKind kind, int parts, int64 value)
+{
+	Datum		datum = column_datum(kind, value);
+	float8		number = kind == COLUMN_KIND_FLOAT4 ? DatumGetFloat4(datum) : DatumGetFloat8(datum);
+
+	if (parts & FLOAT_EXTREMES)
+		float_totals_extremes(totals, kind, value);
+	if (parts & FLOAT_SUM)
+		float_totals_sum(totals, kind, number);
+	if (parts & FLOAT_SQUARES)
+		float_totals_accumulate(totals, number);
+	totals->n++;
+}
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_FLOAT_TOTALS_H */

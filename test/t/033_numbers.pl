@@ -1,0 +1,77 @@
+# Aggregates and groups of floats and of numerics with a typmod: random tables and queries,
+# each run with HpSort Aggregate and without it in the same session.  Rows, or errors, must be the
+# same, sums of floats to the last bit.
+#
+#	HPSORT_TEST_SEED=N		the same tables and queries as the run that printed it
+#	HPSORT_TEST_TABLES=N	how many tables, of 20 queries each
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use lib "$FindBin::Bin/../fuzz";
+use FuzzSql::Numbers;
+use HpsortTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $seed = random_seed();
+my $tables = $ENV{HPSORT_TEST_TABLES} // at_length(20, 200);
+my $node = new_cluster('numbers');
+
+$node->append_conf('postgresql.conf', <<'CONF');
+session_preload_libraries = 'hpsort'
+autovacuum = off
+jit = off
+fsync = off
+max_parallel_workers_per_gather = 0
+CONF
+$node->start;
+$node->safe_psql('postgres', "CREATE EXTENSION hpsort;\n" . FuzzSql::Numbers::setup());
+
+# --- Random queries
+
+my ($taken, $all) = (0, 0);
+for my $t (1 .. $tables)
+{
+	my $work_mem = $t % 3 ? '4MB' : '64kB';
+	my $sql = "SET work_mem = '$work_mem';\nSELECT setseed(" . rand() . ");\n" . FuzzSql::Numbers::table('t');
+	my @queries = map { FuzzSql::Numbers::query('t') } 1 .. 20;
+
+	$sql .= "SELECT 'query', taken, difference FROM compare(\$q\$$_\$q\$);\n" for @queries;
+	my @results = split /^query\|/m, $node->safe_psql('postgres', $sql);
+	shift @results;
+	is(scalar @results, scalar @queries, "table $t: all queries ran");
+	for my $i (0 .. $#results)
+	{
+		my ($is_taken, $difference) = $results[$i] =~ /^([tf])\|(.*)/s;
+		$taken += $is_taken eq 't';
+		$all++;
+		chomp $difference;
+		is($difference, '', "table $t, query @{[ $i + 1 ]}") or diag("work_mem $work_mem: $queries[$i]");
+	}
+}
+cmp_ok($taken, '>', $all / 2, "HpSort Aggregate took $taken of $all queries");
+
+# --- What a typmod does not say
+
+my $force = 'SET hpsort.debug_aggregate = force;';
+
+$node->safe_psql('postgres', 'CREATE TABLE scaled (n numeric(10,2)); INSERT INTO scaled SELECT i / 8.0 FROM generate_series(1, 100) i');
+is($node->safe_psql('postgres', "$force SELECT min(n), max(n), sum(n), avg(n) FROM scaled"), '0.13|12.50|631.50|6.3150000000000000', 'a scale');
+$node->safe_psql('postgres', 'ALTER TABLE scaled ALTER n TYPE numeric(12,4); INSERT INTO scaled VALUES (0.0001)');
+is($node->safe_psql('postgres', "$force SELECT min(n), max(n), sum(n) FROM scaled"), '0.0001|12.5000|631.5001', 'another scale after ALTER TABLE');
+$node->safe_psql('postgres', q{SET allow_system_table_mods = on; UPDATE pg_attribute SET atttypmod = (12 << 16 | 1) + 4 WHERE attrelid = 'scaled'::regclass AND attname = 'n'});
+my (undef, undef, $stderr) = $node->psql('postgres', "$force SELECT sum(n) FROM scaled");
+like($stderr, qr/stored numeric does not fit the type of its column/, 'a typmod that was changed in the catalog');
+
+# Sums of floats are one process's; groups of floats, too.
+$node->safe_psql('postgres', 'CREATE TABLE many AS SELECT (i % 100)::int AS g, (i % 1000) / 7.0::float8 AS x, (i % 500)::numeric(6,2) AS n FROM generate_series(1, 300000) i; ANALYZE many');
+my $workers = "$force SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;";
+unlike($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(x) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'sums of floats are serial');
+like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, max(x), sum(n), percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'others are not');
+my $parallel = 'SELECT g, max(x), sum(n), avg(n), percentile_cont(0.3) WITHIN GROUP (ORDER BY x), count(DISTINCT n) FROM many GROUP BY g ORDER BY g';
+is($node->safe_psql('postgres', "$workers $parallel"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $parallel"), 'and equal');
+
+$node->stop;
+done_testing();
