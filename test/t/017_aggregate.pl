@@ -54,6 +54,11 @@ my $columns = FuzzSql::Columns->new(\%columns);
 
 my $load = "CREATE EXTENSION hpsort;\n" . join(";\n", @FuzzSql::Tables::types_ddl) . ";\nSELECT setseed(" . $seed % 1000000 / 1000000 . ");\n";
 
+$load .= q{CREATE AGGREGATE total(numeric) (sfunc = numeric_add, stype = numeric, initcond = '0');
+CREATE FUNCTION longer(text, text) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS 'SELECT CASE WHEN (length($2), $2 COLLATE "C") > (length($1), $1 COLLATE "C") THEN $2 ELSE $1 END';
+CREATE AGGREGATE longest(text) (sfunc = longer, stype = text);
+};
+
 # Columns that were dropped, and that rows are older than.
 $load .= 'CREATE TABLE t (gone int, ' . $columns->definition(@all[ 0 .. 6 ]) . ', gone2 text, ' . $columns->list(@all[ 7 .. $#all ]) . ");\n" . $columns->insert('t', 1, 2000, 0.07, @all);
 $load .= "UPDATE t SET gone = id, gone2 = 'gone'; ALTER TABLE t DROP COLUMN gone; ALTER TABLE t DROP COLUMN gone2;\n";

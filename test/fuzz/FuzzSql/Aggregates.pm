@@ -116,6 +116,9 @@ sub aggregate
 	push @choice, "sum($sql)" => 3, "avg($sql)" => 3, "sum(DISTINCT $sql)" => 1, "avg(DISTINCT $sql)" => 1, "percentile_cont(@{[fractions()]}) WITHIN GROUP ($order)" => 2 if $class eq 'int';
 	push @choice, "percentile_cont(@{[fractions()]}) WITHIN GROUP ($order)" => 1, "sum($sql)" => 0.3 if $class eq 'time';
 	push @choice, "min(DISTINCT $sql)" => 0.3 if $class eq 'int';
+	# By core's own functions.
+	push @choice, "max(${sql}::text || 'x')" => 0.4, "longest(${sql}::text)" => 0.3 if $type ne 'char';
+	push @choice, "total(${sql}::numeric)" => 0.4, "sum($sql / 7.0)" => 0.4, "regr_count($sql, 1)" => 0.2 if $class eq 'int';
 	push @choice, 'count(NULL)' => 0.1, 'count(1)' => 0.3 if $class eq 'int';
 	push @choice, pick(qw(stddev stddev_pop stddev_samp variance var_pop var_samp bit_and bit_or bit_xor)) . '(' . pick('', '', 'DISTINCT ') . "$sql)" => 3 if $class eq 'int';
 	push @choice, pick(qw(bool_and bool_or every)) . '(' . pick('', '', 'DISTINCT ') . "$sql)" => 3 if $class eq 'bool';

@@ -234,6 +234,8 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
 	int			s;
 
+	if (answer->function == AGGREGATE_FUNCTION_CORE)
+		return -1;
 	if (filter >= 0)
 		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	if (answer->argument)
@@ -315,6 +317,7 @@ static void
 describe_outputs(GroupsState *node)
 {
 	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
+	int			ncore = 0;
 	int			i;
 
 	node->noutputs = list_length(filters);
@@ -338,6 +341,7 @@ describe_outputs(GroupsState *node)
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
 		if (output->source >= 0)
 			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
+		output->core = output->answer.function == AGGREGATE_FUNCTION_CORE ? ncore++ : -1;
 		output->shared = find_shared(node, i);
 		node->states &= aggref_has_state(&output->answer);
 	}
@@ -363,6 +367,57 @@ describe_sets(GroupsState *node)
 									node->nvalue_sources, sets);
 }
 
+/* Adds the columns of an expression to those of the arguments of core's aggregates. */
+static void
+add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Expr *expression)
+{
+	ListCell   *lc;
+	int			i;
+
+	foreach(lc, expression_columns(expression, 0))
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		for (i = 0; i < core->ninputs; i++)
+			if (inputs[i].column->varattno == column->varattno)
+				break;
+		if (i < core->ninputs)
+			continue;
+		inputs[i].column = column;
+		inputs[i].batch = find_input(node, column);
+		inputs[i].domain = domain_of_column(node, inputs[i].batch, column, InvalidOid, true);
+		core->ninputs++;
+	}
+}
+
+/* Initializes the aggregates that are core's, if there are any. */
+static void
+describe_core(GroupsState *node, int eflags)
+{
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
+	RowInput   *inputs = palloc0_array(RowInput, Max(list_length(columns), 1));
+	CoreDescription core = {.inputs = inputs,.ngroups = node->ngroups,.groups = node->groups};
+	ListCell   *lc;
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+	{
+		const GroupsOutput *output = &node->outputs[i];
+		int			filter = list_nth_int(filters, i);
+
+		if (output->core < 0)
+			continue;
+		core.aggrefs = lappend(core.aggrefs, unconstify(Aggref *, output->aggref));
+		core.filters = lappend_int(core.filters,
+								   filter < 0 ? -1 : list_length(columns) + filter);
+		foreach(lc, output->aggref->args)
+			add_inputs(node, &core, inputs, lfirst_node(TargetEntry, lc)->expr);
+	}
+	if (core.aggrefs != NIL)
+		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);
+}
+
 /* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
@@ -379,6 +434,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	describe_groups(node);
 	describe_outputs(node);
 	describe_sets(node);
+	describe_core(node, eflags);
 	node->parallel.description = (GroupsDescription)
 	{
 		.ngroups = node->ngroups,
@@ -398,6 +454,8 @@ end_groups(CustomScanState *css)
 	GroupsState *node = (GroupsState *) css;
 
 	groups_read_free(node);
+	if (node->core)
+		core_aggregates_end(node->core);
 	MemoryContextDelete(node->memory);
 	aggregate_sources_end(&node->sources);
 }

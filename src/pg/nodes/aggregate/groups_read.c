@@ -32,7 +32,7 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
-	node->derived.any = node->derived.n > 0 || node->images;
+	node->derived.any = node->derived.n > 0 || node->images || node->core;
 	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
@@ -65,6 +65,8 @@ groups_read_free(GroupsState *node)
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
 	groups_free_late(node);
+	if (node->core)
+		core_aggregates_free(node->core);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
@@ -146,6 +148,19 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 	return refused;
 }
 
+/* Notes the rows of a batch whose groups have no room for states of core's functions. */
+static void
+refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
+{
+	RowSpill   *spill = get_spill(node, batches);
+	uint32		hash;
+	size_t		i;
+
+	for (i = 0; i < batches[0].n; i++)
+		if (core_aggregates_refuses(node->core, i, &hash))
+			row_spill_refuse(spill, i, hash);
+}
+
 /* Returns the rows of a batch that are not refused, with derived columns. */
 static const ColumnBatch *
 take_rows(GroupsState *node, const ColumnBatch *batches)
@@ -153,7 +168,16 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	derive_batches(node, batches);
 	/* What the other rows become is known by now. */
 	if (refuse_rows(node, batches))
+	{
+		batches = row_spill_divide(node->derived.spill, batches);
+		derive_batches(node, batches);
+	}
+	if (node->core && core_aggregates_find(node->core, node->derived.batches) > 0)
+	{
+		refuse_rows_of_core(node, batches);
 		derive_batches(node, row_spill_divide(node->derived.spill, batches));
+		core_aggregates_find(node->core, node->derived.batches);
+	}
 	return node->derived.batches;
 }
 
@@ -217,7 +241,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	}
 	if (batches[0].packed.n > 0)
 	{
-		if (node->derived.n > 0 || !aggregation_add_counted(node->aggregation, &batches[0]))
+		if (node->derived.any || !aggregation_add_counted(node->aggregation, &batches[0]))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
 				add_batches_to_groups(node, &rows);
 		return;
@@ -226,6 +250,8 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	{
 		batches = take_rows(node, batches);
 		groups_refuse_values(node, batches);
+		if (node->core)
+			core_aggregates_add(node->core, batches);
 	}
 	aggregation_add(node->aggregation, batches);
 	forget_values(node);
@@ -251,7 +277,11 @@ begin_derived(GroupsState *node)
 		nnumbered += node->images[i].dictionary != NULL;
 	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
 	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
+	if (node->core)
+		node->memory_limit /= 2;
 
+	if (node->core)
+		core_aggregates_free(node->core);
 	MemoryContextReset(node->derived.memory);
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
@@ -259,6 +289,9 @@ begin_derived(GroupsState *node)
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 		if (node->images[i].dictionary)
 			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
+	MemoryContextSwitchTo(node->memory);
+	if (node->core)
+		core_aggregates_begin(node->core, node->memory_limit);
 	MemoryContextSwitchTo(old);
 	groups_forget_ranks(node);
 }
@@ -297,6 +330,8 @@ end_rows(GroupsState *node)
 		node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
+	if (node->core)
+		memory += core_aggregates_memory(node->core);
 	if (node->lookup)
 		memory += groups_lookup_memory(node->lookup);
 	node->done.totals.memory = Max(node->done.totals.memory, memory);

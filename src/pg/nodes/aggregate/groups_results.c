@@ -307,7 +307,9 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 		const ValueSummary *summary = output->source < 0 ? NULL :
 		&node->counts[output->source].summary;
 
-		if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
+		if (output->core >= 0)
+			*value = core_aggregates_value(node->core, group, output->core, isnull);
+		else if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
 			*value = aggregate_result_end(output->result, isnull);
 		else
 			*value = aggregate_result_from_summary(output->result, summary,

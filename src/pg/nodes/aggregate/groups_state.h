@@ -23,7 +23,9 @@ typedef struct GroupsOutput
 	const Aggref *aggref;		/* the call; part of the plan */
 	AggregateAnswer answer;		/* how it is answered (aggrefs.h) */
 	AggregateResult *result;	/* computes it for one group after the other */
-	int			source;			/* index of the source of its values; -1: it counts all rows */
+	int			source;			/* index of the source of its values; -1: it counts all rows, or
+								 * is core's */
+	int			core;			/* index among the aggregates of core; -1: it is none of them */
 	int			shared;			/* index of the first output that has the same state, perhaps its
 								 * own */
 } GroupsOutput;
@@ -98,6 +100,7 @@ typedef struct GroupsState
 	GroupsDerived derived;
 	size_t		numbers_limit;	/* bytes of a dictionary */
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
+	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
 	GroupsParallel parallel;
 
 	GroupingSets *sets;			/* NULL: all grouping columns are the only set */

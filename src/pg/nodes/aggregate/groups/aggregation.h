@@ -17,6 +17,7 @@
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/groups/core_aggregates.h"
 #include "pg/nodes/aggregate/groups/group_reader.h"
 #include "pg/nodes/aggregate/pairs/pairs.h"
 #include "pg/nodes/aggregate/read/read.h"

@@ -623,6 +623,29 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	return true;
 }
 
+/*
+ * Whether core's functions can compute an aggregate row by row.  For one that wants its rows in an
+ * order they would have to be kept.
+ */
+static bool
+is_computed_by_core(const Aggref *aggref, Index rti)
+{
+	ListCell   *lc;
+
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggorder != NIL ||
+		aggref->aggdistinct != NIL || aggref->agglevelsup != 0 ||
+		aggref->aggsplit != AGGSPLIT_SIMPLE)
+		return false;
+	foreach(lc, aggref->args)
+	{
+		Expr	   *argument = lfirst_node(TargetEntry, lc)->expr;
+
+		if (expression_columns(argument, rti) == NIL && !is_constant((Node *) argument))
+			return false;
+	}
+	return true;
+}
+
 bool
 aggref_adds_floats(const AggregateAnswer *answer)
 {
@@ -659,16 +682,14 @@ bool
 aggref_may_be_answered(const Aggref *aggref)
 {
 	return aggref->aggfnoid >= FirstNormalObjectId ||
+		(aggref->aggorder == NIL && aggref->aggdistinct == NIL) ||
 		core_function(aggref) != AGGREGATE_FUNCTION_NONE;
 }
 
-bool
-aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+/* Does what aggref_answer does for calls of known functions. */
+static bool
+known_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
-	memset(answer, 0, sizeof(*answer));
-	answer->function = core_function(aggref);
-	if (answer->function == AGGREGATE_FUNCTION_NONE)
-		answer->function = own_function(aggref);
 	if (answer->function == AGGREGATE_FUNCTION_NONE || DO_AGGSPLIT_COMBINE(aggref->aggsplit) ||
 		(DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit) && !aggref_has_state(answer) &&
 		 !is_own_state(aggref, answer->function)) ||
@@ -704,6 +725,25 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		default:
 			return answer_ordered_set(aggref, rti, answer);
 	}
+}
+
+bool
+aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	bool		own = false;
+
+	memset(answer, 0, sizeof(*answer));
+	answer->function = core_function(aggref);
+	if (answer->function == AGGREGATE_FUNCTION_NONE)
+	{
+		answer->function = own_function(aggref);
+		own = answer->function != AGGREGATE_FUNCTION_NONE;
+	}
+	if (known_answer(aggref, rti, answer))
+		return true;
+	memset(answer, 0, sizeof(*answer));
+	answer->function = AGGREGATE_FUNCTION_CORE;
+	return !own && is_computed_by_core(aggref, rti);
 }
 
 bool

@@ -19,6 +19,7 @@
 typedef enum AggregateFunction
 {
 	AGGREGATE_FUNCTION_NONE,	/* not answered */
+	AGGREGATE_FUNCTION_CORE,	/* not known: by its own functions, row by row */
 
 	/* of rows, or of a column's values in any order */
 	AGGREGATE_FUNCTION_COUNT_ROWS,	/* count(*) */
@@ -87,14 +88,18 @@ typedef struct AggregateAnswer
  * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
  * *answer says how; it points into aggref.
  *
- * False for calls whose argument is neither a column nor an expression of columns whose values are
- * read as integers, whose ORDER BY is not that of the argument by its type's default operator
+ * A call is not known whose argument is neither a column nor an expression of columns whose values
+ * are read as integers, whose ORDER BY is not that of the argument by its type's default operator
  * class, or whose direct arguments and options depend on the row.  count, unless of DISTINCT, takes
  * expressions of all types.  FILTER is not looked at.  A partial call is answered if
- * aggref_has_state.
+ * aggref_has_state.  False for calls that are not known, with an order, DISTINCT or direct
+ * arguments, or with arguments that a row's columns do not determine.
  * The planner must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
+
+/* The most grouping columns that there may be beside AGGREGATE_FUNCTION_CORE. */
+#define CORE_MOST_GROUPS 63
 
 /*
  * Whether the keys of an aggregate can be kept in the state of hpsort's own aggregates
@@ -142,7 +147,7 @@ aggref_has_numbers(const AggregateAnswer *answer)
  */
 extern bool aggref_is_partial(const Aggref *aggref, const AggregateAnswer *answer);
 
-/* The quick way out, without catalogs: false for most functions that are not answered. */
+/* The quick way out, without catalogs: false for many calls that are not answered. */
 extern bool aggref_may_be_answered(const Aggref *aggref);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_AGGREFS_H */

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
@@ -21,11 +22,13 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "pg/changing_limit.h"
@@ -54,6 +57,11 @@
 #define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
 #define EVALUATED_ROW_COST	0.3 /* an expression evaluated beside what core's costs are for it */
 #define DATUM_ROW_COST		0.2 /* a value copied for that */
+#define CORE_GROUP_ROW_COST 0.3 /* the states of a row's group, for core's functions */
+
+/* Bytes that a group takes for core's functions, and each of its states, if it is not large. */
+#define CORE_GROUP_BYTES	100.0
+#define CORE_STATE_BYTES	200.0
 
 /*
  * The number of a value found in a dictionary, by its bytes: 5e6 rows, 9 ns of 10 bytes and of 100
@@ -190,6 +198,56 @@ derived_cost(const GroupsQuery *query, double rows)
 	return total;
 }
 
+/* The cost of the functions of an aggregate that core's functions compute, for each row. */
+static QualCost
+core_cost(PlannerInfo *root, const Aggref *aggref)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	QualCost	cost;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	cost_qual_eval_node(&cost, (Node *) aggref->args, root);
+	add_function_cost(root, ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, NULL, &cost);
+	ReleaseSysCache(tuple);
+	return cost;
+}
+
+/* The cost of all aggregates that core's functions compute. */
+static Cost
+core_costs(const GroupsQuery *query, double rows)
+{
+	Cost		total = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (query->ncore == 0)
+		return 0;
+	forboth(lc, query->aggregates, lc2, query->answers)
+	{
+		QualCost	cost;
+
+		if (((const AggregateAnswer *) lfirst(lc2))->function != AGGREGATE_FUNCTION_CORE)
+			continue;
+		cost = core_cost(query->root, lfirst_node(Aggref, lc));
+		total += cost.startup + rows * cost.per_tuple;
+	}
+	return total + cost_of_rows(rows * (EVALUATED_ROW_COST +
+										(query->ngroups > 0 ? CORE_GROUP_ROW_COST : 0)));
+}
+
+/*
+ * Whether states of core's functions surely fit into memory, for which they have a half.  Otherwise
+ * rows would be written to files, and read again.
+ */
+static bool
+core_states_fit(const GroupsQuery *query, double ngroups)
+{
+	return query->ncore == 0 || hpsort_debug_aggregate == NODE_FORCE ||
+		ngroups * (CORE_GROUP_BYTES + query->ncore * CORE_STATE_BYTES) <
+		get_hash_memory_limit() / 4;
+}
+
 /* Adds columns to those that are read as numbers, each of which is there once. */
 static List *
 add_numbered(const GroupsQuery *query, List *numbered, List *columns)
@@ -311,7 +369,7 @@ has_derived(const GroupsQuery *query)
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;
 	}
-	return has_derived_groups(query);
+	return query->ncore > 0 || has_derived_groups(query);
 }
 
 /*
@@ -516,7 +574,8 @@ cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
-	total += derived_cost(query, rows) + dictionary_cost(root, query, rows);
+	total += derived_cost(query, rows) + core_costs(query, rows) +
+		dictionary_cost(root, query, rows);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{
@@ -754,6 +813,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	ngroups = count_groups(root, &query, rows / selectivity, input_rel->rows);
 	if (has_derived_groups(&query) && query.sets == NIL)
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
+	if (!core_states_fit(&query, ngroups))
+		return;
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,
 							  query.filters, query.looked_up))

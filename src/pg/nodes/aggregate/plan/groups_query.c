@@ -112,6 +112,29 @@ add_columns(GroupsQuery *query, List *columns)
 	}
 }
 
+/* Has the columns of an aggregate's arguments read, which core's functions take as they are. */
+static void
+add_core_columns(GroupsQuery *query, const Aggref *aggref)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	query->ncore++;
+	foreach(lc, aggref->args)
+	{
+		List	   *columns = expression_columns(lfirst_node(TargetEntry, lc)->expr, query->rti);
+
+		foreach(lc2, columns)
+		{
+			const Var  *column = lfirst_node(Var, lc2);
+
+			add_column(query, column->varattno,
+					   column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
+					   READ_DATUMS : READ_VALUES);
+		}
+	}
+}
+
 /* Has no column read twice for expressions: where its values have numbers, these are enough. */
 static void
 drop_datums(GroupsQuery *query)
@@ -234,10 +257,12 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		add_column(query, answer->column->varattno, answer->read);
 	else if (answer->argument)
 		add_columns(query, expression_columns(answer->argument, query->rti));
+	if (answer->function == AGGREGATE_FUNCTION_CORE)
+		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
 	if (groups_query_wants_runs(query, answer))
 		query->nruns++;
-	else
+	else if (answer->function != AGGREGATE_FUNCTION_CORE)
 		query->nsummaries++;
 	query->states &= aggref_has_state(answer);
 	query->needs_states |= answer->function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
@@ -328,14 +353,14 @@ groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer)
 }
 
 bool
-groups_query_has_numbers(const GroupsQuery *query)
+groups_query_is_unordered(const GroupsQuery *query)
 {
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		if (has_numbers(&query->groups[g]))
 			return true;
-	return false;
+	return query->ngroups > 0 && query->ncore > 0;
 }
 
 bool
@@ -352,7 +377,7 @@ groups_query_is_serial(const GroupsQuery *query)
 		if (aggref_adds_floats(lfirst(lc)))
 			return true;
 	}
-	return query->value_numbers || groups_query_has_numbers(query);
+	return query->value_numbers || query->ncore > 0 || groups_query_is_unordered(query);
 }
 
 /* Whether one of n groups is this column, and equal values of it are identical. */
@@ -448,7 +473,7 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	ListCell   *lc;
 
 	drop_determined_numbers(query);
-	if (groups_query_has_numbers(query))
+	if (groups_query_is_unordered(query))
 		return;
 	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
 	{
@@ -475,8 +500,8 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 
 /*
  * Whether groups of a set can be made of those of another.  They cannot where values are numbers,
- * which are of one pass over the rows, where a group shows the first of equal floats, and where a
- * sum of floats depends on the order of the rows.
+ * which are of one pass over the rows, where a group shows the first of equal floats, where a sum
+ * of floats depends on the order of the rows, and where an aggregate has a state of core's.
  */
 static bool
 can_have_sets(const GroupsQuery *query)
@@ -487,6 +512,8 @@ can_have_sets(const GroupsQuery *query)
 	for (g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL || has_numbers(&query->groups[g]))
 			return false;
+	if (query->ncore > 0)
+		return false;
 	foreach(lc, query->reads)
 	{
 		if (lfirst_int(lc) == READ_IDENTICAL || lfirst_int(lc) == READ_EQUAL)
@@ -535,6 +562,9 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 			add_columns(query, group->columns);
 	}
 	drop_datums(query);
+	/* What core's functions take is in batches, of which a table without columns has none. */
+	if (query->ncore > 0 && (query->columns == NIL || query->ngroups > CORE_MOST_GROUPS))
+		return false;
 	if (sets == NIL)
 		order_groups(root, query);
 	if (sets == NIL ? !are_alike(query) : !can_have_sets(query))

@@ -42,6 +42,7 @@ typedef struct GroupsQuery
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
 	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
+	int			ncore;			/* aggregates of AGGREGATE_FUNCTION_CORE */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *sets;			/* of GROUPING SETS, the largest first: the groups of each, as
@@ -74,7 +75,8 @@ extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
 
 /*
  * Whether processes that share the rows cannot exchange groups: the number of a value, the first of
- * equal floats, and sums of floats in the order of the rows are different in each.
+ * equal floats, and sums of floats in the order of the rows are different in each, and states of
+ * core's functions are not exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 
@@ -85,9 +87,9 @@ extern bool groups_query_is_serial(const GroupsQuery *query);
 extern bool groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer);
 
 /*
- * Whether a group is the number of a value.  Each process gives numbers in its own order, and
- * what there is no memory for is left to another pass: these groups are in no order.
+ * Whether groups are in no order: where one is the number of a value, or has states of core's
+ * functions.  What there is no memory for is left to another pass.
  */
-extern bool groups_query_has_numbers(const GroupsQuery *query);
+extern bool groups_query_is_unordered(const GroupsQuery *query);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H */

@@ -177,6 +177,8 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 		List	   *source = list_make2(answer->argument, makeInteger(lfirst_int(lc2)));
 		int			bits;
 
+		if (answer->function == AGGREGATE_FUNCTION_CORE)
+			continue;
 		if ((has_window && answer->needs != AGGREGATE_NEEDS_RUNS) ||
 			(answer->argument == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
 			continue;

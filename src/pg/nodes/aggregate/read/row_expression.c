@@ -63,28 +63,35 @@ row_expression_begin(RowExpression *row)
 	ResetExprContext(row->econtext);
 }
 
-Datum
-row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, bool *isnull)
+void
+row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches, size_t i,
+				 MemoryContext memory, TupleTableSlot *slot)
 {
-	Datum	   *values = row->slot->tts_values;
-	bool	   *nulls = row->slot->tts_isnull;
-	MemoryContext old;
-	Datum		value;
+	MemoryContext old = MemoryContextSwitchTo(memory);
 	int			c;
 
-	ResetExprContext(row->econtext);
-	old = MemoryContextSwitchTo(row->econtext->ecxt_per_tuple_memory);
-	for (c = 0; c < row->ninputs; c++)
+	for (c = 0; c < ninputs; c++)
 	{
-		const RowInput *input = &row->inputs[c];
+		const RowInput *input = &inputs[c];
 		const ColumnBatch *batch = &batches[input->batch];
+		bool		isnull = batch->nnulls > 0 && batch->nulls[i];
 
-		nulls[c] = batch->nnulls > 0 && batch->nulls[i];
-		values[c] = nulls[c] ? (Datum) 0 :
+		slot->tts_isnull[c] = isnull;
+		slot->tts_values[c] = isnull ? (Datum) 0 :
 			column_domain_datum(&input->domain, column_batch_value(batch, i) +
 								column_kind_bias(input->domain.kind));
 	}
 	MemoryContextSwitchTo(old);
+}
+
+Datum
+row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, bool *isnull)
+{
+	Datum		value;
+
+	ResetExprContext(row->econtext);
+	row_inputs_store(row->inputs, row->ninputs, batches, i, row->econtext->ecxt_per_tuple_memory,
+					 row->slot);
 	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
 	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);
 }

@@ -20,6 +20,13 @@ typedef struct RowInput
 	ColumnDomain domain;		/* of what the batch holds */
 } RowInput;
 
+/*
+ * Puts the columns of row i into a slot, which has had a row before.  Datums are in memory, or
+ * belong to what the columns' domains point to.
+ */
+extern void row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches,
+							 size_t i, MemoryContext memory, TupleTableSlot *slot);
+
 typedef struct RowExpression
 {
 	ExprState  *state;

@@ -1,0 +1,460 @@
+/*
+ * core_aggregates.c
+ *		Aggregates by core's own functions (see core_aggregates.h).
+ *
+ * Core has no function that initializes or finalizes a single group's states for others:
+ * begin_states and core_aggregates_value do what initialize_aggregate and finalize_aggregate of
+ * nodeAgg.c do, for aggregates without an order, without direct arguments, and never partial.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "executor/nodeAgg.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups/core_aggregates.h"
+
+/* In place of a group's number: the row is refused, or the group is the one that is looked for. */
+#define NO_GROUP PG_UINT32_MAX
+
+/* How many groups are made before their memory is looked at again. */
+#define GROUPS_PER_LOOK 64
+
+typedef struct GroupEntry
+{
+	uint32		number;			/* of the group, or NO_GROUP for core->key */
+	uint32		hash;
+	char		status;			/* simplehash's */
+} GroupEntry;
+
+static bool same_group(const CoreAggregates *core, uint32 a, uint32 b);
+
+struct CoreAggregates
+{
+	CoreDescription description;
+	AggState   *agg;			/* core's node */
+	TupleTableSlot *slot;		/* of a row: inputs, then filters */
+
+	/* --- of an execution */
+	MemoryContext memory;		/* of groups; what states point to is in agg's */
+	size_t		memory_limit;
+	bool		full;			/* no more groups are made */
+	struct core_groups_hash *hash;	/* NULL without grouping columns */
+	uint32		ngroups;
+	uint32		room;			/* groups for which the arrays have room */
+	int64	   *keys;			/* by group: its values, by column, then which of them are NULL */
+	AggStatePerGroup *states;	/* by group */
+	int64	   *key;			/* the group that is looked for */
+	uint32		key_hash;
+	uint32		numbers[COLUMN_BATCH_KEYS]; /* by row of the batch: the number of its group */
+	uint32		hashes[COLUMN_BATCH_KEYS];	/* and its hash */
+};
+
+#define SH_PREFIX core_groups
+#define SH_ELEMENT_TYPE GroupEntry
+#define SH_KEY_TYPE uint32
+#define SH_KEY number
+#define SH_HASH_KEY(tb, key) (((CoreAggregates *) (tb)->private_data)->key_hash)
+#define SH_EQUAL(tb, a, b) same_group((const CoreAggregates *) (tb)->private_data, a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* How many integers the key of a group has: the last one has a bit for each column's NULL. */
+static inline int
+key_length(const CoreAggregates *core)
+{
+	return core->description.ngroups + 1;
+}
+
+static inline const int64 *
+key_of(const CoreAggregates *core, uint32 number)
+{
+	return number == NO_GROUP ? core->key : core->keys + (size_t) number * key_length(core);
+}
+
+static bool
+same_group(const CoreAggregates *core, uint32 a, uint32 b)
+{
+	return memcmp(key_of(core, a), key_of(core, b), key_length(core) * sizeof(int64)) == 0;
+}
+
+/* --- describing */
+
+/* In place of a column of the table, the column of the slot. */
+static Node *
+replace_column(Node *node, void *context)
+{
+	const CoreDescription *description = (const CoreDescription *) context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *column = copyObject((Var *) node);
+		int			i = 0;
+
+		while (description->inputs[i].column->varattno != column->varattno)
+			i++;
+		column->varno = OUTER_VAR;
+		column->varattno = i + 1;
+		return (Node *) column;
+	}
+	return expression_tree_mutator(node, replace_column, context);
+}
+
+/*
+ * Returns the number of the state of aggregate i.  Those that share a state in the planner's
+ * numbering share it here.
+ */
+static int
+state_number(const CoreDescription *description, int i)
+{
+	List	   *states = NIL;
+	ListCell   *lc;
+
+	foreach(lc, description->aggrefs)
+		states = list_append_unique_int(states, lfirst_node(Aggref, lc)->aggtransno);
+	foreach(lc, states)
+	{
+		if (lfirst_int(lc) == list_nth_node(Aggref, description->aggrefs, i)->aggtransno)
+			return foreach_current_index(lc);
+	}
+	pg_unreachable();
+}
+
+/* Returns the call of aggregate i as the Agg node has it. */
+static Aggref *
+make_call(const CoreDescription *description, int i)
+{
+	const Aggref *original = list_nth_node(Aggref, description->aggrefs, i);
+	Aggref	   *call = copyObject(unconstify(Aggref *, original));
+
+	call->args = (List *) replace_column((Node *) call->args, unconstify(CoreDescription *,
+																		 description));
+	/* The filter has been evaluated. */
+	call->aggfilter = NULL;
+	if (list_nth_int(description->filters, i) >= 0)
+		call->aggfilter = (Expr *) makeVar(OUTER_VAR, description->ninputs + i + 1, BOOLOID, -1,
+										   InvalidOid, 0);
+	call->aggno = i;
+	call->aggtransno = state_number(description, i);
+	return call;
+}
+
+/* Makes the plan of the Agg node, over one that says which types a row has. */
+static Plan *
+make_plan(const CoreDescription *description)
+{
+	Agg		   *agg = makeNode(Agg);
+	Result	   *result = makeNode(Result);
+	List	   *columns = NIL;
+	int			i;
+
+	for (i = 0; i < description->ninputs; i++)
+	{
+		const Var  *column = description->inputs[i].column;
+		Const	   *value = makeNullConst(column->vartype, column->vartypmod, column->varcollid);
+
+		columns = lappend(columns, makeTargetEntry((Expr *) value, i + 1, NULL, false));
+	}
+	for (i = 0; i < list_length(description->aggrefs); i++)
+	{
+		columns = lappend(columns, makeTargetEntry((Expr *) makeBoolConst(false, true),
+												   description->ninputs + i + 1, NULL, false));
+		agg->plan.targetlist = lappend(agg->plan.targetlist,
+									   makeTargetEntry((Expr *) make_call(description, i), i + 1,
+													   NULL, false));
+	}
+	result->plan.targetlist = columns;
+	agg->plan.lefttree = (Plan *) result;
+	agg->aggstrategy = AGG_PLAIN;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->numGroups = 1;
+	return (Plan *) agg;
+}
+
+CoreAggregates *
+core_aggregates_make(PlanState *parent, int eflags, const CoreDescription *description)
+{
+	CoreAggregates *core = palloc0_object(CoreAggregates);
+
+	core->description = *description;
+	core->agg = castNode(AggState, ExecInitNode(make_plan(&core->description), parent->state,
+												eflags));
+	core->slot = MakeSingleTupleTableSlot(ExecGetResultType(outerPlanState(core->agg)),
+										  &TTSOpsVirtual);
+	ExecStoreAllNullTuple(core->slot);
+	core->key = palloc0_array(int64, key_length(core));
+	return core;
+}
+
+void
+core_aggregates_end(CoreAggregates *core)
+{
+	ExecEndNode(&core->agg->ss.ps);
+}
+
+/* --- groups */
+
+/* Returns the states of a group before its first row. */
+static AggStatePerGroup
+begin_states(CoreAggregates *core)
+{
+	AggState   *agg = core->agg;
+	AggStatePerGroup states = MemoryContextAllocZero(core->memory, Max(agg->numtrans, 1) *
+													 sizeof(AggStatePerGroupData));
+	MemoryContext old =
+	MemoryContextSwitchTo(agg->aggcontexts[0]->ecxt_per_tuple_memory);
+	int			t;
+
+	for (t = 0; t < agg->numtrans; t++)
+	{
+		const AggStatePerTransData *trans = &agg->pertrans[t];
+
+		states[t].transValue = trans->initValueIsNull ? (Datum) 0 :
+			datumCopy(trans->initValue, trans->transtypeByVal, trans->transtypeLen);
+		states[t].transValueIsNull = trans->initValueIsNull;
+		states[t].noTransValue = trans->initValueIsNull;
+	}
+	MemoryContextSwitchTo(old);
+	return states;
+}
+
+/* Adds the group of core->key.  Returns its number. */
+static uint32
+add_group(CoreAggregates *core)
+{
+	if (core->ngroups == core->room)
+	{
+		uint32		room = core->room > 0 ? 2 * core->room : 64;
+		size_t		key_size = key_length(core) * sizeof(int64);
+
+		core->keys = core->keys ? repalloc_huge(core->keys, room * key_size) :
+			MemoryContextAllocHuge(core->memory, room * key_size);
+		core->states = core->states ?
+			repalloc_huge(core->states, room * sizeof(AggStatePerGroup)) :
+			MemoryContextAllocHuge(core->memory, room * sizeof(AggStatePerGroup));
+		core->room = room;
+	}
+	memcpy(core->keys + (size_t) core->ngroups * key_length(core), core->key,
+		   key_length(core) * sizeof(int64));
+	core->states[core->ngroups] = begin_states(core);
+	if (core->ngroups % GROUPS_PER_LOOK == GROUPS_PER_LOOK - 1)
+		core->full = core_aggregates_memory(core) > core->memory_limit;
+	return core->ngroups++;
+}
+
+void
+core_aggregates_begin(CoreAggregates *core, size_t memory_limit)
+{
+	core_aggregates_free(core);
+	core->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate core's states",
+										 ALLOCSET_DEFAULT_SIZES);
+	core->memory_limit = memory_limit;
+	if (core->description.ngroups > 0)
+		core->hash = core_groups_create(core->memory, 256, core);
+	else
+		add_group(core);
+}
+
+void
+core_aggregates_free(CoreAggregates *core)
+{
+	/* Calls what functions have registered. */
+	ReScanExprContext(core->agg->aggcontexts[0]);
+	if (core->memory)
+		MemoryContextDelete(core->memory);
+	core->memory = NULL;
+	core->hash = NULL;
+	core->keys = NULL;
+	core->states = NULL;
+	core->ngroups = core->room = 0;
+	core->full = false;
+}
+
+size_t
+core_aggregates_memory(const CoreAggregates *core)
+{
+	return MemoryContextMemAllocated(core->memory, true) +
+		MemoryContextMemAllocated(core->agg->aggcontexts[0]->ecxt_per_tuple_memory, true);
+}
+
+/* Returns the number of the group of core->key; NO_GROUP if there is no memory to make it. */
+static uint32
+find_group(CoreAggregates *core)
+{
+	GroupEntry *entry;
+	bool		found;
+
+	core->key_hash = hash_bytes((const unsigned char *) core->key,
+								key_length(core) * sizeof(int64));
+	entry = core_groups_lookup(core->hash, NO_GROUP);
+	if (entry)
+		return entry->number;
+	if (core->full)
+		return NO_GROUP;
+	entry = core_groups_insert(core->hash, NO_GROUP, &found);
+	entry->number = add_group(core);
+	return entry->number;
+}
+
+/* Sets core->key to the group of a row; whether it is another one than before. */
+static bool
+set_key(CoreAggregates *core, const ColumnBatch *batches, size_t row)
+{
+	int64	   *key = core->key;
+	int64		nulls = 0;
+	bool		differs = false;
+	int			g;
+
+	for (g = 0; g < core->description.ngroups; g++)
+	{
+		const ColumnBatch *batch = &batches[core->description.groups[g].column];
+		bool		isnull = batch->nnulls > 0 && batch->nulls[row];
+		int64		value = isnull ? 0 : column_batch_value(batch, row);
+
+		differs |= key[g] != value;
+		key[g] = value;
+		nulls |= (int64) isnull << g;
+	}
+	differs |= key[g] != nulls;
+	key[g] = nulls;
+	return differs;
+}
+
+int
+core_aggregates_find(CoreAggregates *core, const ColumnBatch *batches)
+{
+	size_t		n = batches[0].n;
+	int			nrefused = 0;
+	size_t		i;
+
+	if (core->description.ngroups == 0)
+		return 0;
+	for (i = 0; i < n; i++)
+	{
+		bool		differs = set_key(core, batches, i);
+
+		/* Rows that came together are often of one group. */
+		core->numbers[i] = differs || i == 0 ? find_group(core) : core->numbers[i - 1];
+		core->hashes[i] = core->key_hash;
+		nrefused += core->numbers[i] == NO_GROUP;
+	}
+	return nrefused;
+}
+
+bool
+core_aggregates_refuses(const CoreAggregates *core, size_t row, uint32 *hash)
+{
+	*hash = core->hashes[row];
+	return core->numbers[row] == NO_GROUP;
+}
+
+/* --- rows and results */
+
+void
+core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
+{
+	const CoreDescription *description = &core->description;
+	AggState   *agg = core->agg;
+	size_t		n = batches[0].n;
+	bool		isnull;
+	size_t		i;
+
+	agg->tmpcontext->ecxt_outertuple = core->slot;
+	for (i = 0; i < n; i++)
+	{
+		ListCell   *lc;
+
+		CHECK_FOR_INTERRUPTS();
+		row_inputs_store(description->inputs, description->ninputs, batches, i,
+						 agg->tmpcontext->ecxt_per_tuple_memory, core->slot);
+		foreach(lc, description->filters)
+		{
+			int			column = description->ninputs + foreach_current_index(lc);
+			int			filter = lfirst_int(lc);
+
+			core->slot->tts_isnull[column] = false;
+			core->slot->tts_values[column] = BoolGetDatum(filter < 0 ||
+														  batches[filter].nnulls == 0 ||
+														  !batches[filter].nulls[i]);
+		}
+		agg->all_pergroups[0] = core->states[description->ngroups > 0 ? core->numbers[i] : 0];
+		ExecEvalExprSwitchContext(agg->phase->evaltrans, agg->tmpcontext, &isnull);
+		ResetExprContext(agg->tmpcontext);
+	}
+}
+
+/* Returns the states of a group that has rows. */
+static AggStatePerGroup
+states_of(CoreAggregates *core, const GroupValues *group)
+{
+	int			ngroups = core->description.ngroups;
+	uint32		number = 0;
+	int			g;
+
+	if (ngroups > 0)
+	{
+		core->key[ngroups] = 0;
+		for (g = 0; g < ngroups; g++)
+		{
+			core->key[g] = group->nulls[g] ? 0 : group->values[g];
+			core->key[ngroups] |= (int64) group->nulls[g] << g;
+		}
+		number = find_group(core);
+	}
+	if (number == NO_GROUP)
+		elog(ERROR, "group has no states");
+	return core->states[number];
+}
+
+Datum
+core_aggregates_value(CoreAggregates *core, const GroupValues *group, int aggregate, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, FUNC_MAX_ARGS);
+	AggState   *agg = core->agg;
+	AggStatePerAggData *call = &agg->peragg[aggregate];
+	const AggStatePerTransData *trans = &agg->pertrans[call->transno];
+	const AggStatePerGroupData *state = &states_of(core, group)[call->transno];
+	Datum		value = MakeExpandedObjectReadOnly(state->transValue, state->transValueIsNull,
+												   trans->transtypeLen);
+	bool		anynull = state->transValueIsNull;
+	int			i;
+
+	*isnull = state->transValueIsNull;
+	if (!OidIsValid(call->finalfn_oid))
+		return value;
+	agg->curperagg = call;
+	InitFunctionCallInfoData(*fcinfo, &call->finalfn, call->numFinalArgs, trans->aggCollation,
+							 (void *) agg, NULL);
+	fcinfo->args[0].value = value;
+	fcinfo->args[0].isnull = state->transValueIsNull;
+	for (i = 1; i < call->numFinalArgs; i++)
+	{
+		fcinfo->args[i].value = (Datum) 0;
+		fcinfo->args[i].isnull = true;
+		anynull = true;
+	}
+	*isnull = fcinfo->flinfo->fn_strict && anynull;
+	value = (Datum) 0;
+	if (!*isnull)
+	{
+		value = FunctionCallInvoke(fcinfo);
+		*isnull = fcinfo->isnull;
+		value = MakeExpandedObjectReadOnly(value, fcinfo->isnull, call->resulttypeLen);
+	}
+	agg->curperagg = NULL;
+	return value;
+}
