@@ -120,7 +120,7 @@ integer_of_digits(NumericUnit unit, const char *digits, int ndigits, int weight)
 	/* Decimal digits before the unit, and zeros to append to the last stored digit. */
 	int			most = STORED_DIGITS * (weight + 1) + unit.scale;
 	int			zeros = most - STORED_DIGITS * ndigits;
-	unsigned __int128 value = 0;
+	unsigned	__int128 value = 0;
 	uint64		narrow = 0;
 	int			i;
 
