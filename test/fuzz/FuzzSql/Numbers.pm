@@ -110,6 +110,7 @@ sub plain_aggregate
 	my $column = pick(@floats, @numerics);
 	my $filter = chance(0.25) ? " FILTER (WHERE @{[ condition() ]})" : '';
 
+	$column = pick("$column + g", "$column * 2", "f4 - f8", "n2::float8", "$column") if $column =~ /^f/ && chance(0.2);
 	return pick(qw(count min max sum avg sum avg stddev stddev_pop stddev_samp variance var_pop var_samp)) . "($column)$filter";
 }
 
@@ -139,6 +140,15 @@ sub ordered_aggregate
 		"count(*)$filter");
 }
 
+# Grouping sets, whose sums of floats are in no order.
+sub sets
+{
+	my ($name, $where, @groups) = @_;
+	my @aggregates = grep { !/^(sum|avg|std|var)\w*\(f/ } map { chance(0.5) ? plain_aggregate() . ' + 0' : ordered_aggregate() } 1 .. 3;
+
+	return 'SELECT ' . join(', ', @groups, @aggregates, 1) . " FROM $name$where GROUP BY " . pick('ROLLUP', 'CUBE') . '(' . join(', ', @groups) . ')';
+}
+
 sub query
 {
 	my ($name) = @_;
@@ -153,6 +163,7 @@ sub query
 	return "SELECT $groups[0], count(*), min(n2) FROM $name$where GROUP BY 1" if @groups && chance(0.1);
 	@list = map { /^f/ ? "$_ + 0::$type{$_}" : $_ } @groups;
 	@groups = map { chance(0.1) ? "round($_)" : $_ } @groups if chance(0.2) && (@list = map { "1" } @groups);
+	return sets($name, $where, grep { /^[ghn]/ && $_ ne 'nu' } @groups) if chance(0.1) && grep { /^[ghn]/ && $_ ne 'nu' } @groups;
 	return 'SELECT ' . join(', ', 1, @list, map { $plain ? plain_aggregate() : ordered_aggregate() } 1 .. between(@groups ? 0 : 1, 4)) . " FROM $name$where" . (@groups ? ' GROUP BY ' . join(', ', @groups) : '')
 	  . (@groups && chance(0.1) ? ' HAVING count(*) > 1' : '');
 }

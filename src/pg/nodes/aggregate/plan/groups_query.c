@@ -521,7 +521,11 @@ can_have_sets(const GroupsQuery *query)
 	}
 	foreach(lc, query->answers)
 	{
-		if (aggref_adds_floats((const AggregateAnswer *) lfirst(lc)))
+		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
+
+		/* Totals of floats are of rows in their order, not of groups. */
+		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			answer->function != AGGREGATE_FUNCTION_COUNT)
 			return false;
 	}
 	return true;
