@@ -157,6 +157,15 @@ typedef int SysCacheIdentifier;
 #define compat_distinct_clause(root) ((root)->parse->distinctClause)
 #endif
 
+/* PG 18 marks what grouping sets may make NULL; an expression without the mark. */
+#if PG_VERSION_NUM >= 180000
+#define compat_ungrouped(root, node) \
+	((root)->group_rtindex == 0 ? (node) : \
+	 remove_nulling_relids(node, bms_make_singleton((root)->group_rtindex), NULL))
+#else
+#define compat_ungrouped(root, node) (node)
+#endif
+
 /* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
 #if PG_VERSION_NUM >= 170000
 #define compat_window_run_condition(path) ((path)->runCondition)

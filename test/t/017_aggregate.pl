@@ -6,6 +6,7 @@
 #	HPSORT_TEST_SEED=N			the same queries as the run that printed it
 #	HPSORT_TEST_QUERIES=N		how many, 300 by default, 2,500 with HPSORT_TEST_ALL
 #	HPSORT_TEST_QUERY=N			only that one
+#	HPSORT_TEST_SETS=N			percent of the groups that are grouping sets, 8 by default
 #	HPSORT_TEST_SHARE=N			percent of the queries that must be planned with the node, 75 by default
 use strict;
 use warnings;

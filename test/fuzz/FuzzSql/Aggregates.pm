@@ -166,6 +166,20 @@ sub ordered_groups
 	return { sql => $sql . weighted('' => 6, ' LIMIT 10' => 2, ' LIMIT 100 OFFSET 7' => 1, ' OFFSET 3' => 1, ' LIMIT 0' => 0.2, ' FETCH FIRST 5 ROWS WITH TIES' => 0.5), compare => 'rows' };
 }
 
+# ROLLUP, CUBE, and lists of sets: some twice, some with parts that are sets themselves.
+sub grouping_sets
+{
+	my (@groups) = @_;
+	my $all = join(', ', @groups);
+	my @sets = map { '(' . join(', ', some(between(0, scalar @groups), @groups)) . ')' } 1 .. between(1, 4);
+
+	# Each group is in one set at least.
+	push @sets, map { "($_)" } @groups;
+
+	return pick('', '', '', 'DISTINCT ') . weighted("ROLLUP ($all)" => 4, "CUBE ($all)" => 3, 'GROUPING SETS (' . join(', ', @sets) . ')' => 4, "GROUPING SETS ($sets[0], ROLLUP ($all))" => 1,
+		"ROLLUP (($all), $groups[0])" => 0.5, "$groups[0], CUBE ($all)" => 1, "ROLLUP ($groups[0]), ROLLUP ($groups[-1])" => 1);
+}
+
 # SELECT ... GROUP BY, or one group of all rows: { sql, compare, keys }.
 sub grouped
 {
@@ -181,11 +195,13 @@ sub grouped
 	# A direct argument may depend on the group.
 	push @list, "percentile_disc(CASE WHEN $groups[0] IS NULL THEN 0.5 ELSE 0.25 END) WITHIN GROUP (ORDER BY $relation->{unique}[0])" if chance(0.05);
 	push @list, "count(*) || '/' || coalesce(($groups[0])::text, '-')" if chance(0.1);
-	$by = pick("ROLLUP ($by)", "GROUPING SETS (($groups[0]), ())") if chance(0.03);
+	my $sets = chance(($ENV{HPSORT_TEST_SETS} // 8) / 100);
+	$by = grouping_sets(@groups) if $sets;
+	push @list, 'GROUPING(' . join(', ', some(between(1, scalar @groups), @groups)) . ')' if $sets && chance(0.7);
 	my $select = 'SELECT ' . (chance(0.05) ? 'DISTINCT ' : '');
 	return { sql => $select . join(', ', @list) . " $from GROUP BY $by$having", compare => 'set' } if chance(0.07);
-	my $sql = $select . join(', ', $by =~ /^(ROLLUP|GROUPING)/ ? $groups[0] : @groups, @list) . " $from GROUP BY $by$having";
-	return { sql => $sql, compare => 'set' } if chance(0.4) || $by =~ /^(ROLLUP|GROUPING)/;
+	my $sql = $select . join(', ', @groups, @list) . " $from GROUP BY $by$having";
+	return { sql => $sql, compare => 'set' } if chance(0.4) || $sets;
 	# By an aggregate, which is unique with the groups behind it.
 	return { sql => $sql . ' ORDER BY count(*)' . pick('', ' DESC') . ', ' . join(', ', 1 .. @groups) . pick('', ' LIMIT 5'), compare => 'rows' } if $select !~ /DISTINCT/ && chance(0.2);
 	my $order = ordered_groups(scalar @groups, between(1, scalar @groups));

@@ -50,7 +50,10 @@ plan_list(const GroupsState *node, GroupsPlanList list)
 	return list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, list);
 }
 
-/* Returns the expression of column i of the scan tuple: grouping columns, then aggregates. */
+/*
+ * Returns the expression of column i of the scan tuple: grouping columns, then aggregates, then
+ * GROUPING()s.
+ */
 static Expr *
 scan_expression(const GroupsState *node, int i)
 {
@@ -273,7 +276,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		node->value_sources[s].runs = true;
 	else if (column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
-	else if (function_has_moments(answer->function))
+	else if (aggref_has_moments(answer))
 		node->value_sources[s].moments = true;
 	return s;
 }
@@ -340,6 +343,23 @@ describe_outputs(GroupsState *node)
 	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
 }
 
+/* Fills in the grouping sets from the plan, after the outputs, if there are any. */
+static void
+describe_sets(GroupsState *node)
+{
+	const List *sets = plan_list(node, GROUPS_PLAN_SETS);
+	int			s;
+
+	node->groupings = plan_list(node, GROUPS_PLAN_GROUPINGS);
+	if (sets == NIL)
+		return;
+	/* What is known of a group without its values does not always say what moments are. */
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->value_sources[s].runs |= node->value_sources[s].moments;
+	node->sets = grouping_sets_make(node->groups, node->ngroups, node->value_sources,
+									node->nvalue_sources, sets);
+}
+
 /* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
@@ -355,6 +375,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
 	describe_groups(node);
 	describe_outputs(node);
+	describe_sets(node);
 	node->parallel.description = (GroupsDescription)
 	{
 		.ngroups = node->ngroups,
@@ -392,10 +413,25 @@ rescan_groups(CustomScanState *css)
 
 /* --- returning groups */
 
+/* Notes what EXPLAIN shows of grouping sets: rows are those of one of them. */
+static void
+note_sets(GroupsState *node)
+{
+	GroupsTotals *totals = &node->done.totals;
+	AggregationStats stats;
+
+	grouping_sets_stats(node->sets, &stats);
+	totals->memory = Max(totals->memory, stats.memory);
+	totals->disk += stats.disk;
+	totals->rows = grouping_sets_rows(node->sets);
+}
+
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
 static void
 finish_execution(GroupsState *node)
 {
+	if (node->sets)
+		note_sets(node);
 	if (node->derived.spill)
 		node->done.totals.disk += row_spill_disk(node->derived.spill);
 	if (node->parallel.shared)

@@ -31,6 +31,38 @@ deparse_columns(const GroupsState *node, List *context, int from, int to, Explai
 	return result;
 }
 
+/* Shows the grouping columns, of each set where there are several, as core does. */
+static void
+explain_groups(const GroupsState *node, List *context, ExplainState *es)
+{
+	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
+	List	   *columns = deparse_columns(node, context, 0, node->ngroups, es);
+	ListCell   *lc;
+
+	if (node->sets == NULL)
+	{
+		if (node->ngroups > 0)
+			ExplainPropertyList("Group Key", columns, es);
+		return;
+	}
+	ExplainOpenGroup("Grouping Sets", "Grouping Sets", false, es);
+	foreach(lc, (List *) list_nth(scan->custom_private, GROUPS_PLAN_SETS))
+	{
+		List	   *set = NIL;
+		ListCell   *lc2;
+
+		foreach(lc2, (List *) lfirst(lc))
+			set = lappend(set, list_nth(columns, lfirst_int(lc2)));
+		ExplainOpenGroup("Grouping Set", NULL, true, es);
+		if (set == NIL && es->format == EXPLAIN_FORMAT_TEXT)
+			ExplainPropertyText("Group Key", "()", es);
+		else
+			ExplainPropertyList("Group Key", set, es);
+		ExplainCloseGroup("Grouping Set", NULL, true, es);
+	}
+	ExplainCloseGroup("Grouping Sets", "Grouping Sets", false, es);
+}
+
 /* Shows by which algorithm, and in VERBOSE why, the values of each source were put in order. */
 static void
 explain_sorted(const GroupsState *node, ExplainState *es)
@@ -84,8 +116,7 @@ groups_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GroupsState *node = (GroupsState *) css;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 
-	if (node->ngroups > 0)
-		ExplainPropertyList("Group Key", deparse_columns(node, context, 0, node->ngroups, es), es);
+	explain_groups(node, context, es);
 	if (node->noutputs > 0)
 		ExplainPropertyList("Aggregates",
 							deparse_columns(node, context, node->ngroups,

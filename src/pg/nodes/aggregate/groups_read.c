@@ -39,13 +39,15 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 	node->sources.images = node->images;
 	/* Derived columns and numbers are computed from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
-	node->lookup = groups_lookup_make(node);
+	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
 
 /* Gives back what is kept of the rows, and the temporary files of the aggregation. */
 static void
 free_rows(GroupsState *node)
 {
+	if (node->sets)
+		grouping_sets_close(node->sets);
 	if (node->aggregation)
 		aggregation_free(node->aggregation);
 	node->aggregation = NULL;
@@ -267,8 +269,11 @@ begin_rows(GroupsState *node)
 {
 	size_t		limit = node->memory_limit;
 
-	/* The other half is for what is written to shared memory (read_and_exchange). */
-	if (node->parallel.shared && !node->parallel.partial)
+	/*
+	 * The other half is for what is written to shared memory (read_and_exchange), or for other
+	 * grouping sets.
+	 */
+	if ((node->parallel.shared && !node->parallel.partial) || node->sets)
 		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
@@ -285,7 +290,11 @@ end_rows(GroupsState *node)
 	size_t		memory;
 
 	groups_add_late(node);
-	node->reader = aggregation_open(node->aggregation);
+	if (node->sets)
+		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
+										  node->memory_limit / 2);
+	else
+		node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
 	if (node->lookup)

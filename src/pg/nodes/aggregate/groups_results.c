@@ -261,6 +261,20 @@ fill_states(GroupsState *node, TupleTableSlot *slot)
 	}
 }
 
+/* Puts the values of GROUPING() of the group's set into the scan tuple. */
+static void
+fill_groupings(const GroupsState *node, TupleTableSlot *slot)
+{
+	int			i = node->ngroups + node->noutputs;
+	ListCell   *lc;
+
+	foreach(lc, node->groupings)
+	{
+		slot->tts_isnull[i] = false;
+		slot->tts_values[i++] = Int32GetDatum(grouping_sets_grouping(node->sets, lfirst(lc)));
+	}
+}
+
 void
 groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
 {
@@ -283,6 +297,7 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 		slot->tts_values[i] = group->nulls[i] ? (Datum) 0 :
 			column_domain_datum(domain, group->values[i] + column_kind_bias(domain->kind));
 	}
+	fill_groupings(node, slot);
 	for (i = 0; i < node->noutputs; i++)
 	{
 		GroupsOutput *output = &node->outputs[i];

@@ -11,7 +11,7 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/read/read.h"
@@ -100,6 +100,8 @@ typedef struct GroupsState
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	GroupsParallel parallel;
 
+	GroupingSets *sets;			/* NULL: all grouping columns are the only set */
+	const List *groupings;		/* for each GROUPING() in the scan tuple, the columns' indexes */
 	GroupsLookup *lookup;		/* NULL: the groups cannot be looked up */
 	bool		prepared;		/* the results' direct arguments have been evaluated */
 

@@ -80,6 +80,25 @@ extern bool aggregation_add_counted(Aggregation *aggregation, const ColumnBatch 
 /* Adds a batch of runs, whatever their groups.  The arrays of the batch are overwritten. */
 extern void aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch);
 
+/*
+ * Makes an aggregation of ncolumns of the grouping columns of a finer one, to which all rows have
+ * been added, in the current memory context, from which context must allocate, too.  Column c is
+ * the finer one's of_finer[c]; both arrays must outlive it.  A source with moments must have
+ * runs.
+ */
+extern Aggregation *aggregation_make_coarser(const Aggregation *finer, const SortContext *context,
+											 const GroupColumn *columns, const int *of_finer,
+											 int ncolumns, size_t memory_limit);
+
+/*
+ * Adds a group of the finer aggregation, as a reader has it: its values and rows, then of each
+ * source the counts, and of one with runs all its runs.
+ */
+extern void aggregation_add_group(Aggregation *coarser, const GroupValues *group, int64 rows);
+extern void aggregation_add_counts(Aggregation *coarser, int s, const SourceCounts *counts);
+extern void aggregation_add_group_runs(Aggregation *coarser, int s, const int64 *values,
+									   const int64 *counts, size_t n);
+
 /* Closes files and frees sorters; the rest goes with its memory context. */
 extern void aggregation_free(Aggregation *aggregation);
 

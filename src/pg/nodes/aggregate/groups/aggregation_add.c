@@ -65,9 +65,8 @@ make_pairs(Aggregation *aggregation, int s)
 	MemoryContextSwitchTo(old);
 }
 
-/* Returns the misses of a source by group number, which the first miss makes. */
-static Misses *
-get_misses(Aggregation *aggregation, int s)
+Misses *
+aggregation_misses(Aggregation *aggregation, int s)
 {
 	SourceValues *values = &aggregation->values[s];
 
@@ -79,9 +78,8 @@ get_misses(Aggregation *aggregation, int s)
 
 /* --- the window and the layout */
 
-/* Widens the layout so that ranges are inside.  Pairs that are there get new codes. */
-static void
-widen_layout(Aggregation *aggregation, const KeyRange *ranges)
+void
+aggregation_widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 {
 	GroupCode  *before = group_code_copy(&aggregation->layout);
 	int			s;
@@ -158,12 +156,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	group_values_free(&group);
 }
 
-/*
- * Divides the memory that the arrays of ngroups groups leave equally among the sorters.  A sorter
- * that holds more than its share writes it to its file.
- */
-static void
-share_memory(Aggregation *aggregation, uint64 ngroups)
+void
+aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 {
 	size_t		arrays = ngroups * aggregation->group_size;
 	int			nsorters = aggregation->presence ? 1 : 0;
@@ -180,9 +174,8 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
 }
 
-/* Grows the window, and the layout, over a batch's ranges; false if memory is too small. */
-static bool
-grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
+bool
+aggregation_grow_window(Aggregation *aggregation, const KeyRange *added)
 {
 	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
 	GroupCode	window;
@@ -190,19 +183,19 @@ grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 	bool		grown;
 	int			c;
 
-	grown = group_window_grow(&window, &aggregation->window, batch_ranges, aggregation->max_groups);
+	grown = group_window_grow(&window, &aggregation->window, added, aggregation->max_groups);
 	if (grown)
 	{
 		/* Old and new arrays are there together while groups move: sorters make room first. */
-		share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
+		aggregation_share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
 		move_groups(aggregation, &window);
 		group_code_free(&aggregation->window);
 		aggregation->window = window;
-		share_memory(aggregation, window.code.ncodes);
+		aggregation_share_memory(aggregation, window.code.ncodes);
 		ranges = palloc_array(KeyRange, Max(aggregation->ncolumns, 1));
 		for (c = 0; c < aggregation->ncolumns; c++)
 			ranges[c] = window.code.columns[c].range;
-		widen_layout(aggregation, ranges);
+		aggregation_widen_layout(aggregation, ranges);
 		pfree(ranges);
 	}
 	else
@@ -241,7 +234,7 @@ locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 	if (noutside == 0)
 		return 0;
 	ranges = ranges_of_batch(aggregation, batches);
-	if (!aggregation->frozen && grow_window(aggregation, ranges))
+	if (!aggregation->frozen && aggregation_grow_window(aggregation, ranges))
 	{
 		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
 									   aggregation->outside);
@@ -252,7 +245,7 @@ locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 		aggregation->frozen = true;
 		if (aggregation->window.code.ncodes == 0)
 			memset(aggregation->outside, 1, n);
-		widen_layout(aggregation, ranges);
+		aggregation_widen_layout(aggregation, ranges);
 	}
 	pfree(ranges);
 	return noutside;
@@ -290,7 +283,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	}
 	/* At most half of the memory is for arrays by group. */
 	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
-	share_memory(aggregation, 0);
+	aggregation_share_memory(aggregation, 0);
 	group_code_init(&aggregation->window, columns, ncolumns);
 	group_code_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
@@ -357,7 +350,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		return;
 	}
 	if ((refused || nulls) && noutside < n)
-		misses = get_misses(aggregation, s);
+		misses = aggregation_misses(aggregation, s);
 	for (i = 0; i < n; i++)
 	{
 		bool		outside = noutside > 0 && aggregation->outside[i];
@@ -474,7 +467,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	if (values->pairs == NULL && noutside > 0)
 	{
 		make_pairs(aggregation, s);
-		share_memory(aggregation, aggregation->window.code.ncodes);
+		aggregation_share_memory(aggregation, aggregation->window.code.ncodes);
 	}
 	if (values->pairs == NULL)
 		return;

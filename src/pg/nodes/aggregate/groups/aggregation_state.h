@@ -52,7 +52,7 @@ typedef struct SourceValues
 	FloatTotals outside_totals; /* of the group being read */
 } SourceValues;
 
-/* The group being read, and the next one of the window. */
+/* The group being read, or added to a coarser aggregation, and the next one of the window. */
 typedef struct AggregationPosition
 {
 	PairCursor *presence;		/* of the sorter of that name */
@@ -93,6 +93,9 @@ struct Aggregation
 	uint32	   *groups;			/* the number of its group, if it is in the window */
 	uint8	   *outside;		/* whether its group is outside of the window */
 	uint64	   *codes;			/* of its group by layout; NULL until needed */
+
+	const int  *of_finer;		/* of a coarser aggregation: by grouping column, its index among
+								 * the columns of the finer one; else NULL */
 };
 
 /*
@@ -112,5 +115,22 @@ extern void aggregation_open_floats(Aggregation *aggregation);
 
 /* Returns the totals of the group that is read, once for each group; valid until the next one. */
 extern const FloatTotals *aggregation_float_totals(Aggregation *aggregation, int s);
+
+/* --- aggregation_add.c, for aggregation_coarser.c */
+
+/* Grows the window, and the layout, over ranges of the columns; false if memory is too small. */
+extern bool aggregation_grow_window(Aggregation *aggregation, const KeyRange *ranges);
+
+/* Widens the layout so that ranges are inside.  Pairs that are there get new codes. */
+extern void aggregation_widen_layout(Aggregation *aggregation, const KeyRange *ranges);
+
+/*
+ * Divides the memory that the arrays of ngroups groups leave equally among the sorters.  A sorter
+ * that holds more than its share writes it to its file.
+ */
+extern void aggregation_share_memory(Aggregation *aggregation, uint64 ngroups);
+
+/* Returns the misses of a source by group number, which the first miss makes. */
+extern Misses *aggregation_misses(Aggregation *aggregation, int s);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_STATE_H */

@@ -168,7 +168,7 @@ pairs_open(PairSorter *pairs)
 		cursor->source.merge = pair_file_open(pairs->file, coding);
 	}
 	else
-		run_source_open_memory(&cursor->source, pairs->sorter);
+		run_source_open_memory(&cursor->source, pairs->sorter, pairs->count_bits);
 	start_group(cursor);
 	return cursor;
 }

@@ -3,14 +3,15 @@
  *		(group, value) pairs that do not fit 64 bits, or whose values have no numbers, as rows of a
  *		core tuplesort.
  *
- * pairs.c uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself, and
- * so does not need a PairFile.
+ * PairSorter uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself,
+ * and so does not need a PairFile.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_ROWS_H
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/read/read.h"
 
 typedef struct PairRows PairRows;

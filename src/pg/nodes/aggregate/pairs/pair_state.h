@@ -11,11 +11,9 @@
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_file.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
+#include "pg/nodes/aggregate/pairs/run_source.h"
 #include "pg/sort_context.h"
 #include "sort/sorter/long_sorter.h"
-
-/* Runs that are read from memory at once. */
-#define BLOCK_RUNS 1024
 
 struct PairSorter
 {
@@ -25,6 +23,8 @@ struct PairSorter
 	size_t		limit;			/* bytes of memory */
 	PairCoding	coding;			/* of the pairs in memory, unless they are rows */
 	LongSorter *sorter;			/* pairs in memory, coded; NULL: they are rows */
+	int			count_bits;		/* of the sorter's keys (run_source.h); the coding does not change
+								 * where they are counted */
 	PairRows   *rows;			/* where pairs need more than 64 bits, or have type; else NULL */
 	const PairType *type;		/* of the values of rows; NULL: they are as batches hold them */
 	uint64		count;			/* values and markers added */
@@ -43,21 +43,6 @@ struct PairSorter
 		uint32	   *narrow;
 	};
 };
-
-/* What gives runs in order: a merge of segments, rows, or else a sorter. */
-typedef struct RunSource
-{
-	SegmentMerge *merge;		/* of segments; NULL: it is another source */
-	PairRows   *rows;			/* runs of one group; codes are values */
-	LongSorterCursor memory;	/* of a sorter, if there is neither merge nor rows */
-	uint64	   *block;			/* codes, and behind them counts, if there is no merge */
-} RunSource;
-
-/* Puts a sorter in order, and begins to read it; the block is the caller's to free. */
-extern void run_source_open_memory(RunSource *source, LongSorter *sorter);
-
-/* Sets the next runs, valid until the next call; returns how many, 0 at the end. */
-extern size_t run_source_next(RunSource *source, const uint64 **codes, const uint64 **counts);
 
 /* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
 extern void pairs_write_segment(struct PairSorter *pairs, LongSorter *sorter,

@@ -1,6 +1,6 @@
 /*
- * pairs.c
- *		PairSorter: a bag of (group, value) pairs (see pairs.h).
+ * pairs_add.c
+ *		PairSorter: a bag of (group, value) pairs, and adding to it (see pairs.h).
  */
 #include "postgres.h"
 
@@ -17,7 +17,8 @@ new_sorter(PairSorter *pairs)
 {
 	LongSorter *sorter = MemoryContextAlloc(pairs->memory, sizeof(LongSorter));
 
-	long_sorter_init(sorter, pairs->context, pairs->coding.bits, pairs->limit);
+	long_sorter_init(sorter, pairs->context,
+					 pairs->count_bits == NOT_COUNTED ? pairs->coding.bits : 64, pairs->limit);
 	return sorter;
 }
 
@@ -33,9 +34,10 @@ new_rows(const PairSorter *pairs)
 	return rows;
 }
 
-PairSorter *
-pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
-		   size_t memory_limit)
+/* Makes an empty sorter whose coding has no values yet. */
+static PairSorter *
+allocate_pairs(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+			   size_t memory_limit)
 {
 	PairSorter *pairs = palloc0_object(PairSorter);
 
@@ -45,45 +47,54 @@ pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
 	pairs->limit = memory_limit;
 	pairs->coding.groups = groups;
 	pairs->coding.values = EMPTY_KEY_RANGE;
-	/* The range of a narrow column need not be looked for where there are no groups. */
-	if (groups->code.ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
-		pairs->coding.values = *field_limits(kind);
-	pair_coding_set_bits(&pairs->coding);
-	if (pairs->coding.bits > 64)
-		pairs->rows = new_rows(pairs);
-	else
-		pairs->sorter = new_sorter(pairs);
+	pairs->count_bits = NOT_COUNTED;
 	return pairs;
 }
 
-void
-run_source_open_memory(RunSource *source, LongSorter *sorter)
+/* Sets the bits of the coding, and makes what they let the pairs be kept in. */
+static void
+start_pairs(PairSorter *pairs, bool counted)
 {
-	SortError	err;
-
-	memset(source, 0, sizeof(*source));
-	source->block = palloc_array(uint64, 2 * BLOCK_RUNS);
-	pg_sort_check(long_sorter_finish(sorter, &err), &err);
-	pg_sort_check(long_sorter_open_cursor(sorter, &source->memory, &err), &err);
+	pair_coding_set_bits(&pairs->coding);
+	if (pairs->coding.bits > 64)
+	{
+		pairs->rows = new_rows(pairs);
+		return;
+	}
+	if (counted)
+		pairs->count_bits = Min(64 - pairs->coding.bits, COUNT_BITS_MAX);
+	pairs->sorter = new_sorter(pairs);
 }
 
-size_t
-run_source_next(RunSource *source, const uint64 **codes, const uint64 **counts)
+PairSorter *
+pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+		   size_t memory_limit)
 {
-	uint64	   *block = source->block;
-	SortError	err;
-	size_t		n;
+	PairSorter *pairs = allocate_pairs(context, groups, kind, memory_limit);
 
-	CHECK_FOR_INTERRUPTS();
-	if (source->merge)
-		return segment_merge_next(source->merge, codes, counts);
-	*codes = block;
-	*counts = block + BLOCK_RUNS;
-	if (source->rows)
-		return pair_rows_runs(source->rows, block, block + BLOCK_RUNS, BLOCK_RUNS);
-	pg_sort_check(long_sorter_cursor_runs(&source->memory, block, block + BLOCK_RUNS, BLOCK_RUNS,
-										  &n, &err), &err);
-	return n;
+	/* The range of a narrow column need not be looked for where there are no groups. */
+	if (groups->code.ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
+		pairs->coding.values = *field_limits(kind);
+	start_pairs(pairs, false);
+	return pairs;
+}
+
+PairSorter *
+pairs_make_counted(const SortContext *context, const GroupCode *groups, ColumnKind kind,
+				   const KeyRange *values, size_t memory_limit)
+{
+	PairSorter *pairs = allocate_pairs(context, groups, kind, memory_limit);
+
+	pairs->coding.values = *values;
+	pairs->coding.markers = PAIR_MARKERS;
+	start_pairs(pairs, true);
+	return pairs;
+}
+
+KeyRange
+pairs_values(const PairSorter *pairs)
+{
+	return pairs->coding.values;
 }
 
 /* Returns what rows have in place of a value as batches hold it. */
@@ -132,7 +143,7 @@ pairs_write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *cod
 	if (pairs->file == NULL)
 		pairs->file = pair_file_make();
 	writer = pair_file_begin(pairs->file, coding);
-	run_source_open_memory(&source, sorter);
+	run_source_open_memory(&source, sorter, pairs->count_bits);
 	while ((n = run_source_next(&source, &codes, &counts)) > 0)
 		segment_write(writer, codes, counts, n);
 	pfree(source.block);
@@ -186,7 +197,7 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 		pairs->sorter = new_sorter(pairs);
 		if (long_sorter_count(sorter) > 0)
 		{
-			run_source_open_memory(&source, sorter);
+			run_source_open_memory(&source, sorter, pairs->count_bits);
 			while ((n = run_source_next(&source, &codes, &counts)) > 0)
 			{
 				pair_recode(&recoding, source.block, n);
@@ -212,7 +223,7 @@ make_rows(PairSorter *pairs, const PairCoding *old)
 	pairs->sorter = NULL;
 	if (long_sorter_count(sorter) > 0)
 	{
-		run_source_open_memory(&source, sorter);
+		run_source_open_memory(&source, sorter, pairs->count_bits);
 		take_to_rows(pairs, old, &source);
 		pfree(source.block);
 	}
@@ -526,6 +537,70 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 			pairs->codes[i] = code;
 	}
 	add_codes(pairs, nrows);
+}
+
+static void
+put_counted(PairSorter *pairs, const uint64 *keys, size_t n)
+{
+	SortError	err;
+
+	pg_sort_check(long_sorter_add(pairs->sorter, keys, n, &err), &err);
+	if (long_sorter_is_full(pairs->sorter))
+		pairs_write_segment(pairs, pairs->sorter, &pairs->coding);
+}
+
+/* Adds runs of one group, or of markers, in keys of a counted sorter. */
+static void
+add_counted(PairSorter *pairs, uint64 group, int marker, const int64 *values, const int64 *counts,
+			size_t n)
+{
+	int			bits = pairs->count_bits;
+	uint64		most = bits > 0 ? (UINT64CONST(1) << bits) - 1 : 1;
+	uint64		offset = pair_value_offset(&pairs->coding) -
+	(uint64) column_kind_bias(pairs->kind);
+	uint64		keys[BLOCK_RUNS];
+	size_t		nkeys = 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		place = values ? offset + (uint64) values[i] : (uint64) marker;
+		uint64		code = pair_code(&pairs->coding, group, place);
+		uint64		left;
+		uint64		some;
+
+		for (left = (uint64) counts[i]; left > 0; left -= some)
+		{
+			if (nkeys == BLOCK_RUNS)
+			{
+				put_counted(pairs, keys, nkeys);
+				nkeys = 0;
+			}
+			some = Min(left, most);
+			keys[nkeys++] = bits > 0 ? code << bits | some : code;
+		}
+		pairs->count += (uint64) counts[i];
+	}
+	put_counted(pairs, keys, nkeys);
+}
+
+void
+pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const int64 *values,
+				const int64 *counts, size_t n)
+{
+	int64		bias = column_kind_bias(pairs->kind);
+	size_t		i;
+
+	if (pairs->rows == NULL)
+	{
+		add_counted(pairs, group_code_of(pairs->coding.groups, group), marker, values, counts, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+	{
+		pair_rows_add(pairs->rows, group, marker, values ? values[i] - bias : 0, counts[i]);
+		pairs->count += (uint64) counts[i];
+	}
 }
 
 uint64

@@ -34,6 +34,17 @@ typedef struct PairSorter PairSorter;
 extern PairSorter *pairs_make(const SortContext *context, const GroupCode *groups,
 							  ColumnKind kind, size_t memory_limit);
 
+/*
+ * Makes a counted sorter, which takes runs of groups (pairs_add_group) and no rows.  All groups
+ * must be in the layout, and all values, images, in a range: neither may become wider.
+ */
+extern PairSorter *pairs_make_counted(const SortContext *context, const GroupCode *groups,
+									  ColumnKind kind, const KeyRange *values,
+									  size_t memory_limit);
+
+/* Returns a range in which all values are that have been added, as images. */
+extern KeyRange pairs_values(const PairSorter *pairs);
+
 /* Sets another memory limit, in bytes.  What is in memory beyond it is written to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
 
@@ -69,6 +80,13 @@ extern bool pairs_add_runs(PairSorter *pairs, const Runs *runs);
 /* Adds a marker for each of nrows rows; arguments are as in pairs_add. */
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);
+
+/*
+ * Adds to a counted sorter n runs of a group, in any order, of values as pairs_runs returns them;
+ * marker is PAIR_MARKERS then.  Without values they are of a PairMarker.  Each count is > 0.
+ */
+extern void pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker,
+							const int64 *values, const int64 *counts, size_t n);
 
 extern uint64 pairs_disk(const PairSorter *pairs);
 

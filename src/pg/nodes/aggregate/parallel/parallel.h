@@ -22,7 +22,7 @@
 #include "access/parallel.h"
 #include "utils/dsa.h"
 
-#include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/pairs/pairs.h"
 #include "pg/nodes/aggregate/read/read.h"
 

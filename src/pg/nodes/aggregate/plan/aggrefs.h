@@ -108,6 +108,14 @@ aggref_has_state(const AggregateAnswer *answer)
 	return answer->function >= AGGREGATE_FUNCTION_HPSORT_AGG;
 }
 
+/* Whether an aggregate is made of moments (results/moments.h), perhaps beside number and sum. */
+static inline bool
+aggref_has_moments(const AggregateAnswer *answer)
+{
+	return answer->function >= AGGREGATE_FUNCTION_VAR_POP &&
+		answer->function <= AGGREGATE_FUNCTION_BIT_XOR;
+}
+
 /*
  * Whether an answer is known from the number of rows and of values, from keys at some positions
  * among the values in order, and without groups from the number of different values.

@@ -9,6 +9,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -28,9 +29,40 @@ find_group(const GroupsQuery *query, Node *expression)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (equal(query->groups[g].expression, expression))
+		if (equal(query->groups[g].output, expression))
 			return &query->groups[g];
 	return NULL;
+}
+
+/* Returns the indexes of groups that a list of numbers of SortGroupClauses names. */
+static List *
+indexes_of_refs(const GroupsQuery *query, const List *refs)
+{
+	List	   *indexes = NIL;
+	ListCell   *lc;
+	int			g;
+
+	foreach(lc, refs)
+		for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].ref == (Index) lfirst_int(lc))
+			indexes = lappend_int(indexes, g);
+	return indexes;
+}
+
+/*
+ * Notes a GROUPING() of this query's grouping sets; false for one that the node does not compute.
+ */
+static bool
+note_grouping_call(GroupsQuery *query, GroupingFunc *call)
+{
+	if (query->sets == NIL || call->agglevelsup != 0)
+		return false;
+	if (!list_member(query->grouping_calls, call))
+	{
+		query->grouping_calls = lappend(query->grouping_calls, call);
+		query->groupings = lappend(query->groupings, indexes_of_refs(query, call->refs));
+	}
+	return true;
 }
 
 bool
@@ -141,8 +173,9 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 
 /* Notes the grouping columns; false if one of them is not answered. */
 static bool
-note_groups(GroupsQuery *query, List *clauses, List *tlist)
+note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 {
+	List	   *tlist = root->processed_tlist;
 	ListCell   *lc;
 
 	query->groups = palloc0_array(QueryGroup, list_length(clauses) + 1);
@@ -151,13 +184,18 @@ note_groups(GroupsQuery *query, List *clauses, List *tlist)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		QueryGroup *group = &query->groups[query->ngroups];
 
-		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
+		group->output = (Expr *) get_sortgroupclause_expr(clause, tlist);
+		group->expression = (Expr *) compat_ungrouped(root, (Node *) group->output);
+		group->ref = clause->tleSortGroupRef;
 		group->type = getBaseType(exprType((Node *) group->expression));
 		group->columns = expression_columns(group->expression, query->rti);
 		if (group->columns == NIL || !find_form(group, clause))
 			return false;
-		if (find_group(query, (Node *) group->expression) == NULL)
+		/* In a grouping set one of two equal groups may be NULL. */
+		if (find_group(query, (Node *) group->output) == NULL)
 			query->ngroups++;
+		else if (sets)
+			return false;
 	}
 	return true;
 }
@@ -197,8 +235,10 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 	else if (answer->argument)
 		add_columns(query, expression_columns(answer->argument, query->rti));
 	query->value_numbers |= aggref_has_numbers(answer);
-	query->nruns += answer->needs == AGGREGATE_NEEDS_RUNS;
-	query->nsummaries += answer->needs != AGGREGATE_NEEDS_RUNS;
+	if (groups_query_wants_runs(query, answer))
+		query->nruns++;
+	else
+		query->nsummaries++;
 	query->states &= aggref_has_state(answer);
 	query->needs_states |= answer->function == AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
 	query->aggregates = lappend(query->aggregates, aggref);
@@ -219,8 +259,10 @@ is_not_answered(Node *node, void *arg)
 		return !note_aggregate(query, (Aggref *) node);
 	if (find_group(query, node))
 		return false;
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc) ||
-		IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	if (IsA(node, GroupingFunc))
+		return !note_grouping_call(query, (GroupingFunc *) node);
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan))
 		return true;
 	return expression_tree_walker(node, is_not_answered, arg);
 }
@@ -276,6 +318,13 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 		return group;
 	}
 	return NULL;
+}
+
+bool
+groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer)
+{
+	return answer->needs == AGGREGATE_NEEDS_RUNS ||
+		(query->sets != NIL && aggref_has_moments(answer));
 }
 
 bool
@@ -424,11 +473,40 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	query->ngroups = n;
 }
 
+/*
+ * Whether groups of a set can be made of those of another.  They cannot where values are numbers,
+ * which are of one pass over the rows, where a group shows the first of equal floats, and where a
+ * sum of floats depends on the order of the rows.
+ */
+static bool
+can_have_sets(const GroupsQuery *query)
+{
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_EQUAL || has_numbers(&query->groups[g]))
+			return false;
+	foreach(lc, query->reads)
+	{
+		if (lfirst_int(lc) == READ_IDENTICAL || lfirst_int(lc) == READ_EQUAL)
+			return false;
+	}
+	foreach(lc, query->answers)
+	{
+		if (aggref_adds_floats((const AggregateAnswer *) lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
 bool
 groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, GroupsQuery *query)
 {
 	PlannerInfo *root = query->root;
 	List	   *clauses;
+	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
+	ListCell   *lc;
 	int			g;
 
 	if (stage == UPPERREL_DISTINCT)
@@ -437,11 +515,14 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	{
 		clauses = compat_group_clause(root);
 		/* Groups by constants alone are not the one group that there is without any. */
-		if (clauses == NIL && root->parse->groupClause != NIL)
+		if (clauses == NIL && (root->parse->groupClause != NIL || sets != NIL))
 			return false;
 	}
-	if (!note_groups(query, clauses, root->processed_tlist) ||
-		is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
+	if (!note_groups(root, query, clauses, sets != NIL))
+		return false;
+	foreach(lc, sets)
+		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);
+	if (is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
 	for (g = 0; g < query->ngroups; g++)
@@ -454,8 +535,9 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 			add_columns(query, group->columns);
 	}
 	drop_datums(query);
-	order_groups(root, query);
-	if (!are_alike(query))
+	if (sets == NIL)
+		order_groups(root, query);
+	if (sets == NIL ? !are_alike(query) : !can_have_sets(query))
 		return false;
 	query->states &= query->ngroups == 0 && query->filters == NIL;
 	return query->states || !query->needs_states;

@@ -10,12 +10,15 @@
 
 #include "nodes/pathnodes.h"
 
+#include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/node.h"
 
 /* A grouping column or expression, as the query has it. */
 typedef struct QueryGroup
 {
-	Expr	   *expression;		/* of the target */
+	Expr	   *output;			/* as the target has it: PG 18 marks columns of grouping sets */
+	Expr	   *expression;		/* of columns of the relation */
+	Index		ref;			/* the number of its SortGroupClause */
 	List	   *columns;		/* Vars that the expression is of */
 	ColumnRead	read;			/* as what it is read, if it is a column */
 	DerivedForm form;			/* what its values become */
@@ -41,6 +44,10 @@ typedef struct GroupsQuery
 	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
+	List	   *sets;			/* of GROUPING SETS, the largest first: the groups of each, as
+								 * indexes; else NIL */
+	List	   *grouping_calls; /* GroupingFuncs, different ones */
+	List	   *groupings;		/* of each, the groups, as indexes */
 	List	   *pathkeys;		/* the order in which groups come */
 	bool		looked_up;		/* the GPU may answer it without rows */
 	bool		partial;		/* a process returns all groups of its share of the rows */
@@ -70,6 +77,12 @@ extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
  * equal floats, and sums of floats in the order of the rows are different in each.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
+
+/*
+ * Whether the values of an aggregate are wanted in order: for itself or, with grouping sets,
+ * because its moments are made of values.
+ */
+extern bool groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer);
 
 /*
  * Whether a group is the number of a value.  Each process gives numbers in its own order, and

@@ -6,8 +6,8 @@
  *
  * The node stands in the place of an Agg over a sequential scan, or of what makes the rows
  * of a SELECT DISTINCT different.  Its scan tuple (custom_scan_tlist) is the grouping columns or
- * expressions, then the aggregates; its target list and HAVING (plan.qual) are computed from
- * these, as an Agg's.
+ * expressions, then the aggregates, then the GROUPING()s of grouping sets; its target list and
+ * HAVING (plan.qual) are computed from these, as an Agg's.
  *
  * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
  * groups are partial there: each process returns its states, for core's Finalize Aggregate.  Groups
@@ -40,6 +40,9 @@ typedef enum GroupsPlanList
 								 * of custom_plans; -1: none */
 	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
 								 * share of the rows */
+	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
+								 * columns; NIL: all columns are the only set */
+	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */

@@ -22,7 +22,7 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 {
 	const Query *parse = root->parse;
 
-	return ((stage == UPPERREL_GROUP_AGG && parse->groupingSets == NIL) ||
+	return (stage == UPPERREL_GROUP_AGG ||
 			(stage == UPPERREL_DISTINCT && !parse->hasDistinctOn)) &&
 		input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL &&
 		hpsort_enable_aggregate &&

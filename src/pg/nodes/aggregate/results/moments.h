@@ -45,13 +45,6 @@ extern void value_moments_add(ValueMoments *moments, const int64 *values, const 
 /* Adds what is known of other values. */
 extern void value_moments_combine(ValueMoments *moments, const ValueMoments *other);
 
-/* Whether a function is computed from moments, perhaps with number and sum of the values. */
-static inline bool
-function_has_moments(AggregateFunction function)
-{
-	return function >= AGGREGATE_FUNCTION_VAR_POP && function <= AGGREGATE_FUNCTION_BIT_XOR;
-}
-
 /* Returns what bit_and, bit_or or bit_xor of one value at least is. */
 extern int64 value_moments_bits(const ValueMoments *moments, AggregateFunction function);
 

@@ -289,7 +289,7 @@ take_distinct(AggregateResult *result, const int64 *values, size_t nruns)
 	}
 	for (i = 0; i < nruns; i++)
 		result->summary.sum += values[i];
-	if (function_has_moments(result->answer.function))
+	if (aggref_has_moments(&result->answer))
 		value_moments_add(&result->summary.moments, values, NULL, nruns);
 }
 

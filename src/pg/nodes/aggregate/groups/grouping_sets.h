@@ -1,0 +1,49 @@
+/*
+ * grouping_sets.h
+ *		GroupingSets: the groups of ROLLUP, CUBE and GROUPING SETS, set by set.
+ *
+ * Rows are aggregated by all grouping columns.  The groups of each set are made of those of a finer
+ * set, whose counts and runs are added up while they are read and returned.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H
+#define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "pg/nodes/aggregate/groups/aggregation.h"
+
+typedef struct GroupingSets GroupingSets;
+
+/*
+ * Makes the sets of a node in the current memory context.  sets has for each set a list of the
+ * indexes of its columns; a set may be there several times.  columns, sources and sets must outlive
+ * the result.
+ */
+extern GroupingSets *grouping_sets_make(const GroupColumn *columns, int ncolumns,
+										const ValueSource *sources, int nsources,
+										const List *sets);
+
+/*
+ * Returns a reader of the groups of all sets, in front of the first one: groups have NULLs in place
+ * of columns that their set does not have.  finest has all rows, and must stay until
+ * grouping_sets_close.  What else is kept is in memory, up to memory_limit bytes, and in temporary
+ * files.
+ */
+extern GroupReader *grouping_sets_open(GroupingSets *sets, Aggregation *finest,
+									   MemoryContext memory, size_t memory_limit);
+
+/* Closes the files of the other aggregations, also where not all groups have been read. */
+extern void grouping_sets_close(GroupingSets *sets);
+
+/* Returns what GROUPING() of some columns, a list of their indexes, is in the group being read. */
+extern int32 grouping_sets_grouping(const GroupingSets *sets, const List *columns);
+
+/* Returns how many rows all groups have, of one set. */
+extern int64 grouping_sets_rows(const GroupingSets *sets);
+
+/* Sets the most bytes of memory that all aggregations have held, and those of the others' files. */
+extern void grouping_sets_stats(const GroupingSets *sets, AggregationStats *stats);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H */
