@@ -44,7 +44,7 @@ PGTAP_DB = hpsort_pgtap
 # More at a time would compete for the server's parallel workers, which some demand.
 PGTAP_JOBS = 2
 
-.PHONY: all unit test test-all coreregress stress resident-mutants demo docs-test packages-test bench pgtap prove_installcheck dist deb
+.PHONY: all unit test test-all coreregress stress resident-mutants demo docs-test packages-test bench publicbench pgtap prove_installcheck dist deb
 all:
 
 test:
@@ -70,6 +70,9 @@ docs-test:
 
 bench:
 	@bench/run.sh
+
+publicbench:
+	@bench/public_bench.sh $(PUBLICBENCH_ARGS)
 
 # What PGXN takes: the last commit, once meta.pl has found nothing wrong with it.
 dist:

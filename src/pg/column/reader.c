@@ -477,12 +477,6 @@ next_from_resident(ColumnReader *reader)
 /* --- the reader */
 
 /*
- * Tables of fewer blocks are read before conditions would have been found, which looks operators
- * up.
- */
-#define CONDITIONS_LEAST_BLOCKS 4
-
-/*
  * Returns how many rows batches have room for: all rows that nblocks pages have by statistics of
  * the table, and the rows of two more pages.
  */
@@ -575,8 +569,7 @@ column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 
 	row_filters_init(&reader->filters, scan,
 					 reader->heap ? scan->slot : table_slot_create(scan->rel, NULL),
-					 reader->heap &&
-					 heap_format_scan_blocks(reader->scan) >= CONDITIONS_LEAST_BLOCKS);
+					 reader->heap);
 	row_layout_init(&reader->layout, scan, reader->filters.nconditions,
 					reader->filters.conditions);
 	reader->page.notes = notes_of(scan, &reader->layout, &reader->filters);

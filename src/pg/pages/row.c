@@ -221,7 +221,7 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 			column->filter = conditions[c - scan->ncolumns].filter;
 			column->attnum = column->condition->attnum;
 			column->kind = column->condition->kind;
-			column->null_only = column->kind == COLUMN_KIND_NONE && !column->condition->texts;
+			column->null_only = !filter_condition_compares(column->condition);
 			column->batch = -1;
 		}
 		describe_column(column, desc);

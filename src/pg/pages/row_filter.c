@@ -27,11 +27,11 @@
 
 /* Reads what a condition compares of n rows, whose values lie at data[i] + offset. */
 static void
-read_values(ColumnKind kind, const char *const *data, int offset, int n, int64 *values)
+read_values(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
 {
 	int			i;
 
-	switch (kind)
+	switch (column->kind)
 	{
 		case COLUMN_KIND_BOOL:
 		case COLUMN_KIND_CHAR:
@@ -55,6 +55,11 @@ read_values(ColumnKind kind, const char *const *data, int offset, int n, int64 *
 			break;
 		case COLUMN_KIND_FLOAT8:
 			READ_ROWS(float8, filter_condition_float(stored));
+			break;
+		case COLUMN_KIND_NUMERIC:
+			for (i = 0; i < n; i++)
+				values[i] = data[i] == column->null ? 0 :
+					numeric_unit_value(column->unit, data[i] + offset);
 			break;
 		default:
 			pg_unreachable();
@@ -132,11 +137,11 @@ test_rows(const RowLayout *layout, const NotedRows *rows, int c, uint8 *passed)
 
 	if (condition->texts)
 		test_texts(column, data, offset, rows->n, passed);
-	else if (column->kind == COLUMN_KIND_NONE)
+	else if (column->null_only)
 		memset(passed, condition->nranges > 0, rows->n);
 	else
 	{
-		read_values(column->kind, data, offset, rows->n, values);
+		read_values(column, data, offset, rows->n, values);
 		test_values(condition, values, rows->n, passed);
 	}
 	if (!walked || condition->texts)

@@ -20,6 +20,7 @@
 
 #include "pg/compat.h"
 #include "pg/values/filter_conditions.h"
+#include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
@@ -29,6 +30,7 @@ typedef struct Comparison
 {
 	const Var  *column;
 	ColumnKind	kind;			/* of the column */
+	NumericUnit unit;			/* of COLUMN_KIND_NUMERIC */
 	StrategyNumber strategy;	/* of a btree, or UNEQUAL */
 	Oid			type;			/* of the other side */
 } Comparison;
@@ -69,6 +71,15 @@ compared_kind(const Finding *finding, Oid type)
 	}
 }
 
+/* Does so for a column, of which a numeric may have few digits, and sets *unit then. */
+static ColumnKind
+column_compared_kind(const Finding *finding, const Var *column, NumericUnit *unit)
+{
+	if (finding->pages && numeric_unit_find(column->vartype, column->vartypmod, unit))
+		return COLUMN_KIND_NUMERIC;
+	return compared_kind(finding, column->vartype);
+}
+
 /* --- conditions */
 
 /*
@@ -81,6 +92,7 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 {
 	FilterCondition *condition = NULL;
 	LongRange  *both;
+	NumericUnit unit;
 	ListCell   *lc;
 
 	foreach(lc, finding->conditions)
@@ -95,7 +107,7 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	{
 		condition = palloc0_object(FilterCondition);
 		condition->attnum = column->varattno;
-		condition->kind = compared_kind(finding, column->vartype);
+		condition->kind = column_compared_kind(finding, column, &unit);
 		condition->ranges = palloc_object(LongRange);
 		condition->ranges[0] = everything;
 		condition->nranges = 1;
@@ -200,7 +212,7 @@ find_comparison(const Finding *finding, Oid op, Comparison *comparison)
 	int			strategy;
 	Oid			left;
 
-	comparison->kind = compared_kind(finding, type);
+	comparison->kind = column_compared_kind(finding, comparison->column, &comparison->unit);
 	if (comparison->kind == COLUMN_KIND_NONE || !OidIsValid(family))
 		return false;
 	comparison->strategy = (StrategyNumber) get_op_opfamily_strategy(op, family);
@@ -218,6 +230,8 @@ find_comparison(const Finding *finding, Oid op, Comparison *comparison)
 		comparison->type = OIDOID;
 		return left == ANYENUMOID && strategy == BTEqualStrategyNumber;
 	}
+	if (comparison->kind == COLUMN_KIND_NUMERIC)
+		return left == NUMERICOID && comparison->type == NUMERICOID;
 	return compared_kind(finding, left) == comparison->kind &&
 		(left == comparison->type || are_numbers(left, comparison->type));
 }
@@ -240,10 +254,16 @@ find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, c
 
 /* --- clauses */
 
-/* Returns the integer of a Datum of the other side. */
+/*
+ * Returns the integer of a Datum of the other side, or the next one above it that a column's value
+ * may be.  *between says that it is above.
+ */
 static int64
-compared_value(const Comparison *comparison, Datum datum)
+compared_value(const Comparison *comparison, Datum datum, bool *between)
 {
+	*between = false;
+	if (comparison->kind == COLUMN_KIND_NUMERIC)
+		return numeric_unit_ceil(comparison->unit, datum, between);
 	if (comparison->type == FLOAT4OID)
 		return filter_condition_float(DatumGetFloat4(datum));
 	if (comparison->type == FLOAT8OID)
@@ -255,35 +275,40 @@ compared_value(const Comparison *comparison, Datum datum)
 static void
 add_comparison(Finding *finding, const Comparison *comparison, Datum datum)
 {
-	int64		value = compared_value(comparison, datum);
+	bool		between;
+	int64		value = compared_value(comparison, datum, &between);
 	LongRange	range = {value, value};
 	LongRange	others[2];
+	size_t		nothers = long_ranges_complement(&range, between ? 0 : 1, others);
+	bool		equal = false;
 
 	switch (comparison->strategy)
 	{
-		case BTLessStrategyNumber:
 		case BTLessEqualStrategyNumber:
+			equal = !between;
+			/* FALLTHROUGH */
+		case BTLessStrategyNumber:
 			range.lo = PG_INT64_MIN;
 			break;
 		case BTEqualStrategyNumber:
-			break;
-		case BTGreaterEqualStrategyNumber:
+			add_condition(finding, comparison->column, &range, between ? 0 : 1, false);
+			return;
 		case BTGreaterStrategyNumber:
+		case BTGreaterEqualStrategyNumber:
+			equal = between || comparison->strategy == BTGreaterEqualStrategyNumber;
 			range.hi = PG_INT64_MAX;
 			break;
 		default:				/* UNEQUAL */
-			add_condition(finding, comparison->column, others,
-						  long_ranges_complement(&range, 1, others), false);
+			add_condition(finding, comparison->column, others, nothers, false);
 			return;
 	}
 	add_condition(finding, comparison->column, &range, 1, false);
-
+	if (equal)
+		return;
 	/* <= and <> together are <. */
 	range.lo = range.hi = value;
-	if (comparison->strategy == BTLessStrategyNumber ||
-		comparison->strategy == BTGreaterStrategyNumber)
-		add_condition(finding, comparison->column, others,
-					  long_ranges_complement(&range, 1, others), false);
+	add_condition(finding, comparison->column, others,
+				  long_ranges_complement(&range, 1, others), false);
 }
 
 /*
@@ -390,12 +415,17 @@ add_array(Finding *finding, const Comparison *comparison, const ArrayValues *arr
 	int64	   *values = palloc_array(int64, array->n);
 	LongRange  *ranges = palloc_array(LongRange, array->n);
 	LongRange  *others = palloc_array(LongRange, array->n + 1);
+	size_t		nvalues = 0;
 	size_t		nranges;
+	bool		between;
 	int			i;
 
 	for (i = 0; i < array->n; i++)
-		values[i] = compared_value(comparison, array->values[i]);
-	nranges = long_ranges_of_values(values, array->n, ranges);
+	{
+		values[nvalues] = compared_value(comparison, array->values[i], &between);
+		nvalues += !between;
+	}
+	nranges = long_ranges_of_values(values, nvalues, ranges);
 	if (any)
 		add_condition(finding, comparison->column, ranges, nranges, false);
 	else

@@ -19,12 +19,21 @@ typedef struct FilterCondition
 {
 	AttrNumber	attnum;
 	ColumnKind	kind;			/* COLUMN_KIND_NONE: only NULL matters */
-	LongRange  *ranges;			/* of values as column_value has them; of floats, of
-								 * filter_condition_float */
+	LongRange  *ranges;			/* of values as column_value and numeric_unit_value have them; of
+								 * floats, of filter_condition_float */
 	size_t		nranges;
 	bool		nulls;			/* rows in which the column is NULL, too */
 	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
 } FilterCondition;
+
+/* Whether a condition looks at values, and not only at whether they are NULL. */
+static inline bool
+filter_condition_compares(const FilterCondition *condition)
+{
+	return condition->texts ||
+		(condition->nranges > 0 && (condition->ranges[0].lo != PG_INT64_MIN ||
+									condition->ranges[0].hi != PG_INT64_MAX));
+}
 
 /* Returns an integer of a float in PostgreSQL's order; floats that are equal have the same one. */
 static inline int64
@@ -55,8 +64,9 @@ extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtex
 /*
  * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
  * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
- * the order in which core evaluates them.  Floats are compared as well, texts as text_conditions.h
- * says, and IS [NOT] NULL is a condition of a column of any type.
+ * the order in which core evaluates them.  Also compared are floats, numerics of few digits
+ * (numeric_unit.h), and texts as text_conditions.h says; IS [NOT] NULL is a condition of any
+ * column.
  *
  * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
  * value, calls no function and shows nothing, so that it may come before clauses of any level, but

@@ -96,37 +96,62 @@ complain_about_value(NumericUnit unit)
 					   (int) unit.digits, (int) unit.scale)));
 }
 
+/* Returns a stored digit, at whichever address. */
+static inline uint64
+digit_at(const char *digits, int i)
+{
+	uint16		digit;
+
+	memcpy(&digit, digits + i * sizeof(digit), sizeof(digit));
+	return digit;
+}
+
+/* Returns a stored digit without one to three of its decimal digits. */
+static inline uint64
+cut_digit(uint64 digit, int cut)
+{
+	return cut == 1 ? digit / 10 : cut == 2 ? digit / 100 : digit / 1000;
+}
+
 /* Returns the integer of digits, the first of which is a multiple of 10,000^weight. */
-static int64
+static pg_attribute_always_inline int64
 integer_of_digits(NumericUnit unit, const char *digits, int ndigits, int weight)
 {
 	/* Decimal digits before the unit, and zeros to append to the last stored digit. */
 	int			most = STORED_DIGITS * (weight + 1) + unit.scale;
 	int			zeros = most - STORED_DIGITS * ndigits;
-	unsigned	__int128 value = 0;
+	unsigned __int128 value = 0;
+	uint64		narrow = 0;
 	int			i;
 
 	if (ndigits == 0)
 		return 0;
 	/* The first digit may have up to three leading zeros, the last one as many behind it. */
-	if (most > MOST_DIGITS + STORED_DIGITS || zeros <= -STORED_DIGITS)
+	if (most > MOST_DIGITS + STORED_DIGITS || zeros <= -STORED_DIGITS || zeros > MOST_DIGITS)
 		complain_about_value(unit);
-	for (i = 0; i < ndigits; i++)
+	if (unlikely(most > MOST_DIGITS))
 	{
-		int16		digit;
-
-		memcpy(&digit, digits + i * sizeof(digit), sizeof(digit));
-		value = value * 10000 + (unsigned) digit;
+		for (i = 0; i < ndigits; i++)
+			value = value * 10000 + digit_at(digits, i);
+		if (zeros >= 0)
+			value *= (uint64) powers[zeros];
+		else
+			value /= (uint64) powers[-zeros];
+		if (value >= (uint64) powers[unit.digits])
+			complain_about_value(unit);
+		return (int64) value;
 	}
+	/* It has 64 bits for certain, and needs no division. */
+	for (i = 0; i < ndigits - 1; i++)
+		narrow = narrow * 10000 + digit_at(digits, i);
 	if (zeros >= 0)
-		value *= (uint64) powers[Min(zeros, MOST_DIGITS)];
-	else if (value <= PG_UINT64_MAX)
-		value = (uint64) value / (uint64) powers[-zeros];
+		narrow = (narrow * 10000 + digit_at(digits, i)) * (uint64) powers[zeros];
 	else
-		value /= (uint64) powers[-zeros];
-	if (value >= (uint64) powers[unit.digits])
+		narrow = narrow * (uint64) powers[STORED_DIGITS + zeros] +
+			cut_digit(digit_at(digits, i), -zeros);
+	if (narrow >= (uint64) powers[unit.digits])
 		complain_about_value(unit);
-	return (int64) value;
+	return (int64) narrow;
 }
 
 /* Returns the integer of a value whose bytes, behind the varlena's header, are these. */
@@ -186,6 +211,13 @@ numeric_unit_value(NumericUnit unit, const char *stored)
 	return value;
 }
 
+/* Compares as a btree's operator class does. */
+static int
+numeric_cmp_to(Datum a, Datum b)
+{
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, a, b));
+}
+
 int64
 numeric_unit_ceil(NumericUnit unit, Datum value, bool *between)
 {
@@ -198,15 +230,14 @@ numeric_unit_ceil(NumericUnit unit, Datum value, bool *between)
 		*between = false;
 		return powers[unit.digits];
 	}
-	if (numeric_is_inf(DatumGetNumeric(value)))
-		return DatumGetInt32(DirectFunctionCall2(numeric_cmp, value, most)) > 0 ?
-			powers[unit.digits] : -powers[unit.digits];
-	value = DirectFunctionCall2(numeric_mul, value,
-								NumericGetDatum(int64_to_numeric(powers[unit.scale])));
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, value, most)) >= 0)
+	/* Of a value that is too large already, the product may be too large for a numeric. */
+	if (numeric_cmp_to(value, most) < 0 &&
+		numeric_cmp_to(DirectFunctionCall1(numeric_uminus, value), most) < 0)
+		value = DirectFunctionCall2(numeric_mul, value,
+									NumericGetDatum(int64_to_numeric(powers[unit.scale])));
+	if (numeric_cmp_to(value, most) >= 0)
 		return powers[unit.digits];
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, DirectFunctionCall1(numeric_uminus, value),
-										  most)) >= 0)
+	if (numeric_cmp_to(DirectFunctionCall1(numeric_uminus, value), most) >= 0)
 		return -powers[unit.digits];
 	integer = DirectFunctionCall1(numeric_ceil, value);
 	*between = !DatumGetBool(DirectFunctionCall2(numeric_eq, integer, value));

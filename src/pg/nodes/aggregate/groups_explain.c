@@ -78,9 +78,12 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 
 		if (node->done.sorted[s] == SOURCE_NOT_SORTED)
 			continue;
-		if (node->done.sorted[s] == SOURCE_SORTED_BY_CORE)
+		if (node->done.sorted[s] != SOURCE_SORTED)
 		{
-			algorithms = lappend(algorithms, "tuplesort");
+			algorithms = lappend(algorithms, node->done.sorted[s] == SOURCE_SORTED_BY_CORE ?
+								 "tuplesort" : psprintf("%s on %s",
+														sort_algorithm_name(SORT_ALGORITHM_RADIX),
+														sort_device_name(SORT_DEVICE_CPU)));
 			reasons = lappend(reasons, "a group and a value need more than 64 bits");
 			continue;
 		}

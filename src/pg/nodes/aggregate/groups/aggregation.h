@@ -116,7 +116,8 @@ typedef enum SourceSorted
 {
 	SOURCE_NOT_SORTED,
 	SOURCE_SORTED,
-	SOURCE_SORTED_BY_CORE		/* pairs of more than 64 bits */
+	SOURCE_SORTED_BY_GROUP,		/* pairs of more than 64 bits, in memory */
+	SOURCE_SORTED_BY_CORE		/* pairs of more than 64 bits, in a tuplesort */
 } SourceSorted;
 
 /* Returns how the values of a source were put in order; *stats is 0 unless it is SOURCE_SORTED. */

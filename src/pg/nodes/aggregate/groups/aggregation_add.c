@@ -612,7 +612,9 @@ aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stat
 	memset(stats, 0, sizeof(*stats));
 	if (pairs == NULL || pairs_count(pairs) == 0)
 		return SOURCE_NOT_SORTED;
-	return pairs_stats(pairs, stats) ? SOURCE_SORTED : SOURCE_SORTED_BY_CORE;
+	if (pairs_stats(pairs, stats))
+		return SOURCE_SORTED;
+	return pairs_in_table(pairs) ? SOURCE_SORTED_BY_GROUP : SOURCE_SORTED_BY_CORE;
 }
 
 void

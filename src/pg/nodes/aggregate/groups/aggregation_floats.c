@@ -68,7 +68,7 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 	{
 		MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
 
-		values->outside = pair_rows_make(aggregation->columns, aggregation->ncolumns, NULL,
+		values->outside = pair_rows_make(NULL, aggregation->columns, aggregation->ncolumns, NULL,
 										 aggregation->sorter_limit);
 		MemoryContextSwitchTo(old);
 	}

@@ -1,6 +1,8 @@
 /*
  * pair_rows.c
- *		(group, value) pairs as rows of a core tuplesort (see pair_rows.h).
+ *		(group, value) pairs in a table, or as rows of a core tuplesort (see pair_rows.h).
+ *
+ * Integers are in a table until it is full.  Then they are rows, and so are all others.
  *
  * A row has the group's columns, the marker, the value and the count, all of them int8, but for
  * values of another type.  It is sorted by all but the count.  The next row is always read ahead,
@@ -23,6 +25,10 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
+#include "pg/nodes/aggregate/pairs/pair_table.h"
+
+/* Runs that are moved from the table at once. */
+#define TABLE_RUNS 256
 
 /* The row that has been read ahead, without its group. */
 typedef struct PairRow
@@ -39,6 +45,7 @@ struct PairRows
 {
 	const GroupColumn *columns;
 	int			ncolumns;
+	PairTable  *table;			/* of all pairs; NULL: they are rows */
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;		/* of a row that is added */
 	TupleTableSlot *out;		/* of a row that is read */
@@ -72,8 +79,8 @@ prepare_values(PairRows *rows, Oid type, Oid order, Oid collation)
 }
 
 PairRows *
-pair_rows_make(const GroupColumn *columns, int ncolumns, const PairType *values,
-			   size_t memory_limit)
+pair_rows_make(const SortContext *context, const GroupColumn *columns, int ncolumns,
+			   const PairType *values, size_t memory_limit)
 {
 	PairRows   *rows = palloc0_object(PairRows);
 	int			nkeys = ncolumns + 2;
@@ -102,6 +109,8 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, const PairType *values,
 		collations[ncolumns + 1] = values->collation;
 		prepare_values(rows, type, operators[ncolumns + 1], values->collation);
 	}
+	if (values == NULL && context)
+		rows->table = pair_table_make(context, columns, ncolumns, memory_limit);
 	rows->columns = columns;
 	rows->ncolumns = ncolumns;
 	rows->group = group_values_make(ncolumns);
@@ -114,8 +123,8 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, const PairType *values,
 	return rows;
 }
 
-void
-pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
+static void
+add_row(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
 {
 	TupleTableSlot *slot = rows->slot;
 	int			n = rows->ncolumns;
@@ -137,9 +146,76 @@ pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value,
 	tuplesort_puttupleslot(rows->sort, slot);
 }
 
+/* Makes rows of the pairs of the table. */
+static void
+leave_table(PairRows *rows)
+{
+	PairTable  *table = rows->table;
+	uint64		values[TABLE_RUNS];
+	uint64		counts[TABLE_RUNS];
+	int64		markers[PAIR_MARKERS];
+	const GroupValues *group;
+	size_t		n;
+	size_t		i;
+
+	rows->table = NULL;
+	pair_table_finish(table);
+	while ((group = pair_table_next_group(table, markers)) != NULL)
+	{
+		for (i = 0; i < PAIR_MARKERS; i++)
+			if (markers[i] > 0)
+				add_row(rows, group, (int) i, (Datum) 0, markers[i]);
+		while ((n = pair_table_runs(table, values, counts, TABLE_RUNS)) > 0)
+			for (i = 0; i < n; i++)
+				add_row(rows, group, PAIR_MARKERS, Int64GetDatum((int64) values[i]),
+						(int64) counts[i]);
+	}
+	pair_table_free(table);
+}
+
+void
+pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
+{
+	if (rows->table)
+	{
+		if (pair_table_add(rows->table, group, marker, DatumGetInt64(value), count))
+			return;
+		leave_table(rows);
+	}
+	add_row(rows, group, marker, value, count);
+}
+
+bool
+pair_rows_add_coded(PairRows *rows, uint64 code, int64 value)
+{
+	return rows->table && pair_table_add_coded(rows->table, code, value);
+}
+
+void
+pair_rows_note_code(PairRows *rows, uint64 code)
+{
+	if (rows->table)
+		pair_table_note_code(rows->table, code);
+}
+
+void
+pair_rows_forget_codes(PairRows *rows)
+{
+	if (rows->table)
+		pair_table_forget_codes(rows->table);
+}
+
+bool
+pair_rows_in_table(const PairRows *rows)
+{
+	return rows->table != NULL;
+}
+
 void
 pair_rows_free(PairRows *rows)
 {
+	if (rows->table)
+		pair_table_free(rows->table);
 	group_values_free(&rows->group);
 	group_values_free(&rows->next);
 	ExecDropSingleTupleTableSlot(rows->slot);
@@ -181,6 +257,11 @@ next_row(PairRows *rows)
 void
 pair_rows_finish(PairRows *rows)
 {
+	if (rows->table)
+	{
+		pair_table_finish(rows->table);
+		return;
+	}
 	tuplesort_performsort(rows->sort);
 	next_row(rows);
 }
@@ -191,6 +272,8 @@ pair_rows_next_group(PairRows *rows, int64 *markers)
 {
 	GroupValues old = rows->group;
 
+	if (rows->table)
+		return pair_table_next_group(rows->table, markers);
 	if (rows->row.ended)
 		return NULL;
 	rows->group = rows->next;
@@ -239,6 +322,8 @@ pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 {
 	size_t		n = 0;
 
+	if (rows->table)
+		return pair_table_runs(rows->table, values, counts, room);
 	for (; !rows->row.group_ended; next_row(rows))
 	{
 		if (n > 0 && are_equal(rows, (Datum) values[n - 1], rows->row.value))
@@ -268,6 +353,8 @@ pair_rows_count(PairRows *rows)
 	PairRow		marked = rows->row;
 	int64		count = 0;
 
+	if (rows->table)
+		return pair_table_count(rows->table);
 	if (rows->copied)
 	{
 		Datum		copy = copy_value(rows, rows->scratch);

@@ -13,15 +13,17 @@
 
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/read/read.h"
+#include "pg/sort_context.h"
 
 typedef struct PairRows PairRows;
 
 /*
  * Makes an empty one in the current memory context; memory_limit is bytes.  values is the type of
- * the values; NULL: they are integers.
+ * the values; NULL: they are integers.  With a context, which must outlive the rows, integers are
+ * kept in a table (pair_table.h) while there is memory; without, a count may be any integer.
  */
-extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, const PairType *values,
-								size_t memory_limit);
+extern PairRows *pair_rows_make(const SortContext *context, const GroupColumn *columns,
+								int ncolumns, const PairType *values, size_t memory_limit);
 
 /*
  * Adds count pairs of a group.  marker is a PairMarker, or PAIR_MARKERS for a value, so that
@@ -30,6 +32,18 @@ extern PairRows *pair_rows_make(const GroupColumn *columns, int ncolumns, const 
  */
 extern void pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value,
 						  int64 count);
+
+/*
+ * Adds a value, an integer, of the group that has a code, if the rows have noted the code.  Returns
+ * false, and adds nothing, if not: the caller adds the value with its group, and notes the code.
+ * Codes are forgotten when they change.
+ */
+extern bool pair_rows_add_coded(PairRows *rows, uint64 code, int64 value);
+extern void pair_rows_note_code(PairRows *rows, uint64 code);
+extern void pair_rows_forget_codes(PairRows *rows);
+
+/* Whether all pairs are in a table. */
+extern bool pair_rows_in_table(const PairRows *rows);
 
 /* Frees the rows, and closes the temporary files of the tuplesort. */
 extern void pair_rows_free(PairRows *rows);

@@ -27,8 +27,8 @@ new_rows(const PairSorter *pairs)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
 	const GroupCode *groups = pairs->coding.groups;
-	PairRows   *rows = pair_rows_make(groups->columns, groups->code.ncolumns, pairs->type,
-									  pairs->limit);
+	PairRows   *rows = pair_rows_make(pairs->context, groups->columns, groups->code.ncolumns,
+									  pairs->type, pairs->limit);
 
 	MemoryContextSwitchTo(old);
 	return rows;
@@ -303,6 +303,8 @@ pairs_regroup(PairSorter *pairs, const GroupCode *before)
 	PairCoding	old = pairs->coding;
 
 	old.groups = before;
+	if (pairs->rows)
+		pair_rows_forget_codes(pairs->rows);
 	change_coding(pairs, &old);
 }
 
@@ -378,8 +380,9 @@ group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, Group
 /* Adds rows of a batch where pairs are rows; without batch they are markers. */
 static void
 add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const ColumnBatch *batch,
-		 const uint16 *rows, int nrows)
+		 const uint64 *codes, const uint16 *rows, int nrows)
 {
+	bool		coded = batch && codes && pairs->type == NULL;
 	const GroupCode *groups = pairs->coding.groups;
 	GroupValues group = group_values_make(groups->code.ncolumns);
 	int			i;
@@ -389,10 +392,14 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 		int			row = rows ? rows[i] : i;
 		Datum		value = (Datum) 0;
 
+		if (coded && pair_rows_add_coded(pairs->rows, codes[row], column_batch_value(batch, row)))
+			continue;
 		if (batch)
 			value = value_of_rows(pairs, column_batch_value(batch, row));
 		group_of_row(groups, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
+		if (coded)
+			pair_rows_note_code(pairs->rows, codes[row]);
 	}
 	pairs->count += nrows;
 	group_values_free(&group);
@@ -442,7 +449,7 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 	}
 	if (pairs->rows)
 	{
-		add_rows(pairs, PAIR_MARKERS, batches, batch, rows, nrows);
+		add_rows(pairs, PAIR_MARKERS, batches, batch, codes, rows, nrows);
 		return;
 	}
 	make_room(pairs, nrows);
@@ -521,7 +528,7 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 	cover(pairs, &none, marker + 1);
 	if (pairs->rows)
 	{
-		add_rows(pairs, marker, batches, NULL, rows, nrows);
+		add_rows(pairs, marker, batches, NULL, NULL, rows, nrows);
 		return;
 	}
 	make_room(pairs, nrows);
@@ -613,6 +620,12 @@ uint64
 pairs_count(const PairSorter *pairs)
 {
 	return pairs->count;
+}
+
+bool
+pairs_in_table(const PairSorter *pairs)
+{
+	return pairs->rows && pair_rows_in_table(pairs->rows);
 }
 
 bool

@@ -90,8 +90,11 @@ extern void pairs_add_group(PairSorter *pairs, const GroupValues *group, int mar
 
 extern uint64 pairs_disk(const PairSorter *pairs);
 
-/* Sets how the values were put in order; false, and *stats unchanged, if a tuplesort did it. */
+/* Sets how the values were put in order; false, and *stats unchanged, of more than 64 bits. */
 extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
+
+/* Whether the values of each group, of pairs of more than 64 bits, are sorted in memory. */
+extern bool pairs_in_table(const PairSorter *pairs);
 
 extern uint64 pairs_count(const PairSorter *pairs);
 

@@ -123,9 +123,9 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_private = list_make5(input->columns, query->reads, input->table_columns,
 									  describe_groups(query), query->aggregate_filters);
-	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
 	path->custom_private = lappend(path->custom_private, query->sets);
 	path->custom_private = lappend(path->custom_private, query->groupings);
+	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
 	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;

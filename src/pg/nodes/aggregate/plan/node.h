@@ -38,11 +38,11 @@ typedef enum GroupsPlanList
 								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
 								 * of custom_plans; -1: none */
-	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
-								 * share of the rows */
 	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
 								 * columns; NIL: all columns are the only set */
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
+	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
+								 * share of the rows */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
