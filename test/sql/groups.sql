@@ -394,6 +394,15 @@ ROLLBACK;
 EXPLAIN (COSTS OFF) SELECT x > small, sum(x * y), count(x::text) FILTER (WHERE y > 3) FROM groups_data GROUP BY 1;
 -- of any type
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
+-- grouping sets: of no rows, too; sets that are there twice, and all columns together that are no set
+SET hpsort.debug_aggregate = force;
+EXPLAIN (COSTS OFF) SELECT x, y, count(*), GROUPING(x, y) FROM groups_data GROUP BY ROLLUP (x, y) HAVING GROUPING(y) = 1;
+SELECT x, count(*), sum(y), percentile_disc(0.5) WITHIN GROUP (ORDER BY y), GROUPING(x) FROM groups_data WHERE x > 1000000 GROUP BY ROLLUP (x);
+SELECT x, count(*) FROM groups_data WHERE x > 1000000 GROUP BY GROUPING SETS ((x), (x));
+SELECT pg_temp.differences('SELECT x, y, count(*), stddev(id), max(y), GROUPING(y, x) FROM groups_data GROUP BY CUBE (x, y), GROUPING SETS ((x), ())');
+SELECT pg_temp.differences('SELECT x / 2, y, count(DISTINCT y), bit_xor(id), mode() WITHIN GROUP (ORDER BY y) FROM groups_data GROUP BY GROUPING SETS ((x / 2), (y), (y))');
+SELECT pg_temp.differences('SELECT x, y, min(id), GROUPING(x) FROM groups_data GROUP BY DISTINCT ROLLUP (x, y), ROLLUP (x)');
+RESET hpsort.debug_aggregate;
 -- core's
 EXPLAIN (COSTS OFF) SELECT x, sum((random() * y)::int) FROM groups_data GROUP BY x;
 -- by core's functions
