@@ -17,9 +17,8 @@
 #include "pg/values/values.h"
 
 /*
- * In cpu_tuple_cost (2e6 rows of 90 bytes, where
- * core's sum(x) takes 40 ns a row, 1.25 units; PostgreSQL 17, a loaded virtual machine).  The pair
- * of a value and its group takes 30 to 100 ns.
+ * In cpu_tuple_cost (2e6 rows of 90 bytes, where core's sum(x) takes 40 ns a row, 1.25 units;
+ * PostgreSQL 17, a loaded virtual machine).  The pair of a value and its group takes 30 to 100 ns.
  * A value without a number, whose order does not matter, is written, read and looked for once
  * more: half of what a sort of the table's rows takes by a value of 12 bytes.  Otherwise pairs are
  * rows of a tuplesort, which take two to three times that.
