@@ -37,58 +37,12 @@
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
+#include "pg/nodes/aggregate/plan/groups_cost.h"
 #include "pg/nodes/aggregate/plan/groups_planner.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/nodes/aggregate/plan/input.h"
 #include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
-
-/*
- * What is done with a row that has been read, in cpu_tuple_cost, beside its reading
- * (see input.c).  1e7 rows of 60 bytes, in memory, where core's sum(x) takes 38 ns a row,
- * 1.25 units: a further column 0.5 ns; count(*) by x 3; sum, min and max of y by x 3 more; y
- * put in order 5 where it is counted, 15 to 25 with x where both are sorted (AMD EPYC,
- * Zen 4, PostgreSQL 18).
- */
-#define COLUMN_ROW_COST		0.02	/* a further column read */
-#define GROUP_ROW_COST		0.1 /* a grouping column */
-#define SUMMARY_ROW_COST	0.1 /* a value added up */
-#define RUNS_ROW_COST		0.5 /* a value put in order */
-#define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
-#define EVALUATED_ROW_COST	0.3 /* an expression evaluated beside what core's costs are for it */
-#define DATUM_ROW_COST		0.2 /* a value copied for that */
-#define CORE_GROUP_ROW_COST 0.3 /* the states of a row's group, for core's functions */
-
-/* Bytes that a group takes for core's functions, and each of its states, if it is not large. */
-#define CORE_GROUP_BYTES	100.0
-#define CORE_STATE_BYTES	200.0
-
-/*
- * The number of a value found in a dictionary, by its bytes: 5e6 rows, 9 ns of 10 bytes and of 100
- * values, 30 ns of 100,000 values, which are not in the CPU's caches; 200 ns for a new value
- * (PostgreSQL 17, a virtual machine).  A value of n bytes takes n + DICTIONARY_VALUE_BYTES of
- * memory.  A row for whose value there is none is written, read and looked for once more.
- */
-#define DICTIONARY_ROW_COST 0.3
-#define DICTIONARY_NEW_COST 6.0
-#define REFUSED_ROW_COST	8.0
-
-/*
- * What is left of that where rows are resident, and groups and values so few that they are counted
- * in memory: 4e6 rows, core's sum(x) 70 ns a row: sum of y by x 3 ns, of two columns by a third 5,
- * percentiles of x by 6 groups 6 (AMD EPYC, two loaded cores of a virtual machine, PostgreSQL 17).
- * Of a single column that is counted as it lies packed in memory nothing is left.
- */
-#define RESIDENT_WORK_PART	0.2
-
-/* Bytes that a group takes in the arrays by group. */
-#define GROUP_BYTES			64.0
-
-/*
- * Setting up the node, in cpu_tuple_cost: it takes as long as core's Agg does, within
- * some microseconds, and is cheaper than that from 100 rows on.
- */
-#define STARTUP_COST		50.0
 
 static List *
 describe_groups(const GroupsQuery *query)
@@ -140,257 +94,6 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
-/* Whether the values of a group are not those of its column. */
-static bool
-is_computed(const QueryGroup *group)
-{
-	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
-}
-
-/*
- * The cost of evaluating an expression: once for each different value, or block of values, of its
- * column, and of several columns, or a column whose values hardly repeat, for each row.
- */
-static Cost
-expression_cost(const GroupsQuery *query, Expr *expression, double rows)
-{
-	PlannerInfo *root = query->root;
-	List	   *columns = expression_columns(expression, 0);
-	double		evaluated = rows;
-	double		row_cost = EVALUATED_ROW_COST;
-	QualCost	cost;
-
-	if (list_length(columns) == 1 &&
-		!groups_query_reads(query, linitial_node(Var, columns)->varattno, READ_DATUMS))
-	{
-		evaluated = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
-		evaluated = Min(evaluated, expression_blocks_most(root, (Node *) expression, rows));
-		row_cost = DERIVED_ROW_COST;
-	}
-	cost_qual_eval_node(&cost, (Node *) expression, root);
-	return cost.startup + evaluated * (cost.per_tuple + cpu_operator_cost) +
-		cost_of_rows(rows * row_cost);
-}
-
-/* The cost of evaluating the expressions of groups and arguments, of which each is counted once. */
-static Cost
-derived_cost(const GroupsQuery *query, double rows)
-{
-	List	   *expressions = NIL;
-	Cost		total = 0;
-	ListCell   *lc;
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		if (is_computed(&query->groups[g]))
-			expressions = list_append_unique(expressions, query->groups[g].expression);
-	foreach(lc, query->answers)
-	{
-		const AggregateAnswer *answer = lfirst(lc);
-
-		if (answer->form != DERIVED_NONE)
-			expressions = list_append_unique(expressions, answer->argument);
-	}
-	foreach(lc, expressions)
-		total += expression_cost(query, lfirst(lc), rows);
-	foreach(lc, query->reads)
-		total += lfirst_int(lc) == READ_DATUMS ? cost_of_rows(rows * DATUM_ROW_COST) : 0;
-	return total;
-}
-
-/* The cost of the functions of an aggregate that core's functions compute, for each row. */
-static QualCost
-core_cost(PlannerInfo *root, const Aggref *aggref)
-{
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
-	QualCost	cost;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
-	cost_qual_eval_node(&cost, (Node *) aggref->args, root);
-	add_function_cost(root, ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, NULL, &cost);
-	ReleaseSysCache(tuple);
-	return cost;
-}
-
-/* The cost of all aggregates that core's functions compute. */
-static Cost
-core_costs(const GroupsQuery *query, double rows)
-{
-	Cost		total = 0;
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	if (query->ncore == 0)
-		return 0;
-	forboth(lc, query->aggregates, lc2, query->answers)
-	{
-		QualCost	cost;
-
-		if (((const AggregateAnswer *) lfirst(lc2))->function != AGGREGATE_FUNCTION_CORE)
-			continue;
-		cost = core_cost(query->root, lfirst_node(Aggref, lc));
-		total += cost.startup + rows * cost.per_tuple;
-	}
-	return total + cost_of_rows(rows * (EVALUATED_ROW_COST +
-										(query->ngroups > 0 ? CORE_GROUP_ROW_COST : 0)));
-}
-
-/*
- * Whether states of core's functions surely fit into memory, for which they have a half.  Otherwise
- * rows would be written to files, and read again.
- */
-static bool
-core_states_fit(const GroupsQuery *query, double ngroups)
-{
-	return query->ncore == 0 || hpsort_debug_aggregate == NODE_FORCE ||
-		ngroups * (CORE_GROUP_BYTES + query->ncore * CORE_STATE_BYTES) <
-		get_hash_memory_limit() / 4;
-}
-
-/* Adds columns to those that are read as numbers, each of which is there once. */
-static List *
-add_numbered(const GroupsQuery *query, List *numbered, List *columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		AttrNumber	column = lfirst_node(Var, lc)->varattno;
-
-		if (groups_query_reads(query, column, READ_IDENTICAL) ||
-			groups_query_reads(query, column, READ_EQUAL))
-			numbered = list_append_unique(numbered, lfirst(lc));
-	}
-	return numbered;
-}
-
-/* Returns the columns of groups and expressions that are read as numbers. */
-static List *
-numbered_columns(const GroupsQuery *query)
-{
-	List	   *numbered = NIL;
-	ListCell   *lc;
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		numbered = add_numbered(query, numbered, query->groups[g].columns);
-	foreach(lc, query->answers)
-	{
-		const AggregateAnswer *answer = lfirst(lc);
-
-		if (answer->form != DERIVED_NONE)
-			numbered = add_numbered(query, numbered,
-									expression_columns(answer->argument, query->rti));
-	}
-	return numbered;
-}
-
-/*
- * How many of a number of rows have a value for which a dictionary has no memory, if there are so
- * many values of a width.  Adds the cost of numbering the others.
- */
-static double
-rows_without_number(double rows, double values, double width, Cost *total)
-{
-	double		most = get_hash_memory_limit() / 2 / (width + DICTIONARY_VALUE_BYTES);
-	double		numbered = Min(values, most);
-
-	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + numbered * DICTIONARY_NEW_COST);
-	return rows * (1 - numbered / Max(values, 1));
-}
-
-/*
- * The cost of numbering values.  A row of a group for whose value memory is too small is written to
- * a file, and its expressions are evaluated once more.
- */
-static Cost
-dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
-{
-	List	   *numbered = numbered_columns(query);
-	double		refused = 0;
-	double		row = list_length(query->columns) * sizeof(int64);
-	Cost		total = 0;
-	ListCell   *lc;
-	int			g;
-
-	foreach(lc, numbered)
-	{
-		Var		   *column = lfirst_node(Var, lc);
-		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
-												 NULL);
-		double		width = column_width(root, column);
-		double		without = rows_without_number(rows, values, width, &total);
-
-		row += width;
-		for (g = 0; g < query->ngroups; g++)
-		{
-			const QueryGroup *group = &query->groups[g];
-			Node	   *expression = (Node *) group->expression;
-			double		again = without;
-			QualCost	cost;
-
-			if (!list_member(group->columns, column))
-				continue;
-			if (group->form == DERIVED_NUMBERS)
-				again = rows_without_number(rows, values,
-											get_typavgwidth(group->type, exprTypmod(expression)),
-											&total);
-			if (group->form != DERIVED_VALUES)
-				refused = Max(refused, again);
-			cost_qual_eval_node(&cost, expression, root);
-			total += (without + again) * cost.per_tuple;
-		}
-	}
-	return total + cost_of_rows(refused * REFUSED_ROW_COST) +
-		2 * refused * row / BLCKSZ * seq_page_cost;
-}
-
-/* Whether groups are of expressions or numbers. */
-static bool
-has_derived_groups(const GroupsQuery *query)
-{
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
-			return true;
-	return query->value_numbers;
-}
-
-/* Whether groups or arguments are expressions, so that rows are needed. */
-static bool
-has_derived(const GroupsQuery *query)
-{
-	ListCell   *lc;
-
-	foreach(lc, query->answers)
-	{
-		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
-			return true;
-	}
-	return query->ncore > 0 || has_derived_groups(query);
-}
-
-/*
- * How many groups there are before HAVING, where core's estimate is core_groups: no more than the
- * bounds of expressions allow.  Of grouping sets, which core's estimate adds up, how many groups
- * there are of all columns.
- */
-static double
-count_groups(PlannerInfo *root, const GroupsQuery *query, double core_groups, double rows)
-{
-	List	   *expressions = NIL;
-	int			g;
-
-	if (!has_derived_groups(query) && query->sets == NIL)
-		return core_groups;
-	for (g = 0; g < query->ngroups; g++)
-		expressions = lappend(expressions, query->groups[g].expression);
-	rows = expression_groups(root, expressions, Max(rows, 1));
-	return query->sets ? rows : Min(core_groups, rows);
-}
-
 /*
  * Whether positions among keys that the GPU has put in order can answer all of the query (see
  * groups_lookup.c), for which a part of the memory must be enough: some 60 bytes a group.
@@ -420,59 +123,6 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	}
 	return list_length(values) <= 1 &&
 		list_length(query->columns) == query->ngroups + list_length(values);
-}
-
-/*
- * How many different values of all groups that many rows have, of the sources whose values are
- * wanted in order.
- */
-static double
-count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows,
-		   double processes)
-{
-	double		runs = 0;
-	ListCell   *lc;
-
-	foreach(lc, query->answers)
-	{
-		const AggregateAnswer *answer = lfirst(lc);
-		double		values;
-
-		if (!groups_query_wants_runs(query, answer))
-			continue;
-		values = estimate_num_groups(root, list_make1(answer->argument), rows, NULL, NULL);
-		/* Each process may have met all values of all groups. */
-		runs += Min(values * ngroups * processes, rows);
-	}
-	return runs;
-}
-
-/*
- * What part of the work on a row that has been read is left where the row is resident, if there
- * are so many runs.
- */
-static double
-resident_work_part(const GroupsQuery *query, double ngroups, double rows, double runs)
-{
-	if (runs > query->nruns * rows / 2 || ngroups * GROUP_BYTES > get_hash_memory_limit())
-		return 1;
-	return list_length(query->columns) == 1 && query->filters == NIL &&
-		(query->ngroups == 0 || query->nruns == 0) &&
-		runs < rows / 100 ? 0 : RESIDENT_WORK_PART;
-}
-
-/* Estimates what the groups need in pairs of group and value. */
-static PairEstimate
-estimate_groups(PlannerInfo *root, const GroupsQuery *query)
-{
-	PairEstimate pairs = {.places = 1};
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		pair_estimate_add_group(&pairs, root, query->groups[g].expression,
-								query->groups[g].read == READ_VALUES ? query->groups[g].form :
-								DERIVED_NUMBERS);
-	return pairs;
 }
 
 /* Whether a column is read for nothing but count(DISTINCT). */
@@ -506,7 +156,7 @@ is_only_counted(const GroupsQuery *query, const Var *column)
 static void
 number_wide_values(PlannerInfo *root, GroupsQuery *query)
 {
-	PairEstimate pairs = estimate_groups(root, query);
+	PairEstimate pairs = groups_pair_estimate(root, query);
 	ListCell   *lc;
 
 	foreach(lc, query->answers)
@@ -531,131 +181,6 @@ number_wide_values(PlannerInfo *root, GroupsQuery *query)
 	}
 }
 
-/* What it costs that the pairs of group and value of some of the sources need more than 64 bits. */
-static Cost
-wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
-{
-	PairEstimate pairs = estimate_groups(root, query);
-
-	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
-}
-
-/* Sets the cost of reading and keeping the rows that one process reads. */
-static void
-cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
-			 CustomPath *path, double ngroups, int workers)
-{
-	Cost		total = aggregate_input_scan(input, root, path, workers);
-	double		resident = aggregate_input_resident_part(input, false);
-	double		rows = 0;
-	double		runs;
-	double		share;
-	double		disk;
-	ListCell   *lc;
-
-	/* A state takes a count for each row, far below what a function call costs. */
-	if (query->states)
-	{
-		path->path.startup_cost = total;
-		return;
-	}
-	foreach(lc, path->custom_paths)
-		rows += ((Path *) lfirst(lc))->rows;
-	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
-	if (workers == 0 && (query->looked_up || !has_derived(query)))
-	{
-		double		gpu = aggregate_input_resident_part(input, true);
-
-		rows *= 1 - gpu;
-		resident = gpu < 1 ? (resident - gpu) / (1 - gpu) : 0;
-	}
-	runs = count_runs(root, query, ngroups, Max(rows, 1), 1);
-	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
-		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
-		query->nruns * RUNS_ROW_COST;
-	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
-	total += derived_cost(query, rows) + core_costs(query, rows) +
-		dictionary_cost(root, query, rows);
-	total += cost_of_rows(rows * share + STARTUP_COST);
-	foreach(lc, query->filters)
-	{
-		QualCost	cost;
-
-		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
-		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
-	}
-	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows);
-	/* With workers: the time of all, no more than one process takes that sorts otherwise. */
-	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows);
-	/* Values that repeat are counted. */
-	disk = Min(rows * sizeof(int64) * query->nruns, runs * 2 * sizeof(int64));
-	if (disk > get_hash_memory_limit())
-		total += 2 * disk / BLCKSZ * seq_page_cost;
-	path->path.startup_cost = total;
-}
-
-/*
- * What it costs to add a group, and a run, to a coarser grouping set, in cpu_tuple_cost.  3e6 rows
- * with as many groups, or values, where core's sum(x) takes 40 ns a row, 1.25 units: 90 ns a group,
- * 26 ns a run (AMD EPYC, two loaded cores of a virtual machine, PostgreSQL 17).
- */
-#define REGROUP_GROUP_COST	3.0
-#define REGROUP_RUN_COST	1.0
-
-/*
- * The cost of the grouping sets but for the finest one, if each were made of groups of all columns:
- * there are no more groups in any set.
- */
-static Cost
-sets_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
-{
-	double		runs = count_runs(root, query, ngroups, rows, 1);
-	double		disk = runs * sizeof(int64);
-	int			nsets = list_length(query->sets);
-	Cost		cost;
-
-	if (nsets > 0 && list_length(linitial(query->sets)) == query->ngroups)
-		nsets--;
-	cost = cost_of_rows(REGROUP_GROUP_COST * ngroups + REGROUP_RUN_COST * runs);
-	if (disk > get_hash_memory_limit() / 2 / Max(nsets, 1))
-		cost += 2 * disk / BLCKSZ * seq_page_cost;
-	return nsets * cost;
-}
-
-/* Adds the cost of returning the groups. */
-static void
-cost_groups(CustomPath *path, const GroupsQuery *query, double ngroups, double rows)
-{
-	const PathTarget *target = path->path.pathtarget;
-
-	path->path.rows = rows;
-	path->path.startup_cost += target->cost.startup;
-	path->path.total_cost = path->path.startup_cost + rows * target->cost.per_tuple +
-		ngroups * (cpu_tuple_cost + list_length(query->aggregates) * cpu_operator_cost);
-}
-
-/*
- * What it costs a process to write a group, and a run, for the others, and to put together what
- * they have written, in cpu_tuple_cost.  2e7 rows, 1 to 8 workers (Intel Xeon, 16 cores, PostgreSQL
- * 18, sum(x) 40 ns a row): 150 and 62 ns a group, 15 and 19 ns a run.
- */
-#define EXCHANGE_GROUP_COST	5.0
-#define TELL_RUN_COST		0.4
-#define MERGE_RUN_COST		0.5
-
-/* What each of several processes does for the others, until all groups have been returned. */
-static Cost
-exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows, int workers)
-{
-	double		processes = workers + (parallel_leader_participation ? 1 : 0);
-	double		runs = count_runs(root, query, ngroups, rows, processes);
-
-	/* A group is put together by one process. */
-	return cost_of_rows(EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) +
-						TELL_RUN_COST * runs / processes +
-						MERGE_RUN_COST * runs / Min(processes, Max(ngroups, 1)));
-}
-
 /* Nodes below a Gather that share rows and groups; NULL if there are no workers for it. */
 static Path *
 make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
@@ -669,10 +194,10 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);
-	cost_reading(root, query, input, path, ngroups, workers);
-	path->path.startup_cost += exchange_cost(root, query, ngroups, input_rel->rows, workers);
+	groups_cost_reading(root, query, input, path, ngroups, workers);
+	path->path.startup_cost += groups_exchange_cost(root, query, ngroups, input_rel->rows, workers);
 	processes = workers + (parallel_leader_participation ? 1 : 0);
-	cost_groups(path, query, ngroups / processes, clamp_row_est(rows / processes));
+	groups_cost(path, query, ngroups / processes, clamp_row_est(rows / processes));
 	path->path.pathkeys = query->pathkeys;
 	if (query->pathkeys != NIL)
 		return (Path *) create_gather_merge_path(root, output_rel, &path->path, target,
@@ -704,8 +229,8 @@ make_partial_path(PlannerInfo *root, const GroupsQuery *query,
 
 	partial.aggregates = rel->reltarget->exprs;
 	path = make_path(&partial, rel, rel->reltarget, input, workers, NULL);
-	cost_reading(root, &partial, input, path, 1, workers);
-	cost_groups(path, &partial, 1, 1);
+	groups_cost_reading(root, &partial, input, path, 1, workers);
+	groups_cost(path, &partial, 1, 1);
 	rows = workers;
 	gather = (Path *) create_gather_path(root, rel, &path->path, rel->reltarget, NULL, &rows);
 	return (Path *) create_agg_path(root, output_rel, gather, output_rel->reltarget, AGG_PLAIN,
@@ -772,8 +297,8 @@ make_partial_groups_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo
 	partial.partial = true;
 	path = make_path(&partial, rel, partial_target, input, workers, NULL);
 	groups = Min(ngroups, input_rel->rows / processes);
-	cost_reading(root, &partial, input, path, groups, workers);
-	cost_groups(path, &partial, groups, clamp_row_est(groups));
+	groups_cost_reading(root, &partial, input, path, groups, workers);
+	groups_cost(path, &partial, groups, clamp_row_est(groups));
 	rows = clamp_row_est(groups * processes);
 	gather = (Path *) create_gather_path(root, rel, &path->path, partial_target, NULL, &rows);
 	return (Path *) create_agg_path(root, output_rel, gather, target, AGG_HASHED,
@@ -810,10 +335,10 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	rows = ((Path *) linitial(output_rel->pathlist))->rows;
 	if (having != NULL && query.ngroups > 0)
 		selectivity = Max(clauselist_selectivity(root, (List *) having, 0, JOIN_INNER, NULL), 1e-6);
-	ngroups = count_groups(root, &query, rows / selectivity, input_rel->rows);
-	if (has_derived_groups(&query) && query.sets == NIL)
+	ngroups = groups_count(root, &query, rows / selectivity, input_rel->rows);
+	if (groups_are_derived(&query) && query.sets == NIL)
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
-	if (!core_states_fit(&query, ngroups))
+	if (!groups_core_states_fit(&query, ngroups))
 		return;
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,
@@ -821,9 +346,9 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		return;
 
 	serial = make_path(&query, output_rel, target, &input, 0, having);
-	cost_reading(root, &query, &input, serial, ngroups, 0);
-	serial->path.startup_cost += sets_cost(root, &query, ngroups, Max(input_rel->rows, 1));
-	cost_groups(serial, &query, ngroups, rows);
+	groups_cost_reading(root, &query, &input, serial, ngroups, 0);
+	serial->path.startup_cost += groups_sets_cost(root, &query, ngroups, Max(input_rel->rows, 1));
+	groups_cost(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
 	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL && query.sets == NIL)
 		workers = Max(aggregate_input_workers(&input, input_rel), 0);

@@ -1,6 +1,6 @@
 /*
  * pair_estimate.c
- *		What pairs of group and value need, for the planner (see groups_planner.h).
+ *		What pairs of group and value need, for the planner (see groups_cost.h).
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 #include "pg/cost_units.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
-#include "pg/nodes/aggregate/plan/groups_planner.h"
+#include "pg/nodes/aggregate/plan/groups_cost.h"
 #include "pg/values/values.h"
 
 /*

@@ -1,6 +1,6 @@
 /*
  * value_numbers.c
- *		What numbers of aggregates' values cost, for the planner (see groups_planner.h).
+ *		What numbers of aggregates' values cost, for the planner (see groups_cost.h).
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 #include "pg/compat.h"
 #include "pg/cost_units.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
-#include "pg/nodes/aggregate/plan/groups_planner.h"
+#include "pg/nodes/aggregate/plan/groups_cost.h"
 #include "pg/values/values.h"
 
 /*
