@@ -285,9 +285,8 @@ add_comparison(Finding *finding, const Comparison *comparison, Datum datum)
 	switch (comparison->strategy)
 	{
 		case BTLessEqualStrategyNumber:
-			equal = !between;
-			/* FALLTHROUGH */
 		case BTLessStrategyNumber:
+			equal = !between && comparison->strategy == BTLessEqualStrategyNumber;
 			range.lo = PG_INT64_MIN;
 			break;
 		case BTEqualStrategyNumber:
