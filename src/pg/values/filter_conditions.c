@@ -616,18 +616,27 @@ is_plain_like(const Node *node)
 		OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
 }
 
-/* Whether an expression may raise an error, or do anything else but return a value. */
+/*
+ * Whether an expression may raise an error, or do anything else but return a value.  context is the
+ * ExprContext.
+ */
 static bool
 may_fail(Node *node, void *context)
 {
+	Datum		value;
+	bool		isnull;
+
 	if (node == NULL)
 		return false;
 	switch (nodeTag(node))
 	{
+		case T_Param:
+			/* Perhaps of a subquery that is run when its value is wanted. */
+			return !known_value((const Expr *) node, (const ExprContext *) context, &value,
+								&isnull);
 		case T_List:
 		case T_Var:
 		case T_Const:
-		case T_Param:
 		case T_BoolExpr:
 		case T_NullTest:
 		case T_BooleanTest:
@@ -660,7 +669,7 @@ and_may_fail(const Finding *finding, const BoolExpr *clause)
 
 	foreach(lc, clause->args)
 	{
-		if (!find_clause(&tried, lfirst(lc)) && may_fail(lfirst(lc), NULL))
+		if (!find_clause(&tried, lfirst(lc)) && may_fail(lfirst(lc), finding->econtext))
 			return true;
 	}
 	return false;
@@ -686,7 +695,7 @@ split_clauses(Finding *finding, const List *clauses, List **others, bool *ordere
 		else if (and || *ordered || !find_clause(finding, (Expr *) clause))
 		{
 			*others = lappend(*others, clause);
-			*ordered = *ordered || may_fail(clause, NULL);
+			*ordered = *ordered || may_fail(clause, finding->econtext);
 		}
 	}
 }
