@@ -10,7 +10,7 @@
 # asks the same kind of question.  Each query is executed with 4 MB and 256 MB of work_mem (--memory), without workers and with two
 # (--workers): by core, and by hpsort from pages and from kept columns, all columns that hpsort_keep takes.  Hpsort and core take turns in one session,
 # the best of --reps (3) executions by processor time, each repeated for --least (100) ms.  Both return the same rows: where floats
-# are added up in another order than core's, to nine digits.  DuckDB executes the queries in its memory with one thread where a Python has it (build/duckdb/bin/python or python3).
+# are added up in another order than core's, but for their last digits.  DuckDB executes the queries in its memory with one thread where a Python has it (build/duckdb/bin/python or python3).
 #
 # Writes public.csv to DIR (build/bench), public_summary.csv, and public.txt with the plans of what is slower or other, and prints the summary.
 # Ends with status 1 if a query returns other rows.  --rows: of hits, 2000000 if it is not said; groupby has five times as many, trade and star

@@ -56,13 +56,11 @@ BEGIN
 	RETURN plan;
 END $$;
 
--- write_results: what either plan returns, as text in two files.  Of sums of float8 the order of rows changes the last digits:
--- digits is extra_float_digits.
-CREATE FUNCTION write_results(statement text, hpsort_file text, core_file text, digits int) RETURNS void LANGUAGE plpgsql AS $$
+-- write_results: what either plan returns, as text in two files.
+CREATE FUNCTION write_results(statement text, hpsort_file text, core_file text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	query text := regexp_replace(statement, '^FETCH (\d+) OF (.*)$', 'SELECT * FROM (\2) q LIMIT \1');
 BEGIN
-	PERFORM set_config('extra_float_digits', digits::text, true);
 	PERFORM use_hpsort(true);
 	EXECUTE format('COPY (%s) TO %L', query, hpsort_file);
 	PERFORM use_hpsort(false);
