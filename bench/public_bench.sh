@@ -215,5 +215,5 @@ done
 			}
 		}' "$csv"
 } >"$out/public_summary.csv"
-sed '/^#/d' "$out/public_summary.csv" | column -s, -t
+sed '/^#/d' "$out/public_summary.csv" | if command -v column >/dev/null; then column -s, -t; else cat; fi
 ! grep -q ',other,other rows,' "$csv"
