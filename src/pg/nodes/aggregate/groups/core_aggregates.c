@@ -14,7 +14,6 @@
 #include "executor/nodeAgg.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
@@ -92,28 +91,6 @@ same_group(const CoreAggregates *core, uint32 a, uint32 b)
 
 /* --- describing */
 
-/* In place of a column of the table, the column of the slot. */
-static Node *
-replace_column(Node *node, void *context)
-{
-	const CoreDescription *description = (const CoreDescription *) context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *column = copyObject((Var *) node);
-		int			i = 0;
-
-		while (description->inputs[i].column->varattno != column->varattno)
-			i++;
-		column->varno = OUTER_VAR;
-		column->varattno = i + 1;
-		return (Node *) column;
-	}
-	return expression_tree_mutator(node, replace_column, context);
-}
-
 /*
  * Returns the number of the state of aggregate i.  Those that share a state in the planner's
  * numbering share it here.
@@ -141,8 +118,7 @@ make_call(const CoreDescription *description, int i)
 	const Aggref *original = list_nth_node(Aggref, description->aggrefs, i);
 	Aggref	   *call = copyObject(unconstify(Aggref *, original));
 
-	call->args = (List *) replace_column((Node *) call->args, unconstify(CoreDescription *,
-																		 description));
+	call->args = (List *) row_inputs_refer(description->inputs, (Node *) call->args);
 	/* The filter has been evaluated. */
 	call->aggfilter = NULL;
 	if (list_nth_int(description->filters, i) >= 0)

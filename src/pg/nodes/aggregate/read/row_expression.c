@@ -19,17 +19,23 @@ replace_column(Node *node, void *context)
 		return NULL;
 	if (IsA(node, Var))
 	{
-		const RowExpression *row = (const RowExpression *) context;
+		const RowInput *inputs = (const RowInput *) context;
 		Var		   *column = copyObject((Var *) node);
 		int			i = 0;
 
-		while (row->inputs[i].column->varattno != column->varattno)
+		while (inputs[i].column->varattno != column->varattno)
 			i++;
-		column->varno = INNER_VAR;
+		column->varno = OUTER_VAR;
 		column->varattno = i + 1;
 		return (Node *) column;
 	}
 	return expression_tree_mutator(node, replace_column, context);
+}
+
+Node *
+row_inputs_refer(const RowInput *inputs, Node *node)
+{
+	return replace_column(node, unconstify(RowInput *, inputs));
 }
 
 void
@@ -52,8 +58,8 @@ row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int
 	row->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	ExecStoreAllNullTuple(row->slot);
 	row->econtext = CreateExprContext(parent->state);
-	row->econtext->ecxt_innertuple = row->slot;
-	row->state = ExecInitExpr((Expr *) replace_column((Node *) expression, row), parent);
+	row->econtext->ecxt_outertuple = row->slot;
+	row->state = ExecInitExpr((Expr *) row_inputs_refer(inputs, (Node *) expression), parent);
 	row->typlen = get_typlen(exprType((Node *) expression));
 }
 

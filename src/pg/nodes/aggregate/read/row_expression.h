@@ -27,6 +27,12 @@ typedef struct RowInput
 extern void row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches,
 							 size_t i, MemoryContext memory, TupleTableSlot *slot);
 
+/*
+ * Returns a copy of expressions of the columns, in which each is a column of such a slot, an outer
+ * tuple.
+ */
+extern Node *row_inputs_refer(const RowInput *inputs, Node *node);
+
 typedef struct RowExpression
 {
 	ExprState  *state;
