@@ -73,7 +73,7 @@ ANALYZE data;
 CREATE TEMP TABLE keys (key text, sorted bool);
 INSERT INTO keys VALUES ('f4', true), ('f8', true), ('price', true), ('span', true), ('u', true), ('ufew', true), ('n', true), ('nfew', true), ('nalike', true), ('ualike', true),
 	('bytes', true), ('ip', true), ('ip::cidr', true), ('mac', true), ('later', true), ('u USING OPERATOR(keys_test.<<<)', true),
-	('u USING OPERATOR(keys_test.>>>)', true), ('u USING OPERATOR(keys_test.<<|)', false), ('ARRAY[few]', false),
+	('u USING OPERATOR(keys_test.>>>)', true), ('u USING OPERATOR(keys_test.<<|)', false), ('few::int8::money', false),
 	('t USING ~<~', true), ('t USING ~>~', true);
 INSERT INTO keys SELECT column_name || ' COLLATE "C"', true
 FROM information_schema.columns WHERE table_name = 'data' AND column_name IN ('t', 'prefixed', 'status', 'dominant', 'alike', 'watched', 'label', 'word', 'padded');
