@@ -20,7 +20,8 @@
 typedef struct SourceColumn
 {
 	ExtentReader reader;
-	bool		capture;		/* it was read before */
+	bool		capture;		/* extents may be made of it */
+	bool		rests;			/* none may, for its values do not fit (ResidentSummary) */
 	int64		refreshes;		/* extents */
 	ResidentReason reason;		/* why blocks were not read from extents */
 

@@ -23,6 +23,12 @@
  */
 #define MAX_USAGE 3
 
+/*
+ * How many reads do not try to make extents after one that could make none, because of values
+ * outside of int4.  A try takes several times as long as the reading of the pages.
+ */
+#define WIDE_RESTS 63
+
 /* What is known of a column. */
 typedef struct ResidentColumn
 {
@@ -33,6 +39,7 @@ typedef struct ResidentColumn
 	uint32		capacity;
 	uint32		nextents;		/* that are resident */
 	uint32		usage;			/* as an extent's */
+	uint32		rests;			/* how many of the next reads are not to make extents */
 	ResidentSummary summary;
 	ResidentStatus status;		/* but for relid, attnum, rows and blocks_valid */
 } ResidentColumn;
@@ -343,6 +350,8 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 	}
 	column->usage = MAX_USAGE;
 	*summary = column->summary;
+	summary->rests = column->rests > 0;
+	column->rests -= summary->rests;
 	resident_unlock(root);
 	return true;
 }
@@ -379,6 +388,8 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 		column->status.refreshes += use->refreshes;
 		column->status.reason = use->reason;
 		column->summary.reads += use->complete;
+		if (use->wide)
+			column->rests = WIDE_RESTS;
 	}
 	resident_unlock(root);
 }

@@ -82,6 +82,7 @@ typedef struct ResidentUse
 	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	bool		complete;		/* this process has read the table's last block */
+	bool		wide;			/* it made no extent, because of values outside of int4 */
 	ResidentReason reason;
 } ResidentUse;
 
@@ -95,6 +96,8 @@ extern bool resident_enabled(void);
 typedef struct ResidentSummary
 {
 	int64		reads;			/* complete ones */
+	bool		rests;			/* of resident_begin: this read is not to make extents, because of
+								 * values outside of int4 that one of the last reads found */
 	int64		rows;			/* in extents */
 	int32		lo;				/* bounds of values that were in extents; of none, lo > hi */
 	int32		hi;

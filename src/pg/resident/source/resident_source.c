@@ -129,7 +129,8 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		residency_key(scan->rel, attnums[c], key);
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
-		column->capture = summaries[c].reads > 0;
+		column->rests = summaries[c].rests;
+		column->capture = summaries[c].reads > 0 && !column->rests;
 		if (source->filter)
 			resident_filter_read(source->filter, c, &column->reader);
 	}
@@ -215,6 +216,7 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 			.gpu_hits = source->blocks.gpu,
 			.refreshes = column->refreshes,
 			.complete = source->complete,
+			.wide = column->out_of_range && column->captured == 0,
 			.reason = resident_valid_reason(column, source->blocks.resident, source->blocks.all)
 		};
 
