@@ -25,7 +25,7 @@
 
 /*
  * How many reads do not try to make extents after one that could make none, because of values
- * outside of int4.  A try takes several times as long as the reading of the pages.
+ * outside of int4.  A try takes up to seven times as long as the reading of the pages.
  */
 #define WIDE_RESTS 63
 
