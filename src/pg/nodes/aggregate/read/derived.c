@@ -713,7 +713,6 @@ derived_nrefused(const DerivedColumn *derived)
 int64
 derived_serialize(const DerivedColumn *derived, int64 value)
 {
-	Assert(derived->form != DERIVED_NUMBERS);
 	if (derived->form != DERIVED_RANKS)
 		return value;
 	return (int64) enum_label_at(&derived->labels, (int) value);
