@@ -21,9 +21,9 @@ sub setup
 {
 	return <<'SQL';
 CREATE DOMAIN cents AS numeric(12,3);
-CREATE FUNCTION zeros_alike(floats float8[]) RETURNS float8[] LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+CREATE FUNCTION zeros_alike(floats float8[]) RETURNS float8[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN
 	RETURN (SELECT array_agg(e + 0) FROM unnest(floats) e); END $$;
-CREATE FUNCTION count_negative_zeros(floats float8[]) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+CREATE FUNCTION count_negative_zeros(floats float8[]) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN
 	RETURN (SELECT count(*) FROM unnest(floats) e WHERE e::text = '-0'); END $$;
 -- Rows, or the error, of a query.
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -34,18 +34,20 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLERRM;
 END $$;
-CREATE FUNCTION compare(query text, OUT taken bool, OUT difference text) LANGUAGE plpgsql AS $$
+-- Core's rows are those of one process: workers are hpsort's.
+CREATE FUNCTION compare(query text, workers text, OUT taken bool, OUT difference text) LANGUAGE plpgsql AS $$
 DECLARE expected text; got text; line text;
 BEGIN
 	PERFORM set_config('hpsort.enable_aggregate', 'off', false), set_config('enable_sort', 'off', false);
 	expected := rows_of(query);
 	PERFORM set_config('hpsort.enable_aggregate', 'on', false), set_config('enable_sort', 'on', false);
-	PERFORM set_config('hpsort.debug_aggregate', 'force', false);
+	PERFORM set_config('hpsort.debug_aggregate', 'force', false), set_config('max_parallel_workers_per_gather', workers, false);
 	got := rows_of(query);
 	taken := false;
 	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
 		taken := taken OR line LIKE '%HpSort Aggregate%';
 	END LOOP;
+	PERFORM set_config('max_parallel_workers_per_gather', '0', false);
 	difference := CASE WHEN expected = got OR NOT taken THEN '' ELSE E'core:\n' || left(expected, 2000) || E'\nhpsort:\n' || left(got, 2000) END;
 END $$;
 SQL
