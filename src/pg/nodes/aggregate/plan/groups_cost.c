@@ -208,8 +208,8 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 		double		width = IsA(expression, Var) ? column_width(root, (Var *) expression) :
 		get_typavgwidth(exprType(expression), exprTypmod(expression));
 
-		most = Max(most, estimate_num_groups(root, list_make1(expression), Max(rows, 1), NULL,
-											 NULL) * (width + DICTIONARY_VALUE_BYTES));
+		most = Max(most, expression_groups(root, list_make1(expression), Max(rows, 1)) *
+				   (width + DICTIONARY_VALUE_BYTES));
 	}
 	return hpsort_debug_aggregate == NODE_FORCE ||
 		most * ndictionaries <= get_hash_memory_limit() / (derived ? 4 : 2);
