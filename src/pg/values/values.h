@@ -5,6 +5,7 @@
  * Other rooms include this header, and no other of this room:
  *
  *	batch.h                 rows of a column, some thousands at a time
+ *	batch_arithmetic.h      sums and products of integers and decimals
  *	column_scan.h           what a scan of columns is to read
  *	datum_buffer.h          copies of values of any type
  *	dictionary.h            values of any hashable type as numbers
@@ -23,6 +24,7 @@
 #include "postgres.h"
 
 #include "pg/values/batch.h"
+#include "pg/values/batch_arithmetic.h"
 #include "pg/values/column_scan.h"
 #include "pg/values/datum_buffer.h"
 #include "pg/values/dictionary.h"

@@ -254,6 +254,8 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 			core_aggregates_add(node->core, batches);
 	}
 	aggregation_add(node->aggregation, batches);
+	if (node->derived.any)
+		groups_add_outsized(node, batches);
 	forget_values(node);
 }
 
@@ -283,6 +285,7 @@ begin_derived(GroupsState *node)
 	if (node->core)
 		core_aggregates_free(node->core);
 	MemoryContextReset(node->derived.memory);
+	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
 		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);

@@ -318,6 +318,24 @@ has_dictionary(Oid type, Oid collation)
 }
 
 /*
+ * Notes an argument that is a sum or product of decimals; false if it is not.  Those with too many
+ * digits can only be added up.
+ */
+static bool
+find_decimal(Expr *expression, AggregateAnswer *answer)
+{
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
+	NumericUnit unit;
+
+	if (arithmetic == NULL)
+		return false;
+	answer->kind = batch_arithmetic_kind(arithmetic, &unit);
+	answer->outsized = !batch_arithmetic_is_certain(arithmetic);
+	return !answer->outsized || answer->function == AGGREGATE_FUNCTION_SUM ||
+		answer->function == AGGREGATE_FUNCTION_AVG;
+}
+
+/*
  * Notes the argument that an expression of columns of relation rti is; false if it is not read. It
  * is a column, perhaps relabelled as the base type of its domain, or computed: another relabelling,
  * such as that of an int4 as an oid, may be in another order, and so may be one that has another
@@ -345,7 +363,9 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 	}
 	answer->form = DERIVED_VALUES;
 	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
-	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
+	if (answer->kind == COLUMN_KIND_NONE)
+		return find_decimal(expression, answer);
+	return answer->kind != COLUMN_KIND_ENUM;
 }
 
 /* Conversion functions that keep the order of values. */
@@ -499,7 +519,8 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (answer->distinct)
 	{
 		answer->needs = AGGREGATE_NEEDS_RUNS;
-		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
+		return !answer->outsized &&
+			linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
 			lookup_type_cache(exprType((const Node *) argument), TYPECACHE_EQ_OPR)->eq_opr;
 	}
 	return true;

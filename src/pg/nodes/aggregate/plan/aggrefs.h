@@ -82,6 +82,7 @@ typedef struct AggregateAnswer
 	bool		descending;		/* of ordered aggregates: the largest value comes first */
 	bool		nulls_first;	/* of ordered aggregates: NULLs come before all values */
 	bool		to_float8;		/* percentile_cont of a float8, or of a column cast to it */
+	bool		outsized;		/* values may have more digits than integers of their unit */
 } AggregateAnswer;
 
 /*

@@ -374,7 +374,9 @@ groups_query_is_serial(const GroupsQuery *query)
 			return true;
 	foreach(lc, query->answers)
 	{
-		if (aggref_adds_floats(lfirst(lc)))
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (aggref_adds_floats(answer) || answer->outsized)
 			return true;
 	}
 	return query->value_numbers || query->ncore > 0 || groups_query_is_unordered(query);
@@ -523,6 +525,9 @@ can_have_sets(const GroupsQuery *query)
 	{
 		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
 
+		/* Outsized values are added up by the groups of the rows. */
+		if (answer->outsized)
+			return false;
 		/* Totals of floats are of rows in their order, not of groups. */
 		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
 			answer->function != AGGREGATE_FUNCTION_COUNT)

@@ -15,7 +15,7 @@
  *	 evaluated.
  *
  * Values of several columns together hardly repeat, nor do those that are read as Datums: there is
- * no memo of them.
+ * no memo of them.  Sums and products need none: all rows of a batch are computed (computed.h).
  */
 #include "postgres.h"
 
@@ -136,6 +136,7 @@ struct DerivedColumn
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
+	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -198,6 +199,10 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
 		derived->blocks = expression_blocks(node);
 		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		if (form == DERIVED_VALUES)
+			derived->computed = computed_make(expression, &derived->row);
+		if (derived->computed)
+			derived->domain = *computed_domain(derived->computed);
 	}
 	if (form == DERIVED_NUMBERS)
 		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
@@ -253,6 +258,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
+	if (derived->computed)
+		computed_begin(derived->computed);
 	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->row.state)
@@ -675,6 +682,11 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
+	if (derived->computed)
+	{
+		computed_fill(derived->computed, batches, refused_rows(derived, batches), batch);
+		return batch;
+	}
 	memo->rows += base->n;
 	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
@@ -706,6 +718,12 @@ int
 derived_nrefused(const DerivedColumn *derived)
 {
 	return derived->nrefused;
+}
+
+int
+derived_outsized(const DerivedColumn *derived, const OutsizedValue **values)
+{
+	return derived->computed ? computed_outsized(derived->computed, values) : 0;
 }
 
 /* --- between processes */

@@ -28,6 +28,7 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
@@ -83,6 +84,9 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
 #define DERIVED_REFUSED 2
 
 extern int	derived_nrefused(const DerivedColumn *derived);
+
+/* Does what computed_outsized does, for a column of any expression. */
+extern int	derived_outsized(const DerivedColumn *derived, const OutsizedValue **values);
 
 /*
  * Returns what a value of a batch is in every process, an enum's label for its rank;
