@@ -12,6 +12,7 @@
  *	domain.h                what the integers of a batch stand for
  *	expression_blocks.h     expressions computed for batches of rows
  *	filter_conditions.h     filters as comparisons of columns with constants
+ *	lookup.h                rows of a joined table by their key
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
  *	text_conditions.h       conditions of texts by their bytes
@@ -30,6 +31,7 @@
 #include "pg/values/domain.h"
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"
+#include "pg/values/lookup.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
 #include "pg/values/text_conditions.h"
