@@ -41,7 +41,7 @@ computed_make(Expr *expression, RowExpression *row)
 
 		while (!equal(input->column, column))
 			input++;
-		if (input->domain.dictionary || input->domain.datums)
+		if (input->domain.dictionary || input->domain.datums || input->lookup)
 			return NULL;
 		batch_arithmetic_set_batch(arithmetic, c, input->batch);
 	}

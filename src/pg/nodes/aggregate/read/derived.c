@@ -127,7 +127,7 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;
+	const Expr *expression;		/* NULL of DERIVED_PLACES */
 	DerivedForm form;
 	int			ninputs;		/* columns that the expression is of */
 	const RowInput *inputs;
@@ -137,6 +137,7 @@ struct DerivedColumn
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
+	const Lookup *lookup;		/* of DERIVED_PLACES */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -197,8 +198,12 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	else
 	{
 		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
-		derived->blocks = expression_blocks(node);
-		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		/* The values of places are in no order. */
+		if (inputs[0].lookup == NULL)
+		{
+			derived->blocks = expression_blocks(node);
+			derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		}
 		if (form == DERIVED_VALUES)
 			derived->computed = computed_make(expression, &derived->row);
 		if (derived->computed)
@@ -206,6 +211,21 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	}
 	if (form == DERIVED_NUMBERS)
 		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
+	return derived;
+}
+
+DerivedColumn *
+derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs, const RowInput *inputs)
+{
+	DerivedColumn *derived = palloc0_object(DerivedColumn);
+
+	derived->form = DERIVED_PLACES;
+	derived->lookup = lookup;
+	derived->ninputs = ninputs;
+	derived->inputs = inputs;
+	derived->filter = -1;
+	derived->domain.kind = COLUMN_KIND_INT4;
+	row_expression_make(&derived->row, parent, NULL, ninputs, inputs);
 	return derived;
 }
 
@@ -245,6 +265,18 @@ derived_domain(const DerivedColumn *derived)
 	return &derived->domain;
 }
 
+/* Whether it is computed from more than one batch. */
+static bool
+has_several_batches(const DerivedColumn *derived)
+{
+	int			i;
+
+	for (i = 1; i < derived->ninputs; i++)
+		if (derived->inputs[i].batch != derived->inputs[0].batch)
+			return true;
+	return false;
+}
+
 void
 derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
@@ -254,7 +286,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
-			.given_up = derived->ninputs > 1 || derived->inputs[0].domain.datums
+			.given_up = has_several_batches(derived) || derived->inputs[0].domain.datums
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
@@ -262,7 +294,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 		computed_begin(derived->computed);
 	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->row.state)
+	if (derived->row.econtext)
 		row_expression_begin(&derived->row);
 }
 
@@ -302,6 +334,18 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
 										 column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
+	}
+	if (derived->form == DERIVED_PLACES)
+	{
+		int32		place;
+		TupleTableSlot *key = row_expression_inputs(&derived->row, batches, i);
+
+		/* Hash and equality functions leave memory behind. */
+		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
+		place = lookup_find(derived->lookup, key->tts_values, key->tts_isnull);
+		MemoryContextSwitchTo(old);
+		*value = place == LOOKUP_NO_PLACE ? 0 : place;
+		return place == LOOKUP_NO_PLACE ? STATE_NULL : STATE_VALUE;
 	}
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
