@@ -17,6 +17,7 @@
  *	lookup.h                rows of a joined table by their key
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
+ *	shared_dictionary.h     numbers that several processes give together
  *	text_conditions.h       conditions of texts by their bytes
  *	value.h                 which types are read as integers, and how
  */
@@ -38,6 +39,7 @@
 #include "pg/values/lookup.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
+#include "pg/values/shared_dictionary.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
 

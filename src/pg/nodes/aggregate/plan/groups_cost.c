@@ -178,6 +178,48 @@ groups_core_states_fit(const GroupsQuery *query, double ngroups)
 		get_hash_memory_limit() / 4;
 }
 
+bool
+groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	List	   *numbered = NIL;
+	int			ndictionaries = 0;
+	bool		derived = false;
+	double		most = 0;
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+
+		derived |= is_computed(group);
+		ndictionaries += group->form == DERIVED_NUMBERS;
+		if (query_group_has_numbers(group))
+			numbered = lappend(numbered, group->expression);
+	}
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		derived |= answer->form != DERIVED_NONE;
+		if (aggref_has_numbers(answer))
+			numbered = lappend(numbered, answer->column);
+	}
+	foreach(lc, query->reads)
+		ndictionaries += lfirst_int(lc) == READ_IDENTICAL || lfirst_int(lc) == READ_EQUAL;
+	foreach(lc, numbered)
+	{
+		Node	   *expression = lfirst(lc);
+		double		width = IsA(expression, Var) ? column_width(root, (Var *) expression) :
+		get_typavgwidth(exprType(expression), exprTypmod(expression));
+
+		most = Max(most, estimate_num_groups(root, list_make1(expression), Max(rows, 1), NULL,
+											 NULL) * (width + DICTIONARY_VALUE_BYTES));
+	}
+	return hpsort_debug_aggregate == NODE_FORCE ||
+		most * ndictionaries <= get_hash_memory_limit() / (derived ? 4 : 2);
+}
+
 /* Adds columns to those that are read as numbers, each of which is there once. */
 static List *
 add_numbered(const GroupsQuery *query, List *numbered, List *columns)
