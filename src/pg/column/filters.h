@@ -19,11 +19,12 @@
 typedef struct RowFilters
 {
 	ExprState  *qual;			/* what core evaluates of the qual; NULL: nothing */
+	const List *late;			/* the scan's further conditions, if they come behind it */
 	ExprContext *econtext;
 	TupleTableSlot *slot;
 	int			n;				/* other filters */
 	ExprState **states;			/* what core evaluates of them; NULL: nothing */
-	bool		by_row;			/* core evaluates something */
+	bool		by_row;			/* core evaluates something, or conditions come behind it */
 	uint64		refused;		/* rows, by the qual */
 
 	/*
@@ -52,13 +53,20 @@ row_filters_exist(const RowFilters *filters)
 	return filters->by_row || filters->nconditions > 0;
 }
 
-/* Whether core finds that the row in the slot passes the qual; counts it as refused if not. */
+/* Whether the row in the slot passes the conditions behind the qual. */
+extern bool row_filters_pass_late(const RowFilters *filters);
+
+/*
+ * Whether the row in the slot passes what core evaluates of the qual, and the conditions behind
+ * that; counts it as refused if not.
+ */
 static inline bool
 row_filters_pass(RowFilters *filters)
 {
 	ResetExprContext(filters->econtext);
 	filters->econtext->ecxt_scantuple = filters->slot;
-	if (filters->qual == NULL || ExecQual(filters->qual, filters->econtext))
+	if ((filters->qual == NULL || ExecQual(filters->qual, filters->econtext)) &&
+		(filters->late == NIL || row_filters_pass_late(filters)))
 		return true;
 	filters->refused++;
 	return false;

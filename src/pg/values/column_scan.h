@@ -56,12 +56,18 @@ typedef struct ColumnScan
 
 	/*
 	 * The filter: only rows for which it is true are read.  It is evaluated in econtext with the
-	 * row in slot, which is of the kind that table_slot_callbacks names.  Without any filter
-	 * these three are NULL.
+	 * row in slot, which is of the kind that table_slot_callbacks names.  Without any filter or
+	 * condition these three are NULL.
 	 */
 	ExprState  *qual;
 	ExprContext *econtext;
 	TupleTableSlot *slot;
+
+	/*
+	 * Further conditions of the rows, ANDed (FilterCondition).  They are evaluated before the
+	 * filter where this fails for no row, and behind it otherwise.
+	 */
+	const List *conditions;
 
 	/*
 	 * Other conditions, states that ExecInitQual made.  They are evaluated like the qual for each

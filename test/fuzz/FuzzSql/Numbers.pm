@@ -105,6 +105,16 @@ sub condition
 	return pick("$column IS NOT NULL", "$column > @{[ $column eq 'g' ? 1 : constant($column) ]}", 'g % 3 = 1', 'g < 0', "t IS NULL");
 }
 
+# A sum or product of numerics and integers.
+sub arithmetic
+{
+	my ($column) = @_;
+	my $other = pick(@numerics, 'g', 'h');
+
+	return pick("$column * $other", "$column * (1 - $other)", "$column - $other", "$other + 0.25 * $column", "-$column", "$column * $column * $other", "(g + $column) * (g - $other) * 1.5",
+		"g * g", "h * g", "h - 3 * g", "g::int2 * 200::int2", "-h");
+}
+
 # One aggregate of a column, as an expression of one appearance.  Aggregates that are not ordered have
 # the rows in the order of the table, in PostgreSQL too, so that sums of floats are determined.
 sub plain_aggregate
@@ -113,6 +123,7 @@ sub plain_aggregate
 	my $filter = chance(0.25) ? " FILTER (WHERE @{[ condition() ]})" : '';
 
 	$column = pick("$column + g", "$column * 2", "f4 - f8", "n2::float8", "$column") if $column =~ /^f/ && chance(0.2);
+	$column = arithmetic($column) if $column =~ /^n/ && chance(0.3);
 	return pick(qw(count min max sum avg sum avg stddev stddev_pop stddev_samp variance var_pop var_samp)) . "($column)$filter";
 }
 
@@ -127,6 +138,12 @@ sub ordered_aggregate
 	my $sum = pick(qw(sum avg stddev stddev_pop variance var_pop));
 	my $distinct = chance(0.2) ? 'DISTINCT ' : '';
 
+	if (!$float && chance(0.2))
+	{
+		my $computed = arithmetic($column);
+
+		return pick("min($computed)$filter", "sum(DISTINCT $computed)$filter", "count(DISTINCT $computed)$filter", "percentile_disc($fraction) WITHIN GROUP (ORDER BY $computed)$filter", "mode() WITHIN GROUP (ORDER BY $computed)$filter");
+	}
 	return pick(
 		"count($distinct$column)$filter",
 		pick('min', 'max') . "($distinct$column)$filter$zero",

@@ -290,6 +290,8 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 	groups_prepare_results(node);
 	for (i = 0; i < node->nvalue_sources; i++)
 		read_source(node, i);
+	if (node->derived.outsized)
+		groups_find_outsized(node, group);
 	for (i = 0; i < node->ngroups; i++)
 	{
 		const ColumnDomain *domain = &node->group_domains[i];

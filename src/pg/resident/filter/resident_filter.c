@@ -59,19 +59,21 @@ find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 }
 
 /*
- * Makes the conditions of one expression of the scan; its columns become columns that are read.
- * Returns false if not all of the expression is conditions that can be evaluated here.
+ * Makes the conditions of one expression of the scan, or none, and further ones; their columns
+ * become columns that are read.  Returns false if not all of the expression is conditions that can
+ * be evaluated here.
  */
 static bool
-make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnScan *scan,
-			FilterColumns *columns)
+make_filter(ResidentFilter *filter, const ExprState *expression, const List *further,
+			const ColumnScan *scan, FilterColumns *columns)
 {
-	List	   *conditions;
+	List	   *conditions = NIL;
 	ListCell   *lc;
 	ValueRange *ranges;
 
-	if (!filter_conditions_find(expression, scan->econtext, &conditions))
+	if (expression && !filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
+	conditions = list_concat(conditions, further);
 	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
 	foreach(lc, conditions)
 	{
@@ -80,6 +82,9 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnSca
 
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
+		column->values.keys = condition->keys;
+		column->values.bias = column_kind_bias(condition->kind);
+		column->values.excluded = condition->excluded;
 		ranges = palloc_array(ValueRange, Max(condition->nranges, 1));
 		column->values.ranges = ranges;
 		column->values.nranges = long_ranges_narrow(condition->ranges, condition->nranges,
@@ -109,10 +114,10 @@ resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 	memcpy(filter->attnums, scan->attnums, scan->ncolumns * sizeof(AttrNumber));
 	filter->nfilters = scan->nfilters;
 	filter->filters = palloc0_array(FilterColumns, Max(scan->nfilters, 1));
-	if (scan->qual && !make_filter(filter, scan->qual, scan, &filter->qual))
+	if (!make_filter(filter, scan->qual, scan->conditions, scan, &filter->qual))
 		return NULL;
 	for (f = 0; f < scan->nfilters; f++)
-		if (!make_filter(filter, scan->filters[f], scan, &filter->filters[f]))
+		if (!make_filter(filter, scan->filters[f], NIL, scan, &filter->filters[f]))
 			return NULL;
 	filter->readers = palloc0_array(const ExtentReader *, Max(filter->nattnums, 1));
 	return filter;

@@ -2,8 +2,8 @@
  * resident_filter.h
  *		ResidentFilter: the filters of a scan, evaluated on resident extents.
  *
- * The filters are ColumnScan's qual and filters.  They accept the rows that the executor's
- * evaluation accepts, which decides of rows that are read from pages.
+ * The filters are ColumnScan's qual, with its conditions, and its filters.  They accept the rows
+ * that the executor's evaluation accepts, which decides of rows that are read from pages.
  */
 #ifndef HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
 #define HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H

@@ -101,7 +101,9 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
 										  scan->cutoff->descending, source->table_blocks);
-	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
+	/* The GPU knows one condition of a column at most, and no set of keys. */
+	if (scan->handler && scan->conditions == NIL &&
+		!(counts && resident_rows_are_counted(&summaries[0])))
 		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
 										source->filter, source->table_blocks);
 	if (left->rows)
@@ -146,7 +148,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 	const AttrNumber *attnums = scan->attnums;
 
 	source->ncolumns = scan->ncolumns;
-	if (scan->qual || scan->nfilters > 0 || scan->cutoff)
+	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff)
 	{
 		source->filter = resident_filter_make(scan, pages);
 		if (source->filter == NULL)

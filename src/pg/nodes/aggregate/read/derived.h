@@ -29,6 +29,7 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
@@ -42,6 +43,13 @@ typedef struct DerivedColumn DerivedColumn;
  */
 extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form,
 								   int ninputs, const RowInput *inputs, int filter);
+
+/*
+ * Makes the description of a column of DERIVED_PLACES: of the rows' keys in a lookup, which inputs
+ * are.  Inputs of the columns of a lookup refer to its batch.
+ */
+extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs,
+										  const RowInput *inputs);
 
 /*
  * Whether a column is that of an expression in a form, at least for the rows that pass a filter.
@@ -72,8 +80,8 @@ extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /*
- * Computes the batch, which is valid until the next call, from the batches of the scan.  Raises
- * the errors of the expression.
+ * Computes the batch, which is valid until the next call, from the batches of the scan, and of
+ * places.  Raises the errors of the expression.
  */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
@@ -84,6 +92,9 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
 #define DERIVED_REFUSED 2
 
 extern int	derived_nrefused(const DerivedColumn *derived);
+
+/* Does what computed_outsized does, for a column of any expression. */
+extern int	derived_outsized(const DerivedColumn *derived, const OutsizedValue **values);
 
 /*
  * Returns what a value of a batch is in every process, an enum's label for its rank;
