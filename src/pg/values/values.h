@@ -13,6 +13,7 @@
  *	expression_blocks.h     expressions computed for batches of rows
  *	filter_conditions.h     filters as comparisons of columns with constants
  *	key_condition.h         conditions that a column's value is, or is not, one of many keys
+ *	lookup.h                rows of a joined table by their key
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
  *	text_conditions.h       conditions of texts by their bytes
@@ -32,6 +33,7 @@
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/key_condition.h"
+#include "pg/values/lookup.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
 #include "pg/values/text_conditions.h"

@@ -67,6 +67,7 @@ groups_read_free(GroupsState *node)
 	groups_free_late(node);
 	if (node->core)
 		core_aggregates_free(node->core);
+	groups_star_free(node);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
@@ -74,15 +75,20 @@ groups_read_free(GroupsState *node)
 	MemoryContextResetOnly(node->memory);
 }
 
-/* Fills derived.batches: batches that have been read, and batches that are derived. */
-static void
+/*
+ * Fills derived.batches: batches that have been read, of a star join only rows that are joined, and
+ * batches that are derived.  Returns them.
+ */
+static const ColumnBatch *
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
 	int			d;
 
-	memcpy(node->derived.batches, batches, node->nread * sizeof(ColumnBatch));
-	for (d = 0; d < node->derived.n; d++)
-		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d], batches);
+	groups_star_match(node, batches);
+	for (d = node->star.n; d < node->derived.n; d++)
+		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
+																node->derived.batches);
+	return node->derived.batches;
 }
 
 /* Returns where rows of groups without memory go; the first such row of an execution makes it. */
@@ -165,12 +171,11 @@ refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 static const ColumnBatch *
 take_rows(GroupsState *node, const ColumnBatch *batches)
 {
-	derive_batches(node, batches);
+	batches = derive_batches(node, batches);
 	/* What the other rows become is known by now. */
 	if (refuse_rows(node, batches))
 	{
-		batches = row_spill_divide(node->derived.spill, batches);
-		derive_batches(node, batches);
+		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
 	}
 	if (node->core && core_aggregates_find(node->core, node->derived.batches) > 0)
 	{
@@ -249,6 +254,11 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = take_rows(node, batches);
+		if (batches[0].n == 0)
+		{
+			forget_values(node);
+			return;
+		}
 		groups_refuse_values(node, batches);
 		if (node->core)
 			core_aggregates_add(node->core, batches);
@@ -282,6 +292,7 @@ begin_derived(GroupsState *node)
 
 	if (node->core)
 		core_aggregates_free(node->core);
+	groups_star_free(node);
 	MemoryContextReset(node->derived.memory);
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
@@ -329,7 +340,8 @@ end_rows(GroupsState *node)
 	else
 		node->reader = aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
-	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
+	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true) +
+		groups_star_memory(node);
 	if (node->core)
 		memory += core_aggregates_memory(node->core);
 	if (node->lookup)
@@ -424,6 +436,7 @@ groups_read_start(GroupsState *node)
 		begin_states(node);
 	else
 		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
+	groups_star_read(node);
 	begin_derived(node);
 	if (node->parallel.shared && !node->states && !node->parallel.partial)
 		read_and_exchange(node);

@@ -41,6 +41,16 @@ typedef struct GroupsDone
 	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
 } GroupsDone;
 
+/* A star join: the lookups, whose places are the first derived columns. */
+typedef struct GroupsStar
+{
+	int			n;				/* how many there are */
+	struct StarLookupState *lookups;
+	Index		fact;			/* the relation that is read; 0: there are no lookups */
+	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
+								 * and of places; of an execution; NULL: all rows so far */
+} GroupsStar;
+
 typedef struct GroupsDerived
 {
 	bool		any;			/* there are some, or columns that are read as numbers */
@@ -98,6 +108,7 @@ typedef struct GroupsState
 	int			nread;			/* batches that are read: columns, then filters */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
+	GroupsStar	star;
 	size_t		numbers_limit;	/* bytes of a dictionary */
 	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
@@ -140,6 +151,38 @@ extern void groups_keep_values(GroupsState *node, int source);
  */
 extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows,
 							 TupleTableSlot *slot);
+
+/* --- groups_star.c */
+
+/* Initializes the plans of a star join's lookups, if there are any, and describes these. */
+extern void groups_star_begin(GroupsState *node, int eflags);
+
+/* Returns the columns, Vars, whose values are looked up in lookup l. */
+extern List *groups_star_keys(const GroupsState *node, int l);
+
+extern const Lookup *groups_star_lookup(const GroupsState *node, int l);
+
+/* Completes *input for a column of a lookup, and returns true; false if the column is read. */
+extern bool groups_star_input(const GroupsState *node, const Var *column, RowInput *input);
+
+/* Reads the lookups whose rows are not there, or may have changed. */
+extern void groups_star_read(GroupsState *node);
+
+/* Returns the bytes of the lookups' rows. */
+extern size_t groups_star_memory(const GroupsState *node);
+
+/*
+ * Returns the rows of batches, which have been read, that are rows of the join.  Puts these and the
+ * batches of places into node->derived.batches.
+ */
+extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch *batches);
+
+/* Gives back what an execution has beside the lookups. */
+extern void groups_star_free(GroupsState *node);
+
+extern void groups_star_rescan(GroupsState *node);
+extern void groups_star_end(GroupsState *node);
+extern void groups_star_explain(const GroupsState *node, List *context, ExplainState *es);
 
 /* --- groups_lookup.c */
 

@@ -317,19 +317,28 @@ has_dictionary(Oid type, Oid collation)
 		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 }
 
+/* Returns the column that an expression is, of relation rti (0: of any); NULL if it is none. */
+static Var *
+read_column(const Expr *expression, Index rti)
+{
+	Var		   *column = plain_column(expression);
+
+	return column && column_is_read(column, rti) ? column : NULL;
+}
+
 /*
- * Notes the argument that an expression of columns of relation rti is; false if it is not read. It
- * is a column, perhaps relabelled as the base type of its domain, or computed: another relabelling,
- * such as that of an int4 as an oid, may be in another order, and so may be one that has another
- * collation.  Enums are read as OIDs, so that computed ones are in no order.
+ * Notes the argument that an expression is; false if it is not read.  It is a column of relation
+ * rti, perhaps relabelled as the base type of its domain, or computed: another relabelling, such as
+ * that of an int4 as an oid, may be in another order, and so may be one that has another collation.
+ * Enums are read as OIDs, so that computed ones are in no order.
  */
 static bool
 find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			collation = exprCollation((const Node *) expression);
-	Var		   *column = plain_column(expression);
+	Var		   *column = read_column(expression, rti);
 
-	if (expression_columns(expression, rti) == NIL)
+	if (expression_columns(expression) == NIL)
 		return false;
 	answer->argument = expression;
 	if (column && is_same_order(expression, column))
@@ -442,9 +451,9 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 static bool
 find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 {
-	Var		   *column = plain_column(expression);
+	Var		   *column = read_column(expression, rti);
 
-	if (expression_columns(expression, rti) == NIL)
+	if (expression_columns(expression) == NIL)
 		return false;
 	answer->argument = expression;
 	answer->column = column;
@@ -628,7 +637,7 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
  * order they would have to be kept.
  */
 static bool
-is_computed_by_core(const Aggref *aggref, Index rti)
+is_computed_by_core(const Aggref *aggref)
 {
 	ListCell   *lc;
 
@@ -640,7 +649,7 @@ is_computed_by_core(const Aggref *aggref, Index rti)
 	{
 		Expr	   *argument = lfirst_node(TargetEntry, lc)->expr;
 
-		if (expression_columns(argument, rti) == NIL && !is_constant((Node *) argument))
+		if (expression_columns(argument) == NIL && !is_constant((Node *) argument))
 			return false;
 	}
 	return true;
@@ -743,7 +752,7 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		return true;
 	memset(answer, 0, sizeof(*answer));
 	answer->function = AGGREGATE_FUNCTION_CORE;
-	return !own && is_computed_by_core(aggref, rti);
+	return !own && is_computed_by_core(aggref);
 }
 
 bool

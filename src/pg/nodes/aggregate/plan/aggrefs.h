@@ -85,8 +85,8 @@ typedef struct AggregateAnswer
 } AggregateAnswer;
 
 /*
- * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
- * *answer says how; it points into aggref.
+ * Whether the node answers an aggregate call.  Then *answer says how; it points into aggref.  rti
+ * is the relation that is read; 0: all columns are read.
  *
  * A call is not known whose argument is neither a column nor an expression of columns whose values
  * are read as integers, whose ORDER BY is not that of the argument by its type's default operator

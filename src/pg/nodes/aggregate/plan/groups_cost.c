@@ -20,6 +20,7 @@
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_cost.h"
+#include "pg/nodes/aggregate/plan/star.h"
 #include "pg/values/values.h"
 
 /*
@@ -84,13 +85,13 @@ static Cost
 expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 {
 	PlannerInfo *root = query->root;
-	List	   *columns = expression_columns(expression, 0);
+	List	   *columns = expression_columns(expression);
 	double		evaluated = rows;
 	double		row_cost = EVALUATED_ROW_COST;
 	QualCost	cost;
 
 	if (list_length(columns) == 1 &&
-		!groups_query_reads(query, linitial_node(Var, columns)->varattno, READ_DATUMS))
+		!groups_query_reads(query, linitial_node(Var, columns), READ_DATUMS))
 	{
 		evaluated = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
 		evaluated = Min(evaluated, expression_blocks_most(root, (Node *) expression, rows));
@@ -181,7 +182,7 @@ add_numbered(const GroupsQuery *query, List *numbered, List *columns)
 
 	foreach(lc, columns)
 	{
-		AttrNumber	column = lfirst_node(Var, lc)->varattno;
+		const Var  *column = lfirst_node(Var, lc);
 
 		if (groups_query_reads(query, column, READ_IDENTICAL) ||
 			groups_query_reads(query, column, READ_EQUAL))
@@ -206,7 +207,7 @@ numbered_columns(const GroupsQuery *query)
 
 		if (answer->form != DERIVED_NONE)
 			numbered = add_numbered(query, numbered,
-									expression_columns(answer->argument, query->rti));
+									expression_columns(answer->argument));
 	}
 	return numbered;
 }
@@ -293,7 +294,7 @@ has_derived(const GroupsQuery *query)
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;
 	}
-	return query->ncore > 0 || groups_are_derived(query);
+	return query->ncore > 0 || query->lookups != NIL || groups_are_derived(query);
 }
 
 double
@@ -404,8 +405,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
-	total += derived_cost(query, rows) + core_costs(query, rows) +
-		dictionary_cost(root, query, rows);
+	total += star_cost(query, path, rows) + derived_cost(query, rows) +
+		core_costs(query, rows) + dictionary_cost(root, query, rows);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{

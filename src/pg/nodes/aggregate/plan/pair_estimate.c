@@ -72,7 +72,7 @@ column_range(PlannerInfo *root, const Var *column)
 static double
 expression_range(PlannerInfo *root, Expr *expression, DerivedForm form)
 {
-	List	   *columns = expression_columns(expression, 0);
+	List	   *columns = expression_columns(expression);
 	const Var  *column = linitial(columns);
 	double		range;
 	ColumnKind	kind;

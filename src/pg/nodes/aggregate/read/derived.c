@@ -127,7 +127,7 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;
+	const Expr *expression;		/* NULL of DERIVED_PLACES */
 	DerivedForm form;
 	int			ninputs;		/* columns that the expression is of */
 	const RowInput *inputs;
@@ -136,6 +136,7 @@ struct DerivedColumn
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
+	const Lookup *lookup;		/* of DERIVED_PLACES */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -196,11 +197,30 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	else
 	{
 		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
-		derived->blocks = expression_blocks(node);
-		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		/* The values of places are in no order. */
+		if (inputs[0].lookup == NULL)
+		{
+			derived->blocks = expression_blocks(node);
+			derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		}
 	}
 	if (form == DERIVED_NUMBERS)
 		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
+	return derived;
+}
+
+DerivedColumn *
+derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs, const RowInput *inputs)
+{
+	DerivedColumn *derived = palloc0_object(DerivedColumn);
+
+	derived->form = DERIVED_PLACES;
+	derived->lookup = lookup;
+	derived->ninputs = ninputs;
+	derived->inputs = inputs;
+	derived->filter = -1;
+	derived->domain.kind = COLUMN_KIND_INT4;
+	row_expression_make(&derived->row, parent, NULL, ninputs, inputs);
 	return derived;
 }
 
@@ -240,6 +260,18 @@ derived_domain(const DerivedColumn *derived)
 	return &derived->domain;
 }
 
+/* Whether it is computed from more than one batch. */
+static bool
+has_several_batches(const DerivedColumn *derived)
+{
+	int			i;
+
+	for (i = 1; i < derived->ninputs; i++)
+		if (derived->inputs[i].batch != derived->inputs[0].batch)
+			return true;
+	return false;
+}
+
 void
 derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
@@ -249,13 +281,13 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
-			.given_up = derived->ninputs > 1 || derived->inputs[0].domain.datums
+			.given_up = has_several_batches(derived) || derived->inputs[0].domain.datums
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	derived->zeros.met = derived->nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->row.state)
+	if (derived->row.econtext)
 		row_expression_begin(&derived->row);
 }
 
@@ -295,6 +327,18 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
 										 column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
+	}
+	if (derived->form == DERIVED_PLACES)
+	{
+		int32		place;
+		TupleTableSlot *key = row_expression_inputs(&derived->row, batches, i);
+
+		/* Hash and equality functions leave memory behind. */
+		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
+		place = lookup_find(derived->lookup, key->tts_values, key->tts_isnull);
+		MemoryContextSwitchTo(old);
+		*value = place == LOOKUP_NO_PLACE ? 0 : place;
+		return place == LOOKUP_NO_PLACE ? STATE_NULL : STATE_VALUE;
 	}
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
@@ -367,8 +411,11 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * memo->rows);
 	key_range_add(&wider, range);
 	n = key_range_images(&wider);
+	/* All places are in it from the first batch on; their rows take more. */
+	if (derived->inputs[0].lookup)
+		make_array(memo, derived->memory, wider);
 	/* What was there is beside it for a moment. */
-	if (n > 0 && n <= most && nbefore <= most - n)
+	else if (n > 0 && n <= most && nbefore <= most - n)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
@@ -480,18 +527,27 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
-/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+/*
+ * Widens a range by the keys of a batch; of a base column that has numbers, or places, by all of
+ * these.
+ */
 static void
 add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
 {
 	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
+	const Lookup *lookup = derived->inputs[0].lookup;
+	int64		n;
 
-	if (dictionary == NULL)
+	if (dictionary == NULL && lookup == NULL)
+	{
 		field_range_add_batch(range, keys);
-	else if (dictionary_size(dictionary) > 0)
+		return;
+	}
+	n = lookup ? lookup_size(lookup) : (int64) dictionary_size(dictionary);
+	if (n > 0)
 	{
 		key_range_put(range, field_image(0));
-		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+		key_range_put(range, field_image(n - 1));
 	}
 }
 
@@ -662,6 +718,16 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	column_batch_add(&derived->batch, n, nnulls);
 }
 
+/* Fills the batch with the places of integers. */
+static void
+find_places(DerivedColumn *derived, const ColumnBatch *base)
+{
+	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+
+	column_batch_add(&derived->batch, base->n,
+					 lookup_find_integers(derived->lookup, base, space.keys, space.nulls));
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
@@ -675,6 +741,12 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
+	if (derived->lookup && derived->ninputs == 1 &&
+		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind))
+	{
+		find_places(derived, base);
+		return batch;
+	}
 	memo->rows += base->n;
 	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
@@ -697,7 +769,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	else
 		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
 			fill_batch(derived, batches, keys, true, false, false);
-	if (!memo->given_up)
+	if (!memo->given_up && derived->inputs[0].lookup == NULL)
 		review_memo(memo);
 	return batch;
 }

@@ -43,6 +43,13 @@ extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedF
 								   int ninputs, const RowInput *inputs, int filter);
 
 /*
+ * Makes the description of a column of DERIVED_PLACES: of the rows' keys in a lookup, which inputs
+ * are.  Inputs of the columns of a lookup refer to its batch.
+ */
+extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs,
+										  const RowInput *inputs);
+
+/*
  * Whether a column is that of an expression in a form, at least for the rows that pass a filter.
  */
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form,
@@ -71,8 +78,8 @@ extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /*
- * Computes the batch, which is valid until the next call, from the batches of the scan.  Raises
- * the errors of the expression.
+ * Computes the batch, which is valid until the next call, from the batches of the scan, and of
+ * places.  Raises the errors of the expression.
  */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 

@@ -236,18 +236,6 @@ take_out_rows(RowSpill *spill)
 		column_batch_empty(&spill->batches[b]);
 }
 
-/* Appends row i of batches to what the caller is given. */
-static void
-keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
-{
-	int			b;
-
-	for (b = 0; b < spill->nbatches; b++)
-		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] :
-						 batches[b].wide ? batches[b].wide[i] : 0,
-						 batches[b].nulls[i]);
-}
-
 void
 row_spill_write(RowSpill *spill, const ColumnBatch *batches)
 {
@@ -265,19 +253,23 @@ const ColumnBatch *
 row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 {
 	size_t		nrows = batches[0].n;
+	uint16		kept[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
 	size_t		i;
+	int			b;
 
 	CHECK_FOR_INTERRUPTS();
-	/* The batch may be the spill's own, whose rows move towards its beginning. */
-	take_out_rows(spill);
 	for (i = 0; i < nrows; i++)
 	{
 		if (spill->refused[i])
 			write_row(spill, batches, i);
 		else
-			keep_row(spill, batches, i);
+			kept[n++] = (uint16) i;
 	}
 	memset(spill->refused, 0, nrows * sizeof(bool));
+	/* The batch may be the spill's own, whose rows move towards its beginning. */
+	for (b = 0; b < spill->nbatches; b++)
+		column_batch_gather(&spill->batches[b], &batches[b], kept, n);
 	return spill->batches;
 }
 

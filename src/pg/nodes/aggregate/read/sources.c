@@ -31,7 +31,7 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	css->ss.ss_currentRelation = NULL;
 	sources->css = css;
 	sources->ncolumns = list_length(list_nth(scan->custom_private, GROUPS_PLAN_COLUMNS));
-	sources->nsources = list_length(scan->custom_plans);
+	sources->nsources = list_length(table_columns);
 	sources->sources = palloc0_array(AggregateSource, sources->nsources);
 	sources->keys = keys;
 	sources->nfilters = nfilters;

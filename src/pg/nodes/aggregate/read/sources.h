@@ -2,9 +2,10 @@
  * sources.h
  *		The tables that a HpSort Aggregate node reads, and reading them.
  *
- * Each table has a SeqScan in custom_plans.  It is initialized for its relation, its filter, and
- * the slot and context that the filter needs, but never run.  Its state is not in custom_ps, where
- * EXPLAIN would show it.  FILTERs of aggregates are the target lists of these plans.
+ * Each table has a SeqScan in custom_plans, before other plans.  It is initialized for its
+ * relation, its filter, and the slot and context that the filter needs, but never run.  Its state
+ * is not in custom_ps, where EXPLAIN would show it.  FILTERs of aggregates are the target lists of
+ * these plans.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
