@@ -57,11 +57,31 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	}
 }
 
+/* Returns the conditions of the rows of a table. */
+static List *
+conditions_of_source(const AggregateSources *sources, const AggregateSource *source)
+{
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sources->conditions)
+	{
+		FilterCondition *condition = palloc_object(FilterCondition);
+
+		*condition = *(const FilterCondition *) lfirst(lc);
+		condition->attnum = source->attnums[condition->attnum - 1];
+		conditions = lappend(conditions, condition);
+	}
+	return conditions;
+}
+
 void
 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
 	ColumnBlocks blocks = {0};
 	int			i;
+
+	sources->unmatched = 0;
 
 	for (i = 0; i < sources->nsources; i++)
 	{
@@ -71,6 +91,8 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.attnums = source->attnums,
 			.images = sources->images,
 			.keys = sources->keys,
+			.conditions = conditions_of_source(sources, source),
+			.unmatched = &sources->unmatched,
 			.nfilters = sources->nfilters,
 			.filters = source->filters,
 			.parallel = source->parallel,

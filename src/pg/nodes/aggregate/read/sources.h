@@ -44,6 +44,9 @@ typedef struct AggregateSources
 	bool		keys;			/* batches have keys of int4, as ColumnScan.keys says */
 	bool		runs;			/* batches of a single column may be runs */
 	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
+	List	   *conditions;		/* FilterConditions of the rows, beside the filters of the tables;
+								 * their attnum is the number of one of the columns, from 1 */
+	uint64		unmatched;		/* rows that these have refused, in the last execution */
 	int			nfilters;		/* conditions that aggregates have as their FILTER */
 	SharedColumnBlocks *shared; /* NULL: this process reads all */
 	ColumnBlocks blocks;		/* of the last execution, for EXPLAIN */
