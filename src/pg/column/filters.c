@@ -9,9 +9,11 @@
 #include "pg/column/filters.h"
 #include "pg/compat.h"
 
-/* Adds conditions that are evaluated where rows lie; number is RowCondition.filter. */
+/*
+ * Adds conditions that are evaluated where rows lie; number and further are those of RowCondition.
+ */
 static void
-add_conditions(RowFilters *filters, const List *conditions, int number)
+add_conditions(RowFilters *filters, const List *conditions, int number, bool further)
 {
 	ListCell   *lc;
 
@@ -24,6 +26,7 @@ add_conditions(RowFilters *filters, const List *conditions, int number)
 
 		condition->condition = (const FilterCondition *) lfirst(lc);
 		condition->filter = number;
+		condition->further = further;
 	}
 }
 
@@ -39,7 +42,7 @@ split_filter(RowFilters *filters, ExprState *state, int number, bool *may_fail)
 
 	if (conditions == NIL)
 		return state;
-	add_conditions(filters, conditions, number);
+	add_conditions(filters, conditions, number, false);
 
 	/* A SubPlan is its plan's parent's once, so that such a filter stays whole. */
 	if (contain_subplans((Node *) others))
@@ -69,7 +72,7 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 	if (behind)
 		filters->late = scan->conditions;
 	else
-		add_conditions(filters, scan->conditions, 0);
+		add_conditions(filters, scan->conditions, 0, true);
 	filters->by_row = filters->qual != NULL || filters->late != NIL;
 	nqual = filters->nconditions;
 	for (f = 0; f < scan->nfilters; f++)

@@ -25,7 +25,8 @@ typedef struct RowFilters
 	int			n;				/* other filters */
 	ExprState **states;			/* what core evaluates of them; NULL: nothing */
 	bool		by_row;			/* core evaluates something, or conditions come behind it */
-	uint64		refused;		/* rows, by the qual */
+	uint64		refused;		/* rows, by the qual ... */
+	uint64		unmatched;		/* ... and by the scan's further conditions */
 
 	/*
 	 * If one of the others has conditions, whether these refuse rows of a page: row i, by filter
@@ -58,18 +59,24 @@ extern bool row_filters_pass_late(const RowFilters *filters);
 
 /*
  * Whether the row in the slot passes what core evaluates of the qual, and the conditions behind
- * that; counts it as refused if not.
+ * that; counts it as refused or as unmatched if not.
  */
 static inline bool
 row_filters_pass(RowFilters *filters)
 {
 	ResetExprContext(filters->econtext);
 	filters->econtext->ecxt_scantuple = filters->slot;
-	if ((filters->qual == NULL || ExecQual(filters->qual, filters->econtext)) &&
-		(filters->late == NIL || row_filters_pass_late(filters)))
-		return true;
-	filters->refused++;
-	return false;
+	if (filters->qual && !ExecQual(filters->qual, filters->econtext))
+	{
+		filters->refused++;
+		return false;
+	}
+	if (filters->late && !row_filters_pass_late(filters))
+	{
+		filters->unmatched++;
+		return false;
+	}
+	return true;
 }
 
 /*

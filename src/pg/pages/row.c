@@ -231,6 +231,7 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 		{
 			column->condition = conditions[c - scan->ncolumns].condition;
 			column->filter = conditions[c - scan->ncolumns].filter;
+			column->further = conditions[c - scan->ncolumns].further;
 			column->attnum = column->condition->attnum;
 			column->kind = column->condition->kind;
 			column->null_only = !filter_condition_compares(column->condition);

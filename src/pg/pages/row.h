@@ -44,6 +44,9 @@ typedef struct RowColumn
 	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
 	const FilterCondition *condition;
 	int			filter;			/* of which filter it is a condition: RowCondition.filter */
+	bool		further;		/* RowCondition.further */
+	uint64		tested;			/* rows, by an optional condition; and how many it refused */
+	uint64		refused;
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
@@ -61,6 +64,7 @@ typedef struct RowCondition
 {
 	const FilterCondition *condition;
 	int			filter;			/* 0: the qual; else one more than the number of another filter */
+	bool		further;		/* it is one of the scan's further conditions */
 } RowCondition;
 
 /* The columns that are read of one table. */

@@ -65,9 +65,11 @@ typedef struct ColumnScan
 
 	/*
 	 * Further conditions of the rows, ANDed (FilterCondition).  They are evaluated before the
-	 * filter where this fails for no row, and behind it otherwise.
+	 * filter where this fails for no row, and behind it otherwise.  How many rows they refuse is
+	 * added to *unmatched when the reader is closed.
 	 */
 	const List *conditions;
+	uint64	   *unmatched;
 
 	/*
 	 * Other conditions, states that ExecInitQual made.  They are evaluated like the qual for each

@@ -27,6 +27,8 @@ typedef struct FilterCondition
 	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
 	const KeySet *keys;			/* in place of ranges, of integers; or NULL ... */
 	bool		excluded;		/* ... its keys are refused, and other values accepted */
+	bool		optional;		/* the caller refuses these rows, too: not evaluated for each row
+								 * where it refuses few */
 } FilterCondition;
 
 /* Whether a condition looks at values, and not only at whether they are NULL. */

@@ -229,7 +229,8 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 															  true, NULL);
 	EState	   *estate = CreateExecutorState();
 	Output		output = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
-	ColumnScan	scan = {.rel = rel, .snapshot = GetActiveSnapshot()};
+	uint64		unmatched = 0;
+	ColumnScan	scan = {.rel = rel, .snapshot = GetActiveSnapshot(), .unmatched = &unmatched};
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	AttrNumber *attnums;
 	Datum	   *columns;
@@ -299,7 +300,7 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 	}
 
 	filtered = read(&scan, NULL, put_rows, &output);
-	put_filtered(&output, filtered);
+	put_filtered(&output, filtered + unmatched);
 	ExecDropSingleTupleTableSlot(slot);
 	FreeExecutorState(estate);
 	table_close(rel, AccessShareLock);

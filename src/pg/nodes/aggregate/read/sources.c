@@ -57,6 +57,24 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	}
 }
 
+/* Returns the conditions of the rows of a table. */
+static List *
+conditions_of_source(const AggregateSources *sources, const AggregateSource *source)
+{
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sources->conditions)
+	{
+		FilterCondition *condition = palloc_object(FilterCondition);
+
+		*condition = *(const FilterCondition *) lfirst(lc);
+		condition->attnum = source->attnums[condition->attnum - 1];
+		conditions = lappend(conditions, condition);
+	}
+	return conditions;
+}
+
 uint64
 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
@@ -65,6 +83,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 	int			i;
 
 	sources->stop = false;
+	sources->unmatched = 0;
 	for (i = 0; i < sources->nsources && !sources->stop; i++)
 	{
 		const AggregateSource *source = &sources->sources[i];
@@ -73,6 +92,8 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.attnums = source->attnums,
 			.images = sources->images,
 			.keys = sources->keys,
+			.conditions = conditions_of_source(sources, source),
+			.unmatched = &sources->unmatched,
 			.nfilters = sources->nfilters,
 			.filters = source->filters,
 			.parallel = sources->alone ? NULL : source->parallel,

@@ -46,6 +46,9 @@ typedef struct AggregateSources
 	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
 	bool		alone;			/* this process reads all, although other processes have read */
 	bool		stop;			/* set while a batch is consumed: no more rows are wanted */
+	List	   *conditions;		/* FilterConditions of the rows, beside the filters of the tables;
+								 * their attnum is the number of one of the columns, from 1 */
+	uint64		unmatched;		/* rows that these have refused, in the last execution */
 	int			nfilters;		/* conditions that aggregates have as their FILTER */
 	SharedColumnBlocks *shared; /* NULL: this process reads all */
 	ColumnBlocks blocks;		/* of the last execution, for EXPLAIN */
