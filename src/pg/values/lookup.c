@@ -4,6 +4,9 @@
  *
  * Columns are arrays by place.  A hash table with open addressing has places; a row's hash lies in
  * an array beside its columns, so that most comparisons of keys are made of equal ones.
+ *
+ * Keys that are integers on both sides are compared and hashed as these.  Where they are close
+ * together, an array by key has their places.
  */
 #include "postgres.h"
 
@@ -11,6 +14,7 @@
 #include "fmgr.h"
 #include "port/pg_bitutils.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -19,6 +23,9 @@
 
 /* The least number of the hash table's elements, a power of two. */
 #define LEAST_ELEMENTS 1024
+
+/* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
+#define ARRAY_KEYS_PER_ROW 16
 
 /* A column of the rows that is kept. */
 typedef struct LookupColumn
@@ -48,13 +55,58 @@ struct Lookup
 	int			ncolumns;
 	LookupColumn *columns;
 
+	ColumnKind	kind;			/* of a key that is an integer, as it is looked for; else
+								 * COLUMN_KIND_NONE */
+	ColumnKind	row_kind;		/* of that of a row */
+
 	/* --- of the rows */
 	int32		size;			/* rows */
 	int32		room;			/* in the arrays by place */
 	uint32	   *hashes;			/* by place */
 	uint32		mask;			/* elements of the hash table - 1 */
 	int32	   *places;			/* the hash table; LOOKUP_NO_PLACE: empty */
+
+	/* of keys that are integers */
+	int64	   *integers;		/* by place */
+	int64		least;			/* the least key */
+	int64		most;			/* the greatest key */
+	int32	   *by_key;			/* places by distance from the least key, up to the greatest; or
+								 * NULL */
 };
+
+/*
+ * Notes the kinds of an operator's arguments if it compares integers, which are equal as values of
+ * these kinds if and only if they are equal as numbers.
+ */
+static void
+find_kinds(Lookup *lookup, Oid operator)
+{
+	Oid			left;
+	Oid			right;
+
+	switch (get_opcode(operator))
+	{
+		case F_INT2EQ:
+		case F_INT4EQ:
+		case F_INT8EQ:
+		case F_INT24EQ:
+		case F_INT28EQ:
+		case F_INT42EQ:
+		case F_INT48EQ:
+		case F_INT82EQ:
+		case F_INT84EQ:
+		case F_OIDEQ:
+		case F_DATE_EQ:
+		case F_TIMESTAMP_EQ:
+		case F_TIMESTAMPTZ_EQ:
+			op_input_types(operator, &left, &right);
+			lookup->kind = column_builtin_kind(left);
+			lookup->row_kind = column_builtin_kind(right);
+			break;
+		default:
+			break;
+	}
+}
 
 Lookup *
 lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, const Oid *collations,
@@ -86,6 +138,8 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 		key->collation = collations[k];
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
+	if (nkeys == 1)
+		find_kinds(lookup, operators[0]);
 	return lookup;
 }
 
@@ -113,7 +167,9 @@ lookup_empty(Lookup *lookup)
 {
 	MemoryContextReset(lookup->memory);
 	lookup->size = lookup->room = 0;
-	lookup->places = NULL;
+	lookup->places = lookup->by_key = NULL;
+	lookup->least = PG_INT64_MAX;
+	lookup->most = PG_INT64_MIN;
 }
 
 /* --- the hash table */
@@ -139,12 +195,29 @@ make_table(Lookup *lookup, uint32 n)
 	}
 }
 
+static inline uint32
+hash_integer(int64 key)
+{
+	uint64		hash = (uint64) key;
+
+	return murmurhash32((uint32) (hash ^ hash >> 32));
+}
+
+/* Returns the integer that a key is, of a row or looked for. */
+static inline int64
+integer_of(const Lookup *lookup, const Datum *key, bool of_row)
+{
+	return column_value(of_row ? lookup->row_kind : lookup->kind, key[0]);
+}
+
 static uint32
 hash_key(const Lookup *lookup, const Datum *key, bool of_row)
 {
 	uint32		hash = 0;
 	int			k;
 
+	if (lookup->kind != COLUMN_KIND_NONE)
+		return hash_integer(integer_of(lookup, key, of_row));
 	for (k = 0; k < lookup->nkeys; k++)
 	{
 		LookupKey  *column = &lookup->keys[k];
@@ -162,6 +235,8 @@ equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 {
 	int			k;
 
+	if (lookup->kind != COLUMN_KIND_NONE)
+		return lookup->integers[place] == integer_of(lookup, key, of_row);
 	for (k = 0; k < lookup->nkeys; k++)
 	{
 		LookupKey  *column = &lookup->keys[k];
@@ -200,6 +275,78 @@ lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull)
 	return lookup->places[find_element(lookup, key, false, hash_key(lookup, key, false))];
 }
 
+bool
+lookup_finds_integers(const Lookup *lookup, ColumnKind kind)
+{
+	return kind != COLUMN_KIND_NONE && kind == lookup->kind;
+}
+
+static inline int32
+find_integer(const Lookup *lookup, int64 key)
+{
+	uint32		at = hash_integer(key) & lookup->mask;
+
+	while (lookup->places[at] != LOOKUP_NO_PLACE && lookup->integers[lookup->places[at]] != key)
+		at = (at + 1) & lookup->mask;
+	return lookup->places[at];
+}
+
+/* by_key and narrow are constants, so that the compiler makes a loop for each case. */
+static pg_attribute_always_inline size_t
+find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls,
+			  bool by_key, bool narrow)
+{
+	const int32 *array = lookup->by_key;
+	int64		bias = column_kind_bias(lookup->kind);
+	uint64		least = (uint64) lookup->least;
+	uint64		range = (uint64) lookup->most - least;
+	size_t		nmissing = 0;
+	size_t		i;
+
+	for (i = 0; i < keys->n; i++)
+	{
+		int64		key = (narrow ? keys->keys[i] : keys->wide[i]) + bias;
+		uint64		distance = (uint64) key - least;
+		int32		place = LOOKUP_NO_PLACE;
+
+		if (distance <= range)
+			place = by_key ? array[distance] : find_integer(lookup, key);
+		nulls[i] = place < 0;
+		places[i] = Max(place, 0);
+		nmissing += place < 0;
+	}
+	return nmissing;
+}
+
+size_t
+lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
+{
+	size_t		nmissing;
+	size_t		i;
+
+	if (lookup->size == 0)
+	{
+		memset(places, 0, keys->n * sizeof(int32));
+		memset(nulls, 1, keys->n);
+		return keys->n;
+	}
+	if (lookup->by_key)
+		nmissing = keys->keys ? find_integers(lookup, keys, places, nulls, true, true) :
+			find_integers(lookup, keys, places, nulls, true, false);
+	else
+		nmissing = keys->keys ? find_integers(lookup, keys, places, nulls, false, true) :
+			find_integers(lookup, keys, places, nulls, false, false);
+	/* A NULL has the key 0. */
+	for (i = 0; i < keys->n && keys->nnulls > 0; i++)
+		if (keys->nulls[i] && !nulls[i])
+		{
+			nulls[i] = 1;
+			places[i] = 0;
+			nmissing++;
+		}
+	return nmissing;
+}
+
 /* --- rows */
 
 /* Enlarges an array by place to hold room elements. */
@@ -225,6 +372,8 @@ make_room(Lookup *lookup)
 					 errmsg("too many rows to look up")));
 		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
 		lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
+		if (lookup->kind != COLUMN_KIND_NONE)
+			lookup->integers = enlarge(lookup, lookup->integers, sizeof(int64));
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
 			LookupColumn *column = &lookup->columns[c];
@@ -288,7 +437,30 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 	}
 	keep_values(lookup, row);
 	lookup->hashes[lookup->size] = hash;
+	if (lookup->kind != COLUMN_KIND_NONE)
+	{
+		int64		integer = integer_of(lookup, key, true);
+
+		lookup->integers[lookup->size] = integer;
+		lookup->least = Min(lookup->least, integer);
+		lookup->most = Max(lookup->most, integer);
+	}
 	lookup->places[at] = lookup->size++;
+}
+
+void
+lookup_finish(Lookup *lookup)
+{
+	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
+	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
+	int32		place;
+
+	if (lookup->kind == COLUMN_KIND_NONE || lookup->size == 0 || range >= most)
+		return;
+	lookup->by_key = MemoryContextAllocHuge(lookup->memory, (range + 1) * sizeof(int32));
+	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
+	for (place = 0; place < lookup->size; place++)
+		lookup->by_key[(uint64) lookup->integers[place] - (uint64) lookup->least] = place;
 }
 
 Datum

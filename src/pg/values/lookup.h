@@ -14,6 +14,9 @@
 
 #include "executor/tuptable.h"
 
+#include "pg/values/batch.h"
+#include "pg/values/value.h"
+
 typedef struct Lookup Lookup;
 
 /* In place of a place: there is no row. */
@@ -37,8 +40,21 @@ extern void lookup_empty(Lookup *lookup);
 /* Adds a row, unless a column of its key is NULL. */
 extern void lookup_add(Lookup *lookup, TupleTableSlot *row);
 
+/* Called after the last row. */
+extern void lookup_finish(Lookup *lookup);
+
 /* Returns the place of the row that has this key. */
 extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
+
+/* Whether lookup_find_integers finds keys that are values of a kind. */
+extern bool lookup_finds_integers(const Lookup *lookup, ColumnKind kind);
+
+/*
+ * Writes the places of the keys of a batch's rows, and 0 where there is none, and marks the latter
+ * in nulls.  Returns how many these are.
+ */
+extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places,
+								   uint8 *nulls);
 
 /* Returns the value of a column, by its index, of the row at a place. */
 extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);

@@ -268,19 +268,6 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 }
 
 /*
- * Returns the bytes that the node may take beside its lookups, which the planner expects to take
- * less than a half.
- */
-static size_t
-memory_beside_lookups(const GroupsState *node)
-{
-	size_t		limit = get_hash_memory_limit();
-	size_t		lookups = groups_star_memory(node);
-
-	return lookups < limit / 2 ? limit - lookups : limit / 2;
-}
-
-/*
  * Begins an execution of derived columns and dictionaries, or another pass.  Where there are
  * derived columns, a quarter of the memory is for their memos.  Where values have numbers, another
  * quarter is for these; a half, if there are no memos.  Sets memory_limit to the rest.
@@ -288,7 +275,7 @@ memory_beside_lookups(const GroupsState *node)
 static void
 begin_derived(GroupsState *node)
 {
-	size_t		limit = memory_beside_lookups(node);
+	size_t		limit = get_hash_memory_limit();
 	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
 	int			nnumbered = 0;
 	MemoryContext old;

@@ -186,6 +186,7 @@ groups_star_read(GroupsState *node)
 			MemoryContextReset(memory);
 		}
 		MemoryContextDelete(memory);
+		lookup_finish(state->lookup);
 		state->filled = true;
 	}
 	MemoryContextSwitchTo(caller);

@@ -135,7 +135,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 		list_length(query->columns) == query->ngroups + list_length(values);
 }
 
-/* Whether a column is read for nothing but count(DISTINCT). */
+/* Whether a column is read for nothing but count(DISTINCT), no look-up among it. */
 static bool
 is_only_counted(const GroupsQuery *query, const Var *column)
 {
@@ -145,6 +145,12 @@ is_only_counted(const GroupsQuery *query, const Var *column)
 	for (g = 0; g < query->ngroups; g++)
 		if (list_member(query->groups[g].columns, column))
 			return false;
+	foreach(lc, query->lookups)
+	{
+		if (list_member(pull_var_clause((Node *) ((const StarLookup *) lfirst(lc))->clauses, 0),
+						column))
+			return false;
+	}
 	foreach(lc, query->answers)
 	{
 		const AggregateAnswer *answer = lfirst(lc);

@@ -362,7 +362,7 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 #define LOOKUP_CACHED_ROWS	50000.0
 
 /* Bytes of a row of a dimension, beside its values, and of a value. */
-#define LOOKUP_ROW_BYTES	16.0
+#define LOOKUP_ROW_BYTES	24.0
 #define LOOKUP_VALUE_BYTES	9.0
 
 Cost
@@ -394,15 +394,18 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 bool
 star_fits(const GroupsQuery *query)
 {
-	double		bytes = 0;
 	ListCell   *lc;
 
 	foreach(lc, query->lookups)
 	{
-		const Path *path = ((const StarLookup *) lfirst(lc))->path;
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+		const Path *path = lookup->path;
+		int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
+		double		bytes = path->rows * (LOOKUP_ROW_BYTES + path->pathtarget->width +
+										  nvalues * LOOKUP_VALUE_BYTES);
 
-		bytes += path->rows * (LOOKUP_ROW_BYTES + path->pathtarget->width +
-							   list_length(path->pathtarget->exprs) * LOOKUP_VALUE_BYTES);
+		if (bytes > get_hash_memory_limit() && hpsort_debug_aggregate != NODE_FORCE)
+			return false;
 	}
-	return hpsort_debug_aggregate == NODE_FORCE || bytes < get_hash_memory_limit() / 2;
+	return true;
 }

@@ -35,7 +35,10 @@ extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup
 /* Gives path the plans of the lookups; returns what these cost, and looking up rows of the fact. */
 extern Cost star_cost(const GroupsQuery *query, CustomPath *path, double rows);
 
-/* Whether the rows of the dimensions are likely to fit into memory. */
+/*
+ * Whether the rows of each dimension are likely to fit into the memory that core's hash join may
+ * take for them.
+ */
 extern bool star_fits(const GroupsQuery *query);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H */

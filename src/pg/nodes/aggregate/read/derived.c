@@ -411,8 +411,11 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * memo->rows);
 	key_range_add(&wider, range);
 	n = key_range_images(&wider);
+	/* All places are in it from the first batch on; their rows take more. */
+	if (derived->inputs[0].lookup)
+		make_array(memo, derived->memory, wider);
 	/* What was there is beside it for a moment. */
-	if (n > 0 && n <= most && nbefore <= most - n)
+	else if (n > 0 && n <= most && nbefore <= most - n)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
@@ -524,18 +527,27 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
-/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+/*
+ * Widens a range by the keys of a batch; of a base column that has numbers, or places, by all of
+ * these.
+ */
 static void
 add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
 {
 	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
+	const Lookup *lookup = derived->inputs[0].lookup;
+	int64		n;
 
-	if (dictionary == NULL)
+	if (dictionary == NULL && lookup == NULL)
+	{
 		field_range_add_batch(range, keys);
-	else if (dictionary_size(dictionary) > 0)
+		return;
+	}
+	n = lookup ? lookup_size(lookup) : (int64) dictionary_size(dictionary);
+	if (n > 0)
 	{
 		key_range_put(range, field_image(0));
-		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+		key_range_put(range, field_image(n - 1));
 	}
 }
 
@@ -706,6 +718,16 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	column_batch_add(&derived->batch, n, nnulls);
 }
 
+/* Fills the batch with the places of integers. */
+static void
+find_places(DerivedColumn *derived, const ColumnBatch *base)
+{
+	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+
+	column_batch_add(&derived->batch, base->n,
+					 lookup_find_integers(derived->lookup, base, space.keys, space.nulls));
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
@@ -719,6 +741,12 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
+	if (derived->lookup && derived->ninputs == 1 &&
+		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind))
+	{
+		find_places(derived, base);
+		return batch;
+	}
 	memo->rows += base->n;
 	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
@@ -741,7 +769,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	else
 		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
 			fill_batch(derived, batches, keys, true, false, false);
-	if (!memo->given_up)
+	if (!memo->given_up && derived->inputs[0].lookup == NULL)
 		review_memo(memo);
 	return batch;
 }
