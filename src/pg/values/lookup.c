@@ -77,15 +77,12 @@ struct Lookup
 };
 
 /*
- * Notes the kinds of an operator's arguments if it compares integers, which are equal as values of
- * these kinds if and only if they are equal as numbers.
+ * Values of an operator's types are equal as integers if and only if they are equal by the
+ * operator.
  */
-static void
-find_kinds(Lookup *lookup, Oid operator)
+bool
+lookup_compares_integers(Oid operator)
 {
-	Oid			left;
-	Oid			right;
-
 	switch (get_opcode(operator))
 	{
 		case F_INT2EQ:
@@ -101,12 +98,9 @@ find_kinds(Lookup *lookup, Oid operator)
 		case F_DATE_EQ:
 		case F_TIMESTAMP_EQ:
 		case F_TIMESTAMPTZ_EQ:
-			op_input_types(operator, &left, &right);
-			lookup->kind = column_builtin_kind(left);
-			lookup->row_kind = column_builtin_kind(right);
-			break;
+			return true;
 		default:
-			break;
+			return false;
 	}
 }
 
@@ -115,6 +109,8 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 			bool unique)
 {
 	Lookup	   *lookup = palloc0_object(Lookup);
+	Oid			left;
+	Oid			right;
 	int			k;
 
 	lookup->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up",
@@ -127,8 +123,6 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 		LookupKey  *key = &lookup->keys[k];
 		RegProcedure hash;
 		RegProcedure hash_row;
-		Oid			left;
-		Oid			right;
 
 		if (!get_op_hash_functions(operators[k], &hash, &hash_row) ||
 			!get_compatible_hash_operators(operators[k], &left, &right))
@@ -140,8 +134,12 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 		key->collation = collations[k];
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
-	if (nkeys == 1)
-		find_kinds(lookup, operators[0]);
+	if (nkeys == 1 && lookup_compares_integers(operators[0]))
+	{
+		op_input_types(operators[0], &left, &right);
+		lookup->kind = column_builtin_kind(left);
+		lookup->row_kind = column_builtin_kind(right);
+	}
 	return lookup;
 }
 
