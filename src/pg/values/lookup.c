@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/values/key_condition.h"
 #include "pg/values/lookup.h"
 
 /* The least number of the hash table's elements, a power of two. */
@@ -461,6 +462,21 @@ lookup_finish(Lookup *lookup)
 	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
 	for (place = 0; place < lookup->size; place++)
 		lookup->by_key[(uint64) lookup->integers[place] - (uint64) lookup->least] = place;
+}
+
+FilterCondition *
+lookup_condition(Lookup *lookup, bool excluded)
+{
+	MemoryContext old;
+	FilterCondition *condition;
+
+	if (lookup->kind == COLUMN_KIND_NONE)
+		return NULL;
+	old = MemoryContextSwitchTo(lookup->memory);
+	condition = key_condition_make(InvalidAttrNumber, lookup->kind, lookup->integers,
+								   lookup->size, excluded);
+	MemoryContextSwitchTo(old);
+	return condition;
 }
 
 Datum
