@@ -13,7 +13,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
-#include "optimizer/joininfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -78,7 +77,10 @@ are_unique(PlannerInfo *root, Relids relids, Relids others)
 	return bms_is_empty(others);
 }
 
-/* Returns those of some relations that are connected by join clauses with the first of them. */
+/*
+ * Returns those of some relations that are connected by join clauses with the first of them.
+ * Columns that are equal to one constant are no clause.
+ */
 static Relids
 connected(PlannerInfo *root, Relids relids)
 {
@@ -93,7 +95,7 @@ connected(PlannerInfo *root, Relids relids)
 		waiting = bms_del_member(waiting, i);
 		while ((j = bms_next_member(relids, j)) >= 0)
 			if (!bms_is_member(j, found) &&
-				have_relevant_joinclause(root, find_base_rel(root, i), find_base_rel(root, j)))
+				join_clauses(root, find_base_rel(root, i)->relids, find_base_rel(root, j)) != NIL)
 			{
 				found = bms_add_member(found, j);
 				waiting = bms_add_member(waiting, j);
