@@ -46,6 +46,12 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
 									 size_t memory_limit);
 
 /*
+ * Changes the limit, between batches.  What sorters have too much of is written to their files, and
+ * arrays by group stay as large as they are.
+ */
+extern void aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit);
+
+/*
  * Adds the rows of a batch, neither packed nor runs.  Columns and sources name elements of
  * batches by their index.
  */
@@ -105,13 +111,8 @@ extern void aggregation_free(Aggregation *aggregation);
 
 /* --- for EXPLAIN */
 
-typedef struct AggregationStats
-{
-	size_t		memory;			/* bytes held, the most that were seen */
-	uint64		disk;			/* bytes written to temporary files */
-} AggregationStats;
-
-extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);
+/* Returns the bytes that have been written to temporary files. */
+extern uint64 aggregation_disk(const Aggregation *aggregation);
 
 typedef enum SourceSorted
 {

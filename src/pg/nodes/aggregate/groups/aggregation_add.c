@@ -172,6 +172,17 @@ aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 	for (s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
+	if (aggregation->presence)
+		pairs_limit_memory(aggregation->presence, aggregation->sorter_limit);
+}
+
+void
+aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit)
+{
+	aggregation->memory_limit = memory_limit;
+	/* At most half of the memory is for arrays by group. */
+	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
+	aggregation_share_memory(aggregation, aggregation->window.code.ncodes);
 }
 
 bool
@@ -270,7 +281,6 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 		aggregation->groups = palloc_array(uint32, COLUMN_BATCH_KEYS);
 		aggregation->outside = palloc_array(uint8, COLUMN_BATCH_KEYS);
 	}
-	aggregation->memory_limit = memory_limit;
 	aggregation->group_size = sizeof(int64);
 	for (s = 0; s < nsources; s++)
 	{
@@ -281,9 +291,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 			aggregation->group_size += sizeof(FloatTotals);
 		aggregation->group_size += sizeof(Misses);
 	}
-	/* At most half of the memory is for arrays by group. */
-	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
-	aggregation_share_memory(aggregation, 0);
+	aggregation_limit_memory(aggregation, memory_limit);
 	group_code_init(&aggregation->window, columns, ncolumns);
 	group_code_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
@@ -298,13 +306,6 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	aggregation->at.group = group_values_make(ncolumns);
 	aggregation->at.next_group = group_values_make(ncolumns);
 	return aggregation;
-}
-
-static void
-note_memory(Aggregation *aggregation)
-{
-	aggregation->most_memory = Max(aggregation->most_memory,
-								   MemoryContextMemAllocated(aggregation->memory, true));
 }
 
 /* --- adding rows */
@@ -551,7 +552,6 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	count_rows(aggregation, batches, n, noutside, &lists);
 	for (s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);
-	note_memory(aggregation);
 }
 
 void
@@ -580,7 +580,6 @@ aggregation_add_late(Aggregation *aggregation, int source, const ColumnBatch *ba
 		codes = aggregation->codes;
 	}
 	pairs_add(aggregation->values[source].pairs, batches, column, codes, NULL, n);
-	note_memory(aggregation);
 }
 
 void
@@ -591,17 +590,16 @@ aggregation_count(Aggregation *aggregation, int64 rows)
 
 /* --- for EXPLAIN, and the end */
 
-void
-aggregation_stats(Aggregation *aggregation, AggregationStats *stats)
+uint64
+aggregation_disk(const Aggregation *aggregation)
 {
+	uint64		disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
 	int			s;
 
-	note_memory(aggregation);
-	stats->memory = aggregation->most_memory;
-	stats->disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
 	for (s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
-			stats->disk += pairs_disk(aggregation->values[s].pairs);
+			disk += pairs_disk(aggregation->values[s].pairs);
+	return disk;
 }
 
 SourceSorted

@@ -75,7 +75,6 @@ struct Aggregation
 	const ValueSource *sources; /* the caller's, as columns and context are */
 	SourceValues *values;		/* by source */
 	size_t		memory_limit;	/* bytes of arrays and sorters together */
-	size_t		most_memory;	/* bytes held, the most that were seen at the end of a batch */
 	size_t		group_size;		/* bytes of a group in the arrays, if all of them are made */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
