@@ -319,6 +319,18 @@ begin_derived(GroupsState *node)
 	groups_forget_ranks(node);
 }
 
+/* Returns how many rows the planner expects of all tables. */
+static double
+expected_rows(const GroupsState *node)
+{
+	double		rows = 0;
+	int			i;
+
+	for (i = 0; i < node->sources.nsources; i++)
+		rows += node->sources.sources[i].scan->ps.plan->plan_rows;
+	return rows;
+}
+
 /* Makes an aggregation without rows, in the current memory context. */
 static void
 begin_rows(GroupsState *node)
@@ -328,7 +340,7 @@ begin_rows(GroupsState *node)
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
 										 node->value_sources,
 										 node->states ? 0 : node->nvalue_sources,
-										 groups_memory_of_rows(node));
+										 groups_memory_of_rows(node), expected_rows(node));
 }
 
 /* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */
