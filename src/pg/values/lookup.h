@@ -53,6 +53,9 @@ extern FilterCondition *lookup_condition(Lookup *lookup, bool excluded);
 /* Returns the place of the row that has this key. */
 extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
 
+/* Whether keys of one column are integers by an operator, for the planner. */
+extern bool lookup_compares_integers(Oid operator);
+
 /* Whether lookup_find_integers finds keys that are values of a kind. */
 extern bool lookup_finds_integers(const Lookup *lookup, ColumnKind kind);
 

@@ -451,7 +451,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
-	total += star_cost(query, path, rows) + derived_cost(query, rows) +
+	total += star_cost(query, path) + derived_cost(query, rows) +
 		core_costs(query, rows) + dictionary_cost(root, query, rows);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
