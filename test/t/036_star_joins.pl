@@ -110,6 +110,8 @@ same('any', "SELECT s.name, s.region, count(*), sum(o.amount) $join GROUP BY ROL
 same(1, "SELECT upper(s.name), length(s.name), sum(s.class), avg(s.class + o.ms), max(s.name) $join GROUP BY 1, 2");
 same('any', "SELECT s.class, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY s.name), mode() WITHIN GROUP (ORDER BY s.region) $join GROUP BY s.class");
 same('any', "SELECT o.shop, s.id, count(*) $join GROUP BY o.shop, s.id", name => 'both sides of the equality');
+same(1, "SELECT s.name, s.class, count(*) $join WHERE s.class = 7 GROUP BY s.name, s.class", name => 'a group that is a constant');
+same(2, 'SELECT s.name, d.holiday, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN day d ON d.day = o.day WHERE s.class = 7 GROUP BY s.name, s.class, d.holiday, d.day HAVING s.class > 6', name => 'and one that others determine');
 same(1, 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop8 GROUP BY s.name', name => 'int8 = int4');
 same(1, 'SELECT t.title, count(*) FROM orders o JOIN tag t ON t.id = o.tag GROUP BY t.title', name => 'uuid');
 same(1, 'SELECT c.title, count(*) FROM orders o JOIN code c USING (code) GROUP BY c.title', name => 'text');

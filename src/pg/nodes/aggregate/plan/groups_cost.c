@@ -473,6 +473,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
+	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->looked_up || !has_derived(query)))
 	{

@@ -347,6 +347,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		return;
 	query.rti = star.fact->relid;
 	query.lookups = star.lookups;
+	query.matched = Min(input_rel->rows / Max(star.fact->rows, 1), 1);
 	if (!groups_query_note(stage, target, having, &query))
 		return;
 

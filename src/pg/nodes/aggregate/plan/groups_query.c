@@ -207,33 +207,61 @@ find_form(const GroupsQuery *query, QueryGroup *group, const SortGroupClause *cl
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
 }
 
+/* Notes a grouping column or expression; false if it is not answered. */
+static bool
+note_group(GroupsQuery *query, Expr *output, const SortGroupClause *clause)
+{
+	QueryGroup	group = {.output = output,.ref = clause->tleSortGroupRef};
+
+	group.expression = (Expr *) compat_ungrouped(query->root, (Node *) output);
+	group.type = getBaseType(exprType((Node *) group.expression));
+	group.columns = expression_columns(group.expression);
+	if (group.columns == NIL || !find_form(query, &group, clause))
+		return false;
+	query->groups = query->groups ?
+		repalloc_array(query->groups, QueryGroup, query->ngroups + 1) :
+		palloc_array(QueryGroup, 1);
+	query->groups[query->ngroups++] = group;
+	return true;
+}
+
 /* Notes the grouping columns; false if one of them is not answered. */
 static bool
 note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 {
-	List	   *tlist = root->processed_tlist;
 	ListCell   *lc;
 
-	query->groups = palloc0_array(QueryGroup, list_length(clauses) + 1);
 	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		QueryGroup *group = &query->groups[query->ngroups];
+		Expr	   *output = (Expr *) get_sortgroupclause_expr(clause, root->processed_tlist);
 
-		group->output = (Expr *) get_sortgroupclause_expr(clause, tlist);
-		group->expression = (Expr *) compat_ungrouped(root, (Node *) group->output);
-		group->ref = clause->tleSortGroupRef;
-		group->type = getBaseType(exprType((Node *) group->expression));
-		group->columns = expression_columns(group->expression);
-		if (group->columns == NIL || !find_form(query, group, clause))
-			return false;
+		if (find_group(query, (Node *) output) == NULL)
+		{
+			if (!note_group(query, output, clause))
+				return false;
+		}
 		/* In a grouping set one of two equal groups may be NULL. */
-		if (find_group(query, (Node *) group->output) == NULL)
-			query->ngroups++;
 		else if (sets)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Notes a column beside the groups, which has one value in each of them: core has dropped it from
+ * the grouping columns, because a condition makes it a constant, or others determine it.  As one of
+ * the groups it divides none.  False if it is not answered.
+ */
+static bool
+note_determined(GroupsQuery *query, Var *column)
+{
+	Oid			type = getBaseType(column->vartype);
+	SortGroupClause clause = {.eqop = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr};
+
+	clause.hashable = OidIsValid(clause.eqop) && op_hashjoinable(clause.eqop, type);
+	return query->sets == NIL && OidIsValid(clause.eqop) && column->varattno > 0 &&
+		column->varlevelsup == 0 && note_group(query, (Expr *) column, &clause);
 }
 
 /* Whether all columns of an expression are read. */
@@ -309,8 +337,9 @@ is_not_answered(Node *node, void *arg)
 		return false;
 	if (IsA(node, GroupingFunc))
 		return !note_grouping_call(query, (GroupingFunc *) node);
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, SubPlan) ||
-		IsA(node, AlternativeSubPlan))
+	if (IsA(node, Var))
+		return !note_determined(query, (Var *) node);
+	if (IsA(node, PlaceHolderVar) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
 		return true;
 	return expression_tree_walker(node, is_not_answered, arg);
 }
@@ -587,7 +616,9 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	{
 		clauses = compat_group_clause(root);
 		/* Groups by constants alone are not the one group that there is without any. */
-		if (clauses == NIL && (root->parse->groupClause != NIL || sets != NIL))
+		if (clauses == NIL)
+			clauses = root->parse->groupClause;
+		if (clauses == NIL && sets != NIL)
 			return false;
 	}
 	if (!note_groups(root, query, clauses, sets != NIL))

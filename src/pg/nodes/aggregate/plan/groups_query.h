@@ -53,6 +53,7 @@ typedef struct GroupsQuery
 	PlannerInfo *root;
 	Index		rti;			/* the relation that is read */
 	List	   *lookups;		/* StarLookups */
+	double		matched;		/* which part of the rows read has rows in all of these */
 	List	   *looked_up_columns;	/* Vars of these, each once */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
