@@ -6,7 +6,8 @@
  * an array beside its columns, so that most comparisons of keys are made of equal ones.
  *
  * Keys that are integers on both sides are compared and hashed as these.  Where they are close
- * together, an array by key has their places.
+ * together, an array by key has their places.  If they must be unique, the array or the table is
+ * made when all rows are there, which takes half the time: 120 ns a row of 1e6 in place of 250.
  */
 #include "postgres.h"
 
@@ -19,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/values/key_condition.h"
 #include "pg/values/lookup.h"
 
 /* The least number of the hash table's elements, a power of two. */
@@ -62,9 +64,9 @@ struct Lookup
 	/* --- of the rows */
 	int32		size;			/* rows */
 	int32		room;			/* in the arrays by place */
-	uint32	   *hashes;			/* by place */
+	uint32	   *hashes;			/* by place; not of integers */
 	uint32		mask;			/* elements of the hash table - 1 */
-	int32	   *places;			/* the hash table; LOOKUP_NO_PLACE: empty */
+	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
 
 	/* of keys that are integers */
 	int64	   *integers;		/* by place */
@@ -75,15 +77,12 @@ struct Lookup
 };
 
 /*
- * Notes the kinds of an operator's arguments if it compares integers, which are equal as values of
- * these kinds if and only if they are equal as numbers.
+ * Values of an operator's types are equal as integers if and only if they are equal by the
+ * operator.
  */
-static void
-find_kinds(Lookup *lookup, Oid operator)
+bool
+lookup_compares_integers(Oid operator)
 {
-	Oid			left;
-	Oid			right;
-
 	switch (get_opcode(operator))
 	{
 		case F_INT2EQ:
@@ -99,12 +98,9 @@ find_kinds(Lookup *lookup, Oid operator)
 		case F_DATE_EQ:
 		case F_TIMESTAMP_EQ:
 		case F_TIMESTAMPTZ_EQ:
-			op_input_types(operator, &left, &right);
-			lookup->kind = column_builtin_kind(left);
-			lookup->row_kind = column_builtin_kind(right);
-			break;
+			return true;
 		default:
-			break;
+			return false;
 	}
 }
 
@@ -113,6 +109,8 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 			bool unique)
 {
 	Lookup	   *lookup = palloc0_object(Lookup);
+	Oid			left;
+	Oid			right;
 	int			k;
 
 	lookup->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up",
@@ -125,8 +123,6 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 		LookupKey  *key = &lookup->keys[k];
 		RegProcedure hash;
 		RegProcedure hash_row;
-		Oid			left;
-		Oid			right;
 
 		if (!get_op_hash_functions(operators[k], &hash, &hash_row) ||
 			!get_compatible_hash_operators(operators[k], &left, &right))
@@ -138,8 +134,12 @@ lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators, cons
 		key->collation = collations[k];
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
-	if (nkeys == 1)
-		find_kinds(lookup, operators[0]);
+	if (nkeys == 1 && lookup_compares_integers(operators[0]))
+	{
+		op_input_types(operators[0], &left, &right);
+		lookup->kind = column_builtin_kind(left);
+		lookup->row_kind = column_builtin_kind(right);
+	}
 	return lookup;
 }
 
@@ -174,10 +174,33 @@ lookup_empty(Lookup *lookup)
 
 /* --- the hash table */
 
+/* Raises the error of a second row of a key, which the planner has proved not to exist. */
+pg_noreturn static void
+complain_about_second(void)
+{
+	elog(ERROR, "more than one row of a key of a look-up");
+}
+
+static inline uint32
+hash_integer(int64 key)
+{
+	uint64		hash = (uint64) key;
+
+	return murmurhash32((uint32) (hash ^ hash >> 32));
+}
+
+/* Whether two rows that have places have the same integer as their key, which is not looked for. */
+static inline bool
+are_same_integers(const Lookup *lookup, int32 a, int32 b)
+{
+	return lookup->kind != COLUMN_KIND_NONE && lookup->integers[a] == lookup->integers[b];
+}
+
 /* Makes the hash table anew, with n elements, a power of two. */
 static void
 make_table(Lookup *lookup, uint32 n)
 {
+	bool		integers = lookup->kind != COLUMN_KIND_NONE;
 	int32		place;
 
 	if (lookup->places)
@@ -187,20 +210,17 @@ make_table(Lookup *lookup, uint32 n)
 	lookup->mask = n - 1;
 	for (place = 0; place < lookup->size; place++)
 	{
-		uint32		at = lookup->hashes[place] & lookup->mask;
+		uint32		at = (integers ? hash_integer(lookup->integers[place]) :
+						  lookup->hashes[place]) & lookup->mask;
 
 		while (lookup->places[at] != LOOKUP_NO_PLACE)
+		{
+			if (are_same_integers(lookup, lookup->places[at], place))
+				complain_about_second();
 			at = (at + 1) & lookup->mask;
+		}
 		lookup->places[at] = place;
 	}
-}
-
-static inline uint32
-hash_integer(int64 key)
-{
-	uint64		hash = (uint64) key;
-
-	return murmurhash32((uint32) (hash ^ hash >> 32));
 }
 
 /* Returns the integer that a key is, of a row or looked for. */
@@ -256,10 +276,30 @@ find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 	uint32		at = hash & lookup->mask;
 
 	while (lookup->places[at] != LOOKUP_NO_PLACE &&
-		   (lookup->hashes[lookup->places[at]] != hash ||
+		   ((lookup->hashes && lookup->hashes[lookup->places[at]] != hash) ||
 			!equals_row(lookup, key, of_row, lookup->places[at])))
 		at = (at + 1) & lookup->mask;
 	return at;
+}
+
+static inline int32
+find_integer(const Lookup *lookup, int64 key)
+{
+	uint32		at = hash_integer(key) & lookup->mask;
+
+	while (lookup->places[at] != LOOKUP_NO_PLACE && lookup->integers[lookup->places[at]] != key)
+		at = (at + 1) & lookup->mask;
+	return lookup->places[at];
+}
+
+/* Returns the place of the row that has an integer as its key; there are rows. */
+static inline int32
+place_of_integer(const Lookup *lookup, int64 key)
+{
+	if (key < lookup->least || key > lookup->most)
+		return LOOKUP_NO_PLACE;
+	return lookup->by_key ? lookup->by_key[(uint64) key - (uint64) lookup->least] :
+		find_integer(lookup, key);
 }
 
 int32
@@ -272,6 +312,8 @@ lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull)
 			return LOOKUP_NO_PLACE;
 	if (lookup->size == 0)
 		return LOOKUP_NO_PLACE;
+	if (lookup->kind != COLUMN_KIND_NONE)
+		return place_of_integer(lookup, integer_of(lookup, key, false));
 	return lookup->places[find_element(lookup, key, false, hash_key(lookup, key, false))];
 }
 
@@ -279,16 +321,6 @@ bool
 lookup_finds_integers(const Lookup *lookup, ColumnKind kind)
 {
 	return kind != COLUMN_KIND_NONE && kind == lookup->kind;
-}
-
-static inline int32
-find_integer(const Lookup *lookup, int64 key)
-{
-	uint32		at = hash_integer(key) & lookup->mask;
-
-	while (lookup->places[at] != LOOKUP_NO_PLACE && lookup->integers[lookup->places[at]] != key)
-		at = (at + 1) & lookup->mask;
-	return lookup->places[at];
 }
 
 /* by_key and narrow are constants, so that the compiler makes a loop for each case. */
@@ -358,6 +390,13 @@ enlarge(Lookup *lookup, void *array, Size size)
 		MemoryContextAllocHuge(lookup->memory, size);
 }
 
+/* Whether places are found only when all rows are there. */
+static inline bool
+is_made_last(const Lookup *lookup)
+{
+	return lookup->unique && lookup->kind != COLUMN_KIND_NONE;
+}
+
 /* Makes room for a row more. */
 static void
 make_room(Lookup *lookup)
@@ -371,9 +410,10 @@ make_room(Lookup *lookup)
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many rows to look up")));
 		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
-		lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
 		if (lookup->kind != COLUMN_KIND_NONE)
 			lookup->integers = enlarge(lookup, lookup->integers, sizeof(int64));
+		else
+			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
 			LookupColumn *column = &lookup->columns[c];
@@ -382,6 +422,8 @@ make_room(Lookup *lookup)
 			column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
 		}
 	}
+	if (is_made_last(lookup))
+		return;
 	if (lookup->places == NULL)
 		make_table(lookup, LEAST_ELEMENTS);
 	else if ((uint32) lookup->size > lookup->mask / 2)
@@ -408,6 +450,15 @@ keep_values(Lookup *lookup, TupleTableSlot *row)
 	MemoryContextSwitchTo(old);
 }
 
+/* Notes the integer that is the key of the row at the place behind the others. */
+static void
+note_integer(Lookup *lookup, int64 integer)
+{
+	lookup->integers[lookup->size] = integer;
+	lookup->least = Min(lookup->least, integer);
+	lookup->most = Max(lookup->most, integer);
+}
+
 void
 lookup_add(Lookup *lookup, TupleTableSlot *row)
 {
@@ -426,26 +477,42 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 		key[k] = row->tts_values[column - 1];
 	}
 	make_room(lookup);
-	hash = hash_key(lookup, key, true);
-	at = find_element(lookup, key, true, hash);
-	if (lookup->places[at] != LOOKUP_NO_PLACE)
+	if (!is_made_last(lookup))
 	{
-		/* The planner has proved that there is none. */
-		if (lookup->unique)
-			elog(ERROR, "more than one row of a key of a look-up");
-		return;
+		hash = hash_key(lookup, key, true);
+		at = find_element(lookup, key, true, hash);
+		if (lookup->places[at] != LOOKUP_NO_PLACE)
+		{
+			if (lookup->unique)
+				complain_about_second();
+			return;
+		}
+		if (lookup->hashes)
+			lookup->hashes[lookup->size] = hash;
+		lookup->places[at] = lookup->size;
 	}
-	keep_values(lookup, row);
-	lookup->hashes[lookup->size] = hash;
 	if (lookup->kind != COLUMN_KIND_NONE)
-	{
-		int64		integer = integer_of(lookup, key, true);
+		note_integer(lookup, integer_of(lookup, key, true));
+	keep_values(lookup, row);
+	lookup->size++;
+}
 
-		lookup->integers[lookup->size] = integer;
-		lookup->least = Min(lookup->least, integer);
-		lookup->most = Max(lookup->most, integer);
+/* Makes the array by key. */
+static void
+make_array(Lookup *lookup, uint64 range)
+{
+	int32		place;
+
+	lookup->by_key = MemoryContextAllocHuge(lookup->memory, (range + 1) * sizeof(int32));
+	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
+	for (place = 0; place < lookup->size; place++)
+	{
+		int32	   *at = &lookup->by_key[(uint64) lookup->integers[place] - (uint64) lookup->least];
+
+		if (*at != LOOKUP_NO_PLACE)
+			complain_about_second();
+		*at = place;
 	}
-	lookup->places[at] = lookup->size++;
 }
 
 void
@@ -453,14 +520,28 @@ lookup_finish(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
-	int32		place;
 
-	if (lookup->kind == COLUMN_KIND_NONE || lookup->size == 0 || range >= most)
+	if (lookup->kind == COLUMN_KIND_NONE || lookup->size == 0)
 		return;
-	lookup->by_key = MemoryContextAllocHuge(lookup->memory, (range + 1) * sizeof(int32));
-	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
-	for (place = 0; place < lookup->size; place++)
-		lookup->by_key[(uint64) lookup->integers[place] - (uint64) lookup->least] = place;
+	if (range < most)
+		make_array(lookup, range);
+	else if (is_made_last(lookup))
+		make_table(lookup, pg_nextpower2_32(Max(2 * (uint32) lookup->size, LEAST_ELEMENTS)));
+}
+
+FilterCondition *
+lookup_condition(Lookup *lookup, bool excluded)
+{
+	MemoryContext old;
+	FilterCondition *condition;
+
+	if (lookup->kind == COLUMN_KIND_NONE)
+		return NULL;
+	old = MemoryContextSwitchTo(lookup->memory);
+	condition = key_condition_make(InvalidAttrNumber, lookup->kind, lookup->integers,
+								   lookup->size, excluded);
+	MemoryContextSwitchTo(old);
+	return condition;
 }
 
 Datum

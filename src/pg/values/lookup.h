@@ -15,6 +15,7 @@
 #include "executor/tuptable.h"
 
 #include "pg/values/batch.h"
+#include "pg/values/filter_conditions.h"
 #include "pg/values/value.h"
 
 typedef struct Lookup Lookup;
@@ -43,8 +44,17 @@ extern void lookup_add(Lookup *lookup, TupleTableSlot *row);
 /* Called after the last row. */
 extern void lookup_finish(Lookup *lookup);
 
+/*
+ * Returns the condition, the lookup's, that there is a row for a column's value; or if excluded
+ * that there is none.  The column's number is the caller's to set.  NULL if keys are no integers.
+ */
+extern FilterCondition *lookup_condition(Lookup *lookup, bool excluded);
+
 /* Returns the place of the row that has this key. */
 extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
+
+/* Whether keys of one column are integers by an operator, for the planner. */
+extern bool lookup_compares_integers(Oid operator);
 
 /* Whether lookup_find_integers finds keys that are values of a kind. */
 extern bool lookup_finds_integers(const Lookup *lookup, ColumnKind kind);

@@ -191,6 +191,7 @@ describe_lookups(GroupsState *node, int eflags)
 
 		foreach(lc, keys)
 			inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
+		groups_star_note_key(node, l, inputs[0].batch);
 		node->derived.columns[node->derived.n++] =
 			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), list_length(keys),
 								inputs);
@@ -444,12 +445,26 @@ describe_core(GroupsState *node, int eflags)
 		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);
 }
 
+/* Adds a dictionary, unless it is NULL or there, to those whose numbers are exchanged. */
+static void
+add_dictionary(GroupsDescription *description, Dictionary *dictionary)
+{
+	int			d;
+
+	for (d = 0; d < description->ndictionaries; d++)
+		if (description->dictionaries[d] == dictionary)
+			return;
+	if (dictionary)
+		description->dictionaries[description->ndictionaries++] = dictionary;
+}
+
 /* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
 {
 	GroupsState *node = (GroupsState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	int			i;
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -469,8 +484,13 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 			.group_derived = node->derived.of_groups,
 			.nsources = node->nvalue_sources,
 			.sources = node->value_sources,
-			.source_derived = node->derived.of_sources
+			.source_derived = node->derived.of_sources,
+			.dictionaries = palloc_array(Dictionary *, node->ngroups + node->nvalue_sources + 1)
 	};
+	for (i = 0; i < node->ngroups; i++)
+		add_dictionary(&node->parallel.description, node->group_domains[i].dictionary);
+	for (i = 0; i < node->nvalue_sources; i++)
+		add_dictionary(&node->parallel.description, node->source_domains[i].dictionary);
 	groups_read_begin(node, eflags, count_filters(node));
 }
 
@@ -587,7 +607,10 @@ scans_size(GroupsState *node)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return add_size(scans_size((GroupsState *) css), groups_shared_size(pcxt->nworkers));
+	GroupsState *node = (GroupsState *) css;
+
+	return add_size(scans_size(node),
+					groups_shared_size(pcxt->nworkers, node->parallel.description.ndictionaries));
 }
 
 /* Called in the leader before it starts workers. */
@@ -601,7 +624,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->parallel.shared, pcxt);
+	groups_shared_init(node->parallel.shared, pcxt, node->parallel.description.ndictionaries);
 }
 
 /* Called in the leader before it starts workers for another execution. */

@@ -167,16 +167,16 @@ refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 			row_spill_refuse(spill, i, hash);
 }
 
-/* Returns the rows of a batch that are not refused, with derived columns. */
+/*
+ * Returns the rows of a batch that are not refused, with derived columns, which have been computed
+ * of all rows.
+ */
 static const ColumnBatch *
 take_rows(GroupsState *node, const ColumnBatch *batches)
 {
-	batches = derive_batches(node, batches);
 	/* What the other rows become is known by now. */
 	if (refuse_rows(node, batches))
-	{
 		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
-	}
 	if (node->core && core_aggregates_find(node->core, node->derived.batches) > 0)
 	{
 		refuse_rows_of_core(node, batches);
@@ -201,6 +201,20 @@ forget_values(GroupsState *node)
 		if (image->make)
 			datum_buffer_empty(image->arg);
 	}
+}
+
+/*
+ * Whether there is no memory for numbers that the processes give together: no more rows are wanted,
+ * then, since one process reads all of them alone (read_and_exchange).
+ */
+static bool
+numbers_are_full(GroupsState *node)
+{
+	if (node->parallel.exchange == NULL || node->sources.alone ||
+		!groups_exchange_is_full(node->parallel.exchange))
+		return false;
+	node->sources.stop = true;
+	return true;
 }
 
 /*
@@ -253,6 +267,9 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	}
 	if (node->derived.any)
 	{
+		batches = derive_batches(node, batches);
+		if (numbers_are_full(node))
+			return;
 		batches = take_rows(node, batches);
 		if (batches[0].n == 0)
 		{
@@ -264,6 +281,8 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 			core_aggregates_add(node->core, batches);
 	}
 	aggregation_add(node->aggregation, batches);
+	if (node->derived.any)
+		groups_add_outsized(node, batches);
 	forget_values(node);
 }
 
@@ -294,6 +313,7 @@ begin_derived(GroupsState *node)
 		core_aggregates_free(node->core);
 	groups_star_free(node);
 	MemoryContextReset(node->derived.memory);
+	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
 		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
@@ -346,25 +366,36 @@ end_rows(GroupsState *node)
 		memory += core_aggregates_memory(node->core);
 	if (node->lookup)
 		memory += groups_lookup_memory(node->lookup);
+	if (node->parallel.exchange)
+		memory += groups_exchange_dictionaries(node->parallel.exchange);
 	node->done.totals.memory = Max(node->done.totals.memory, memory);
 	node->done.totals.disk += stats.disk;
 }
 
-/* Reads the rows, or this process's share of them, so that node->reader has their groups. */
-static void
+/*
+ * Reads the rows, or this process's share of them, so that node->reader has their groups, unless
+ * reading was stopped.  Returns how many rows the filter has refused.
+ */
+static uint64
 read_rows(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
 	GroupReader *found;
+	uint64		filtered;
 	int			s;
 
 	begin_rows(node);
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
-	if (!groups_star_is_empty(node))
+	filtered = groups_star_is_empty(node) ? 0 :
 		aggregate_sources_read(&node->sources,
 							   node->states ? add_batches_to_states : add_batches_to_groups,
 							   node);
+	if (node->sources.stop)
+	{
+		MemoryContextSwitchTo(old);
+		return 0;
+	}
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
@@ -372,6 +403,7 @@ read_rows(GroupsState *node)
 	MemoryContextSwitchTo(old);
 	for (s = 0; s < node->nvalue_sources && !node->states; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
+	return filtered;
 }
 
 bool
@@ -394,25 +426,40 @@ groups_read_refused(GroupsState *node)
 }
 
 /*
- * Reads this process's share of the rows, and exchanges groups with the others.  A process that
- * comes too late to read has no reader where only one process has read.
+ * Does what read_rows does: reads this process's share of the rows, and exchanges groups with the
+ * others.  A process that comes too late to read has no reader where only one process has read.
  */
-static void
+static uint64
 read_and_exchange(GroupsState *node)
 {
 	GroupsParallel *parallel = &node->parallel;
+	uint64		filtered = 0;
 
 	parallel->exchange = groups_exchange_make(parallel->shared, &parallel->description,
 											  node->css.ss.ps.state->es_query_dsa,
 											  node->memory_limit / 2);
 	if (groups_exchange_reads(parallel->exchange))
-		read_rows(node);
-	if (groups_exchange_is_shared(parallel->exchange))
+		filtered = read_rows(node);
+	switch (groups_exchange_wait(parallel->exchange))
 	{
-		node->done.totals.disk += groups_exchange_write(parallel->exchange, node->reader);
-		free_rows(node);
-		node->reader = groups_exchange_open(parallel->exchange);
+		case EXCHANGE_WRITE:
+			node->done.totals.disk += groups_exchange_write(parallel->exchange, node->reader);
+			free_rows(node);
+			node->reader = groups_exchange_open(parallel->exchange);
+			return filtered;
+		case EXCHANGE_KEEP:
+			return filtered;
+		case EXCHANGE_READ_ALONE:
+			free_rows(node);
+			begin_derived(node);
+			node->sources.alone = true;
+			return read_rows(node);
+		case EXCHANGE_LEAVE:
+			free_rows(node);
+			node->reader = NULL;
+			return 0;
 	}
+	pg_unreachable();
 }
 
 /* States are sorted as the session's settings say, but by the leader alone if it merges them. */
@@ -431,9 +478,10 @@ void
 groups_read_start(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
+	uint64		filtered;
 
 	memset(&node->done.totals, 0, sizeof(node->done.totals));
-	node->prepared = false;
+	node->prepared = node->sources.alone = false;
 	if (node->states)
 		begin_states(node);
 	else
@@ -441,9 +489,11 @@ groups_read_start(GroupsState *node)
 	groups_star_read(node);
 	begin_derived(node);
 	if (node->parallel.shared && !node->states && !node->parallel.partial)
-		read_and_exchange(node);
+		filtered = read_and_exchange(node);
 	else
-		read_rows(node);
+		filtered = read_rows(node);
+	/* nfiltered1 is for HAVING. */
+	InstrCountFiltered2(&node->css.ss, filtered);
 	node->started = true;
 	MemoryContextSwitchTo(old);
 }

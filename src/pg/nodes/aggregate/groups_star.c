@@ -27,7 +27,10 @@ typedef struct StarLookupState
 	List	   *clauses;		/* OpExprs: the fact's column = the plan's */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
-	uint64		removed;		/* rows of the fact without a place, in the last execution */
+	int			key;			/* the batch of a key that is an integer of one column; else -1 */
+	FilterCondition *condition; /* that a row has a place, for the scan of the fact; or NULL */
+	uint64		removed;		/* rows that the scan has read and that have no place, in the last
+								 * execution */
 } StarLookupState;
 
 /* --- describing */
@@ -129,6 +132,15 @@ groups_star_begin(GroupsState *node, int eflags)
 		   list_length(scan->custom_scan_tlist) * sizeof(bool));
 }
 
+void
+groups_star_note_key(GroupsState *node, int l, int batch)
+{
+	StarLookupState *state = &node->star.lookups[l];
+	const Var  *column = linitial_node(Var, groups_star_keys(node, l));
+
+	state->key = lookup_finds_integers(state->lookup, column_kind(column->vartype)) ? batch : -1;
+}
+
 bool
 groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 {
@@ -157,6 +169,27 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 
 /* --- an execution */
 
+/* Whether a row of the fact without a place is none of the join. */
+static bool
+needs_match(const StarLookupState *state)
+{
+	return state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI;
+}
+
+/* Has the scan of the fact refuse rows that have no place, before anything else is read of them. */
+static void
+set_conditions(GroupsState *node)
+{
+	int			l;
+
+	list_free(node->sources.conditions);
+	node->sources.conditions = NIL;
+	for (l = 0; l < node->star.n; l++)
+		if (node->star.lookups[l].condition)
+			node->sources.conditions = lappend(node->sources.conditions,
+											   node->star.lookups[l].condition);
+}
+
 void
 groups_star_read(GroupsState *node)
 {
@@ -164,6 +197,7 @@ groups_star_read(GroupsState *node)
 	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 	int			l;
 
+	node->sources.unmatched = 0;
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
@@ -190,8 +224,16 @@ groups_star_read(GroupsState *node)
 		}
 		MemoryContextDelete(memory);
 		lookup_finish(state->lookup);
+		state->condition = state->key >= 0 && needs_match(state) ?
+			lookup_condition(state->lookup, false) : NULL;
+		if (state->condition)
+		{
+			state->condition->attnum = state->key + 1;
+			state->condition->optional = true;
+		}
 		state->filled = true;
 	}
+	set_conditions(node);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -204,8 +246,7 @@ groups_star_is_empty(const GroupsState *node)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 
-		if ((state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI) &&
-			lookup_size(state->lookup) == 0)
+		if (needs_match(state) && lookup_size(state->lookup) == 0)
 			return true;
 	}
 	return false;
@@ -321,6 +362,7 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		[JOIN_SEMI] = "Semi Lookup",
 		[JOIN_ANTI] = "Anti Lookup"
 	};
+	uint64		removed = node->sources.unmatched;
 	int			l;
 
 	if (node->star.n == 0)
@@ -335,13 +377,11 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 							deparse_expression((Node *) make_ands_explicit(state->clauses),
 											   context, true, false), es);
 		if (es->analyze && node->done.done)
-		{
 			ExplainPropertyInteger("Lookup Rows", NULL, lookup_size(state->lookup), es);
-			if (state->jointype != JOIN_LEFT)
-				ExplainPropertyInteger("Rows Removed by Lookup", NULL, (int64) state->removed,
-									   es);
-		}
+		removed += state->removed;
 		ExplainCloseGroup("Lookup", NULL, true, es);
 	}
 	ExplainCloseGroup("Lookups", "Lookups", false, es);
+	if (es->analyze && node->done.done)
+		ExplainPropertyInteger("Rows Removed by Lookups", NULL, (int64) removed, es);
 }

@@ -10,6 +10,7 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "utils/hsearch.h"
 
 #include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"
@@ -62,6 +63,7 @@ typedef struct GroupsDerived
 								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
 	RowSpill   *spill;			/* rows that columns refused; NULL: none so far */
+	HTAB	   *outsized;		/* sums of outsized values by group; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -162,6 +164,12 @@ extern List *groups_star_keys(const GroupsState *node, int l);
 
 extern const Lookup *groups_star_lookup(const GroupsState *node, int l);
 
+/*
+ * Notes the batch of the first column whose values are looked up in lookup l: if it is the only
+ * one, the scan may test it.
+ */
+extern void groups_star_note_key(GroupsState *node, int l, int batch);
+
 /* Completes *input for a column of a lookup, and returns true; false if the column is read. */
 extern bool groups_star_input(const GroupsState *node, const Var *column, RowInput *input);
 
@@ -243,6 +251,14 @@ extern void groups_add_late(GroupsState *node);
 
 /* Forgets values that have been left out, and closes their files. */
 extern void groups_free_late(GroupsState *node);
+
+/* --- groups_outsized.c */
+
+/* Adds the outsized values of a batch that has been added to the aggregation. */
+extern void groups_add_outsized(GroupsState *node, const ColumnBatch *batches);
+
+/* Completes the summaries of a group, whose counts have been set, with sums of outsized values. */
+extern void groups_find_outsized(GroupsState *node, const GroupValues *group);
 
 /* --- groups_explain.c */
 

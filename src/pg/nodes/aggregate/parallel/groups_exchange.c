@@ -112,7 +112,11 @@ groups_exchange_make(GroupsShared *shared, const GroupsDescription *description,
 					 size_t memory_limit)
 {
 	GroupsExchange *exchange = palloc0_object(GroupsExchange);
+	int			d;
 
+	for (d = 0; d < description->ndictionaries; d++)
+		dictionary_share(description->dictionaries[d], &groups_shared_dictionaries(shared)[d],
+						 area);
 	exchange->memory = CurrentMemoryContext;
 	exchange->shared = shared;
 	exchange->description = description;
@@ -144,15 +148,40 @@ finish_phase(GroupsExchange *exchange, ExchangePhase phase)
 }
 
 bool
-groups_exchange_is_shared(GroupsExchange *exchange)
+groups_exchange_is_full(const GroupsExchange *exchange)
+{
+	int			d;
+
+	for (d = 0; d < exchange->shared->ndictionaries; d++)
+		if (shared_dictionary_is_full(&groups_shared_dictionaries(exchange->shared)[d]))
+			return true;
+	return false;
+}
+
+size_t
+groups_exchange_dictionaries(const GroupsExchange *exchange)
+{
+	size_t		bytes = 0;
+	int			d;
+
+	for (d = 0; d < exchange->shared->ndictionaries; d++)
+		bytes += groups_shared_dictionaries(exchange->shared)[d].bytes;
+	return bytes;
+}
+
+ExchangeStep
+groups_exchange_wait(GroupsExchange *exchange)
 {
 	GroupsShared *shared = exchange->shared;
+	ExchangeStep step = EXCHANGE_KEEP;
 
 	finish_phase(exchange, PHASE_READ);
-	if (pg_atomic_read_u32(&shared->nreaders) > 1)
-		return true;
+	if (groups_exchange_is_full(exchange))
+		step = pg_atomic_test_set_flag(&shared->read_alone) ? EXCHANGE_READ_ALONE : EXCHANGE_LEAVE;
+	else if (pg_atomic_read_u32(&shared->nreaders) > 1)
+		return EXCHANGE_WRITE;
 	BarrierDetach(&shared->barrier);
-	return false;
+	return step;
 }
 
 void

@@ -36,6 +36,7 @@
 #define RUNS_ROW_COST		0.5 /* a value put in order */
 #define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
 #define EVALUATED_ROW_COST	0.3 /* an expression evaluated beside what core's costs are for it */
+#define ARITHMETIC_STEP_COST	0.04	/* an operation on a batch: 0.4 to 1.2 ns */
 #define DATUM_ROW_COST		0.2 /* a value copied for that */
 #define CORE_GROUP_ROW_COST 0.3 /* the states of a row's group, for core's functions */
 
@@ -88,8 +89,11 @@ expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 	List	   *columns = expression_columns(expression);
 	double		evaluated = rows;
 	double		row_cost = EVALUATED_ROW_COST;
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
 	QualCost	cost;
 
+	if (arithmetic)
+		return cost_of_rows(rows * ARITHMETIC_STEP_COST * batch_arithmetic_steps(arithmetic));
 	if (list_length(columns) == 1 &&
 		!groups_query_reads(query, linitial_node(Var, columns), READ_DATUMS))
 	{
@@ -172,6 +176,48 @@ groups_core_states_fit(const GroupsQuery *query, double ngroups)
 	return query->ncore == 0 || hpsort_debug_aggregate == NODE_FORCE ||
 		ngroups * (CORE_GROUP_BYTES + query->ncore * CORE_STATE_BYTES) <
 		get_hash_memory_limit() / 4;
+}
+
+bool
+groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	List	   *numbered = NIL;
+	int			ndictionaries = 0;
+	bool		derived = false;
+	double		most = 0;
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+
+		derived |= is_computed(group);
+		ndictionaries += group->form == DERIVED_NUMBERS;
+		if (query_group_has_numbers(group))
+			numbered = lappend(numbered, group->expression);
+	}
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		derived |= answer->form != DERIVED_NONE;
+		if (aggref_has_numbers(answer))
+			numbered = lappend(numbered, answer->column);
+	}
+	foreach(lc, query->reads)
+		ndictionaries += lfirst_int(lc) == READ_IDENTICAL || lfirst_int(lc) == READ_EQUAL;
+	foreach(lc, numbered)
+	{
+		Node	   *expression = lfirst(lc);
+		double		width = IsA(expression, Var) ? column_width(root, (Var *) expression) :
+		get_typavgwidth(exprType(expression), exprTypmod(expression));
+
+		most = Max(most, expression_groups(root, list_make1(expression), Max(rows, 1)) *
+				   (width + DICTIONARY_VALUE_BYTES));
+	}
+	return hpsort_debug_aggregate == NODE_FORCE ||
+		most * ndictionaries <= get_hash_memory_limit() / (derived ? 4 : 2);
 }
 
 /* Adds columns to those that are read as numbers, each of which is there once. */
@@ -405,7 +451,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
-	total += star_cost(query, path, rows) + derived_cost(query, rows) +
+	total += star_cost(query, path) + derived_cost(query, rows) +
 		core_costs(query, rows) + dictionary_cost(root, query, rows);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)

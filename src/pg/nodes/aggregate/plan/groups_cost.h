@@ -61,6 +61,12 @@ extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const Lis
  */
 extern bool groups_core_states_fit(const GroupsQuery *query, double ngroups);
 
+/*
+ * Whether there is memory for the numbers of all values of groups and aggregates, which processes
+ * give together.  Otherwise one of them would read all rows alone.
+ */
+extern bool groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows);
+
 /* Whether groups are of expressions or numbers. */
 extern bool groups_are_derived(const GroupsQuery *query);
 

@@ -386,7 +386,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		workers = Max(aggregate_input_workers(&input, input_rel), 0);
 	if (query.states)
 		parallel = make_partial_path(root, &query, output_rel, &input, workers, extra);
-	else if (groups_query_is_serial(&query))
+	else if (groups_query_is_serial(&query) || !groups_numbers_fit(root, &query, input_rel->rows))
 		parallel = make_partial_groups_path(root, &query, input_rel, output_rel, target, &input,
 											workers, extra, ngroups);
 	else

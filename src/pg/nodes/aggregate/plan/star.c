@@ -16,7 +16,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
-#include "optimizer/joininfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -117,7 +116,10 @@ are_unique(PlannerInfo *root, Relids relids, Relids others)
 	return bms_is_empty(others);
 }
 
-/* Returns those of some relations that are connected by join clauses with the first of them. */
+/*
+ * Returns those of some relations that are connected by join clauses with the first of them.
+ * Columns that are equal to one constant are no clause.
+ */
 static Relids
 connected(PlannerInfo *root, Relids relids)
 {
@@ -132,7 +134,7 @@ connected(PlannerInfo *root, Relids relids)
 		waiting = bms_del_member(waiting, i);
 		while ((j = bms_next_member(relids, j)) >= 0)
 			if (!bms_is_member(j, found) &&
-				have_relevant_joinclause(root, find_base_rel(root, i), find_base_rel(root, j)))
+				join_clauses(root, find_base_rel(root, i)->relids, find_base_rel(root, j)) != NIL)
 			{
 				found = bms_add_member(found, j);
 				waiting = bms_add_member(waiting, j);
@@ -470,10 +472,10 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 
 /*
  * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
- * look-up; the key of a row of the fact that is looked up for the first time; a row whose key is
- * known, by an array in the CPU's caches, and in memory.
+ * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
+ * or an integer, by an array in the CPU's caches, and in memory.
  */
-#define LOOKUP_BUILD_COST	8.0
+#define LOOKUP_BUILD_COST	4.0
 #define LOOKUP_KEY_COST		6.0
 #define LOOKUP_ROW_COST		0.1
 #define LOOKUP_MISS_COST	0.3
@@ -486,8 +488,9 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 #define LOOKUP_VALUE_BYTES	9.0
 
 Cost
-star_cost(const GroupsQuery *query, CustomPath *path, double rows)
+star_cost(const GroupsQuery *query, CustomPath *path)
 {
+	double		rows = find_base_rel(query->root, query->rti)->rows;
 	Cost		total = 0;
 	ListCell   *lc;
 	ListCell   *lc2;
@@ -495,6 +498,8 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 	foreach(lc, query->lookups)
 	{
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+		const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
+		bool		single = list_length(lookup->clauses) == 1;
 		List	   *keys = NIL;
 		double		nkeys;
 
@@ -502,10 +507,12 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(lookup->path));
 		foreach(lc2, lookup->clauses)
 			keys = lappend(keys, linitial(lfirst_node(OpExpr, lc2)->args));
-		nkeys = list_length(keys) > 1 ? rows :
+		nkeys = !single ? rows :
 			estimate_num_groups(query->root, keys, Max(rows, 1), NULL, NULL);
 		total += lookup->path->total_cost +
-			cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows + LOOKUP_KEY_COST * nkeys +
+			cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows +
+						 (single && lookup_compares_integers(clause->opno) ? 0 :
+						  LOOKUP_KEY_COST * nkeys) +
 						 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
 	}
 	return total;

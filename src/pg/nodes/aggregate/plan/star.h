@@ -34,7 +34,7 @@ extern List *star_describe(const GroupsQuery *query, const StarLookup *lookup);
 extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup);
 
 /* Gives path the plans of the lookups; returns what these cost, and looking up rows of the fact. */
-extern Cost star_cost(const GroupsQuery *query, CustomPath *path, double rows);
+extern Cost star_cost(const GroupsQuery *query, CustomPath *path);
 
 /*
  * Whether the rows of each dimension are likely to fit into the memory that core's hash join may
