@@ -372,9 +372,10 @@ read_rows(GroupsState *node)
 	begin_rows(node);
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup);
-	filtered = aggregate_sources_read(&node->sources,
-									  node->states ? add_batches_to_states :
-									  add_batches_to_groups, node);
+	filtered = groups_star_is_empty(node) ? 0 :
+		aggregate_sources_read(&node->sources,
+							   node->states ? add_batches_to_states : add_batches_to_groups,
+							   node);
 	if (node->sources.stop)
 	{
 		MemoryContextSwitchTo(old);
