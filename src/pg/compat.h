@@ -169,6 +169,21 @@ typedef int SysCacheIdentifier;
 #define compat_ungrouped(root, node) (node)
 #endif
 
+/*
+ * PG 16 has outer joins in the relids of joins and of clauses above them.  The relids of a join
+ * with an outer join, which is not among them before joins with which it commutes; and whether a
+ * clause is there twice, for joins in another order, with this relation and without.
+ */
+#if PG_VERSION_NUM >= 160000
+#define compat_add_outer_join(relids, sjinfo) \
+	((sjinfo)->ojrelid != 0 && bms_is_subset((sjinfo)->commute_below_l, relids) ? \
+	 bms_union(relids, bms_make_singleton((sjinfo)->ojrelid)) : (relids))
+#define compat_is_clone(rinfo) ((rinfo)->has_clone || (rinfo)->is_clone)
+#else
+#define compat_add_outer_join(relids, sjinfo) ((void) (sjinfo), (relids))
+#define compat_is_clone(rinfo) ((void) (rinfo), false)
+#endif
+
 /* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
 #if PG_VERSION_NUM >= 170000
 #define compat_window_run_condition(path) ((path)->runCondition)

@@ -21,6 +21,7 @@
 typedef struct StarLookupState
 {
 	PlanState  *plan;
+	JoinType	jointype;
 	Lookup	   *lookup;
 	bool		filled;			/* it has the rows of the plan */
 	List	   *clauses;		/* OpExprs: the fact's column = the plan's */
@@ -63,15 +64,16 @@ make_lookup(StarLookupState *state, const List *described)
 
 		/* Core checks this right where it joins. */
 		aggregate_check_function(get_opcode(clause->opno), GetUserId());
-		columns[i] = (AttrNumber) (list_nth_int(described, 2 + i) + 1);
+		columns[i] = (AttrNumber) (list_nth_int(described, 3 + i) + 1);
 		operators[i] = clause->opno;
 		collations[i] = clause->inputcollid;
 	}
-	state->lookup = lookup_make(nkeys, columns, operators, collations, true);
+	state->lookup = lookup_make(nkeys, columns, operators, collations,
+								state->jointype == JOIN_INNER || state->jointype == JOIN_LEFT);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
 		state->indexes[i] = lookup_add_column(state->lookup, (AttrNumber)
-											  (list_nth_int(described, 2 + nkeys + i) + 1));
+											  (list_nth_int(described, 3 + nkeys + i) + 1));
 }
 
 List *
@@ -107,16 +109,17 @@ groups_star_begin(GroupsState *node, int eflags)
 	node->star.lookups = palloc0_array(StarLookupState, node->star.n);
 	/* The expressions of lookups are the last ones. */
 	foreach(lc, lookups)
-		at -= linitial_int(lfirst(lc)) + lsecond_int(lfirst(lc));
+		at -= lsecond_int(lfirst(lc)) + lthird_int(lfirst(lc));
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 		const List *described = list_nth(lookups, l);
-		int			nclauses = linitial_int(described);
+		int			nclauses = lsecond_int(described);
 
+		state->jointype = (JoinType) linitial_int(described);
 		state->clauses = scan_expressions(node, at, nclauses);
-		state->columns = scan_expressions(node, at + nclauses, lsecond_int(described));
-		at += nclauses + lsecond_int(described);
+		state->columns = scan_expressions(node, at + nclauses, lthird_int(described));
+		at += nclauses + lthird_int(described);
 		state->plan = ExecInitNode(list_nth(scan->custom_plans, nsources + l),
 								   node->css.ss.ps.state,
 								   eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
@@ -166,6 +169,19 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 
 /* --- an execution */
 
+/* Makes the condition that the scan of the fact tests, of a lookup that has rows now. */
+static void
+make_condition(StarLookupState *state)
+{
+	state->condition = state->key < 0 || state->jointype == JOIN_LEFT ? NULL :
+		lookup_condition(state->lookup, state->jointype == JOIN_ANTI);
+	if (state->condition == NULL)
+		return;
+	state->condition->attnum = state->key + 1;
+	/* groups_star_match() looks at all rows that the scan has read. */
+	state->condition->optional = true;
+}
+
 /* Has the scan of the fact refuse rows that have no place, before anything else is read of them. */
 static void
 set_conditions(GroupsState *node)
@@ -213,12 +229,7 @@ groups_star_read(GroupsState *node)
 		}
 		MemoryContextDelete(memory);
 		lookup_finish(state->lookup);
-		state->condition = state->key >= 0 ? lookup_condition(state->lookup, false) : NULL;
-		if (state->condition)
-		{
-			state->condition->attnum = state->key + 1;
-			state->condition->optional = true;
-		}
+		make_condition(state);
 		state->filled = true;
 	}
 	set_conditions(node);
@@ -279,19 +290,20 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 		ColumnBatch *places = &derived[node->nread + l];
+		bool		anti = state->jointype == JOIN_ANTI;
 		uint16		rows[COLUMN_BATCH_KEYS];
 		size_t		n = 0;
 		size_t		i;
 
 		*places = *derived_batch(node->derived.columns[l], derived);
-		if (places->nnulls == 0)
+		if (state->jointype == JOIN_LEFT || (places->nnulls == 0 && !anti))
 			continue;
-		state->removed += (uint64) places->nnulls;
 		for (i = 0; i < places->n; i++)
 		{
 			rows[n] = (uint16) i;
-			n += !places->nulls[i];
+			n += places->nulls[i] == anti;
 		}
+		state->removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
 	return derived;
@@ -328,7 +340,14 @@ groups_star_end(GroupsState *node)
 void
 groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 {
+	static const char *const labels[] = {
+		[JOIN_INNER] = "Lookup",
+		[JOIN_LEFT] = "Left Lookup",
+		[JOIN_SEMI] = "Semi Lookup",
+		[JOIN_ANTI] = "Anti Lookup"
+	};
 	uint64		removed = node->sources.unmatched;
+	bool		removes = false;
 	int			l;
 
 	if (node->star.n == 0)
@@ -339,15 +358,16 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		const StarLookupState *state = &node->star.lookups[l];
 
 		ExplainOpenGroup("Lookup", NULL, true, es);
-		ExplainPropertyText("Lookup",
+		ExplainPropertyText(labels[state->jointype],
 							deparse_expression((Node *) make_ands_explicit(state->clauses),
 											   context, true, false), es);
 		if (es->analyze && node->done.done)
 			ExplainPropertyInteger("Lookup Rows", NULL, lookup_size(state->lookup), es);
 		removed += state->removed;
+		removes |= state->jointype != JOIN_LEFT;
 		ExplainCloseGroup("Lookup", NULL, true, es);
 	}
 	ExplainCloseGroup("Lookups", "Lookups", false, es);
-	if (es->analyze && node->done.done)
+	if (es->analyze && node->done.done && removes)
 		ExplainPropertyInteger("Rows Removed by Lookups", NULL, (int64) removed, es);
 }

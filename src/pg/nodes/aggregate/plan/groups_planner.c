@@ -84,6 +84,15 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 		expressions = list_concat(expressions, star_expressions(query, lfirst(lc)));
 	}
 
+	if (query->lookups != NIL)
+	{
+		/* EXPLAIN names the relations that a node is said to scan. */
+		RelOptInfo *named = palloc_object(RelOptInfo);
+
+		*named = *rel;
+		named->relids = input->rel->relids;
+		rel = named;
+	}
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
 	path->path.pathtarget = target;

@@ -45,9 +45,9 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
 	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
 								 * share of the rows */
-	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: how many clauses and how many
-								 * columns it has; of each of these, the column of the lookup's
-								 * plan, counted from 0 */
+	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, how many clauses
+								 * and how many columns it has; of each of these, the column of
+								 * the lookup's plan, counted from 0 */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */

@@ -6,6 +6,9 @@
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
  * than one in it (innerrel_is_unique).  The dimensions are what remains connected by join clauses
  * without the fact.
+ *
+ * Outer, semi and anti joins (SpecialJoinInfo) are either within a dimension, where they are
+ * core's, or they are those by which a dimension is joined to the fact.
  */
 #include "postgres.h"
 
@@ -50,13 +53,47 @@ join_clauses(PlannerInfo *root, Relids outer, RelOptInfo *inner)
 	return clauses;
 }
 
-/* Whether each row of some relations has at most one row of the others, joined one by one. */
+/* Returns the base relations among some that may be outer joins, too. */
+static Relids
+base_relids(const PlannerInfo *root, Relids relids)
+{
+	return bms_intersect(relids, root->all_baserels);
+}
+
+/* Whether a relation is on the nullable side of a left join. */
+static bool
+is_nullable(const PlannerInfo *root, int relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo->jointype == JOIN_LEFT && bms_is_member(relid, sjinfo->syn_righthand))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether each row of some relations has at most one row of the others, joined one by one, but for
+ * what is only asked for a match.
+ */
 static bool
 are_unique(PlannerInfo *root, Relids relids, Relids others)
 {
 	bool		added = true;
+	ListCell   *lc;
 
 	others = bms_copy(others);
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
+			others = bms_del_members(others, sjinfo->syn_righthand);
+	}
 	while (added && !bms_is_empty(others))
 	{
 		int			i = -1;
@@ -68,7 +105,9 @@ are_unique(PlannerInfo *root, Relids relids, Relids others)
 			List	   *clauses = join_clauses(root, relids, rel);
 			Relids		both = bms_union(relids, rel->relids);
 
-			if (!innerrel_is_unique(root, both, relids, rel, JOIN_INNER, clauses, false))
+			if (!innerrel_is_unique(root, both, relids, rel,
+									is_nullable(root, i) ? JOIN_LEFT : JOIN_INNER, clauses,
+									false))
 				continue;
 			relids = both;
 			others = bms_del_member(others, i);
@@ -123,6 +162,40 @@ has_wide_equality(PlannerInfo *root, Relids relids)
 		}
 	}
 	return false;
+}
+
+/*
+ * Sets *jointype to that by which a dimension is joined to the fact, and adds the outer joins that
+ * are within the dimension to *relids, which are its base relations.  Returns false if a join is of
+ * neither kind.
+ */
+static bool
+find_jointype(PlannerInfo *root, const RelOptInfo *fact, Relids *relids, JoinType *jointype)
+{
+	Relids		base = *relids;
+	Relids		joined = NULL;
+	ListCell   *lc;
+
+	*jointype = JOIN_INNER;
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+		Relids		right = base_relids(root, sjinfo->syn_righthand);
+		Relids		left = base_relids(root, sjinfo->min_lefthand);
+
+		if (!bms_overlap(right, base))
+			continue;
+		if (sjinfo->jointype == JOIN_FULL || !bms_is_subset(right, base))
+			return false;
+		joined = bms_add_members(joined, right);
+		if (bms_is_subset(left, base))
+			*relids = compat_add_outer_join(*relids, sjinfo);
+		else if (*jointype == JOIN_INNER && bms_equal(left, fact->relids))
+			*jointype = sjinfo->jointype;
+		else
+			return false;
+	}
+	return *jointype == JOIN_INNER || bms_equal(joined, base);
 }
 
 /* --- a dimension */
@@ -186,43 +259,68 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 	return true;
 }
 
-/* Adds the lookup of a dimension; false if there is no plan, or a clause that is not looked up. */
+/*
+ * Adds the lookup of a dimension, whose base relations these are; false if there is no plan, or a
+ * clause that is not looked up.
+ */
 static bool
 add_lookup(Star *star, PlannerInfo *root, Relids relids)
 {
 	StarLookup *lookup = palloc0_object(StarLookup);
-	RelOptInfo *rel = bms_membership(relids) == BMS_SINGLETON ?
-	find_base_rel(root, bms_singleton_member(relids)) : find_join_rel(root, relids);
+	RelOptInfo *rel;
 	ListCell   *lc;
 
+	if (!find_jointype(root, star->fact, &relids, &lookup->jointype))
+		return false;
+	rel = bms_membership(relids) == BMS_SINGLETON ?
+		find_base_rel(root, bms_singleton_member(relids)) : find_join_rel(root, relids);
 	if (rel == NULL || rel->cheapest_total_path == NULL ||
 		rel->cheapest_total_path->param_info != NULL)
 		return false;
 	lookup->path = rel->cheapest_total_path;
 	foreach(lc, join_clauses(root, star->fact->relids, rel))
 	{
-		if (!add_clause(lfirst_node(RestrictInfo, lc), star->fact, lookup))
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		/* A condition above an outer join is none of its own. */
+		if (IS_OUTER_JOIN(lookup->jointype) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, bms_union(star->fact->relids, rel->relids)))
+			return false;
+		if (!add_clause(rinfo, star->fact, lookup))
 			return false;
 	}
 	star->lookups = lappend(star->lookups, lookup);
 	return lookup->clauses != NIL;
 }
 
-/* Whether a clause of the fact's joins is of more than the fact and a dimension. */
+/*
+ * Whether a clause of a relation's joins is neither within a dimension nor of the fact and a
+ * dimension alone; of the latter also if it is above the outer join that joins them.
+ */
 static bool
-has_wide_clause(const RelOptInfo *fact, List *dimensions)
+has_wide_clause(PlannerInfo *root, const RelOptInfo *fact, const RelOptInfo *rel,
+				List *dimensions)
 {
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	foreach(lc, fact->joininfo)
+	foreach(lc, rel->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		bool		narrow = false;
 
 		foreach(lc2, dimensions)
-			narrow |= bms_is_subset(rinfo->required_relids,
-									bms_union(fact->relids, (Relids) lfirst(lc2)));
+		{
+			Relids		dimension = (Relids) lfirst(lc2);
+			JoinType	jointype;
+
+			if (compat_is_clone(rinfo) &&
+				bms_is_subset(base_relids(root, rinfo->required_relids), dimension))
+				narrow = true;
+			if (find_jointype(root, fact, &dimension, &jointype))
+				narrow |= bms_is_subset(rinfo->required_relids,
+										bms_union(fact->relids, dimension));
+		}
 		if (!narrow)
 			return true;
 	}
@@ -236,6 +334,7 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 	List	   *dimensions = NIL;
 	Relids		rest = bms_copy(others);
 	ListCell   *lc;
+	int			i = -1;
 
 	star->fact = fact;
 	star->lookups = NIL;
@@ -248,14 +347,31 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 		dimensions = lappend(dimensions, dimension);
 		rest = bms_del_members(rest, dimension);
 	}
-	if (has_wide_clause(fact, dimensions))
-		return false;
 	foreach(lc, dimensions)
 	{
 		if (!add_lookup(star, root, (Relids) lfirst(lc)))
 			return false;
 	}
+	if (has_wide_clause(root, fact, fact, dimensions))
+		return false;
+	while ((i = bms_next_member(others, i)) >= 0)
+		if (has_wide_clause(root, fact, find_base_rel(root, i), dimensions))
+			return false;
 	return true;
+}
+
+/* Whether a relation is on the right side of a special join, where the fact cannot be. */
+static bool
+is_right_side(const PlannerInfo *root, int relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		if (bms_is_member(relid, lfirst_node(SpecialJoinInfo, lc)->syn_righthand))
+			return true;
+	}
+	return false;
 }
 
 /* Whether a relation may be part of a star join. */
@@ -269,12 +385,11 @@ may_be_joined(const RelOptInfo *rel)
 bool
 star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 {
-	Relids		relids = bms_intersect(joinrel->relids, root->all_baserels);
+	Relids		relids = base_relids(root, joinrel->relids);
 	Relids		tried = NULL;
 	int			i = -1;
 
-	if (root->join_info_list != NIL || root->placeholder_list != NIL ||
-		root->hasPseudoConstantQuals)
+	if (root->placeholder_list != NIL || root->hasPseudoConstantQuals)
 		return false;
 	while ((i = bms_next_member(relids, i)) >= 0)
 		if (!may_be_joined(find_base_rel(root, i)))
@@ -291,6 +406,7 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 			RelOptInfo *rel = find_base_rel(root, i);
 
 			if (!bms_is_member(i, tried) && rel->rtekind == RTE_RELATION &&
+				!is_right_side(root, i) &&
 				(fact == NULL || rel->tuples > fact->tuples))
 				fact = rel;
 		}
@@ -331,7 +447,8 @@ List *
 star_describe(const GroupsQuery *query, const StarLookup *lookup)
 {
 	List	   *columns = columns_of(query, lookup);
-	List	   *result = list_make2_int(list_length(lookup->clauses), list_length(columns));
+	List	   *result = list_make3_int(lookup->jointype, list_length(lookup->clauses),
+										list_length(columns));
 	ListCell   *lc;
 
 	result = list_concat(result, lookup->key_columns);
