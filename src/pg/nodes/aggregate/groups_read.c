@@ -361,8 +361,10 @@ read_rows(GroupsState *node)
 	begin_rows(node);
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
-	aggregate_sources_read(&node->sources,
-						   node->states ? add_batches_to_states : add_batches_to_groups, node);
+	if (!groups_star_is_empty(node))
+		aggregate_sources_read(&node->sources,
+							   node->states ? add_batches_to_states : add_batches_to_groups,
+							   node);
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)

@@ -236,6 +236,22 @@ groups_star_read(GroupsState *node)
 	MemoryContextSwitchTo(caller);
 }
 
+bool
+groups_star_is_empty(const GroupsState *node)
+{
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+	{
+		const StarLookupState *state = &node->star.lookups[l];
+
+		if ((state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI) &&
+			lookup_size(state->lookup) == 0)
+			return true;
+	}
+	return false;
+}
+
 size_t
 groups_star_memory(const GroupsState *node)
 {

@@ -174,6 +174,9 @@ extern bool groups_star_input(const GroupsState *node, const Var *column, RowInp
 /* Reads the lookups whose rows are not there, or may have changed. */
 extern void groups_star_read(GroupsState *node);
 
+/* Whether no row of the fact can be a row of the join, so that the fact need not be read. */
+extern bool groups_star_is_empty(const GroupsState *node);
+
 /* Returns the bytes of the lookups' rows. */
 extern size_t groups_star_memory(const GroupsState *node);
 

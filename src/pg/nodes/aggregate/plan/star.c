@@ -277,6 +277,9 @@ add_lookup(Star *star, PlannerInfo *root, Relids relids)
 	if (rel == NULL || rel->cheapest_total_path == NULL ||
 		rel->cheapest_total_path->param_info != NULL)
 		return false;
+	/* Relations that are not joined by equality may have far more rows than the fact. */
+	if (IS_JOIN_REL(rel) && rel->rows > star->fact->tuples)
+		return false;
 	lookup->path = rel->cheapest_total_path;
 	foreach(lc, join_clauses(root, star->fact->relids, rel))
 	{
