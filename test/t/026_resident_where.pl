@@ -128,11 +128,14 @@ is(sql(join(';', map { "SELECT compare(\$f\$SELECT few, count(*) FROM f WHERE $_
 
 # Of joins, the keys are a condition as well.
 my @joins = ('JOIN near ON near.k = f.id', 'JOIN few ON few.k = f.few', 'JOIN far ON far.k = f.wide', 'JOIN near ON near.k = f.big', 'JOIN days ON days.k = f.day', 'JOIN oids ON oids.k = f.o',
-	'JOIN few ON few.k = f.late AND few.k < 0', 'JOIN near ON near.k = f.id AND near.g = 2 JOIN few ON few.k = f.few AND few.g <> 1');
+	'JOIN few ON few.k = f.late AND few.k > 38', 'JOIN near ON near.k = f.id AND near.g = 2 JOIN few ON few.k = f.few AND few.g <> 1');
+my @halves = ('EXISTS (SELECT FROM near WHERE near.k = f.id AND near.g < 3)', 'NOT EXISTS (SELECT FROM few WHERE few.k = f.few)', 'f.wide IN (SELECT k FROM far WHERE g > 0)', 'NOT EXISTS (SELECT FROM far WHERE k = f.wide)',
+	'f.late IN (SELECT few FROM f)');
 for my $join (@joins)
 {
 	is(sql("SELECT joined('$join', '$_')"), 't, 0', "$join WHERE $_, in memory") for 'true', 'flag AND f.wide > 0';
 }
+is(sql(join(';', map { "SELECT compare(\$f\$SELECT flag, count(*), sum(wide), count(late) FROM f WHERE $_ GROUP BY flag\$f\$, false)" } @halves)) =~ s/^\n+//r, '', 'semi and anti joins');
 
 # --- Random filters, while the table changes
 
@@ -181,6 +184,7 @@ for my $round (1 .. 6)
 			'SELECT flag, count(*) FILTER (WHERE ' . filter() . '), sum(wide) FILTER (WHERE ' . filter() . ') FROM f WHERE ' . filter() . ' GROUP BY flag',
 			'SELECT count(*) FILTER (WHERE ' . filter() . '), count(*) FILTER (WHERE ' . filter() . ') FROM f',
 			map({ 'SELECT ' . (/^JOIN (\w+)/)[0] . '.g AS k, count(*), sum(f.wide), count(DISTINCT f.late) FROM (SELECT * FROM f WHERE ' . filter() . ") f $_ GROUP BY 1" } pick(@joins)),
+			'SELECT few AS k, count(*), sum(wide), min(day) FROM f WHERE ' . filter() . ' AND ' . pick(@halves) . ' GROUP BY few',
 			'SELECT array_agg(k) FROM (SELECT wide AS k FROM f WHERE ' . filter() . ' ORDER BY wide DESC OFFSET 0) s')
 	} 1 .. 20;
 

@@ -169,11 +169,17 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 
 /* --- an execution */
 
-/* Whether a row of the fact without a place is none of the join. */
-static bool
-needs_match(const StarLookupState *state)
+/* Makes the condition that the scan of the fact tests, of a lookup that has rows now. */
+static void
+make_condition(StarLookupState *state)
 {
-	return state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI;
+	state->condition = state->key < 0 || state->jointype == JOIN_LEFT ? NULL :
+		lookup_condition(state->lookup, state->jointype == JOIN_ANTI);
+	if (state->condition == NULL)
+		return;
+	state->condition->attnum = state->key + 1;
+	/* groups_star_match() looks at all rows that the scan has read. */
+	state->condition->optional = true;
 }
 
 /* Has the scan of the fact refuse rows that have no place, before anything else is read of them. */
@@ -197,7 +203,6 @@ groups_star_read(GroupsState *node)
 	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 	int			l;
 
-	node->sources.unmatched = 0;
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
@@ -224,13 +229,7 @@ groups_star_read(GroupsState *node)
 		}
 		MemoryContextDelete(memory);
 		lookup_finish(state->lookup);
-		state->condition = state->key >= 0 && needs_match(state) ?
-			lookup_condition(state->lookup, false) : NULL;
-		if (state->condition)
-		{
-			state->condition->attnum = state->key + 1;
-			state->condition->optional = true;
-		}
+		make_condition(state);
 		state->filled = true;
 	}
 	set_conditions(node);
@@ -246,7 +245,8 @@ groups_star_is_empty(const GroupsState *node)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 
-		if (needs_match(state) && lookup_size(state->lookup) == 0)
+		if ((state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI) &&
+			lookup_size(state->lookup) == 0)
 			return true;
 	}
 	return false;
@@ -363,6 +363,7 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		[JOIN_ANTI] = "Anti Lookup"
 	};
 	uint64		removed = node->sources.unmatched;
+	bool		removes = false;
 	int			l;
 
 	if (node->star.n == 0)
@@ -379,9 +380,10 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		if (es->analyze && node->done.done)
 			ExplainPropertyInteger("Lookup Rows", NULL, lookup_size(state->lookup), es);
 		removed += state->removed;
+		removes |= state->jointype != JOIN_LEFT;
 		ExplainCloseGroup("Lookup", NULL, true, es);
 	}
 	ExplainCloseGroup("Lookups", "Lookups", false, es);
-	if (es->analyze && node->done.done)
+	if (es->analyze && node->done.done && removes)
 		ExplainPropertyInteger("Rows Removed by Lookups", NULL, (int64) removed, es);
 }
