@@ -118,7 +118,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 		if (node->images[batch].make == NULL)
 			node->images[batch] = (ColumnImage)
 		{
-			.make = datum_buffer_put,.arg = datum_buffer_make(type)
+			.make = datum_buffer_put,.is_full = datum_buffer_is_full,
+				.arg = datum_buffer_make(type)
 		};
 		domain.kind = COLUMN_KIND_IMAGE;
 		domain.datums = true;
@@ -527,19 +528,16 @@ rescan_groups(CustomScanState *css)
 static void
 note_sets(GroupsState *node)
 {
-	GroupsTotals *totals = &node->done.totals;
-	AggregationStats stats;
-
-	grouping_sets_stats(node->sets, &stats);
-	totals->memory = Max(totals->memory, stats.memory);
-	totals->disk += stats.disk;
-	totals->rows = grouping_sets_rows(node->sets);
+	groups_memory_note(node, grouping_sets_memory(node->sets));
+	node->done.totals.disk += grouping_sets_disk(node->sets);
+	node->done.totals.rows = grouping_sets_rows(node->sets);
 }
 
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
 static void
 finish_execution(GroupsState *node)
 {
+	groups_memory_note(node, 0);
 	if (node->sets)
 		note_sets(node);
 	if (node->derived.spill)

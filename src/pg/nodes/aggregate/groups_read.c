@@ -18,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -98,8 +97,11 @@ get_spill(GroupsState *node, const ColumnBatch *batches)
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 
 	if (node->derived.spill == NULL)
+	{
+		groups_memory_lend(node, node->budget.spill);
 		node->derived.spill = row_spill_make(batches, node->nread, node->images,
-											 node->sources.ncolumns, get_hash_memory_limit());
+											 node->sources.ncolumns, node->budget.spill);
+	}
 	MemoryContextSwitchTo(old);
 	return node->derived.spill;
 }
@@ -283,31 +285,17 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	aggregation_add(node->aggregation, batches);
 	if (node->derived.any)
 		groups_add_outsized(node, batches);
+	groups_memory_note(node, 0);
 	forget_values(node);
 }
 
-/*
- * Begins an execution of derived columns and dictionaries, or another pass.  Where there are
- * derived columns, a quarter of the memory is for their memos.  Where values have numbers, another
- * quarter is for these; a half, if there are no memos.  Sets memory_limit to the rest.
- */
+/* Begins an execution of derived columns, dictionaries and core's functions, or another pass. */
 static void
 begin_derived(GroupsState *node)
 {
-	size_t		limit = get_hash_memory_limit();
-	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
-	int			nnumbered = 0;
+	const MemoryBudget *budget = &node->budget;
 	MemoryContext old;
 	int			i;
-
-	for (i = 0; i < node->derived.n; i++)
-		nnumbered += derived_has_numbers(node->derived.columns[i]);
-	for (i = 0; i < node->sources.ncolumns && node->images; i++)
-		nnumbered += node->images[i].dictionary != NULL;
-	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
-	if (node->core)
-		node->memory_limit /= 2;
 
 	if (node->core)
 		core_aggregates_free(node->core);
@@ -316,60 +304,57 @@ begin_derived(GroupsState *node)
 	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
-		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
+		derived_begin(node->derived.columns[i], budget->memo, budget->dictionary);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+	{
 		if (node->images[i].dictionary)
-			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
+			dictionary_begin(node->images[i].dictionary, budget->dictionary);
+		if (node->images[i].make)
+			datum_buffer_limit(node->images[i].arg, budget->datum_buffer);
+	}
 	MemoryContextSwitchTo(node->memory);
 	if (node->core)
-		core_aggregates_begin(node->core, node->memory_limit);
+		core_aggregates_begin(node->core, budget->core);
 	MemoryContextSwitchTo(old);
 	groups_forget_ranks(node);
+}
+
+/* Returns how many rows the planner expects of all tables. */
+static double
+expected_rows(const GroupsState *node)
+{
+	double		rows = 0;
+	int			i;
+
+	for (i = 0; i < node->sources.nsources; i++)
+		rows += node->sources.sources[i].scan->ps.plan->plan_rows;
+	return rows;
 }
 
 /* Makes an aggregation without rows, in the current memory context. */
 static void
 begin_rows(GroupsState *node)
 {
-	size_t		limit = node->memory_limit;
-
-	/*
-	 * The other half is for what is written to shared memory (read_and_exchange), or for other
-	 * grouping sets.
-	 */
-	if ((node->parallel.shared && !node->parallel.partial) || node->sets)
-		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
 										 node->value_sources,
-										 node->states ? 0 : node->nvalue_sources, limit);
+										 node->states ? 0 : node->nvalue_sources,
+										 groups_memory_of_rows(node), expected_rows(node));
 }
 
 /* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */
 static void
 end_rows(GroupsState *node)
 {
-	AggregationStats stats;
-	size_t		memory;
-
 	groups_add_late(node);
 	if (node->sets)
 		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
-										  node->memory_limit / 2);
+										  node->budget.sets);
 	else
 		node->reader = aggregation_open(node->aggregation);
-	aggregation_stats(node->aggregation, &stats);
-	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true) +
-		groups_star_memory(node);
-	if (node->core)
-		memory += core_aggregates_memory(node->core);
-	if (node->lookup)
-		memory += groups_lookup_memory(node->lookup);
-	if (node->parallel.exchange)
-		memory += groups_exchange_dictionaries(node->parallel.exchange);
-	node->done.totals.memory = Max(node->done.totals.memory, memory);
-	node->done.totals.disk += stats.disk;
+	groups_memory_note(node, 0);
+	node->done.totals.disk += aggregation_disk(node->aggregation);
 }
 
 /*
@@ -386,7 +371,7 @@ read_rows(GroupsState *node)
 
 	begin_rows(node);
 	if (node->lookup)
-		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
+		node->sources.handler = groups_lookup_begin(node->lookup);
 	filtered = groups_star_is_empty(node) ? 0 :
 		aggregate_sources_read(&node->sources,
 							   node->states ? add_batches_to_states : add_batches_to_groups,
@@ -437,13 +422,14 @@ read_and_exchange(GroupsState *node)
 
 	parallel->exchange = groups_exchange_make(parallel->shared, &parallel->description,
 											  node->css.ss.ps.state->es_query_dsa,
-											  node->memory_limit / 2);
+											  node->budget.exchange);
 	if (groups_exchange_reads(parallel->exchange))
 		filtered = read_rows(node);
 	switch (groups_exchange_wait(parallel->exchange))
 	{
 		case EXCHANGE_WRITE:
 			node->done.totals.disk += groups_exchange_write(parallel->exchange, node->reader);
+			groups_memory_note(node, 0);
 			free_rows(node);
 			node->reader = groups_exchange_open(parallel->exchange);
 			return filtered;
@@ -451,6 +437,7 @@ read_and_exchange(GroupsState *node)
 			return filtered;
 		case EXCHANGE_READ_ALONE:
 			free_rows(node);
+			groups_memory_begin(node);
 			begin_derived(node);
 			node->sources.alone = true;
 			return read_rows(node);
@@ -487,6 +474,7 @@ groups_read_start(GroupsState *node)
 	else
 		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
 	groups_star_read(node);
+	groups_memory_begin(node);
 	begin_derived(node);
 	if (node->parallel.shared && !node->states && !node->parallel.partial)
 		filtered = read_and_exchange(node);

@@ -84,6 +84,7 @@ struct GroupsExchange
 	const GroupsDescription *description;
 	dsa_area   *area;			/* of the blocks in shared memory */
 	size_t		memory_limit;	/* bytes of this process's blocks there */
+	size_t		in_memory;		/* bytes that it has written there */
 	int			process;		/* the number of this one: 0 is the leader */
 
 	/* the groups of all processes, when all have written */
@@ -159,9 +160,9 @@ groups_exchange_is_full(const GroupsExchange *exchange)
 }
 
 size_t
-groups_exchange_dictionaries(const GroupsExchange *exchange)
+groups_exchange_memory(const GroupsExchange *exchange)
 {
-	size_t		bytes = 0;
+	size_t		bytes = exchange->in_memory;
 	int			d;
 
 	for (d = 0; d < exchange->shared->ndictionaries; d++)
@@ -357,6 +358,7 @@ write_segments(GroupsExchange *exchange, GroupReader *reader)
 	written->blocks = block_store_shared(store);
 	written->done = true;
 	disk = block_store_disk(store);
+	exchange->in_memory = block_store_memory(store);
 	block_store_close(store);
 	return disk;
 }

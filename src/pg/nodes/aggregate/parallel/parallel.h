@@ -99,8 +99,11 @@ extern bool groups_exchange_reads(GroupsExchange *exchange);
  */
 extern bool groups_exchange_is_full(const GroupsExchange *exchange);
 
-/* Bytes of the values that the processes number together. */
-extern size_t groups_exchange_dictionaries(const GroupsExchange *exchange);
+/*
+ * Returns the bytes of shared memory that this process has written, and of the values that the
+ * processes number together.
+ */
+extern size_t groups_exchange_memory(const GroupsExchange *exchange);
 
 /* What a process does when all rows have been read. */
 typedef enum ExchangeStep

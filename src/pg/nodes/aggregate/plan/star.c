@@ -518,6 +518,27 @@ star_cost(const GroupsQuery *query, CustomPath *path)
 	return total;
 }
 
+/* Returns the bytes that a lookup is likely to take. */
+static double
+lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
+{
+	int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
+
+	return lookup->path->rows * (LOOKUP_ROW_BYTES + lookup->path->pathtarget->width +
+								 nvalues * LOOKUP_VALUE_BYTES);
+}
+
+double
+star_bytes(const GroupsQuery *query)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
+	return bytes;
+}
+
 bool
 star_fits(const GroupsQuery *query)
 {
@@ -525,13 +546,8 @@ star_fits(const GroupsQuery *query)
 
 	foreach(lc, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-		const Path *path = lookup->path;
-		int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
-		double		bytes = path->rows * (LOOKUP_ROW_BYTES + path->pathtarget->width +
-										  nvalues * LOOKUP_VALUE_BYTES);
-
-		if (bytes > get_hash_memory_limit() && hpsort_debug_aggregate != NODE_FORCE)
+		if (lookup_bytes(query, (const StarLookup *) lfirst(lc)) > get_hash_memory_limit() &&
+			hpsort_debug_aggregate != NODE_FORCE)
 			return false;
 	}
 	return true;

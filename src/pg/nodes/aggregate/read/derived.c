@@ -238,18 +238,6 @@ derived_has_base(const DerivedColumn *derived, int batch)
 	return false;
 }
 
-bool
-derived_has_numbers(const DerivedColumn *derived)
-{
-	return derived->form == DERIVED_NUMBERS;
-}
-
-const ColumnDomain *
-derived_domain(const DerivedColumn *derived)
-{
-	return &derived->domain;
-}
-
 /* Whether it is computed from more than one batch. */
 static bool
 has_several_batches(const DerivedColumn *derived)
@@ -262,6 +250,25 @@ has_several_batches(const DerivedColumn *derived)
 	return false;
 }
 
+bool
+derived_has_memo(const DerivedColumn *derived)
+{
+	return derived->form != DERIVED_EQUAL && derived->computed == NULL &&
+		!has_several_batches(derived) && !derived->inputs[0].domain.datums;
+}
+
+bool
+derived_has_numbers(const DerivedColumn *derived)
+{
+	return derived->form == DERIVED_NUMBERS;
+}
+
+const ColumnDomain *
+derived_domain(const DerivedColumn *derived)
+{
+	return &derived->domain;
+}
+
 void
 derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
@@ -271,7 +278,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
-			.given_up = has_several_batches(derived) || derived->inputs[0].domain.datums
+			.given_up = !derived_has_memo(derived)
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);

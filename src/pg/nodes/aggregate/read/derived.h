@@ -63,6 +63,9 @@ extern int	derived_base(const DerivedColumn *derived);
 /* Whether it is computed from a batch. */
 extern bool derived_has_base(const DerivedColumn *derived, int batch);
 
+/* Whether results of the expression are remembered. */
+extern bool derived_has_memo(const DerivedColumn *derived);
+
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
 
