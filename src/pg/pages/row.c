@@ -625,9 +625,14 @@ rows_end_batch(const RowLayout *layout)
 	int			c;
 
 	for (c = 0; c < layout->ncolumns; c++)
-		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
-			dictionary_ends_batch(layout->columns[c].image.dictionary))
+	{
+		const RowColumn *column = &layout->columns[c];
+
+		if (column->kind == COLUMN_KIND_NUMBER ? dictionary_ends_batch(column->image.dictionary) :
+			column->kind == COLUMN_KIND_IMAGE && column->image.is_full &&
+			column->image.is_full(column->image.arg))
 			return true;
+	}
 	return false;
 }
 

@@ -150,7 +150,10 @@ extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, in
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
 
-/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+/*
+ * Whether a dictionary of the columns (dictionary_ends_batch), or what makes images of one, wants
+ * no more rows in the batches.
+ */
 extern bool rows_end_batch(const RowLayout *layout);
 
 /* Adds the values of the row in a slot. */

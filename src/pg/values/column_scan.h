@@ -87,6 +87,7 @@ typedef struct ColumnScan
 
 	/* The caller's; or NULL. */
 	ColumnCutoff *cutoff;
+	const bool *stop;			/* set while a batch is consumed: no more are wanted */
 
 	/* In a scan of one column: batches may be packed. */
 	bool		packed;

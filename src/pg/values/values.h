@@ -5,6 +5,7 @@
  * Other rooms include this header, and no other of this room:
  *
  *	batch.h                 rows of a column, some thousands at a time
+ *	batch_arithmetic.h      sums and products of integers and decimals
  *	column_scan.h           what a scan of columns is to read
  *	datum_buffer.h          copies of values of any type
  *	dictionary.h            values of any hashable type as numbers
@@ -16,6 +17,7 @@
  *	lookup.h                rows of a joined table by their key
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
+ *	shared_dictionary.h     numbers that several processes give together
  *	text_conditions.h       conditions of texts by their bytes
  *	value.h                 which types are read as integers, and how
  */
@@ -25,6 +27,7 @@
 #include "postgres.h"
 
 #include "pg/values/batch.h"
+#include "pg/values/batch_arithmetic.h"
 #include "pg/values/column_scan.h"
 #include "pg/values/datum_buffer.h"
 #include "pg/values/dictionary.h"
@@ -36,6 +39,7 @@
 #include "pg/values/lookup.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
+#include "pg/values/shared_dictionary.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
 

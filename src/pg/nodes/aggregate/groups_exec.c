@@ -118,7 +118,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 		if (node->images[batch].make == NULL)
 			node->images[batch] = (ColumnImage)
 		{
-			.make = datum_buffer_put,.arg = datum_buffer_make(type)
+			.make = datum_buffer_put,.is_full = datum_buffer_is_full,
+				.arg = datum_buffer_make(type)
 		};
 		domain.kind = COLUMN_KIND_IMAGE;
 		domain.datums = true;
@@ -445,12 +446,26 @@ describe_core(GroupsState *node, int eflags)
 		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);
 }
 
+/* Adds a dictionary, unless it is NULL or there, to those whose numbers are exchanged. */
+static void
+add_dictionary(GroupsDescription *description, Dictionary *dictionary)
+{
+	int			d;
+
+	for (d = 0; d < description->ndictionaries; d++)
+		if (description->dictionaries[d] == dictionary)
+			return;
+	if (dictionary)
+		description->dictionaries[description->ndictionaries++] = dictionary;
+}
+
 /* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
 {
 	GroupsState *node = (GroupsState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	int			i;
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -470,8 +485,13 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 			.group_derived = node->derived.of_groups,
 			.nsources = node->nvalue_sources,
 			.sources = node->value_sources,
-			.source_derived = node->derived.of_sources
+			.source_derived = node->derived.of_sources,
+			.dictionaries = palloc_array(Dictionary *, node->ngroups + node->nvalue_sources + 1)
 	};
+	for (i = 0; i < node->ngroups; i++)
+		add_dictionary(&node->parallel.description, node->group_domains[i].dictionary);
+	for (i = 0; i < node->nvalue_sources; i++)
+		add_dictionary(&node->parallel.description, node->source_domains[i].dictionary);
 	groups_read_begin(node, eflags, count_filters(node));
 }
 
@@ -508,19 +528,16 @@ rescan_groups(CustomScanState *css)
 static void
 note_sets(GroupsState *node)
 {
-	GroupsTotals *totals = &node->done.totals;
-	AggregationStats stats;
-
-	grouping_sets_stats(node->sets, &stats);
-	totals->memory = Max(totals->memory, stats.memory);
-	totals->disk += stats.disk;
-	totals->rows = grouping_sets_rows(node->sets);
+	groups_memory_note(node, grouping_sets_memory(node->sets));
+	node->done.totals.disk += grouping_sets_disk(node->sets);
+	node->done.totals.rows = grouping_sets_rows(node->sets);
 }
 
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
 static void
 finish_execution(GroupsState *node)
 {
+	groups_memory_note(node, 0);
 	if (node->sets)
 		note_sets(node);
 	if (node->derived.spill)
@@ -588,7 +605,10 @@ scans_size(GroupsState *node)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return add_size(scans_size((GroupsState *) css), groups_shared_size(pcxt->nworkers));
+	GroupsState *node = (GroupsState *) css;
+
+	return add_size(scans_size(node),
+					groups_shared_size(pcxt->nworkers, node->parallel.description.ndictionaries));
 }
 
 /* Called in the leader before it starts workers. */
@@ -602,7 +622,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->parallel.shared, pcxt);
+	groups_shared_init(node->parallel.shared, pcxt, node->parallel.description.ndictionaries);
 }
 
 /* Called in the leader before it starts workers for another execution. */

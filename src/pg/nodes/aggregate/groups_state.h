@@ -10,6 +10,7 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "utils/hsearch.h"
 
 #include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"
@@ -62,6 +63,7 @@ typedef struct GroupsDerived
 								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
 	RowSpill   *spill;			/* rows that columns refused; NULL: none so far */
+	HTAB	   *outsized;		/* sums of outsized values by group; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -108,9 +110,9 @@ typedef struct GroupsState
 	int			nread;			/* batches that are read: columns, then filters */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
+	MemoryBudget budget;		/* of an execution */
+	size_t		lent;			/* bytes of the aggregation's share that late takers have */
 	GroupsStar	star;
-	size_t		numbers_limit;	/* bytes of a dictionary */
-	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
 	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
 	GroupsParallel parallel;
 
@@ -126,6 +128,27 @@ typedef struct GroupsState
 	SourceCounts *counts;		/* by source, of the group being returned */
 	GroupsDone	done;
 } GroupsState;
+
+/* --- groups_memory.c */
+
+/* Divides the memory of an execution, whose parts are known. */
+extern void groups_memory_begin(GroupsState *node);
+
+/* Returns the bytes that the aggregation may hold now. */
+extern size_t groups_memory_of_rows(const GroupsState *node);
+
+/*
+ * Takes a share from the aggregation, or gives it back: between batches.  The aggregation may write
+ * what it has too much of.
+ */
+extern void groups_memory_lend(GroupsState *node, size_t share);
+extern void groups_memory_return(GroupsState *node, size_t share);
+
+/*
+ * Notes for EXPLAIN what is held now, if it is more than before.  rows is what rows_memory has had,
+ * if that was more.
+ */
+extern void groups_memory_note(GroupsState *node, size_t rows);
 
 /* --- groups_results.c */
 
@@ -203,10 +226,10 @@ extern void groups_star_explain(const GroupsState *node, List *context, ExplainS
 extern GroupsLookup *groups_lookup_make(GroupsState *node);
 
 /*
- * Begins an execution, in which the look-up may take a part of memory_limit, in bytes.  Returns
- * the handler that the scan calls with its resident rows; it is the look-up's.
+ * Begins an execution.  Returns the handler that the scan calls with its resident rows; it is the
+ * look-up's.
  */
-extern ResidentRowsHandler *groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit);
+extern ResidentRowsHandler *groups_lookup_begin(GroupsLookup *lookup);
 
 /* Forgets what an execution has found, and gives its memory back. */
 extern void groups_lookup_free(GroupsLookup *lookup);
@@ -216,8 +239,6 @@ extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 
 /* Returns the groups, in front of the first one; NULL if not all have been found. */
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
-
-extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
 /* --- groups_read.c */
 
@@ -249,6 +270,14 @@ extern void groups_add_late(GroupsState *node);
 
 /* Forgets values that have been left out, and closes their files. */
 extern void groups_free_late(GroupsState *node);
+
+/* --- groups_outsized.c */
+
+/* Adds the outsized values of a batch that has been added to the aggregation. */
+extern void groups_add_outsized(GroupsState *node, const ColumnBatch *batches);
+
+/* Completes the summaries of a group, whose counts have been set, with sums of outsized values. */
+extern void groups_find_outsized(GroupsState *node, const GroupValues *group);
 
 /* --- groups_explain.c */
 

@@ -14,7 +14,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
-#include "executor/nodeHash.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -114,7 +113,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 
 /*
  * Whether positions among keys that the GPU has put in order can answer all of the query (see
- * groups_lookup.c), for which a part of the memory must be enough: some 60 bytes a group.
+ * groups_lookup.c), for which half of its share of the memory must be enough, at some 60 bytes a
+ * group.
  */
 static bool
 is_looked_up(const GroupsQuery *query, double ngroups)
@@ -128,7 +128,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 			query->groups[g].read != READ_VALUES)
 			return false;
 	if (query->filters != NIL || query->sets != NIL || query->lookups != NIL ||
-		ngroups * 60 > get_hash_memory_limit() / 4)
+		ngroups * 60 > groups_budget(query, false).lookup / 2)
 		return false;
 	foreach(lc, query->answers)
 	{
@@ -386,7 +386,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		workers = Max(aggregate_input_workers(&input, input_rel), 0);
 	if (query.states)
 		parallel = make_partial_path(root, &query, output_rel, &input, workers, extra);
-	else if (groups_query_is_serial(&query))
+	else if (groups_query_is_serial(&query) || !groups_numbers_fit(root, &query, input_rel->rows))
 		parallel = make_partial_groups_path(root, &query, input_rel, output_rel, target, &input,
 											workers, extra, ngroups);
 	else

@@ -176,14 +176,6 @@ drop_datums(GroupsQuery *query)
 	query->reads = reads;
 }
 
-/* Whether the values of a group are numbers. */
-static bool
-has_numbers(const QueryGroup *group)
-{
-	return group->form == DERIVED_NUMBERS ||
-		(group->form == DERIVED_NONE && group->read != READ_VALUES);
-}
-
 /* How the values of a grouping expression are read, if they can be. */
 static bool
 find_form(const GroupsQuery *query, QueryGroup *group, const SortGroupClause *clause)
@@ -210,7 +202,7 @@ find_form(const GroupsQuery *query, QueryGroup *group, const SortGroupClause *cl
 		group->form = DERIVED_VALUES;
 	else
 		group->form = DERIVED_NUMBERS;
-	if (has_numbers(group) && !clause->hashable)
+	if (query_group_has_numbers(group) && !clause->hashable)
 		return false;
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
 }
@@ -389,7 +381,7 @@ groups_query_is_unordered(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (has_numbers(&query->groups[g]))
+		if (query_group_has_numbers(&query->groups[g]))
 			return true;
 	return query->ngroups > 0 && query->ncore > 0;
 }
@@ -405,10 +397,12 @@ groups_query_is_serial(const GroupsQuery *query)
 			return true;
 	foreach(lc, query->answers)
 	{
-		if (aggref_adds_floats(lfirst(lc)))
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (aggref_adds_floats(answer) || answer->outsized)
 			return true;
 	}
-	return query->value_numbers || query->ncore > 0 || groups_query_is_unordered(query);
+	return query->ncore > 0;
 }
 
 /* Whether one of n groups is this column, and equal values of it are identical. */
@@ -446,8 +440,7 @@ is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 }
 
 /*
- * Drops the numbers of values that other groups determine: numbers would be in no order, and known
- * to one process only.
+ * Drops the numbers of values that other groups determine: numbers would be in no order.
  */
 static void
 drop_determined_numbers(GroupsQuery *query)
@@ -480,7 +473,7 @@ are_alike(const GroupsQuery *query)
 		Node	   *expression = (Node *) group->expression;
 		bool		alike = group->form != DERIVED_EQUAL;
 
-		if (has_numbers(group))
+		if (query_group_has_numbers(group))
 			foreach(lc, group->columns)
 				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
 		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
@@ -541,7 +534,7 @@ can_have_sets(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_EQUAL || has_numbers(&query->groups[g]))
+		if (query->groups[g].form == DERIVED_EQUAL || query_group_has_numbers(&query->groups[g]))
 			return false;
 	if (query->ncore > 0)
 		return false;
@@ -554,6 +547,9 @@ can_have_sets(const GroupsQuery *query)
 	{
 		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
 
+		/* Outsized values are added up by the groups of the rows. */
+		if (answer->outsized)
+			return false;
 		/* Totals of floats are of rows in their order, not of groups. */
 		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
 			answer->function != AGGREGATE_FUNCTION_COUNT)

@@ -41,6 +41,14 @@ typedef struct StarLookup
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
 } StarLookup;
 
+/* Whether the values of a group are numbers. */
+static inline bool
+query_group_has_numbers(const QueryGroup *group)
+{
+	return group->form == DERIVED_NUMBERS ||
+		(group->form == DERIVED_NONE && group->read != READ_VALUES);
+}
+
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
@@ -56,7 +64,7 @@ typedef struct GroupsQuery
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
-	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
+	bool		value_numbers;	/* values of aggregates are numbers */
 	int			ncore;			/* aggregates of AGGREGATE_FUNCTION_CORE */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
@@ -89,9 +97,9 @@ extern bool groups_query_reads(const GroupsQuery *query, const Var *column, Colu
 extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
 
 /*
- * Whether processes that share the rows cannot exchange groups: the number of a value, the first of
- * equal floats, and sums of floats in the order of the rows are different in each, and states of
- * core's functions are not exchanged.
+ * Whether processes that share the rows cannot exchange groups: the first of equal floats, and sums
+ * of floats in the order of the rows are different in each, and states of core's functions and sums
+ * of outsized values are not exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 

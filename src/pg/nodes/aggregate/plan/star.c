@@ -16,7 +16,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
-#include "optimizer/joininfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -117,7 +116,10 @@ are_unique(PlannerInfo *root, Relids relids, Relids others)
 	return bms_is_empty(others);
 }
 
-/* Returns those of some relations that are connected by join clauses with the first of them. */
+/*
+ * Returns those of some relations that are connected by join clauses with the first of them.
+ * Columns that are equal to one constant are no clause.
+ */
 static Relids
 connected(PlannerInfo *root, Relids relids)
 {
@@ -132,7 +134,7 @@ connected(PlannerInfo *root, Relids relids)
 		waiting = bms_del_member(waiting, i);
 		while ((j = bms_next_member(relids, j)) >= 0)
 			if (!bms_is_member(j, found) &&
-				have_relevant_joinclause(root, find_base_rel(root, i), find_base_rel(root, j)))
+				join_clauses(root, find_base_rel(root, i)->relids, find_base_rel(root, j)) != NIL)
 			{
 				found = bms_add_member(found, j);
 				waiting = bms_add_member(waiting, j);
@@ -516,6 +518,27 @@ star_cost(const GroupsQuery *query, CustomPath *path)
 	return total;
 }
 
+/* Returns the bytes that a lookup is likely to take. */
+static double
+lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
+{
+	int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
+
+	return lookup->path->rows * (LOOKUP_ROW_BYTES + lookup->path->pathtarget->width +
+								 nvalues * LOOKUP_VALUE_BYTES);
+}
+
+double
+star_bytes(const GroupsQuery *query)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
+	return bytes;
+}
+
 bool
 star_fits(const GroupsQuery *query)
 {
@@ -523,13 +546,8 @@ star_fits(const GroupsQuery *query)
 
 	foreach(lc, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-		const Path *path = lookup->path;
-		int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
-		double		bytes = path->rows * (LOOKUP_ROW_BYTES + path->pathtarget->width +
-										  nvalues * LOOKUP_VALUE_BYTES);
-
-		if (bytes > get_hash_memory_limit() && hpsort_debug_aggregate != NODE_FORCE)
+		if (lookup_bytes(query, (const StarLookup *) lfirst(lc)) > get_hash_memory_limit() &&
+			hpsort_debug_aggregate != NODE_FORCE)
 			return false;
 	}
 	return true;

@@ -36,6 +36,9 @@ extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup
 /* Gives path the plans of the lookups; returns what these cost, and looking up rows of the fact. */
 extern Cost star_cost(const GroupsQuery *query, CustomPath *path);
 
+/* Returns the bytes that all lookups are likely to take. */
+extern double star_bytes(const GroupsQuery *query);
+
 /*
  * Whether the rows of each dimension are likely to fit into the memory that core's hash join may
  * take for them.

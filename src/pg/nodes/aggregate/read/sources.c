@@ -75,15 +75,16 @@ conditions_of_source(const AggregateSources *sources, const AggregateSource *sou
 	return conditions;
 }
 
-void
+uint64
 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
 	ColumnBlocks blocks = {0};
+	uint64		filtered = 0;
 	int			i;
 
+	sources->stop = false;
 	sources->unmatched = 0;
-
-	for (i = 0; i < sources->nsources; i++)
+	for (i = 0; i < sources->nsources && !sources->stop; i++)
 	{
 		const AggregateSource *source = &sources->sources[i];
 		ColumnScan	scan = {
@@ -95,18 +96,16 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.unmatched = &sources->unmatched,
 			.nfilters = sources->nfilters,
 			.filters = source->filters,
-			.parallel = source->parallel,
+			.parallel = sources->alone ? NULL : source->parallel,
 			.packed = sources->ncolumns == 1,
 			.runs = sources->ncolumns == 1 && sources->runs,
 			.handler = sources->shared ? NULL : sources->handler,
+			.stop = &sources->stop,
 			.blocks = &blocks
 		};
-		uint64		filtered;
 
 		column_scan_from_node(&scan, source->scan);
-		filtered = column_scan_read(&scan, NULL, consume, arg);
-		/* nfiltered1 is for HAVING. */
-		InstrCountFiltered2(&sources->css->ss, filtered);
+		filtered += column_scan_read(&scan, NULL, consume, arg);
 	}
 	if (sources->shared == NULL)
 		sources->blocks = blocks;
@@ -118,6 +117,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		sources->shared->blocks.all += blocks.all;
 		SpinLockRelease(&sources->shared->mutex);
 	}
+	return filtered;
 }
 
 /* The SeqScans are no children that core knows of: parameters are handed on here. */
