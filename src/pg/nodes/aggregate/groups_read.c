@@ -366,16 +366,17 @@ read_rows(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
 	GroupReader *found;
-	uint64		filtered;
+	uint64		filtered = 0;
 	int			s;
 
 	begin_rows(node);
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup);
-	filtered = groups_star_is_empty(node) ? 0 :
-		aggregate_sources_read(&node->sources,
-							   node->states ? add_batches_to_states : add_batches_to_groups,
-							   node);
+	node->sources.stop = false;
+	if (!groups_star_is_empty(node))
+		filtered = aggregate_sources_read(&node->sources,
+										  node->states ? add_batches_to_states :
+										  add_batches_to_groups, node);
 	if (node->sources.stop)
 	{
 		MemoryContextSwitchTo(old);
