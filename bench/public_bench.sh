@@ -2,25 +2,25 @@
 #
 # public_bench.sh: queries in the shape of public benchmarks, with hpsort and without it.
 #
-#	public_bench.sh [--rows N] [--sets "hits groupby trade star"] [--only REGEX] [--ways "pages kept duckdb"] [--reps N] [--least MS]
+#	public_bench.sh [--rows N] [--sets "hits groupby trade star joins"] [--only REGEX] [--ways "pages kept duckdb"] [--reps N] [--least MS]
 #		[--memory M]... [--workers N]... [--installed] [--out DIR]
 #
-# The sets are ClickBench's 43 queries of page views (hits), the ten of the database-like groupby benchmark (groupby), TPC-H's 22 (trade)
-# and the star-schema benchmark's 13 (star).  Tables and queries are this project's own: public/SET.sql makes the tables, public/SET_queries.sql
+# The sets are ClickBench's 43 queries of page views (hits), the ten of the database-like groupby benchmark (groupby), TPC-H's 22 (trade),
+# the star-schema benchmark's 13 (star), and 15 of one table and what it refers to (joins).  Tables and queries are this project's own: public/SET.sql makes the tables, public/SET_queries.sql
 # asks the same kind of question.  Each query is executed with 4 MB and 256 MB of work_mem (--memory), without workers and with two
 # (--workers): by core, and by hpsort from pages and from kept columns, all columns that hpsort_keep takes.  Hpsort and core take turns in one session,
 # the best of --reps (3) executions by processor time, each repeated for --least (100) ms.  Both return the same rows: where floats
 # are added up in another order than core's, but for their last digits.  DuckDB executes the queries in its memory with one thread where a Python has it (build/duckdb/bin/python or python3).
 #
 # Writes public.csv to DIR (build/bench), public_summary.csv, and public.txt with the plans of what is slower or other, and prints the summary.
-# Ends with status 1 if a query returns other rows.  --rows: of hits, 2000000 if it is not said; groupby has five times as many, trade and star
+# Ends with status 1 if a query returns other rows.  --rows: of hits, 2000000 if it is not said; groupby and joins have five times as many, trade and star
 # three times, which is scale 1.  --only: queries whose set and number, as hits/12, match.
 
 set -euo pipefail
 
 command="bench/public_bench.sh $*"
 rows=2000000
-sets="hits groupby trade star"
+sets="hits groupby trade star joins"
 only=
 ways="pages kept duckdb"
 reps=3
@@ -97,7 +97,7 @@ load()
 	local times=1
 
 	case $1 in
-		groupby) times=5 ;;
+		groupby | joins) times=5 ;;
 		trade | star) times=3 ;;
 	esac
 	say "$1: making tables"

@@ -69,6 +69,9 @@
 #define adjust_appendrel_attrs_multilevel(root, node, child, parent) \
 	adjust_appendrel_attrs_multilevel(root, node, (child)->relids, (parent)->relids)
 
+#define generate_join_implied_equalities(root, both, outer, inner, sjinfo) \
+	generate_join_implied_equalities(root, both, outer, inner)
+
 /* A table's file. */
 #define rd_locator rd_node
 #define spcOid spcNode

@@ -214,6 +214,57 @@ BEGIN
 END $$;
 SELECT pg_temp.check_prepared();
 
+-- Below joins, whose rows are wanted in the order of one table up to a LIMIT.
+CREATE TEMP TABLE dim AS SELECT i AS id, 'name ' || i AS name, i % 7 AS parent FROM generate_series(0, 40) i;
+ALTER TABLE dim ADD PRIMARY KEY (id);
+CREATE TEMP TABLE part AS SELECT i % 30 AS id, i AS n FROM generate_series(1, 70) i;
+CREATE INDEX ON part (id);
+ANALYZE dim, part;
+RESET enable_hashjoin;
+CREATE FUNCTION pg_temp.check_below_join(query text, below bool DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	-- HpSort sorts the table, and nothing sorts all rows of the join
+	RETURN NEXT is(pg_temp.plan_of(query) ~ '(Join|Loop).*HpSort.* on data', below, format('HpSort is below the join: %s %s', query, pg_temp.plan_of(query)));
+	RETURN QUERY SELECT pg_temp.check_query(query);
+END $$;
+SELECT pg_temp.check_below_join(q) FROM unnest(ARRAY[
+	'SELECT d.id, d.few, m.name FROM data d LEFT JOIN dim m ON m.id = d.few ORDER BY d.huge, d.id LIMIT 100',
+	'SELECT d.id, m.name, p.name FROM data d LEFT JOIN dim m ON m.id = d.few LEFT JOIN dim p ON p.id = m.parent ORDER BY d.wide DESC, d.id LIMIT 50 OFFSET 7',
+	'SELECT d.id, m.n FROM data d LEFT JOIN (SELECT id, max(n) AS n FROM part GROUP BY id) m ON m.id = d.few ORDER BY d.few, d.id LIMIT 300',
+	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few AND d.flag AND m.parent > 2 ORDER BY d.few DESC NULLS LAST, d.id LIMIT 200',
+	'SELECT d.id, m.name FROM dim m RIGHT JOIN data d ON m.id = d.few WHERE d.small > 100 ORDER BY d.big, d.id LIMIT 10',
+	'SELECT d.id, m.name FROM data d JOIN dim m ON m.id = d.few ORDER BY d.huge, d.id LIMIT 100',
+	'SELECT count(*), sum(id) FROM (SELECT d.id, p.n FROM data d LEFT JOIN part p ON p.id = d.few ORDER BY d.huge NULLS FIRST, d.id LIMIT 100) s',
+	'SELECT g, s.* FROM generate_series(1, 4) g, LATERAL (SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few WHERE d.few > g ORDER BY d.few, d.id LIMIT g) s']) q;
+SELECT pg_temp.check_query('SELECT d.id, m.name, p.name FROM data d JOIN dim m ON m.id = d.few LEFT JOIN dim p ON p.id = d.small WHERE m.parent <> 3 ORDER BY d.huge, d.id LIMIT 3');
+-- Conditions that take rows from a left join; an order of more than one table; errors for rows that are not wanted.
+SELECT pg_temp.check_below_join(q, false) FROM unnest(ARRAY[
+	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few WHERE m.id IS NULL ORDER BY d.huge, d.id LIMIT 100',
+	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few WHERE m.parent > 3 OR d.flag ORDER BY d.huge, d.id LIMIT 100',
+	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few ORDER BY d.huge, m.name, d.id LIMIT 100',
+	'SELECT d.id, m.name FROM data d FULL JOIN dim m ON m.id = d.few ORDER BY d.huge, d.id LIMIT 100',
+	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few AND 100 / (d.id + 1) >= 0 ORDER BY d.huge, d.id LIMIT 100']) q;
+PREPARE joined_rows(int8, int8) AS SELECT array_agg(id), array_agg(name) FROM (SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few ORDER BY d.small, d.id LIMIT $1 OFFSET $2) s;
+CREATE FUNCTION pg_temp.check_joined() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	l int;
+	got record;
+	want record;
+BEGIN
+	PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+	FOREACH l IN ARRAY '{0,1,700,NULL}'::int[] LOOP
+		PERFORM set_config('hpsort.debug_sort', 'force', true);
+		EXECUTE format('EXECUTE joined_rows(%s, 3)', coalesce(l::text, 'NULL')) INTO got;
+		PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+		EXECUTE format('SELECT array_agg(id), array_agg(name) FROM (SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few ORDER BY d.small, d.id LIMIT %s OFFSET 3) s',
+			coalesce(l::text, 'NULL')) INTO want;
+		RETURN NEXT ok(got IS NOT DISTINCT FROM want, format('below a join: LIMIT %s', l));
+	END LOOP;
+	PERFORM set_config('hpsort.debug_sort', 'force', true);
+END $$;
+SELECT pg_temp.check_joined();
+SET LOCAL enable_hashjoin = off;
+
 -- Cursors in all directions, in memory and on disk, of rows and of keys: moves
 -- by chance, the same on both.
 CREATE FUNCTION pg_temp.check_cursor(columns text, ordering text, memory text, hold text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -355,7 +355,7 @@ BEGIN
 	SET LOCAL hpsort.debug_sort = forbid;
 	EXECUTE aggregate INTO want;
 	SET LOCAL hpsort.debug_sort = force;
-	FOR memory IN 64 .. 320 BY 16 LOOP
+	FOR memory IN 64 .. 320 BY 32 LOOP
 		PERFORM set_config('work_mem', memory || 'kB', true);
 		EXECUTE aggregate INTO got;
 		IF got IS DISTINCT FROM want THEN found := found || format('%s with %s kB; ', query, memory); END IF;
@@ -463,12 +463,12 @@ for my $ordering ('y', 'y DESC', 'y % 1000, v, id', 'id % 7, y')
 	unlike($explain, qr/temp (read|written)|Disk/, "LIMIT as large as work_mem, $ordering: no file");
 	same("$query, id LIMIT $_", work_mem => ['1MB']) for 10, 3000, 6000, 9000, 20000;
 }
-same('SELECT id, k, n, md5(v) FROM (SELECT i AS id, i % 17 AS k, i % 3 AS n, CASE WHEN i % 40 = 3 THEN repeat($$x$$, 8390000 + i) ELSE repeat($$y$$, i) END AS v FROM generate_series(1, 500) i ORDER BY k DESC, i % 4, id LIMIT 60) q',
+same('SELECT id, k, n, md5(v) FROM (SELECT i AS id, i % 17 AS k, i % 3 AS n, CASE WHEN i % 40 = 3 THEN repeat($$x$$, 8390000 + i) ELSE repeat($$y$$, i) END AS v FROM generate_series(1, 200) i ORDER BY k DESC, i % 4, id LIMIT 60) q',
 	work_mem => [ '256MB', '1MB' ], name => 'LIMIT, rows longer than a block');
 
 # --- Rows of all lengths, again and again: blocks of the store are used again
 
-same('SELECT id, k, md5(v) FROM (SELECT i AS id, CASE WHEN hashint4(i) % 20 <> 0 THEN hashint4(i) % 1000 END AS k, repeat(chr(97 + i % 26), (10 ^ (1 + abs(hashint4(i + 7) % 1000) / 263.0))::int) AS v FROM generate_series(1, 12000) i ORDER BY k, id OFFSET 0) q',
+same('SELECT id, k, md5(v) FROM (SELECT i AS id, CASE WHEN hashint4(i) % 20 <> 0 THEN hashint4(i) % 1000 END AS k, repeat(chr(97 + i % 26), (10 ^ (1 + abs(hashint4(i + 7) % 1000) / 263.0))::int) AS v FROM generate_series(1, 6000) i ORDER BY k, id OFFSET 0) q',
 	work_mem => ['64kB'], name => 'rows of all lengths');
 same('SELECT id, k, length(v) FROM (SELECT i AS id, i % 3000 AS k, CASE WHEN i = 39999 THEN repeat($$x$$, 300000) ELSE repeat($$y$$, 900 + i % 500) END AS v FROM generate_series(1, 40000) i ORDER BY k OFFSET 0) q',
 	work_mem => ['70kB'], any_order => 1, name => 'a long row after many');

@@ -97,12 +97,12 @@ for my $memory (@{ at_length([ '64kB' ], [ '64kB', '256kB', '1MB' ]) })
 	compare_sizes($memory, (map { my $o = $_; map { "SELECT * FROM $_ ORDER BY $o" } 't', 'wide' } @orders),
 		map { my ($key) = /(\w+)/; ("SELECT $key FROM t ORDER BY $_", "SELECT $key, id FROM t ORDER BY $_") } grep { !/,|label|status|begins/ } @orders);
 }
-compare_sizes('4MB', map { "SELECT * FROM wide ORDER BY $_" } @orders);
+compare_sizes('4MB', map { "SELECT * FROM wide ORDER BY $orders[$_]" } grep { $_ % at_length(4, 1) == 0 } 0 .. $#orders);
 diag(sprintf('largest: %.2f of core\'s, %s', $largest, $what));
 
 # --- the same rows as core's, of all of these; rows of equal keys as they came, keys left to core or not
 
-for my $settings ("SET work_mem = '64kB'", "SET work_mem = '200kB'", "SET work_mem = '64kB'; $in_place")
+for my $settings ("SET work_mem = '64kB'", at_length(undef, "SET work_mem = '200kB'") // (), "SET work_mem = '64kB'; $in_place")
 {
 	my $values = join ', ', map { "(\$\$SELECT * FROM t ORDER BY $_\$\$)" } @orders;
 

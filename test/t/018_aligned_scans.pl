@@ -30,7 +30,7 @@ $node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 1MB\ns
 $node->start;
 $node->safe_psql('postgres', <<"SQL");
 CREATE EXTENSION hpsort;
-CREATE FUNCTION read_aligned(regclass, columns text[], qual text, filters text[]) RETURNS SETOF text[] LANGUAGE c STRICT
+CREATE FUNCTION read_aligned(regclass, columns text[], qual text, filters text[], conditions text[]) RETURNS SETOF text[] LANGUAGE c STRICT
 	AS '$module/hpsort_columns', 'hpsort_columns_read';
 CREATE FUNCTION tableam(internal) RETURNS table_am_handler LANGUAGE c AS '$module/hpsort_columns', 'hpsort_columns_tableam';
 CREATE ACCESS METHOD no_heap TYPE TABLE HANDLER tableam;
@@ -79,6 +79,23 @@ sub value
 
 	return $value unless $with_nulls;
 	return pick($value, $value, $value, "CASE WHEN i % 50 <> 7 THEN $value END", "CASE WHEN random() < 0.3 THEN $value END", "NULL::$type");
+}
+
+# A condition that a column has, or has not, one of some values: of the table, few or most of them, and others.
+sub key_condition
+{
+	my ($table, $column) = @_;
+	my $rows = pick('true', 'false', 'id % 3 = 0', 'id % 20 = 1', 'id < 50', 'id % 10 > 0');
+
+	return "$column " . pick('IN', 'IN', 'NOT IN') . " SELECT $column FROM $table WHERE $rows";
+}
+
+# The same for PostgreSQL: NULL is in no set. 
+sub core_condition
+{
+	my ($column, $in, $query) = $_[0] =~ /^(\w+) (IN|NOT IN) (.*)$/;
+
+	return $in eq 'IN' ? "$column IN ($query)" : "($column NOT IN ($query AND $column IS NOT NULL) OR $column IS NULL)";
 }
 
 my @settings = ('', 'BEGIN ISOLATION LEVEL SERIALIZABLE;');
@@ -139,15 +156,17 @@ for my $t (1 .. $tables)
 		my $qual = pick('', '', '', 'id % 7 <> 2', "id % 2 = 0 AND $readable[-1] IS NOT NULL", 'false');
 		my @filters = map { pick('id % 3 = 1', 'NULL::bool', 'true', pick(@columns) . ' IS NULL', "nullif(id % 4, 1) > 1",
 			'$$' . pick(@readable) . '$$ <> shown(' . pick(@readable) . ')') } 1 .. pick(0, 0, 0, 1, 3);
+		# A domain over an enum has no = in PostgreSQL.
+		my @keyed = map { key_condition($table, pick(grep { ($type{$_} // '') ne 'temper' } @readable)) } 1 .. pick(0, 0, 1, 1, 2);
 		my @elements = ((map { "shown($_)" } @read), map { "CASE WHEN $_ THEN 't' ELSE 'f' END" } @filters);
 		if (!$am && rand() < 0.4)
 		{
 			push @read, 'ctid';
 			push @elements, 'shown(ctid)';
 		}
-		my $where = $qual ? "WHERE $qual" : '';
+		my $where = 'WHERE ' . join(' AND ', $qual || 'true', map { core_condition($_) } @keyed);
 		my $array = sub { return 'ARRAY[' . join(', ', map { "\$q\$$_\$q\$" } @_) . ']::text[]' };
-		my $read = "read_aligned('$table', " . $array->(@read) . ", \$q\$$qual\$q\$, " . $array->(@filters) . ')';
+		my $read = "read_aligned('$table', " . $array->(@read) . ", \$q\$$qual\$q\$, " . $array->(@filters) . ', ' . $array->(@keyed) . ')';
 		my $check = pick(@settings) . <<"SQL";
 WITH got AS (SELECT n, r FROM $read WITH ORDINALITY AS x(r, n)),
 	want AS (SELECT row_number() OVER (ORDER BY ctid) AS n, ARRAY[@{[ join(', ', @elements) ]}]::text[] AS r FROM $table $where),
@@ -165,6 +184,20 @@ SQL
 	}
 }
 cmp_ok($rows_read, '>', 1000, 'there were rows');
+
+# A filter that may fail is evaluated for rows that a condition of keys refuses, as it is below a join.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE failing AS SELECT i AS id FROM generate_series(1, 1000) i;
+CREATE FUNCTION noted(int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN IF $1 = 7 THEN RAISE NOTICE 'seven'; END IF; RETURN true; END $$;
+SQL
+for my $case ([ '1 / (id - 5) >= 0', qr/ERROR:  division by zero/ ], [ 'noted(id)', qr/NOTICE:  seven/ ], [ 'id > 6 AND noted(id)', qr/NOTICE:  seven/ ])
+{
+	my (undef, $out, $err) = $node->psql('postgres',
+		"SELECT count(*) FROM read_aligned('failing', '{id}', '$case->[0]', '{}', '{id IN SELECT id FROM failing WHERE id > 500 AND id % 3 = 0}')");
+
+	like($err, $case->[1], "a condition of keys comes behind $case->[0]");
+	is($out, '168', '... and refuses rows') if $err !~ /ERROR/;
+}
 
 $node->stop;
 is(join('', grep { /PANIC:|TRAP:|terminated by signal|still referenced|leak|resource was not closed/ } split /^/m, slurp_file($node->logfile)), '',

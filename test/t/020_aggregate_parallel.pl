@@ -25,6 +25,7 @@ fsync = off
 CONF
 $node->start;
 # Every third x is NULL in the first half; big repeats, sparse does not; most rows have the same dominant.
+# There are 7 labels, and 20,000 names, for which little memory has no numbers.
 $node->safe_psql('postgres', <<SQL);
 CREATE EXTENSION hpsort;
 CREATE TYPE mood AS ENUM ('zeal', 'calm', 'anger');
@@ -33,7 +34,8 @@ SELECT setseed(0.$seed);
 CREATE TABLE t AS SELECT i AS id, CASE WHEN i % 3 > 0 OR i > 200000 THEN (random() * 999)::int END AS x,
 		(random() * 1e6)::int AS y, (hashint4(i + $seed) % 3000) * 1000000000000 AS big,
 		hashint8extended(i, $seed) AS sparse, CASE WHEN i % 50 = 0 THEN i ELSE -7 END AS dominant,
-		(enum_range(NULL::mood))[1 + i % 4] AS feeling, timestamp '2020-01-01' + i * interval '1 minute' AS at
+		(enum_range(NULL::mood))[1 + i % 4] AS feeling, timestamp '2020-01-01' + i * interval '1 minute' AS at,
+		'label ' || abs(hashint4(i + $seed) % 7) AS label, CASE WHEN i % 11 > 0 THEN 'name ' || abs(hashint4(i - $seed) % 20000) END AS name
 	FROM generate_series(1, 400000) i;
 ALTER TABLE t SET (parallel_workers = 3);
 VACUUM ANALYZE t;
@@ -54,6 +56,10 @@ my %queries = (
 	'one group of enums' => "SELECT min(feeling) AS a, max(feeling) AS b FROM t $where AND feeling <> 'zeal'",
 	'an expression' => "SELECT date_trunc('day', at), y % 5, count(*) AS n, percentile_disc(0.2) WITHIN GROUP (ORDER BY sparse) AS a FROM t $where GROUP BY 1, 2",
 	'one group' => "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY sparse) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) AS b, count(DISTINCT dominant) AS c, max(at) AS d FROM t $where",
+	'groups by a text' => "SELECT label, avg(y) AS a, stddev(x) AS b, percentile_disc(0.3) WITHIN GROUP (ORDER BY y) AS c, count(DISTINCT sparse) AS d FROM t $where GROUP BY label",
+	'texts as groups and values' => "SELECT label, x % 10 AS tens, count(DISTINCT name) AS a, min(name) AS b, percentile_disc(0.9) WITHIN GROUP (ORDER BY name DESC) AS c, mode() WITHIN GROUP (ORDER BY label) AS d FROM t $where GROUP BY 1, 2",
+	'many texts' => "SELECT name, sum(y) AS a, count(DISTINCT label) AS b FROM t $where GROUP BY name",
+	'an expression without integers' => "SELECT extract(hour FROM at) AS hour, avg(x) AS a, max(y) AS b FROM t $where GROUP BY 1",
 	'no rows' => "SELECT x, count(DISTINCT y) AS a FROM t $where AND y < 0 GROUP BY x",
 	'one group without rows' => "SELECT count(*) AS n, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) AS a FROM t $where AND y < 0",
 	'different rows' => "SELECT DISTINCT x, feeling FROM t $where",
@@ -106,10 +112,15 @@ foreach my $order ('x DESC NULLS LAST', 'x NULLS FIRST')
 # What EXPLAIN shows is of all processes.
 my $plan = $node->safe_psql('postgres', "$parallel SET work_mem = '64MB'; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $queries{'values in order'}");
 like($plan, qr/Keys: 400000\n\s*Groups: 1001\n/, 'EXPLAIN: keys and groups of all processes') or diag($plan);
+# A filter refuses rows for each process that reads, but those of a process that reads all again count once.
+$plan = $node->safe_psql('postgres', "$parallel SET work_mem = '64kB'; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT name, avg(y) FROM t WHERE id % 4 > 0 GROUP BY name");
+like($plan, qr/Rows Removed by Filter: 25000\n.*Keys: 300000\n/s, 'EXPLAIN: rows that one process reads again') or diag($plan);
 
 # Read again, with another parameter each time.
 my $again = "SELECT v.n, (SELECT string_agg(q::text, ',' ORDER BY q::text) FROM (SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM t $where AND x <= v.n GROUP BY x OFFSET 0) q) FROM (VALUES (1), (5), (-1), (3)) v(n)";
 is($node->safe_psql('postgres', "$parallel $again"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $again"), 'read again with a parameter');
+my $texts = "SELECT v.n, (SELECT string_agg(q::text, ',' ORDER BY q::text) FROM (SELECT label, count(DISTINCT name), avg(y) FROM t $where AND x <= v.n GROUP BY label OFFSET 0) q) FROM (VALUES (1), (900), (-1), (3)) v(n)";
+is($node->safe_psql('postgres', "$parallel SET work_mem = '$_'; $texts"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $texts"), "texts read again, $_") for '64kB', '64MB';
 my $nested = "SELECT v.n, q.x, q.p FROM (VALUES (1), (2), (3)) v(n) LEFT JOIN (SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) AS p FROM t $where GROUP BY x) q ON q.x % 100 = v.n ORDER BY 1, 2";
 is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off; $nested"),
 	$node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $nested"), 'read again for each row of another table');

@@ -222,7 +222,7 @@ sub both
 	return map { $primary->safe_psql('postgres', "$settings SET hpsort.debug_sort = $_->[0]; $_->[1]") } [ 'force', $ours ], [ 'forbid', $core // $ours ];
 }
 my ($spilled, $wrong) = (0, '');
-for my $case (1 .. $ENV{HPSORT_TEST_CASES} // at_length(14, 40))
+for my $case (1 .. $ENV{HPSORT_TEST_CASES} // at_length(9, 40))
 {
 	my $order = $case <= @columns ? $columns[ $case - 1 ] . $options[ rand @options ] : random_order();
 	my $memory = "SET work_mem = '" . int(64 * 2**rand(2.4)) . "kB';";

@@ -46,7 +46,7 @@ CREATE FUNCTION of_core(query text) RETURNS text LANGUAGE plpgsql
 	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off AS \$\$
 DECLARE result text;
 BEGIN EXECUTE query INTO result; RETURN result; END \$\$;
-CREATE FUNCTION of_hpsort(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_sort = force AS \$\$
+CREATE FUNCTION of_hpsort(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_sort = force SET hpsort.debug_aggregate = force AS \$\$
 DECLARE result text;
 BEGIN EXECUTE query INTO result; RETURN result; END \$\$;
 -- What differs: nothing, or the query.
@@ -77,6 +77,25 @@ BEGIN
 	END IF;
 	RETURN coalesce((plan #>> '{0,Plan,Resident Blocks}')::int, -1);
 END \$\$;
+-- Tables that f is joined with: near keys, few of them, keys far apart, all keys.
+CREATE TABLE near AS SELECT i::int8 AS k, i % 5 AS g FROM generate_series(-3, 13000) i WHERE i % 7 < 5;
+CREATE TABLE few AS SELECT i::int2 AS k, i % 3 AS g FROM generate_series(2, 40) i WHERE i NOT IN (5, 9, 11, 20);
+CREATE TABLE far AS SELECT DISTINCT wide AS k, wide % 4 AS g FROM f WHERE id % 4 = 1 UNION SELECT 2147483647, 9;
+CREATE TABLE days AS SELECT date '2000-01-01' + i AS k, i % 6 AS g FROM generate_series(0, 900, 3) i;
+CREATE TABLE oids AS SELECT DISTINCT o AS k, (o::int8 % 3)::int AS g FROM f WHERE id % 3 = 0;
+ALTER TABLE near ADD PRIMARY KEY (k); ALTER TABLE few ADD PRIMARY KEY (k); ALTER TABLE far ADD PRIMARY KEY (k); ALTER TABLE days ADD PRIMARY KEY (k); ALTER TABLE oids ADD PRIMARY KEY (k);
+ANALYZE near, few, far, days, oids;
+-- Whether a star join is read from memory, and its rows are counted right.
+CREATE FUNCTION joined(joins text, filter text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_aggregate = force AS \$\$
+DECLARE
+	plan jsonb;
+	matched int := of_core(format('SELECT count(*) FROM f %s WHERE %s', joins, filter))::int;
+BEGIN
+	EXECUTE format('EXPLAIN (ANALYZE, FORMAT JSON) SELECT count(*), sum(f.id) FROM f %s WHERE %s', joins, filter) INTO plan;
+	-- a row that both would remove is counted where it was removed first
+	RETURN format('%s, %s', (plan #>> '{0,Plan,Resident Blocks}')::int > 0, (plan #>> '{0,Plan,Rows Removed by Lookups}')::int +
+		coalesce((plan #>> '{0,Plan,Rows Removed by Filter}')::int, 0) - (of_core('SELECT count(*) FROM f')::int - matched));
+END \$\$;
 ALTER DATABASE postgres SET parallel_setup_cost = 0;
 ALTER DATABASE postgres SET parallel_tuple_cost = 0;
 ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
@@ -106,6 +125,14 @@ my @others = ('other > 3', 'few > 3 OR wide > 0', 'few + 1 > 3', 'few > 3 AND fi
 	q(mood > 'b'), 'id < (SELECT 100 FROM f LIMIT 1)', 'ctid > $$(3,1)$$', 'few > 3 AND random() < 2', 'id = ANY (ARRAY[1, 2, few])', 'few::int::oid > 4', 'few > ANY (ARRAY[3, 4])');
 is(sql(join(';', map { "SELECT blocks_by(\$f\$$_\$f\$)" } @others)), join("\n", ('-1') x @others), 'other filters: by pages');
 is(sql(join(';', map { "SELECT compare(\$f\$SELECT few, count(*) FROM f WHERE $_ GROUP BY few\$f\$, true)" } @others)) =~ s/^\n+//r, '', 'and right');
+
+# Of joins, the keys are a condition as well.
+my @joins = ('JOIN near ON near.k = f.id', 'JOIN few ON few.k = f.few', 'JOIN far ON far.k = f.wide', 'JOIN near ON near.k = f.big', 'JOIN days ON days.k = f.day', 'JOIN oids ON oids.k = f.o',
+	'JOIN few ON few.k = f.late AND few.k < 0', 'JOIN near ON near.k = f.id AND near.g = 2 JOIN few ON few.k = f.few AND few.g <> 1');
+for my $join (@joins)
+{
+	is(sql("SELECT joined('$join', '$_')"), 't, 0', "$join WHERE $_, in memory") for 'true', 'flag AND f.wide > 0';
+}
 
 # --- Random filters, while the table changes
 
@@ -153,6 +180,7 @@ for my $round (1 .. 6)
 			'SELECT percentile_disc(ARRAY[0, 0.3, 1]) WITHIN GROUP (ORDER BY wide), count(DISTINCT late) FROM f WHERE ' . filter(),
 			'SELECT flag, count(*) FILTER (WHERE ' . filter() . '), sum(wide) FILTER (WHERE ' . filter() . ') FROM f WHERE ' . filter() . ' GROUP BY flag',
 			'SELECT count(*) FILTER (WHERE ' . filter() . '), count(*) FILTER (WHERE ' . filter() . ') FROM f',
+			map({ 'SELECT ' . (/^JOIN (\w+)/)[0] . '.g AS k, count(*), sum(f.wide), count(DISTINCT f.late) FROM (SELECT * FROM f WHERE ' . filter() . ") f $_ GROUP BY 1" } pick(@joins)),
 			'SELECT array_agg(k) FROM (SELECT wide AS k FROM f WHERE ' . filter() . ' ORDER BY wide DESC OFFSET 0) s')
 	} 1 .. 20;
 

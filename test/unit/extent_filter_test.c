@@ -201,6 +201,40 @@ check_extent(const Extent *extent, const int32_t *values, const uint8_t *nulls, 
 	free(marks);
 }
 
+/* The set is that of nkeys values near the extent's, bias above them; or of all but these. */
+static void
+check_keys(const Extent *extent, const int32_t *values, const uint8_t *nulls, uint32_t nkeys,
+		   int64_t bias, bool excluded)
+{
+	int64_t    *keys = unit_alloc(nkeys + 1, sizeof(int64_t));
+	uint8_t    *marks = unit_alloc((size_t) extent->nrows + 1, 1);
+	PackedKeys	packed = extent_values(extent, extent, 0, extent->nrows);
+	KeySet		header;
+	KeySet	   *set;
+	ExtentFilter filter = {.bias = bias, .excluded = excluded};
+	ExtentMatch match;
+	uint32_t	i;
+
+	for (i = 0; i < nkeys; i++)
+		keys[i] = bias + extent->base - 2 + (int64_t) unit_below((uint64_t) extent->top + 5);
+	key_set_plan(keys, nkeys, &header);
+	set = unit_alloc(header.size, 1);
+	key_set_write(&header, keys, nkeys, set);
+	filter.keys = set;
+	match = extent_filter_begin(&filter, extent);
+	if (match == EXTENT_SOME)
+		extent_filter_mark(&filter, &packed, marks);
+	else
+		memset(marks, match == EXTENT_ALL, extent->nrows);
+	for (i = 0; i < extent->nrows; i++)
+		if (!nulls[i])
+			assert_int_equal(marks[i], key_set_has(set, values[i] + bias) != excluded);
+	assert_true(nkeys > 0 || match != EXTENT_SOME);
+	free(keys);
+	free(marks);
+	free(set);
+}
+
 static void
 test_extents(void **state)
 {
@@ -224,6 +258,9 @@ test_extents(void **state)
 			check_extent(extent, values, nulls, INT32_MIN, UINT32_MAX, 1);
 			check_extent(extent, values, nulls, INT32_MAX - 50, 3, 10);
 			check_extent(extent, values, nulls, 0, 2, 0);
+			check_keys(extent, values, nulls, (uint32_t) unit_below(1000), 0, trial % 3 == 0);
+			check_keys(extent, values, nulls, (uint32_t) unit_below(3), INT64_C(0x80000000),
+					   trial % 3 == 0);
 			free(extent);
 		}
 	free(values);

@@ -10,18 +10,13 @@
 #include "pg/compat.h"
 
 /*
- * Splits a filter into conditions, which become those of a number in RowCondition, and what core
- * evaluates.  Returns that; NULL if it is nothing.
+ * Adds conditions that are evaluated where rows lie; number and further are those of RowCondition.
  */
-static ExprState *
-split_filter(RowFilters *filters, ExprState *state, int number)
+static void
+add_conditions(RowFilters *filters, const List *conditions, int number, bool further)
 {
-	List	   *others;
-	List	   *conditions = filter_conditions_split(state, filters->econtext, &others);
 	ListCell   *lc;
 
-	if (conditions == NIL)
-		return state;
 	filters->conditions =
 		repalloc(filters->conditions,
 				 (filters->nconditions + list_length(conditions)) * sizeof(RowCondition));
@@ -31,7 +26,23 @@ split_filter(RowFilters *filters, ExprState *state, int number)
 
 		condition->condition = (const FilterCondition *) lfirst(lc);
 		condition->filter = number;
+		condition->further = further;
 	}
+}
+
+/*
+ * Splits a filter into conditions, which become those of a number in RowCondition, and what core
+ * evaluates, which perhaps may fail.  Returns that; NULL if it is nothing.
+ */
+static ExprState *
+split_filter(RowFilters *filters, ExprState *state, int number, bool *may_fail)
+{
+	List	   *others;
+	List	   *conditions = filter_conditions_split(state, filters->econtext, &others, may_fail);
+
+	if (conditions == NIL)
+		return state;
+	add_conditions(filters, conditions, number, false);
 
 	/* A SubPlan is its plan's parent's once, so that such a filter stays whole. */
 	if (contain_subplans((Node *) others))
@@ -42,6 +53,8 @@ split_filter(RowFilters *filters, ExprState *state, int number)
 void
 row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *slot, bool split)
 {
+	bool		behind = !split;
+	bool		may_fail;
 	int			nqual;
 	int			f;
 
@@ -55,17 +68,38 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 			.conditions = palloc_object(RowCondition)
 	};
 	if (split && scan->qual)
-		filters->qual = split_filter(filters, scan->qual, 0);
-	filters->by_row = filters->qual != NULL;
+		filters->qual = split_filter(filters, scan->qual, 0, &behind);
+	if (behind)
+		filters->late = scan->conditions;
+	else
+		add_conditions(filters, scan->conditions, 0, true);
+	filters->by_row = filters->qual != NULL || filters->late != NIL;
 	nqual = filters->nconditions;
 	for (f = 0; f < scan->nfilters; f++)
 	{
-		filters->states[f] = split ? split_filter(filters, scan->filters[f], f + 1) :
+		filters->states[f] = split ? split_filter(filters, scan->filters[f], f + 1, &may_fail) :
 			scan->filters[f];
 		filters->by_row = filters->by_row || filters->states[f];
 	}
 	if (filters->nconditions > nqual)
 		filters->refusals = palloc_array(uint8, scan->nfilters * MaxHeapTuplesPerPage);
+}
+
+bool
+row_filters_pass_late(const RowFilters *filters)
+{
+	ListCell   *lc;
+
+	foreach(lc, filters->late)
+	{
+		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
+		bool		isnull;
+		Datum		value = slot_getattr(filters->slot, condition->attnum, &isnull);
+
+		if (!key_condition_test(condition, value, isnull))
+			return false;
+	}
+	return true;
 }
 
 void

@@ -19,12 +19,14 @@
 typedef struct RowFilters
 {
 	ExprState  *qual;			/* what core evaluates of the qual; NULL: nothing */
+	const List *late;			/* the scan's further conditions, if they come behind it */
 	ExprContext *econtext;
 	TupleTableSlot *slot;
 	int			n;				/* other filters */
 	ExprState **states;			/* what core evaluates of them; NULL: nothing */
-	bool		by_row;			/* core evaluates something */
-	uint64		refused;		/* rows, by the qual */
+	bool		by_row;			/* core evaluates something, or conditions come behind it */
+	uint64		refused;		/* rows, by the qual ... */
+	uint64		unmatched;		/* ... and by the scan's further conditions */
 
 	/*
 	 * If one of the others has conditions, whether these refuse rows of a page: row i, by filter
@@ -52,16 +54,29 @@ row_filters_exist(const RowFilters *filters)
 	return filters->by_row || filters->nconditions > 0;
 }
 
-/* Whether core finds that the row in the slot passes the qual; counts it as refused if not. */
+/* Whether the row in the slot passes the conditions behind the qual. */
+extern bool row_filters_pass_late(const RowFilters *filters);
+
+/*
+ * Whether the row in the slot passes what core evaluates of the qual, and the conditions behind
+ * that; counts it as refused or as unmatched if not.
+ */
 static inline bool
 row_filters_pass(RowFilters *filters)
 {
 	ResetExprContext(filters->econtext);
 	filters->econtext->ecxt_scantuple = filters->slot;
-	if (filters->qual == NULL || ExecQual(filters->qual, filters->econtext))
-		return true;
-	filters->refused++;
-	return false;
+	if (filters->qual && !ExecQual(filters->qual, filters->econtext))
+	{
+		filters->refused++;
+		return false;
+	}
+	if (filters->late && !row_filters_pass_late(filters))
+	{
+		filters->unmatched++;
+		return false;
+	}
+	return true;
 }
 
 /*

@@ -86,6 +86,7 @@ struct ColumnReader
 	PageReading page;
 	ResidentReading resident;
 	RowFilters	filters;
+	uint64	   *unmatched;		/* as in ColumnScan */
 };
 
 /* --- the visible rows of a page */
@@ -229,11 +230,13 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page ahead)
 	RowFilters *filters = &reader->filters;
 	NotedRows  *rows = &reader->page.rows;
 	int			before = rows->n;
+	int			unmatched = 0;
 	int			f;
 
 	if (filters->nconditions > 0)
-		row_filter_keep(&reader->layout, rows);
-	filters->refused += before - rows->n;
+		unmatched = row_filter_keep(&reader->layout, rows);
+	filters->unmatched += unmatched;
+	filters->refused += before - rows->n - unmatched;
 	if (filters->refusals)
 		for (f = 0; f < filters->n; f++)
 			row_filter_mark(&reader->layout, rows, f + 1,
@@ -559,6 +562,7 @@ column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 	reader->tids = scan->tids;
 	Assert(reader->heap || !scan->tids);
 	reader->ncolumns = scan->ncolumns;
+	reader->unmatched = scan->unmatched;
 
 	/* Core's scan: predicate lock on the table, block order, ring of buffers, statistics. */
 	reader->scan = compat_table_beginscan(scan->rel, scan->snapshot, scan->parallel,
@@ -696,6 +700,8 @@ column_reader_close(ColumnReader *reader)
 	release_late(&reader->resident);
 	if (!reader->heap)
 		ExecDropSingleTupleTableSlot(reader->filters.slot);
+	if (reader->unmatched)
+		*reader->unmatched += reader->filters.unmatched;
 	refused += close_resident(&reader->resident);
 	table_endscan(reader->scan);
 	MemoryContextDelete(reader->memory);

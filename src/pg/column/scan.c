@@ -38,7 +38,7 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 		if (scan->cutoff)
 			skipped = scan->cutoff->skipped;
 		consume(arg, batches);
-	} while (more);
+	} while (more && !(scan->stop && *scan->stop));
 	return column_reader_close(reader);
 }
 

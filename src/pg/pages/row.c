@@ -36,10 +36,22 @@ align_bytes(char attalign)
 	}
 }
 
+/* Whether a column is read for a condition of keys, which takes longer than a comparison. */
+static bool
+is_of_keys(const RowColumn *column)
+{
+	return column->condition && column->condition->keys;
+}
+
 static int
 compare_columns(const void *a, const void *b)
 {
-	return (int) ((const RowColumn *) a)->attnum - (int) ((const RowColumn *) b)->attnum;
+	const RowColumn *left = (const RowColumn *) a;
+	const RowColumn *right = (const RowColumn *) b;
+
+	if (left->attnum != right->attnum)
+		return (int) left->attnum - (int) right->attnum;
+	return (int) is_of_keys(left) - (int) is_of_keys(right);
 }
 
 /* A value as it lies in a row: in new memory, or where it is if it is passed by reference. */
@@ -247,6 +259,7 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 		{
 			column->condition = conditions[c - scan->ncolumns].condition;
 			column->filter = conditions[c - scan->ncolumns].filter;
+			column->further = conditions[c - scan->ncolumns].further;
 			column->attnum = column->condition->attnum;
 			column->kind = column->condition->kind;
 			column->null_only = !filter_condition_compares(column->condition);
@@ -742,9 +755,14 @@ rows_end_batch(const RowLayout *layout)
 	int			c;
 
 	for (c = 0; c < layout->ncolumns; c++)
-		if (layout->columns[c].kind == COLUMN_KIND_NUMBER &&
-			dictionary_ends_batch(layout->columns[c].image.dictionary))
+	{
+		const RowColumn *column = &layout->columns[c];
+
+		if (column->kind == COLUMN_KIND_NUMBER ? dictionary_ends_batch(column->image.dictionary) :
+			column->kind == COLUMN_KIND_IMAGE && column->image.is_full &&
+			column->image.is_full(column->image.arg))
 			return true;
+	}
 	return false;
 }
 

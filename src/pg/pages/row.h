@@ -47,6 +47,9 @@ typedef struct RowColumn
 	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
 	const FilterCondition *condition;
 	int			filter;			/* of which filter it is a condition: RowCondition.filter */
+	bool		further;		/* RowCondition.further */
+	uint64		tested;			/* rows, by an optional condition; and how many it refused */
+	uint64		refused;
 	int			offset;			/* from the start of a row's data, if it has no NULLs before the
 								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
@@ -64,13 +67,14 @@ typedef struct RowCondition
 {
 	const FilterCondition *condition;
 	int			filter;			/* 0: the qual; else one more than the number of another filter */
+	bool		further;		/* it is one of the scan's further conditions */
 } RowCondition;
 
 /* The columns that are read of one table. */
 typedef struct RowLayout
 {
 	int			ncolumns;
-	RowColumn  *columns;		/* ascending by attnum */
+	RowColumn  *columns;		/* ascending by attnum; of one, conditions of keys last */
 	int			nfixed;			/* the first nfixed of them are at fixed offsets */
 	AttrNumber	last_fixed;		/* attnum of the last fixed column; 0 if none */
 	int			early;			/* a fixed column of 4 bytes; -1 if none */
@@ -152,7 +156,10 @@ extern void rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, in
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches);
 
-/* Whether a dictionary of the columns wants no more rows in the batches (dictionary_ends_batch). */
+/*
+ * Whether a dictionary of the columns (dictionary_ends_batch), or what makes images of one, wants
+ * no more rows in the batches.
+ */
 extern bool rows_end_batch(const RowLayout *layout);
 
 /* Adds the values of the row in a slot. */

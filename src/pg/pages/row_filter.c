@@ -25,8 +25,11 @@
 		} \
 	} while (0)
 
-/* Reads what a condition compares of n rows, whose values lie at data[i] + offset. */
-static void
+/*
+ * Reads what a condition compares of n rows, whose values lie at data[i] + offset.  Not inlined:
+ * gcc then takes no values for what key_set_mark reads.
+ */
+static pg_noinline void
 read_values(const RowColumn *column, const char *const *data, int offset, int n, int64 *values)
 {
 	int			i;
@@ -88,13 +91,20 @@ is_in_ranges(const FilterCondition *condition, int64 value)
 	return from < condition->nranges && condition->ranges[from].lo <= value;
 }
 
-/* Sets passed[i] to whether value i of n is in the condition's set. */
+/* Sets passed[i] to whether a condition accepts value i of n. */
 static void
 test_values(const FilterCondition *condition, const int64 *values, int n, uint8 *passed)
 {
 	size_t		r;
 	int			i;
 
+	if (condition->keys)
+	{
+		key_set_mark(condition->keys, values, n, passed);
+		for (i = 0; i < n; i++)
+			passed[i] ^= condition->excluded;
+		return;
+	}
 	if (condition->nranges > FEW_RANGES)
 	{
 		for (i = 0; i < n; i++)
@@ -153,19 +163,36 @@ test_rows(const RowLayout *layout, const NotedRows *rows, int c, uint8 *passed)
 
 /* --- filters */
 
-void
+/*
+ * An optional condition is evaluated for so many rows, and for more if it refuses one of
+ * TRIED_PER_REFUSED or more: refusing a row early spares about as much as ten evaluations cost.
+ */
+#define TRIED_ROWS 20000
+#define TRIED_PER_REFUSED 10
+
+/* Whether an optional condition has refused so few rows that it is not worth its time. */
+static inline bool
+is_given_up(const RowColumn *column)
+{
+	return column->condition->optional && column->tested >= TRIED_ROWS &&
+		column->refused * TRIED_PER_REFUSED < column->tested;
+}
+
+int
 row_filter_keep(RowLayout *layout, NotedRows *rows)
 {
 	uint8		passed[MaxHeapTuplesPerPage];
 	uint16		kept[MaxHeapTuplesPerPage];
+	int			unmatched = 0;
 	int			c;
 
 	for (c = 0; c < layout->ncolumns && rows->n > 0; c++)
 	{
+		RowColumn  *column = &layout->columns[c];
 		int			n = 0;
 		int			i;
 
-		if (layout->columns[c].condition == NULL || layout->columns[c].filter != 0)
+		if (column->condition == NULL || column->filter != 0 || is_given_up(column))
 			continue;
 		rows_locate(layout, rows, c + 1);
 		test_rows(layout, rows, c, passed);
@@ -174,8 +201,13 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 			kept[n] = i;
 			n += passed[i];
 		}
+		column->tested += rows->n;
+		column->refused += rows->n - n;
+		if (column->further)
+			unmatched += rows->n - n;
 		rows_keep(layout, rows, kept, n);
 	}
+	return unmatched;
 }
 
 void

@@ -12,8 +12,11 @@
 
 #include "pg/pages/row.h"
 
-/* Keeps the rows noted of a page that pass all conditions of the layout's qual. */
-extern void row_filter_keep(RowLayout *layout, NotedRows *rows);
+/*
+ * Keeps the rows noted of a page that pass all conditions of the layout's qual.  Returns how many
+ * rows have been refused by the scan's further conditions.
+ */
+extern int	row_filter_keep(RowLayout *layout, NotedRows *rows);
 
 /*
  * Sets refused[i] to whether row i of a page, as noted, does not pass the conditions of a filter,

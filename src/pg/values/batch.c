@@ -116,6 +116,33 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 }
 
 void
+column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows, size_t n)
+{
+	ColumnBatch source = *from;
+	BatchSpace	space;
+	size_t		nnulls = 0;
+	size_t		i;
+
+	column_batch_empty(batch);
+	space = column_batch_space(batch, n);
+	if (source.keys)
+		for (i = 0; i < n; i++)
+			space.keys[i] = source.keys[rows[i]];
+	else if (source.wide)
+		for (i = 0; i < n; i++)
+			space.wide[i] = source.wide[rows[i]];
+	if (source.nnulls > 0)
+		for (i = 0; i < n; i++)
+		{
+			space.nulls[i] = source.nulls[rows[i]];
+			nnulls += space.nulls[i] == 1;
+		}
+	else
+		memset(space.nulls, 0, n);
+	column_batch_add(batch, n, nnulls);
+}
+
+void
 column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory, size_t bytes)
 {
 	size_t		at = batch->packed.n * values->width;

@@ -28,6 +28,8 @@
  */
 #define COLUMN_BATCH_KEYS 8192
 
+StaticAssertDecl(COLUMN_BATCH_KEYS <= PG_UINT16_MAX, "numbers of rows have 16 bits");
+
 /* A row's TID as an integer. */
 #define COLUMN_TID(block, line) ((int64) (block) << 16 | (line))
 #define COLUMN_TID_BLOCK(tid) ((BlockNumber) ((tid) >> 16))
@@ -192,6 +194,13 @@ extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *ro
 
 /* Writes packed values to keys, or to wide if there are no keys. */
 extern void batch_space_unpack(const BatchSpace *space, const PackedKeys *values);
+
+/*
+ * Makes the rows of a batch those of another one with these numbers, which ascend.  Both may be one
+ * batch.
+ */
+extern void column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows,
+								size_t n);
 
 /* Appends packed values to a packed batch, whose values are in memory, of that many bytes. */
 extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory,

@@ -56,12 +56,20 @@ typedef struct ColumnScan
 
 	/*
 	 * The filter: only rows for which it is true are read.  It is evaluated in econtext with the
-	 * row in slot, which is of the kind that table_slot_callbacks names.  Without any filter
-	 * these three are NULL.
+	 * row in slot, which is of the kind that table_slot_callbacks names.  Without any filter or
+	 * condition these three are NULL.
 	 */
 	ExprState  *qual;
 	ExprContext *econtext;
 	TupleTableSlot *slot;
+
+	/*
+	 * Further conditions of the rows, ANDed (FilterCondition).  They are evaluated before the
+	 * filter where this fails for no row, and behind it otherwise.  How many rows they refuse is
+	 * added to *unmatched when the reader is closed.
+	 */
+	const List *conditions;
+	uint64	   *unmatched;
 
 	/*
 	 * Other conditions, states that ExecInitQual made.  They are evaluated like the qual for each
@@ -79,6 +87,7 @@ typedef struct ColumnScan
 
 	/* The caller's; or NULL. */
 	ColumnCutoff *cutoff;
+	const bool *stop;			/* set while a batch is consumed: no more are wanted */
 
 	/* In a scan of one column: batches may be packed. */
 	bool		packed;

@@ -10,9 +10,8 @@
 
 #include "pg/values/datum_buffer.h"
 
-/* Bytes of the block with which a buffer begins, and most that are kept for the next batch. */
+/* Bytes of the block with which a buffer begins. */
 #define FIRST_BLOCK (64 * 1024)
-#define MOST_KEPT (1024 * 1024)
 
 struct DatumBuffer
 {
@@ -24,6 +23,7 @@ struct DatumBuffer
 	char	   *next;			/* free bytes of the newest block */
 	size_t		room;			/* how many */
 	size_t		used;			/* bytes of all values */
+	size_t		limit;			/* from which on the batch has rows enough */
 };
 
 DatumBuffer *
@@ -35,6 +35,26 @@ datum_buffer_make(Oid type)
 										   ALLOCSET_DEFAULT_SIZES);
 	get_typlenbyval(type, &buffer->length, &buffer->byval);
 	return buffer;
+}
+
+void
+datum_buffer_limit(DatumBuffer *buffer, size_t limit)
+{
+	buffer->limit = Max(limit, FIRST_BLOCK);
+}
+
+bool
+datum_buffer_is_full(const void *buffer)
+{
+	const DatumBuffer *of = (const DatumBuffer *) buffer;
+
+	return of->used >= of->limit;
+}
+
+size_t
+datum_buffer_memory(const DatumBuffer *buffer)
+{
+	return buffer->first_size + MemoryContextMemAllocated(buffer->memory, true);
 }
 
 /* Makes a block of at least size bytes the newest one. */
@@ -79,10 +99,10 @@ datum_buffer_empty(DatumBuffer *buffer)
 {
 	MemoryContextReset(buffer->memory);
 	/* One block for all, if the next batch is like this one. */
-	if (buffer->used > buffer->first_size && buffer->first_size < MOST_KEPT)
+	if (buffer->used > buffer->first_size && buffer->first_size < buffer->limit)
 	{
 		pfree(buffer->first);
-		buffer->first_size = Min(buffer->used + buffer->used / 8, MOST_KEPT);
+		buffer->first_size = Min(buffer->used + buffer->used / 8, buffer->limit);
 		buffer->first = MemoryContextAlloc(GetMemoryChunkContext(buffer), buffer->first_size);
 	}
 	buffer->next = buffer->first;

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "access/nbtree.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -100,7 +99,10 @@ struct Dictionary
 	uint64		looked_for;		/* values of batches, since the last trial ... */
 	uint64		missed;			/* ... and how many of these were new */
 	Datum		wanted;			/* the value that is looked for */
+	const Image *wanted_image;	/* its bytes; of a shared dictionary */
 	MemoryContext scratch;		/* of what functions leave behind while a page is read */
+	SharedDictionary *shared;	/* has values and numbers; NULL: this dictionary has them */
+	dsa_area   *area;			/* of the shared dictionary */
 
 	/* of a batch */
 	MemoryContext refused_memory;
@@ -132,42 +134,6 @@ number_is_wanted(Dictionary *dictionary, uint32 number)
 #include "lib/simplehash.h"
 
 /* --- making */
-
-bool
-dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
-	Oid			procedure;
-
-	/* Of one scale. */
-	if (type == NUMERICOID && typmod >= 0)
-		return true;
-
-	/*
-	 * The operator class says so for bpchar and name, too.  Equal values of these differ in what
-	 * is behind their end: blanks of a bpchar without a length, and whatever is in a name.
-	 */
-	if (type == BPCHAROID || type == NAMEOID || !OidIsValid(entry->btree_opf))
-		return false;
-	procedure = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
-								  BTEQUALIMAGE_PROC);
-	return OidIsValid(procedure) &&
-		DatumGetBool(OidFunctionCall1Coll(procedure, collation,
-										  ObjectIdGetDatum(entry->btree_opintype)));
-}
-
-bool
-dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation)
-{
-	Oid			element = get_element_type(type);
-
-	if (!OidIsValid(element))
-		element = get_range_subtype(type);
-	if (OidIsValid(element))
-		return dictionary_equal_is_alike(element, typmod, collation);
-	return type == NAMEOID || (type == BPCHAROID && typmod >= 0) ||
-		dictionary_equal_is_identical(type, typmod, collation);
-}
 
 Dictionary *
 dictionary_make_identical(Oid type)
@@ -231,6 +197,14 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->refused = NULL;
 	dictionary->nrefused = dictionary->refused_room = 0;
 	dictionary->refused_bytes = 0;
+	dictionary->shared = NULL;
+}
+
+void
+dictionary_share(Dictionary *dictionary, SharedDictionary *shared, dsa_area *area)
+{
+	dictionary->shared = shared;
+	dictionary->area = area;
 }
 
 void
@@ -327,6 +301,23 @@ image_at(const Dictionary *dictionary, const char *at)
 	return image;
 }
 
+/* Whether the bytes of a value that is kept are those of an image. */
+static pg_attribute_always_inline bool
+image_is_at(const Dictionary *dictionary, const Image *image, const char *bytes)
+{
+	return (dictionary->typlen != -1 ||
+			VARSIZE(bytes - VARHDRSZ) - VARHDRSZ == image->length) &&
+		bytes_are_equal(bytes, image->bytes, image->length);
+}
+
+/* Returns the value whose bytes are kept at bytes. */
+static Datum
+value_at(const Dictionary *dictionary, const char *bytes)
+{
+	return fetch_att(dictionary->typlen == -1 ? bytes - VARHDRSZ : bytes, dictionary->typbyval,
+					 dictionary->typlen);
+}
+
 /* Returns the entry of an image; NULL if the bytes are new. */
 static pg_attribute_always_inline const ImageEntry *
 find_image(const Dictionary *dictionary, const Image *image)
@@ -339,10 +330,7 @@ find_image(const Dictionary *dictionary, const Image *image)
 
 		if (entry->bytes == NULL)
 			return NULL;
-		if (entry->hash == image->hash &&
-			(dictionary->typlen != -1 ||
-			 VARSIZE(entry->bytes - VARHDRSZ) - VARHDRSZ == image->length) &&
-			bytes_are_equal(entry->bytes, image->bytes, image->length))
+		if (entry->hash == image->hash && image_is_at(dictionary, image, entry->bytes))
 			return entry;
 	}
 }
@@ -373,7 +361,7 @@ has_room(const Dictionary *dictionary, const Image *image, bool first)
 	Size		more = 0;
 
 	/* One at least, however large: each pass has to get on. */
-	if (dictionary->n == 0)
+	if (dictionary->n == 0 && dictionary->shared == NULL)
 		return true;
 	if (size > dictionary->block_left)
 		more += Max(size, Min(2 * dictionary->block_size, MOST_BLOCK));
@@ -426,11 +414,11 @@ put_image(Dictionary *dictionary, const ImageEntry *entry)
 	dictionary->images[at] = *entry;
 }
 
-/* Has an image, which is new, lead to a number.  Returns the copy of its bytes. */
-static const char *
-add_image(Dictionary *dictionary, const Image *image, uint32 number)
+/* Has an image, which is new and whose bytes are kept at bytes, lead to a number. */
+static void
+add_image(Dictionary *dictionary, const Image *image, const char *bytes, uint32 number)
 {
-	ImageEntry	entry = {keep_bytes(dictionary, image), image->hash, number};
+	ImageEntry	entry = {bytes, image->hash, number};
 
 	if (images_are_full(dictionary))
 	{
@@ -447,7 +435,6 @@ add_image(Dictionary *dictionary, const Image *image, uint32 number)
 	}
 	put_image(dictionary, &entry);
 	dictionary->nimages++;
-	return entry.bytes;
 }
 
 /* Numbers a value that is new. */
@@ -463,13 +450,52 @@ number_value(Dictionary *dictionary, const Image *image, Datum value)
 			repalloc_huge(dictionary->values, dictionary->room * sizeof(Datum)) :
 			MemoryContextAlloc(dictionary->memory, dictionary->room * sizeof(Datum));
 	}
-	bytes = add_image(dictionary, image, (uint32) dictionary->n);
+	bytes = keep_bytes(dictionary, image);
+	add_image(dictionary, image, bytes, (uint32) dictionary->n);
 	dictionary->values[dictionary->n] = dictionary->typbyval ? value :
 		PointerGetDatum(dictionary->typlen == -1 ? bytes - VARHDRSZ : bytes);
 	return (uint32) dictionary->n++;
 }
 
 /* --- numbers */
+
+/* A SharedIsValue: whether it is the value that is looked for. */
+static bool
+wanted_is_at(void *arg, const char *bytes)
+{
+	Dictionary *dictionary = (Dictionary *) arg;
+
+	if (dictionary->identical)
+		return image_is_at(dictionary, dictionary->wanted_image, bytes);
+	return DatumGetBool(FunctionCall2Coll(&dictionary->equal_function, dictionary->collation,
+										  value_at(dictionary, bytes), dictionary->wanted));
+}
+
+/* Does what find_new does where several processes number values; hash is the value's. */
+static bool
+find_shared(Dictionary *dictionary, const Image *image, uint32 hash, Datum value, uint32 *result)
+{
+	SharedImage like = {
+		image->bytes, image->length, hash, dictionary->typlen == -1 ? VARHDRSZ : 0,
+		dictionary->alignment
+	};
+	const char *bytes;
+
+	dictionary->wanted = value;
+	dictionary->wanted_image = image;
+	bytes = shared_dictionary_find(dictionary->shared, dictionary->area, dictionary->limit, &like,
+								   wanted_is_at, dictionary, result);
+	if (bytes == NULL)
+	{
+		*result = hash;
+		return false;
+	}
+	if (image_is_at(dictionary, image, bytes))
+		add_image(dictionary, image, bytes, *result);
+	else if (has_room(dictionary, image, false))
+		add_image(dictionary, image, keep_bytes(dictionary, image), *result);
+	return true;
+}
 
 /*
  * Does what dictionary_find does for a value whose bytes are new: image is of value, which is not
@@ -483,16 +509,19 @@ find_new(Dictionary *dictionary, const Image *image, Datum value, uint32 *result
 	bool		found;
 
 	if (!dictionary->identical)
-	{
 		hash = DatumGetUInt32(FunctionCall1Coll(&dictionary->hash_function,
 												dictionary->collation, value));
+	if (dictionary->shared)
+		return find_shared(dictionary, image, hash, value, result);
+	if (!dictionary->identical)
+	{
 		dictionary->wanted = value;
 		entry = numbers_lookup_hash(dictionary->hash, NUMBER_WANTED, hash);
 		if (entry)
 		{
 			*result = entry->number;
 			if (has_room(dictionary, image, false))
-				add_image(dictionary, image, entry->number);
+				add_image(dictionary, image, keep_bytes(dictionary, image), entry->number);
 			return true;
 		}
 	}
@@ -542,7 +571,10 @@ dictionary_value(const Dictionary *dictionary, uint32 number)
 {
 	if (unlikely((int32) number < 0))
 		return dictionary->refused[~number].value;
-	Assert(number < dictionary->n);
+	Assert(number < dictionary_size(dictionary));
+	if (dictionary->shared)
+		return value_at(dictionary,
+						shared_dictionary_value(dictionary->shared, dictionary->area, number));
 	return dictionary->values[number];
 }
 
@@ -555,7 +587,7 @@ dictionary_copy(const Dictionary *dictionary, Datum value)
 size_t
 dictionary_size(const Dictionary *dictionary)
 {
-	return dictionary->n;
+	return dictionary->shared ? shared_dictionary_size(dictionary->shared) : dictionary->n;
 }
 
 /* --- columns of a batch */
@@ -748,6 +780,7 @@ dictionary_bytes(const Dictionary *dictionary, int32 number, size_t *length)
 	const Datum *value = number < 0 ? &dictionary->refused[~number].value :
 	&dictionary->values[number];
 
+	Assert(dictionary->shared == NULL);
 	if (dictionary->typbyval)
 	{
 		*length = sizeof(Datum);

@@ -15,11 +15,16 @@
  *
  * From the first value on for which there is no memory, no value gets a number any more, so that
  * equal values are either all numbered or all refused.
+ *
+ * In a parallel query the processes may number values together (dictionary_share).  A value is then
+ * looked for in a process's own table of bytes, and once in the shared dictionary.
  */
 #ifndef HPSORT_PG_VALUES_DICTIONARY_H
 #define HPSORT_PG_VALUES_DICTIONARY_H
 
 #include "postgres.h"
+
+#include "pg/values/shared_dictionary.h"
 
 typedef struct Dictionary Dictionary;
 
@@ -49,6 +54,13 @@ extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
 
+/*
+ * Has values numbered by a shared dictionary, in which other processes have perhaps numbered some:
+ * called behind dictionary_begin, whose limit is that of the shared dictionary.  A process's own
+ * table of bytes is smaller, and beside that limit.  Values without a number have no bytes.
+ */
+extern void dictionary_share(Dictionary *dictionary, SharedDictionary *shared, dsa_area *area);
+
 /* Ends an execution, and gives its memory back, before dictionary_begin begins another one. */
 extern void dictionary_end(Dictionary *dictionary);
 
@@ -65,7 +77,7 @@ extern Datum dictionary_value(const Dictionary *dictionary, uint32 number);
 /* Returns a copy of a value of the dictionary's type in the current memory context. */
 extern Datum dictionary_copy(const Dictionary *dictionary, Datum value);
 
-/* Returns how many values have numbers. */
+/* Returns how many values have numbers; of a shared dictionary, at least those of this process. */
 extern size_t dictionary_size(const Dictionary *dictionary);
 
 /*

@@ -701,14 +701,15 @@ split_clauses(Finding *finding, const List *clauses, List **others, bool *ordere
 }
 
 List *
-filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others)
+filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others,
+						bool *may_fail)
 {
 	Finding		finding = {.econtext = econtext,.pages = true};
-	bool		ordered = false;
 
 	*others = NIL;
-	if (filter->expr && IsA(filter->expr, List))
-		split_clauses(&finding, (const List *) filter->expr, others, &ordered);
+	*may_fail = filter->expr == NULL || !IsA(filter->expr, List);
+	if (!*may_fail)
+		split_clauses(&finding, (const List *) filter->expr, others, may_fail);
 	return finding.conditions;
 }
 

@@ -11,6 +11,7 @@
 #include "nodes/execnodes.h"
 
 #include "pg/values/value.h"
+#include "sort/extents/key_set.h"
 #include "sort/extents/value_ranges.h"
 #include "sort/float_image.h"
 
@@ -24,13 +25,17 @@ typedef struct FilterCondition
 	size_t		nranges;
 	bool		nulls;			/* rows in which the column is NULL, too */
 	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
+	const KeySet *keys;			/* in place of ranges, of integers; or NULL ... */
+	bool		excluded;		/* ... its keys are refused, and other values accepted */
+	bool		optional;		/* the caller refuses these rows, too: not evaluated for each row
+								 * where it refuses few */
 } FilterCondition;
 
 /* Whether a condition looks at values, and not only at whether they are NULL. */
 static inline bool
 filter_condition_compares(const FilterCondition *condition)
 {
-	return condition->texts ||
+	return condition->texts || condition->keys ||
 		(condition->nranges > 0 && (condition->ranges[0].lo != PG_INT64_MIN ||
 									condition->ranges[0].hi != PG_INT64_MAX));
 }
@@ -64,16 +69,16 @@ extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtex
 /*
  * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
  * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
- * the order in which core evaluates them.  Also compared are floats, numerics of few digits
- * (numeric_unit.h), and texts as text_conditions.h says; IS [NOT] NULL is a condition of any
- * column.
+ * the order in which core evaluates them, and *may_fail to whether one of these may fail.  Also
+ * compared are floats, numerics of few digits (numeric_unit.h), and texts as text_conditions.h
+ * says; IS [NOT] NULL is a condition of any column.
  *
  * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
  * value, calls no function and shows nothing, so that it may come before clauses of any level, but
  * not before a clause that may fail: core would raise its error.
  */
 extern List *filter_conditions_split(const ExprState *filter, ExprContext *econtext,
-									 List **others);
+									 List **others, bool *may_fail);
 
 /*
  * For the planner: adds the columns of clauses, which are RestrictInfos or expressions, to a list

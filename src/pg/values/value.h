@@ -52,6 +52,7 @@ struct Dictionary;
 typedef struct ColumnImage
 {
 	int64		(*make) (void *arg, Datum value);	/* or NULL */
+	bool		(*is_full) (const void *arg);	/* the batch must have no more rows; or NULL */
 	void	   *arg;
 	struct Dictionary *dictionary;	/* or NULL */
 	bool		presence;		/* as 0: only whether it is NULL is wanted */

@@ -5,6 +5,7 @@
  * Other rooms include this header, and no other of this room:
  *
  *	batch.h                 rows of a column, some thousands at a time
+ *	batch_arithmetic.h      sums and products of integers and decimals
  *	column_scan.h           what a scan of columns is to read
  *	datum_buffer.h          copies of values of any type
  *	dictionary.h            values of any hashable type as numbers
@@ -12,8 +13,11 @@
  *	domain.h                what the integers of a batch stand for
  *	expression_blocks.h     expressions computed for batches of rows
  *	filter_conditions.h     filters as comparisons of columns with constants
+ *	key_condition.h         conditions that a column's value is, or is not, one of many keys
+ *	lookup.h                rows of a joined table by their key
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
+ *	shared_dictionary.h     numbers that several processes give together
  *	text_conditions.h       conditions of texts by their bytes
  *	value.h                 which types are read as integers, and how
  */
@@ -23,6 +27,7 @@
 #include "postgres.h"
 
 #include "pg/values/batch.h"
+#include "pg/values/batch_arithmetic.h"
 #include "pg/values/column_scan.h"
 #include "pg/values/datum_buffer.h"
 #include "pg/values/dictionary.h"
@@ -30,8 +35,11 @@
 #include "pg/values/domain.h"
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"
+#include "pg/values/key_condition.h"
+#include "pg/values/lookup.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
+#include "pg/values/shared_dictionary.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
 

@@ -28,6 +28,12 @@ extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 	int64_t		last = base + extent->top;
 	size_t		r;
 
+	if (filter->keys)
+	{
+		if (key_set_may_have(filter->keys, base + filter->bias, last + filter->bias))
+			return EXTENT_SOME;
+		return filter->excluded ? EXTENT_ALL : EXTENT_NONE;
+	}
 	filter->ndistances = 0;
 	for (r = 0; r < filter->nranges; r++)
 	{
@@ -72,11 +78,41 @@ is_in_ranges(const ExtentFilter *filter, uint32_t distance)
 	return from < filter->ndistances && filter->distances[from].lo <= distance;
 }
 
+/* Values are looked up in a set of keys so many at a time: 4 kB. */
+#define KEYS_AT_ONCE 512
+
+/* Marks the values that are keys, or are none. */
+static void
+mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
+{
+	int64_t		base = values->base + filter->bias;
+	int64_t		keys[KEYS_AT_ONCE];
+	size_t		from;
+	size_t		i;
+
+	for (from = 0; from < values->n; from += KEYS_AT_ONCE)
+	{
+		size_t		n = values->n - from < KEYS_AT_ONCE ? values->n - from : KEYS_AT_ONCE;
+
+		for (i = 0; i < n; i++)
+			keys[i] = base + packed_keys_distance(values, from + i);
+		key_set_mark(filter->keys, keys, n, marks + from);
+	}
+	if (filter->excluded)
+		for (i = 0; i < values->n; i++)
+			marks[i] ^= 1;
+}
+
 void
 extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 {
 	size_t		i;
 
+	if (filter->keys)
+	{
+		mark_keys(filter, values, marks);
+		return;
+	}
 	if (filter->use_table)
 	{
 		for (i = 0; i < values->n; i++)

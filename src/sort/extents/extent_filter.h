@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "sort/extents/extent.h"
+#include "sort/extents/key_set.h"
 #include "sort/extents/value_ranges.h"
 
 /* Which of an extent's values, or rows, are wanted. */
@@ -45,6 +46,10 @@ typedef struct DistanceRange
 typedef struct ExtentFilter
 {
 	/* the caller's */
+	const KeySet *keys;			/* the set, in place of ranges, or NULL; keys are bias above the
+								 * values ... */
+	int64_t		bias;
+	bool		excluded;		/* ... or all values that are no keys */
 	const ValueRange *ranges;	/* the set */
 	size_t		nranges;
 	DistanceRange *distances;	/* room for nranges */

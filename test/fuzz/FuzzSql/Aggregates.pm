@@ -36,14 +36,14 @@ sub nulls { return pick('', '', '', ' NULLS FIRST', ' NULLS LAST'); }
 
 sub order { return pick('', '', ' ASC', ' DESC', ' DESC') . nulls(); }
 
-# A column that the node reads, or now and then one that it does not.
+# A column: more often one that is read as integers than one whose values are numbered.
 sub column
 {
 	my ($relation) = @_;
 	my @read = grep { $_->{class} !~ /^(text|numeric|float|opaque)$/ } @{ $relation->{columns} };
 	my @other = grep { $_->{class} =~ /^(text|numeric)$/ && $_->{type} ne 'big' } @{ $relation->{columns} };
 
-	return pick(@other) if @other && chance(0.02);
+	return pick(@other) if @other && chance(0.12);
 	return pick(@read);
 }
 

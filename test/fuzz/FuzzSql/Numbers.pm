@@ -21,9 +21,9 @@ sub setup
 {
 	return <<'SQL';
 CREATE DOMAIN cents AS numeric(12,3);
-CREATE FUNCTION zeros_alike(floats float8[]) RETURNS float8[] LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+CREATE FUNCTION zeros_alike(floats float8[]) RETURNS float8[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN
 	RETURN (SELECT array_agg(e + 0) FROM unnest(floats) e); END $$;
-CREATE FUNCTION count_negative_zeros(floats float8[]) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+CREATE FUNCTION count_negative_zeros(floats float8[]) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN
 	RETURN (SELECT count(*) FROM unnest(floats) e WHERE e::text = '-0'); END $$;
 -- Rows, or the error, of a query.
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -34,18 +34,20 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLERRM;
 END $$;
-CREATE FUNCTION compare(query text, OUT taken bool, OUT difference text) LANGUAGE plpgsql AS $$
+-- Core's rows are those of one process: workers are hpsort's.
+CREATE FUNCTION compare(query text, workers text, OUT taken bool, OUT difference text) LANGUAGE plpgsql AS $$
 DECLARE expected text; got text; line text;
 BEGIN
 	PERFORM set_config('hpsort.enable_aggregate', 'off', false), set_config('enable_sort', 'off', false);
 	expected := rows_of(query);
 	PERFORM set_config('hpsort.enable_aggregate', 'on', false), set_config('enable_sort', 'on', false);
-	PERFORM set_config('hpsort.debug_aggregate', 'force', false);
+	PERFORM set_config('hpsort.debug_aggregate', 'force', false), set_config('max_parallel_workers_per_gather', workers, false);
 	got := rows_of(query);
 	taken := false;
 	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
 		taken := taken OR line LIKE '%HpSort Aggregate%';
 	END LOOP;
+	PERFORM set_config('max_parallel_workers_per_gather', '0', false);
 	difference := CASE WHEN expected = got OR NOT taken THEN '' ELSE E'core:\n' || left(expected, 2000) || E'\nhpsort:\n' || left(got, 2000) END;
 END $$;
 SQL
@@ -103,6 +105,16 @@ sub condition
 	return pick("$column IS NOT NULL", "$column > @{[ $column eq 'g' ? 1 : constant($column) ]}", 'g % 3 = 1', 'g < 0', "t IS NULL");
 }
 
+# A sum or product of numerics and integers.
+sub arithmetic
+{
+	my ($column) = @_;
+	my $other = pick(@numerics, 'g', 'h');
+
+	return pick("$column * $other", "$column * (1 - $other)", "$column - $other", "$other + 0.25 * $column", "-$column", "$column * $column * $other", "(g + $column) * (g - $other) * 1.5",
+		"g * g", "h * g", "h - 3 * g", "g::int2 * 200::int2", "-h");
+}
+
 # One aggregate of a column, as an expression of one appearance.  Aggregates that are not ordered have
 # the rows in the order of the table, in PostgreSQL too, so that sums of floats are determined.
 sub plain_aggregate
@@ -111,6 +123,7 @@ sub plain_aggregate
 	my $filter = chance(0.25) ? " FILTER (WHERE @{[ condition() ]})" : '';
 
 	$column = pick("$column + g", "$column * 2", "f4 - f8", "n2::float8", "$column") if $column =~ /^f/ && chance(0.2);
+	$column = arithmetic($column) if $column =~ /^n/ && chance(0.3);
 	return pick(qw(count min max sum avg sum avg stddev stddev_pop stddev_samp variance var_pop var_samp)) . "($column)$filter";
 }
 
@@ -125,6 +138,12 @@ sub ordered_aggregate
 	my $sum = pick(qw(sum avg stddev stddev_pop variance var_pop));
 	my $distinct = chance(0.2) ? 'DISTINCT ' : '';
 
+	if (!$float && chance(0.2))
+	{
+		my $computed = arithmetic($column);
+
+		return pick("min($computed)$filter", "sum(DISTINCT $computed)$filter", "count(DISTINCT $computed)$filter", "percentile_disc($fraction) WITHIN GROUP (ORDER BY $computed)$filter", "mode() WITHIN GROUP (ORDER BY $computed)$filter");
+	}
 	return pick(
 		"count($distinct$column)$filter",
 		pick('min', 'max') . "($distinct$column)$filter$zero",

@@ -13,6 +13,7 @@
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "parser/analyze.h"
@@ -32,6 +33,9 @@ PG_FUNCTION_INFO_V1(hpsort_columns_tableam);
 
 typedef uint64 (*ReadFunction) (const ColumnScan *scan, PlanState *instrumented,
 								ColumnConsume consume, void *arg);
+
+typedef FilterCondition *(*MakeKeyCondition) (AttrNumber attnum, ColumnKind kind,
+											  const int64 *keys, size_t n, bool excluded);
 
 /* Where batches go: to rows of a tuplestore, each an array of text. */
 typedef struct Output
@@ -171,8 +175,49 @@ analyze_query(const char *text)
 }
 
 /*
- * (table regclass, columns text[], qual text, filters text[]) returns setof text[]:
- * the rows, with an element for each column and each filter, and a last one that says
+ * The condition that a text is: a column, IN or else NOT IN, a query that returns values of the
+ * column's type.  A NULL is not in.
+ */
+static FilterCondition *
+key_condition(Relation rel, const char *text)
+{
+	MakeKeyCondition make = (MakeKeyCondition) load_external_function("$libdir/hpsort",
+																	  "key_condition_make", true,
+																	  NULL);
+	char		column[NAMEDATALEN];
+	char		word[4];
+	int			length;
+	AttrNumber	attnum;
+	ColumnKind	kind;
+	int64	   *keys;
+	size_t		n = 0;
+	uint64		i;
+	FilterCondition *condition;
+
+	if (sscanf(text, "%63s %3s%n", column, word, &length) != 2)
+		elog(ERROR, "no condition: %s", text);
+	attnum = get_attnum(RelationGetRelid(rel), column);
+	kind = expected_kind(getBaseType(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid));
+	SPI_connect();
+	SPI_execute(text + length + (strcmp(word, "NOT") == 0 ? 3 : 0), true, 0);
+	keys = SPI_palloc(sizeof(int64) * Max(SPI_processed, 1));
+	for (i = 0; i < SPI_processed; i++)
+	{
+		bool		isnull;
+		Datum		value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+
+		if (!isnull)
+			keys[n++] = column_value(kind, value);
+	}
+	SPI_finish();
+	condition = make(attnum, kind, keys, n, strcmp(word, "NOT") == 0);
+	pfree(keys);
+	return condition;
+}
+
+/*
+ * (table regclass, columns text[], qual text, filters text[], conditions text[]) returns setof
+ * text[]: the rows, with an element for each column and each filter, and a last one that says
  * how many were filtered.  If the last column is ctid, the rows have it as their last element.
  */
 Datum
@@ -184,11 +229,14 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 															  true, NULL);
 	EState	   *estate = CreateExecutorState();
 	Output		output = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
-	ColumnScan	scan = {.rel = rel, .snapshot = GetActiveSnapshot()};
+	uint64		unmatched = 0;
+	ColumnScan	scan = {.rel = rel, .snapshot = GetActiveSnapshot(), .unmatched = &unmatched};
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	AttrNumber *attnums;
 	Datum	   *columns;
 	Datum	   *filters;
+	Datum	   *conditions;
+	int			nconditions;
 	StringInfoData query;
 	Query	   *analyzed;
 	uint64		filtered;
@@ -240,14 +288,19 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 							estate);
 	if (qual[0] != '\0')
 		scan.qual = ExecPrepareQual(list_make1(analyzed->jointree->quals), estate);
-	if (scan.qual || scan.nfilters > 0)
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(4), TEXTOID, -1, false, TYPALIGN_INT, &conditions,
+					  NULL, &nconditions);
+	for (i = 0; i < nconditions; i++)
+		scan.conditions = lappend((List *) scan.conditions,
+								  key_condition(rel, TextDatumGetCString(conditions[i])));
+	if (scan.qual || scan.conditions || scan.nfilters > 0)
 	{
 		scan.econtext = GetPerTupleExprContext(estate);
 		scan.slot = slot;
 	}
 
 	filtered = read(&scan, NULL, put_rows, &output);
-	put_filtered(&output, filtered);
+	put_filtered(&output, filtered + unmatched);
 	ExecDropSingleTupleTableSlot(slot);
 	FreeExecutorState(estate);
 	table_close(rel, AccessShareLock);

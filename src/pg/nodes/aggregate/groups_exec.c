@@ -63,14 +63,14 @@ scan_expression(const GroupsState *node, int i)
 
 /* Returns the index of the batch of a column that is read in this way; -1 if there is none. */
 static int
-find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
+find_column(const GroupsState *node, const Var *column, ColumnRead read)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
 	int			c;
 
 	for (c = 0; c < list_length(columns); c++)
-		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
+		if (list_nth_int(columns, c) == column->varattno && list_nth_int(reads, c) == (int) read)
 			return c;
 	return -1;
 }
@@ -85,7 +85,7 @@ find_input(const GroupsState *node, const Var *column)
 
 	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
 		 i < lengthof(reads) && batch < 0; i++)
-		batch = find_column(node, column->varattno, reads[i]);
+		batch = find_column(node, column, reads[i]);
 	if (batch < 0)
 		elog(ERROR, "column %d is not read", column->varattno);
 	return batch;
@@ -118,7 +118,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 		if (node->images[batch].make == NULL)
 			node->images[batch] = (ColumnImage)
 		{
-			.make = datum_buffer_put,.arg = datum_buffer_make(type)
+			.make = datum_buffer_put,.is_full = datum_buffer_is_full,
+				.arg = datum_buffer_make(type)
 		};
 		domain.kind = COLUMN_KIND_IMAGE;
 		domain.datums = true;
@@ -139,6 +140,19 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 	return domain;
 }
 
+/* Describes a column, which is read or looked up, for what is computed of it. */
+static RowInput
+read_input(GroupsState *node, const Var *column)
+{
+	RowInput	input = {.column = column};
+
+	if (groups_star_input(node, column, &input))
+		return input;
+	input.batch = find_input(node, column);
+	input.domain = domain_of_column(node, input.batch, column, InvalidOid, true);
+	return input;
+}
+
 /*
  * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
  * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
@@ -147,7 +161,7 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
-	List	   *columns = expression_columns(expression, 0);
+	List	   *columns = expression_columns(expression);
 	RowInput   *inputs;
 	ListCell   *lc;
 	int			d;
@@ -157,16 +171,32 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 			return node->nread + d;
 	inputs = palloc_array(RowInput, list_length(columns));
 	foreach(lc, columns)
-	{
-		RowInput   *input = &inputs[foreach_current_index(lc)];
-
-		input->column = lfirst_node(Var, lc);
-		input->batch = find_input(node, input->column);
-		input->domain = domain_of_column(node, input->batch, input->column, InvalidOid, true);
-	}
+		inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															list_length(columns), inputs, filter);
 	return node->nread + d;
+}
+
+/* Describes the lookups of a star join, and makes the columns of their places. */
+static void
+describe_lookups(GroupsState *node, int eflags)
+{
+	int			l;
+
+	groups_star_begin(node, eflags);
+	for (l = 0; l < node->star.n; l++)
+	{
+		List	   *keys = groups_star_keys(node, l);
+		RowInput   *inputs = palloc_array(RowInput, list_length(keys));
+		ListCell   *lc;
+
+		foreach(lc, keys)
+			inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
+		groups_star_note_key(node, l, inputs[0].batch);
+		node->derived.columns[node->derived.n++] =
+			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), list_length(keys),
+								inputs);
+	}
 }
 
 /* Returns the derived column of a batch; NULL if the batch is one that is read, or -1. */
@@ -208,7 +238,7 @@ describe_groups(GroupsState *node)
 		{
 			const Var  *column = plain_column(expression);
 
-			group->column = find_column(node, column->varattno, read);
+			group->column = find_column(node, column, read);
 			node->group_domains[g] = domain_of_column(node, group->column, column,
 													  exprCollation((Node *) expression), false);
 		}
@@ -242,10 +272,10 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	{
 		if (answer->form == DERIVED_NONE && !answer->enum_order)
 		{
-			source.column = find_column(node, answer->column->varattno, answer->read);
+			source.column = find_column(node, answer->column, answer->read);
 			/* Or integers that the planner has decided to number. */
 			if (source.column < 0)
-				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
+				source.column = find_column(node, answer->column, READ_IDENTICAL);
 			domain = domain_of_column(node, source.column, answer->column,
 									  answer->column->varcollid, false);
 		}
@@ -321,7 +351,7 @@ describe_outputs(GroupsState *node)
 	int			i;
 
 	node->noutputs = list_length(filters);
-	node->states = node->ngroups == 0 && count_filters(node) == 0;
+	node->states = node->ngroups == 0 && count_filters(node) == 0 && node->star.n == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
 	node->source_domains = palloc0_array(ColumnDomain, Max(node->noutputs, 1));
@@ -334,7 +364,7 @@ describe_outputs(GroupsState *node)
 		GroupsOutput *output = &node->outputs[i];
 
 		output->aggref = castNode(Aggref, scan_expression(node, node->ngroups + i));
-		if (!aggref_answer(output->aggref, 0, &output->answer))
+		if (!aggref_answer(output->aggref, node->star.fact, &output->answer))
 			elog(ERROR, "HpSort Aggregate does not answer aggregate %u", output->aggref->aggfnoid);
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
@@ -374,19 +404,15 @@ add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Exp
 	ListCell   *lc;
 	int			i;
 
-	foreach(lc, expression_columns(expression, 0))
+	foreach(lc, expression_columns(expression))
 	{
 		const Var  *column = lfirst_node(Var, lc);
 
 		for (i = 0; i < core->ninputs; i++)
-			if (inputs[i].column->varattno == column->varattno)
+			if (is_same_column(inputs[i].column, column))
 				break;
-		if (i < core->ninputs)
-			continue;
-		inputs[i].column = column;
-		inputs[i].batch = find_input(node, column);
-		inputs[i].domain = domain_of_column(node, inputs[i].batch, column, InvalidOid, true);
-		core->ninputs++;
+		if (i == core->ninputs)
+			inputs[core->ninputs++] = read_input(node, column);
 	}
 }
 
@@ -396,7 +422,9 @@ describe_core(GroupsState *node, int eflags)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
-	RowInput   *inputs = palloc0_array(RowInput, Max(list_length(columns), 1));
+	RowInput   *inputs = palloc0_array(RowInput, list_length(columns) +
+									   list_length(((CustomScan *) node->css.ss.ps.plan)
+												   ->custom_scan_tlist));
 	CoreDescription core = {.inputs = inputs,.ngroups = node->ngroups,.groups = node->groups};
 	ListCell   *lc;
 	int			i;
@@ -418,12 +446,26 @@ describe_core(GroupsState *node, int eflags)
 		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);
 }
 
+/* Adds a dictionary, unless it is NULL or there, to those whose numbers are exchanged. */
+static void
+add_dictionary(GroupsDescription *description, Dictionary *dictionary)
+{
+	int			d;
+
+	for (d = 0; d < description->ndictionaries; d++)
+		if (description->dictionaries[d] == dictionary)
+			return;
+	if (dictionary)
+		description->dictionaries[description->ndictionaries++] = dictionary;
+}
+
 /* Describes the node.  No row is read before the first group is asked for. */
 static void
 begin_groups(CustomScanState *css, EState *estate, int eflags)
 {
 	GroupsState *node = (GroupsState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	int			i;
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -431,6 +473,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	node->parallel.partial =
 		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
+	describe_lookups(node, eflags);
 	describe_groups(node);
 	describe_outputs(node);
 	describe_sets(node);
@@ -442,8 +485,13 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 			.group_derived = node->derived.of_groups,
 			.nsources = node->nvalue_sources,
 			.sources = node->value_sources,
-			.source_derived = node->derived.of_sources
+			.source_derived = node->derived.of_sources,
+			.dictionaries = palloc_array(Dictionary *, node->ngroups + node->nvalue_sources + 1)
 	};
+	for (i = 0; i < node->ngroups; i++)
+		add_dictionary(&node->parallel.description, node->group_domains[i].dictionary);
+	for (i = 0; i < node->nvalue_sources; i++)
+		add_dictionary(&node->parallel.description, node->source_domains[i].dictionary);
 	groups_read_begin(node, eflags, count_filters(node));
 }
 
@@ -457,6 +505,7 @@ end_groups(CustomScanState *css)
 	if (node->core)
 		core_aggregates_end(node->core);
 	MemoryContextDelete(node->memory);
+	groups_star_end(node);
 	aggregate_sources_end(&node->sources);
 }
 
@@ -469,6 +518,7 @@ rescan_groups(CustomScanState *css)
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	groups_read_free(node);
 	node->started = node->ended = false;
+	groups_star_rescan(node);
 	aggregate_sources_rescan(&node->sources);
 }
 
@@ -478,19 +528,16 @@ rescan_groups(CustomScanState *css)
 static void
 note_sets(GroupsState *node)
 {
-	GroupsTotals *totals = &node->done.totals;
-	AggregationStats stats;
-
-	grouping_sets_stats(node->sets, &stats);
-	totals->memory = Max(totals->memory, stats.memory);
-	totals->disk += stats.disk;
-	totals->rows = grouping_sets_rows(node->sets);
+	groups_memory_note(node, grouping_sets_memory(node->sets));
+	node->done.totals.disk += grouping_sets_disk(node->sets);
+	node->done.totals.rows = grouping_sets_rows(node->sets);
 }
 
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
 static void
 finish_execution(GroupsState *node)
 {
+	groups_memory_note(node, 0);
 	if (node->sets)
 		note_sets(node);
 	if (node->derived.spill)
@@ -558,7 +605,10 @@ scans_size(GroupsState *node)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return add_size(scans_size((GroupsState *) css), groups_shared_size(pcxt->nworkers));
+	GroupsState *node = (GroupsState *) css;
+
+	return add_size(scans_size(node),
+					groups_shared_size(pcxt->nworkers, node->parallel.description.ndictionaries));
 }
 
 /* Called in the leader before it starts workers. */
@@ -572,7 +622,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->parallel.shared, pcxt);
+	groups_shared_init(node->parallel.shared, pcxt, node->parallel.description.ndictionaries);
 }
 
 /* Called in the leader before it starts workers for another execution. */

@@ -124,6 +124,7 @@ groups_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyList("Aggregates",
 							deparse_columns(node, context, node->ngroups,
 											node->ngroups + node->noutputs, es), es);
+	groups_star_explain(node, context, es);
 	aggregate_sources_explain(&node->sources, ancestors, es);
 	if (es->analyze && node->done.done)
 		explain_done(node, es);

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
@@ -69,8 +68,9 @@ make_late(GroupsState *node, int source, const ColumnBatch *columns)
 	/* Numbers of groups stay what they are; the value is kept itself. */
 	images[node->ngroups].dictionary = node->source_domains[source].dictionary;
 	old = MemoryContextSwitchTo(node->memory);
+	groups_memory_lend(node, node->budget.spill);
 	spill = row_spill_make(columns, node->ngroups + 1, images, node->ngroups + 1,
-						   get_hash_memory_limit());
+						   node->budget.spill);
 	MemoryContextSwitchTo(old);
 	pfree(images);
 	return spill;
@@ -136,7 +136,7 @@ empty_dictionary(GroupsState *node, int source)
 	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
 
 	dictionary_end(dictionary);
-	dictionary_begin(dictionary, node->numbers_limit);
+	dictionary_begin(dictionary, node->budget.dictionary);
 	MemoryContextSwitchTo(old);
 }
 
@@ -159,6 +159,7 @@ add_late_batch(GroupsState *node, int source, const ColumnBatch *columns, size_t
 	batches[node->value_sources[source].column] = *values;
 	if (values->n > 0)
 		aggregation_add_late(node->aggregation, source, batches);
+	groups_memory_note(node, 0);
 }
 
 /* Adds the late values of a source, the first of which get the number first. */
@@ -211,6 +212,7 @@ groups_add_late(GroupsState *node)
 		node->done.totals.disk += row_spill_disk(node->late[s]);
 		row_spill_free(node->late[s]);
 		node->late[s] = NULL;
+		groups_memory_return(node, node->budget.spill);
 	}
 	pfree(first);
 }

@@ -29,12 +29,6 @@
  */
 #define GROUP_BITS 20
 
-/*
- * Rows of other blocks may take this part of the memory limit, and groups with their answers
- * another.
- */
-#define MEMORY_SHARE 4
-
 typedef struct LookupGroup
 {
 	uint32		code;			/* of its grouping columns, without the place of a value */
@@ -70,7 +64,9 @@ struct GroupsLookup
 	/* of an execution */
 	MemoryContext memory;
 	LookupNotes notes;			/* rows of blocks that are not resident */
-	size_t		limit;			/* bytes, of the notes and of the groups each */
+	size_t		limit;			/* bytes, of groups and of their answers each, and of the notes
+								 * before */
+	bool		charged;		/* the aggregation has lent the look-up its share */
 	GroupCode	layout;			/* of keys: grouping columns above the value */
 	int			value_bits;		/* of a key, for the place of its value */
 	uint32		offset;			/* what is added to a code to make a key that is signed */
@@ -177,12 +173,14 @@ groups_lookup_make(GroupsState *node)
 }
 
 ResidentRowsHandler *
-groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
+groups_lookup_begin(GroupsLookup *lookup)
 {
+	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
+
 	groups_lookup_free(lookup);
-	lookup->handler.has_rows = lookup->found = lookup->at.read = false;
+	lookup->handler.has_rows = lookup->found = lookup->at.read = lookup->charged = false;
 	lookup->at.next = 0;
-	lookup->limit = memory_limit / MEMORY_SHARE;
+	lookup->limit = node->budget.lookup / 2;
 	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
 	return &lookup->handler;
 }
@@ -194,11 +192,27 @@ groups_lookup_free(GroupsLookup *lookup)
 	lookup->found = false;
 }
 
+/* Has the aggregation lend the look-up its share, or gives it back. */
+static void
+charge(GroupsLookup *lookup, bool charged)
+{
+	GroupsState *node = (GroupsState *) lookup->handler.arg;
+
+	if (charged && !lookup->charged)
+		groups_memory_lend(node, node->budget.lookup);
+	else if (!charged && lookup->charged)
+		groups_memory_return(node, node->budget.lookup);
+	lookup->charged = charged;
+}
+
 void
 groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 {
-	if (lookup->handler.has_rows)
-		lookup_notes_add(&lookup->notes, batches);
+	if (!lookup->handler.has_rows || lookup->notes.closed)
+		return;
+	charge(lookup, true);
+	lookup_notes_add(&lookup->notes, batches);
+	charge(lookup, !lookup->notes.closed);
 }
 
 /* --- keys */
@@ -679,7 +693,10 @@ handle_rows(void *arg, struct ResidentRows *rows)
 		lookup->at.group = group_values_make(Max(lookup->nfields, 1));
 	}
 	else
+	{
 		groups_lookup_free(lookup);
+		charge(lookup, false);
+	}
 	MemoryContextSwitchTo(old);
 	return lookup->found;
 }
@@ -765,10 +782,4 @@ groups_lookup_open(GroupsLookup *lookup)
 {
 	lookup->reader.methods = &lookup_reader_methods;
 	return lookup->found ? &lookup->reader : NULL;
-}
-
-size_t
-groups_lookup_memory(const GroupsLookup *lookup)
-{
-	return MemoryContextMemAllocated(lookup->memory, true);
 }

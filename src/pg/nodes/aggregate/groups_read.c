@@ -18,7 +18,6 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -67,6 +66,7 @@ groups_read_free(GroupsState *node)
 	groups_free_late(node);
 	if (node->core)
 		core_aggregates_free(node->core);
+	groups_star_free(node);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
@@ -74,15 +74,20 @@ groups_read_free(GroupsState *node)
 	MemoryContextResetOnly(node->memory);
 }
 
-/* Fills derived.batches: batches that have been read, and batches that are derived. */
-static void
+/*
+ * Fills derived.batches: batches that have been read, of a star join only rows that are joined, and
+ * batches that are derived.  Returns them.
+ */
+static const ColumnBatch *
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
 	int			d;
 
-	memcpy(node->derived.batches, batches, node->nread * sizeof(ColumnBatch));
-	for (d = 0; d < node->derived.n; d++)
-		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d], batches);
+	groups_star_match(node, batches);
+	for (d = node->star.n; d < node->derived.n; d++)
+		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
+																node->derived.batches);
+	return node->derived.batches;
 }
 
 /* Returns where rows of groups without memory go; the first such row of an execution makes it. */
@@ -92,8 +97,11 @@ get_spill(GroupsState *node, const ColumnBatch *batches)
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 
 	if (node->derived.spill == NULL)
+	{
+		groups_memory_lend(node, node->budget.spill);
 		node->derived.spill = row_spill_make(batches, node->nread, node->images,
-											 node->sources.ncolumns, get_hash_memory_limit());
+											 node->sources.ncolumns, node->budget.spill);
+	}
 	MemoryContextSwitchTo(old);
 	return node->derived.spill;
 }
@@ -161,17 +169,16 @@ refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 			row_spill_refuse(spill, i, hash);
 }
 
-/* Returns the rows of a batch that are not refused, with derived columns. */
+/*
+ * Returns the rows of a batch that are not refused, with derived columns, which have been computed
+ * of all rows.
+ */
 static const ColumnBatch *
 take_rows(GroupsState *node, const ColumnBatch *batches)
 {
-	derive_batches(node, batches);
 	/* What the other rows become is known by now. */
 	if (refuse_rows(node, batches))
-	{
-		batches = row_spill_divide(node->derived.spill, batches);
-		derive_batches(node, batches);
-	}
+		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
 	if (node->core && core_aggregates_find(node->core, node->derived.batches) > 0)
 	{
 		refuse_rows_of_core(node, batches);
@@ -196,6 +203,20 @@ forget_values(GroupsState *node)
 		if (image->make)
 			datum_buffer_empty(image->arg);
 	}
+}
+
+/*
+ * Whether there is no memory for numbers that the processes give together: no more rows are wanted,
+ * then, since one process reads all of them alone (read_and_exchange).
+ */
+static bool
+numbers_are_full(GroupsState *node)
+{
+	if (node->parallel.exchange == NULL || node->sources.alone ||
+		!groups_exchange_is_full(node->parallel.exchange))
+		return false;
+	node->sources.stop = true;
+	return true;
 }
 
 /*
@@ -248,109 +269,117 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	}
 	if (node->derived.any)
 	{
+		batches = derive_batches(node, batches);
+		if (numbers_are_full(node))
+			return;
 		batches = take_rows(node, batches);
+		if (batches[0].n == 0)
+		{
+			forget_values(node);
+			return;
+		}
 		groups_refuse_values(node, batches);
 		if (node->core)
 			core_aggregates_add(node->core, batches);
 	}
 	aggregation_add(node->aggregation, batches);
+	if (node->derived.any)
+		groups_add_outsized(node, batches);
+	groups_memory_note(node, 0);
 	forget_values(node);
 }
 
-/*
- * Begins an execution of derived columns and dictionaries, or another pass.  Where there are
- * derived columns, a quarter of the memory is for their memos.  Where values have numbers, another
- * quarter is for these; a half, if there are no memos.  Sets memory_limit to the rest.
- */
+/* Begins an execution of derived columns, dictionaries and core's functions, or another pass. */
 static void
 begin_derived(GroupsState *node)
 {
-	size_t		limit = get_hash_memory_limit();
-	size_t		memo_limit = limit / 4 / Max(node->derived.n, 1);
-	int			nnumbered = 0;
+	const MemoryBudget *budget = &node->budget;
 	MemoryContext old;
 	int			i;
 
-	for (i = 0; i < node->derived.n; i++)
-		nnumbered += derived_has_numbers(node->derived.columns[i]);
-	for (i = 0; i < node->sources.ncolumns && node->images; i++)
-		nnumbered += node->images[i].dictionary != NULL;
-	node->numbers_limit = limit / (node->derived.n > 0 ? 4 : 2) / Max(nnumbered, 1);
-	node->memory_limit = limit - memo_limit * node->derived.n - node->numbers_limit * nnumbered;
-	if (node->core)
-		node->memory_limit /= 2;
-
 	if (node->core)
 		core_aggregates_free(node->core);
+	groups_star_free(node);
 	MemoryContextReset(node->derived.memory);
+	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
 	for (i = 0; i < node->derived.n; i++)
-		derived_begin(node->derived.columns[i], memo_limit, node->numbers_limit);
+		derived_begin(node->derived.columns[i], budget->memo, budget->dictionary);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+	{
 		if (node->images[i].dictionary)
-			dictionary_begin(node->images[i].dictionary, node->numbers_limit);
+			dictionary_begin(node->images[i].dictionary, budget->dictionary);
+		if (node->images[i].make)
+			datum_buffer_limit(node->images[i].arg, budget->datum_buffer);
+	}
 	MemoryContextSwitchTo(node->memory);
 	if (node->core)
-		core_aggregates_begin(node->core, node->memory_limit);
+		core_aggregates_begin(node->core, budget->core);
 	MemoryContextSwitchTo(old);
 	groups_forget_ranks(node);
+}
+
+/* Returns how many rows the planner expects of all tables. */
+static double
+expected_rows(const GroupsState *node)
+{
+	double		rows = 0;
+	int			i;
+
+	for (i = 0; i < node->sources.nsources; i++)
+		rows += node->sources.sources[i].scan->ps.plan->plan_rows;
+	return rows;
 }
 
 /* Makes an aggregation without rows, in the current memory context. */
 static void
 begin_rows(GroupsState *node)
 {
-	size_t		limit = node->memory_limit;
-
-	/*
-	 * The other half is for what is written to shared memory (read_and_exchange), or for other
-	 * grouping sets.
-	 */
-	if ((node->parallel.shared && !node->parallel.partial) || node->sets)
-		limit /= 2;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
 										 node->value_sources,
-										 node->states ? 0 : node->nvalue_sources, limit);
+										 node->states ? 0 : node->nvalue_sources,
+										 groups_memory_of_rows(node), expected_rows(node));
 }
 
 /* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */
 static void
 end_rows(GroupsState *node)
 {
-	AggregationStats stats;
-	size_t		memory;
-
 	groups_add_late(node);
 	if (node->sets)
 		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
-										  node->memory_limit / 2);
+										  node->budget.sets);
 	else
 		node->reader = aggregation_open(node->aggregation);
-	aggregation_stats(node->aggregation, &stats);
-	memory = stats.memory + MemoryContextMemAllocated(node->derived.memory, true);
-	if (node->core)
-		memory += core_aggregates_memory(node->core);
-	if (node->lookup)
-		memory += groups_lookup_memory(node->lookup);
-	node->done.totals.memory = Max(node->done.totals.memory, memory);
-	node->done.totals.disk += stats.disk;
+	groups_memory_note(node, 0);
+	node->done.totals.disk += aggregation_disk(node->aggregation);
 }
 
-/* Reads the rows, or this process's share of them, so that node->reader has their groups. */
-static void
+/*
+ * Reads the rows, or this process's share of them, so that node->reader has their groups, unless
+ * reading was stopped.  Returns how many rows the filter has refused.
+ */
+static uint64
 read_rows(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
 	GroupReader *found;
+	uint64		filtered;
 	int			s;
 
 	begin_rows(node);
 	if (node->lookup)
-		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
-	aggregate_sources_read(&node->sources,
-						   node->states ? add_batches_to_states : add_batches_to_groups, node);
+		node->sources.handler = groups_lookup_begin(node->lookup);
+	filtered = aggregate_sources_read(&node->sources,
+									  node->states ? add_batches_to_states :
+									  add_batches_to_groups, node);
+	if (node->sources.stop)
+	{
+		MemoryContextSwitchTo(old);
+		return 0;
+	}
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
@@ -358,6 +387,7 @@ read_rows(GroupsState *node)
 	MemoryContextSwitchTo(old);
 	for (s = 0; s < node->nvalue_sources && !node->states; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
+	return filtered;
 }
 
 bool
@@ -380,25 +410,42 @@ groups_read_refused(GroupsState *node)
 }
 
 /*
- * Reads this process's share of the rows, and exchanges groups with the others.  A process that
- * comes too late to read has no reader where only one process has read.
+ * Does what read_rows does: reads this process's share of the rows, and exchanges groups with the
+ * others.  A process that comes too late to read has no reader where only one process has read.
  */
-static void
+static uint64
 read_and_exchange(GroupsState *node)
 {
 	GroupsParallel *parallel = &node->parallel;
+	uint64		filtered = 0;
 
 	parallel->exchange = groups_exchange_make(parallel->shared, &parallel->description,
 											  node->css.ss.ps.state->es_query_dsa,
-											  node->memory_limit / 2);
+											  node->budget.exchange);
 	if (groups_exchange_reads(parallel->exchange))
-		read_rows(node);
-	if (groups_exchange_is_shared(parallel->exchange))
+		filtered = read_rows(node);
+	switch (groups_exchange_wait(parallel->exchange))
 	{
-		node->done.totals.disk += groups_exchange_write(parallel->exchange, node->reader);
-		free_rows(node);
-		node->reader = groups_exchange_open(parallel->exchange);
+		case EXCHANGE_WRITE:
+			node->done.totals.disk += groups_exchange_write(parallel->exchange, node->reader);
+			groups_memory_note(node, 0);
+			free_rows(node);
+			node->reader = groups_exchange_open(parallel->exchange);
+			return filtered;
+		case EXCHANGE_KEEP:
+			return filtered;
+		case EXCHANGE_READ_ALONE:
+			free_rows(node);
+			groups_memory_begin(node);
+			begin_derived(node);
+			node->sources.alone = true;
+			return read_rows(node);
+		case EXCHANGE_LEAVE:
+			free_rows(node);
+			node->reader = NULL;
+			return 0;
 	}
+	pg_unreachable();
 }
 
 /* States are sorted as the session's settings say, but by the leader alone if it merges them. */
@@ -417,18 +464,23 @@ void
 groups_read_start(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
+	uint64		filtered;
 
 	memset(&node->done.totals, 0, sizeof(node->done.totals));
-	node->prepared = false;
+	node->prepared = node->sources.alone = false;
 	if (node->states)
 		begin_states(node);
 	else
 		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
+	groups_star_read(node);
+	groups_memory_begin(node);
 	begin_derived(node);
 	if (node->parallel.shared && !node->states && !node->parallel.partial)
-		read_and_exchange(node);
+		filtered = read_and_exchange(node);
 	else
-		read_rows(node);
+		filtered = read_rows(node);
+	/* nfiltered1 is for HAVING. */
+	InstrCountFiltered2(&node->css.ss, filtered);
 	node->started = true;
 	MemoryContextSwitchTo(old);
 }

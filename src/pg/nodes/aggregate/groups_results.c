@@ -207,7 +207,8 @@ read_source(GroupsState *node, int source)
 	for (i = 0; i < node->noutputs; i++)
 		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_begin(node->outputs[i].result, &group);
-	if (reader->methods->want)
+	/* Positions are by rank, and runs by number. */
+	if (reader->methods->want && !wants_ranks(node, source))
 		want_rows(node, source);
 	if (reader->methods->distinct)
 		set_distinct(node, source, &group);
@@ -289,6 +290,8 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 	groups_prepare_results(node);
 	for (i = 0; i < node->nvalue_sources; i++)
 		read_source(node, i);
+	if (node->derived.outsized)
+		groups_find_outsized(node, group);
 	for (i = 0; i < node->ngroups; i++)
 	{
 		const ColumnDomain *domain = &node->group_domains[i];

@@ -10,6 +10,7 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "utils/hsearch.h"
 
 #include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"
@@ -41,6 +42,16 @@ typedef struct GroupsDone
 	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
 } GroupsDone;
 
+/* A star join: the lookups, whose places are the first derived columns. */
+typedef struct GroupsStar
+{
+	int			n;				/* how many there are */
+	struct StarLookupState *lookups;
+	Index		fact;			/* the relation that is read; 0: there are no lookups */
+	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
+								 * and of places; of an execution; NULL: all rows so far */
+} GroupsStar;
+
 typedef struct GroupsDerived
 {
 	bool		any;			/* there are some, or columns that are read as numbers */
@@ -52,6 +63,7 @@ typedef struct GroupsDerived
 								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
 	RowSpill   *spill;			/* rows that columns refused; NULL: none so far */
+	HTAB	   *outsized;		/* sums of outsized values by group; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -98,8 +110,9 @@ typedef struct GroupsState
 	int			nread;			/* batches that are read: columns, then filters */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
-	size_t		numbers_limit;	/* bytes of a dictionary */
-	size_t		memory_limit;	/* bytes of an execution, less what derived columns may take */
+	MemoryBudget budget;		/* of an execution */
+	size_t		lent;			/* bytes of the aggregation's share that late takers have */
+	GroupsStar	star;
 	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
 	GroupsParallel parallel;
 
@@ -115,6 +128,27 @@ typedef struct GroupsState
 	SourceCounts *counts;		/* by source, of the group being returned */
 	GroupsDone	done;
 } GroupsState;
+
+/* --- groups_memory.c */
+
+/* Divides the memory of an execution, whose parts are known. */
+extern void groups_memory_begin(GroupsState *node);
+
+/* Returns the bytes that the aggregation may hold now. */
+extern size_t groups_memory_of_rows(const GroupsState *node);
+
+/*
+ * Takes a share from the aggregation, or gives it back: between batches.  The aggregation may write
+ * what it has too much of.
+ */
+extern void groups_memory_lend(GroupsState *node, size_t share);
+extern void groups_memory_return(GroupsState *node, size_t share);
+
+/*
+ * Notes for EXPLAIN what is held now, if it is more than before.  rows is what rows_memory has had,
+ * if that was more.
+ */
+extern void groups_memory_note(GroupsState *node, size_t rows);
 
 /* --- groups_results.c */
 
@@ -141,6 +175,44 @@ extern void groups_keep_values(GroupsState *node, int source);
 extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows,
 							 TupleTableSlot *slot);
 
+/* --- groups_star.c */
+
+/* Initializes the plans of a star join's lookups, if there are any, and describes these. */
+extern void groups_star_begin(GroupsState *node, int eflags);
+
+/* Returns the columns, Vars, whose values are looked up in lookup l. */
+extern List *groups_star_keys(const GroupsState *node, int l);
+
+extern const Lookup *groups_star_lookup(const GroupsState *node, int l);
+
+/*
+ * Notes the batch of the first column whose values are looked up in lookup l: if it is the only
+ * one, the scan may test it.
+ */
+extern void groups_star_note_key(GroupsState *node, int l, int batch);
+
+/* Completes *input for a column of a lookup, and returns true; false if the column is read. */
+extern bool groups_star_input(const GroupsState *node, const Var *column, RowInput *input);
+
+/* Reads the lookups whose rows are not there, or may have changed. */
+extern void groups_star_read(GroupsState *node);
+
+/* Returns the bytes of the lookups' rows. */
+extern size_t groups_star_memory(const GroupsState *node);
+
+/*
+ * Returns the rows of batches, which have been read, that are rows of the join.  Puts these and the
+ * batches of places into node->derived.batches.
+ */
+extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch *batches);
+
+/* Gives back what an execution has beside the lookups. */
+extern void groups_star_free(GroupsState *node);
+
+extern void groups_star_rescan(GroupsState *node);
+extern void groups_star_end(GroupsState *node);
+extern void groups_star_explain(const GroupsState *node, List *context, ExplainState *es);
+
 /* --- groups_lookup.c */
 
 /*
@@ -151,10 +223,10 @@ extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 
 extern GroupsLookup *groups_lookup_make(GroupsState *node);
 
 /*
- * Begins an execution, in which the look-up may take a part of memory_limit, in bytes.  Returns
- * the handler that the scan calls with its resident rows; it is the look-up's.
+ * Begins an execution.  Returns the handler that the scan calls with its resident rows; it is the
+ * look-up's.
  */
-extern ResidentRowsHandler *groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit);
+extern ResidentRowsHandler *groups_lookup_begin(GroupsLookup *lookup);
 
 /* Forgets what an execution has found, and gives its memory back. */
 extern void groups_lookup_free(GroupsLookup *lookup);
@@ -164,8 +236,6 @@ extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 
 /* Returns the groups, in front of the first one; NULL if not all have been found. */
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
-
-extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
 /* --- groups_read.c */
 
@@ -197,6 +267,14 @@ extern void groups_add_late(GroupsState *node);
 
 /* Forgets values that have been left out, and closes their files. */
 extern void groups_free_late(GroupsState *node);
+
+/* --- groups_outsized.c */
+
+/* Adds the outsized values of a batch that has been added to the aggregation. */
+extern void groups_add_outsized(GroupsState *node, const ColumnBatch *batches);
+
+/* Completes the summaries of a group, whose counts have been set, with sums of outsized values. */
+extern void groups_find_outsized(GroupsState *node, const GroupValues *group);
 
 /* --- groups_explain.c */
 

@@ -17,6 +17,8 @@
 typedef struct FilterColumns
 {
 	int			ncolumns;		/* with a condition */
+	int			nown;			/* of these, the filter's own; others are of the scan's further
+								 * conditions */
 	ColumnFilter *columns;
 	ExtentMatch match;			/* rows of the extent begun */
 } FilterColumns;
@@ -59,19 +61,22 @@ find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 }
 
 /*
- * Makes the conditions of one expression of the scan; its columns become columns that are read.
- * Returns false if not all of the expression is conditions that can be evaluated here.
+ * Makes the conditions of one expression of the scan, or none, and further ones; their columns
+ * become columns that are read.  Returns false if not all of the expression is conditions that can
+ * be evaluated here.
  */
 static bool
-make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnScan *scan,
-			FilterColumns *columns)
+make_filter(ResidentFilter *filter, const ExprState *expression, const List *further,
+			const ColumnScan *scan, FilterColumns *columns)
 {
-	List	   *conditions;
+	List	   *conditions = NIL;
 	ListCell   *lc;
 	ValueRange *ranges;
 
-	if (!filter_conditions_find(expression, scan->econtext, &conditions))
+	if (expression && !filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
+	columns->nown = list_length(conditions);
+	conditions = list_concat(conditions, further);
 	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
 	foreach(lc, conditions)
 	{
@@ -80,6 +85,9 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const ColumnSca
 
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
+		column->values.keys = condition->keys;
+		column->values.bias = column_kind_bias(condition->kind);
+		column->values.excluded = condition->excluded;
 		ranges = palloc_array(ValueRange, Max(condition->nranges, 1));
 		column->values.ranges = ranges;
 		column->values.nranges = long_ranges_narrow(condition->ranges, condition->nranges,
@@ -109,10 +117,10 @@ resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 	memcpy(filter->attnums, scan->attnums, scan->ncolumns * sizeof(AttrNumber));
 	filter->nfilters = scan->nfilters;
 	filter->filters = palloc0_array(FilterColumns, Max(scan->nfilters, 1));
-	if (scan->qual && !make_filter(filter, scan->qual, scan, &filter->qual))
+	if (!make_filter(filter, scan->qual, scan->conditions, scan, &filter->qual))
 		return NULL;
 	for (f = 0; f < scan->nfilters; f++)
-		if (!make_filter(filter, scan->filters[f], scan, &filter->filters[f]))
+		if (!make_filter(filter, scan->filters[f], NIL, scan, &filter->filters[f]))
 			return NULL;
 	filter->readers = palloc0_array(const ExtentReader *, Max(filter->nattnums, 1));
 	return filter;
@@ -195,6 +203,17 @@ resident_filter_begin(ResidentFilter *filter)
 }
 
 bool
+resident_filter_is_unmatched(const ResidentFilter *filter)
+{
+	int			c;
+
+	for (c = 0; c < filter->qual.nown; c++)
+		if (filter->qual.columns[c].match == EXTENT_NONE)
+			return false;
+	return true;
+}
+
+bool
 resident_filter_only_cuts(const ResidentFilter *filter)
 {
 	return filter->qual.ncolumns == 0;
@@ -229,18 +248,22 @@ mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to
 
 /*
  * Marks the rows that a filter accepts, of n rows in blocks from .. to - 1, and returns how many.
- * The filter has matched EXTENT_SOME, so that at least one condition is evaluated here.
+ * Sets *matched to how many rows its own conditions accept.  The filter has matched EXTENT_SOME, so
+ * that at least one condition is evaluated here.
  */
 static size_t
 mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,
-		  uint8 *accepted)
+		  uint8 *accepted, size_t *matched)
 {
 	bool		first = true;
 	int			c;
 	size_t		i;
 
+	*matched = n;
 	for (c = 0; c < columns->ncolumns; c++)
 	{
+		if (c == columns->nown && !first)
+			*matched = kernel_count_marks(accepted, n);
 		/* Bounds have said so already. */
 		if (columns->columns[c].match == EXTENT_ALL)
 			continue;
@@ -250,7 +273,10 @@ mark_rows(ResidentFilter *filter, const FilterColumns *columns, int from, int to
 				accepted[i] &= filter->marks[i];
 		first = false;
 	}
-	return kernel_count_marks(accepted, n);
+	n = kernel_count_marks(accepted, n);
+	if (columns->nown == columns->ncolumns)
+		*matched = n;
+	return n;
 }
 
 /*
@@ -300,6 +326,7 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 {
 	uint8	   *refused = column_batch_space(batch, naccepted).nulls;
 	size_t		nrefused = 0;
+	size_t		nmatched;
 	uint8		own[COLUMN_BATCH_KEYS];
 	size_t		kept = 0;
 	size_t		i;
@@ -310,7 +337,7 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 		column_batch_add(batch, naccepted, columns->match == EXTENT_NONE ? naccepted : 0);
 		return;
 	}
-	mark_rows(filter, columns, from, to, n, own);
+	mark_rows(filter, columns, from, to, n, own, &nmatched);
 	for (i = 0; i < n; i++)
 	{
 		if (accepted && !accepted[i])
@@ -323,7 +350,7 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 
 size_t
 resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
-					ColumnBatch *batches)
+					ColumnBatch *batches, size_t *matched)
 {
 	size_t		n = extent_reader_rows(filter->readers[0], from, to);
 	size_t		naccepted = n;
@@ -332,8 +359,9 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 	int			i;
 
 	Assert(n <= COLUMN_BATCH_KEYS && filter->qual.match != EXTENT_NONE);
+	*matched = n;
 	if (filter->qual.match == EXTENT_SOME)
-		naccepted = mark_rows(filter, &filter->qual, from, to, n, filter->accepted);
+		naccepted = mark_rows(filter, &filter->qual, from, to, n, filter->accepted, matched);
 	nadded = naccepted;
 	if (naccepted > 0 && filter->cutoff)
 		nadded = cut_off(filter, from, to, n, naccepted);

@@ -2,8 +2,8 @@
  * resident_filter.h
  *		ResidentFilter: the filters of a scan, evaluated on resident extents.
  *
- * The filters are ColumnScan's qual and filters.  They accept the rows that the executor's
- * evaluation accepts, which decides of rows that are read from pages.
+ * The filters are ColumnScan's qual, with its conditions, and its filters.  They accept the rows
+ * that the executor's evaluation accepts, which decides of rows that are read from pages.
  */
 #ifndef HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
 #define HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H
@@ -56,6 +56,12 @@ extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filte
  */
 extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
 
+/*
+ * Of an extent of which no row is accepted: whether the scan's further conditions say so, and not
+ * the qual.
+ */
+extern bool resident_filter_is_unmatched(const ResidentFilter *filter);
+
 /* Whether the scan has no qual, so that only the cutoff leaves out rows. */
 extern bool resident_filter_only_cuts(const ResidentFilter *filter);
 
@@ -63,9 +69,10 @@ extern bool resident_filter_only_cuts(const ResidentFilter *filter);
  * Adds the rows of blocks from .. to - 1 that pass the qual and the cutoff to the scan's batches,
  * which have room for all rows of these blocks, at most COLUMN_BATCH_KEYS. first is the first block
  * of the extent, for which resident_filter_begin has not returned EXTENT_NONE.  Returns how many
- * rows pass the qual.
+ * rows pass the qual and the scan's further conditions, and sets *matched to how many pass the
+ * qual.
  */
 extern size_t resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
-								  ColumnBatch *batches);
+								  ColumnBatch *batches, size_t *matched);
 
 #endif							/* HPSORT_PG_RESIDENT_FILTER_RESIDENT_FILTER_H */

@@ -32,6 +32,7 @@ typedef struct SavedRows
 	int			pages;			/* of rows with TIDs */
 	uint64		skipped;		/* by the cutoff */
 	uint64		filtered;
+	uint64		unmatched;
 } SavedRows;
 
 /* Extents that are left until all other blocks have been read. */
@@ -58,7 +59,8 @@ struct ResidentSource
 	bool		ended;			/* all blocks have been taken */
 	bool		complete;		/* ... the last one by this process */
 	ColumnBlocks blocks;
-	uint64		filtered;		/* rows that the filter has refused */
+	uint64		filtered;		/* rows that the qual has refused ... */
+	uint64		unmatched;		/* ... and the scan's further conditions */
 
 	/* the extent being read */
 	BlockNumber first;
@@ -101,7 +103,9 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
 										  scan->cutoff->descending, source->table_blocks);
-	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
+	/* The GPU knows one condition of a column at most, and no set of keys. */
+	if (scan->handler && scan->conditions == NIL &&
+		!(counts && resident_rows_are_counted(&summaries[0])))
 		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
 										source->filter, source->table_blocks);
 	if (left->rows)
@@ -146,7 +150,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 	const AttrNumber *attnums = scan->attnums;
 
 	source->ncolumns = scan->ncolumns;
-	if (scan->qual || scan->nfilters > 0 || scan->cutoff)
+	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff)
 	{
 		source->filter = resident_filter_make(scan, pages);
 		if (source->filter == NULL)
@@ -222,6 +226,8 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 
 		resident_end(&column->reader.key, &use);
 	}
+	if (source->scan.unmatched)
+		*source->scan.unmatched += source->unmatched;
 	if (blocks)
 	{
 		blocks->resident += source->blocks.resident;
@@ -382,9 +388,15 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 
 	if (source->filter)
 	{
+		size_t		matched = 0;
+
 		if (source->match != EXTENT_NONE)
-			accepted = resident_filter_add(source->filter, source->first, from, to, batches);
-		source->filtered += n - accepted;
+			accepted = resident_filter_add(source->filter, source->first, from, to, batches,
+										   &matched);
+		else if (resident_filter_is_unmatched(source->filter))
+			matched = n;
+		source->filtered += n - matched;
+		source->unmatched += matched - accepted;
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
@@ -476,6 +488,7 @@ save_rows(ResidentSource *source, const ColumnBatch *batches)
 	saved->pages = source->tids ? source->tids->n : 0;
 	saved->skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
 	saved->filtered = source->filtered;
+	saved->unmatched = source->unmatched;
 }
 
 /* Has everything be as it was before the last rows were added. */
@@ -492,6 +505,7 @@ take_back_rows(ResidentSource *source, ColumnBatch *batches)
 	if (source->scan.cutoff)
 		source->scan.cutoff->skipped = saved->skipped;
 	source->filtered = saved->filtered;
+	source->unmatched = saved->unmatched;
 }
 
 /*

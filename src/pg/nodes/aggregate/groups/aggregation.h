@@ -8,9 +8,10 @@
  * of the window, and values that are wanted in order.  Arrays and sorters are read together, in the
  * order of the groups.
  *
- * The window grows as long as its arrays take no more than half of the memory limit.  From the
- * first row on that stays outside, the window does not grow any more, so that either all rows of a
- * group are inside or none.
+ * The window grows as long as its arrays take no more than half of the memory limit, and no more
+ * bytes than the rows are worth: to sort few rows of wide ranges is faster than to clear and search
+ * large arrays.  From the first row on that stays outside, the window does not grow any more, so
+ * that either all rows of a group are inside or none.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_H
@@ -39,11 +40,17 @@ typedef struct Aggregation Aggregation;
 /*
  * Makes an empty aggregation in the current memory context, from which context must allocate, too.
  * Context, columns and sources must outlive it.  memory_limit is bytes; what does not fit is
- * written to temporary files.
+ * written to temporary files.  expected_rows is an estimate.
  */
 extern Aggregation *aggregation_make(const SortContext *context, const GroupColumn *columns,
 									 int ncolumns, const ValueSource *sources, int nsources,
-									 size_t memory_limit);
+									 size_t memory_limit, double expected_rows);
+
+/*
+ * Changes the limit, between batches.  What sorters have too much of is written to their files, and
+ * arrays by group stay as large as they are.
+ */
+extern void aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit);
 
 /*
  * Adds the rows of a batch, neither packed nor runs.  Columns and sources name elements of
@@ -105,13 +112,8 @@ extern void aggregation_free(Aggregation *aggregation);
 
 /* --- for EXPLAIN */
 
-typedef struct AggregationStats
-{
-	size_t		memory;			/* bytes held, the most that were seen */
-	uint64		disk;			/* bytes written to temporary files */
-} AggregationStats;
-
-extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);
+/* Returns the bytes that have been written to temporary files. */
+extern uint64 aggregation_disk(const Aggregation *aggregation);
 
 typedef enum SourceSorted
 {

@@ -67,7 +67,7 @@ aggregation_make_coarser(const Aggregation *finer, const SortContext *context,
 						 size_t memory_limit)
 {
 	Aggregation *coarser = aggregation_make(context, columns, ncolumns, finer->sources,
-											finer->nsources, memory_limit);
+											finer->nsources, memory_limit, (double) finer->nrows);
 	const KeyRange none = EMPTY_KEY_RANGE;
 	int			s;
 

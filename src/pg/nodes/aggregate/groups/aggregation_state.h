@@ -75,12 +75,14 @@ struct Aggregation
 	const ValueSource *sources; /* the caller's, as columns and context are */
 	SourceValues *values;		/* by source */
 	size_t		memory_limit;	/* bytes of arrays and sorters together */
-	size_t		most_memory;	/* bytes held, the most that were seen at the end of a batch */
 	size_t		group_size;		/* bytes of a group in the arrays, if all of them are made */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
 	GroupCode	window;			/* numbers the groups of the arrays */
-	uint64		max_groups;		/* for how many groups the arrays may be made */
+	uint64		max_groups;		/* for how many groups there is memory for arrays */
+	double		expected_rows;	/* as the planner estimates them */
+	int64		nrows;			/* rows that have been added */
+	double		row_bytes;		/* bytes of arrays that a row is worth */
 	bool		frozen;			/* a row has stayed outside: the window must not grow any more */
 	int64	   *rows;			/* by group number: how many rows a group has */
 	GroupCode	layout;			/* the groups of all pairs, by which these are coded */

@@ -228,7 +228,8 @@ add_group(CoreAggregates *core)
 		   key_length(core) * sizeof(int64));
 	core->states[core->ngroups] = begin_states(core);
 	if (core->ngroups % GROUPS_PER_LOOK == GROUPS_PER_LOOK - 1)
-		core->full = core_aggregates_memory(core) > core->memory_limit;
+		core->full = MemoryContextMemAllocated(core->memory, true) +
+			core_aggregates_memory(core) > core->memory_limit;
 	return core->ngroups++;
 }
 
@@ -263,8 +264,7 @@ core_aggregates_free(CoreAggregates *core)
 size_t
 core_aggregates_memory(const CoreAggregates *core)
 {
-	return MemoryContextMemAllocated(core->memory, true) +
-		MemoryContextMemAllocated(core->agg->aggcontexts[0]->ecxt_per_tuple_memory, true);
+	return MemoryContextMemAllocated(core->agg->aggcontexts[0]->ecxt_per_tuple_memory, true);
 }
 
 /* Returns the number of the group of core->key; NO_GROUP if there is no memory to make it. */

@@ -62,7 +62,7 @@ extern void core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches
 extern Datum core_aggregates_value(CoreAggregates *core, const GroupValues *group, int aggregate,
 								   bool *isnull);
 
-/* Returns the bytes of all groups' states. */
+/* Returns the bytes that the functions hold in memory of their own. */
 extern size_t core_aggregates_memory(const CoreAggregates *core);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_CORE_AGGREGATES_H */

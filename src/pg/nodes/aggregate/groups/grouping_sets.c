@@ -52,7 +52,8 @@ struct GroupingSets
 	GroupReader *inner;			/* of its groups; NULL: it has not been opened */
 	GroupValues group;			/* being read, of all columns */
 	int64		rows;			/* of all groups of the first level so far */
-	AggregationStats stats;		/* the most memory of all levels; files of those that have ended */
+	size_t		most_memory;	/* bytes that all levels have held, the most */
+	uint64		disk;			/* bytes of files of levels that have ended */
 };
 
 /* Whether a level has all columns of another one. */
@@ -157,12 +158,9 @@ begin_level(GroupingSets *sets, Level *level, const Aggregation *finer)
 static void
 end_level(GroupingSets *sets, Level *level)
 {
-	AggregationStats stats;
-
 	if (level->memory)
 	{
-		aggregation_stats(level->aggregation, &stats);
-		sets->stats.disk += stats.disk;
+		sets->disk += aggregation_disk(level->aggregation);
 		aggregation_free(level->aggregation);
 		MemoryContextDelete(level->memory);
 	}
@@ -238,8 +236,8 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 			open_level(sets);
 		if (!sets->inner->methods->next(sets->inner, &inner, rows))
 		{
-			sets->stats.memory = Max(sets->stats.memory,
-									 MemoryContextMemAllocated(sets->memory, true));
+			sets->most_memory = Max(sets->most_memory,
+									MemoryContextMemAllocated(sets->memory, true));
 			end_level(sets, level);
 			sets->inner = NULL;
 			sets->at++;
@@ -303,7 +301,8 @@ grouping_sets_open(GroupingSets *sets, Aggregation *finest, MemoryContext memory
 	sets->at = 0;
 	sets->inner = NULL;
 	sets->rows = 0;
-	memset(&sets->stats, 0, sizeof(sets->stats));
+	sets->most_memory = 0;
+	sets->disk = 0;
 	sets->levels[0].aggregation = finest;
 	open_level(sets);
 	return &sets->reader;
@@ -336,8 +335,14 @@ grouping_sets_rows(const GroupingSets *sets)
 	return sets->rows;
 }
 
-void
-grouping_sets_stats(const GroupingSets *sets, AggregationStats *stats)
+size_t
+grouping_sets_memory(const GroupingSets *sets)
 {
-	*stats = sets->stats;
+	return sets->most_memory;
+}
+
+uint64
+grouping_sets_disk(const GroupingSets *sets)
+{
+	return sets->disk;
 }

@@ -43,7 +43,10 @@ extern int32 grouping_sets_grouping(const GroupingSets *sets, const List *column
 /* Returns how many rows all groups have, of one set. */
 extern int64 grouping_sets_rows(const GroupingSets *sets);
 
-/* Sets the most bytes of memory that all aggregations have held, and those of the others' files. */
-extern void grouping_sets_stats(const GroupingSets *sets, AggregationStats *stats);
+/* Returns the most bytes of memory that all aggregations have held. */
+extern size_t grouping_sets_memory(const GroupingSets *sets);
+
+/* Returns the bytes of the files of all aggregations but the finest. */
+extern uint64 grouping_sets_disk(const GroupingSets *sets);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H */

@@ -16,21 +16,12 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/segments.h"
 
 /* --- the store */
-
-/*
- * Bytes of shared memory for the blocks of a process; where temp_file_limit limits files, it is
- * what the caller allows.  More blocks are faster in a file, which the kernel keeps in memory as
- * well: it gives each process its pages at once, where dynamic shared memory is made larger under a
- * lock.
- */
-#define SHARED_BYTES (1024 * 1024)
 
 struct BlockStore
 {
@@ -46,7 +37,8 @@ struct BlockStore
 	SharedFileSet *files;
 	int			number;			/* of the process that writes the store */
 	dsa_area   *area;
-	size_t		memory_left;	/* bytes that may still be allocated in area */
+	size_t		memory_limit;	/* bytes that may be allocated in area */
+	size_t		in_memory;		/* that have been */
 	dsa_pointer shared;			/* the last block in shared memory */
 };
 
@@ -74,7 +66,7 @@ block_store_make_shared(SharedFileSet *files, int number, dsa_area *area, size_t
 	store->files = files;
 	store->number = number;
 	store->area = area;
-	store->memory_left = temp_file_limit < 0 ? Min(memory_limit, SHARED_BYTES) : memory_limit;
+	store->memory_limit = memory_limit;
 	return store;
 }
 
@@ -92,6 +84,12 @@ uint64
 block_store_disk(const BlockStore *store)
 {
 	return store->disk;
+}
+
+size_t
+block_store_memory(const BlockStore *store)
+{
+	return store->in_memory;
 }
 
 dsa_pointer
@@ -141,7 +139,7 @@ block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *pl
 
 	CHECK_FOR_INTERRUPTS();
 	memset(place, 0, sizeof(*place));
-	if (shared_size <= store->memory_left)
+	if (store->in_memory + shared_size <= store->memory_limit)
 		place->pointer = dsa_allocate_extended(store->area, shared_size, DSA_ALLOC_NO_OOM);
 	if (DsaPointerIsValid(place->pointer))
 	{
@@ -150,7 +148,7 @@ block_store_put(BlockStore *store, const void *data, size_t size, BlockPlace *pl
 		block->before = store->shared;
 		memcpy(block->data, data, size);
 		store->shared = place->pointer;
-		store->memory_left -= shared_size;
+		store->in_memory += shared_size;
 		return;
 	}
 	open_file(store, false);

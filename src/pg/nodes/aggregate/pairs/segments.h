@@ -57,7 +57,9 @@ extern void block_store_put(BlockStore *store, const void *data, size_t size, Bl
  */
 extern const void *block_store_get(BlockStore *store, BlockPlace *place);
 
+/* Return the bytes of blocks that have been put into the file, and into shared memory. */
 extern uint64 block_store_disk(const BlockStore *store);
+extern size_t block_store_memory(const BlockStore *store);
 
 /*
  * Returns the blocks of a store that are in shared memory, where they stay when the store is

@@ -84,6 +84,7 @@ struct GroupsExchange
 	const GroupsDescription *description;
 	dsa_area   *area;			/* of the blocks in shared memory */
 	size_t		memory_limit;	/* bytes of this process's blocks there */
+	size_t		in_memory;		/* bytes that it has written there */
 	int			process;		/* the number of this one: 0 is the leader */
 
 	/* the groups of all processes, when all have written */
@@ -112,7 +113,11 @@ groups_exchange_make(GroupsShared *shared, const GroupsDescription *description,
 					 size_t memory_limit)
 {
 	GroupsExchange *exchange = palloc0_object(GroupsExchange);
+	int			d;
 
+	for (d = 0; d < description->ndictionaries; d++)
+		dictionary_share(description->dictionaries[d], &groups_shared_dictionaries(shared)[d],
+						 area);
 	exchange->memory = CurrentMemoryContext;
 	exchange->shared = shared;
 	exchange->description = description;
@@ -144,15 +149,40 @@ finish_phase(GroupsExchange *exchange, ExchangePhase phase)
 }
 
 bool
-groups_exchange_is_shared(GroupsExchange *exchange)
+groups_exchange_is_full(const GroupsExchange *exchange)
+{
+	int			d;
+
+	for (d = 0; d < exchange->shared->ndictionaries; d++)
+		if (shared_dictionary_is_full(&groups_shared_dictionaries(exchange->shared)[d]))
+			return true;
+	return false;
+}
+
+size_t
+groups_exchange_memory(const GroupsExchange *exchange)
+{
+	size_t		bytes = exchange->in_memory;
+	int			d;
+
+	for (d = 0; d < exchange->shared->ndictionaries; d++)
+		bytes += groups_shared_dictionaries(exchange->shared)[d].bytes;
+	return bytes;
+}
+
+ExchangeStep
+groups_exchange_wait(GroupsExchange *exchange)
 {
 	GroupsShared *shared = exchange->shared;
+	ExchangeStep step = EXCHANGE_KEEP;
 
 	finish_phase(exchange, PHASE_READ);
-	if (pg_atomic_read_u32(&shared->nreaders) > 1)
-		return true;
+	if (groups_exchange_is_full(exchange))
+		step = pg_atomic_test_set_flag(&shared->read_alone) ? EXCHANGE_READ_ALONE : EXCHANGE_LEAVE;
+	else if (pg_atomic_read_u32(&shared->nreaders) > 1)
+		return EXCHANGE_WRITE;
 	BarrierDetach(&shared->barrier);
-	return false;
+	return step;
 }
 
 void
@@ -328,6 +358,7 @@ write_segments(GroupsExchange *exchange, GroupReader *reader)
 	written->blocks = block_store_shared(store);
 	written->done = true;
 	disk = block_store_disk(store);
+	exchange->in_memory = block_store_memory(store);
 	block_store_close(store);
 	return disk;
 }

@@ -7,10 +7,24 @@
 
 #include "pg/nodes/aggregate/parallel/groups_shared.h"
 
-Size
-groups_shared_size(int nworkers)
+/* Returns the bytes in front of the dictionaries. */
+static Size
+written_size(int nprocesses)
 {
-	return add_size(offsetof(GroupsShared, written), mul_size(nworkers + 1, sizeof(SharedWritten)));
+	return MAXALIGN(add_size(offsetof(GroupsShared, written),
+							 mul_size(nprocesses, sizeof(SharedWritten))));
+}
+
+Size
+groups_shared_size(int nworkers, int ndictionaries)
+{
+	return add_size(written_size(nworkers + 1), mul_size(ndictionaries, sizeof(SharedDictionary)));
+}
+
+SharedDictionary *
+groups_shared_dictionaries(GroupsShared *shared)
+{
+	return (SharedDictionary *) ((char *) shared + written_size(shared->nprocesses));
 }
 
 /* Begins an execution: no process has read or written anything. */
@@ -20,14 +34,20 @@ start_phases(GroupsShared *shared)
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->nreaders, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);
+	pg_atomic_init_flag(&shared->read_alone);
 	memset(&shared->totals, 0, sizeof(shared->totals));
 	memset(shared->written, 0, shared->nprocesses * sizeof(SharedWritten));
 }
 
 void
-groups_shared_init(GroupsShared *shared, ParallelContext *pcxt)
+groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int ndictionaries)
 {
+	int			d;
+
 	shared->nprocesses = pcxt->nworkers + 1;
+	shared->ndictionaries = ndictionaries;
+	for (d = 0; d < ndictionaries; d++)
+		shared_dictionary_init(&groups_shared_dictionaries(shared)[d]);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	SharedFileSetInit(&shared->files, pcxt->seg);
 	SpinLockInit(&shared->mutex);
@@ -39,9 +59,12 @@ void
 groups_shared_reset(GroupsShared *shared, dsa_area *area)
 {
 	int			p;
+	int			d;
 
 	for (p = 0; p < shared->nprocesses; p++)
 		block_store_free_shared(area, shared->written[p].blocks);
+	for (d = 0; d < shared->ndictionaries; d++)
+		shared_dictionary_reset(&groups_shared_dictionaries(shared)[d], area);
 	SharedFileSetDeleteAll(&shared->files);
 	start_phases(shared);
 }

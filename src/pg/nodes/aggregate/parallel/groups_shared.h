@@ -34,7 +34,12 @@ struct GroupsShared
 	slock_t		mutex;			/* for totals */
 	GroupsTotals totals;
 	int			nprocesses;		/* the leader and all workers that may be started */
+	int			ndictionaries;	/* SharedDictionaries, behind what is written */
+	pg_atomic_flag read_alone;	/* a process reads all rows alone */
 	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
 };
+
+/* Returns the dictionaries in which processes number values together. */
+extern SharedDictionary *groups_shared_dictionaries(GroupsShared *shared);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PARALLEL_GROUPS_SHARED_H */

@@ -8,11 +8,14 @@
  * groups are divided into parts, ranges of groups, which the processes take one after the
  * other; a part's groups are merged from the segments of all.
  *
- * All processes must have one order of groups.  No process waits for another one once it has
- * returned a group.
+ * No process waits for another one once it has returned a group.
+ *
+ * All processes must have one order of groups.  Numbers of values are given by all processes
+ * together (shared_dictionary.h).  Where there is no memory for them, one process reads all rows
+ * alone, as if the plan were not parallel.
  *
  * A process calls the functions below in their order: groups_exchange_make, _reads, then after its
- * rows _is_shared, _write, _open, and at last _end.
+ * rows _wait, _write, _open, and at last _end.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PARALLEL_PARALLEL_H
 #define HPSORT_PG_NODES_AGGREGATE_PARALLEL_PARALLEL_H
@@ -35,16 +38,21 @@ typedef struct GroupsDescription
 	int			nsources;
 	const ValueSource *sources;
 	DerivedColumn *const *source_derived;	/* by source; NULL: not derived */
+	int			ndictionaries;
+	Dictionary **dictionaries;	/* of groups and sources: numbers that are exchanged */
 } GroupsDescription;
 
 /* --- in dynamic shared memory */
 
 typedef struct GroupsShared GroupsShared;
 
-/* Returns the bytes of a GroupsShared for a leader and nworkers workers. */
-extern Size groups_shared_size(int nworkers);
+/*
+ * Returns the bytes of a GroupsShared for a leader and nworkers workers that have this number of
+ * dictionaries together.
+ */
+extern Size groups_shared_size(int nworkers, int ndictionaries);
 
-extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt);
+extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int ndictionaries);
 
 /*
  * Makes it ready for another execution, in the leader before workers are started again: what was
@@ -75,7 +83,8 @@ typedef struct GroupsExchange GroupsExchange;
 /*
  * Makes this process's part of an exchange, in the current memory context.  shared and description
  * must outlive it; area is that of the parallel query.  memory_limit is bytes of shared memory for
- * this process's blocks.
+ * this process's blocks.  The description's dictionaries, which have begun, give the same numbers
+ * in all processes from now on.
  */
 extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 											const GroupsDescription *description,
@@ -85,11 +94,28 @@ extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 extern bool groups_exchange_reads(GroupsExchange *exchange);
 
 /*
- * Waits for all processes that read.  Returns true if there are several: then each process calls
- * groups_exchange_write.  Otherwise the only one that read has all groups, and the others have
- * none.
+ * Whether there is no memory for a value of one of the dictionaries.  Then no process needs to read
+ * any further.
  */
-extern bool groups_exchange_is_shared(GroupsExchange *exchange);
+extern bool groups_exchange_is_full(const GroupsExchange *exchange);
+
+/*
+ * Returns the bytes of shared memory that this process has written, and of the values that the
+ * processes number together.
+ */
+extern size_t groups_exchange_memory(const GroupsExchange *exchange);
+
+/* What a process does when all rows have been read. */
+typedef enum ExchangeStep
+{
+	EXCHANGE_WRITE,				/* it calls groups_exchange_write */
+	EXCHANGE_KEEP,				/* only one process has read, and has all groups */
+	EXCHANGE_READ_ALONE,		/* a dictionary is full: it reads all rows, and has all groups */
+	EXCHANGE_LEAVE				/* another process does this */
+} ExchangeStep;
+
+/* Waits for all processes that read. */
+extern ExchangeStep groups_exchange_wait(GroupsExchange *exchange);
 
 /*
  * Writes the groups of a reader, or none if it is NULL, and waits for the others to write theirs.

@@ -27,188 +27,10 @@
 #include "pg/column/column.h"
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
+#include "pg/nodes/aggregate/plan/aggregate_function.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
-
-/* Does what core_function does for functions of values in order. */
-static AggregateFunction
-core_ordered_function(Oid function)
-{
-	switch (function)
-	{
-		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC;
-		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
-			return AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY;
-		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT_FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT;
-		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
-		case F_PERCENTILE_CONT__FLOAT8_INTERVAL:
-			return AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY;
-		case F_MODE:
-			return AGGREGATE_FUNCTION_MODE;
-		case F_RANK_ANY:
-			return AGGREGATE_FUNCTION_RANK;
-		case F_DENSE_RANK_ANY:
-			return AGGREGATE_FUNCTION_DENSE_RANK;
-		case F_PERCENT_RANK_ANY:
-			return AGGREGATE_FUNCTION_PERCENT_RANK;
-		case F_CUME_DIST_ANY:
-			return AGGREGATE_FUNCTION_CUME_DIST;
-		case F_ARRAY_AGG_ANYNONARRAY:
-			return AGGREGATE_FUNCTION_ARRAY_AGG;
-		case F_STRING_AGG_TEXT_TEXT:
-		case F_STRING_AGG_BYTEA_BYTEA:
-			return AGGREGATE_FUNCTION_STRING_AGG;
-		default:
-			return AGGREGATE_FUNCTION_NONE;
-	}
-}
-
-/* Returns which of PostgreSQL's functions of moments this is, or of the functions above. */
-static AggregateFunction
-core_moments_function(Oid function)
-{
-	switch (function)
-	{
-		case F_VAR_POP_INT2:
-		case F_VAR_POP_INT4:
-		case F_VAR_POP_INT8:
-		case F_VAR_POP_FLOAT4:
-		case F_VAR_POP_FLOAT8:
-		case F_VAR_POP_NUMERIC:
-			return AGGREGATE_FUNCTION_VAR_POP;
-		case F_VAR_SAMP_INT2:
-		case F_VAR_SAMP_INT4:
-		case F_VAR_SAMP_INT8:
-		case F_VAR_SAMP_FLOAT4:
-		case F_VAR_SAMP_FLOAT8:
-		case F_VAR_SAMP_NUMERIC:
-		case F_VARIANCE_INT2:
-		case F_VARIANCE_INT4:
-		case F_VARIANCE_INT8:
-		case F_VARIANCE_FLOAT4:
-		case F_VARIANCE_FLOAT8:
-		case F_VARIANCE_NUMERIC:
-			return AGGREGATE_FUNCTION_VAR_SAMP;
-		case F_STDDEV_POP_INT2:
-		case F_STDDEV_POP_INT4:
-		case F_STDDEV_POP_INT8:
-		case F_STDDEV_POP_FLOAT4:
-		case F_STDDEV_POP_FLOAT8:
-		case F_STDDEV_POP_NUMERIC:
-			return AGGREGATE_FUNCTION_STDDEV_POP;
-		case F_STDDEV_SAMP_INT2:
-		case F_STDDEV_SAMP_INT4:
-		case F_STDDEV_SAMP_INT8:
-		case F_STDDEV_SAMP_FLOAT4:
-		case F_STDDEV_SAMP_FLOAT8:
-		case F_STDDEV_SAMP_NUMERIC:
-		case F_STDDEV_INT2:
-		case F_STDDEV_INT4:
-		case F_STDDEV_INT8:
-		case F_STDDEV_FLOAT4:
-		case F_STDDEV_FLOAT8:
-		case F_STDDEV_NUMERIC:
-			return AGGREGATE_FUNCTION_STDDEV_SAMP;
-		case F_BIT_AND_INT2:
-		case F_BIT_AND_INT4:
-		case F_BIT_AND_INT8:
-			return AGGREGATE_FUNCTION_BIT_AND;
-		case F_BIT_OR_INT2:
-		case F_BIT_OR_INT4:
-		case F_BIT_OR_INT8:
-			return AGGREGATE_FUNCTION_BIT_OR;
-		case F_BIT_XOR_INT2:
-		case F_BIT_XOR_INT4:
-		case F_BIT_XOR_INT8:
-			return AGGREGATE_FUNCTION_BIT_XOR;
-		default:
-			return core_ordered_function(function);
-	}
-}
-
-/* Returns which of PostgreSQL's functions a call is of, whatever its arguments. */
-static AggregateFunction
-core_function(const Aggref *aggref)
-{
-	switch (aggref->aggfnoid)
-	{
-		case F_COUNT_:
-			return AGGREGATE_FUNCTION_COUNT_ROWS;
-		case F_COUNT_ANY:
-			return AGGREGATE_FUNCTION_COUNT;
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-		case F_SUM_FLOAT4:
-		case F_SUM_FLOAT8:
-		case F_SUM_NUMERIC:
-			return AGGREGATE_FUNCTION_SUM;
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-		case F_AVG_FLOAT4:
-		case F_AVG_FLOAT8:
-		case F_AVG_NUMERIC:
-			return AGGREGATE_FUNCTION_AVG;
-		case F_MIN_INT2:
-		case F_MIN_INT4:
-		case F_MIN_INT8:
-		case F_MIN_FLOAT4:
-		case F_MIN_FLOAT8:
-		case F_MIN_NUMERIC:
-		case F_MIN_OID:
-		case F_MIN_ANYENUM:
-		case F_MIN_DATE:
-		case F_MIN_TIME:
-		case F_MIN_TIMESTAMP:
-		case F_MIN_TIMESTAMPTZ:
-		case F_MIN_TEXT:
-		case F_MIN_BPCHAR:
-		case F_MIN_INET:
-		case F_MIN_MONEY:
-		case F_MIN_PG_LSN:
-		case F_MIN_TID:
-		case F_MIN_TIMETZ:
-		case F_MIN_XID8:
-#ifdef F_MIN_BYTEA
-		case F_MIN_BYTEA:
-#endif
-		case F_BOOL_AND:
-		case F_EVERY:
-			return AGGREGATE_FUNCTION_MIN;
-		case F_MAX_INT2:
-		case F_MAX_INT4:
-		case F_MAX_INT8:
-		case F_MAX_FLOAT4:
-		case F_MAX_FLOAT8:
-		case F_MAX_NUMERIC:
-		case F_MAX_OID:
-		case F_MAX_ANYENUM:
-		case F_MAX_DATE:
-		case F_MAX_TIME:
-		case F_MAX_TIMESTAMP:
-		case F_MAX_TIMESTAMPTZ:
-		case F_MAX_TEXT:
-		case F_MAX_BPCHAR:
-		case F_MAX_INET:
-		case F_MAX_MONEY:
-		case F_MAX_PG_LSN:
-		case F_MAX_TID:
-		case F_MAX_TIMETZ:
-		case F_MAX_XID8:
-#ifdef F_MAX_BYTEA
-		case F_MAX_BYTEA:
-#endif
-		case F_BOOL_OR:
-			return AGGREGATE_FUNCTION_MAX;
-		default:
-			return core_moments_function(aggref->aggfnoid);
-	}
-}
 
 /*
  * Whether a function is the C function of hpsort at address.  Its symbol is
@@ -317,19 +139,51 @@ has_dictionary(Oid type, Oid collation)
 		(!OidIsValid(collation) || get_collation_isdeterministic(collation));
 }
 
+/* Returns the column that an expression is, of relation rti (0: of any); NULL if it is none. */
+static Var *
+read_column(const Expr *expression, Index rti)
+{
+	Var		   *column = plain_column(expression);
+
+	return column && column_is_read(column, rti) ? column : NULL;
+}
+
 /*
- * Notes the argument that an expression of columns of relation rti is; false if it is not read. It
- * is a column, perhaps relabelled as the base type of its domain, or computed: another relabelling,
- * such as that of an int4 as an oid, may be in another order, and so may be one that has another
- * collation.  Enums are read as OIDs, so that computed ones are in no order.
+ * Notes an argument that is a sum or product of decimals of columns of relation rti; false if it is
+ * not.  Those with too many digits can only be added up.
+ */
+static bool
+find_decimal(Expr *expression, Index rti, AggregateAnswer *answer)
+{
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
+	const Var  *column;
+	NumericUnit unit;
+	int			c;
+
+	if (arithmetic == NULL)
+		return false;
+	for (c = 0; (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
+		if (!column_is_read(column, rti))
+			return false;
+	answer->kind = batch_arithmetic_kind(arithmetic, &unit);
+	answer->outsized = !batch_arithmetic_is_certain(arithmetic);
+	return !answer->outsized || answer->function == AGGREGATE_FUNCTION_SUM ||
+		answer->function == AGGREGATE_FUNCTION_AVG;
+}
+
+/*
+ * Notes the argument that an expression is; false if it is not read.  It is a column of relation
+ * rti, perhaps relabelled as the base type of its domain, or computed: another relabelling, such as
+ * that of an int4 as an oid, may be in another order, and so may be one that has another collation.
+ * Enums are read as OIDs, so that computed ones are in no order.
  */
 static bool
 find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			collation = exprCollation((const Node *) expression);
-	Var		   *column = plain_column(expression);
+	Var		   *column = read_column(expression, rti);
 
-	if (expression_columns(expression, rti) == NIL)
+	if (expression_columns(expression) == NIL)
 		return false;
 	answer->argument = expression;
 	if (column && is_same_order(expression, column))
@@ -345,7 +199,9 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 	}
 	answer->form = DERIVED_VALUES;
 	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
-	return answer->kind != COLUMN_KIND_NONE && answer->kind != COLUMN_KIND_ENUM;
+	if (answer->kind == COLUMN_KIND_NONE)
+		return find_decimal(expression, rti, answer);
+	return answer->kind != COLUMN_KIND_ENUM;
 }
 
 /* Conversion functions that keep the order of values. */
@@ -442,9 +298,9 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 static bool
 find_counted(Expr *expression, Index rti, AggregateAnswer *answer)
 {
-	Var		   *column = plain_column(expression);
+	Var		   *column = read_column(expression, rti);
 
-	if (expression_columns(expression, rti) == NIL)
+	if (expression_columns(expression) == NIL)
 		return false;
 	answer->argument = expression;
 	answer->column = column;
@@ -499,7 +355,8 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (answer->distinct)
 	{
 		answer->needs = AGGREGATE_NEEDS_RUNS;
-		return linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
+		return !answer->outsized &&
+			linitial_node(SortGroupClause, aggref->aggdistinct)->eqop ==
 			lookup_type_cache(exprType((const Node *) argument), TYPECACHE_EQ_OPR)->eq_opr;
 	}
 	return true;
@@ -628,7 +485,7 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
  * order they would have to be kept.
  */
 static bool
-is_computed_by_core(const Aggref *aggref, Index rti)
+is_computed_by_core(const Aggref *aggref)
 {
 	ListCell   *lc;
 
@@ -640,7 +497,7 @@ is_computed_by_core(const Aggref *aggref, Index rti)
 	{
 		Expr	   *argument = lfirst_node(TargetEntry, lc)->expr;
 
-		if (expression_columns(argument, rti) == NIL && !is_constant((Node *) argument))
+		if (expression_columns(argument) == NIL && !is_constant((Node *) argument))
 			return false;
 	}
 	return true;
@@ -683,7 +540,7 @@ aggref_may_be_answered(const Aggref *aggref)
 {
 	return aggref->aggfnoid >= FirstNormalObjectId ||
 		(aggref->aggorder == NIL && aggref->aggdistinct == NIL) ||
-		core_function(aggref) != AGGREGATE_FUNCTION_NONE;
+		aggregate_core_function(aggref->aggfnoid) != AGGREGATE_FUNCTION_NONE;
 }
 
 /* Does what aggref_answer does for calls of known functions. */
@@ -733,7 +590,7 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	bool		own = false;
 
 	memset(answer, 0, sizeof(*answer));
-	answer->function = core_function(aggref);
+	answer->function = aggregate_core_function(aggref->aggfnoid);
 	if (answer->function == AGGREGATE_FUNCTION_NONE)
 	{
 		answer->function = own_function(aggref);
@@ -743,7 +600,7 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		return true;
 	memset(answer, 0, sizeof(*answer));
 	answer->function = AGGREGATE_FUNCTION_CORE;
-	return !own && is_computed_by_core(aggref, rti);
+	return !own && is_computed_by_core(aggref);
 }
 
 bool

@@ -13,50 +13,9 @@
 
 #include "nodes/primnodes.h"
 
+#include "pg/nodes/aggregate/plan/aggregate_function.h"
 #include "pg/nodes/aggregate/plan/node.h"
 #include "pg/values/values.h"
-
-typedef enum AggregateFunction
-{
-	AGGREGATE_FUNCTION_NONE,	/* not answered */
-	AGGREGATE_FUNCTION_CORE,	/* not known: by its own functions, row by row */
-
-	/* of rows, or of a column's values in any order */
-	AGGREGATE_FUNCTION_COUNT_ROWS,	/* count(*) */
-	AGGREGATE_FUNCTION_COUNT,
-	AGGREGATE_FUNCTION_SUM,
-	AGGREGATE_FUNCTION_AVG,
-	AGGREGATE_FUNCTION_MIN,
-	AGGREGATE_FUNCTION_MAX,
-
-	/* from exact moments of integers in any order (results/moments.h) */
-	AGGREGATE_FUNCTION_VAR_POP,
-	AGGREGATE_FUNCTION_VAR_SAMP,
-	AGGREGATE_FUNCTION_STDDEV_POP,
-	AGGREGATE_FUNCTION_STDDEV_SAMP,
-	AGGREGATE_FUNCTION_BIT_AND,
-	AGGREGATE_FUNCTION_BIT_OR,
-	AGGREGATE_FUNCTION_BIT_XOR,
-
-	/* of a column's values in order; percentiles with one fraction or an array */
-	AGGREGATE_FUNCTION_PERCENTILE_DISC,
-	AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY,
-	AGGREGATE_FUNCTION_PERCENTILE_CONT,
-	AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY,
-	AGGREGATE_FUNCTION_MODE,
-	AGGREGATE_FUNCTION_RANK,
-	AGGREGATE_FUNCTION_DENSE_RANK,
-	AGGREGATE_FUNCTION_PERCENT_RANK,
-	AGGREGATE_FUNCTION_CUME_DIST,
-	AGGREGATE_FUNCTION_ARRAY_AGG,
-	AGGREGATE_FUNCTION_STRING_AGG,
-
-	/* hpsort's own: see aggref_has_state */
-	AGGREGATE_FUNCTION_HPSORT_AGG,
-	AGGREGATE_FUNCTION_HPSORT_RUNS_AGG,
-	AGGREGATE_FUNCTION_HPSORT_KEYS_AGG,
-	AGGREGATE_FUNCTION_MULTISET_AGG
-} AggregateFunction;
 
 /* How much of its argument's values an aggregate has to be shown; each includes all before it. */
 typedef enum AggregateNeeds
@@ -82,11 +41,12 @@ typedef struct AggregateAnswer
 	bool		descending;		/* of ordered aggregates: the largest value comes first */
 	bool		nulls_first;	/* of ordered aggregates: NULLs come before all values */
 	bool		to_float8;		/* percentile_cont of a float8, or of a column cast to it */
+	bool		outsized;		/* values may have more digits than integers of their unit */
 } AggregateAnswer;
 
 /*
- * Whether the node answers an aggregate call of columns of relation rti (0: of whichever).  Then
- * *answer says how; it points into aggref.
+ * Whether the node answers an aggregate call.  Then *answer says how; it points into aggref.  rti
+ * is the relation that is read; 0: all columns are read.
  *
  * A call is not known whose argument is neither a column nor an expression of columns whose values
  * are read as integers, whose ORDER BY is not that of the argument by its type's default operator

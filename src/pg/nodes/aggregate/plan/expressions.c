@@ -13,18 +13,18 @@
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
-/* Returns the element of a list of columns that has this number; NULL if there is none. */
-static const Var *
-find_column(const List *columns, AttrNumber attnum)
+/* Whether a list of columns has this one. */
+static bool
+has_column(const List *columns, const Var *column)
 {
 	ListCell   *lc;
 
 	foreach(lc, columns)
 	{
-		if (lfirst_node(Var, lc)->varattno == attnum)
-			return lfirst_node(Var, lc);
+		if (is_same_column(lfirst_node(Var, lc), column))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Whether a function says how a value is stored, which a dictionary does not keep. */
@@ -52,7 +52,7 @@ has_storage(Node *node, void *context)
 }
 
 List *
-expression_columns(const Expr *expression, Index rti)
+expression_columns(const Expr *expression)
 {
 	Node	   *node = unconstify(Node *, (const Node *) expression);
 	List	   *columns = NIL;
@@ -63,10 +63,10 @@ expression_columns(const Expr *expression, Index rti)
 	{
 		Var		   *column = (Var *) lfirst(lc);
 
-		if (!IsA(column, Var) || (rti != 0 && column->varno != (int) rti) ||
-			column->varlevelsup != 0 || column->varattno <= 0 || get_typlen(column->vartype) == -2)
+		if (!IsA(column, Var) || column->varlevelsup != 0 || column->varattno <= 0 ||
+			get_typlen(column->vartype) == -2)
 			return NIL;
-		if (find_column(columns, column->varattno) == NULL)
+		if (!has_column(columns, column))
 			columns = lappend(columns, column);
 	}
 	if (IsA(node, Var) || columns == NIL)

@@ -11,10 +11,27 @@
 #include "nodes/primnodes.h"
 
 /*
- * Returns the columns of relation rti (0: of whichever), each a Var and once, in the order in which
- * an expression names them.  NIL if it has none, or if the expression has another value each time
- * that it is evaluated for one row, needs more than the row, or says how a value is stored.
+ * Returns the columns of an expression, each a Var and once, in the order in which the expression
+ * names them.  NIL if it has none, or if the expression has another value each time that it is
+ * evaluated for one row, needs more than the row, or says how a value is stored.
  */
-extern List *expression_columns(const Expr *expression, Index rti);
+extern List *expression_columns(const Expr *expression);
+
+/* Whether two Vars are of one column. */
+static inline bool
+is_same_column(const Var *a, const Var *b)
+{
+	return a->varno == b->varno && a->varattno == b->varattno;
+}
+
+/*
+ * Whether a column is read from relation rti, or of all columns if that is 0.  Others are looked up
+ * by columns that are read (star.h).
+ */
+static inline bool
+column_is_read(const Var *column, Index rti)
+{
+	return rti == 0 || (Index) column->varno == rti;
+}
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_EXPRESSIONS_H */

@@ -6,7 +6,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
-#include "executor/nodeHash.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -20,6 +19,7 @@
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_cost.h"
+#include "pg/nodes/aggregate/plan/star.h"
 #include "pg/values/values.h"
 
 /*
@@ -35,6 +35,7 @@
 #define RUNS_ROW_COST		0.5 /* a value put in order */
 #define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
 #define EVALUATED_ROW_COST	0.3 /* an expression evaluated beside what core's costs are for it */
+#define ARITHMETIC_STEP_COST	0.04	/* an operation on a batch: 0.4 to 1.2 ns */
 #define DATUM_ROW_COST		0.2 /* a value copied for that */
 #define CORE_GROUP_ROW_COST 0.3 /* the states of a row's group, for core's functions */
 
@@ -76,6 +77,14 @@ is_computed(const QueryGroup *group)
 	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
 }
 
+/* Whether the results of an expression are remembered, by the values of its only column. */
+static bool
+has_memo(const GroupsQuery *query, const List *columns)
+{
+	return list_length(columns) == 1 &&
+		!groups_query_reads(query, linitial_node(Var, columns), READ_DATUMS);
+}
+
 /*
  * The cost of evaluating an expression: once for each different value, or block of values, of its
  * column, and of several columns, or a column whose values hardly repeat, for each row.
@@ -84,13 +93,15 @@ static Cost
 expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 {
 	PlannerInfo *root = query->root;
-	List	   *columns = expression_columns(expression, 0);
+	List	   *columns = expression_columns(expression);
 	double		evaluated = rows;
 	double		row_cost = EVALUATED_ROW_COST;
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
 	QualCost	cost;
 
-	if (list_length(columns) == 1 &&
-		!groups_query_reads(query, linitial_node(Var, columns)->varattno, READ_DATUMS))
+	if (arithmetic)
+		return cost_of_rows(rows * ARITHMETIC_STEP_COST * batch_arithmetic_steps(arithmetic));
+	if (has_memo(query, columns))
 	{
 		evaluated = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
 		evaluated = Min(evaluated, expression_blocks_most(root, (Node *) expression, rows));
@@ -101,12 +112,11 @@ expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 		cost_of_rows(rows * row_cost);
 }
 
-/* The cost of evaluating the expressions of groups and arguments, of which each is counted once. */
-static Cost
-derived_cost(const GroupsQuery *query, double rows)
+/* Returns the expressions of groups and arguments, each of them once. */
+static List *
+computed_expressions(const GroupsQuery *query)
 {
 	List	   *expressions = NIL;
-	Cost		total = 0;
 	ListCell   *lc;
 	int			g;
 
@@ -120,7 +130,45 @@ derived_cost(const GroupsQuery *query, double rows)
 		if (answer->form != DERIVED_NONE)
 			expressions = list_append_unique(expressions, answer->argument);
 	}
-	foreach(lc, expressions)
+	return expressions;
+}
+
+MemoryBudget
+groups_budget(const GroupsQuery *query, bool exchange)
+{
+	MemoryTakers takers = {
+		.core = query->ncore > 0,
+		.sets = query->sets != NIL,
+		.exchange = exchange,
+		.lookup = true,
+		.dimensions = (size_t) Min(star_bytes(query), (double) SIZE_MAX / 2)
+	};
+	ListCell   *lc;
+	int			g;
+
+	foreach(lc, computed_expressions(query))
+		takers.memos += batch_arithmetic_make(lfirst(lc)) == NULL &&
+		has_memo(query, expression_columns(lfirst(lc)));
+	for (g = 0; g < query->ngroups; g++)
+		takers.dictionaries += query->groups[g].form == DERIVED_NUMBERS;
+	foreach(lc, query->reads)
+	{
+		ColumnRead	read = (ColumnRead) lfirst_int(lc);
+
+		takers.dictionaries += read == READ_EQUAL || read == READ_IDENTICAL;
+		takers.datum_buffers += read == READ_DATUMS;
+	}
+	return memory_budget_make(&takers);
+}
+
+/* The cost of evaluating expressions. */
+static Cost
+derived_cost(const GroupsQuery *query, double rows)
+{
+	Cost		total = 0;
+	ListCell   *lc;
+
+	foreach(lc, computed_expressions(query))
 		total += expression_cost(query, lfirst(lc), rows);
 	foreach(lc, query->reads)
 		total += lfirst_int(lc) == READ_DATUMS ? cost_of_rows(rows * DATUM_ROW_COST) : 0;
@@ -170,7 +218,37 @@ groups_core_states_fit(const GroupsQuery *query, double ngroups)
 {
 	return query->ncore == 0 || hpsort_debug_aggregate == NODE_FORCE ||
 		ngroups * (CORE_GROUP_BYTES + query->ncore * CORE_STATE_BYTES) <
-		get_hash_memory_limit() / 4;
+		groups_budget(query, false).limit / 4;
+}
+
+bool
+groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	List	   *numbered = NIL;
+	double		most = 0;
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query_group_has_numbers(&query->groups[g]))
+			numbered = lappend(numbered, query->groups[g].expression);
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (aggref_has_numbers(answer))
+			numbered = lappend(numbered, answer->column);
+	}
+	foreach(lc, numbered)
+	{
+		Node	   *expression = lfirst(lc);
+		double		width = IsA(expression, Var) ? column_width(root, (Var *) expression) :
+		get_typavgwidth(exprType(expression), exprTypmod(expression));
+
+		most = Max(most, expression_groups(root, list_make1(expression), Max(rows, 1)) *
+				   (width + DICTIONARY_VALUE_BYTES));
+	}
+	return hpsort_debug_aggregate == NODE_FORCE || most <= groups_budget(query, true).dictionary;
 }
 
 /* Adds columns to those that are read as numbers, each of which is there once. */
@@ -181,7 +259,7 @@ add_numbered(const GroupsQuery *query, List *numbered, List *columns)
 
 	foreach(lc, columns)
 	{
-		AttrNumber	column = lfirst_node(Var, lc)->varattno;
+		const Var  *column = lfirst_node(Var, lc);
 
 		if (groups_query_reads(query, column, READ_IDENTICAL) ||
 			groups_query_reads(query, column, READ_EQUAL))
@@ -206,19 +284,19 @@ numbered_columns(const GroupsQuery *query)
 
 		if (answer->form != DERIVED_NONE)
 			numbered = add_numbered(query, numbered,
-									expression_columns(answer->argument, query->rti));
+									expression_columns(answer->argument));
 	}
 	return numbered;
 }
 
 /*
- * How many of a number of rows have a value for which a dictionary has no memory, if there are so
- * many values of a width.  Adds the cost of numbering the others.
+ * How many of some rows have a value for which a dictionary has no memory (in bytes), if there
+ * are so many values of a width.  Adds the cost of numbering the others.
  */
 static double
-rows_without_number(double rows, double values, double width, Cost *total)
+rows_without_number(double rows, double values, double width, size_t memory, Cost *total)
 {
-	double		most = get_hash_memory_limit() / 2 / (width + DICTIONARY_VALUE_BYTES);
+	double		most = memory / (width + DICTIONARY_VALUE_BYTES);
 	double		numbered = Min(values, most);
 
 	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + numbered * DICTIONARY_NEW_COST);
@@ -230,7 +308,7 @@ rows_without_number(double rows, double values, double width, Cost *total)
  * a file, and its expressions are evaluated once more.
  */
 static Cost
-dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, size_t memory)
 {
 	List	   *numbered = numbered_columns(query);
 	double		refused = 0;
@@ -245,7 +323,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
 												 NULL);
 		double		width = column_width(root, column);
-		double		without = rows_without_number(rows, values, width, &total);
+		double		without = rows_without_number(rows, values, width, memory, &total);
 
 		row += width;
 		for (g = 0; g < query->ngroups; g++)
@@ -260,7 +338,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 			if (group->form == DERIVED_NUMBERS)
 				again = rows_without_number(rows, values,
 											get_typavgwidth(group->type, exprTypmod(expression)),
-											&total);
+											memory, &total);
 			if (group->form != DERIVED_VALUES)
 				refused = Max(refused, again);
 			cost_qual_eval_node(&cost, expression, root);
@@ -293,7 +371,7 @@ has_derived(const GroupsQuery *query)
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;
 	}
-	return query->ncore > 0 || groups_are_derived(query);
+	return query->ncore > 0 || query->lookups != NIL || groups_are_derived(query);
 }
 
 double
@@ -337,12 +415,13 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 
 /*
  * What part of the work on a row that has been read is left where the row is resident, if there
- * are so many runs.
+ * are so many runs, and memory, in bytes, for groups.
  */
 static double
-resident_work_part(const GroupsQuery *query, double ngroups, double rows, double runs)
+resident_work_part(const GroupsQuery *query, double ngroups, double rows, double runs,
+				   size_t memory)
 {
-	if (runs > query->nruns * rows / 2 || ngroups * GROUP_BYTES > get_hash_memory_limit())
+	if (runs > query->nruns * rows / 2 || ngroups * GROUP_BYTES > memory)
 		return 1;
 	return list_length(query->columns) == 1 && query->filters == NIL &&
 		(query->ngroups == 0 || query->nruns == 0) &&
@@ -364,11 +443,13 @@ groups_pair_estimate(PlannerInfo *root, const GroupsQuery *query)
 
 /* What it costs that the pairs of group and value of some of the sources need more than 64 bits. */
 static Cost
-wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows,
+				const MemoryBudget *budget)
 {
 	PairEstimate pairs = groups_pair_estimate(root, query);
 
-	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows);
+	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows,
+								   budget);
 }
 
 void
@@ -377,6 +458,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 {
 	Cost		total = aggregate_input_scan(input, root, path, workers);
 	double		resident = aggregate_input_resident_part(input, false);
+	MemoryBudget budget = groups_budget(query, workers > 0 && !query->partial);
 	double		rows = 0;
 	double		runs;
 	double		share;
@@ -403,9 +485,10 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
-	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs));
-	total += derived_cost(query, rows) + core_costs(query, rows) +
-		dictionary_cost(root, query, rows);
+	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs,
+													budget.aggregation));
+	total += star_cost(query, path) + derived_cost(query, rows) +
+		core_costs(query, rows) + dictionary_cost(root, query, rows, budget.dictionary);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{
@@ -414,12 +497,13 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
-	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows);
+	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows,
+								&budget);
 	/* With workers: the time of all, no more than one process takes that sorts otherwise. */
-	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows);
+	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows, &budget);
 	/* Values that repeat are counted. */
 	disk = Min(rows * sizeof(int64) * query->nruns, runs * 2 * sizeof(int64));
-	if (disk > get_hash_memory_limit())
+	if (disk > budget.aggregation)
 		total += 2 * disk / BLCKSZ * seq_page_cost;
 	path->path.startup_cost = total;
 }
@@ -443,7 +527,7 @@ groups_sets_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, do
 	if (nsets > 0 && list_length(linitial(query->sets)) == query->ngroups)
 		nsets--;
 	cost = cost_of_rows(REGROUP_GROUP_COST * ngroups + REGROUP_RUN_COST * runs);
-	if (disk > get_hash_memory_limit() / 2 / Max(nsets, 1))
+	if (disk > groups_budget(query, false).sets / Max(nsets, 1))
 		cost += 2 * disk / BLCKSZ * seq_page_cost;
 	return nsets * cost;
 }

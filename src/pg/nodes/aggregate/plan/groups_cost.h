@@ -11,6 +11,7 @@
 
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/nodes/aggregate/plan/input.h"
+#include "pg/nodes/aggregate/plan/memory_budget.h"
 
 /* --- pair_estimate.c */
 
@@ -32,10 +33,11 @@ extern bool pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root,
 /*
  * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
  * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the
- * index of its filter, or -1.
+ * index of its filter, or -1.  Pairs have the aggregation's share of the budget.
  */
 extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root,
-									const List *answers, const List *filters, double rows);
+									const List *answers, const List *filters, double rows,
+									const MemoryBudget *budget);
 
 /* --- value_numbers.c */
 
@@ -51,15 +53,24 @@ extern double column_width(PlannerInfo *root, const Var *column);
  * pair_estimate_wide_cost.  One process reads all rows.
  */
 extern Cost value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters,
-							   double ngroups, double rows);
+							   double ngroups, double rows, const MemoryBudget *budget);
 
 /* --- groups_cost.c */
+
+/* Divides the memory of a node as the executor will; exchange: it gives groups to others. */
+extern MemoryBudget groups_budget(const GroupsQuery *query, bool exchange);
 
 /*
  * Whether states of core's functions surely fit into memory, for which they have a half.  Otherwise
  * rows would be written to files, and read again.
  */
 extern bool groups_core_states_fit(const GroupsQuery *query, double ngroups);
+
+/*
+ * Whether there is memory for the numbers of all values of groups and aggregates, which processes
+ * give together.  Otherwise one of them would read all rows alone.
+ */
+extern bool groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows);
 
 /* Whether groups are of expressions or numbers. */
 extern bool groups_are_derived(const GroupsQuery *query);

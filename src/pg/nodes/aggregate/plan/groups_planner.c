@@ -14,7 +14,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
-#include "executor/nodeHash.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -42,6 +41,7 @@
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/nodes/aggregate/plan/input.h"
 #include "pg/nodes/aggregate/plan/node.h"
+#include "pg/nodes/aggregate/plan/star.h"
 #include "pg/values/values.h"
 
 static List *
@@ -69,12 +69,19 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 {
 	CustomPath *path = makeNode(CustomPath);
 	List	   *expressions = NIL;
+	List	   *lookups = NIL;
+	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].output);
 	expressions = list_concat(expressions, query->aggregates);
 	expressions = list_concat(expressions, query->grouping_calls);
+	foreach(lc, query->lookups)
+	{
+		lookups = lappend(lookups, star_describe(query, lfirst(lc)));
+		expressions = list_concat(expressions, star_expressions(query, lfirst(lc)));
+	}
 
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
@@ -88,6 +95,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->custom_private = lappend(path->custom_private, query->sets);
 	path->custom_private = lappend(path->custom_private, query->groupings);
 	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
+	path->custom_private = lappend(path->custom_private, lookups);
 	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;
@@ -96,7 +104,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 
 /*
  * Whether positions among keys that the GPU has put in order can answer all of the query (see
- * groups_lookup.c), for which a part of the memory must be enough: some 60 bytes a group.
+ * groups_lookup.c), for which half of its share of the memory must be enough, at some 60 bytes a
+ * group.
  */
 static bool
 is_looked_up(const GroupsQuery *query, double ngroups)
@@ -109,7 +118,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
 			query->groups[g].read != READ_VALUES)
 			return false;
-	if (query->filters != NIL || query->sets != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
+	if (query->filters != NIL || query->sets != NIL || query->lookups != NIL ||
+		ngroups * 60 > groups_budget(query, false).lookup / 2)
 		return false;
 	foreach(lc, query->answers)
 	{
@@ -125,7 +135,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 		list_length(query->columns) == query->ngroups + list_length(values);
 }
 
-/* Whether a column is read for nothing but count(DISTINCT). */
+/* Whether a column is read for nothing but count(DISTINCT), no look-up among it. */
 static bool
 is_only_counted(const GroupsQuery *query, const Var *column)
 {
@@ -135,12 +145,18 @@ is_only_counted(const GroupsQuery *query, const Var *column)
 	for (g = 0; g < query->ngroups; g++)
 		if (list_member(query->groups[g].columns, column))
 			return false;
+	foreach(lc, query->lookups)
+	{
+		if (list_member(pull_var_clause((Node *) ((const StarLookup *) lfirst(lc))->clauses, 0),
+						column))
+			return false;
+	}
 	foreach(lc, query->answers)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
 		if (answer->argument == NULL ||
-			!list_member(expression_columns(answer->argument, query->rti), column))
+			!list_member(expression_columns(answer->argument), column))
 			continue;
 		if (answer->function != AGGREGATE_FUNCTION_COUNT || !answer->distinct ||
 			answer->form != DERIVED_NONE)
@@ -311,7 +327,8 @@ void
 groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 						 RelOptInfo *output_rel, const GroupPathExtraData *extra)
 {
-	GroupsQuery query = {.root = root,.rti = input_rel->relid,.states = true};
+	GroupsQuery query = {.root = root,.states = true};
+	Star		star = {.fact = input_rel};
 	AggregateInput input;
 	PathTarget *target;
 	Node	   *having = extra ? extra->havingQual : NULL;
@@ -325,7 +342,12 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] :
 		output_rel->reltarget;
-	if (output_rel->pathlist == NIL || !groups_query_note(stage, target, having, &query))
+	if (output_rel->pathlist == NIL ||
+		(input_rel->reloptkind == RELOPT_JOINREL && !star_find(&star, root, input_rel)))
+		return;
+	query.rti = star.fact->relid;
+	query.lookups = star.lookups;
+	if (!groups_query_note(stage, target, having, &query))
 		return;
 
 	if (query.ngroups > 0 && query.nruns > 0)
@@ -338,10 +360,10 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	ngroups = groups_count(root, &query, rows / selectivity, input_rel->rows);
 	if (groups_are_derived(&query) && query.sets == NIL)
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
-	if (!groups_core_states_fit(&query, ngroups))
+	if (!groups_core_states_fit(&query, ngroups) || !star_fits(&query))
 		return;
 	query.looked_up = is_looked_up(&query, ngroups);
-	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,
+	if (!aggregate_input_find(&input, root, star.fact, star.fact->pathlist, query.columns,
 							  query.filters, query.looked_up))
 		return;
 
@@ -350,11 +372,12 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	serial->path.startup_cost += groups_sets_cost(root, &query, ngroups, Max(input_rel->rows, 1));
 	groups_cost(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
-	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL && query.sets == NIL)
+	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL &&
+		query.sets == NIL && query.lookups == NIL)
 		workers = Max(aggregate_input_workers(&input, input_rel), 0);
 	if (query.states)
 		parallel = make_partial_path(root, &query, output_rel, &input, workers, extra);
-	else if (groups_query_is_serial(&query))
+	else if (groups_query_is_serial(&query) || !groups_numbers_fit(root, &query, input_rel->rows))
 		parallel = make_partial_groups_path(root, &query, input_rel, output_rel, target, &input,
 											workers, extra, ngroups);
 	else

@@ -66,24 +66,43 @@ note_grouping_call(GroupsQuery *query, GroupingFunc *call)
 }
 
 bool
-groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read)
+groups_query_reads(const GroupsQuery *query, const Var *column, ColumnRead read)
 {
 	int			c;
 
-	for (c = 0; c < list_length(query->columns); c++)
-		if (list_nth_int(query->columns, c) == column &&
+	for (c = 0; c < list_length(query->columns) && column_is_read(column, query->rti); c++)
+		if (list_nth_int(query->columns, c) == column->varattno &&
 			list_nth_int(query->reads, c) == (int) read)
 			return true;
 	return false;
 }
 
-/* Has a column read. */
+/* Notes a column that is looked up. */
 static void
-add_column(GroupsQuery *query, AttrNumber column, ColumnRead read)
+add_looked_up(GroupsQuery *query, const Var *column)
 {
+	ListCell   *lc;
+
+	foreach(lc, query->looked_up_columns)
+	{
+		if (is_same_column(lfirst_node(Var, lc), column))
+			return;
+	}
+	query->looked_up_columns = lappend(query->looked_up_columns, unconstify(Var *, column));
+}
+
+/* Has a column read, or looked up. */
+static void
+add_column(GroupsQuery *query, const Var *column, ColumnRead read)
+{
+	if (!column_is_read(column, query->rti))
+	{
+		add_looked_up(query, column);
+		return;
+	}
 	if (groups_query_reads(query, column, read))
 		return;
-	query->columns = lappend_int(query->columns, column);
+	query->columns = lappend_int(query->columns, column->varattno);
 	query->reads = lappend_int(query->reads, read);
 }
 
@@ -108,7 +127,7 @@ add_columns(GroupsQuery *query, List *columns)
 				 estimate_num_groups(query->root, columns, rows, NULL, NULL) <
 				 rows * REPEATED_VALUES)
 			read = READ_IDENTICAL;
-		add_column(query, column->varattno, read);
+		add_column(query, column, read);
 	}
 }
 
@@ -122,13 +141,13 @@ add_core_columns(GroupsQuery *query, const Aggref *aggref)
 	query->ncore++;
 	foreach(lc, aggref->args)
 	{
-		List	   *columns = expression_columns(lfirst_node(TargetEntry, lc)->expr, query->rti);
+		List	   *columns = expression_columns(lfirst_node(TargetEntry, lc)->expr);
 
 		foreach(lc2, columns)
 		{
 			const Var  *column = lfirst_node(Var, lc2);
 
-			add_column(query, column->varattno,
+			add_column(query, column,
 					   column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
 					   READ_DATUMS : READ_VALUES);
 		}
@@ -146,8 +165,9 @@ drop_datums(GroupsQuery *query)
 
 	forboth(lc, query->columns, lc2, query->reads)
 	{
-		if (lfirst_int(lc2) == READ_DATUMS &&
-			groups_query_reads(query, lfirst_int(lc), READ_IDENTICAL))
+		const Var	column = {.varno = (int) query->rti,.varattno = (AttrNumber) lfirst_int(lc)};
+
+		if (lfirst_int(lc2) == READ_DATUMS && groups_query_reads(query, &column, READ_IDENTICAL))
 			continue;
 		columns = lappend_int(columns, lfirst_int(lc));
 		reads = lappend_int(reads, lfirst_int(lc2));
@@ -156,29 +176,22 @@ drop_datums(GroupsQuery *query)
 	query->reads = reads;
 }
 
-/* Whether the values of a group are numbers. */
-static bool
-has_numbers(const QueryGroup *group)
-{
-	return group->form == DERIVED_NUMBERS ||
-		(group->form == DERIVED_NONE && group->read != READ_VALUES);
-}
-
 /* How the values of a grouping expression are read, if they can be. */
 static bool
-find_form(QueryGroup *group, const SortGroupClause *clause)
+find_form(const GroupsQuery *query, QueryGroup *group, const SortGroupClause *clause)
 {
 	ColumnKind	kind = column_kind(group->type);
 	Oid			collation = exprCollation((Node *) group->expression);
 	const Var  *column = plain_column(group->expression);
-	ColumnKind	read = column ? column_value_kind(column->vartype, column->vartypmod) :
+	bool		is_read = column && column_is_read(column, query->rti);
+	ColumnKind	read = is_read ? column_value_kind(column->vartype, column->vartypmod) :
 	COLUMN_KIND_NONE;
 	bool		identical = read != COLUMN_KIND_NONE ||
 	dictionary_equal_is_identical(group->type, exprTypmod((Node *) group->expression), collation);
 
 	/* A column may be relabelled as the base type of its domain, or get another collation. */
 	group->read = READ_VALUES;
-	if (column && getBaseType(column->vartype) == group->type &&
+	if (is_read && getBaseType(column->vartype) == group->type &&
 		(identical || collation == column->varcollid))
 	{
 		group->form = column_kind_is_float(read) ? DERIVED_EQUAL : DERIVED_NONE;
@@ -189,7 +202,7 @@ find_form(QueryGroup *group, const SortGroupClause *clause)
 		group->form = DERIVED_VALUES;
 	else
 		group->form = DERIVED_NUMBERS;
-	if (has_numbers(group) && !clause->hashable)
+	if (query_group_has_numbers(group) && !clause->hashable)
 		return false;
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
 }
@@ -211,8 +224,8 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 		group->expression = (Expr *) compat_ungrouped(root, (Node *) group->output);
 		group->ref = clause->tleSortGroupRef;
 		group->type = getBaseType(exprType((Node *) group->expression));
-		group->columns = expression_columns(group->expression, query->rti);
-		if (group->columns == NIL || !find_form(group, clause))
+		group->columns = expression_columns(group->expression);
+		if (group->columns == NIL || !find_form(query, group, clause))
 			return false;
 		/* In a grouping set one of two equal groups may be NULL. */
 		if (find_group(query, (Node *) group->output) == NULL)
@@ -221,6 +234,15 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 			return false;
 	}
 	return true;
+}
+
+/* Whether all columns of an expression are read. */
+static bool
+is_read_alone(const GroupsQuery *query, Node *expression)
+{
+	Relids		relids = pull_varnos(query->root, expression);
+
+	return bms_is_subset(relids, bms_make_singleton((int) query->rti));
 }
 
 /* Notes an aggregate; false if it is not answered. */
@@ -240,7 +262,8 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		ListCell   *lc;
 
 		if (contain_subplans((Node *) aggref->aggfilter) ||
-			contain_volatile_functions((Node *) aggref->aggfilter))
+			contain_volatile_functions((Node *) aggref->aggfilter) ||
+			!is_read_alone(query, (Node *) aggref->aggfilter))
 			return false;
 		foreach(lc, query->filters)
 		{
@@ -254,9 +277,9 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		}
 	}
 	if (answer->form == DERIVED_NONE && answer->column)
-		add_column(query, answer->column->varattno, answer->read);
+		add_column(query, answer->column, answer->read);
 	else if (answer->argument)
-		add_columns(query, expression_columns(answer->argument, query->rti));
+		add_columns(query, expression_columns(answer->argument));
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
@@ -358,7 +381,7 @@ groups_query_is_unordered(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (has_numbers(&query->groups[g]))
+		if (query_group_has_numbers(&query->groups[g]))
 			return true;
 	return query->ngroups > 0 && query->ncore > 0;
 }
@@ -374,10 +397,12 @@ groups_query_is_serial(const GroupsQuery *query)
 			return true;
 	foreach(lc, query->answers)
 	{
-		if (aggref_adds_floats(lfirst(lc)))
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (aggref_adds_floats(answer) || answer->outsized)
 			return true;
 	}
-	return query->value_numbers || query->ncore > 0 || groups_query_is_unordered(query);
+	return query->ncore > 0;
 }
 
 /* Whether one of n groups is this column, and equal values of it are identical. */
@@ -388,8 +413,8 @@ has_column(const QueryGroup *groups, int n, const Var *column)
 
 	for (g = 0; g < n; g++)
 		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
-			groups[g].form != DERIVED_EQUAL &&
-			((const Var *) groups[g].expression)->varattno == column->varattno)
+			groups[g].form != DERIVED_EQUAL && groups[g].form != DERIVED_NUMBERS &&
+			is_same_column((const Var *) groups[g].expression, column))
 			return true;
 	return false;
 }
@@ -415,8 +440,7 @@ is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 }
 
 /*
- * Drops the numbers of values that other groups determine: numbers would be in no order, and known
- * to one process only.
+ * Drops the numbers of values that other groups determine: numbers would be in no order.
  */
 static void
 drop_determined_numbers(GroupsQuery *query)
@@ -449,7 +473,7 @@ are_alike(const GroupsQuery *query)
 		Node	   *expression = (Node *) group->expression;
 		bool		alike = group->form != DERIVED_EQUAL;
 
-		if (has_numbers(group))
+		if (query_group_has_numbers(group))
 			foreach(lc, group->columns)
 				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
 		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
@@ -510,7 +534,7 @@ can_have_sets(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_EQUAL || has_numbers(&query->groups[g]))
+		if (query->groups[g].form == DERIVED_EQUAL || query_group_has_numbers(&query->groups[g]))
 			return false;
 	if (query->ncore > 0)
 		return false;
@@ -523,12 +547,29 @@ can_have_sets(const GroupsQuery *query)
 	{
 		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
 
+		/* Outsized values are added up by the groups of the rows. */
+		if (answer->outsized)
+			return false;
 		/* Totals of floats are of rows in their order, not of groups. */
 		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
 			answer->function != AGGREGATE_FUNCTION_COUNT)
 			return false;
 	}
 	return true;
+}
+
+/* Has the columns read by which rows are looked up. */
+static void
+add_keys(GroupsQuery *query)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, query->lookups)
+	{
+		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
+			add_columns(query, list_make1(plain_column(linitial(lfirst_node(OpExpr, lc2)->args))));
+	}
 }
 
 bool
@@ -561,10 +602,11 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 		const QueryGroup *group = &query->groups[g];
 
 		if (group->form == DERIVED_NONE)
-			add_column(query, linitial_node(Var, group->columns)->varattno, group->read);
+			add_column(query, linitial_node(Var, group->columns), group->read);
 		else
 			add_columns(query, group->columns);
 	}
+	add_keys(query);
 	drop_datums(query);
 	/* What core's functions take is in batches, of which a table without columns has none. */
 	if (query->ncore > 0 && (query->columns == NIL || query->ngroups > CORE_MOST_GROUPS))
@@ -573,6 +615,6 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 		order_groups(root, query);
 	if (sets == NIL ? !are_alike(query) : !can_have_sets(query))
 		return false;
-	query->states &= query->ngroups == 0 && query->filters == NIL;
+	query->states &= query->ngroups == 0 && query->filters == NIL && query->lookups == NIL;
 	return query->states || !query->needs_states;
 }

@@ -28,11 +28,32 @@ typedef struct QueryGroup
 	bool		placed;			/* the order that is wanted has it */
 } QueryGroup;
 
+/*
+ * What is joined to the relation by columns that are unique: a relation, or several that are joined
+ * with each other (star.h).
+ */
+typedef struct StarLookup
+{
+	Path	   *path;			/* reads its rows */
+	List	   *clauses;		/* OpExprs: a column that is read = one of path's target */
+	List	   *key_columns;	/* of each clause, the index of the latter in the target */
+} StarLookup;
+
+/* Whether the values of a group are numbers. */
+static inline bool
+query_group_has_numbers(const QueryGroup *group)
+{
+	return group->form == DERIVED_NUMBERS ||
+		(group->form == DERIVED_NONE && group->read != READ_VALUES);
+}
+
 /* What the query asks of the relation. */
 typedef struct GroupsQuery
 {
 	PlannerInfo *root;
-	Index		rti;			/* the relation */
+	Index		rti;			/* the relation that is read */
+	List	   *lookups;		/* StarLookups */
+	List	   *looked_up_columns;	/* Vars of these, each once */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
 	List	   *aggregates;		/* Aggrefs, different ones */
@@ -41,7 +62,7 @@ typedef struct GroupsQuery
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
-	bool		value_numbers;	/* values of aggregates are numbers, which a process knows alone */
+	bool		value_numbers;	/* values of aggregates are numbers */
 	int			ncore;			/* aggregates of AGGREGATE_FUNCTION_CORE */
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
@@ -58,14 +79,14 @@ typedef struct GroupsQuery
 
 /*
  * Notes what target and HAVING ask of the groups (UPPERREL_GROUP_AGG) or of the different rows
- * (UPPERREL_DISTINCT) of relation query->rti.  *query must be zeros but for root, rti, and states,
- * which must be true.  Returns false if the node does not answer all of it.
+ * (UPPERREL_DISTINCT) of relation query->rti and its lookups.  *query must be zeros but for these,
+ * root, and states, which must be true.  Returns false if the node does not answer all of it.
  */
 extern bool groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having,
 							  GroupsQuery *query);
 
 /* Whether a column is read in this way. */
-extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, ColumnRead read);
+extern bool groups_query_reads(const GroupsQuery *query, const Var *column, ColumnRead read);
 
 /*
  * Whether expressions are of groups and aggregates alone: of what core expects of a partial
@@ -74,9 +95,9 @@ extern bool groups_query_reads(const GroupsQuery *query, AttrNumber column, Colu
 extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
 
 /*
- * Whether processes that share the rows cannot exchange groups: the number of a value, the first of
- * equal floats, and sums of floats in the order of the rows are different in each, and states of
- * core's functions are not exchanged.
+ * Whether processes that share the rows cannot exchange groups: the first of equal floats, and sums
+ * of floats in the order of the rows are different in each, and states of core's functions and sums
+ * of outsized values are not exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 

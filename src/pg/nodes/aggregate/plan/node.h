@@ -14,7 +14,9 @@
  * of numbers, which mean something to one process only, are partial as well: each process returns
  * what it knows of its groups.
  *
- * custom_plans are a SeqScan of each table to be read (see sources.h).
+ * custom_plans are a SeqScan of each table to be read (see sources.h), then the plans of a star
+ * join's lookups (star.h), whose clauses and columns are in the scan tuple behind all else, where
+ * nothing is ever returned.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
@@ -43,6 +45,9 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
 	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
 								 * share of the rows */
+	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: how many clauses and how many
+								 * columns it has; of each of these, the column of the lookup's
+								 * plan, counted from 0 */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
@@ -70,7 +75,8 @@ typedef enum DerivedForm
 	DERIVED_EQUAL,				/* of a column of floats: of equal ones the first that was met */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
 	DERIVED_NUMBERS,			/* numbers of the values of another expression */
-	DERIVED_NULLS				/* 0 for each value of an expression of any type */
+	DERIVED_NULLS,				/* 0 for each value of an expression of any type */
+	DERIVED_PLACES				/* places in a lookup of the key that columns are; NULL: none */
 } DerivedForm;
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H */

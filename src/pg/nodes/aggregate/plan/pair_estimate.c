@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "executor/nodeHash.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/value.h"
 #include "optimizer/optimizer.h"
@@ -72,7 +71,7 @@ column_range(PlannerInfo *root, const Var *column)
 static double
 expression_range(PlannerInfo *root, Expr *expression, DerivedForm form)
 {
-	List	   *columns = expression_columns(expression, 0);
+	List	   *columns = expression_columns(expression);
 	const Var  *column = linitial(columns);
 	double		range;
 	ColumnKind	kind;
@@ -156,13 +155,13 @@ table_cost(PlannerInfo *root, const PairEstimate *groups, double pairs, double m
 
 /*
  * Pairs are made of values that are put in order, and where groups have no place in the window of
- * all other values, too: if all possible groups need more than half of the memory.
+ * all other values, too: if all possible groups need more than half of the aggregation's memory.
  */
 Cost
 pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const List *answers,
-						const List *filters, double rows)
+						const List *filters, double rows, const MemoryBudget *budget)
 {
-	double		memory = get_hash_memory_limit();
+	double		memory = budget->aggregation;
 	bool		has_window = groups->places * (WINDOW_GROUP_BYTES +
 											   list_length(answers) * WINDOW_SOURCE_BYTES) <=
 	memory / 2;

@@ -6,6 +6,7 @@
  *
  *	aggrefs.h               which aggregates the node answers, and how
  *	expressions.h           of which columns an expression is computed
+ *	memory_budget.h         the node's memory, divided
  *	node.h                  the lists of the plan node
  *	planner.h               the paths that the planner half offers
  */
@@ -16,6 +17,7 @@
 
 #include "pg/nodes/aggregate/plan/aggrefs.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
+#include "pg/nodes/aggregate/plan/memory_budget.h"
 #include "pg/nodes/aggregate/plan/node.h"
 #include "pg/nodes/aggregate/plan/planner.h"
 

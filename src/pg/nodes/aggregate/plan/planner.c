@@ -55,7 +55,7 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 	note_params(list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS), &scan->custom_exprs);
 	scan->scan.plan.targetlist = tlist;
 	/* EXPLAIN names a table of its own, but not a tree of tables. */
-	if (list_length(custom_plans) == 1)
+	if (list_length(list_nth(path->custom_private, GROUPS_PLAN_TABLE_COLUMNS)) == 1)
 		scan->scan.scanrelid = ((Scan *) linitial(custom_plans))->scanrelid;
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;

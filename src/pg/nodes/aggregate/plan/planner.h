@@ -13,7 +13,7 @@
 
 /*
  * The quick way out, for every query and stage: whether aggregate_node_upper_paths
- * has anything to look at.  From one table or tree of tables: groups, aggregates or
+ * has anything to look at.  From one table or tree of tables, or a join: groups, aggregates or
  * different rows.
  */
 static inline bool
@@ -24,7 +24,8 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 
 	return (stage == UPPERREL_GROUP_AGG ||
 			(stage == UPPERREL_DISTINCT && !parse->hasDistinctOn)) &&
-		input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL &&
+		(input_rel->reloptkind == RELOPT_JOINREL ||
+		 (input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL)) &&
 		hpsort_enable_aggregate &&
 		hpsort_debug_aggregate != NODE_FORBID;
 }

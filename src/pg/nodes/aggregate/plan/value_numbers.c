@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "optimizer/optimizer.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -38,11 +37,11 @@ column_width(PlannerInfo *root, const Var *column)
 	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
 }
 
-/* The cost of sorting a number of values, whose comparison is that of a type. */
+/* The cost of sorting a number of values in memory of this size, in bytes. */
 static Cost
-sort_cost(PlannerInfo *root, double values, double width)
+sort_cost(PlannerInfo *root, double values, double width, size_t memory)
 {
-	int			kilobytes = (int) Min(get_hash_memory_limit() / 1024, MAX_KILOBYTES);
+	int			kilobytes = (int) Min(memory / 1024, MAX_KILOBYTES);
 
 	return compat_cost_tuplesort(root, Max(values, 2), (int) Min(width, 8192),
 								 Max(kilobytes, 64));
@@ -66,10 +65,11 @@ wants_ranks(const List *answers, const Var *column)
 
 /*
  * Returns the cost of numbering and sorting the values of columns, each of which is counted once,
- * and sets *bytes to what all of the dictionaries need.
+ * and sets *bytes to what their dictionaries need, and *memory to what they may have.
  */
 static Cost
-columns_cost(PlannerInfo *root, const List *answers, double rows, double *bytes)
+columns_cost(PlannerInfo *root, const List *answers, double rows, const MemoryBudget *budget,
+			 double *bytes, double *memory)
 {
 	List	   *columns = NIL;
 	Cost		total = 0;
@@ -90,20 +90,22 @@ columns_cost(PlannerInfo *root, const List *answers, double rows, double *bytes)
 		*bytes += values * (width + DICTIONARY_VALUE_BYTES);
 		total += cost_of_rows(rows * VALUE_FOUND_COST + values * VALUE_NEW_COST);
 		if (wants_ranks(answers, answer->column))
-			total += sort_cost(root, values, width);
+			total += sort_cost(root, values, width, budget->limit);
 	}
+	*memory = (double) budget->dictionary * list_length(columns);
 	return total;
 }
 
 /* Returns the cost of some rows' values of a source, for which there is no memory. */
 static Cost
-refused_cost(PlannerInfo *root, const List *answers, const Var *column, double rows)
+refused_cost(PlannerInfo *root, const List *answers, const Var *column, double rows,
+			 const MemoryBudget *budget)
 {
 	/* Beside the value a row has the group, and what comes before and behind a tuple. */
 	double		width = column_width(root, column) + 4 * sizeof(int64);
 
 	if (wants_ranks(answers, column))
-		return KEPT_VALUES_FACTOR * sort_cost(root, rows, width);
+		return KEPT_VALUES_FACTOR * sort_cost(root, rows, width, budget->aggregation);
 	return cost_of_rows(rows * VALUE_LATE_COST) + 2 * rows * width / BLCKSZ * seq_page_cost;
 }
 
@@ -113,11 +115,11 @@ refused_cost(PlannerInfo *root, const List *answers, const Var *column, double r
  */
 Cost
 value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters, double ngroups,
-				   double rows)
+				   double rows, const MemoryBudget *budget)
 {
-	double		memory = get_hash_memory_limit() / 2.0;
 	double		bytes;
-	Cost		total = columns_cost(root, answers, Max(rows, 1), &bytes);
+	double		memory;
+	Cost		total = columns_cost(root, answers, Max(rows, 1), budget, &bytes, &memory);
 	List	   *sources = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
@@ -139,7 +141,8 @@ value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters, 
 		}
 		source = list_make2_int(answer->column->varattno, lfirst_int(lc2));
 		if (bytes > memory && !list_member(sources, source))
-			total += refused_cost(root, answers, answer->column, rows * (1 - memory / bytes));
+			total += refused_cost(root, answers, answer->column, rows * (1 - memory / bytes),
+								  budget);
 		sources = lappend(sources, source);
 	}
 	return total;

@@ -15,7 +15,7 @@
  *	 evaluated.
  *
  * Values of several columns together hardly repeat, nor do those that are read as Datums: there is
- * no memo of them.
+ * no memo of them.  Sums and products need none: all rows of a batch are computed (computed.h).
  */
 #include "postgres.h"
 
@@ -25,6 +25,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
+#include "pg/nodes/aggregate/read/equal_floats.h"
 #include "pg/nodes/aggregate/read/fields.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
@@ -96,15 +97,6 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-/* Floats that are equal, though their integers are not. */
-typedef struct EqualFloats
-{
-	int64		least;			/* the integers from which to which they are */
-	int64		most;
-	int64		first;			/* the one that was met first */
-	bool		met;
-} EqualFloats;
-
 /* What values, or blocks of them, become; of an execution. */
 typedef struct Memo
 {
@@ -127,7 +119,7 @@ typedef struct Memo
 
 struct DerivedColumn
 {
-	const Expr *expression;
+	const Expr *expression;		/* NULL of DERIVED_PLACES */
 	DerivedForm form;
 	int			ninputs;		/* columns that the expression is of */
 	const RowInput *inputs;
@@ -136,6 +128,8 @@ struct DerivedColumn
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
+	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
+	const Lookup *lookup;		/* of DERIVED_PLACES */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -143,8 +137,7 @@ struct DerivedColumn
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
-	EqualFloats zeros;			/* of DERIVED_EQUAL */
-	EqualFloats nans;
+	EqualFloats equal;			/* of DERIVED_EQUAL */
 };
 
 /* --- describing */
@@ -179,14 +172,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	derived->domain.kind = form_kind(form, expression);
 	if (form == DERIVED_EQUAL)
 	{
-		bool		wide = column_kind_is_wide(inputs[0].domain.kind);
-
 		derived->domain = inputs[0].domain;
-		derived->zeros.most = wide ? float8_key(0) : float4_key(0);
-		derived->zeros.least = derived->zeros.most - 1;
-		derived->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 :
-			float4_key(FLOAT4_INFINITY) + 1;
-		derived->nans.most = PG_INT64_MAX;
+		equal_floats_init(&derived->equal, inputs[0].domain.kind);
 	}
 	else if (form == DERIVED_RANKS)
 	{
@@ -196,11 +183,34 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	else
 	{
 		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
-		derived->blocks = expression_blocks(node);
-		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		/* The values of places are in no order. */
+		if (inputs[0].lookup == NULL)
+		{
+			derived->blocks = expression_blocks(node);
+			derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic(node);
+		}
+		if (form == DERIVED_VALUES)
+			derived->computed = computed_make(expression, &derived->row);
+		if (derived->computed)
+			derived->domain = *computed_domain(derived->computed);
 	}
 	if (form == DERIVED_NUMBERS)
 		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
+	return derived;
+}
+
+DerivedColumn *
+derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs, const RowInput *inputs)
+{
+	DerivedColumn *derived = palloc0_object(DerivedColumn);
+
+	derived->form = DERIVED_PLACES;
+	derived->lookup = lookup;
+	derived->ninputs = ninputs;
+	derived->inputs = inputs;
+	derived->filter = -1;
+	derived->domain.kind = COLUMN_KIND_INT4;
+	row_expression_make(&derived->row, parent, NULL, ninputs, inputs);
 	return derived;
 }
 
@@ -228,6 +238,25 @@ derived_has_base(const DerivedColumn *derived, int batch)
 	return false;
 }
 
+/* Whether it is computed from more than one batch. */
+static bool
+has_several_batches(const DerivedColumn *derived)
+{
+	int			i;
+
+	for (i = 1; i < derived->ninputs; i++)
+		if (derived->inputs[i].batch != derived->inputs[0].batch)
+			return true;
+	return false;
+}
+
+bool
+derived_has_memo(const DerivedColumn *derived)
+{
+	return derived->form != DERIVED_EQUAL && derived->computed == NULL &&
+		!has_several_batches(derived) && !derived->inputs[0].domain.datums;
+}
+
 bool
 derived_has_numbers(const DerivedColumn *derived)
 {
@@ -249,13 +278,15 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
-			.given_up = derived->ninputs > 1 || derived->inputs[0].domain.datums
+			.given_up = !derived_has_memo(derived)
 	};
 	if (derived->form == DERIVED_NUMBERS)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
-	derived->zeros.met = derived->nans.met = false;
+	if (derived->computed)
+		computed_begin(derived->computed);
+	equal_floats_begin(&derived->equal);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
-	if (derived->row.state)
+	if (derived->row.econtext)
 		row_expression_begin(&derived->row);
 }
 
@@ -295,6 +326,18 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		*value = rank_of(derived, (Oid) (column_batch_value(base, i) +
 										 column_kind_bias(COLUMN_KIND_ENUM)));
 		return STATE_VALUE;
+	}
+	if (derived->form == DERIVED_PLACES)
+	{
+		int32		place;
+		TupleTableSlot *key = row_expression_inputs(&derived->row, batches, i);
+
+		/* Hash and equality functions leave memory behind. */
+		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
+		place = lookup_find(derived->lookup, key->tts_values, key->tts_isnull);
+		MemoryContextSwitchTo(old);
+		*value = place == LOOKUP_NO_PLACE ? 0 : place;
+		return place == LOOKUP_NO_PLACE ? STATE_NULL : STATE_VALUE;
 	}
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
@@ -367,8 +410,11 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * memo->rows);
 	key_range_add(&wider, range);
 	n = key_range_images(&wider);
+	/* All places are in it from the first batch on; their rows take more. */
+	if (derived->inputs[0].lookup)
+		make_array(memo, derived->memory, wider);
 	/* What was there is beside it for a moment. */
-	if (n > 0 && n <= most && nbefore <= most - n)
+	else if (n > 0 && n <= most && nbefore <= most - n)
 	{
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
@@ -480,18 +526,27 @@ begin_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 	column_batch_empty(batch);
 }
 
-/* Widens a range by the keys of a batch; of a base column that has numbers, by all of these. */
+/*
+ * Widens a range by the keys of a batch; of a base column that has numbers, or places, by all of
+ * these.
+ */
 static void
 add_range(const DerivedColumn *derived, const ColumnBatch *keys, KeyRange *range)
 {
 	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
+	const Lookup *lookup = derived->inputs[0].lookup;
+	int64		n;
 
-	if (dictionary == NULL)
+	if (dictionary == NULL && lookup == NULL)
+	{
 		field_range_add_batch(range, keys);
-	else if (dictionary_size(dictionary) > 0)
+		return;
+	}
+	n = lookup ? lookup_size(lookup) : (int64) dictionary_size(dictionary);
+	if (n > 0)
 	{
 		key_range_put(range, field_image(0));
-		key_range_put(range, field_image((int64) dictionary_size(dictionary) - 1));
+		key_range_put(range, field_image(n - 1));
 	}
 }
 
@@ -584,53 +639,15 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	derived->nrefused = nrefused;
 }
 
-/* Sets *value to the integer that stands for it, if it is among these floats. */
-static inline void
-find_equal(EqualFloats *floats, int64 *value)
-{
-	if (*value < floats->least || *value > floats->most)
-		return;
-	if (!floats->met)
-		floats->first = *value;
-	floats->met = true;
-	*value = floats->first;
-}
-
-/* Returns the batch of DERIVED_EQUAL, which is base itself where it has no zeros and NaNs. */
+/* Returns the batch of DERIVED_EQUAL, which is base itself where no value has to be replaced. */
 static const ColumnBatch *
 equal_batch(DerivedColumn *derived, const ColumnBatch *base)
 {
-	ColumnBatch *batch = &derived->batch;
-	int64		zero = derived->zeros.least;
-	int64		nan = derived->nans.least;
-	BatchSpace	space;
-	bool		special = false;
-	size_t		i;
-
-	for (i = 0; i < base->n; i++)
-	{
-		int64		value = column_batch_value(base, i);
-
-		special |= value == zero || value == zero + 1 || value >= nan;
-	}
-	if (!special)
+	if (!equal_floats_any(&derived->equal, base))
 		return base;
-	begin_batch(derived, batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
-	space = column_batch_space(batch, base->n);
-	for (i = 0; i < base->n; i++)
-	{
-		int64		value = column_batch_value(base, i);
-
-		find_equal(&derived->zeros, &value);
-		find_equal(&derived->nans, &value);
-		if (space.keys)
-			space.keys[i] = (int32) value;
-		else
-			space.wide[i] = value;
-		space.nulls[i] = base->nnulls > 0 && base->nulls[i];
-	}
-	column_batch_add(batch, base->n, (size_t) base->nnulls);
-	return batch;
+	begin_batch(derived, &derived->batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
+	equal_floats_append(&derived->equal, base, &derived->batch);
+	return &derived->batch;
 }
 
 /* Fills the batch by evaluating the expression for each row. */
@@ -662,6 +679,16 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	column_batch_add(&derived->batch, n, nnulls);
 }
 
+/* Fills the batch with the places of integers. */
+static void
+find_places(DerivedColumn *derived, const ColumnBatch *base)
+{
+	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+
+	column_batch_add(&derived->batch, base->n,
+					 lookup_find_integers(derived->lookup, base, space.keys, space.nulls));
+}
+
 const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
@@ -675,6 +702,17 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		return equal_batch(derived, base);
 	begin_batch(derived, batch, BATCH_NULLS |
 				(column_kind_is_wide(derived->domain.kind) ? BATCH_WIDE : BATCH_KEYS));
+	if (derived->computed)
+	{
+		computed_fill(derived->computed, batches, refused_rows(derived, batches), batch);
+		return batch;
+	}
+	if (derived->lookup && derived->ninputs == 1 &&
+		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind))
+	{
+		find_places(derived, base);
+		return batch;
+	}
 	memo->rows += base->n;
 	if (!memo->given_up && memo->by_blocks)
 		keys = find_blocks(derived, base);
@@ -697,7 +735,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	else
 		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
 			fill_batch(derived, batches, keys, true, false, false);
-	if (!memo->given_up)
+	if (!memo->given_up && derived->inputs[0].lookup == NULL)
 		review_memo(memo);
 	return batch;
 }
@@ -708,12 +746,17 @@ derived_nrefused(const DerivedColumn *derived)
 	return derived->nrefused;
 }
 
+int
+derived_outsized(const DerivedColumn *derived, const OutsizedValue **values)
+{
+	return derived->computed ? computed_outsized(derived->computed, values) : 0;
+}
+
 /* --- between processes */
 
 int64
 derived_serialize(const DerivedColumn *derived, int64 value)
 {
-	Assert(derived->form != DERIVED_NUMBERS);
 	if (derived->form != DERIVED_RANKS)
 		return value;
 	return (int64) enum_label_at(&derived->labels, (int) value);

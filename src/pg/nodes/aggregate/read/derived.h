@@ -13,8 +13,9 @@
  * -0, all NaNs) must be one integer.  It is that of the first one met.
  *
  * What the batch holds depends on the column's DerivedForm: a label's rank, the expression's own
- * value, whether it is NULL, or a number of it, where equal values have one number.  Numbers and
- * ranks mean something to this column in this process only (derived_serialize).
+ * value, whether it is NULL, or a number of it, where equal values have one number.  Ranks mean
+ * something to this column in this process only (derived_serialize), and so do numbers, unless
+ * processes give them together (dictionary_share).
  *
  * Numbers are given while there is memory for their values.  Rows of other values are marked as
  * refused, and the caller has them computed again after derived_begin.
@@ -28,6 +29,7 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
+#include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
@@ -43,6 +45,13 @@ extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedF
 								   int ninputs, const RowInput *inputs, int filter);
 
 /*
+ * Makes the description of a column of DERIVED_PLACES: of the rows' keys in a lookup, which inputs
+ * are.  Inputs of the columns of a lookup refer to its batch.
+ */
+extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs,
+										  const RowInput *inputs);
+
+/*
  * Whether a column is that of an expression in a form, at least for the rows that pass a filter.
  */
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form,
@@ -53,6 +62,9 @@ extern int	derived_base(const DerivedColumn *derived);
 
 /* Whether it is computed from a batch. */
 extern bool derived_has_base(const DerivedColumn *derived, int batch);
+
+/* Whether results of the expression are remembered. */
+extern bool derived_has_memo(const DerivedColumn *derived);
 
 /* Whether it is a column of numbers. */
 extern bool derived_has_numbers(const DerivedColumn *derived);
@@ -71,8 +83,8 @@ extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /*
- * Computes the batch, which is valid until the next call, from the batches of the scan.  Raises
- * the errors of the expression.
+ * Computes the batch, which is valid until the next call, from the batches of the scan, and of
+ * places.  Raises the errors of the expression.
  */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
@@ -84,10 +96,12 @@ extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatc
 
 extern int	derived_nrefused(const DerivedColumn *derived);
 
+/* Does what computed_outsized does, for a column of any expression. */
+extern int	derived_outsized(const DerivedColumn *derived, const OutsizedValue **values);
+
 /*
  * Returns what a value of a batch is in every process, an enum's label for its rank;
- * derived_deserialize turns it back.  Not of DERIVED_NUMBERS, which each process gives in the
- * order in which it meets the values.
+ * derived_deserialize turns it back.  Processes give numbers together.
  */
 extern int64 derived_serialize(const DerivedColumn *derived, int64 value);
 extern int64 derived_deserialize(DerivedColumn *derived, int64 serialized);

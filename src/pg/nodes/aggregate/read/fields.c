@@ -238,23 +238,31 @@ grow_range(GroupCode *window, const GroupCode *old, int c, const KeyRange *range
 		key_range_extend(after, &EMPTY_KEY_RANGE, limits, images / 8);
 }
 
-/* Tries room for columns that go on growing first, then a margin, then neither. */
-bool
-group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
-				  uint64 max_groups)
+/* Sets the ranges of a window that grows, and numbers its groups; false if there are too many. */
+static bool
+grow_ranges(GroupCode *window, const GroupCode *old, const KeyRange *ranges, WindowRoom room,
+			uint64 max_groups)
 {
-	bool		fits = false;
-	WindowRoom	room;
 	int			c;
 
+	for (c = 0; c < old->code.ncolumns; c++)
+		grow_range(window, old, c, &ranges[c], room);
+	return key_code_number(&window->code, Min(max_groups, PG_UINT32_MAX));
+}
+
+/*
+ * Tries room for columns that go on growing first, then a margin, then neither.  Whether the window
+ * is worth it does not depend on the room, without which it would grow again and again.
+ */
+bool
+group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
+				  uint64 max_groups, uint64 worth_groups)
+{
 	group_code_init(window, old->columns, old->code.ncolumns);
-	for (room = ROOM_GROWING; room <= ROOM_NONE && !fits; room++)
-	{
-		for (c = 0; c < old->code.ncolumns; c++)
-			grow_range(window, old, c, &ranges[c], room);
-		fits = key_code_number(&window->code, Min(max_groups, PG_UINT32_MAX));
-	}
-	return fits;
+	return grow_ranges(window, old, ranges, ROOM_NONE, Min(max_groups, worth_groups)) &&
+		(grow_ranges(window, old, ranges, ROOM_GROWING, max_groups) ||
+		 grow_ranges(window, old, ranges, ROOM_MARGIN, max_groups) ||
+		 grow_ranges(window, old, ranges, ROOM_NONE, max_groups));
 }
 
 /*

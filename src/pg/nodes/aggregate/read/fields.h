@@ -101,10 +101,10 @@ extern uint64 group_code_of(const GroupCode *group, const GroupValues *values);
 /*
  * Makes a window that holds the groups of old and of ranges, one for each column, and some
  * groups beside them if max_groups allows.  False if old and ranges alone are more than
- * max_groups.
+ * max_groups, or than worth_groups.
  */
 extern bool group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
-							  uint64 max_groups);
+							  uint64 max_groups, uint64 worth_groups);
 
 /*
  * Sets the numbers of n rows' groups, and whether they are outside of the window: then the number

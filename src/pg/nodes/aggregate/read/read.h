@@ -5,6 +5,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
+ *	computed.h              sums and products of columns
  *	derived.h               grouping columns computed from columns
  *	fields.h                grouping columns as key codes
  *	lookup_notes.h          rows of blocks that are not resident, for look-ups
@@ -16,6 +17,7 @@
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
 #include "pg/nodes/aggregate/read/lookup_notes.h"

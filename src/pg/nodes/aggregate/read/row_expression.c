@@ -9,6 +9,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 
 /* In place of a column of the table, the column of the slot. */
@@ -23,7 +24,7 @@ replace_column(Node *node, void *context)
 		Var		   *column = copyObject((Var *) node);
 		int			i = 0;
 
-		while (inputs[i].column->varattno != column->varattno)
+		while (!is_same_column(inputs[i].column, column))
 			i++;
 		column->varno = OUTER_VAR;
 		column->varattno = i + 1;
@@ -59,6 +60,8 @@ row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int
 	ExecStoreAllNullTuple(row->slot);
 	row->econtext = CreateExprContext(parent->state);
 	row->econtext->ecxt_outertuple = row->slot;
+	if (expression == NULL)
+		return;
 	row->state = ExecInitExpr((Expr *) row_inputs_refer(inputs, (Node *) expression), parent);
 	row->typlen = get_typlen(exprType((Node *) expression));
 }
@@ -83,11 +86,24 @@ row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches
 		bool		isnull = batch->nnulls > 0 && batch->nulls[i];
 
 		slot->tts_isnull[c] = isnull;
-		slot->tts_values[c] = isnull ? (Datum) 0 :
-			column_domain_datum(&input->domain, column_batch_value(batch, i) +
-								column_kind_bias(input->domain.kind));
+		if (input->lookup && !isnull)
+			slot->tts_values[c] = lookup_value(input->lookup, input->lookup_column, batch->keys[i],
+											   &slot->tts_isnull[c]);
+		else
+			slot->tts_values[c] = isnull ? (Datum) 0 :
+				column_domain_datum(&input->domain, column_batch_value(batch, i) +
+									column_kind_bias(input->domain.kind));
 	}
 	MemoryContextSwitchTo(old);
+}
+
+TupleTableSlot *
+row_expression_inputs(RowExpression *row, const ColumnBatch *batches, size_t i)
+{
+	ResetExprContext(row->econtext);
+	row_inputs_store(row->inputs, row->ninputs, batches, i, row->econtext->ecxt_per_tuple_memory,
+					 row->slot);
+	return row->slot;
 }
 
 Datum
@@ -95,9 +111,7 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 {
 	Datum		value;
 
-	ResetExprContext(row->econtext);
-	row_inputs_store(row->inputs, row->ninputs, batches, i, row->econtext->ecxt_per_tuple_memory,
-					 row->slot);
+	row_expression_inputs(row, batches, i);
 	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
 	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);
 }

@@ -18,6 +18,8 @@ typedef struct RowInput
 	const Var  *column;
 	int			batch;			/* index of its batch */
 	ColumnDomain domain;		/* of what the batch holds */
+	const Lookup *lookup;		/* of which the batch has places; or NULL */
+	int			lookup_column;	/* the column's index there */
 } RowInput;
 
 /*
@@ -46,10 +48,14 @@ typedef struct RowExpression
 /*
  * Prepares the evaluation, in the current memory context, for a node.  inputs are the columns of
  * the expression (expression_columns), and must outlive it.  Checks the user's right to call the
- * expression's functions.
+ * expression's functions.  expression is NULL where only the columns' values are wanted.
  */
 extern void row_expression_make(RowExpression *row, PlanState *parent, Expr *expression,
 								int ninputs, const RowInput *inputs);
+
+/* Returns a slot with the columns' values in a row, valid until the next call. */
+extern TupleTableSlot *row_expression_inputs(RowExpression *row, const ColumnBatch *batches,
+											 size_t i);
 
 /* Frees the values of an execution before. */
 extern void row_expression_begin(RowExpression *row);

@@ -17,12 +17,11 @@
 #include "pg/nodes/aggregate/read/row_spill.h"
 
 /*
- * Partitions of a pass, a power of two.  A file has a buffer of 8 kB.  All buffers of a pass take
- * one MEMORY_SHARE-th of the memory, unless LEAST_PARTITIONS take more.
+ * Partitions of a pass, a power of two.  A file has a buffer of 8 kB.  All buffers of a pass are
+ * within the memory limit, unless LEAST_PARTITIONS take more.
  */
 #define LEAST_PARTITIONS 4
 #define MOST_PARTITIONS 32
-#define MEMORY_SHARE 32
 
 typedef struct Partition
 {
@@ -64,7 +63,7 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 			   size_t memory_limit)
 {
 	RowSpill   *spill = palloc0_object(RowSpill);
-	size_t		most = Min(memory_limit / MEMORY_SHARE / BLCKSZ, MOST_PARTITIONS);
+	size_t		most = Min(memory_limit / BLCKSZ, MOST_PARTITIONS);
 	int			b;
 
 	spill->memory = CurrentMemoryContext;
@@ -236,18 +235,6 @@ take_out_rows(RowSpill *spill)
 		column_batch_empty(&spill->batches[b]);
 }
 
-/* Appends row i of batches to what the caller is given. */
-static void
-keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
-{
-	int			b;
-
-	for (b = 0; b < spill->nbatches; b++)
-		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] :
-						 batches[b].wide ? batches[b].wide[i] : 0,
-						 batches[b].nulls[i]);
-}
-
 void
 row_spill_write(RowSpill *spill, const ColumnBatch *batches)
 {
@@ -265,19 +252,23 @@ const ColumnBatch *
 row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 {
 	size_t		nrows = batches[0].n;
+	uint16		kept[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
 	size_t		i;
+	int			b;
 
 	CHECK_FOR_INTERRUPTS();
-	/* The batch may be the spill's own, whose rows move towards its beginning. */
-	take_out_rows(spill);
 	for (i = 0; i < nrows; i++)
 	{
 		if (spill->refused[i])
 			write_row(spill, batches, i);
 		else
-			keep_row(spill, batches, i);
+			kept[n++] = (uint16) i;
 	}
 	memset(spill->refused, 0, nrows * sizeof(bool));
+	/* The batch may be the spill's own, whose rows move towards its beginning. */
+	for (b = 0; b < spill->nbatches; b++)
+		column_batch_gather(&spill->batches[b], &batches[b], kept, n);
 	return spill->batches;
 }
 
@@ -323,14 +314,15 @@ read_value(RowSpill *spill, size_t length)
 	return spill->values;
 }
 
-/* Whether a dictionary wants no more rows in a batch. */
+/* Whether a dictionary, or a buffer, wants no more rows in a batch. */
 static bool
 ends_batch(const RowSpill *spill)
 {
 	int			b;
 
 	for (b = 0; b < spill->nbatches; b++)
-		if (spill->dictionaries[b] && dictionary_ends_batch(spill->dictionaries[b]))
+		if ((spill->dictionaries[b] && dictionary_ends_batch(spill->dictionaries[b])) ||
+			(spill->buffers[b] && datum_buffer_is_full(spill->buffers[b])))
 			return true;
 	return false;
 }

@@ -31,7 +31,7 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	css->ss.ss_currentRelation = NULL;
 	sources->css = css;
 	sources->ncolumns = list_length(list_nth(scan->custom_private, GROUPS_PLAN_COLUMNS));
-	sources->nsources = list_length(scan->custom_plans);
+	sources->nsources = list_length(table_columns);
 	sources->sources = palloc0_array(AggregateSource, sources->nsources);
 	sources->keys = keys;
 	sources->nfilters = nfilters;
@@ -57,13 +57,34 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	}
 }
 
-void
+/* Returns the conditions of the rows of a table. */
+static List *
+conditions_of_source(const AggregateSources *sources, const AggregateSource *source)
+{
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sources->conditions)
+	{
+		FilterCondition *condition = palloc_object(FilterCondition);
+
+		*condition = *(const FilterCondition *) lfirst(lc);
+		condition->attnum = source->attnums[condition->attnum - 1];
+		conditions = lappend(conditions, condition);
+	}
+	return conditions;
+}
+
+uint64
 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
 	ColumnBlocks blocks = {0};
+	uint64		filtered = 0;
 	int			i;
 
-	for (i = 0; i < sources->nsources; i++)
+	sources->stop = false;
+	sources->unmatched = 0;
+	for (i = 0; i < sources->nsources && !sources->stop; i++)
 	{
 		const AggregateSource *source = &sources->sources[i];
 		ColumnScan	scan = {
@@ -71,20 +92,20 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.attnums = source->attnums,
 			.images = sources->images,
 			.keys = sources->keys,
+			.conditions = conditions_of_source(sources, source),
+			.unmatched = &sources->unmatched,
 			.nfilters = sources->nfilters,
 			.filters = source->filters,
-			.parallel = source->parallel,
+			.parallel = sources->alone ? NULL : source->parallel,
 			.packed = sources->ncolumns == 1,
 			.runs = sources->ncolumns == 1 && sources->runs,
 			.handler = sources->shared ? NULL : sources->handler,
+			.stop = &sources->stop,
 			.blocks = &blocks
 		};
-		uint64		filtered;
 
 		column_scan_from_node(&scan, source->scan);
-		filtered = column_scan_read(&scan, NULL, consume, arg);
-		/* nfiltered1 is for HAVING. */
-		InstrCountFiltered2(&sources->css->ss, filtered);
+		filtered += column_scan_read(&scan, NULL, consume, arg);
 	}
 	if (sources->shared == NULL)
 		sources->blocks = blocks;
@@ -96,6 +117,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		sources->shared->blocks.all += blocks.all;
 		SpinLockRelease(&sources->shared->mutex);
 	}
+	return filtered;
 }
 
 /* The SeqScans are no children that core knows of: parameters are handed on here. */

@@ -2,9 +2,10 @@
  * sources.h
  *		The tables that a HpSort Aggregate node reads, and reading them.
  *
- * Each table has a SeqScan in custom_plans.  It is initialized for its relation, its filter, and
- * the slot and context that the filter needs, but never run.  Its state is not in custom_ps, where
- * EXPLAIN would show it.  FILTERs of aggregates are the target lists of these plans.
+ * Each table has a SeqScan in custom_plans, before other plans.  It is initialized for its
+ * relation, its filter, and the slot and context that the filter needs, but never run.  Its state
+ * is not in custom_ps, where EXPLAIN would show it.  FILTERs of aggregates are the target lists of
+ * these plans.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_SOURCES_H
@@ -43,6 +44,11 @@ typedef struct AggregateSources
 	bool		keys;			/* batches have keys of int4, as ColumnScan.keys says */
 	bool		runs;			/* batches of a single column may be runs */
 	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
+	bool		alone;			/* this process reads all, although other processes have read */
+	bool		stop;			/* set while a batch is consumed: no more rows are wanted */
+	List	   *conditions;		/* FilterConditions of the rows, beside the filters of the tables;
+								 * their attnum is the number of one of the columns, from 1 */
+	uint64		unmatched;		/* rows that these have refused, in the last execution */
 	int			nfilters;		/* conditions that aggregates have as their FILTER */
 	SharedColumnBlocks *shared; /* NULL: this process reads all */
 	ColumnBlocks blocks;		/* of the last execution, for EXPLAIN */
@@ -51,7 +57,7 @@ typedef struct AggregateSources
 /*
  * Initializes the tables from the node's plan, in the current memory context, which is the
  * query's.  keys is for hpsort's own aggregates; nfilters is how many conditions the scans have in
- * their target lists.  images, runs and handler are the caller's to set.
+ * their target lists.  images, runs, handler and alone are the caller's to set.
  */
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags,
 									bool keys, int nfilters);
@@ -59,9 +65,9 @@ extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *
 /*
  * Reads all tables, or this process's share of them, and calls consume for each batch of rows.
  * Its batches are one for each of GROUPS_PLAN_COLUMNS, then one for each filter, whose NULL marks
- * are the rows that it refuses.
+ * are the rows that it refuses.  Returns how many rows the tables' filters have refused.
  */
-extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);
+extern uint64 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);
 
 /* Has the tables read again, with the parameters of the node that have changed. */
 extern void aggregate_sources_rescan(AggregateSources *sources);

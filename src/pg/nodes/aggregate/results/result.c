@@ -186,6 +186,9 @@ sum_of(const AggregateResult *result, const ValueSummary *summary)
 		case F_AVG_NUMERIC:
 			if (has_nan(result, summary))
 				return numeric_unit_datum(result->domain.unit, summary->max);
+			if (summary->outsized)
+				return DirectFunctionCall2(numeric_add, *summary->outsized,
+										   numeric_unit_sum(result->domain.unit, summary->sum));
 			return numeric_unit_sum(result->domain.unit, summary->sum);
 		case F_SUM_INT8:
 		case F_AVG_INT8:

@@ -40,6 +40,8 @@ typedef struct ValueSummary
 	ValueSum	sum;
 	ValueMoments moments;
 	const FloatTotals *floats;	/* of floats, where they are wanted; else NULL */
+	const Datum *outsized;		/* the sum, a numeric, of values of which 0 is in their place;
+								 * NULL if there are none */
 } ValueSummary;
 
 /*

@@ -569,7 +569,7 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 		{
 			reading->makers[k] = (ColumnImage)
 			{
-				make_image, key
+				.make = make_image,.arg = key
 			};
 			reading->scan.images = reading->makers;
 		}

@@ -193,6 +193,23 @@ extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel
 										  RelOptInfo *outerrel,
 										  RelOptInfo *innerrel, JoinPathExtraData *extra);
 
+/*
+ * Returns an input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys is NIL.  bound
+ * and partial are sort_path_try()'s.
+ */
+extern Path *sort_path_sort_input(PlannerInfo *root, Path *input, List *pathkeys,
+								  HpSortBound *bound, bool partial);
+
+/* --- HpSort below joins (below_join.c) */
+
+/*
+ * Returns a path of the rows of path, core's of a join, in the order of pathkeys, with HpSort over
+ * the table that has these keys; NULL if that is not possible, or bound, the query's, is none.  The
+ * path returns perhaps no more rows than the bound.
+ */
+extern Path *sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys,
+								  const HpSortBound *bound);
+
 /* --- costs (cost.c) */
 
 /*

@@ -91,6 +91,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 						 sort_path_try(root, ordered_rel, input, root->sort_pathkeys, &bound,
 									   false),
 						 target);
+		add_ordered_path(root, ordered_rel,
+						 sort_path_below_join(root, input, root->sort_pathkeys, &bound), target);
 	}
 	add_parallel_ordered_path(root, input_rel, ordered_rel, target);
 }

@@ -318,16 +318,16 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 										   set_pathtarget_cost_width(root, target));
 }
 
-/* Returns an input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys is NIL. */
-static Path *
-sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
+Path *
+sort_path_sort_input(PlannerInfo *root, Path *input, List *pathkeys, HpSortBound *bound,
+					 bool partial)
 {
 	Path	   *path;
 
 	if (pathkeys == NIL || !sort_path_is_promising(pathkeys, input))
 		return NULL;
 	path = add_key_columns(root, input, pathkeys);
-	return path ? sort_path_try(root, input->parent, path, pathkeys, NULL, partial) : NULL;
+	return path ? sort_path_try(root, input->parent, path, pathkeys, bound, partial) : NULL;
 }
 
 /*
@@ -357,8 +357,10 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 		  bool partial)
 {
 	const JoinPath *join = &path->jpath;
-	Path	   *outer = sort_input(root, join->outerjoinpath, path->outersortkeys, partial);
-	Path	   *inner = sort_input(root, join->innerjoinpath, path->innersortkeys, false);
+	Path	   *outer = sort_path_sort_input(root, join->outerjoinpath, path->outersortkeys, NULL,
+											 partial);
+	Path	   *inner = sort_path_sort_input(root, join->innerjoinpath, path->innersortkeys, NULL,
+											 false);
 	List	   *outersortkeys = outer ? NIL : path->outersortkeys;
 	List	   *innersortkeys = inner ? NIL : path->innersortkeys;
 	int			presorted pg_attribute_unused() = outer ? 0 : compat_outer_presorted_keys(path);

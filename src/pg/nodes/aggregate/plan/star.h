@@ -1,0 +1,47 @@
+/*
+ * star.h
+ *		Star joins: a relation, the fact, with others that are looked up by columns of it.
+ *
+ * Each row of the fact has one row of a join at most: the planner proves the joined columns unique.
+ * So a column of a joined relation is a function of columns of the fact.  What is joined to the
+ * fact is divided into dimensions.  A dimension is a relation, or several that are joined with each
+ * other; it is read by core's own plan of it.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
+#define HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
+
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+#include "pg/nodes/aggregate/plan/groups_query.h"
+
+typedef struct Star
+{
+	RelOptInfo *fact;
+	List	   *lookups;		/* StarLookups */
+} Star;
+
+/* Fills in *star from a join relation; false if it is not a star join. */
+extern bool star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel);
+
+/* Returns what the executor half has to know of a lookup: its element of GROUPS_PLAN_LOOKUPS. */
+extern List *star_describe(const GroupsQuery *query, const StarLookup *lookup);
+
+/* Returns the expressions of a lookup in the node's scan tuple: its clauses, then its columns. */
+extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup);
+
+/* Gives path the plans of the lookups; returns what these cost, and looking up rows of the fact. */
+extern Cost star_cost(const GroupsQuery *query, CustomPath *path);
+
+/* Returns the bytes that all lookups are likely to take. */
+extern double star_bytes(const GroupsQuery *query);
+
+/*
+ * Whether the rows of each dimension are likely to fit into the memory that core's hash join may
+ * take for them.
+ */
+extern bool star_fits(const GroupsQuery *query);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H */

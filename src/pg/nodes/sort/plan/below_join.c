@@ -1,0 +1,219 @@
+/*
+ * below_join.c
+ *		HpSort below the joins of a query with ORDER BY and LIMIT, whose order is that of one table.
+ *
+ * Core joins all rows, and sorts them then.  Where the table is sorted first, nested loops keep its
+ * order, and the LIMIT ends them: few rows are joined.
+ *
+ * - Each row of the table is in at least one row of a left join, from whose result no condition of
+ *	 WHERE takes rows.  Below these joins alone HpSort has the query's bound, and sorts no further.
+ *	 The wanted rows may then be joined by hash as well, and be sorted once more.
+ * - Below an inner join HpSort sorts all rows of the table.
+ *
+ * The join is that of core's path, join for join, with each table on the same side or, of an inner
+ * join, on the other one.
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/sort/plan/path.h"
+#include "pg/values/values.h"
+
+/* What is looked for. */
+typedef struct BelowJoin
+{
+	PlannerInfo *root;
+	List	   *pathkeys;
+	const HpSortBound *bound;	/* of the query */
+	bool		bounded;		/* the table that was found is sorted as far as the bound only */
+} BelowJoin;
+
+/* A join of core's path that is made again: of rows in order, and others. */
+typedef struct JoinAgain
+{
+	JoinPath   *old;
+	JoinType	type;			/* JOIN_INNER or JOIN_LEFT */
+	bool		swapped;		/* the outer side is old's inner one */
+	List	   *clauses;
+} JoinAgain;
+
+static Path *sort_below(BelowJoin *below, Path *path, bool bounded);
+
+/* Returns HpSort over a table's rows; NULL if it does not have the keys. */
+static Path *
+sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
+{
+	Path	   *path = IS_SIMPLE_REL(rel) ? sort_path_cheapest(rel->pathlist, NIL) : NULL;
+	HpSortBound bound = *below->bound;
+
+	if (path == NULL)
+		return NULL;
+	path = sort_path_sort_input(below->root, path, below->pathkeys, bounded ? &bound : NULL, false);
+	below->bounded = bounded;
+	if (path && bounded)
+		path->rows = clamp_row_est(Min(path->rows, bound.rows));
+	return path;
+}
+
+/* Returns all clauses of a join, also those that its inner path has as conditions. */
+static List *
+clauses_of_join(const JoinPath *join)
+{
+	const Path *inner = join->innerjoinpath;
+
+	if (inner->param_info == NULL)
+		return join->joinrestrictinfo;
+	return list_union_ptr(join->joinrestrictinfo, inner->param_info->ppi_clauses);
+}
+
+/* Whether one of the clauses of an outer join takes rows from its result, or a clause may fail. */
+static bool
+clauses_matter(const JoinAgain *join)
+{
+	List	   *expressions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, join->clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (join->type == JOIN_LEFT &&
+			RINFO_IS_PUSHED_DOWN(rinfo, join->old->path.parent->relids))
+			return true;
+		expressions = lappend(expressions, rinfo->clause);
+	}
+	return sort_path_may_fail(expressions);
+}
+
+/* Fills in what a join of outer rows, of which there are fewer than core expects, is made of. */
+static JoinPathExtraData
+extra_of_join(const JoinAgain *join)
+{
+	JoinPathExtraData extra = {
+		.restrictlist = join->clauses,
+		.inner_unique = !join->swapped && join->old->inner_unique,
+		.semifactors = {.outer_match_frac = 1,.match_count = 1}
+	};
+
+	return extra;
+}
+
+/* Returns the nested loop of a join; NULL if nothing finds the inner rows by the outer one. */
+static Path *
+join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
+{
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, inner_rel->cheapest_parameterized_paths)
+	{
+		Path	   *inner = (Path *) lfirst(lc);
+		JoinPathExtraData extra = extra_of_join(join);
+		JoinCostWorkspace workspace;
+		Path	   *path;
+
+		if (bms_is_empty(PATH_REQ_OUTER(inner)) ||
+			!bms_is_subset(PATH_REQ_OUTER(inner), outer->parent->relids))
+			continue;
+		initial_cost_nestloop(root, &workspace, join->type, outer, inner, &extra);
+		path = (Path *) create_nestloop_path(root, join->old->path.parent, join->type,
+											 &workspace, &extra, outer, inner, join->clauses,
+											 outer->pathkeys, NULL);
+		if (best == NULL || compare_path_costs(path, best, TOTAL_COST) < 0)
+			best = path;
+	}
+	return best;
+}
+
+/* Returns the hash join of a join, whose rows are in no order; NULL if core's is none. */
+static Path *
+join_by_hash(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
+{
+	Path	   *inner = inner_rel->cheapest_total_path;
+	JoinPathExtraData extra = extra_of_join(join);
+	JoinCostWorkspace workspace;
+	List	   *clauses;
+
+	if (!IsA(join->old, HashPath) || inner->param_info != NULL)
+		return NULL;
+	clauses = ((HashPath *) join->old)->path_hashclauses;
+	initial_cost_hashjoin(root, &workspace, join->type, clauses, outer, inner, &extra, false);
+	return (Path *) create_hashjoin_path(root, join->old->path.parent, join->type, &workspace,
+										 &extra, outer, inner, false, join->clauses, NULL,
+										 clauses);
+}
+
+/* Returns a join made again, with its outer rows in order; NULL if that is not possible. */
+static Path *
+join_again(BelowJoin *below, const JoinAgain *join, bool bounded)
+{
+	Path	   *outer = join->swapped ? join->old->innerjoinpath : join->old->outerjoinpath;
+	Path	   *inner = join->swapped ? join->old->outerjoinpath : join->old->innerjoinpath;
+	double		each = join->old->path.rows / Max(outer->parent->rows, 1);
+	Path	   *sorted = sort_below(below, outer, bounded && join->type == JOIN_LEFT);
+	Path	   *path;
+	Path	   *hashed;
+
+	if (sorted == NULL || clauses_matter(join))
+		return NULL;
+	path = join_by_loop(below->root, join, sorted, inner->parent);
+	hashed = below->bounded ? join_by_hash(below->root, join, sorted, inner->parent) : NULL;
+	if (path == NULL || (hashed && compare_path_costs(hashed, path, TOTAL_COST) < 0))
+		path = hashed;
+	/* The row count is that of the whole join. */
+	if (path)
+		path->rows = clamp_row_est(sorted->rows * each);
+	return path;
+}
+
+/* Returns core's path with a table sorted below it; NULL if that is not possible. */
+static Path *
+sort_below(BelowJoin *below, Path *path, bool bounded)
+{
+	JoinAgain	join = {.old = (JoinPath *) path};
+	Path	   *result = NULL;
+
+	if (IsA(path, ProjectionPath) && path->parent->reloptkind == RELOPT_JOINREL)
+		return sort_below(below, ((ProjectionPath *) path)->subpath, bounded);
+	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
+		return sort_table(below, path->parent, bounded);
+	if (path->param_info != NULL)
+		return NULL;
+	join.clauses = clauses_of_join(join.old);
+	switch (join.old->jointype)
+	{
+		case JOIN_RIGHT:
+			join.swapped = true;
+			join.type = JOIN_LEFT;
+			return join_again(below, &join, bounded);
+		case JOIN_LEFT:
+			join.type = JOIN_LEFT;
+			return join_again(below, &join, bounded);
+		case JOIN_INNER:
+			join.type = JOIN_INNER;
+			result = join_again(below, &join, bounded);
+			join.swapped = true;
+			return result ? result : join_again(below, &join, bounded);
+		default:
+			return NULL;
+	}
+}
+
+Path *
+sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys, const HpSortBound *bound)
+{
+	BelowJoin	below = {.root = root,.pathkeys = pathkeys,.bound = bound};
+	Path	   *result;
+
+	if (bound->exprs == NIL || path->parent->reloptkind != RELOPT_JOINREL ||
+		sort_path_may_fail(path->pathtarget->exprs))
+		return NULL;
+	result = sort_below(&below, path, true);
+	if (result && !pathkeys_contained_in(pathkeys, result->pathkeys))
+		result = (Path *) create_sort_path(root, result->parent, result, pathkeys, bound->rows);
+	return result;
+}

@@ -1,0 +1,78 @@
+/*
+ * lookup.h
+ *		Lookup: rows of a table that is joined on a key, which is unique: the key's row number, its
+ *		place, and values of other columns by place.
+ *
+ * Rows come from PostgreSQL's own plan of the table.  A key is of one or several columns.  It is
+ * looked for by values of other columns, perhaps of other types of its operator family.  NULL is
+ * equal to nothing.
+ */
+#ifndef HPSORT_PG_VALUES_LOOKUP_H
+#define HPSORT_PG_VALUES_LOOKUP_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+
+#include "pg/values/batch.h"
+#include "pg/values/filter_conditions.h"
+#include "pg/values/value.h"
+
+typedef struct Lookup Lookup;
+
+/* In place of a place: there is no row. */
+#define LOOKUP_NO_PLACE (-1)
+
+/*
+ * Makes one without rows, in the current memory context, for a node.  A row's key is in columns
+ * key_columns, nkeys of them, counted from 1.  key i is equal to a value of the left type of
+ * operator i, which is hashable, in collation i.  unique says that an error is raised for a second
+ * row of a key, which is otherwise passed over.
+ */
+extern Lookup *lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators,
+						   const Oid *collations, bool unique);
+
+/* Has values of a column of the rows kept; returns its index.  Called before the first row. */
+extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
+
+/* Forgets all rows, and gives their memory back. */
+extern void lookup_empty(Lookup *lookup);
+
+/* Adds a row, unless a column of its key is NULL. */
+extern void lookup_add(Lookup *lookup, TupleTableSlot *row);
+
+/* Called after the last row. */
+extern void lookup_finish(Lookup *lookup);
+
+/*
+ * Returns the condition, the lookup's, that there is a row for a column's value; or if excluded
+ * that there is none.  The column's number is the caller's to set.  NULL if keys are no integers.
+ */
+extern FilterCondition *lookup_condition(Lookup *lookup, bool excluded);
+
+/* Returns the place of the row that has this key. */
+extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
+
+/* Whether keys of one column are integers by an operator, for the planner. */
+extern bool lookup_compares_integers(Oid operator);
+
+/* Whether lookup_find_integers finds keys that are values of a kind. */
+extern bool lookup_finds_integers(const Lookup *lookup, ColumnKind kind);
+
+/*
+ * Writes the places of the keys of a batch's rows, and 0 where there is none, and marks the latter
+ * in nulls.  Returns how many these are.
+ */
+extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places,
+								   uint8 *nulls);
+
+/* Returns the value of a column, by its index, of the row at a place. */
+extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);
+
+/* Returns how many rows there are; their places are below. */
+extern int32 lookup_size(const Lookup *lookup);
+
+/* Returns the bytes that the rows take. */
+extern size_t lookup_memory(const Lookup *lookup);
+
+#endif							/* HPSORT_PG_VALUES_LOOKUP_H */

@@ -1,0 +1,258 @@
+# Stars and snowflakes, a table of facts joined with dimensions by unique keys, answered by Custom Scan
+# (HpSort Aggregate): shapes of queries of which it is known whether the node takes them, and random ones,
+# each run with the node forbidden and forced in the same session.  What the query determines must be
+# the same: rows, their order as far as ORDER BY gives one, an error's words.
+#
+#	HPSORT_TEST_SEED=N			the same queries as the run that printed it
+#	HPSORT_TEST_QUERIES=N		how many, 300 by default, 2,500 with HPSORT_TEST_ALL
+#	HPSORT_TEST_QUERY=N			only that one
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use lib "$FindBin::Bin/../fuzz";
+use FuzzSql::Joins;
+use FuzzSql::Random;
+use FuzzSql::Runner;
+use HpsortTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $seed = random_seed();
+my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500);
+my $only = $ENV{HPSORT_TEST_QUERY};
+
+my $node = new_cluster('star');
+$node->append_conf('postgresql.conf', <<'CONF');
+session_preload_libraries = 'hpsort'
+autovacuum = off
+jit = off
+fsync = off
+max_parallel_workers_per_gather = 0
+synchronize_seqscans = off
+max_worker_processes = 16
+max_parallel_workers = 8
+timezone = 'UTC'
+CONF
+$node->start;
+$node->safe_psql('postgres', "CREATE EXTENSION hpsort;\nSELECT setseed(" . $seed % 1000000 / 1000000 . ");\n" . FuzzSql::Joins::setup());
+
+# --- Shapes, and whether the node takes them
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+my $core = 'SET hpsort.debug_aggregate = forbid; SET hpsort.debug_sort = forbid;';
+my $force = 'SET hpsort.debug_aggregate = force; SET hpsort.debug_sort = allow;';
+
+# What a session prints, errors included, but for what psql says where they were.
+sub said
+{
+	my ($set, $query) = @_;
+	my ($out, $err);
+
+	$node->psql('postgres', "$set\n$query", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	return join("\n", sort split /\n/, $out) . "\n" . $err =~ s/^psql.*?(NOTICE|ERROR)/$1/mgr =~ s/^LINE.*\n.*\n?//mgr;
+}
+
+# The same with core's plan and with the node, which has so many look-ups; "core": core's join in both; "any": whichever.
+sub same
+{
+	my ($lookups, $query, %options) = @_;
+	my $set = $options{set} // '';
+	my $name = $options{name} // $query;
+	my $plan = sql("$force $set @{[ $options{prepare} // '' ]} EXPLAIN (VERBOSE, COSTS OFF) " . ($options{explain} // $query));
+	my $n = () = $plan =~ /^ *Lookup: /mg;
+
+	is($n, $lookups eq 'core' ? 0 : $lookups, "$name: look-ups") or diag($plan) if $lookups ne 'any';
+	unlike(sql("$core $set @{[ $options{prepare} // '' ]} EXPLAIN " . ($options{explain} // $query)), qr/HpSort/, "$name: PostgreSQL's own plan");
+	$query = "@{[ $options{prepare} // '' ]} $query";
+	is(said("$force $set", $query), said("$core $set", $query), "$name: rows");
+}
+
+sql(<<'SQL');
+CREATE TABLE shop (id int4 PRIMARY KEY, name text, region int2, rate numeric, class int4);
+INSERT INTO shop SELECT i, CASE WHEN i % 13 > 0 THEN 'shop ' || i % 40 END, CASE WHEN i % 10 > 0 THEN i % 6 END, (i % 7)::numeric(6,2), i % 20 FROM generate_series(1, 200) i;
+CREATE TABLE region (id int2 PRIMARY KEY, name text, continent text);
+INSERT INTO region SELECT i, 'region ' || i, CASE WHEN i % 2 = 0 THEN 'EU' ELSE 'AF' END FROM generate_series(0, 4) i;
+CREATE TABLE day (day date PRIMARY KEY, holiday bool); INSERT INTO day SELECT date '2026-01-01' + i, i % 7 = 0 FROM generate_series(0, 20) i;
+CREATE TABLE tag (id uuid PRIMARY KEY, title text); INSERT INTO tag SELECT md5(i::text)::uuid, 'tag ' || i % 5 FROM generate_series(1, 50) i;
+CREATE TABLE code (code text PRIMARY KEY, title text); INSERT INTO code SELECT 'code ' || i, 'title ' || i % 8 FROM generate_series(1, 60) i;
+CREATE TABLE price (price numeric PRIMARY KEY, band text); INSERT INTO price SELECT i / 2.0, 'band ' || i % 4 FROM generate_series(0, 40) i;
+CREATE TABLE pair (a int4, b int8, title text, PRIMARY KEY (a, b)); INSERT INTO pair SELECT i % 8, i / 8, 'pair ' || i % 9 FROM generate_series(0, 63) i;
+CREATE TABLE twin (id int4, name text); INSERT INTO twin SELECT i / 2, 'twin ' || i % 3 FROM generate_series(0, 300) i;
+-- NULLs, shops that there are not, values that repeat
+CREATE TABLE orders (id int4, shop int4, shop8 int8, day date, tag uuid, code text, price numeric(6,2), a int2, b int4, ms int4, amount int8, customer int4);
+INSERT INTO orders SELECT i, CASE WHEN i % 11 > 0 THEN i * 7 % 230 END, CASE WHEN i % 100 = 5 THEN 1::int8 << 32 ELSE i % 210 END, date '2026-01-01' + i % 25, md5((i % 55)::text)::uuid, 'code ' || i % 70,
+	(i % 50) / 2.0, i % 9, i % 10, 10 + 20000 / (1 + (hashint4(i) & 4095)), hashint4(i) & 65535, i % 700 FROM generate_series(1, 6000) i;
+CREATE TABLE tree (LIKE orders) PARTITION BY RANGE (id);
+CREATE TABLE tree_1 PARTITION OF tree FOR VALUES FROM (MINVALUE) TO (2500); CREATE TABLE tree_2 (LIKE orders); ALTER TABLE tree_2 ADD more text; ALTER TABLE tree_2 DROP id; ALTER TABLE tree_2 ADD id int4; ALTER TABLE tree_2 DROP more;
+ALTER TABLE tree ATTACH PARTITION tree_2 FOR VALUES FROM (2500) TO (MAXVALUE); INSERT INTO tree SELECT * FROM orders;
+CREATE VIEW open_shop AS SELECT id, upper(name) AS name, region FROM shop WHERE class < 15;
+CREATE FUNCTION fails(i int4) RETURNS bool LANGUAGE plpgsql COST 1000 AS $$ BEGIN IF i = 5 THEN RAISE 'class %', i; END IF; RETURN true; END $$;
+CREATE FUNCTION says(i int4) RETURNS bool LANGUAGE plpgsql COST 0.1 AS $$ BEGIN RAISE NOTICE 'said %', i; RETURN i % 2 = 0; END $$;
+CREATE TABLE secret AS SELECT * FROM shop; ALTER TABLE secret ADD PRIMARY KEY (id); ALTER TABLE secret ENABLE ROW LEVEL SECURITY; CREATE POLICY even ON secret USING (id % 2 = 0 AND says(class));
+CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM shop WHERE class < 10;
+CREATE ROLE reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+VACUUM ANALYZE;
+SQL
+my $join = 'FROM orders o JOIN shop s ON s.id = o.shop';
+
+same(1, "SELECT s.name, count(*), sum(o.amount) $join GROUP BY s.name");
+same(1, "SELECT s.name, percentile_cont(0.9) WITHIN GROUP (ORDER BY o.ms), count(DISTINCT o.customer) $join GROUP BY s.name ORDER BY s.name");
+same(1, "SELECT s.name, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.ms) $join WHERE s.class = 7 GROUP BY s.name");
+same(1, "SELECT o.customer % 10, count(*), sum(o.amount) $join WHERE s.class < 5 AND o.ms > 20 GROUP BY 1");
+same(1, "SELECT count(*), sum(o.amount), count(s.name), max(o.ms) $join");
+same(1, "SELECT s.name, s.class, count(*) $join GROUP BY s.name, s.class HAVING count(*) > 20");
+same('any', "SELECT s.name, count(*) FILTER (WHERE s.class > 9), sum(o.amount) FILTER (WHERE s.name LIKE '%1%' AND o.ms > 15) $join GROUP BY s.name");
+same(1, "SELECT DISTINCT s.class $join WHERE o.ms > 100");
+same('any', "SELECT s.name, s.region, count(*), sum(o.amount) $join GROUP BY ROLLUP (s.name, s.region)");
+same(1, "SELECT upper(s.name), length(s.name), sum(s.class), avg(s.class + o.ms), max(s.name) $join GROUP BY 1, 2");
+same('any', "SELECT s.class, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY s.name), mode() WITHIN GROUP (ORDER BY s.region) $join GROUP BY s.class");
+same('any', "SELECT o.shop, s.id, count(*) $join GROUP BY o.shop, s.id", name => 'both sides of the equality');
+same(1, 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop8 GROUP BY s.name', name => 'int8 = int4');
+same(1, 'SELECT t.title, count(*) FROM orders o JOIN tag t ON t.id = o.tag GROUP BY t.title', name => 'uuid');
+same(1, 'SELECT c.title, count(*) FROM orders o JOIN code c USING (code) GROUP BY c.title', name => 'text');
+same(1, 'SELECT p.band, count(*) FROM orders o JOIN price p USING (price) GROUP BY p.band', name => 'numeric');
+same(1, 'SELECT d.holiday, count(*) FROM orders o JOIN day d USING (day) GROUP BY d.holiday', name => 'date');
+same(1, 'SELECT p.title, count(*), sum(o.amount) FROM orders o JOIN pair p ON p.a = o.a AND p.b = o.b GROUP BY p.title', name => 'two columns');
+same(1, 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'partitioned facts');
+same(1, 'SELECT s.name, count(*) FROM orders o JOIN open_shop s ON s.id = o.shop GROUP BY s.name', name => 'a view');
+same(1, 'SELECT s.n, count(*) FROM orders o JOIN (SELECT region, count(*) AS n FROM shop GROUP BY region) s ON s.region = o.a GROUP BY s.n', name => 'a subquery with groups');
+same(2, 'SELECT s.name, d.holiday, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN day d ON d.day = o.day WHERE s.class < 12 GROUP BY s.name, d.holiday', name => 'two dimensions');
+same(2, 'SELECT a.name, b.name, count(*) FROM orders o JOIN shop a ON a.id = o.shop JOIN shop b ON b.id = o.customer GROUP BY a.name, b.name', name => 'one table twice');
+same(1, "SELECT r.name, count(DISTINCT o.customer), percentile_cont(0.5) WITHIN GROUP (ORDER BY o.ms) $join JOIN region r ON r.id = s.region WHERE r.continent = 'EU' GROUP BY r.name", name => 'a snowflake');
+
+# Rows of facts that have no row of the dimension, and those that have one.
+same('any', 'SELECT s.name, count(*), sum(o.amount), count(s.id) FROM orders o LEFT JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'a left join');
+same('any', 'SELECT s.class, r.name, count(*) FROM orders o LEFT JOIN shop s ON s.id = o.shop LEFT JOIN region r ON r.id = s.region GROUP BY s.class, r.name', name => 'a left snowflake');
+same('any', 'SELECT s.name, count(*) FROM orders o LEFT JOIN shop s ON s.id = o.shop AND s.class < 10 WHERE s.class IS NULL OR o.ms > 20 GROUP BY s.name', name => 'a left join with conditions');
+same('any', 'SELECT s.name, count(*) FROM orders o LEFT JOIN shop s ON s.id = o.shop AND o.ms > 20 GROUP BY s.name', name => 'a left join with a condition on the fact');
+same('any', 'SELECT o.a, count(*), sum(o.amount) FROM orders o WHERE o.shop IN (SELECT id FROM shop WHERE class < 5) GROUP BY o.a', name => 'IN');
+same('any', 'SELECT o.a, count(*) FROM orders o WHERE EXISTS (SELECT FROM twin t WHERE t.id = o.shop) GROUP BY o.a', name => 'EXISTS');
+same('any', 'SELECT o.a, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM shop s WHERE s.id = o.shop AND s.class > 3) GROUP BY o.a', name => 'NOT EXISTS');
+same('any', 'SELECT o.a, count(*) FROM orders o WHERE o.shop NOT IN (SELECT id FROM shop WHERE class < 5) GROUP BY o.a', name => 'NOT IN');
+same('any', 'SELECT o.a, s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop WHERE EXISTS (SELECT FROM day d WHERE d.day = o.day AND d.holiday) GROUP BY o.a, s.name', name => 'a join and EXISTS');
+same('any', 'WITH s AS MATERIALIZED (SELECT DISTINCT ON (id) * FROM shop ORDER BY id) SELECT s.name, count(*) FROM orders o JOIN s ON s.id = o.shop GROUP BY s.name', name => 'a materialized CTE');
+same('any', 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop AND o.ms > s.class * 10 GROUP BY s.name', name => 'a condition on both');
+same('any', 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop + 1 GROUP BY s.name', name => 'an expression of the fact');
+same('any', 'SELECT s.name, o.id, o.ms FROM orders o LEFT JOIN shop s ON s.id = o.shop ORDER BY o.ms DESC, o.id LIMIT 20', name => 'rows of facts in order');
+same('any', 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name', set => 'SET enable_partitionwise_join = on; SET enable_partitionwise_aggregate = on;', name => 'by partition');
+
+# What is no look-up of one row.
+same('core', 'SELECT t.name, count(*), sum(o.amount) FROM orders o JOIN twin t ON t.id = o.shop GROUP BY t.name', name => 'a key that is not unique');
+same('core', 'SELECT count(*) FROM orders o JOIN shop s ON s.id < o.shop', name => 'no equality');
+same('core', 'SELECT s.name, count(*) FROM orders o FULL JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'a full join');
+same('core', 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop AND random() < 2 GROUP BY s.name', name => 'a volatile condition');
+sql('CREATE TABLE deferred (id int4 UNIQUE DEFERRABLE, name text); INSERT INTO deferred SELECT i, i % 5 FROM generate_series(1, 200) i; CREATE TABLE partly (id int4, name text, old bool);
+	CREATE UNIQUE INDEX ON partly (id) WHERE NOT old; INSERT INTO partly SELECT i / 2, i % 5, i % 2 = 0 FROM generate_series(2, 400) i; VACUUM ANALYZE');
+same('core', 'SELECT d.name, count(*) FROM orders o JOIN deferred d ON d.id = o.shop GROUP BY d.name', name => 'a key that may repeat for a while');
+same('core', 'SELECT p.name, count(*) FROM orders o JOIN partly p ON p.id = o.shop GROUP BY p.name', name => 'a key of some rows');
+same('any', 'SELECT p.name, count(*) FROM orders o JOIN partly p ON p.id = o.shop WHERE NOT p.old GROUP BY p.name', name => 'a key of the rows wanted');
+
+# --- Plans that run again, with parameters, in part
+
+my $generic = 'SET plan_cache_mode = force_generic_plan;';
+
+same(1, 'SELECT g, q.* FROM generate_series(0, 3) g CROSS JOIN LATERAL (SELECT s.name, count(*), sum(o.amount) FROM orders o JOIN shop s ON s.id = o.shop WHERE s.class % 4 = g AND o.a > g GROUP BY s.name) q', name => 'LATERAL');
+same(1, 'SELECT r.name, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY o.ms) FROM orders o JOIN shop s ON s.id = o.shop WHERE s.region = r.id) FROM region r', name => 'a correlated sub-select');
+same(1, 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop WHERE s.class > (SELECT max(a) FROM pair) GROUP BY s.name', name => 'a sub-select in a condition of the dimension');
+same(1, 'EXECUTE q(3, 20); EXECUTE q(9, 100); EXECUTE q(NULL, 0)', set => $generic, prepare => 'PREPARE q(int, int) AS SELECT s.name, count(*), sum(o.amount) FROM orders o JOIN shop s ON s.id = o.shop WHERE s.class > $1 AND o.ms > $2 GROUP BY s.name;',
+	explain => 'EXECUTE q(3, 20)', name => 'a generic plan');
+same(1, "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT s.name, count(*) $join GROUP BY s.name ORDER BY s.name; FETCH 3 c; FETCH 5 c; FETCH BACKWARD 4 c; MOVE ABSOLUTE 30 c; FETCH ALL c; COMMIT",
+	explain => "SELECT s.name, count(*) $join GROUP BY s.name ORDER BY s.name", name => 'a cursor');
+same(1, "BEGIN; INSERT INTO shop VALUES (205, 'new', 1, 2, 3); DELETE FROM shop WHERE id % 9 = 4; UPDATE orders SET shop = 205 WHERE id % 50 = 1; SELECT s.name, count(*) $join GROUP BY s.name; ROLLBACK",
+	explain => "SELECT s.name, count(*) $join GROUP BY s.name", name => 'rows of this transaction');
+same(1, "EXECUTE q; ALTER TABLE shop ADD more int DEFAULT 4; EXECUTE q; ALTER TABLE shop DROP more; EXECUTE q", set => $generic, prepare => "PREPARE q AS SELECT s.name, count(*) $join GROUP BY s.name;", explain => 'EXECUTE q', name => 'a dimension that changes');
+
+# --- Rights, row security, functions that tell, errors
+
+my $hash = 'SET enable_nestloop = off; SET enable_mergejoin = off;';
+for my $role ('', 'SET ROLE reader;')
+{
+	same(1, 'SELECT s.name, count(*) FROM orders o JOIN secret s ON s.id = o.shop GROUP BY s.name', set => "$hash $role", name => "row security, $role");
+	same(1, 'SELECT s.name, count(*) FROM orders o JOIN secret s ON s.id = o.shop WHERE s.class > 3 AND says(s.region) GROUP BY s.name', set => "$hash $role", name => "a function that tells behind row security, $role");
+	same('any', 'SELECT s.name, count(*) FROM orders o JOIN barrier s ON s.id = o.shop WHERE says(s.class) GROUP BY s.name', set => "$hash $role", name => "a security barrier, $role");
+}
+same(1, "SELECT s.name, count(*) $join WHERE fails(s.class) GROUP BY s.name", set => $hash, name => 'an error in a condition of the dimension');
+same(1, "SELECT s.name, count(*) $join WHERE s.class <> 5 AND fails(s.class) GROUP BY s.name", set => $hash, name => 'an error that a condition keeps away');
+same(1, "SELECT s.name, sum(1 / (s.class - 5)) $join GROUP BY s.name", set => $hash, name => 'an error in an argument');
+same(1, "SELECT 1 / (s.class - 5), count(*) $join WHERE o.shop IN (20, 40) GROUP BY 1", set => $hash, name => 'an argument of the rows that are joined only');
+is(said("$force REVOKE SELECT ON shop FROM reader; SET ROLE reader;", "SELECT s.name, count(*) $join GROUP BY s.name") =~ s/^.*ERROR/ERROR/sr, "ERROR:  permission denied for table shop", 'rights');
+sql('GRANT SELECT (id, class) ON shop TO reader');
+same(1, "SELECT s.class, count(*) $join GROUP BY s.class", set => 'SET ROLE reader;', name => 'rights to some columns');
+
+# --- Cancels, memory
+
+for my $where ("JOIN (SELECT id, name FROM shop WHERE pg_sleep(0.05) IS NOT NULL OFFSET 0) s", "JOIN shop s")
+{
+	my $query = "SELECT s.name, count(*) FROM orders o $where ON s.id = o.shop" . ($where =~ /sleep/ ? '' : ' WHERE pg_sleep(0.005) IS NOT NULL') . ' GROUP BY s.name';
+	my ($out, $err);
+
+	$node->psql('postgres', "$force SET statement_timeout = 300; $query; RESET statement_timeout; SELECT 'result', count(*) FROM (SELECT s.name, count(*) $join GROUP BY s.name) q", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	like($err, qr/canceling statement due to statement timeout/, "cancelled: $where");
+	is($out, 'result|41', 'and the session goes on');
+}
+sql('CREATE TABLE many AS SELECT i AS id, md5(i::text) AS name, i % 10 AS class FROM generate_series(1, 50000) i; ALTER TABLE many ADD PRIMARY KEY (id); VACUUM ANALYZE many');
+for my $memory ('64kB', '1MB', '64MB')
+{
+	same($memory eq '64MB' ? 1 : 'any', 'SELECT m.class, count(*), max(m.name) FROM orders o JOIN many m ON m.id = o.customer GROUP BY m.class', set => "SET work_mem = '$memory'; SET hash_mem_multiplier = 1;", name => "a look-up in $memory");
+}
+
+# --- Random queries
+
+my (%explained, %used);
+my $runner = FuzzSql::Runner->new(
+	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
+	seed => $seed,
+	modes => {
+		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
+		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force'
+	},
+	planned => sub {
+		my ($kind, $plan) = @_;
+		$explained{$kind}++;
+		$used{$kind}++ if $plan =~ /Custom Scan \(HpSort Aggregate\)/;
+	});
+
+# The same ones both ways.
+sub settings
+{
+	my %set = (
+		work_mem => weighted('64kB' => 2, '4MB' => 3, '64MB' => 3),
+		hash_mem_multiplier => pick(1, 2),
+		plan_cache_mode => weighted(auto => 3, force_generic_plan => 2),
+		max_parallel_workers_per_gather => weighted(0 => 5, 2 => 2));
+
+	if ($set{max_parallel_workers_per_gather})
+	{
+		%set = (%set, parallel_setup_cost => pick(0, 10), parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1));
+	}
+	$set{ pick(qw(enable_hashjoin enable_nestloop enable_mergejoin enable_hashagg enable_sort enable_indexscan enable_memoize)) } = 'off' if chance(0.3);
+	$set{ pick(qw(enable_partitionwise_join enable_partitionwise_aggregate)) } = 'on' if chance(0.15);
+	$set{join_collapse_limit} = 1 if chance(0.1);
+	return join('; ', map { "SET $_ = '$set{$_}'" } sort keys %set);
+}
+
+$runner->run($queries, $only, sub {
+	my $query = FuzzSql::Joins::query();
+	# In a transaction that has changed rows itself.
+	my $before = chance(0.1) ? pick('UPDATE facts SET shop = shop + 1 WHERE id % 3 = 0', 'DELETE FROM shops WHERE id % 3 = 1', 'INSERT INTO no_shops SELECT * FROM shops WHERE id < 50', 'TRUNCATE shops8',
+		'UPDATE shops SET id = -id WHERE id % 5 = 2', 'INSERT INTO no_facts SELECT * FROM dense WHERE id < 300', 'INSERT INTO regions VALUES (11, NULL, 3)') : undef;
+
+	return ($query, settings(), $before, 'force');
+});
+
+my ($n, $with) = (0, 0);
+for my $kind (sort keys %explained)
+{
+	$n += $explained{$kind};
+	$with += $used{$kind} // 0;
+	note(sprintf('%s: %d of %d planned with HpSort Aggregate', $kind, $used{$kind} // 0, $explained{$kind}));
+}
+diag($runner->summary . sprintf('; %d of %d planned with HpSort Aggregate', $with, $n));
+$runner->ok_all($queries, $only);
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');
+done_testing();
