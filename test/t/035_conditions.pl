@@ -36,7 +36,7 @@ sub pick { return $_[ int(rand(@_)) ]; }
 # --- Tables
 
 # By column: its type, an expression of the hash h, and constants to compare it with.
-my @texts = ("''", "'a'", "'ab'", "'abc'", "'b'", "'abcdefgh'", "'x' || repeat('y', 200)", "repeat('z', 3000)");
+my @texts = ("''", "'a'", "'ab'", "'abc'", "'b'", "'abcdefgh'", "'x' || repeat('y', 200)", "repeat('z', 3000)", "'caab' || chr(233) || '%ba' || chr(232) || 'a'");
 my %columns = (
 	i2 => [ 'small', 'h % 40 - 20', -21, -20, 0, 5, 19, 30000, "'5'::int8", "'70000'::int4" ],
 	i4 => [ 'int4', 'h - 1073741824', 0, 5, -1073741824, 2147483647, -2147483648, "'3000000000'::int8", "'-3'::int2" ],
@@ -53,8 +53,8 @@ my %columns = (
 	o => [ 'oid', '(h::int8 * 2)::oid', map { "$_\::oid" } 0, 5, 2147483648, 4294967295 ],
 	m => [ 'mood', "(ARRAY['zero', 'b', 'a'])[1 + h % 3]::mood", map { "'$_'::mood" } 'a', 'b', 'zero' ],
 	n => [ 'numeric(10,2)', 'h % 1000 / 7.0', 0, 1.14, 100, map { "'$_'::numeric" } '1.145', '1.1400', 'NaN', 'Infinity', '-Infinity', '1e30', '-1e130000', '14', '-0.001' ],
-	t => [ 'text', "(ARRAY[" . join(', ', @texts) . "])[1 + h % 8]", @texts ],
-	v => [ 'varchar', "(ARRAY[" . join(', ', @texts) . "])[1 + h % 8]", @texts ],
+	t => [ 'text', "(ARRAY[" . join(', ', @texts) . "])[1 + h % 9]", @texts ],
+	v => [ 'varchar', "(ARRAY[" . join(', ', @texts) . "])[1 + h % 9]", @texts ],
 	p => [ 'char(4)', "(ARRAY['', 'a', 'ab', 'ab ', 'abcd'])[1 + h % 5]", map { "'$_'::char(4)" } '', 'a', 'ab', 'abc', 'abcd' ],
 	z => [ 'text', "CASE WHEN h % 50 = 0 THEN (SELECT string_agg(md5((h + i)::text), '') FROM generate_series(1, 400) i) ELSE 'z' || h % 10 END", "'z1'", "'z'", "'zz'" ]);
 my @all = sort keys %columns;
@@ -152,6 +152,14 @@ sub constant
 	return '$' . $#parameters;
 }
 
+# A pattern of parts, which may be empty, divided by %; one in three with a _.
+sub like_pattern
+{
+	my @parts = map { pick('', 'a', 'b', 'ab', 'aab', 'y', 'yy', 'z', '\\%', "' || chr(233) || '") . pick('', '', 'a', 'b', "' || chr(232) || '") } 0 .. rand(4);
+
+	return "'" . join('%', @parts) . pick('', '', '_') . "'";
+}
+
 sub comparison
 {
 	my ($column) = @_;
@@ -160,7 +168,7 @@ sub comparison
 
 	return $column . pick(' IS NULL', ' IS NOT NULL') if rand() < 0.1;
 	return pick('b', 'NOT b', 'b IS NOT TRUE', 'b IS UNKNOWN', 'b IS FALSE', 'b IS NOT UNKNOWN', 'b = false', 'b <> true') if $column eq 'b';
-	return "$column " . pick('LIKE', 'LIKE', 'NOT LIKE') . ' ' . pick("'a%'", "'ab%'", "''", "'%'", "'abc'", "'z%'", "'%y'", "'a_c'", "'a\\%%'", "'x%'", "'zz%'", "'z\\'", "'" . 'y' x 20 . "%'") if $text && rand() < 0.4;
+	return "$column " . pick('LIKE', 'LIKE', 'NOT LIKE') . ' ' . pick("'a%'", "'ab%'", "''", "'%'", "'abc'", "'z%'", "'%y'", "'a_c'", "'a\\%%'", "'x%'", "'zz%'", "'z\\'", "'" . 'y' x 20 . "%'", like_pattern()) if $text && rand() < 0.4;
 	return "$column BETWEEN " . constant($column) . ' AND ' . constant($column) if rand() < 0.15;
 	return "$column " . pick('IN', 'NOT IN') . ' (' . join(', ', map { constant($column) } 0 .. int(rand(pick(2, 12)))) . ')' if rand() < 0.3;
 	return constant($column) . ' ' . pick('=', '<>', '<', '<=', '>', '>=') . " $column" if rand() < 0.1;

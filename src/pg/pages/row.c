@@ -154,6 +154,29 @@ skip_columns(TupleDesc desc, AttrNumber from, AttrNumber to, int offset)
 	return offset;
 }
 
+/*
+ * Finds out from which stops on a row that has the last column has as many bytes as the alignment
+ * and the header of a varlena may take.
+ */
+static void
+find_roomy(RowLayout *layout, int nstops)
+{
+	AttrNumber	next = layout->last + 1;
+	int			least = 0;
+	int			s;
+	int			a;
+
+	for (s = nstops - 1; s >= 0; s--)
+	{
+		WalkStop   *stop = &layout->stops[s];
+
+		for (a = stop->attnum; a < next; a++)
+			least += Max(TupleDescAttr(layout->desc, a - 1)->attlen, 1);
+		next = stop->attnum;
+		stop->roomy = stop->length == -1 && least >= stop->align - 1 + VARHDRSZ;
+	}
+}
+
 /* Fills in the stops. */
 static void
 find_stops(RowLayout *layout)
@@ -180,9 +203,14 @@ find_stops(RowLayout *layout)
 		stop->length = att->attlen;
 		stop->align = align_bytes(att->attalign);
 		for (r = 0; nstops > 0 && r < MAXIMUM_ALIGNOF; r++)
-			stop->skip[r] = skip_columns(layout->desc, stop[-1].attnum + 1, a, r) - r;
+		{
+			int			end = skip_columns(layout->desc, stop[-1].attnum + 1, a, r);
+
+			stop->skip[r] = (stop->length > 0 ? TYPEALIGN(stop->align, end) : end) - r;
+		}
 		nstops++;
 	}
+	find_roomy(layout, nstops);
 }
 
 /* The first column that has 4 bytes at a fixed offset. */
@@ -268,6 +296,33 @@ stop_length(const WalkStop *stop, const char *at)
 	return strlen(at) + 1;
 }
 
+/* Returns where a stop that is not NULL begins, at or behind an offset in the data of its row. */
+static pg_attribute_always_inline uintptr_t
+stop_offset(const WalkStop *stop, const char *data, uintptr_t offset)
+{
+	/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
+	return stop->length != -1 || data[offset] == 0 ? TYPEALIGN(stop->align, offset) : offset;
+}
+
+/*
+ * Returns where a varlena ends that begins at or behind an offset in the data of its row.  Both
+ * ways of writing its length are read: which one it is, is as good as random for texts of some 127
+ * bytes, so that a branch would be mispredicted.
+ */
+static pg_attribute_always_inline uintptr_t
+roomy_end(const char *data, uintptr_t offset, uintptr_t align)
+{
+	const char *at = data + offset;
+	uintptr_t	aligned = TYPEALIGN(align, offset);
+	uintptr_t	is_short = -(uintptr_t) VARATT_IS_1B(at);
+	uintptr_t	short_end = offset + VARSIZE_1B(at);
+	uintptr_t	long_end = aligned + VARSIZE_4B(data + aligned);
+
+	if (unlikely(VARATT_IS_1B_E(at)))
+		return offset + VARSIZE_EXTERNAL(at);
+	return (short_end & is_short) | (long_end & ~is_short);
+}
+
 /*
  * Returns where columns from .. to - 1 end, which lie between two stops, of a row that has NULLs
  * among them.
@@ -299,16 +354,14 @@ walk_to(const RowLayout *layout, HeapTupleHeader row, RowPlace *place, int targe
 
 		if (!has_nulls || !heap_format_is_null(row, stop->attnum))
 			offset += stop_length(stop, data + offset);
-		if (has_nulls && heap_format_has_null_between(row, stop->attnum + 1, next->attnum))
+		if (has_nulls && heap_format_has_null_between(row, stop->attnum + 1, next->attnum + 1))
 			offset = skip_not_null(layout, row, stop->attnum + 1, next->attnum, offset);
 		else
 			offset += next->skip[offset % MAXIMUM_ALIGNOF];
 		stop = next;
 		if (has_nulls && heap_format_is_null(row, stop->attnum))
 			continue;
-		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
-		if (stop->length != -1 || data[offset] == 0)
-			offset = TYPEALIGN(stop->align, offset);
+		offset = stop_offset(stop, data, offset);
 	}
 	place->stop = target;
 	place->offset = offset;
@@ -351,6 +404,79 @@ walk_any_row(RowLayout *layout, NotedRows *rows, int i, int from, int to)
 		walk_row(layout, rows, i, from, to, true);
 	else
 		walk_row(layout, rows, i, from, to, false);
+}
+
+/* Walks on from a stop to the next one, in all rows of a page, which are regular. */
+static void
+walk_all_on(const WalkStop *stop, NotedRows *rows)
+{
+	const uint16 *skip = stop[1].skip;
+	int			i;
+
+	if (stop->roomy)
+		for (i = 0; i < rows->n; i++)
+		{
+			uintptr_t	end = roomy_end(rows->data[i], rows->last[i].offset, stop->align);
+
+			rows->last[i].offset = end + skip[end % MAXIMUM_ALIGNOF];
+		}
+	else
+		for (i = 0; i < rows->n; i++)
+		{
+			const char *data = rows->data[i];
+			uintptr_t	end = stop_offset(stop, data, rows->last[i].offset);
+
+			end += stop_length(stop, data + end);
+			rows->last[i].offset = end + skip[end % MAXIMUM_ALIGNOF];
+		}
+}
+
+/*
+ * Finds columns from .. to - 1 of the rows of a page, which are regular.  All rows are walked over
+ * at once, from stop to stop: the processor need not wait for the length of one text before it
+ * reads that of another row's.
+ */
+static void
+walk_all(RowLayout *layout, NotedRows *rows, int from, int to)
+{
+	int			c;
+	int			i;
+
+	for (c = from; c < to; c++)
+	{
+		RowColumn  *column = &layout->columns[c];
+		const WalkStop *stop = &layout->stops[column->stop];
+
+		if (column->null_only)
+		{
+			for (i = 0; i < rows->n; i++)
+				column->places[i] = (const char *) rows->rows[i];
+			continue;
+		}
+		for (; rows->stop < column->stop; rows->stop++)
+			walk_all_on(&layout->stops[rows->stop], rows);
+		for (i = 0; i < rows->n; i++)
+			column->places[i] = rows->data[i] +
+				stop_offset(stop, rows->data[i], rows->last[i].offset);
+	}
+}
+
+/* Begins to walk over all rows of a page behind the fixed columns; false if one is not regular. */
+static bool
+begin_regular(const RowLayout *layout, NotedRows *rows)
+{
+	int			i;
+
+	if (rows->nwalked > 0)
+		return false;
+	for (i = 0; i < rows->n; i++)
+	{
+		if (!heap_format_has_all(rows->rows[i], layout->last))
+			return false;
+		rows->last[i].offset = layout->known_offset;
+	}
+	rows->stop = layout->known_stop;
+	return true;
 }
 
 /* Sets where walking over a row begins that has the fixed columns, none of them NULL. */
@@ -410,8 +536,12 @@ rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 			rows->reach = layout->columns[ncolumns - 1].offset;
 		return;
 	}
+	if (from <= layout->nfixed)
+		rows->regular = begin_regular(layout, rows);
 	from = Max(from, layout->nfixed);
-	for (i = 0; i < rows->n; i++)
+	if (rows->regular)
+		walk_all(layout, rows, from, ncolumns);
+	for (i = rows->regular ? rows->n : 0; i < rows->n; i++)
 	{
 		/* Of a row that is walked over from the first column on, locate_fixed has been there. */
 		if (from == layout->nfixed && (rows->nwalked == 0 || rows->data[i] != layout->blank))

@@ -31,8 +31,11 @@ typedef struct WalkStop
 	AttrNumber	attnum;
 	int16		length;			/* as attlen: -1 varlena, -2 cstring */
 	uint8		align;			/* in bytes */
+	bool		roomy;			/* varlena: the row goes on for as long as a long header is, and
+								 * its alignment, wherever the column begins */
 	uint16		skip[MAXIMUM_ALIGNOF];	/* by the end of the stop before, modulo MAXIMUM_ALIGNOF:
-										 * bytes of the columns between, none of which is NULL */
+										 * bytes of the columns between, none of which is NULL,
+										 * and of the alignment of a stop of fixed length */
 } WalkStop;
 
 typedef struct RowColumn
@@ -98,6 +101,9 @@ typedef struct NotedRows
 	int			n;
 	int			nnoted;			/* rows, before any was forgotten */
 	int			nlocated;		/* the first columns of the layout, which have been found */
+	bool		regular;		/* once they are walked over: all rows have the layout's columns
+								 * and all before, none of them NULL ... */
+	int			stop;			/* ... where the last places found are, of regular rows */
 	int			reach;			/* of the page before as well: byte of a row up to which at least
 								 * half of the rows noted were read */
 	bool		early_read;		/* the keys of the early column are in its batch already */

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -66,32 +67,92 @@ length_without_blanks(const char *bytes, int length)
 	return length;
 }
 
-/*
- * Makes a pattern of LIKE the text that it stands for, in its own memory, and sets *prefix to
- * whether anything may follow.  Returns false if there is more to the pattern, or less than a
- * whole one.
- */
-static bool
-pattern_to_text(TextBytes *pattern, char *bytes, bool *prefix)
+/* Fills in how far a part is moved on. */
+static void
+find_shifts(PatternPart *part)
 {
-	int			length = 0;
+	int			length = part->wanted.length;
 	int			i;
 
-	*prefix = false;
-	for (i = 0; i < pattern->length; i++)
-	{
-		char		c = bytes[i];
+	memset(part->shift, Min(length, PG_UINT8_MAX), sizeof(part->shift));
+	for (i = 0; i < length - 1; i++)
+		part->shift[(uint8) part->wanted.bytes[i]] = Min(length - 1 - i, PG_UINT8_MAX);
+}
 
-		if (c == '%')
+/*
+ * Divides a pattern of LIKE at each %, in its own memory: into one part if it has none.  Returns
+ * false if there is more to the pattern, or less than a whole one.
+ */
+static bool
+divide_pattern(TextCondition *condition, char *pattern)
+{
+	PatternPart *part;
+	const char *from;
+	char	   *to = pattern;
+
+	condition->parts = palloc_array(PatternPart, strlen(pattern) + 1);
+	part = condition->parts;
+	part->wanted.bytes = to;
+	for (from = pattern; *from; from++)
+	{
+		if (*from == '%')
 		{
-			*prefix = true;
+			part->wanted.length = to - part->wanted.bytes;
+			(++part)->wanted.bytes = to;
 			continue;
 		}
-		if (*prefix || c == '_' || (c == '\\' && ++i == pattern->length))
+		if (*from == '_' || (*from == '\\' && *++from == '\0'))
 			return false;
-		bytes[length++] = bytes[i];
+		*to++ = *from;
 	}
-	pattern->length = length;
+	part->wanted.length = to - part->wanted.bytes;
+	condition->nparts = part - condition->parts + 1;
+	return true;
+}
+
+/*
+ * Whether places where bytes are found are between characters, in the database's encoding, so that
+ * parts may be looked for anywhere.
+ */
+static bool
+bytes_divide_texts(void)
+{
+	return pg_database_encoding_max_length() == 1 || GetDatabaseEncoding() == PG_UTF8;
+}
+
+/*
+ * Makes the parts of a condition, whose only text is bytes; none if it is equality after all.
+ * Returns false if bytes do not decide it.
+ */
+static bool
+find_parts(TextCondition *condition, char *bytes)
+{
+	int			i;
+
+	if (!condition->op.like)
+	{
+		/* What a text begins with. */
+		condition->parts = palloc0_array(PatternPart, 2);
+		condition->parts[0].wanted = condition->texts[0];
+		condition->parts[1].wanted.bytes = bytes;
+		condition->nparts = 2;
+	}
+	else if (!divide_pattern(condition, bytes))
+		return false;
+	condition->texts[0] = condition->parts[0].wanted;
+	if (condition->nparts == 1)
+	{
+		condition->nparts = 0;
+		return true;
+	}
+	condition->n = 0;
+	for (i = 0; i < condition->nparts; i++)
+	{
+		if (i > 0 && condition->parts[i].wanted.length > 0 && !bytes_divide_texts())
+			return false;
+		condition->shortest += condition->parts[i].wanted.length;
+		find_shifts(&condition->parts[i]);
+	}
 	return true;
 }
 
@@ -104,7 +165,6 @@ text_condition_make(const TextOperator *op, const Datum *texts, int n)
 	condition->op = *op;
 	condition->n = n;
 	condition->texts = palloc_array(TextBytes, Max(n, 1));
-	condition->prefix = !op->equal;
 	for (i = 0; i < n; i++)
 	{
 		TextBytes  *wanted = &condition->texts[i];
@@ -114,14 +174,68 @@ text_condition_make(const TextOperator *op, const Datum *texts, int n)
 		wanted->length = strlen(bytes);
 		if (op->padded)
 			wanted->length = length_without_blanks(bytes, wanted->length);
-		if (op->like && !pattern_to_text(wanted, bytes, &condition->prefix))
+		if (!op->equal && !find_parts(condition, bytes))
 			return NULL;
 	}
-	qsort(condition->texts, n, sizeof(TextBytes), compare_texts);
+	qsort(condition->texts, condition->n, sizeof(TextBytes), compare_texts);
+	if (condition->n > 0)
+		condition->shortest = condition->texts[0].length;
 	return condition;
 }
 
 /* --- testing texts */
+
+/*
+ * Whether some bytes are those of a text, which most are not: usually the last ones differ, so that
+ * a call of memcmp takes longer.
+ */
+static inline bool
+is_at(const TextBytes *text, const char *bytes)
+{
+	int			i = text->length;
+
+	while (i > 0 && bytes[i - 1] == text->bytes[i - 1])
+		i--;
+	return i == 0;
+}
+
+/*
+ * Returns where a part of a pattern is first found behind from, and ends at most at end; NULL if it
+ * is not.
+ */
+static const char *
+find_part(const PatternPart *part, const char *from, const char *end)
+{
+	int			length = part->wanted.length;
+	const char *last;
+
+	if (length == 0)
+		return from;
+	for (last = from + length - 1; last < end; last += part->shift[(uint8) *last])
+		if (is_at(&part->wanted, last - length + 1))
+			return last - length + 1;
+	return NULL;
+}
+
+/* Whether a text of at least the shortest length matches a pattern. */
+static bool
+matches_parts(const TextCondition *condition, const char *bytes, int length)
+{
+	const PatternPart *part = condition->parts;
+	const TextBytes *last = &condition->parts[condition->nparts - 1].wanted;
+	const char *end = bytes + length - last->length;
+
+	if (!is_at(&part->wanted, bytes) || !is_at(last, end))
+		return false;
+	/* What is found first leaves the most for the parts behind it. */
+	for (bytes += part->wanted.length; &(++part)->wanted != last; bytes += part->wanted.length)
+	{
+		bytes = find_part(part, bytes, end);
+		if (bytes == NULL)
+			return false;
+	}
+	return true;
+}
 
 bool
 text_condition_accepts(const TextCondition *condition, const char *bytes, int length)
@@ -131,9 +245,8 @@ text_condition_accepts(const TextCondition *condition, const char *bytes, int le
 
 	if (condition->op.padded)
 		given.length = length_without_blanks(bytes, length);
-	if (condition->prefix)
-		found = length >= condition->texts[0].length &&
-			memcmp(bytes, condition->texts[0].bytes, condition->texts[0].length) == 0;
+	if (condition->nparts > 0)
+		found = length >= condition->shortest && matches_parts(condition, bytes, length);
 	else if (condition->n == 1)
 		found = compare_texts(&given, condition->texts) == 0;
 	else
@@ -146,6 +259,7 @@ bool
 text_condition_accepts_stored(const TextCondition *condition, const char *stored)
 {
 	struct varlena *value = unconstify(struct varlena *, (const struct varlena *) stored);
+	bool		begins = condition->nparts == 2 && condition->parts[1].wanted.length == 0;
 	Size		length;
 	bool		accepted;
 
@@ -155,12 +269,11 @@ text_condition_accepts_stored(const TextCondition *condition, const char *stored
 	/* Its length is known without its bytes: often that is enough, or the first ones are. */
 	length = toast_raw_datum_size(PointerGetDatum(value)) - VARHDRSZ;
 	if (!condition->op.padded &&
-		(condition->prefix ? length < condition->texts[0].length :
-		 length < condition->texts[0].length || length > condition->texts[condition->n - 1].length))
+		(length < condition->shortest ||
+		 (condition->nparts == 0 && length > condition->texts[condition->n - 1].length)))
 		return condition->op.negated;
 	CHECK_FOR_INTERRUPTS();
-	value = condition->prefix ? detoast_attr_slice(value, 0, condition->texts[0].length) :
-		detoast_attr(value);
+	value = begins ? detoast_attr_slice(value, 0, condition->shortest) : detoast_attr(value);
 	accepted = text_condition_accepts(condition, VARDATA(value), VARSIZE(value) - VARHDRSZ);
 	pfree(value);
 	return accepted;

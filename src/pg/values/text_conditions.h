@@ -1,6 +1,6 @@
 /*
  * text_conditions.h
- *		Conditions of texts that are decided by their bytes: =, <>, IN and LIKE 'prefix%'.
+ *		Conditions of texts that are decided by their bytes: =, <>, IN, and LIKE without _.
  *
  * In a deterministic collation texts are equal if their bytes are, and LIKE compares bytes.
  */
@@ -33,18 +33,28 @@ typedef struct TextBytes
 	int			length;
 } TextBytes;
 
-/* Accepts a text that is, or begins with, one of some texts; or all others. */
+/* A part of a pattern, between two %: bytes that are looked for from left to right. */
+typedef struct PatternPart
+{
+	TextBytes	wanted;
+	uint8		shift[256];		/* by the byte where its last one is tried: how much further the
+								 * next place may be */
+} PatternPart;
+
+/* Accepts a text that is one of some texts, or matches a pattern; or all others. */
 typedef struct TextCondition
 {
 	TextOperator op;
 	int			n;
-	TextBytes  *texts;			/* ascending by length, then by bytes; of prefixes only one */
-	bool		prefix;
+	TextBytes  *texts;			/* ascending by length, then by bytes */
+	int			nparts;			/* in place of texts: at least two ... */
+	PatternPart *parts;			/* ... of which the first one begins a text, the last one ends it */
+	int			shortest;		/* bytes of the shortest text that may match */
 } TextCondition;
 
 /*
  * Returns the condition of an operator with n texts, none of them NULL, in the current memory
- * context.  NULL if a pattern of LIKE is more than a text or a prefix.
+ * context.  NULL if bytes do not decide a pattern of LIKE, or if it is an error.
  */
 extern TextCondition *text_condition_make(const TextOperator *op, const Datum *texts, int n);
 
@@ -64,8 +74,7 @@ text_condition_test(const TextCondition *condition, const char *stored)
 		const TextBytes *only = condition->texts;
 
 		/* Most texts have another length than the only one that is wanted. */
-		if (condition->n == 1 && !condition->prefix && !condition->op.padded &&
-			length != only->length)
+		if (condition->n == 1 && !condition->op.padded && length != only->length)
 			return condition->op.negated;
 		return text_condition_accepts(condition, VARDATA_1B(stored), length);
 	}
