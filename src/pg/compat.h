@@ -31,7 +31,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "pgstat.h"
 #include "storage/buffile.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
@@ -473,15 +472,16 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 #endif
 
 /*
- * Returns the next block of a sequential scan and sets *strategy to how it is read, which is the
- * caller's; InvalidBlockNumber at the end.  *block is the last block: a variable that the caller
+ * Reads and pins the next block of a sequential scan, and returns its buffer, whose pin is the
+ * caller's; InvalidBuffer at the end. *block is the last block read: a variable that the caller
  * keeps, InvalidBlockNumber before the first call.
  */
-static inline BlockNumber
-compat_heap_next_block(HeapScanDesc scan, BlockNumber *block, BufferAccessStrategy *strategy)
+static inline Buffer
+compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
 {
 #if PG_VERSION_NUM >= 170000
-	*block = read_stream_next_block(scan->rs_read_stream, strategy);
+	(void) block;
+	return read_stream_next_buffer(scan->rs_read_stream, NULL);
 #else
 	Relation	rel = scan->rs_base.rs_rd;
 	ParallelBlockTableScanDesc parallel = (ParallelBlockTableScanDesc) scan->rs_base.rs_parallel;
@@ -505,44 +505,9 @@ compat_heap_next_block(HeapScanDesc scan, BlockNumber *block, BufferAccessStrate
 			*block = InvalidBlockNumber;
 	}
 	scan->rs_inited = true;
-	*strategy = scan->rs_strategy;
-#endif
-	return *block;
-}
-
-/* PG 17 reads the blocks of a scan ahead, where it has not been asked for their numbers. */
-#if PG_VERSION_NUM >= 170000
-#define compat_heap_stream(scan) ((scan)->rs_read_stream)
-#endif
-
-/*
- * Counts the use of a buffer that ReadRecentBuffer has pinned as core counts that of one it has
- * looked up: so that it stays, or in a ring as little as another.  Another process that changes its
- * state meanwhile wins.  PG 19's ReadRecentBuffer does so itself.
- */
-static inline void
-compat_buffer_used(Buffer buffer, BufferAccessStrategy strategy)
-{
-#if PG_VERSION_NUM < 190000
-	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
-	uint32		state = pg_atomic_read_u32(&desc->state);
-	uint32		most = strategy == NULL ? BM_MAX_USAGE_COUNT : 1;
-
-	if ((state & BM_LOCKED) == 0 && BUF_STATE_GET_USAGECOUNT(state) < most)
-		pg_atomic_compare_exchange_u32(&desc->state, &state, state + BUF_USAGECOUNT_ONE);
-#endif
-}
-
-/* Counts a page of a table that was in the buffers: PG 16 has statistics of I/O as well. */
-static inline void
-compat_count_buffer_hit(Relation rel, BufferAccessStrategy strategy)
-{
-	pgstat_count_buffer_read(rel);
-	pgstat_count_buffer_hit(rel);
-#if PG_VERSION_NUM >= 180000
-	pgstat_count_io_op(IOOBJECT_RELATION, IOContextForStrategy(strategy), IOOP_HIT, 1, 0);
-#elif PG_VERSION_NUM >= 160000
-	pgstat_count_io_op(IOOBJECT_RELATION, IOContextForStrategy(strategy), IOOP_HIT);
+	if (*block == InvalidBlockNumber)
+		return InvalidBuffer;
+	return ReadBufferExtended(rel, MAIN_FORKNUM, *block, RBM_NORMAL, scan->rs_strategy);
 #endif
 }
 

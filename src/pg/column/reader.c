@@ -50,7 +50,7 @@ typedef struct PageReading
 	bool		ended;			/* the last page has been read */
 	Buffer		current;		/* the page being read, pinned */
 	Buffer		next;			/* the page after it, pinned */
-	ScanPlace	place;			/* of the scan */
+	BlockNumber next_block;		/* for compat_heap_next_buffer */
 
 	NotedRows	rows;			/* the visible ones of the current page */
 	bool		from_slot;		/* columns are read of the slot that filters have taken apart */
@@ -349,7 +349,7 @@ next_buffer(ColumnReader *reader)
 {
 	if (reader->resident.source)
 		return read_stream_next_buffer(reader->resident.stream, NULL);
-	return heap_format_next_buffer(reader->scan, &reader->page.place);
+	return compat_heap_next_buffer((HeapScanDesc) reader->scan, &reader->page.next_block);
 }
 
 /*
@@ -374,8 +374,7 @@ next_page(ColumnReader *reader)
 	}
 	reading->next = next_buffer(reader);
 	if (BufferIsValid(reading->next))
-		heap_format_prefetch_lines(BufferGetPage(reading->next),
-								   BufferGetPage(reading->current));
+		heap_format_prefetch_lines(BufferGetPage(reading->next));
 	return true;
 }
 
@@ -580,7 +579,7 @@ column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 	reader->page.notes = notes_of(scan, &reader->layout, &reader->filters);
 	reader->page.all_visible_counts = heap_format_trusts_pages(reader->snapshot);
 	reader->page.current = reader->page.next = InvalidBuffer;
-	reader->page.place.block = InvalidBlockNumber;
+	reader->page.next_block = InvalidBlockNumber;
 	open_resident(reader, scan);
 	MemoryContextSwitchTo(old);
 	*batches = reader->batches;

@@ -106,51 +106,6 @@ heap_format_visible_blocks(uint64 word)
 
 /* --- scans */
 
-/* Pages in a row that were not in the buffer behind the one before, after which none is tried. */
-#define MOST_MISSED 16
-
-/* Pins a page if it is in a buffer, without looking it up; false if it is not. */
-static bool
-pin_at(Relation rel, BlockNumber block, Buffer buffer, BufferAccessStrategy strategy)
-{
-	if (buffer > NBuffers ||
-		!ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, buffer))
-		return false;
-	compat_buffer_used(buffer, strategy);
-	compat_count_buffer_hit(rel, strategy);
-	return true;
-}
-
-Buffer
-heap_format_next_buffer(TableScanDesc scan, ScanPlace *place)
-{
-	HeapScanDesc heap = (HeapScanDesc) scan;
-	BufferAccessStrategy strategy;
-	BlockNumber block;
-	int64		read = pgBufferUsage.shared_blks_read;
-
-#ifdef compat_heap_stream
-	if (place->missed >= MOST_MISSED)
-		return read_stream_next_buffer(compat_heap_stream(heap), NULL);
-#endif
-	block = compat_heap_next_block(heap, &place->block, &strategy);
-	if (!BlockNumberIsValid(block))
-		return InvalidBuffer;
-	if (place->missed < MOST_MISSED && place->buffer > 0 &&
-		pin_at(scan->rs_rd, block, place->buffer + 1, strategy))
-	{
-		place->missed = 0;
-		return ++place->buffer;
-	}
-	place->buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
-	/* Pages that are not in the buffers are read by core's stream. */
-	if (pgBufferUsage.shared_blks_read > read || BufferIsLocal(place->buffer))
-		place->missed = MOST_MISSED;
-	else
-		place->missed++;
-	return place->buffer;
-}
-
 int
 heap_format_take_blocks(ParallelTableScanDesc scan, BlockNumber nblocks,
 						BlockNumber (*end) (BlockNumber block), BlockNumber *first, bool *last)

@@ -132,14 +132,13 @@ heap_format_prefetch_reach(Page page, int line, int reach)
 		__builtin_prefetch(at + i);
 }
 
-/* Prefetches the header of a page, and as many of its line pointers as another page has. */
+/* Prefetches the header and 180 line pointers of a page. */
 static inline void
-heap_format_prefetch_lines(Page page, Page other)
+heap_format_prefetch_lines(Page page)
 {
-	int			lines = Min(heap_format_lines(other), 180);
 	Size		at;
 
-	for (at = 0; at < SizeOfPageHeaderData + lines * sizeof(ItemIdData); at += 64)
+	for (at = 0; at < SizeOfPageHeaderData + 180 * sizeof(ItemIdData); at += 64)
 		__builtin_prefetch((const char *) page + at);
 }
 
@@ -277,24 +276,6 @@ heap_format_scan_blocks(TableScanDesc scan)
 {
 	return ((HeapScanDesc) scan)->rs_nblocks;
 }
-
-/* Where a sequential scan is.  It begins at the block InvalidBlockNumber, the rest being 0. */
-typedef struct ScanPlace
-{
-	BlockNumber block;			/* the last block, where core's stream has not read it */
-	Buffer		buffer;			/* where it is */
-	int			missed;			/* pages in a row that were not behind the one before */
-} ScanPlace;
-
-/*
- * Reads and pins the next block of a sequential scan, and returns its buffer, whose pin is the
- * caller's; InvalidBuffer at the end.
- *
- * A table that was read into the buffers in one go has its blocks in a row there, so that the
- * buffer behind the last one is tried first.  Looking a page up in the table of all buffers takes
- * two or three misses of the processor's cache: more than half of count(*)'s time.
- */
-extern Buffer heap_format_next_buffer(TableScanDesc scan, ScanPlace *place);
 
 /*
  * Takes blocks of a table of nblocks blocks out of a parallel scan for this process: from *first on

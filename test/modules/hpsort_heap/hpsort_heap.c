@@ -331,7 +331,7 @@ share_blocks(PG_FUNCTION_ARGS)
 	Snapshot	snapshot = GetActiveSnapshot();
 	ParallelTableScanDesc shared = palloc0(table_parallelscan_estimate(rel, snapshot));
 	TableScanDesc scans[3];
-	ScanPlace	at[3] = {0};
+	BlockNumber at[3];
 	bool		done[4] = {false};
 	BlockNumber nblocks;
 	int		   *reads;
@@ -346,7 +346,7 @@ share_blocks(PG_FUNCTION_ARGS)
 	for (s = 0; s < 3; s++)
 	{
 		scans[s] = compat_table_beginscan(rel, snapshot, shared, false);
-		at[s].block = InvalidBlockNumber;
+		at[s] = InvalidBlockNumber;
 	}
 	nblocks = heap_format_scan_blocks(scans[0]);
 	reads = palloc0_array(int, nblocks);
@@ -366,7 +366,7 @@ share_blocks(PG_FUNCTION_ARGS)
 		}
 		else if (!done[process])
 		{
-			Buffer		buffer = heap_format_next_buffer(scans[process], &at[process]);
+			Buffer		buffer = compat_heap_next_buffer((HeapScanDesc) scans[process], &at[process]);
 
 			done[process] = !BufferIsValid(buffer);
 			if (done[process])
