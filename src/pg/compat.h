@@ -247,6 +247,18 @@ typedef int SysCacheIdentifier;
 #define T_UpperUniquePath T_UniquePath
 #endif
 
+/* The cost of a nested loop that PG 19 may have been told not to use. */
+#if PG_VERSION_NUM >= 190000
+#define compat_initial_cost_nestloop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, PGS_NESTLOOP_PLAIN | PGS_CONSIDER_NONPARTIAL, \
+						  outer, inner, extra)
+#define compat_set_strategies(extra, rel) ((extra)->pgs_mask = (rel)->pgs_mask)
+#else
+#define compat_initial_cost_nestloop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
+#define compat_set_strategies(extra, rel) ((void) 0)
+#endif
+
 /* Whether a genetic join search is under way; PG 19 keeps its state as an extension's. */
 static inline bool
 compat_in_genetic_join_search(PlannerInfo *root)

@@ -504,6 +504,8 @@ star_cost(const GroupsQuery *query, CustomPath *path)
 		double		nkeys;
 
 		path->custom_paths = lappend(path->custom_paths, lookup->path);
+		/* It may have workers of its own. */
+		path->path.parallel_safe &= lookup->path->parallel_safe;
 		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(lookup->path));
 		foreach(lc2, lookup->clauses)
 			keys = lappend(keys, linitial(lfirst_node(OpExpr, lc2)->args));

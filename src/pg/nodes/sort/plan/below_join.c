@@ -99,6 +99,7 @@ extra_of_join(const JoinAgain *join)
 		.semifactors = {.outer_match_frac = 1,.match_count = 1}
 	};
 
+	compat_set_strategies(&extra, join->old->path.parent);
 	return extra;
 }
 
@@ -119,7 +120,7 @@ join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *
 		if (bms_is_empty(PATH_REQ_OUTER(inner)) ||
 			!bms_is_subset(PATH_REQ_OUTER(inner), outer->parent->relids))
 			continue;
-		initial_cost_nestloop(root, &workspace, join->type, outer, inner, &extra);
+		compat_initial_cost_nestloop(root, &workspace, join->type, outer, inner, &extra);
 		path = (Path *) create_nestloop_path(root, join->old->path.parent, join->type,
 											 &workspace, &extra, outer, inner, join->clauses,
 											 outer->pathkeys, NULL);
