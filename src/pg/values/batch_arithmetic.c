@@ -58,7 +58,7 @@ struct BatchArithmetic
 	Step	   *steps;
 	int			ncolumns;
 	const Var **columns;		/* by number of the column */
-	int		   *batches;		/* by number of the column: the index of its batch */
+	const int  *batches;		/* by number of the column: the index of its batch */
 	int			depth;			/* of the stack, while steps are added */
 	int			most_depth;
 	int64	   *stack;			/* BATCH_ARITHMETIC_ROWS values for each place */
@@ -369,8 +369,6 @@ batch_arithmetic_make(Expr *expression)
 	if (!add_expression(arithmetic, (const Node *) expression, &arithmetic->result) ||
 		arithmetic->ncolumns == 0)
 		return NULL;
-	arithmetic->batches = palloc0_array(int, arithmetic->ncolumns);
-	arithmetic->stack = palloc_array(int64, arithmetic->most_depth * BATCH_ARITHMETIC_ROWS);
 	return arithmetic;
 }
 
@@ -402,13 +400,14 @@ batch_arithmetic_column(const BatchArithmetic *arithmetic, int i)
 	return i < arithmetic->ncolumns ? arithmetic->columns[i] : NULL;
 }
 
-void
-batch_arithmetic_set_batch(BatchArithmetic *arithmetic, int i, int batch)
-{
-	arithmetic->batches[i] = batch;
-}
-
 /* --- computing */
+
+void
+batch_arithmetic_prepare(BatchArithmetic *arithmetic, const int *batches)
+{
+	arithmetic->batches = batches;
+	arithmetic->stack = palloc_array(int64, arithmetic->most_depth * BATCH_ARITHMETIC_ROWS);
+}
 
 /* Sets values to those of a column's rows. */
 static void

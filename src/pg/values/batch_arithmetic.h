@@ -36,12 +36,14 @@ extern bool batch_arithmetic_is_certain(const BatchArithmetic *arithmetic);
 /* Returns how many operations there are, reading columns included. */
 extern int	batch_arithmetic_steps(const BatchArithmetic *arithmetic);
 
-/*
- * Of each column, in the order in which they are needed: batches has the index of its batch, which
- * has the column's own values, in place of the Var that is returned.  NULL behind the last column.
- */
+/* Returns the columns, one after the other; NULL behind the last one. */
 extern const Var *batch_arithmetic_column(const BatchArithmetic *arithmetic, int i);
-extern void batch_arithmetic_set_batch(BatchArithmetic *arithmetic, int i, int batch);
+
+/*
+ * Prepares computing, in the current memory context.  batches is, by column, the index of the batch
+ * that has the column's own values; it is kept.
+ */
+extern void batch_arithmetic_prepare(BatchArithmetic *arithmetic, const int *batches);
 
 /* The most rows that are computed at once. */
 #define BATCH_ARITHMETIC_ROWS 512

@@ -2,7 +2,8 @@
  * shared_dictionary.c
  *		Numbers of values that several processes give together (see shared_dictionary.h).
  *
- * One lock is enough: a process asks once for each value, and keeps the answer.
+ * One lock is enough: a process asks once for each value, and keeps the answer.  Values stay where
+ * they are, and are compared without the lock, since a type's function may do anything.
  */
 #include "postgres.h"
 
@@ -147,26 +148,32 @@ place_value(SharedDictionary *shared, dsa_area *area, size_t limit, size_t size)
 
 /* --- values */
 
-/* Returns the entry of the value that is looked for; NULL if it has no number. */
-static const SharedEntry *
-find_entry(const SharedDictionary *shared, dsa_area *area, uint32 hash, SharedIsValue is_value,
-		   void *arg)
+/*
+ * Sets *entry to that of the value of a hash that has the least number from one on; false if there
+ * is none.
+ */
+static bool
+find_entry(const SharedDictionary *shared, dsa_area *area, uint32 hash, uint32 from,
+		   SharedEntry *entry)
 {
 	const SharedEntry *table;
-	uint32		at = hash;
+	bool		found = false;
+	uint32		at;
 
 	if (!DsaPointerIsValid(shared->table))
-		return NULL;
+		return false;
 	table = dsa_get_address(area, shared->table);
-	for (;; at++)
+	for (at = hash; DsaPointerIsValid(table[at & shared->mask].bytes); at++)
 	{
-		const SharedEntry *entry = &table[at & shared->mask];
+		const SharedEntry *other = &table[at & shared->mask];
 
-		if (!DsaPointerIsValid(entry->bytes))
-			return NULL;
-		if (entry->hash == hash && is_value(arg, dsa_get_address(area, entry->bytes)))
-			return entry;
+		if (other->hash != hash || other->number < from ||
+			(found && other->number > entry->number))
+			continue;
+		*entry = *other;
+		found = true;
 	}
+	return found;
 }
 
 /* Numbers a value that has none; false if there is no memory. */
@@ -210,29 +217,36 @@ const char *
 shared_dictionary_find(SharedDictionary *shared, dsa_area *area, size_t limit,
 					   const SharedImage *image, SharedIsValue is_value, void *arg, uint32 *number)
 {
-	const SharedEntry *found;
-	SharedEntry entry = {InvalidDsaPointer};
+	LWLockMode	mode = LW_SHARED;
+	uint32		from = 0;
 
-	LWLockAcquire(&shared->lock, LW_SHARED);
-	found = find_entry(shared, area, image->hash, is_value, arg);
-	if (found)
-		entry = *found;
-	LWLockRelease(&shared->lock);
-	if (found == NULL)
+	for (;;)
 	{
-		/* Another process may have numbered it meanwhile. */
-		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-		found = find_entry(shared, area, image->hash, is_value, arg);
-		if (found)
-			entry = *found;
-		else if (!shared->full)
+		SharedEntry entry = {InvalidDsaPointer};
+		const char *bytes;
+		bool		found;
+
+		LWLockAcquire(&shared->lock, mode);
+		found = find_entry(shared, area, image->hash, from, &entry);
+		if (!found && mode == LW_EXCLUSIVE && !shared->full)
 			shared->full = !add_value(shared, area, limit, image, &entry);
 		LWLockRelease(&shared->lock);
+		if (!DsaPointerIsValid(entry.bytes))
+		{
+			if (mode == LW_EXCLUSIVE)
+				return NULL;
+			/* Another process may number it meanwhile. */
+			mode = LW_EXCLUSIVE;
+			continue;
+		}
+		bytes = dsa_get_address(area, entry.bytes);
+		if (!found || is_value(arg, bytes))
+		{
+			*number = entry.number;
+			return bytes;
+		}
+		from = entry.number + 1;
 	}
-	if (!DsaPointerIsValid(entry.bytes))
-		return NULL;
-	*number = entry.number;
-	return dsa_get_address(area, entry.bytes);
 }
 
 const char *

@@ -19,6 +19,7 @@ use Time::HiRes qw(time);
 #	modes			what is set in each mode; "core" is the one that the others are compared with
 #	explain			EXPLAIN's options
 #	planned			called with each query's kind and plan, if it is asked for, in the mode "force"
+#	scan			of which Custom Scan such plans are counted
 #	most_failures	after so many it ends
 sub new
 {
@@ -124,9 +125,34 @@ sub try_query
 	elsif ($query->{explain})
 	{
 		my $plan = $self->plan_of($query, $settings, $before);
-		$self->{planned}->($query->{kind}, $plan) if defined $plan;
+		$self->count_plan($query->{kind}, $plan) if defined $plan;
 	}
 	return !$self->{session}{lost};
+}
+
+sub count_plan
+{
+	my ($self, $kind, $plan) = @_;
+
+	$self->{planned}->($kind, $plan) if $self->{planned};
+	return if !defined $self->{scan};
+	$self->{plans}{$kind}{all}++;
+	$self->{plans}{$kind}{scan} += $plan =~ /Custom Scan \(\Q$self->{scan}\E\)/;
+	return;
+}
+
+# Tests whether at least this part of all plans has the Custom Scan that is counted.
+sub ok_scan
+{
+	my ($self, $least) = @_;
+	my %sum = (all => 0, scan => 0);
+
+	for my $plans (values %{ $self->{plans} })
+	{
+		$sum{$_} += $plans->{$_} for keys %sum;
+	}
+	cmp_ok($sum{scan}, '>=', $sum{all} * $least, "$sum{scan} of $sum{all} plans have $self->{scan}");
+	return;
 }
 
 # As many queries, or only the one of this number.  Each has a seed of its own, so that it can
@@ -153,7 +179,10 @@ sub run
 sub summary
 {
 	my ($self) = @_;
-	return sprintf('%d queries, %d ended by an error, %d rows, in %d s', @{ $self->{count} }{qw(queries errors rows)}, time() - $self->{began});
+	my $plans = $self->{plans} // {};
+
+	return join("\n", sprintf('%d queries, %d ended by an error, %d rows, in %d s', @{ $self->{count} }{qw(queries errors rows)}, time() - $self->{began}),
+		map { "$_: $plans->{$_}{scan} of $plans->{$_}{all} planned with $self->{scan}" } sort keys %$plans);
 }
 
 # The tests of a run as a whole.

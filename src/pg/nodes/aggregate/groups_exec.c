@@ -63,14 +63,14 @@ scan_expression(const GroupsState *node, int i)
 
 /* Returns the index of the batch of a column that is read in this way; -1 if there is none. */
 static int
-find_column(const GroupsState *node, const Var *column, ColumnRead read)
+find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
 	int			c;
 
 	for (c = 0; c < list_length(columns); c++)
-		if (list_nth_int(columns, c) == column->varattno && list_nth_int(reads, c) == (int) read)
+		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
 			return c;
 	return -1;
 }
@@ -85,7 +85,7 @@ find_input(const GroupsState *node, const Var *column)
 
 	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
 		 i < lengthof(reads) && batch < 0; i++)
-		batch = find_column(node, column, reads[i]);
+		batch = find_column(node, column->varattno, reads[i]);
 	if (batch < 0)
 		elog(ERROR, "column %d is not read", column->varattno);
 	return batch;
@@ -238,7 +238,7 @@ describe_groups(GroupsState *node)
 		{
 			const Var  *column = plain_column(expression);
 
-			group->column = find_column(node, column, read);
+			group->column = find_column(node, column->varattno, read);
 			node->group_domains[g] = domain_of_column(node, group->column, column,
 													  exprCollation((Node *) expression), false);
 		}
@@ -272,10 +272,10 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	{
 		if (answer->form == DERIVED_NONE && !answer->enum_order)
 		{
-			source.column = find_column(node, answer->column, answer->read);
+			source.column = find_column(node, answer->column->varattno, answer->read);
 			/* Or integers that the planner has decided to number. */
 			if (source.column < 0)
-				source.column = find_column(node, answer->column, READ_IDENTICAL);
+				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
 			domain = domain_of_column(node, source.column, answer->column,
 									  answer->column->varcollid, false);
 		}

@@ -28,12 +28,21 @@ entry_sums(const GroupsState *node, char *entry)
 	return (Datum *) (entry + key_size(node));
 }
 
+/* Puts the value of a grouping column, as batches hold it, into a key, which was zeros. */
+static void
+put_value(const GroupsState *node, char *key, int group, int64 value, bool isnull)
+{
+	int64	   *values = (int64 *) key;
+	uint8	   *nulls = (uint8 *) (values + node->ngroups);
+
+	nulls[group] = isnull;
+	values[group] = isnull ? 0 : value;
+}
+
 /* Makes the key of a row's group. */
 static void
 key_of_row(const GroupsState *node, const ColumnBatch *batches, size_t row, char *key)
 {
-	int64	   *values = (int64 *) key;
-	uint8	   *nulls = (uint8 *) (values + node->ngroups);
 	int			g;
 
 	memset(key, 0, key_size(node));
@@ -41,9 +50,8 @@ key_of_row(const GroupsState *node, const ColumnBatch *batches, size_t row, char
 	{
 		const ColumnBatch *batch = &batches[node->groups[g].column];
 
-		nulls[g] = batch->nnulls > 0 && batch->nulls[row];
-		if (!nulls[g])
-			values[g] = column_batch_value(batch, row);
+		put_value(node, key, g, column_batch_value(batch, row),
+				  batch->nnulls > 0 && batch->nulls[row]);
 	}
 }
 
@@ -119,17 +127,12 @@ void
 groups_find_outsized(GroupsState *node, const GroupValues *group)
 {
 	char	   *key = palloc0(key_size(node));
-	int64	   *values = (int64 *) key;
-	uint8	   *nulls = (uint8 *) (values + node->ngroups);
 	char	   *entry;
 	int			g;
 	int			s;
 
 	for (g = 0; g < node->ngroups; g++)
-	{
-		nulls[g] = group->nulls[g];
-		values[g] = group->nulls[g] ? 0 : group->values[g];
-	}
+		put_value(node, key, g, group->values[g], group->nulls[g]);
 	entry = hash_search(node->derived.outsized, key, HASH_FIND, NULL);
 	for (s = 0; entry && s < node->nvalue_sources; s++)
 		if (entry_sums(node, entry)[s] != (Datum) 0)

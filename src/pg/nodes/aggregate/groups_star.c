@@ -312,7 +312,7 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 		size_t		i;
 
 		*places = *derived_batch(node->derived.columns[l], derived);
-		if (state->jointype == JOIN_LEFT || (places->nnulls == 0 && !anti))
+		if (state->jointype == JOIN_LEFT || places->nnulls == (anti ? (int64) places->n : 0))
 			continue;
 		for (i = 0; i < places->n; i++)
 		{

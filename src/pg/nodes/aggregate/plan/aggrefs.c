@@ -155,16 +155,11 @@ read_column(const Expr *expression, Index rti)
 static bool
 find_decimal(Expr *expression, Index rti, AggregateAnswer *answer)
 {
-	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
-	const Var  *column;
+	BatchArithmetic *arithmetic = expression_arithmetic(expression, rti);
 	NumericUnit unit;
-	int			c;
 
 	if (arithmetic == NULL)
 		return false;
-	for (c = 0; (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
-		if (!column_is_read(column, rti))
-			return false;
 	answer->kind = batch_arithmetic_kind(arithmetic, &unit);
 	answer->outsized = !batch_arithmetic_is_certain(arithmetic);
 	return !answer->outsized || answer->function == AGGREGATE_FUNCTION_SUM ||

@@ -74,3 +74,16 @@ expression_columns(const Expr *expression)
 	return contain_subplans(node) || expression_returns_set(node) ||
 		contain_volatile_functions(node) || has_storage(node, NULL) ? NIL : columns;
 }
+
+BatchArithmetic *
+expression_arithmetic(Expr *expression, Index rti)
+{
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
+	const Var  *column;
+	int			c;
+
+	for (c = 0; arithmetic && (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
+		if (!column_is_read(column, rti))
+			return NULL;
+	return arithmetic;
+}

@@ -10,12 +10,20 @@
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 
+#include "pg/values/values.h"
+
 /*
  * Returns the columns of an expression, each a Var and once, in the order in which the expression
  * names them.  NIL if it has none, or if the expression has another value each time that it is
  * evaluated for one row, needs more than the row, or says how a value is stored.
  */
 extern List *expression_columns(const Expr *expression);
+
+/*
+ * Returns the arithmetic of batches that an expression is (values/batch_arithmetic.h); NULL if it
+ * is none, or has a column that is not read from relation rti (column_is_read).
+ */
+extern BatchArithmetic *expression_arithmetic(Expr *expression, Index rti);
 
 /* Whether two Vars are of one column. */
 static inline bool

@@ -77,6 +77,30 @@ is_computed(const QueryGroup *group)
 	return group->form != DERIVED_NONE && group->form != DERIVED_EQUAL;
 }
 
+/*
+ * Returns the arithmetic by which an expression is computed for all rows of a batch; NULL if it is
+ * evaluated.  A numeric is computed as an argument that is added up, and neither as a group nor
+ * where it is only counted.
+ */
+static BatchArithmetic *
+find_arithmetic(const GroupsQuery *query, Expr *expression)
+{
+	BatchArithmetic *arithmetic = expression_arithmetic(expression, query->rti);
+	NumericUnit unit;
+	ListCell   *lc;
+
+	if (arithmetic == NULL || batch_arithmetic_kind(arithmetic, &unit) != COLUMN_KIND_NUMERIC)
+		return arithmetic;
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (answer->form == DERIVED_VALUES && equal(answer->argument, expression))
+			return arithmetic;
+	}
+	return NULL;
+}
+
 /* Whether the results of an expression are remembered, by the values of its only column. */
 static bool
 has_memo(const GroupsQuery *query, const List *columns)
@@ -96,7 +120,7 @@ expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 	List	   *columns = expression_columns(expression);
 	double		evaluated = rows;
 	double		row_cost = EVALUATED_ROW_COST;
-	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
+	BatchArithmetic *arithmetic = find_arithmetic(query, expression);
 	QualCost	cost;
 
 	if (arithmetic)
@@ -147,7 +171,7 @@ groups_budget(const GroupsQuery *query, bool exchange)
 	int			g;
 
 	foreach(lc, computed_expressions(query))
-		takers.memos += batch_arithmetic_make(lfirst(lc)) == NULL &&
+		takers.memos += find_arithmetic(query, lfirst(lc)) == NULL &&
 		has_memo(query, expression_columns(lfirst(lc)));
 	for (g = 0; g < query->ngroups; g++)
 		takers.dictionaries += query->groups[g].form == DERIVED_NUMBERS;

@@ -206,7 +206,7 @@ number_wide_values(PlannerInfo *root, GroupsQuery *query)
 	}
 }
 
-/* Nodes below a Gather that share rows and groups; NULL if there are no workers for it. */
+/* Nodes below a Gather that share rows and groups; NULL if their number of rows may change. */
 static Path *
 make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
 				   RelOptInfo *output_rel, PathTarget *target, const AggregateInput *input,
@@ -215,7 +215,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	CustomPath *path;
 	double		processes;
 
-	if (workers == 0 || limit_may_change(root))
+	if (limit_may_change(root))
 		return NULL;
 
 	path = make_path(query, output_rel, target, input, workers, having);
@@ -245,8 +245,7 @@ make_partial_path(PlannerInfo *root, const GroupsQuery *query,
 	Path	   *gather;
 	double		rows;
 
-	if (workers == 0 || (extra->flags & GROUPING_CAN_PARTIAL_AGG) == 0 ||
-		!extra->partial_costs_set)
+	if ((extra->flags & GROUPING_CAN_PARTIAL_AGG) == 0 || !extra->partial_costs_set)
 		return NULL;
 	rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, output_rel->relids);
 	if (rel->reltarget->exprs == NIL)
@@ -288,8 +287,8 @@ make_partial_aggregates(const GroupsQuery *query, GroupsQuery *partial)
 
 /*
  * Core's Finalize Aggregate, or for DISTINCT a hash aggregation, over Gather over nodes that return
- * the groups of their shares of the rows; NULL if there are no workers for it, or if core does not
- * put groups together by hashing.  extra is NULL for DISTINCT.
+ * the groups of their shares of the rows; NULL if core does not put groups together by hashing.
+ * extra is NULL for DISTINCT.
  */
 static Path *
 make_partial_groups_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
@@ -306,7 +305,7 @@ make_partial_groups_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo
 	double		groups;
 	double		rows;
 
-	if (workers == 0 || limit_may_change(root) || !enable_hashagg || clauses == NIL ||
+	if (limit_may_change(root) || !enable_hashagg || clauses == NIL ||
 		!grouping_is_hashable(clauses) || !make_partial_aggregates(query, &partial))
 		return NULL;
 	if (extra)
@@ -385,7 +384,9 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL &&
 		query.sets == NIL && query.lookups == NIL)
 		workers = Max(aggregate_input_workers(&input, input_rel), 0);
-	if (query.states)
+	if (workers == 0)
+		parallel = NULL;
+	else if (query.states)
 		parallel = make_partial_path(root, &query, output_rel, &input, workers, extra);
 	else if (groups_query_is_serial(&query) || !groups_numbers_fit(root, &query, input_rel->rows))
 		parallel = make_partial_groups_path(root, &query, input_rel, output_rel, target, &input,

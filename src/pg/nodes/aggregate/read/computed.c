@@ -31,10 +31,12 @@ computed_make(Expr *expression, RowExpression *row)
 	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
 	ComputedColumn *computed;
 	const Var  *column;
+	int		   *batches;
 	int			c;
 
 	if (arithmetic == NULL)
 		return NULL;
+	batches = palloc_array(int, row->ninputs);
 	for (c = 0; (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
 	{
 		const RowInput *input = row->inputs;
@@ -43,8 +45,9 @@ computed_make(Expr *expression, RowExpression *row)
 			input++;
 		if (input->domain.dictionary || input->domain.datums || input->lookup)
 			return NULL;
-		batch_arithmetic_set_batch(arithmetic, c, input->batch);
+		batches[c] = input->batch;
 	}
+	batch_arithmetic_prepare(arithmetic, batches);
 	computed = palloc0_object(ComputedColumn);
 	computed->arithmetic = arithmetic;
 	computed->row = row;

@@ -250,11 +250,20 @@ has_several_batches(const DerivedColumn *derived)
 	return false;
 }
 
+/* Whether it is of the places of integers, which the lookup finds for all rows of a batch. */
+static bool
+is_of_integers(const DerivedColumn *derived)
+{
+	return derived->lookup && derived->ninputs == 1 &&
+		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind);
+}
+
 bool
 derived_has_memo(const DerivedColumn *derived)
 {
 	return derived->form != DERIVED_EQUAL && derived->computed == NULL &&
-		!has_several_batches(derived) && !derived->inputs[0].domain.datums;
+		!is_of_integers(derived) && !has_several_batches(derived) &&
+		!derived->inputs[0].domain.datums;
 }
 
 bool
@@ -707,8 +716,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		computed_fill(derived->computed, batches, refused_rows(derived, batches), batch);
 		return batch;
 	}
-	if (derived->lookup && derived->ninputs == 1 &&
-		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind))
+	if (is_of_integers(derived))
 	{
 		find_places(derived, base);
 		return batch;
