@@ -242,7 +242,8 @@ $runner->run($queries, $only, sub {
 
 diag($runner->summary);
 $runner->ok_all($queries, $only);
-$runner->ok_scan(0.3) if !$only && $queries >= 300;
+# Runs of 300 queries had 63 to 73 percent.
+$runner->ok_scan(0.5) if !$only && $queries >= 300;
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

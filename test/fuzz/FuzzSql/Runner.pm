@@ -147,8 +147,11 @@ sub ok_scan
 	my ($self, $least) = @_;
 	my %sum = (all => 0, scan => 0);
 
-	for my $plans (values %{ $self->{plans} })
+	for my $kind (sort keys %{ $self->{plans} })
 	{
+		my $plans = $self->{plans}{$kind};
+
+		note("$kind: $plans->{scan} of $plans->{all} planned with $self->{scan}");
 		$sum{$_} += $plans->{$_} for keys %sum;
 	}
 	cmp_ok($sum{scan}, '>=', $sum{all} * $least, "$sum{scan} of $sum{all} plans have $self->{scan}");
@@ -179,10 +182,7 @@ sub run
 sub summary
 {
 	my ($self) = @_;
-	my $plans = $self->{plans} // {};
-
-	return join("\n", sprintf('%d queries, %d ended by an error, %d rows, in %d s', @{ $self->{count} }{qw(queries errors rows)}, time() - $self->{began}),
-		map { "$_: $plans->{$_}{scan} of $plans->{$_}{all} planned with $self->{scan}" } sort keys %$plans);
+	return sprintf('%d queries, %d ended by an error, %d rows, in %d s', @{ $self->{count} }{qw(queries errors rows)}, time() - $self->{began});
 }
 
 # The tests of a run as a whole.
