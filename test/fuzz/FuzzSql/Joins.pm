@@ -165,13 +165,26 @@ sub aggregate
 	return pick("min($sql)", "max($sql)", "percentile_disc(0.5) $order", "mode() $order", "array_agg($sql ORDER BY $sql DESC)", $class eq 'text' ? "string_agg(DISTINCT $sql, ',' ORDER BY $sql)" : "array_agg(DISTINCT $sql)") . $filter;
 }
 
+# A column of the fact, or an expression of it, that a dimension's key is equal to.
+sub key_of
+{
+	my ($key, $sql) = @_;
+
+	return $sql if chance(0.8);
+	return
+		$key =~ /^(id|k1|k2)$/ ? pick("$sql + 1", "abs($sql)", "coalesce($sql, 4)", "$sql % 50", "length($sql || 'x')")
+	  : $key eq 'code' ? pick("lower($sql)", "left($sql, 2)", "$sql || ''")
+	  : $key eq 'day' ? pick("$sql + 3", "date_trunc('month', $sql)::date", "coalesce($sql, date '2001-02-03')")
+	  :                 $sql;
+}
+
 # A dimension beside what there is already: its text, the condition that joins it, its columns.
 sub dimension
 {
 	my ($name, $from, @more) = @_;
 	my $d = $dimensions{$name};
 	my $alias = alias();
-	my @conditions = map { my ($key, @refer) = @$_; my $mine = pick(@refer); pick("$alias.$key = $from.$mine", "$from.$mine = $alias.$key") } @{ $d->{keys} };
+	my @conditions = map { my ($key, @refer) = @$_; my $mine = key_of($key, "$from." . pick(@refer)); pick("$alias.$key = $mine", "$mine = $alias.$key") } @{ $d->{keys} };
 	my @columns = map { +{ sql => "$alias.$_", class => $d->{columns}{$_} } } sort keys %{ $d->{columns} };
 
 	push @columns, { sql => "$alias.$d->{keys}[0][0]", class => 'int' } if $name =~ /shop|gappy|twins|SELECT/;
@@ -226,7 +239,7 @@ sub star
 			if ($kind eq 'semi' && chance(0.5) && $d->{on} !~ / AND /)
 			{
 				my ($a, $b) = split / = /, $d->{on};
-				($a, $b) = ($b, $a) if $a !~ /^f[.]/;
+				($a, $b) = ($b, $a) if $a !~ /\bf[.]/;
 				push @where, "$a IN (SELECT $b FROM $d->{from}" . (@{ $d->{columns} } && chance(0.5) ? ' WHERE ' . condition(@{ $d->{columns} }) : '') . ')';
 			}
 			else

@@ -154,6 +154,19 @@ read_input(GroupsState *node, const Var *column)
 	return input;
 }
 
+/* Describes columns, and sets *n to their number. */
+static RowInput *
+read_inputs(GroupsState *node, const List *columns, int *n)
+{
+	RowInput   *inputs = palloc_array(RowInput, list_length(columns));
+	ListCell   *lc;
+
+	*n = 0;
+	foreach(lc, columns)
+		inputs[(*n)++] = read_input(node, lfirst_node(Var, lc));
+	return inputs;
+}
+
 /*
  * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
  * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
@@ -162,19 +175,16 @@ read_input(GroupsState *node, const Var *column)
 static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
-	List	   *columns = expression_columns(expression);
 	RowInput   *inputs;
-	ListCell   *lc;
+	int			ninputs;
 	int			d;
 
 	for (d = 0; d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
-	inputs = palloc_array(RowInput, list_length(columns));
-	foreach(lc, columns)
-		inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
+	inputs = read_inputs(node, expression_columns(expression), &ninputs);
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
-															list_length(columns), inputs, filter);
+															ninputs, inputs, filter);
 	return node->nread + d;
 }
 
@@ -188,14 +198,12 @@ describe_lookups(GroupsState *node, int eflags)
 	for (l = 0; l < node->star.n; l++)
 	{
 		List	   *keys = groups_star_keys(node, l);
-		RowInput   *inputs = palloc_array(RowInput, list_length(keys));
-		ListCell   *lc;
+		int			ninputs;
+		RowInput   *inputs = read_inputs(node, expression_columns((Expr *) keys), &ninputs);
 
-		foreach(lc, keys)
-			inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
 		groups_star_note_key(node, l, inputs[0].batch);
 		node->derived.columns[node->derived.n++] =
-			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), list_length(keys),
+			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), keys, ninputs,
 								inputs);
 	}
 }

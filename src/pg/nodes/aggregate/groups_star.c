@@ -24,7 +24,7 @@ typedef struct StarLookupState
 	JoinType	jointype;
 	Lookup	   *lookup;
 	bool		filled;			/* it has the rows of the plan */
-	List	   *clauses;		/* OpExprs: the fact's column = the plan's */
+	List	   *clauses;		/* OpExprs: an expression of the fact = the plan's column */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
 	int			key;			/* the batch of a key that is an integer of one column; else -1 */
@@ -83,7 +83,7 @@ groups_star_keys(const GroupsState *node, int l)
 	ListCell   *lc;
 
 	foreach(lc, node->star.lookups[l].clauses)
-		keys = lappend(keys, plain_column(linitial(lfirst_node(OpExpr, lc)->args)));
+		keys = lappend(keys, linitial(lfirst_node(OpExpr, lc)->args));
 	return keys;
 }
 
@@ -126,7 +126,8 @@ groups_star_begin(GroupsState *node, int eflags)
 		node->css.custom_ps = lappend(node->css.custom_ps, state->plan);
 		make_lookup(state, described);
 	}
-	node->star.fact = (Index) linitial_node(Var, groups_star_keys(node, 0))->varno;
+	node->star.fact =
+		(Index) linitial_node(Var, expression_columns(linitial(groups_star_keys(node, 0))))->varno;
 	/* These columns of the scan tuple are for EXPLAIN. */
 	memset(node->css.ss.ss_ScanTupleSlot->tts_isnull, true,
 		   list_length(scan->custom_scan_tlist) * sizeof(bool));
@@ -136,9 +137,10 @@ void
 groups_star_note_key(GroupsState *node, int l, int batch)
 {
 	StarLookupState *state = &node->star.lookups[l];
-	const Var  *column = linitial_node(Var, groups_star_keys(node, l));
+	const Var  *column = plain_column(linitial(groups_star_keys(node, l)));
 
-	state->key = lookup_finds_integers(state->lookup, column_kind(column->vartype)) ? batch : -1;
+	state->key = column && lookup_finds_integers(state->lookup, column_kind(column->vartype)) ?
+		batch : -1;
 }
 
 bool

@@ -180,14 +180,14 @@ extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 
 /* Initializes the plans of a star join's lookups, if there are any, and describes these. */
 extern void groups_star_begin(GroupsState *node, int eflags);
 
-/* Returns the columns, Vars, whose values are looked up in lookup l. */
+/* Returns the expressions of columns of the fact whose values are looked up in lookup l. */
 extern List *groups_star_keys(const GroupsState *node, int l);
 
 extern const Lookup *groups_star_lookup(const GroupsState *node, int l);
 
 /*
- * Notes the batch of the first column whose values are looked up in lookup l: if it is the only
- * one, the scan may test it.
+ * Notes the batch of the first column of which keys of lookup l are: if it is the only key, the
+ * scan may test it.
  */
 extern void groups_star_note_key(GroupsState *node, int l, int batch);
 

@@ -187,11 +187,31 @@ groups_budget(const GroupsQuery *query, bool exchange)
 	return memory_budget_make(&takers);
 }
 
-/* The cost of evaluating expressions. */
+/* The cost of evaluating the expressions by which rows of the fact are looked up. */
+static Cost
+keys_cost(const GroupsQuery *query)
+{
+	double		rows = find_base_rel(query->root, query->rti)->rows;
+	Cost		total = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, query->lookups)
+		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
+	{
+		Expr	   *key = linitial(lfirst_node(OpExpr, lc2)->args);
+
+		if (plain_column(key) == NULL)
+			total += expression_cost(query, key, rows);
+	}
+	return total;
+}
+
+/* The cost of evaluating expressions, of rows that are joined but for keys. */
 static Cost
 derived_cost(const GroupsQuery *query, double rows)
 {
-	Cost		total = 0;
+	Cost		total = keys_cost(query);
 	ListCell   *lc;
 
 	foreach(lc, computed_expressions(query))

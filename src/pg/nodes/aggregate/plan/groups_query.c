@@ -616,7 +616,7 @@ add_keys(GroupsQuery *query)
 	foreach(lc, query->lookups)
 	{
 		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
-			add_columns(query, list_make1(plain_column(linitial(lfirst_node(OpExpr, lc2)->args))));
+			add_columns(query, expression_columns(linitial(lfirst_node(OpExpr, lc2)->args)));
 	}
 }
 

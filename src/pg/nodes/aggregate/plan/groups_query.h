@@ -37,7 +37,8 @@ typedef struct StarLookup
 	Path	   *path;			/* reads its rows */
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
 								 * match of several is enough) or anti (no match) */
-	List	   *clauses;		/* OpExprs: a column that is read = one of path's target */
+	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
+								 * path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
 } StarLookup;
 

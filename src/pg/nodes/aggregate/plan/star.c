@@ -219,8 +219,8 @@ find_in_target(const PathTarget *target, const Var *column)
 }
 
 /*
- * Adds a join clause to a lookup as an equality of the fact's column and another one; false if it
- * is no clause of this kind.
+ * Adds a join clause to a lookup as an equality of an expression of the fact's columns and a
+ * column of the lookup's; false if it is no clause of this kind.
  */
 static bool
 add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup)
@@ -229,7 +229,6 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 	Oid			operator;
 	Expr	   *left;
 	Expr	   *right;
-	const Var  *key;
 	const Var  *row_key;
 	int			column;
 
@@ -242,14 +241,15 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 	right = lsecond(clause->args);
 	if (!bms_equal(rinfo->left_relids, fact->relids))
 	{
+		if (!bms_equal(rinfo->right_relids, fact->relids))
+			return false;
 		left = lsecond(clause->args);
 		right = linitial(clause->args);
 		operator = get_commutator(operator);
 	}
-	key = plain_column(left);
 	row_key = plain_column(right);
-	if (key == NULL || key->varno != (int) fact->relid || row_key == NULL ||
-		!OidIsValid(operator) || !op_strict(operator) || get_typlen(key->vartype) == -2)
+	if (expression_columns(left) == NIL || row_key == NULL || !OidIsValid(operator) ||
+		!op_strict(operator))
 		return false;
 	column = find_in_target(lookup->path->pathtarget, row_key);
 	if (column < 0)
@@ -487,35 +487,55 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 #define LOOKUP_ROW_BYTES	24.0
 #define LOOKUP_VALUE_BYTES	9.0
 
+/*
+ * Returns how many keys of some rows are looked for: those of one column, or of an expression of
+ * one, once for each value, or block of values, that occurs.
+ */
+static double
+count_keys(const GroupsQuery *query, const StarLookup *lookup, double rows)
+{
+	Node	   *key = linitial(linitial_node(OpExpr, lookup->clauses)->args);
+	List	   *columns = expression_columns((Expr *) key);
+	double		nkeys;
+
+	if (list_length(lookup->clauses) > 1 || list_length(columns) > 1)
+		return rows;
+	nkeys = estimate_num_groups(query->root, columns, Max(rows, 1), NULL, NULL);
+	return plain_column(key) ? nkeys :
+		Min(nkeys, expression_blocks_most(query->root, key, rows));
+}
+
+/* Returns what looking up some rows costs, beside evaluating their keys. */
+static Cost
+lookup_rows_cost(const GroupsQuery *query, const StarLookup *lookup, double rows)
+{
+	const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
+	double		nkeys = count_keys(query, lookup, rows);
+	double		row_cost = nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST;
+
+	if (list_length(lookup->clauses) > 1 || !lookup_compares_integers(clause->opno))
+		return cost_of_rows(LOOKUP_KEY_COST * nkeys + row_cost * rows);
+	return cost_of_rows(row_cost * rows);
+}
+
 Cost
 star_cost(const GroupsQuery *query, CustomPath *path)
 {
 	double		rows = find_base_rel(query->root, query->rti)->rows;
 	Cost		total = 0;
 	ListCell   *lc;
-	ListCell   *lc2;
 
 	foreach(lc, query->lookups)
 	{
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-		const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
-		bool		single = list_length(lookup->clauses) == 1;
-		List	   *keys = NIL;
-		double		nkeys;
 
 		path->custom_paths = lappend(path->custom_paths, lookup->path);
 		/* It may have workers of its own. */
 		path->path.parallel_safe &= lookup->path->parallel_safe;
 		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(lookup->path));
-		foreach(lc2, lookup->clauses)
-			keys = lappend(keys, linitial(lfirst_node(OpExpr, lc2)->args));
-		nkeys = !single ? rows :
-			estimate_num_groups(query->root, keys, Max(rows, 1), NULL, NULL);
 		total += lookup->path->total_cost +
-			cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows +
-						 (single && lookup_compares_integers(clause->opno) ? 0 :
-						  LOOKUP_KEY_COST * nkeys) +
-						 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
+			cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows) +
+			lookup_rows_cost(query, lookup, rows);
 	}
 	return total;
 }

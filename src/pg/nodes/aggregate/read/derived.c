@@ -201,7 +201,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 }
 
 DerivedColumn *
-derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs, const RowInput *inputs)
+derived_make_places(PlanState *parent, const Lookup *lookup, List *keys, int ninputs,
+					const RowInput *inputs)
 {
 	DerivedColumn *derived = palloc0_object(DerivedColumn);
 
@@ -211,7 +212,9 @@ derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs, const 
 	derived->inputs = inputs;
 	derived->filter = -1;
 	derived->domain.kind = COLUMN_KIND_INT4;
-	row_expression_make(&derived->row, parent, NULL, ninputs, inputs);
+	row_expressions_make(&derived->row, parent, keys, ninputs, inputs);
+	if (list_length(derived->row.states) == 1)
+		derived->blocks = expression_blocks(linitial(keys));
 	return derived;
 }
 
@@ -261,7 +264,7 @@ has_several_batches(const DerivedColumn *derived)
 static bool
 is_of_integers(const DerivedColumn *derived)
 {
-	return derived->lookup && derived->ninputs == 1 &&
+	return derived->lookup && derived->ninputs == 1 && derived->row.states == NIL &&
 		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind);
 }
 
@@ -346,12 +349,13 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 	}
 	if (derived->form == DERIVED_PLACES)
 	{
+		const bool *nulls;
+		const Datum *key = row_expressions_values(&derived->row, batches, i, &nulls);
 		int32		place;
-		TupleTableSlot *key = row_expression_inputs(&derived->row, batches, i);
 
 		/* Hash and equality functions leave memory behind. */
 		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
-		place = lookup_find(derived->lookup, key->tts_values, key->tts_isnull);
+		place = lookup_find(derived->lookup, key, nulls);
 		MemoryContextSwitchTo(old);
 		*value = place == LOOKUP_NO_PLACE ? 0 : place;
 		return place == LOOKUP_NO_PLACE ? STATE_NULL : STATE_VALUE;

@@ -45,11 +45,11 @@ extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedF
 								   int ninputs, const RowInput *inputs, int filter);
 
 /*
- * Makes the description of a column of DERIVED_PLACES: of the rows' keys in a lookup, which inputs
- * are.  Inputs of the columns of a lookup refer to its batch.
+ * Makes the description of a column of DERIVED_PLACES: of the rows' keys in a lookup, which are
+ * expressions of inputs.  Inputs of the columns of a lookup refer to its batch.
  */
-extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *lookup, int ninputs,
-										  const RowInput *inputs);
+extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *lookup, List *keys,
+										  int ninputs, const RowInput *inputs);
 
 /*
  * Whether a column is that of an expression in a form, at least for the rows that pass a filter.

@@ -39,9 +39,9 @@ row_inputs_refer(const RowInput *inputs, Node *node)
 	return replace_column(node, unconstify(RowInput *, inputs));
 }
 
-void
-row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int ninputs,
-					const RowInput *inputs)
+/* Makes the slot of the columns, and where expressions are evaluated. */
+static void
+make_slot(RowExpression *row, PlanState *parent, int ninputs, const RowInput *inputs)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(ninputs);
 	int			i;
@@ -60,10 +60,46 @@ row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int
 	ExecStoreAllNullTuple(row->slot);
 	row->econtext = CreateExprContext(parent->state);
 	row->econtext->ecxt_outertuple = row->slot;
-	if (expression == NULL)
-		return;
+}
+
+void
+row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int ninputs,
+					const RowInput *inputs)
+{
+	make_slot(row, parent, ninputs, inputs);
 	row->state = ExecInitExpr((Expr *) row_inputs_refer(inputs, (Node *) expression), parent);
 	row->typlen = get_typlen(exprType((Node *) expression));
+}
+
+/* Whether expressions are the columns themselves. */
+static bool
+are_columns(const List *expressions, int ninputs, const RowInput *inputs)
+{
+	ListCell   *lc;
+
+	if (list_length(expressions) != ninputs)
+		return false;
+	foreach(lc, expressions)
+	{
+		const Var  *column = plain_column(lfirst(lc));
+
+		if (column == NULL || !is_same_column(column, inputs[foreach_current_index(lc)].column))
+			return false;
+	}
+	return true;
+}
+
+void
+row_expressions_make(RowExpression *row, PlanState *parent, List *expressions, int ninputs,
+					 const RowInput *inputs)
+{
+	make_slot(row, parent, ninputs, inputs);
+	if (are_columns(expressions, ninputs, inputs))
+		return;
+	row->values = palloc_array(Datum, list_length(expressions));
+	row->nulls = palloc_array(bool, list_length(expressions));
+	row->states = ExecInitExprList((List *) row_inputs_refer(inputs, (Node *) expressions),
+								   parent);
 }
 
 void
@@ -97,13 +133,13 @@ row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches
 	MemoryContextSwitchTo(old);
 }
 
-TupleTableSlot *
-row_expression_inputs(RowExpression *row, const ColumnBatch *batches, size_t i)
+/* Puts the columns' values of a row into the slot. */
+static void
+store_inputs(RowExpression *row, const ColumnBatch *batches, size_t i)
 {
 	ResetExprContext(row->econtext);
 	row_inputs_store(row->inputs, row->ninputs, batches, i, row->econtext->ecxt_per_tuple_memory,
 					 row->slot);
-	return row->slot;
 }
 
 Datum
@@ -111,7 +147,29 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 {
 	Datum		value;
 
-	row_expression_inputs(row, batches, i);
+	store_inputs(row, batches, i);
 	value = ExecEvalExprSwitchContext(row->state, row->econtext, isnull);
 	return *isnull ? (Datum) 0 : MakeExpandedObjectReadOnly(value, false, row->typlen);
+}
+
+const Datum *
+row_expressions_values(RowExpression *row, const ColumnBatch *batches, size_t i, const bool **nulls)
+{
+	ListCell   *lc;
+
+	store_inputs(row, batches, i);
+	if (row->states == NIL)
+	{
+		*nulls = row->slot->tts_isnull;
+		return row->slot->tts_values;
+	}
+	foreach(lc, row->states)
+	{
+		int			k = foreach_current_index(lc);
+
+		row->values[k] = ExecEvalExprSwitchContext((ExprState *) lfirst(lc), row->econtext,
+												   &row->nulls[k]);
+	}
+	*nulls = row->nulls;
+	return row->values;
 }

@@ -37,7 +37,10 @@ extern Node *row_inputs_refer(const RowInput *inputs, Node *node);
 
 typedef struct RowExpression
 {
-	ExprState  *state;
+	ExprState  *state;			/* NULL of several expressions ... */
+	List	   *states;			/* ... which have these; NIL: they are the columns themselves */
+	Datum	   *values;			/* of these in a row */
+	bool	   *nulls;
 	ExprContext *econtext;		/* whose memory by tuple a value is in */
 	TupleTableSlot *slot;		/* of the columns' values, of no other */
 	int16		typlen;			/* of the expression's type */
@@ -48,14 +51,14 @@ typedef struct RowExpression
 /*
  * Prepares the evaluation, in the current memory context, for a node.  inputs are the columns of
  * the expression (expression_columns), and must outlive it.  Checks the user's right to call the
- * expression's functions.  expression is NULL where only the columns' values are wanted.
+ * expression's functions.
  */
 extern void row_expression_make(RowExpression *row, PlanState *parent, Expr *expression,
 								int ninputs, const RowInput *inputs);
 
-/* Returns a slot with the columns' values in a row, valid until the next call. */
-extern TupleTableSlot *row_expression_inputs(RowExpression *row, const ColumnBatch *batches,
-											 size_t i);
+/* Does the same for several expressions: inputs are the columns of all of them. */
+extern void row_expressions_make(RowExpression *row, PlanState *parent, List *expressions,
+								 int ninputs, const RowInput *inputs);
 
 /* Frees the values of an execution before. */
 extern void row_expression_begin(RowExpression *row);
@@ -66,5 +69,9 @@ extern void row_expression_begin(RowExpression *row);
  */
 extern Datum row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i,
 								  bool *isnull);
+
+/* Returns the values of several expressions in a row, valid until the next call, as *nulls is. */
+extern const Datum *row_expressions_values(RowExpression *row, const ColumnBatch *batches,
+										   size_t i, const bool **nulls);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_READ_ROW_EXPRESSION_H */
