@@ -402,6 +402,11 @@ SELECT x, count(*) FROM groups_data WHERE x > 1000000 GROUP BY GROUPING SETS ((x
 SELECT pg_temp.differences('SELECT x, y, count(*), stddev(id), max(y), GROUPING(y, x) FROM groups_data GROUP BY CUBE (x, y), GROUPING SETS ((x), ())');
 SELECT pg_temp.differences('SELECT x / 2, y, count(DISTINCT y), bit_xor(id), mode() WITHIN GROUP (ORDER BY y) FROM groups_data GROUP BY GROUPING SETS ((x / 2), (y), (y))');
 SELECT pg_temp.differences('SELECT x, y, min(id), GROUPING(x) FROM groups_data GROUP BY DISTINCT ROLLUP (x, y), ROLLUP (x)');
+-- of texts, and of sums of floats in the order of the rows
+SET enable_sort = off;
+SELECT pg_temp.differences('SELECT x, label, sum(y / 7.0::float8), avg(small / 3.0::float4), GROUPING(label) FROM groups_data GROUP BY CUBE (x, label)');
+SELECT pg_temp.differences('SELECT x, sum(y / 7.0::float8) FROM groups_data WHERE x > 1000000 GROUP BY GROUPING SETS ((x), ())');
+RESET enable_sort;
 RESET hpsort.debug_aggregate;
 -- core's
 EXPLAIN (COSTS OFF) SELECT x, sum((random() * y)::int) FROM groups_data GROUP BY x;

@@ -221,6 +221,14 @@ sub where
 	return ' WHERE ' . pick('x > 10', 'y IS NOT NULL', 'id % 7 = 3', 'id < 900', 'x < -500', ($table ne 'nothing' ? "$tables{$table}[0] IS NOT NULL" : ()));
 }
 
+# What rows are grouped by: all columns, or sets of these.
+sub by
+{
+	return join(', ', @_) if chance(0.85);
+	return pick('ROLLUP', 'CUBE') . '(' . join(', ', @_) . ')' if chance(0.7);
+	return 'GROUPING SETS (' . join(', ', (map { "($_)" } @_), pick('()', '(' . join(', ', @_) . ')')) . ')';
+}
+
 # GROUP BY and DISTINCT; no result depends on which of equal values came first.
 sub grouped
 {
@@ -231,7 +239,7 @@ sub grouped
 
 	return { sql => 'SELECT count(*) FROM (SELECT DISTINCT ' . join(', ', map { "$_->{sql}" } @groups) . " $from) q", compare => 'set' } if chance(0.1);
 	return { sql => 'SELECT DISTINCT ' . join(', ', map { $_->{sql} } @groups) . " $from", compare => 'set' } if chance(0.15) && !grep { $_->{shown} && $shown{ $_->{column} } } @groups;
-	my $sql = 'SELECT ' . join(', ', @list, map { aggregate($table) } 1 .. weighted(0 => 1, 1 => 4, 2 => 3, 3 => 2)) . " $from GROUP BY " . join(', ', map { $_->{sql} } @groups);
+	my $sql = 'SELECT ' . join(', ', @list, map { aggregate($table) } 1 .. weighted(0 => 1, 1 => 4, 2 => 3, 3 => 2)) . " $from GROUP BY " . by(map { $_->{sql} } @groups);
 	$sql .= ' HAVING ' . pick('count(*) > 1', 'sum(x) % 2 = 0', 'min(y) > 1000') if chance(0.15);
 	return { sql => "SELECT g, (SELECT count(*) FROM ($sql) q) FROM generate_series(1, 3) g", compare => 'set' } if chance(0.03);
 	return { sql => "SELECT g, q.n FROM generate_series(0, 2) g CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT " . join(', ', map { $_->{sql} } @groups) . " FROM $table WHERE id % 3 = g GROUP BY " . join(', ', map { $_->{sql} } @groups) . ") r) q", compare => 'set' } if chance(0.07);

@@ -116,7 +116,8 @@ groups_refuse_values(GroupsState *node, const ColumnBatch *batches)
 		if (domain->dictionary == NULL || dictionary_nrefused(domain->dictionary) == 0)
 			continue;
 		/* Rows of a group whose value has no number are in none of the batches. */
-		while (g < node->ngroups && node->groups[g].column != column)
+		while (g < node->ngroups &&
+			   !(groups_read_by(node, g) && node->groups[g].column == column))
 			g++;
 		if (g < node->ngroups)
 			continue;

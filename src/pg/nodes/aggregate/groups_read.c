@@ -15,6 +15,9 @@
  *	 READ_IDENTICAL, DERIVED_NUMBERS).  Rows of values for which there is no memory are written to
  *	 files (RowSpill), and read in further passes, in each of which other values have numbers.  All
  *	 rows of a group are in one pass, and the passes are in no order.
+ *
+ * Groups of grouping sets are made of those of other sets (grouping_sets.h), where rows are read in
+ * one pass.  Otherwise all rows are read for each set.
  */
 #include "postgres.h"
 
@@ -106,51 +109,46 @@ get_spill(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.spill;
 }
 
-/*
- * Notes the rows of a batch whose value in a grouping column has no number, for row_spill_divide;
- * false if there are none.
- */
-static bool
-refuse_rows_of_columns(GroupsState *node, const ColumnBatch *batches)
+/* Has row_spill_divide take the rows of a batch whose value in a grouping column has no number. */
+static void
+refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 {
-	bool		refused = false;
-	int			g;
+	const ColumnBatch *batch = &batches[node->groups[g].column];
+	const Dictionary *dictionary = node->group_domains[g].dictionary;
 	size_t		i;
 
-	for (g = 0; g < node->ngroups; g++)
-	{
-		const ColumnBatch *batch = &batches[node->groups[g].column];
-		const Dictionary *dictionary = node->group_domains[g].dictionary;
-
-		if (dictionary == NULL || node->derived.of_groups[g] ||
-			dictionary_nrefused(dictionary) == 0)
-			continue;
-		for (i = 0; i < batch->n; i++)
-			if (batch->keys[i] < 0)
-				row_spill_refuse(get_spill(node, batches), i,
-								 dictionary_refused_hash(dictionary, batch->keys[i]));
-		refused = true;
-	}
-	return refused;
+	for (i = 0; i < batch->n; i++)
+		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
+			row_spill_refuse(get_spill(node, batches), i, (uint32) batch->keys[i]);
+		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
+			row_spill_refuse(get_spill(node, batches), i,
+							 dictionary_refused_hash(dictionary, batch->keys[i]));
 }
 
-/* Notes the rows of a batch that derived columns refuse; false if there are none. */
+/* Whether values of a grouping column have been refused in the batch that was read. */
+static bool
+has_refused(const GroupsState *node, int g)
+{
+	const Dictionary *dictionary = node->group_domains[g].dictionary;
+
+	if (dictionary == NULL)
+		return false;
+	return node->derived.of_groups[g] ? derived_nrefused(node->derived.of_groups[g]) > 0 :
+		dictionary_nrefused(dictionary) > 0;
+}
+
+/* Notes the rows of a batch that grouping columns refuse; false if there are none. */
 static bool
 refuse_rows(GroupsState *node, const ColumnBatch *batches)
 {
-	bool		refused = refuse_rows_of_columns(node, batches);
-	int			d;
-	size_t		i;
+	bool		refused = false;
+	int			g;
 
-	for (d = 0; d < node->derived.n; d++)
+	for (g = 0; g < node->ngroups; g++)
 	{
-		const ColumnBatch *batch = &node->derived.batches[node->nread + d];
-
-		if (derived_nrefused(node->derived.columns[d]) == 0)
+		if (!groups_read_by(node, g) || !has_refused(node, g))
 			continue;
-		for (i = 0; i < batch->n; i++)
-			if (batch->nulls[i] == DERIVED_REFUSED)
-				row_spill_refuse(get_spill(node, batches), i, (uint32) batch->keys[i]);
+		refuse_numbers(node, batches, g);
 		refused = true;
 	}
 	return refused;
@@ -220,6 +218,25 @@ numbers_are_full(GroupsState *node)
 }
 
 /*
+ * Whether there is no memory for numbers by which groups of one set are made of those of another:
+ * no more rows are wanted, then, since they are read for each set by itself (groups_read_start).
+ */
+static bool
+sets_are_full(GroupsState *node)
+{
+	int			i;
+
+	if (node->sets == NULL || node->set >= 0)
+		return false;
+	for (i = 0; i < node->ngroups; i++)
+		node->sources.stop |= has_refused(node, i);
+	for (i = 0; i < node->nvalue_sources; i++)
+		node->sources.stop |= node->source_domains[i].dictionary &&
+			dictionary_nrefused(node->source_domains[i].dictionary) > 0;
+	return node->sources.stop;
+}
+
+/*
  * A ColumnConsume: adds rows to the states, each of which is the first output's that has it.  The
  * aggregation, which has no sources, counts rows.
  */
@@ -270,7 +287,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = derive_batches(node, batches);
-		if (numbers_are_full(node))
+		if (numbers_are_full(node) || sets_are_full(node))
 			return;
 		batches = take_rows(node, batches);
 		if (batches[0].n == 0)
@@ -335,9 +352,14 @@ expected_rows(const GroupsState *node)
 static void
 begin_rows(GroupsState *node)
 {
+	const GroupColumn *columns = node->groups;
+	int			ncolumns = node->ngroups;
+
+	if (node->set >= 0)
+		columns = grouping_sets_columns(node->sets, node->set, &ncolumns);
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
-	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
+	node->aggregation = aggregation_make(&node->rows_context, columns, ncolumns,
 										 node->value_sources,
 										 node->states ? 0 : node->nvalue_sources,
 										 groups_memory_of_rows(node), expected_rows(node));
@@ -349,8 +371,8 @@ end_rows(GroupsState *node)
 {
 	groups_add_late(node);
 	if (node->sets)
-		node->reader = grouping_sets_open(node->sets, node->aggregation, node->rows_memory,
-										  node->budget.sets);
+		node->reader = grouping_sets_open(node->sets, node->set, node->aggregation,
+										  node->rows_memory, node->budget.sets);
 	else
 		node->reader = aggregation_open(node->aggregation);
 	groups_memory_note(node, 0);
@@ -392,8 +414,31 @@ read_rows(GroupsState *node)
 	return filtered;
 }
 
-bool
-groups_read_refused(GroupsState *node)
+/* Reads all rows for a grouping set by itself. */
+static uint64
+read_set(GroupsState *node, int set)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->memory);
+	uint64		filtered;
+
+	free_rows(node);
+	if (node->derived.spill)
+	{
+		node->done.totals.disk += row_spill_disk(node->derived.spill);
+		row_spill_free(node->derived.spill);
+		node->derived.spill = NULL;
+	}
+	groups_memory_begin(node);
+	begin_derived(node);
+	node->set = set;
+	filtered = read_rows(node);
+	MemoryContextSwitchTo(old);
+	return filtered;
+}
+
+/* Reads a part of the rows that have been refused; false if there are none. */
+static bool
+read_part(GroupsState *node)
 {
 	const ColumnBatch *batches;
 	MemoryContext old;
@@ -409,6 +454,18 @@ groups_read_refused(GroupsState *node)
 	end_rows(node);
 	MemoryContextSwitchTo(old);
 	return true;
+}
+
+bool
+groups_read_refused(GroupsState *node)
+{
+	int			next = node->set < 0 ? -1 : grouping_sets_next(node->sets, node->set);
+
+	if (read_part(node))
+		return true;
+	if (next >= 0)
+		read_set(node, next);
+	return next >= 0;
 }
 
 /*
@@ -450,6 +507,25 @@ read_and_exchange(GroupsState *node)
 	pg_unreachable();
 }
 
+/*
+ * Does what read_rows does, for grouping sets: for all of them, unless values are added up in the
+ * order of the rows, or numbers have no memory.  Then it reads for the first set.
+ */
+static uint64
+read_sets(GroupsState *node)
+{
+	int			first = grouping_sets_next(node->sets, -1);
+	uint64		filtered;
+	int			s;
+
+	grouping_sets_begin(node->sets);
+	for (s = 0; s < node->nvalue_sources; s++)
+		if (node->value_sources[s].float_parts != 0)
+			return read_set(node, first);
+	filtered = read_rows(node);
+	return node->sources.stop ? read_set(node, first) : filtered;
+}
+
 /* States are sorted as the session's settings say, but by the leader alone if it merges them. */
 static void
 begin_states(GroupsState *node)
@@ -477,7 +553,10 @@ groups_read_start(GroupsState *node)
 	groups_star_read(node);
 	groups_memory_begin(node);
 	begin_derived(node);
-	if (node->parallel.shared && !node->states && !node->parallel.partial)
+	node->set = -1;
+	if (node->sets)
+		filtered = read_sets(node);
+	else if (node->parallel.shared && !node->states && !node->parallel.partial)
 		filtered = read_and_exchange(node);
 	else
 		filtered = read_rows(node);

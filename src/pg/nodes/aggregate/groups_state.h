@@ -117,6 +117,7 @@ typedef struct GroupsState
 	GroupsParallel parallel;
 
 	GroupingSets *sets;			/* NULL: all grouping columns are the only set */
+	int			set;			/* the set for which rows are read; -1: for all sets */
 	const List *groupings;		/* for each GROUPING() in the scan tuple, the columns' indexes */
 	GroupsLookup *lookup;		/* NULL: the groups cannot be looked up */
 	bool		prepared;		/* the results' direct arguments have been evaluated */
@@ -249,10 +250,18 @@ extern void groups_read_begin(GroupsState *node, int eflags, int nfilters);
 extern void groups_read_start(GroupsState *node);
 
 /*
- * Reads a part of the rows that have been refused, in place of the rows before, so that
- * node->reader is in front of the first of their groups.  Returns false if no rows are left.
+ * Reads a part of the rows that have been refused, or all rows for the next grouping set that is
+ * read by itself, in place of the rows before, so that node->reader is in front of the first of
+ * their groups.  Returns false if no rows are left.
  */
 extern bool groups_read_refused(GroupsState *node);
+
+/* Whether rows are read by a grouping column now: a set that is read by itself may not have it. */
+static inline bool
+groups_read_by(const GroupsState *node, int g)
+{
+	return node->set < 0 || grouping_sets_has(node->sets, node->set, g);
+}
 
 /* Gives back what an execution holds: rows, files and results. */
 extern void groups_read_free(GroupsState *node);

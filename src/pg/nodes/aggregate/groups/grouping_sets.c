@@ -9,6 +9,8 @@
  * it, which begin when the level is opened, since its ranges are known then.
  *
  * The first level, where it is none of the sets, is read for the other levels only.
+ *
+ * Where a set cannot be made of another one, its level is made of rows, and no other of it.
  */
 #include "postgres.h"
 
@@ -49,9 +51,11 @@ struct GroupingSets
 	MemoryContext memory;
 	size_t		memory_limit;	/* bytes of a level that is made of another one */
 	int			at;				/* the level being read */
+	int			last;			/* the last one that is made of the rows that have been read */
+	int			counted;		/* the level whose rows are counted */
 	GroupReader *inner;			/* of its groups; NULL: it has not been opened */
 	GroupValues group;			/* being read, of all columns */
-	int64		rows;			/* of all groups of the first level so far */
+	int64		rows;			/* of all groups of the level that is counted so far */
 	size_t		most_memory;	/* bytes that all levels have held, the most */
 	uint64		disk;			/* bytes of files of levels that have ended */
 };
@@ -154,7 +158,7 @@ begin_level(GroupingSets *sets, Level *level, const Aggregation *finer)
 	MemoryContextSwitchTo(old);
 }
 
-/* Ends a level that is made of another one; the first one is the caller's. */
+/* Ends a level that is made of another one; one that is made of rows is the caller's. */
 static void
 end_level(GroupingSets *sets, Level *level)
 {
@@ -176,7 +180,7 @@ open_level(GroupingSets *sets)
 	MemoryContext old = MemoryContextSwitchTo(level->memory ? level->memory : sets->memory);
 	int			l;
 
-	for (l = sets->at + 1; l < sets->nlevels; l++)
+	for (l = sets->at + 1; l <= sets->last; l++)
 		if (sets->levels[l].finer == sets->at)
 			begin_level(sets, &sets->levels[l], level->aggregation);
 	sets->inner = aggregation_open(level->aggregation);
@@ -225,7 +229,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
 	GroupingSets *sets = (GroupingSets *) reader;
 
-	while (sets->at < sets->nlevels)
+	while (sets->at <= sets->last)
 	{
 		Level	   *level = &sets->levels[sets->at];
 		const GroupValues *inner;
@@ -243,9 +247,9 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 			sets->at++;
 			continue;
 		}
-		if (sets->at == 0)
+		if (sets->at == sets->counted)
 			sets->rows += *rows;
-		for (l = sets->at + 1; l < sets->nlevels; l++)
+		for (l = sets->at + 1; l <= sets->last; l++)
 			if (sets->levels[l].finer == sets->at)
 				aggregation_add_group(sets->levels[l].aggregation, inner, *rows);
 		if (level->returned)
@@ -266,7 +270,7 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 	int			l;
 
 	sets->inner->methods->count(sets->inner, source, counts);
-	for (l = sets->at + 1; l < sets->nlevels; l++)
+	for (l = sets->at + 1; l <= sets->last; l++)
 		if (sets->levels[l].finer == sets->at)
 			aggregation_add_counts(sets->levels[l].aggregation, source, counts);
 }
@@ -278,7 +282,7 @@ next_runs(GroupReader *reader, int source, const int64 **values, const int64 **r
 	size_t		n = sets->inner->methods->runs(sets->inner, source, values, run_counts);
 	int			l;
 
-	for (l = sets->at + 1; n > 0 && l < sets->nlevels; l++)
+	for (l = sets->at + 1; n > 0 && l <= sets->last; l++)
 		if (sets->levels[l].finer == sets->at)
 			aggregation_add_group_runs(sets->levels[l].aggregation, source, *values, *run_counts,
 									   n);
@@ -291,19 +295,48 @@ static const GroupReaderMethods grouping_sets_methods = {
 	.runs = next_runs,
 };
 
+void
+grouping_sets_begin(GroupingSets *sets)
+{
+	sets->rows = 0;
+	sets->most_memory = 0;
+	sets->disk = 0;
+}
+
+int
+grouping_sets_next(const GroupingSets *sets, int set)
+{
+	do
+		set++;
+	while (set < sets->nlevels && !sets->levels[set].returned);
+	return set < sets->nlevels ? set : -1;
+}
+
+bool
+grouping_sets_has(const GroupingSets *sets, int set, int column)
+{
+	return sets->levels[set].has[column];
+}
+
+const GroupColumn *
+grouping_sets_columns(const GroupingSets *sets, int set, int *n)
+{
+	*n = sets->levels[set].ncolumns;
+	return sets->levels[set].columns;
+}
+
 GroupReader *
-grouping_sets_open(GroupingSets *sets, Aggregation *finest, MemoryContext memory,
+grouping_sets_open(GroupingSets *sets, int set, Aggregation *aggregation, MemoryContext memory,
 				   size_t memory_limit)
 {
 	sets->reader.methods = &grouping_sets_methods;
 	sets->memory = memory;
 	sets->memory_limit = memory_limit / Max(sets->nlevels - 1, 1);
-	sets->at = 0;
+	sets->at = set >= 0 ? set : 0;
+	sets->last = set >= 0 ? set : sets->nlevels - 1;
+	sets->counted = set >= 0 ? sets->nlevels - 1 : 0;
 	sets->inner = NULL;
-	sets->rows = 0;
-	sets->most_memory = 0;
-	sets->disk = 0;
-	sets->levels[0].aggregation = finest;
+	sets->levels[sets->at].aggregation = aggregation;
 	open_level(sets);
 	return &sets->reader;
 }
@@ -315,7 +348,7 @@ grouping_sets_close(GroupingSets *sets)
 
 	for (l = 0; l < sets->nlevels; l++)
 		end_level(sets, &sets->levels[l]);
-	sets->at = sets->nlevels;
+	sets->at = sets->last + 1;
 }
 
 int32

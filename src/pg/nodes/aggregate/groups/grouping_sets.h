@@ -3,7 +3,8 @@
  *		GroupingSets: the groups of ROLLUP, CUBE and GROUPING SETS, set by set.
  *
  * Rows are aggregated by all grouping columns.  The groups of each set are made of those of a finer
- * set, whose counts and runs are added up while they are read and returned.
+ * set, whose counts and runs are added up while they are read and returned.  Or rows are aggregated
+ * for each set by itself.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H
@@ -25,14 +26,27 @@ extern GroupingSets *grouping_sets_make(const GroupColumn *columns, int ncolumns
 										const ValueSource *sources, int nsources,
 										const List *sets);
 
+/* Begins an execution. */
+extern void grouping_sets_begin(GroupingSets *sets);
+
 /*
  * Returns a reader of the groups of all sets, in front of the first one: groups have NULLs in place
- * of columns that their set does not have.  finest has all rows, and must stay until
- * grouping_sets_close.  What else is kept is in memory, up to memory_limit bytes, and in temporary
- * files.
+ * of columns that their set does not have.  aggregation has all rows by all columns, and must stay
+ * until grouping_sets_close.  What else is kept is in memory, up to memory_limit bytes, and in
+ * temporary files.  Or set is the number of the only set, whose columns aggregation has, unless it
+ * is -1.
  */
-extern GroupReader *grouping_sets_open(GroupingSets *sets, Aggregation *finest,
+extern GroupReader *grouping_sets_open(GroupingSets *sets, int set, Aggregation *aggregation,
 									   MemoryContext memory, size_t memory_limit);
+
+/* Returns the number of the set that comes next, of the first one where set is -1; -1: none. */
+extern int	grouping_sets_next(const GroupingSets *sets, int set);
+
+/* Returns the columns of a set, by its number. */
+extern const GroupColumn *grouping_sets_columns(const GroupingSets *sets, int set, int *n);
+
+/* Whether a set has a column, by its index among all grouping columns. */
+extern bool grouping_sets_has(const GroupingSets *sets, int set, int column);
 
 /* Closes the files of the other aggregations, also where not all groups have been read. */
 extern void grouping_sets_close(GroupingSets *sets);
@@ -46,7 +60,7 @@ extern int64 grouping_sets_rows(const GroupingSets *sets);
 /* Returns the most bytes of memory that all aggregations have held. */
 extern size_t grouping_sets_memory(const GroupingSets *sets);
 
-/* Returns the bytes of the files of all aggregations but the finest. */
+/* Returns the bytes of the files of all aggregations that are made of others. */
 extern uint64 grouping_sets_disk(const GroupingSets *sets);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H */

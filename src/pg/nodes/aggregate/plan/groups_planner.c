@@ -378,7 +378,12 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 	serial = make_path(&query, output_rel, target, &input, 0, having);
 	groups_cost_reading(root, &query, &input, serial, ngroups, 0);
-	serial->path.startup_cost += groups_sets_cost(root, &query, ngroups, Max(input_rel->rows, 1));
+	if (query.sets != NIL && (groups_query_totals_floats(&query) ||
+							  !groups_numbers_fit(root, &query, input_rel->rows)))
+		serial->path.startup_cost *= list_length(query.sets);
+	else
+		serial->path.startup_cost += groups_sets_cost(root, &query, ngroups,
+													  Max(input_rel->rows, 1));
 	groups_cost(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
 	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL &&

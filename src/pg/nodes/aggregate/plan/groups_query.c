@@ -571,9 +571,9 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 }
 
 /*
- * Whether groups of a set can be made of those of another.  They cannot where values are numbers,
- * which are of one pass over the rows, where a group shows the first of equal floats, where a sum
- * of floats depends on the order of the rows, and where an aggregate has a state of core's.
+ * Whether groups of sets are answered.  They are not where a group shows the first of equal floats,
+ * nor where aggregates have states of core's or sums of outsized values, which are kept by all
+ * grouping columns.
  */
 static bool
 can_have_sets(const GroupsQuery *query)
@@ -582,28 +582,30 @@ can_have_sets(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_EQUAL || query_group_has_numbers(&query->groups[g]))
+		if (query->groups[g].form == DERIVED_EQUAL)
 			return false;
-	if (query->ncore > 0)
-		return false;
-	foreach(lc, query->reads)
-	{
-		if (lfirst_int(lc) == READ_IDENTICAL || lfirst_int(lc) == READ_EQUAL)
-			return false;
-	}
 	foreach(lc, query->answers)
 	{
-		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
-
-		/* Outsized values are added up by the groups of the rows. */
-		if (answer->outsized)
-			return false;
-		/* Totals of floats are of rows in their order, not of groups. */
-		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
-			answer->function != AGGREGATE_FUNCTION_COUNT)
+		if (((const AggregateAnswer *) lfirst(lc))->outsized)
 			return false;
 	}
-	return true;
+	return query->ncore == 0;
+}
+
+bool
+groups_query_totals_floats(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->answers)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+
+		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			answer->function != AGGREGATE_FUNCTION_COUNT)
+			return true;
+	}
+	return false;
 }
 
 /* Has the columns read by which rows are looked up. */
@@ -663,7 +665,7 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 		return false;
 	if (sets == NIL)
 		order_groups(root, query);
-	if (sets == NIL ? !are_alike(query) : !can_have_sets(query))
+	if (!are_alike(query) || (sets != NIL && !can_have_sets(query)))
 		return false;
 	query->states &= query->ngroups == 0 && query->filters == NIL && query->lookups == NIL;
 	return query->states || !query->needs_states;

@@ -106,6 +106,9 @@ extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 
+/* Whether there are totals of floats, which depend on the order of the rows. */
+extern bool groups_query_totals_floats(const GroupsQuery *query);
+
 /*
  * Whether the values of an aggregate are wanted in order: for itself or, with grouping sets,
  * because its moments are made of values.
