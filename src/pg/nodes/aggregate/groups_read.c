@@ -206,14 +206,14 @@ forget_values(GroupsState *node)
 }
 
 /*
- * Whether there is no memory for numbers that the processes give together: no more rows are wanted,
- * then, since one process reads all of them alone (read_and_exchange).
+ * Whether processes have given up the exchange: no more rows are wanted, then, since one process
+ * reads all of them alone (read_and_exchange).
  */
 static bool
-numbers_are_full(GroupsState *node)
+exchange_is_given_up(GroupsState *node)
 {
 	if (node->parallel.exchange == NULL || node->sources.alone ||
-		!groups_exchange_is_full(node->parallel.exchange))
+		!groups_exchange_is_given_up(node->parallel.exchange))
 		return false;
 	node->sources.stop = true;
 	return true;
@@ -270,7 +270,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = derive_batches(node, batches);
-		if (numbers_are_full(node))
+		if (exchange_is_given_up(node))
 			return;
 		batches = take_rows(node, batches);
 		if (batches[0].n == 0)

@@ -50,6 +50,7 @@ start_phases(GroupsShared *shared)
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->nreaders, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);
+	shared->give_up = false;
 	pg_atomic_init_flag(&shared->read_alone);
 	memset(&shared->totals, 0, sizeof(shared->totals));
 	memset(shared->written, 0, shared->nprocesses * sizeof(SharedWritten));

@@ -53,6 +53,7 @@ struct GroupsShared
 	int			nprocesses;		/* the leader and all workers that may be started */
 	int			nlookups;		/* SharedLookups, behind what is written */
 	int			ndictionaries;	/* SharedDictionaries, behind these */
+	bool		give_up;		/* groups_exchange_give_up() was called */
 	pg_atomic_flag read_alone;	/* a process reads all rows alone */
 	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
 };

@@ -11,8 +11,8 @@
  * No process waits for another one once it has returned a group.
  *
  * All processes must have one order of groups.  Numbers of values are given by all processes
- * together (shared_dictionary.h).  Where there is no memory for them, one process reads all rows
- * alone, as if the plan were not parallel.
+ * together (shared_dictionary.h).  Where there is no memory for them, or a process has outsized
+ * values, one process reads all rows alone, as if the plan were not parallel.
  *
  * A process calls the functions below in their order: groups_exchange_make, _reads, then after its
  * rows _wait, _write, _open, and at last _end.
@@ -110,11 +110,14 @@ extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 /* Whether this process comes early enough to read rows; called once. */
 extern bool groups_exchange_reads(GroupsExchange *exchange);
 
+/* Says that this process knows something of its groups that is not exchanged. */
+extern void groups_exchange_give_up(GroupsExchange *exchange);
+
 /*
- * Whether there is no memory for a value of one of the dictionaries.  Then no process needs to read
- * any further.
+ * Whether a process has said so, or there is no memory for a value of one of the dictionaries.
+ * Then no process needs to read any further.
  */
-extern bool groups_exchange_is_full(const GroupsExchange *exchange);
+extern bool groups_exchange_is_given_up(const GroupsExchange *exchange);
 
 /*
  * Returns the bytes of shared memory that this process has written, and of the values that the
@@ -127,7 +130,7 @@ typedef enum ExchangeStep
 {
 	EXCHANGE_WRITE,				/* it calls groups_exchange_write */
 	EXCHANGE_KEEP,				/* only one process has read, and has all groups */
-	EXCHANGE_READ_ALONE,		/* a dictionary is full: it reads all rows, and has all groups */
+	EXCHANGE_READ_ALONE,		/* given up: it reads all rows, and has all groups */
 	EXCHANGE_LEAVE				/* another process does this */
 } ExchangeStep;
 

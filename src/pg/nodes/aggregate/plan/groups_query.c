@@ -448,7 +448,7 @@ groups_query_is_serial(const GroupsQuery *query)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (aggref_adds_floats(answer) || answer->outsized)
+		if (aggref_adds_floats(answer))
 			return true;
 	}
 	return query->ncore > 0;

@@ -100,8 +100,8 @@ extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
 
 /*
  * Whether processes that share the rows cannot exchange groups: the first of equal floats, and sums
- * of floats in the order of the rows are different in each, and states of core's functions and sums
- * of outsized values are not exchanged.
+ * of floats in the order of the rows are different in each, and states of core's functions are not
+ * exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 
