@@ -112,6 +112,7 @@ same('any', "SELECT s.class, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDE
 same('any', "SELECT o.shop, s.id, count(*) $join GROUP BY o.shop, s.id", name => 'both sides of the equality');
 same(1, "SELECT s.name, s.class, count(*) $join WHERE s.class = 7 GROUP BY s.name, s.class", name => 'a group that is a constant');
 same(2, 'SELECT s.name, d.holiday, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN day d ON d.day = o.day WHERE s.class = 7 GROUP BY s.name, s.class, d.holiday, d.day HAVING s.class > 6', name => 'and one that others determine');
+same('any', 'SELECT o.a, o.b % 5, c.k, count(*) FROM orders o JOIN (SELECT DISTINCT class % 5 AS k FROM shop) c ON c.k = o.a WHERE o.a = 2 AND o.b % 5 = 1 GROUP BY o.a, o.b % 5, c.k', name => 'an expression that is a constant');
 same(1, 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop8 GROUP BY s.name', name => 'int8 = int4');
 same(1, 'SELECT t.title, count(*) FROM orders o JOIN tag t ON t.id = o.tag GROUP BY t.title', name => 'uuid');
 same(1, 'SELECT c.title, count(*) FROM orders o JOIN code c USING (code) GROUP BY c.title', name => 'text');
@@ -201,8 +202,53 @@ for my $memory ('64kB', '1MB', '64MB')
 	same($memory eq '64MB' ? 1 : 'any', 'SELECT m.class, count(*), max(m.name) FROM orders o JOIN many m ON m.id = o.customer GROUP BY m.class', set => "SET work_mem = '$memory'; SET hash_mem_multiplier = 1;", name => "a look-up in $memory");
 }
 
+# --- Workers
+
+my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
+my %by_workers = (
+	'a key of one column' => "SELECT s.name, count(*), sum(o.amount), count(DISTINCT o.customer) $join GROUP BY s.name",
+	'a key of two columns' => 'SELECT p.title, count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY o.ms) FROM orders o JOIN pair p ON p.a = o.a AND p.b = o.b GROUP BY p.title',
+	'texts, numerics, no group' => 'SELECT count(c.title), max(o.ms), sum(length(p.band)) FROM orders o JOIN code c USING (code) JOIN price p USING (price)',
+	'a snowflake, semi and anti joins' => "SELECT r.name, count(*) $join JOIN region r ON r.id = s.region WHERE EXISTS (SELECT FROM day d WHERE d.day = o.day) AND NOT EXISTS (SELECT FROM shop x WHERE x.id = o.customer) GROUP BY r.name",
+	'a left join' => 'SELECT s.class, s.rate IS NULL, count(*), avg(o.amount) FROM orders o LEFT JOIN shop s ON s.id = o.shop GROUP BY 1, 2',
+	'partitioned facts' => 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name',
+	'an empty dimension' => "SELECT s.name, count(*) $join WHERE s.class > 100 GROUP BY s.name",
+	'DISTINCT' => "SELECT DISTINCT s.class $join",
+	'a sub-select' => "SELECT s.name, count(*) $join WHERE s.class > (SELECT max(a) FROM pair) GROUP BY s.name",
+	'sums of floats' => "SELECT s.name, s.id::float8, count(*) $join GROUP BY 1, 2");
+
+for my $settings ('', 'SET parallel_leader_participation = off;', 'SET max_parallel_workers = 0;')
+{
+	for my $name (sort keys %by_workers)
+	{
+		same('any', $by_workers{$name}, set => "$workers $settings", name => "workers, $name, $settings");
+		like(sql("$force $workers $settings EXPLAIN (COSTS OFF) $by_workers{$name}"), qr/Parallel Custom Scan \(HpSort Aggregate\)/, 'and a parallel plan');
+	}
+}
+# Each execution has workers of its own; a look-up is made anew where a parameter of it may be another one.
+for my $where ('', 'WHERE s.class <> (SELECT min(id) FROM region)')
+{
+	my $again = "SELECT g, q.name, q.n FROM generate_series(1, 4) g LEFT JOIN (SELECT s.name, count(*) AS n $join $where GROUP BY s.name) q ON q.n > g";
+	my $plan = sql("$force $workers SET enable_material = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $again");
+
+	same('any', $again, set => "$workers SET enable_material = off;", name => "workers again, $where");
+	like($plan, $where ? qr/on shop s \(.*loops=4/ : qr/on shop s \(actual rows=200(.00)? loops=1\)/, 'how often the dimension is read');
+}
+like(sql("$force $workers EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $by_workers{$_}"), qr/Lookup: [^\n]+\n +Lookup Rows: 200\n +Rows Removed by Lookups: 1265\n.*on shop s \(actual rows=200(.00)? loops=1\)/s, "EXPLAIN ANALYZE, $_") for 'a key of one column';
+unlike(sql("$force $workers EXPLAIN (COSTS OFF) SELECT s.name, count(*) FROM orders o JOIN (SELECT id, name FROM shop WHERE random() < 2 OFFSET 0) s ON s.id = o.shop GROUP BY s.name"), qr/Parallel Custom Scan/, 'a dimension that workers must not read');
+same('any', "SELECT s.name, count(*) $join WHERE fails(s.class) GROUP BY s.name", set => "$workers $hash ALTER FUNCTION fails PARALLEL SAFE;", name => 'an error in a process');
+{
+	my ($out, $err);
+
+	$node->psql('postgres', "$force $workers SET statement_timeout = 300; SELECT s.name, count(*) FROM orders o JOIN (SELECT id, name FROM shop WHERE pg_sleep(0.05) IS NOT NULL OFFSET 0) s ON s.id = o.shop GROUP BY s.name; RESET statement_timeout; SELECT 'result', count(*) FROM ($by_workers{'a key of one column'}) q",
+		stdout => \$out, stderr => \$err, on_error_stop => 0);
+	like($err, qr/canceling statement due to statement timeout/, 'cancelled while processes wait for a look-up');
+	is($out, 'result|41', 'and the session goes on');
+}
+
 # --- Random queries
 
+my $parallel = 0;
 my $runner = FuzzSql::Runner->new(
 	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
 	seed => $seed,
@@ -210,6 +256,7 @@ my $runner = FuzzSql::Runner->new(
 		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
 		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force'
 	},
+	planned => sub { $parallel += $_[1] =~ /Parallel Custom Scan \(HpSort Aggregate\)/ },
 	scan => 'HpSort Aggregate');
 
 # The same ones both ways.
@@ -219,11 +266,13 @@ sub settings
 		work_mem => weighted('64kB' => 2, '4MB' => 3, '64MB' => 3),
 		hash_mem_multiplier => pick(1, 2),
 		plan_cache_mode => weighted(auto => 3, force_generic_plan => 2),
-		max_parallel_workers_per_gather => weighted(0 => 5, 2 => 2));
+		max_parallel_workers_per_gather => weighted(0 => 4, 2 => 4));
 
 	if ($set{max_parallel_workers_per_gather})
 	{
 		%set = (%set, parallel_setup_cost => pick(0, 10), parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1));
+		$set{ $runner->{version} >= 16 ? 'debug_parallel_query' : 'force_parallel_mode' } = pick('on', 'regress') if chance(0.1);
+		$set{max_parallel_workers} = 0 if chance(0.1);
 	}
 	$set{ pick(qw(enable_hashjoin enable_nestloop enable_mergejoin enable_hashagg enable_sort enable_indexscan enable_memoize)) } = 'off' if chance(0.3);
 	$set{ pick(qw(enable_partitionwise_join enable_partitionwise_aggregate)) } = 'on' if chance(0.15);
@@ -244,6 +293,7 @@ diag($runner->summary);
 $runner->ok_all($queries, $only);
 # Runs of 300 queries had 63 to 73 percent.
 $runner->ok_scan(0.5) if !$only && $queries >= 300;
+cmp_ok($parallel, '>=', $queries / 6, "$parallel plans are parallel") if !$only && $queries >= 300;
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

@@ -608,7 +608,8 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 	GroupsState *node = (GroupsState *) css;
 
 	return add_size(scans_size(node),
-					groups_shared_size(pcxt->nworkers, node->parallel.description.ndictionaries));
+					groups_shared_size(pcxt->nworkers, node->star.n,
+									   node->parallel.description.ndictionaries));
 }
 
 /* Called in the leader before it starts workers. */
@@ -622,7 +623,8 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->parallel.shared, pcxt, node->parallel.description.ndictionaries);
+	groups_shared_init(node->parallel.shared, pcxt, node->star.n,
+					   node->parallel.description.ndictionaries);
 }
 
 /* Called in the leader before it starts workers for another execution. */
@@ -632,8 +634,10 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	GroupsState *node = (GroupsState *) css;
 
 	aggregate_sources_reinitialize_dsm(&node->sources);
-	if (node->parallel.shared)
-		groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
+	if (node->parallel.shared == NULL)
+		return;
+	groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
+	groups_star_reinitialize(node, css->ss.ps.state->es_query_dsa);
 }
 
 /* Called in a worker before its first group. */
@@ -667,6 +671,7 @@ shutdown_groups(CustomScanState *css)
 		node->done.done = true;
 		aggregate_sources_shutdown(&node->sources);
 	}
+	groups_star_detach(node);
 	node->parallel.shared = NULL;
 }
 

@@ -497,6 +497,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
+	total += star_cost(query, path, rows);
 	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->looked_up || !has_derived(query)))
@@ -512,8 +513,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs,
 													budget.aggregation));
-	total += star_cost(query, path) + derived_cost(query, rows) +
-		core_costs(query, rows) + dictionary_cost(root, query, rows, budget.dictionary);
+	total += derived_cost(query, rows) + core_costs(query, rows) +
+		dictionary_cost(root, query, rows, budget.dictionary);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{

@@ -264,6 +264,26 @@ note_determined(GroupsQuery *query, Var *column)
 		column->varlevelsup == 0 && note_group(query, (Expr *) column, &clause);
 }
 
+/*
+ * Notes the expressions among all that are grouped by: core has dropped those that a condition
+ * makes a constant, whose columns have several values in a group.  False if one of them is not
+ * answered.
+ */
+static bool
+note_expressions(PlannerInfo *root, GroupsQuery *query, List *clauses)
+{
+	List	   *expressions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!IsA(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist),
+				 Var))
+			expressions = lappend(expressions, lfirst(lc));
+	}
+	return note_groups(root, query, expressions, false);
+}
+
 /* Whether all columns of an expression are read. */
 static bool
 is_read_alone(const GroupsQuery *query, Node *expression)
@@ -605,23 +625,24 @@ bool
 groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, GroupsQuery *query)
 {
 	PlannerInfo *root = query->root;
-	List	   *clauses;
+	List	   *all = root->parse->distinctClause;
+	List	   *clauses = compat_distinct_clause(root);
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
 	ListCell   *lc;
 	int			g;
 
-	if (stage == UPPERREL_DISTINCT)
-		clauses = compat_distinct_clause(root);
-	else
+	if (stage == UPPERREL_GROUP_AGG)
 	{
+		all = root->parse->groupClause;
 		clauses = compat_group_clause(root);
 		/* Groups by constants alone are not the one group that there is without any. */
 		if (clauses == NIL)
-			clauses = root->parse->groupClause;
+			clauses = all;
 		if (clauses == NIL && sets != NIL)
 			return false;
 	}
-	if (!note_groups(root, query, clauses, sets != NIL))
+	if (!note_groups(root, query, clauses, sets != NIL) ||
+		(sets == NIL && !note_expressions(root, query, all)))
 		return false;
 	foreach(lc, sets)
 		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);

@@ -35,6 +35,7 @@ typedef struct QueryGroup
 typedef struct StarLookup
 {
 	Path	   *path;			/* reads its rows */
+	Path	   *safe_path;		/* reads them in a parallel plan; NULL: none may */
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
 								 * match of several is enough) or anti (no match) */
 	List	   *clauses;		/* OpExprs: a column that is read = one of path's target */
