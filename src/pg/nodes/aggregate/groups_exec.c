@@ -253,6 +253,31 @@ describe_groups(GroupsState *node)
 }
 
 /*
+ * Returns the index of the batch of an argument's values, for rows that pass the filter of a batch
+ * (-1: all), and sets *domain to what they stand for.
+ */
+static int
+find_values(GroupsState *node, const AggregateAnswer *answer, int filter, ColumnDomain *domain)
+{
+	int			batch;
+
+	if (answer->form == DERIVED_NONE && !answer->enum_order)
+	{
+		batch = find_column(node, answer->column->varattno, answer->read);
+		/* Or integers that the planner has decided to number. */
+		if (batch < 0)
+			batch = find_column(node, answer->column->varattno, READ_IDENTICAL);
+		*domain = domain_of_column(node, batch, answer->column, answer->column->varcollid, false);
+		return batch;
+	}
+	batch = answer->enum_order ?
+		find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+		find_derived(node, answer->argument, answer->form, filter);
+	*domain = *derived_domain(derived_of_batch(node, batch));
+	return batch;
+}
+
+/*
  * Returns the index of the source of an aggregate's values, which is made unless another aggregate
  * of the same column and filter has it; -1 for an aggregate that counts all rows.  filter is the
  * number of the FILTER, or -1.
@@ -260,8 +285,8 @@ describe_groups(GroupsState *node)
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
-	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
+	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE,.with = -1};
+	ColumnDomain domains[] = {{.kind = COLUMN_KIND_NONE}, {.kind = COLUMN_KIND_NONE}};
 	int			s;
 
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
@@ -269,47 +294,35 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	if (filter >= 0)
 		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	if (answer->argument)
-	{
-		if (answer->form == DERIVED_NONE && !answer->enum_order)
-		{
-			source.column = find_column(node, answer->column->varattno, answer->read);
-			/* Or integers that the planner has decided to number. */
-			if (source.column < 0)
-				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
-			domain = domain_of_column(node, source.column, answer->column,
-									  answer->column->varcollid, false);
-		}
-		else
-		{
-			source.column = answer->enum_order ?
-				find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
-				find_derived(node, answer->argument, answer->form, source.filter);
-			domain = *derived_domain(derived_of_batch(node, source.column));
-		}
-		source.kind = domain.kind;
-	}
+		source.column = find_values(node, answer, source.filter, &domains[0]);
 	else if (filter < 0)
 		return -1;
+	if (answer->with)
+		source.with = find_values(node, answer->with, source.filter, &domains[1]);
+	source.kind = domains[0].kind;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
+			node->value_sources[s].with == source.with &&
 			node->value_sources[s].filter == source.filter)
 			break;
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
-		node->source_domains[s] = domain;
-		if (domain.dictionary && answer->form == DERIVED_NONE)
+		node->source_domains[s] = domains[0];
+		if (answer->with)
+			source.domains = memcpy(palloc(sizeof(domains)), domains, sizeof(domains));
+		if (domains[0].dictionary && answer->form == DERIVED_NONE)
 			node->source_types[s] = (PairType)
 		{
 			.type = getBaseType(answer->column->vartype),
 				.collation = answer->column->varcollid,
-				.dictionary = domain.dictionary
+				.dictionary = domains[0].dictionary
 		};
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	else if (column_kind_is_float(answer->kind))
+	else if (answer->with || column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
 	else if (aggref_has_moments(answer))
 		node->value_sources[s].moments = true;
@@ -470,7 +483,9 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
-	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
+	/* An aggregate may have two. */
+	node->derived.columns = palloc0_array(DerivedColumn *,
+										  2 * list_length(scan->custom_scan_tlist));
 	node->parallel.partial =
 		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
 	describe_lookups(node, eflags);

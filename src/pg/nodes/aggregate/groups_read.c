@@ -27,16 +27,20 @@
 void
 groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
+	int			s;
+
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
 	node->derived.any = node->derived.n > 0 || node->images || node->core;
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->derived.any |= node->value_sources[s].with >= 0;
 	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
 	node->sources.images = node->images;
-	/* Derived columns and numbers are computed from rows, not from runs. */
+	/* Derived columns, numbers and pairs of values are made from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
 	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }

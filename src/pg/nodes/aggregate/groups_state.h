@@ -55,7 +55,8 @@ typedef struct GroupsStar
 
 typedef struct GroupsDerived
 {
-	bool		any;			/* there are some, or columns that are read as numbers */
+	bool		any;			/* there are some, or what else is made from rows alone: numbers
+								 * of values, states of core's functions, pairs of values */
 	int			n;				/* how many there are */
 	DerivedColumn **columns;	/* the batch of column d is number nread + d */
 	DerivedColumn **of_groups;	/* by grouping column; NULL: it is a column of the table */

@@ -91,7 +91,7 @@ find_arithmetic(const GroupsQuery *query, Expr *expression)
 
 	if (arithmetic == NULL || batch_arithmetic_kind(arithmetic, &unit) != COLUMN_KIND_NUMERIC)
 		return arithmetic;
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -147,7 +147,7 @@ computed_expressions(const GroupsQuery *query)
 	for (g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]))
 			expressions = list_append_unique(expressions, query->groups[g].expression);
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -302,7 +302,7 @@ numbered_columns(const GroupsQuery *query)
 
 	for (g = 0; g < query->ngroups; g++)
 		numbered = add_numbered(query, numbered, query->groups[g].columns);
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -390,7 +390,7 @@ has_derived(const GroupsQuery *query)
 {
 	ListCell   *lc;
 
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;

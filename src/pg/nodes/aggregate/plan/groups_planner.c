@@ -160,7 +160,7 @@ is_only_counted(const GroupsQuery *query, const Var *column)
 						column))
 			return false;
 	}
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 

@@ -293,6 +293,17 @@ is_read_alone(const GroupsQuery *query, Node *expression)
 	return bms_is_subset(relids, bms_make_singleton((int) query->rti));
 }
 
+/* Has the values of an aggregate read. */
+static void
+note_argument(GroupsQuery *query, const AggregateAnswer *answer)
+{
+	if (answer->form == DERIVED_NONE && answer->column)
+		add_column(query, answer->column, answer->read);
+	else if (answer->argument)
+		add_columns(query, expression_columns(answer->argument));
+	query->arguments = lappend(query->arguments, unconstify(AggregateAnswer *, answer));
+}
+
 /* Notes an aggregate; false if it is not answered. */
 static bool
 note_aggregate(GroupsQuery *query, Aggref *aggref)
@@ -324,10 +335,9 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			query->filters = lappend(query->filters, aggref->aggfilter);
 		}
 	}
-	if (answer->form == DERIVED_NONE && answer->column)
-		add_column(query, answer->column, answer->read);
-	else if (answer->argument)
-		add_columns(query, expression_columns(answer->argument));
+	note_argument(query, answer);
+	if (answer->with)
+		note_argument(query, answer->with);
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
@@ -600,8 +610,9 @@ can_have_sets(const GroupsQuery *query)
 		if (answer->outsized)
 			return false;
 		/* Totals of floats are of rows in their order, not of groups. */
-		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
-			answer->function != AGGREGATE_FUNCTION_COUNT)
+		if (answer->function == AGGREGATE_FUNCTION_REGRESSION ||
+			(column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			 answer->function != AGGREGATE_FUNCTION_COUNT))
 			return false;
 	}
 	return true;

@@ -62,6 +62,7 @@ typedef struct GroupsQuery
 	QueryGroup *groups;
 	List	   *aggregates;		/* Aggrefs, different ones */
 	List	   *answers;		/* the AggregateAnswer of each */
+	List	   *arguments;		/* these, and behind each its with */
 	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
 	List	   *filters;		/* different filters */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
