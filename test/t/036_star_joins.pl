@@ -71,8 +71,9 @@ sub same
 }
 
 sql(<<'SQL');
-CREATE TABLE shop (id int4 PRIMARY KEY, name text, region int2, rate numeric, class int4);
-INSERT INTO shop SELECT i, CASE WHEN i % 13 > 0 THEN 'shop ' || i % 40 END, CASE WHEN i % 10 > 0 THEN i % 6 END, (i % 7)::numeric(6,2), i % 20 FROM generate_series(1, 200) i;
+CREATE TABLE shop (id int4 PRIMARY KEY, name text, region int2, rate numeric, class int4, cost numeric(8,3), fee numeric(15,2), big int8);
+INSERT INTO shop SELECT i, CASE WHEN i % 13 > 0 THEN 'shop ' || i % 40 END, CASE WHEN i % 10 > 0 THEN i % 6 END, (i % 7)::numeric(6,2), i % 20,
+	CASE i % 50 WHEN 0 THEN 'NaN' WHEN 1 THEN NULL ELSE i / 8.0 END, i % 10 / 100.0, CASE WHEN i > 190 THEN 1::int8 << 60 ELSE i END FROM generate_series(1, 200) i;
 CREATE TABLE region (id int2 PRIMARY KEY, name text, continent text);
 INSERT INTO region SELECT i, 'region ' || i, CASE WHEN i % 2 = 0 THEN 'EU' ELSE 'AF' END FROM generate_series(0, 4) i;
 CREATE TABLE day (day date PRIMARY KEY, holiday bool); INSERT INTO day SELECT date '2026-01-01' + i, i % 7 = 0 FROM generate_series(0, 20) i;
@@ -92,6 +93,7 @@ CREATE VIEW open_shop AS SELECT id, upper(name) AS name, region FROM shop WHERE 
 CREATE FUNCTION fails(i int4) RETURNS bool LANGUAGE plpgsql COST 1000 AS $$ BEGIN IF i = 5 THEN RAISE 'class %', i; END IF; RETURN true; END $$;
 CREATE FUNCTION says(i int4) RETURNS bool LANGUAGE plpgsql COST 0.1 AS $$ BEGIN RAISE NOTICE 'said %', i; RETURN i % 2 = 0; END $$;
 CREATE TABLE secret AS SELECT * FROM shop; ALTER TABLE secret ADD PRIMARY KEY (id); ALTER TABLE secret ENABLE ROW LEVEL SECURITY; CREATE POLICY even ON secret USING (id % 2 = 0 AND says(class));
+CREATE FUNCTION any_digits() RETURNS SETOF record LANGUAGE sql AS 'SELECT i, i / 7.0 FROM generate_series(1, 99) i';
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM shop WHERE class < 10;
 CREATE ROLE reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
 VACUUM ANALYZE;
@@ -125,6 +127,12 @@ same(1, 'SELECT s.n, count(*) FROM orders o JOIN (SELECT region, count(*) AS n F
 same(2, 'SELECT s.name, d.holiday, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN day d ON d.day = o.day WHERE s.class < 12 GROUP BY s.name, d.holiday', name => 'two dimensions');
 same(2, 'SELECT a.name, b.name, count(*) FROM orders o JOIN shop a ON a.id = o.shop JOIN shop b ON b.id = o.customer GROUP BY a.name, b.name', name => 'one table twice');
 same(1, "SELECT r.name, count(DISTINCT o.customer), percentile_cont(0.5) WITHIN GROUP (ORDER BY o.ms) $join JOIN region r ON r.id = s.region WHERE r.continent = 'EU' GROUP BY r.name", name => 'a snowflake');
+
+same(1, "SELECT s.name, sum(o.amount * s.class), sum(o.price * (1 - s.fee) - s.cost * o.a), avg(s.cost), min(o.price - s.cost), max(s.cost), sum(s.cost * 100000000000) $join GROUP BY s.name", name => 'arithmetic of both');
+same(1, "SELECT o.a + s.class, extract(year FROM o.day) + s.region, count(*) $join GROUP BY 1, 2", name => 'groups of both');
+same(1, "SELECT s.name, sum(CASE WHEN s.class > 4 THEN o.price * (1 - s.fee) ELSE 0 END), sum(o.amount * s.big) $join GROUP BY s.name", name => 'an error in arithmetic of both');
+same('core', 'SELECT sum(o.price * s.x) FROM orders o JOIN (SELECT DISTINCT ON (id) * FROM any_digits() AS t(id int4, x numeric(6,2)) ORDER BY id) s ON s.id = o.shop', name => 'decimals that are not as their type says');
+same('any', 'SELECT sum(o.price * s.cost), count(s.cost) FROM orders o LEFT JOIN shop s ON s.id = o.shop', name => 'arithmetic of a left join');
 
 # Rows of facts that have no row of the dimension, and those that have one.
 same('any', 'SELECT s.name, count(*), sum(o.amount), count(s.id) FROM orders o LEFT JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'a left join');
@@ -164,7 +172,7 @@ same(1, 'EXECUTE q(3, 20); EXECUTE q(9, 100); EXECUTE q(NULL, 0)', set => $gener
 	explain => 'EXECUTE q(3, 20)', name => 'a generic plan');
 same(1, "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT s.name, count(*) $join GROUP BY s.name ORDER BY s.name; FETCH 3 c; FETCH 5 c; FETCH BACKWARD 4 c; MOVE ABSOLUTE 30 c; FETCH ALL c; COMMIT",
 	explain => "SELECT s.name, count(*) $join GROUP BY s.name ORDER BY s.name", name => 'a cursor');
-same(1, "BEGIN; INSERT INTO shop VALUES (205, 'new', 1, 2, 3); DELETE FROM shop WHERE id % 9 = 4; UPDATE orders SET shop = 205 WHERE id % 50 = 1; SELECT s.name, count(*) $join GROUP BY s.name; ROLLBACK",
+same(1, "BEGIN; INSERT INTO shop VALUES (205, 'new', 1, 2, 3, 4); DELETE FROM shop WHERE id % 9 = 4; UPDATE orders SET shop = 205 WHERE id % 50 = 1; SELECT s.name, count(*) $join GROUP BY s.name; ROLLBACK",
 	explain => "SELECT s.name, count(*) $join GROUP BY s.name", name => 'rows of this transaction');
 same(1, "EXECUTE q; ALTER TABLE shop ADD more int DEFAULT 4; EXECUTE q; ALTER TABLE shop DROP more; EXECUTE q", set => $generic, prepare => "PREPARE q AS SELECT s.name, count(*) $join GROUP BY s.name;", explain => 'EXECUTE q', name => 'a dimension that changes');
 

@@ -140,6 +140,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 	return domain;
 }
 
+static int	find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter);
+
 /* Describes a column, which is read or looked up, for what is computed of it. */
 static RowInput
 read_input(GroupsState *node, const Var *column)
@@ -153,6 +155,20 @@ read_input(GroupsState *node, const Var *column)
 	return input;
 }
 
+/* Describes a column whose values arithmetic is of: of one that is looked up they are derived. */
+static RowInput
+value_input(GroupsState *node, const Var *column)
+{
+	RowInput	input = read_input(node, column);
+
+	if (input.lookup == NULL)
+		return input;
+	input.batch = find_derived(node, (Expr *) column, DERIVED_VALUES, -1);
+	input.domain = *derived_domain(node->derived.columns[input.batch - node->nread]);
+	input.lookup = NULL;
+	return input;
+}
+
 /*
  * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
  * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
@@ -162,6 +178,7 @@ static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
 	List	   *columns = expression_columns(expression);
+	bool		of_values = form == DERIVED_VALUES && batch_arithmetic_make(expression) != NULL;
 	RowInput   *inputs;
 	ListCell   *lc;
 	int			d;
@@ -171,10 +188,15 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 			return node->nread + d;
 	inputs = palloc_array(RowInput, list_length(columns));
 	foreach(lc, columns)
-		inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		inputs[foreach_current_index(lc)] = of_values ? value_input(node, column) :
+			read_input(node, column);
+	}
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															list_length(columns), inputs, filter);
-	return node->nread + d;
+	return node->nread + node->derived.n - 1;
 }
 
 /* Describes the lookups of a star join, and makes the columns of their places. */

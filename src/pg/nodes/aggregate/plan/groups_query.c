@@ -314,7 +314,9 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 	if (list_member(query->aggregates, aggref))
 		return true;
 	answer = palloc_object(AggregateAnswer);
-	if (!aggref_answer(aggref, query->rti, answer))
+	if (!aggref_answer(aggref, query->rti, answer) ||
+		(answer->kind == COLUMN_KIND_NUMERIC &&
+		 !expression_has_typmods(query->root, answer->argument)))
 		return false;
 	if (aggref->aggfilter)
 	{
