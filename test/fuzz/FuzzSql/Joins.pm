@@ -168,9 +168,11 @@ sub group
 sub aggregate
 {
 	my (@columns) = @_;
-	my $filter = chance(0.2) ? ' FILTER (WHERE ' . condition(@columns) . ')' : '';
+	my $filter = chance(0.2) ? ' FILTER (WHERE ' . join(' AND ', map { condition(@columns) } 1 .. weighted(1 => 3, 2 => 1)) . ')' : '';
 	my $column = pick(chance(0.6) ? (grep { $_->{mine} } @columns) : @columns);
 	my ($sql, $class) = @$column{qw(sql class)};
+
+	$sql = pick("upper($sql)", "left($sql, 5)", "$sql || '!'") if $class eq 'text' && chance(0.2);
 	my $order = "WITHIN GROUP (ORDER BY $sql" . pick('', '', ' DESC', ' NULLS FIRST') . ')';
 
 	return 'count(*)' . $filter if chance(0.15);
@@ -184,7 +186,7 @@ sub aggregate
 	return pick("sum($sql)", "avg($sql)", "percentile_disc(0.5) $order", "max($sql)", "min($sql)") . $filter if $class eq 'numeric' && $column->{mine} && $sql =~ /[.]q$/;
 	return "count($sql)$filter" if $class eq 'numeric';
 	return pick("bool_and($sql)", "bool_or($sql)", "percentile_disc(0.5) $order") . $filter if $class eq 'bool';
-	return pick("min($sql)", "max($sql)", "percentile_disc(0.5) $order", "mode() $order", $class eq 'text' ? "string_agg(DISTINCT $sql, ',' ORDER BY $sql)" : "array_agg(DISTINCT $sql)") . $filter;
+	return pick("min($sql)", "max($sql)", "percentile_disc(0.5) $order", "mode() $order", "array_agg($sql ORDER BY $sql DESC)", $class eq 'text' ? "string_agg(DISTINCT $sql, ',' ORDER BY $sql)" : "array_agg(DISTINCT $sql)") . $filter;
 }
 
 # A dimension beside what there is already: its text, the condition that joins it, its columns.

@@ -170,6 +170,28 @@ find_decimal(Expr *expression, AggregateAnswer *answer)
 }
 
 /*
+ * Notes an argument whose values are numbered; false if there may be more of them than memory has
+ * room for.  Of a relation that is looked up there are no more than rows.
+ */
+static bool
+find_numbers(const Expr *expression, Index rti, AggregateAnswer *answer)
+{
+	List	   *columns = expression_columns(expression);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		if (column_is_read(column, rti) || column->varno != linitial_node(Var, columns)->varno)
+			return false;
+	}
+	answer->form = DERIVED_NUMBERS;
+	return has_dictionary(exprType((const Node *) expression),
+						  exprCollation((const Node *) expression));
+}
+
+/*
  * Notes the argument that an expression is; false if it is not read.  It is a column of relation
  * rti, perhaps relabelled as the base type of its domain, or computed: another relabelling, such as
  * that of an int4 as an oid, may be in another order, and so may be one that has another collation.
@@ -198,7 +220,7 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 	answer->form = DERIVED_VALUES;
 	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	if (answer->kind == COLUMN_KIND_NONE)
-		return find_decimal(expression, answer);
+		return find_decimal(expression, answer) || find_numbers(expression, rti, answer);
 	return answer->kind != COLUMN_KIND_ENUM;
 }
 

@@ -180,7 +180,7 @@ expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 		cost_of_rows(rows * row_cost);
 }
 
-/* Returns the expressions of groups and arguments, each of them once. */
+/* Returns the expressions of groups, arguments and filters, each of them once. */
 static List *
 computed_expressions(const GroupsQuery *query)
 {
@@ -198,7 +198,7 @@ computed_expressions(const GroupsQuery *query)
 		if (answer->form != DERIVED_NONE)
 			expressions = list_append_unique(expressions, answer->argument);
 	}
-	return expressions;
+	return list_concat_unique(expressions, query->derived_filters);
 }
 
 MemoryBudget
@@ -219,6 +219,8 @@ groups_budget(const GroupsQuery *query, bool exchange)
 		has_memo(query, expression_columns(lfirst(lc)));
 	for (g = 0; g < query->ngroups; g++)
 		takers.dictionaries += query->groups[g].form == DERIVED_NUMBERS;
+	foreach(lc, query->answers)
+		takers.dictionaries += ((const AggregateAnswer *) lfirst(lc))->form == DERIVED_NUMBERS;
 	foreach(lc, query->reads)
 	{
 		ColumnRead	read = (ColumnRead) lfirst_int(lc);
@@ -304,8 +306,8 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (aggref_has_numbers(answer))
-			numbered = lappend(numbered, answer->column);
+		if (aggref_has_numbers(answer) || answer->form == DERIVED_NUMBERS)
+			numbered = lappend(numbered, answer->argument);
 	}
 	foreach(lc, numbered)
 	{

@@ -63,8 +63,9 @@ typedef struct GroupsQuery
 	List	   *aggregates;		/* Aggrefs, different ones */
 	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *arguments;		/* these, and behind each its with */
-	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
-	List	   *filters;		/* different filters */
+	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
+	List	   *filters;		/* different filters of columns that are read */
+	List	   *derived_filters;	/* different filters that have other columns, too */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
 	bool		value_numbers;	/* values of aggregates are numbers */

@@ -130,6 +130,7 @@ struct DerivedColumn
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
 	const Lookup *lookup;		/* of DERIVED_PLACES */
+	bool		numbers_all;	/* of DERIVED_NUMBERS: no value is refused */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -229,6 +230,12 @@ derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm for
 		equal(derived->expression, expression);
 }
 
+void
+derived_number_all(DerivedColumn *derived)
+{
+	derived->numbers_all = true;
+}
+
 int
 derived_base(const DerivedColumn *derived)
 {
@@ -298,7 +305,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 			.given_up = !derived_has_memo(derived)
 	};
 	if (derived->form == DERIVED_NUMBERS)
-		dictionary_begin(derived->domain.dictionary, numbers_limit);
+		dictionary_begin(derived->domain.dictionary,
+						 derived->numbers_all ? SIZE_MAX : numbers_limit);
 	if (derived->computed)
 		computed_begin(derived->computed);
 	equal_floats_begin(&derived->equal);
