@@ -187,6 +187,8 @@ find_numbers(const Expr *expression, Index rti, AggregateAnswer *answer)
 			return false;
 	}
 	answer->form = DERIVED_NUMBERS;
+	answer->kind = COLUMN_KIND_NONE;
+	answer->outsized = false;
 	return has_dictionary(exprType((const Node *) expression),
 						  exprCollation((const Node *) expression));
 }
