@@ -84,7 +84,7 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 	int			d;
 
 	groups_star_match(node, batches);
-	for (d = node->star.n; d < node->derived.n; d++)
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
 																node->derived.batches);
 	return node->derived.batches;
@@ -125,11 +125,14 @@ refuse_rows_of_columns(GroupsState *node, const ColumnBatch *batches)
 		if (dictionary == NULL || node->derived.of_groups[g] ||
 			dictionary_nrefused(dictionary) == 0)
 			continue;
+		/* Rows that are not joined may be among those of which the dictionary knows. */
 		for (i = 0; i < batch->n; i++)
 			if (batch->keys[i] < 0)
+			{
 				row_spill_refuse(get_spill(node, batches), i,
 								 dictionary_refused_hash(dictionary, batch->keys[i]));
-		refused = true;
+				refused = true;
+			}
 	}
 	return refused;
 }

@@ -48,6 +48,8 @@ typedef struct GroupsStar
 	int			n;				/* how many there are */
 	struct StarLookupState *lookups;
 	Index		fact;			/* the relation that is read; 0: there are no lookups */
+	List	   *conditions;		/* that joined rows must pass: derived columns behind the places */
+	uint64		filtered;		/* rows that do not, in the last execution */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 } GroupsStar;
