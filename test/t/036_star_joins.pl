@@ -149,7 +149,12 @@ same('any', 'SELECT o.a, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM sh
 same('any', 'SELECT o.a, count(*) FROM orders o WHERE o.shop NOT IN (SELECT id FROM shop WHERE class < 5) GROUP BY o.a', name => 'NOT IN');
 same('any', 'SELECT o.a, s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop WHERE EXISTS (SELECT FROM day d WHERE d.day = o.day AND d.holiday) GROUP BY o.a, s.name', name => 'a join and EXISTS');
 same('any', 'WITH s AS MATERIALIZED (SELECT DISTINCT ON (id) * FROM shop ORDER BY id) SELECT s.name, count(*) FROM orders o JOIN s ON s.id = o.shop GROUP BY s.name', name => 'a materialized CTE');
-same('any', 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop AND o.ms > s.class * 10 GROUP BY s.name', name => 'a condition on both');
+same(1, 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop AND o.ms > s.class * 10 GROUP BY s.name', name => 'a condition on both');
+same(2, 'SELECT s.name, t.class, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN shop t ON t.id = o.customer WHERE s.region <> t.region OR s.class > 15 GROUP BY s.name, t.class', name => 'a condition on two dimensions');
+same(2, "SELECT s.name, r.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN shop t ON t.id = o.customer JOIN region r ON r.id = t.region AND r.id = s.region WHERE r.continent = 'EU' AND s.class + t.class > o.a GROUP BY s.name, r.name", name => 'equal columns of two dimensions');
+same('any', 'SELECT s.name, count(*) FROM orders o LEFT JOIN shop s ON s.id = o.shop WHERE coalesce(s.class, 3) <> o.a GROUP BY s.name', name => 'a condition above a left join');
+same('any', 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN (shop t LEFT JOIN region r ON r.id = t.region) ON t.id = o.customer WHERE coalesce(r.name, s.name) > o.code GROUP BY s.name', name => 'a condition on a left join of a dimension');
+same('core', 'SELECT s.name, count(*) FROM orders o JOIN twin s ON s.id = o.shop AND s.id = o.a + 1 GROUP BY s.name', name => 'an equality that is no key');
 same('any', 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop + 1 GROUP BY s.name', name => 'an expression of the fact');
 same('any', 'SELECT s.name, o.id, o.ms FROM orders o LEFT JOIN shop s ON s.id = o.shop ORDER BY o.ms DESC, o.id LIMIT 20', name => 'rows of facts in order');
 same('any', 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name', set => 'SET enable_partitionwise_join = on; SET enable_partitionwise_aggregate = on;', name => 'by partition');
@@ -187,10 +192,13 @@ for my $role ('', 'SET ROLE reader;')
 {
 	same(1, 'SELECT s.name, count(*) FROM orders o JOIN secret s ON s.id = o.shop GROUP BY s.name', set => "$hash $role", name => "row security, $role");
 	same(1, 'SELECT s.name, count(*) FROM orders o JOIN secret s ON s.id = o.shop WHERE s.class > 3 AND says(s.region) GROUP BY s.name', set => "$hash $role", name => "a function that tells behind row security, $role");
+	same(1, 'SELECT s.name, count(*) FROM orders o JOIN secret s ON s.id = o.shop WHERE says(s.class + o.a) AND o.ms > s.class GROUP BY s.name', set => "$hash $role", name => "a condition on both that tells behind row security, $role");
 	same('any', 'SELECT s.name, count(*) FROM orders o JOIN barrier s ON s.id = o.shop WHERE says(s.class) GROUP BY s.name', set => "$hash $role", name => "a security barrier, $role");
 }
 same(1, "SELECT s.name, count(*) $join WHERE fails(s.class) GROUP BY s.name", set => $hash, name => 'an error in a condition of the dimension');
 same(1, "SELECT s.name, count(*) $join WHERE s.class <> 5 AND fails(s.class) GROUP BY s.name", set => $hash, name => 'an error that a condition keeps away');
+same(1, "SELECT s.name, count(*) $join WHERE fails(s.class + o.a) GROUP BY s.name", set => $hash, name => 'an error in a condition on both');
+same(1, "SELECT s.name, count(*) $join WHERE s.class + o.a <> 5 AND fails(s.class + o.a) GROUP BY s.name", set => $hash, name => 'an error that a condition on both keeps away');
 same(1, "SELECT s.name, sum(1 / (s.class - 5)) $join GROUP BY s.name", set => $hash, name => 'an error in an argument');
 same(1, "SELECT 1 / (s.class - 5), count(*) $join WHERE o.shop IN (20, 40) GROUP BY 1", set => $hash, name => 'an argument of the rows that are joined only');
 is(said("$force REVOKE SELECT ON shop FROM reader; SET ROLE reader;", "SELECT s.name, count(*) $join GROUP BY s.name") =~ s/^.*ERROR/ERROR/sr, "ERROR:  permission denied for table shop", 'rights');

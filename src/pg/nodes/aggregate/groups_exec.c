@@ -184,7 +184,8 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 	ListCell   *lc;
 	int			d;
 
-	for (d = 0; d < node->derived.n; d++)
+	/* Conditions are computed of rows of which some are not wanted. */
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
 	inputs = palloc_array(RowInput, list_length(columns));
@@ -200,10 +201,11 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 	return node->nread + node->derived.n - 1;
 }
 
-/* Describes the lookups of a star join, and makes the columns of their places. */
+/* Describes the lookups of a star join; makes the columns of their places, and of conditions. */
 static void
 describe_lookups(GroupsState *node, int eflags)
 {
+	ListCell   *lc2;
 	int			l;
 
 	groups_star_begin(node, eflags);
@@ -220,6 +222,8 @@ describe_lookups(GroupsState *node, int eflags)
 			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), list_length(keys),
 								inputs);
 	}
+	foreach(lc2, node->star.conditions)
+		find_derived(node, (Expr *) lfirst(lc2), DERIVED_VALUES, -1);
 }
 
 /* Returns the derived column of a batch; NULL if the batch is one that is read, or -1. */

@@ -49,6 +49,8 @@ typedef struct GroupsStar
 	struct StarLookupState *lookups;
 	Index		fact;			/* the relation that is read; 0: there are no lookups */
 	uint64		removed;		/* rows that have no place, beside those that the scan refuses */
+	List	   *conditions;		/* that joined rows must pass: derived columns behind the places */
+	uint64		filtered;		/* rows that do not, in the last execution */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 } GroupsStar;

@@ -639,7 +639,7 @@ can_have_sets(const GroupsQuery *query)
 	return true;
 }
 
-/* Has the columns read by which rows are looked up. */
+/* Has the columns read by which rows are looked up, and those of conditions. */
 static void
 add_keys(GroupsQuery *query)
 {
@@ -651,6 +651,8 @@ add_keys(GroupsQuery *query)
 		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
 			add_columns(query, list_make1(plain_column(linitial(lfirst_node(OpExpr, lc2)->args))));
 	}
+	foreach(lc, query->conditions)
+		add_columns(query, expression_columns(lfirst_node(RestrictInfo, lc)->clause));
 }
 
 bool

@@ -40,6 +40,8 @@ typedef struct StarLookup
 								 * match of several is enough) or anti (no match) */
 	List	   *clauses;		/* OpExprs: a column that is read = one of path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
+	List	   *conditions;		/* RestrictInfos of what else joins it to the relation, or to
+								 * lookups before it */
 } StarLookup;
 
 /* Whether the values of a group are numbers. */
@@ -56,6 +58,7 @@ typedef struct GroupsQuery
 	PlannerInfo *root;
 	Index		rti;			/* the relation that is read */
 	List	   *lookups;		/* StarLookups */
+	List	   *conditions;		/* all of theirs, in the order in which they are evaluated */
 	double		matched;		/* which part of the rows read has rows in all of these */
 	List	   *looked_up_columns;	/* Vars of these, each once */
 	int			ngroups;		/* grouping columns and expressions */
