@@ -245,6 +245,10 @@ for my $settings ('', 'SET parallel_leader_participation = off;', 'SET max_paral
 		like(sql("$force $workers $settings EXPLAIN (COSTS OFF) $by_workers{$name}"), qr/Parallel Custom Scan \(HpSort Aggregate\)/, 'and a parallel plan');
 	}
 }
+for my $memory ('64kB', '1MB', '64MB')
+{
+	same('any', 'SELECT m.name, m.class, count(*) FROM orders o JOIN many m ON m.id = o.customer GROUP BY m.name, m.class', set => "$workers SET work_mem = '$memory'; SET hash_mem_multiplier = 1;", name => "workers, a look-up in $memory");
+}
 # Each execution has workers of its own; a look-up is made anew where a parameter of it may be another one.
 for my $where ('', 'WHERE s.class <> (SELECT min(id) FROM region)')
 {
