@@ -242,10 +242,10 @@ test_postgres()
 		stop_server
 	fi
 	if [ "$pg_config" = "${NEWEST:-}" ]; then
-		suite "$name docs" env PG_CONFIG="$pg_config" test/docs.sh || true
+		suite "$name docs" env PG_CONFIG="$pg_config" BUILT="$tree" test/docs.sh || true
 	fi
 	if [[ $pg_config = "${NEWEST:-}" || $name = *-assert ]]; then
-		suite "$name fuzz-sql" env PG_CONFIG="$pg_config" FUZZ_SECONDS=60 test/fuzz/sql_fuzz.sh || true
+		suite "$name fuzz-sql" env PG_CONFIG="$pg_config" BUILT="$tree" FUZZ_SECONDS=30 test/fuzz/sql_fuzz.sh || true
 	fi
 }
 
