@@ -4,7 +4,7 @@
 # the same: rows, their order as far as ORDER BY gives one, an error's words.
 #
 #	HPSORT_TEST_SEED=N			the same queries as the run that printed it
-#	HPSORT_TEST_QUERIES=N		how many, 300 by default, 2,500 with HPSORT_TEST_ALL
+#	HPSORT_TEST_QUERIES=N		how many, 300 by default, 8,800 with HPSORT_TEST_ALL
 #	HPSORT_TEST_QUERY=N			only that one
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = random_seed();
-my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500);
+my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 8800);
 my $only = $ENV{HPSORT_TEST_QUERY};
 
 my $node = new_cluster('star');
@@ -290,7 +290,7 @@ sub settings
 		work_mem => weighted('64kB' => 2, '4MB' => 3, '64MB' => 3),
 		hash_mem_multiplier => pick(1, 2),
 		plan_cache_mode => weighted(auto => 3, force_generic_plan => 2),
-		max_parallel_workers_per_gather => weighted(0 => 4, 2 => 4));
+		max_parallel_workers_per_gather => weighted(0 => 6, 2 => 2));
 
 	if ($set{max_parallel_workers_per_gather})
 	{

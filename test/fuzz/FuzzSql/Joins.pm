@@ -11,7 +11,7 @@ use warnings;
 use FuzzSql::Random;
 
 # Facts: the columns of all, and how many rows each has.  A column's name says what it refers to.
-my %facts = (facts => 4000, parts => 3000, dense => 2500, wide => 1200, all_null => 50, no_facts => 0);
+my %facts = (facts => 2000, parts => 1500, dense => 1500, wide => 800, all_null => 50, no_facts => 0);
 my @fact_columns = (
 	[ id => 'int4', 'int' ], [ shop => 'int4', 'int' ], [ shop8 => 'int8', 'int' ], [ item => 'int4', 'int' ], [ code => 'text', 'text' ],
 	[ vcode => 'varchar(12)', 'text' ], [ uid => 'uuid', 'other' ], [ price => 'numeric(8,2)', 'numeric' ], [ k1 => 'int2', 'int' ], [ k2 => 'int8', 'int' ],
@@ -91,9 +91,9 @@ CREATE TABLE twins (id int4, name text, weight int4); INSERT INTO twins SELECT C
 };
 	$sql .= "CREATE TABLE $_ ($facts);\n" for qw(facts dense all_null no_facts);
 	$sql .= 'CREATE TABLE wide (filler text, ' . $facts =~ s/, x int4/, filler2 text, x int4/r . ");\n";
-	$sql .= "CREATE TABLE parts ($facts) PARTITION BY RANGE (id); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (900);\n"
-	  . 'CREATE TABLE parts_2 (gone text, ' . join(', ', map { "$_->[0] $_->[1]" } reverse @fact_columns) . "); ALTER TABLE parts_2 DROP gone; ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (900) TO (2000);\n"
-	  . "CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (2000) TO (MAXVALUE);\n";
+	$sql .= "CREATE TABLE parts ($facts) PARTITION BY RANGE (id); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (450);\n"
+	  . 'CREATE TABLE parts_2 (gone text, ' . join(', ', map { "$_->[0] $_->[1]" } reverse @fact_columns) . "); ALTER TABLE parts_2 DROP gone; ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (450) TO (1000);\n"
+	  . "CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (1000) TO (MAXVALUE);\n";
 	for my $table (sort keys %facts)
 	{
 		my $nulls = $table eq 'all_null' ? 1.1 : $table eq 'dense' ? 0 : 0.08;

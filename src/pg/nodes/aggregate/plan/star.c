@@ -715,6 +715,7 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 	foreach(lc, query->lookups)
 	{
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+		Path	   *plan = path->path.parallel_aware ? lookup->safe_path : lookup->path;
 
 		path->custom_paths = lappend(path->custom_paths, plan);
 		/* It may have workers of its own. */
