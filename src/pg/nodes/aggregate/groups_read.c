@@ -27,16 +27,20 @@
 void
 groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
+	int			s;
+
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
 	node->derived.any = node->derived.n > 0 || node->images || node->core;
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->derived.any |= node->value_sources[s].with >= 0;
 	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
 	node->sources.images = node->images;
-	/* Derived columns and numbers are computed from rows, not from runs. */
+	/* Derived columns, numbers and pairs of values are made from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
 	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
@@ -84,7 +88,7 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 	int			d;
 
 	groups_star_match(node, batches);
-	for (d = node->star.n; d < node->derived.n; d++)
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
 																node->derived.batches);
 	return node->derived.batches;
@@ -125,11 +129,14 @@ refuse_rows_of_columns(GroupsState *node, const ColumnBatch *batches)
 		if (dictionary == NULL || node->derived.of_groups[g] ||
 			dictionary_nrefused(dictionary) == 0)
 			continue;
+		/* Rows that are not joined may be among those of which the dictionary knows. */
 		for (i = 0; i < batch->n; i++)
 			if (batch->keys[i] < 0)
+			{
 				row_spill_refuse(get_spill(node, batches), i,
 								 dictionary_refused_hash(dictionary, batch->keys[i]));
-		refused = true;
+				refused = true;
+			}
 	}
 	return refused;
 }
@@ -373,7 +380,7 @@ read_rows(GroupsState *node)
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup);
 	node->sources.stop = false;
-	node->sources.unmatched = node->star.removed = 0;
+	node->sources.unmatched = node->star.removed = node->star.filtered = 0;
 	if (!groups_star_is_empty(node))
 		filtered = aggregate_sources_read(&node->sources,
 										  node->states ? add_batches_to_states :
@@ -384,6 +391,7 @@ read_rows(GroupsState *node)
 		return 0;
 	}
 	node->done.totals.unmatched = node->sources.unmatched + node->star.removed;
+	node->done.totals.filtered = node->star.filtered;
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
@@ -447,7 +455,7 @@ read_and_exchange(GroupsState *node)
 		case EXCHANGE_LEAVE:
 			free_rows(node);
 			node->reader = NULL;
-			node->done.totals.unmatched = 0;
+			node->done.totals.unmatched = node->done.totals.filtered = 0;
 			return 0;
 	}
 	pg_unreachable();

@@ -102,6 +102,7 @@ groups_star_begin(GroupsState *node, int eflags)
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	List	   *lookups = list_nth(scan->custom_private, GROUPS_PLAN_LOOKUPS);
 	int			nsources = list_length(scan->custom_plans) - list_length(lookups);
+	int			nconditions = intVal(list_nth(scan->custom_private, GROUPS_PLAN_CONDITIONS));
 	int			at = list_length(scan->custom_scan_tlist);
 	ListCell   *lc;
 	int			l;
@@ -110,7 +111,9 @@ groups_star_begin(GroupsState *node, int eflags)
 		return;
 	node->star.n = list_length(lookups);
 	node->star.lookups = palloc0_array(StarLookupState, node->star.n);
-	/* The expressions of lookups are the last ones. */
+	/* The expressions of lookups are the last ones but for conditions. */
+	at -= nconditions;
+	node->star.conditions = scan_expressions(node, at, nconditions);
 	foreach(lc, lookups)
 		at -= lsecond_int(lfirst(lc)) + lthird_int(lfirst(lc));
 	for (l = 0; l < node->star.n; l++)
@@ -362,11 +365,30 @@ keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 	}
 }
 
+/* Leaves of the joined rows those for which a condition is true. */
+static void
+keep_true(GroupsState *node, const ColumnBatch *condition)
+{
+	uint16		rows[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < condition->n; i++)
+	{
+		rows[n] = (uint16) i;
+		n += condition->keys[i] != 0 && !condition->nulls[i];
+	}
+	node->star.filtered += condition->n - n;
+	if (n < condition->n)
+		keep_rows(node, node->nread + node->star.n, rows, n);
+}
+
 const ColumnBatch *
 groups_star_match(GroupsState *node, const ColumnBatch *batches)
 {
 	ColumnBatch *derived = node->derived.batches;
 	int			l;
+	int			c;
 
 	memcpy(derived, batches, node->nread * sizeof(ColumnBatch));
 	for (l = 0; l < node->star.n; l++)
@@ -389,6 +411,8 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 		node->star.removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
+	for (c = 0; c < list_length(node->star.conditions); c++)
+		keep_true(node, derived_batch(node->derived.columns[node->star.n + c], derived));
 	return derived;
 }
 
@@ -452,4 +476,12 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 	if (es->analyze && node->done.done && removes)
 		ExplainPropertyInteger("Rows Removed by Lookups", NULL,
 							   (int64) node->done.totals.unmatched, es);
+	if (node->star.conditions == NIL)
+		return;
+	ExplainPropertyText("Join Filter",
+						deparse_expression((Node *) make_ands_explicit(node->star.conditions),
+										   context, true, false), es);
+	if (es->analyze && node->done.done)
+		ExplainPropertyInteger("Rows Removed by Join Filter", NULL,
+							   (int64) node->done.totals.filtered, es);
 }

@@ -171,6 +171,7 @@ groups_shared_add_totals(GroupsShared *shared, const GroupsTotals *totals)
 	shared->totals.rows += totals->rows;
 	shared->totals.groups += totals->groups;
 	shared->totals.unmatched += totals->unmatched;
+	shared->totals.filtered += totals->filtered;
 	shared->totals.disk += totals->disk;
 	shared->totals.memory = Max(shared->totals.memory, totals->memory);
 	SpinLockRelease(&shared->mutex);

@@ -85,6 +85,7 @@ typedef struct GroupsTotals
 	int64		rows;			/* of the groups that were returned */
 	int64		groups;			/* with the groups that HAVING refuses */
 	uint64		unmatched;		/* rows that have no place in a lookup */
+	uint64		filtered;		/* joined rows that conditions refuse */
 	uint64		disk;			/* bytes written to temporary files */
 	size_t		memory;			/* bytes held */
 } GroupsTotals;

@@ -293,41 +293,72 @@ is_read_alone(const GroupsQuery *query, Node *expression)
 	return bms_is_subset(relids, bms_make_singleton((int) query->rti));
 }
 
+/* Has the values of an aggregate read. */
+static void
+note_argument(GroupsQuery *query, const AggregateAnswer *answer)
+{
+	if (answer->form == DERIVED_NONE && answer->column)
+		add_column(query, answer->column, answer->read);
+	else if (answer->argument)
+		add_columns(query, expression_columns(answer->argument));
+	query->arguments = lappend(query->arguments, unconstify(AggregateAnswer *, answer));
+}
+
+/* Returns the index of an expression in a list, to which it is added unless it is there. */
+static int
+index_of(List **expressions, Expr *expression)
+{
+	ListCell   *lc;
+
+	foreach(lc, *expressions)
+	{
+		if (equal(lfirst(lc), expression))
+			return foreach_current_index(lc);
+	}
+	*expressions = lappend(*expressions, expression);
+	return list_length(*expressions) - 1;
+}
+
+/* Notes the filter of an aggregate, and sets *filter to its number; false if it is not answered. */
+static bool
+note_filter(GroupsQuery *query, Expr *condition, int *filter)
+{
+	List	   *columns;
+
+	*filter = GROUPS_NO_FILTER;
+	if (condition == NULL)
+		return true;
+	if (contain_subplans((Node *) condition) || contain_volatile_functions((Node *) condition))
+		return false;
+	if (is_read_alone(query, (Node *) condition))
+	{
+		*filter = index_of(&query->filters, condition);
+		return true;
+	}
+	columns = expression_columns(condition);
+	add_columns(query, columns);
+	*filter = GROUPS_DERIVED_FILTER(index_of(&query->derived_filters, condition));
+	return columns != NIL;
+}
+
 /* Notes an aggregate; false if it is not answered. */
 static bool
 note_aggregate(GroupsQuery *query, Aggref *aggref)
 {
 	AggregateAnswer *answer;
-	int			filter = -1;
+	int			filter;
 
 	if (list_member(query->aggregates, aggref))
 		return true;
 	answer = palloc_object(AggregateAnswer);
-	if (!aggref_answer(aggref, query->rti, answer))
+	if (!aggref_answer(aggref, query->rti, answer) ||
+		(answer->kind == COLUMN_KIND_NUMERIC &&
+		 !expression_has_typmods(query->root, answer->argument)) ||
+		!note_filter(query, aggref->aggfilter, &filter))
 		return false;
-	if (aggref->aggfilter)
-	{
-		ListCell   *lc;
-
-		if (contain_subplans((Node *) aggref->aggfilter) ||
-			contain_volatile_functions((Node *) aggref->aggfilter) ||
-			!is_read_alone(query, (Node *) aggref->aggfilter))
-			return false;
-		foreach(lc, query->filters)
-		{
-			if (equal(lfirst(lc), aggref->aggfilter))
-				filter = foreach_current_index(lc);
-		}
-		if (filter < 0)
-		{
-			filter = list_length(query->filters);
-			query->filters = lappend(query->filters, aggref->aggfilter);
-		}
-	}
-	if (answer->form == DERIVED_NONE && answer->column)
-		add_column(query, answer->column, answer->read);
-	else if (answer->argument)
-		add_columns(query, expression_columns(answer->argument));
+	note_argument(query, answer);
+	if (answer->with)
+		note_argument(query, answer->with);
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
@@ -600,14 +631,15 @@ can_have_sets(const GroupsQuery *query)
 		if (answer->outsized)
 			return false;
 		/* Totals of floats are of rows in their order, not of groups. */
-		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
-			answer->function != AGGREGATE_FUNCTION_COUNT)
+		if (answer->function == AGGREGATE_FUNCTION_REGRESSION ||
+			(column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			 answer->function != AGGREGATE_FUNCTION_COUNT))
 			return false;
 	}
 	return true;
 }
 
-/* Has the columns read by which rows are looked up. */
+/* Has the columns read by which rows are looked up, and those of conditions. */
 static void
 add_keys(GroupsQuery *query)
 {
@@ -619,6 +651,8 @@ add_keys(GroupsQuery *query)
 		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
 			add_columns(query, list_make1(plain_column(linitial(lfirst_node(OpExpr, lc2)->args))));
 	}
+	foreach(lc, query->conditions)
+		add_columns(query, expression_columns(lfirst_node(RestrictInfo, lc)->clause));
 }
 
 bool

@@ -40,6 +40,8 @@ typedef struct StarLookup
 								 * match of several is enough) or anti (no match) */
 	List	   *clauses;		/* OpExprs: a column that is read = one of path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
+	List	   *conditions;		/* RestrictInfos of what else joins it to the relation, or to
+								 * lookups before it */
 } StarLookup;
 
 /* Whether the values of a group are numbers. */
@@ -56,14 +58,17 @@ typedef struct GroupsQuery
 	PlannerInfo *root;
 	Index		rti;			/* the relation that is read */
 	List	   *lookups;		/* StarLookups */
+	List	   *conditions;		/* all of theirs, in the order in which they are evaluated */
 	double		matched;		/* which part of the rows read has rows in all of these */
 	List	   *looked_up_columns;	/* Vars of these, each once */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
 	List	   *aggregates;		/* Aggrefs, different ones */
 	List	   *answers;		/* the AggregateAnswer of each */
-	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
-	List	   *filters;		/* different filters */
+	List	   *arguments;		/* these, and behind each its with */
+	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
+	List	   *filters;		/* different filters of columns that are read */
+	List	   *derived_filters;	/* different filters that have other columns, too */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
 	bool		value_numbers;	/* values of aggregates are numbers */

@@ -16,7 +16,7 @@
  *
  * custom_plans are a SeqScan of each table to be read (see sources.h), then the plans of a star
  * join's lookups (star.h), whose clauses and columns are in the scan tuple behind all else, where
- * nothing is ever returned.
+ * nothing is ever returned; the conditions on joined rows are last.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
@@ -39,7 +39,8 @@ typedef enum GroupsPlanList
 								 * ColumnRead of a column, its DerivedForm, descending, NULLs
 								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
-								 * of custom_plans; -1: none */
+								 * of custom_plans; GROUPS_NO_FILTER; or GROUPS_DERIVED_FILTER of
+								 * one that has columns of lookups */
 	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
 								 * columns; NIL: all columns are the only set */
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
@@ -48,6 +49,7 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, how many clauses
 								 * and how many columns it has; of each of these, the column of
 								 * the lookup's plan, counted from 0 */
+	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
@@ -55,6 +57,10 @@ typedef enum GroupsPlanList
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
 #define GROUPS_PLAN_NUMBERS 4
+
+/* In place of the index of a filter: there is none; or filter i of those that are derived. */
+#define GROUPS_NO_FILTER (-1)
+#define GROUPS_DERIVED_FILTER(i) (-2 - (i))
 
 /* As what a column is read.  A column may be read in more than one way. */
 typedef enum ColumnRead

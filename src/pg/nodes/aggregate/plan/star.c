@@ -5,7 +5,9 @@
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
  * than one in it (innerrel_is_unique).  The dimensions are what remains connected by join clauses
- * without the fact.
+ * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
+ * where that costs less: what joins these with each other is then a condition on joined rows, as is
+ * what joins a dimension to the fact beside its key.
  *
  * Outer, semi and anti joins (SpecialJoinInfo) are either within a dimension, where they are
  * core's, or they are those by which a dimension is joined to the fact.
@@ -70,6 +72,20 @@ is_nullable(const PlannerInfo *root, int relid)
 		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
 
 		if (sjinfo->jointype == JOIN_LEFT && bms_is_member(relid, sjinfo->syn_righthand))
+			return true;
+	}
+	return false;
+}
+
+/* Whether some relations are on the right side of a special join. */
+static bool
+is_right_side(const PlannerInfo *root, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		if (bms_overlap(lfirst_node(SpecialJoinInfo, lc)->syn_righthand, relids))
 			return true;
 	}
 	return false;
@@ -262,58 +278,234 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 }
 
 /*
- * Adds the lookup of a dimension, whose base relations these are; false if there is no plan, or a
- * clause that is not looked up.
+ * Whether a clause can be evaluated for joined rows of the fact and of inner dimensions, all of
+ * whose relations are in relids.
  */
 static bool
-add_lookup(Star *star, PlannerInfo *root, Relids relids)
+is_condition(const RestrictInfo *rinfo, Relids relids)
+{
+	return bms_is_subset(rinfo->required_relids, relids) && !rinfo->pseudoconstant &&
+		!compat_is_clone(rinfo) && expression_columns(rinfo->clause) != NIL;
+}
+
+/*
+ * Returns the lookup of a dimension, whose base relations these are; NULL if there is no plan, or a
+ * clause that is neither looked up nor a condition.  An equality that is not looked up may be that
+ * by which a relation is unique.
+ */
+static StarLookup *
+make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids)
 {
 	StarLookup *lookup = palloc0_object(StarLookup);
 	RelOptInfo *rel;
 	ListCell   *lc;
 
-	if (!find_jointype(root, star->fact, &relids, &lookup->jointype))
-		return false;
+	if (!are_unique(root, fact->relids, relids) ||
+		!find_jointype(root, fact, &relids, &lookup->jointype))
+		return NULL;
 	rel = bms_membership(relids) == BMS_SINGLETON ?
 		find_base_rel(root, bms_singleton_member(relids)) : find_join_rel(root, relids);
 	if (rel == NULL || rel->cheapest_total_path == NULL ||
 		rel->cheapest_total_path->param_info != NULL)
-		return false;
+		return NULL;
 	/* Relations that are not joined by equality may have far more rows than the fact. */
-	if (IS_JOIN_REL(rel) && rel->rows > star->fact->tuples)
-		return false;
+	if (IS_JOIN_REL(rel) && rel->rows > fact->tuples)
+		return NULL;
 	lookup->path = rel->cheapest_total_path;
 	lookup->safe_path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
-	foreach(lc, join_clauses(root, star->fact->relids, rel))
+	foreach(lc, join_clauses(root, fact->relids, rel))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		/* A condition above an outer join is none of its own. */
 		if (IS_OUTER_JOIN(lookup->jointype) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, bms_union(star->fact->relids, rel->relids)))
-			return false;
-		if (!add_clause(rinfo, star->fact, lookup))
-			return false;
+			RINFO_IS_PUSHED_DOWN(rinfo, bms_union(fact->relids, rel->relids)))
+			return NULL;
+		if (add_clause(rinfo, fact, lookup))
+			continue;
+		if (lookup->jointype != JOIN_INNER || rinfo->mergeopfamilies != NIL ||
+			!is_condition(rinfo, bms_union(fact->relids, rel->relids)))
+			return NULL;
+		lookup->conditions = lappend(lookup->conditions, rinfo);
 	}
-	star->lookups = lappend(star->lookups, lookup);
-	return lookup->clauses != NIL;
+	return lookup->clauses == NIL ? NULL : lookup;
+}
+
+/*
+ * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
+ * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
+ * or an integer, by an array in the CPU's caches, and in memory.
+ */
+#define LOOKUP_BUILD_COST	4.0
+#define LOOKUP_KEY_COST		6.0
+#define LOOKUP_ROW_COST		0.1
+#define LOOKUP_MISS_COST	0.3
+
+/* From so many rows of a dimension on, arrays by key are not in the CPU's caches. */
+#define LOOKUP_CACHED_ROWS	50000.0
+
+/* What looking up rows of the fact costs, with the plan of the dimension. */
+static Cost
+lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, double rows)
+{
+	const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
+	bool		single = list_length(lookup->clauses) == 1;
+	List	   *keys = NIL;
+	double		nkeys;
+	ListCell   *lc;
+
+	foreach(lc, lookup->clauses)
+		keys = lappend(keys, linitial(lfirst_node(OpExpr, lc)->args));
+	nkeys = !single ? rows : estimate_num_groups(root, keys, Max(rows, 1), NULL, NULL);
+	return plan->total_cost +
+		cost_of_rows(LOOKUP_BUILD_COST * plan->rows +
+					 (single && lookup_compares_integers(clause->opno) ? 0 :
+					  LOOKUP_KEY_COST * nkeys) +
+					 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
+}
+
+/* --- dimensions */
+
+/*
+ * Returns the lookups of parts of a dimension: of each relation that has a key of the fact, with
+ * others of which a row of it has one.  NIL if that is one part, or is not possible.
+ */
+static List *
+divide(PlannerInfo *root, RelOptInfo *fact, Relids dimension)
+{
+	List	   *parts = NIL;
+	List	   *lookups = NIL;
+	Relids		rest = bms_copy(dimension);
+	bool		added = true;
+	ListCell   *lc;
+	int			i = -1;
+
+	if (is_right_side(root, dimension))
+		return NIL;
+	while ((i = bms_next_member(dimension, i)) >= 0)
+		if (are_unique(root, fact->relids, bms_make_singleton(i)))
+		{
+			parts = lappend(parts, bms_make_singleton(i));
+			rest = bms_del_member(rest, i);
+		}
+	while (added)
+	{
+		added = false;
+		foreach(lc, parts)
+		{
+			i = -1;
+			while ((i = bms_next_member(rest, i)) >= 0)
+				if (are_unique(root, lfirst(lc), bms_make_singleton(i)))
+				{
+					lfirst(lc) = bms_add_member(lfirst(lc), i);
+					rest = bms_del_member(rest, i);
+					added = true;
+				}
+		}
+	}
+	if (list_length(parts) < 2 || !bms_is_empty(rest))
+		return NIL;
+	foreach(lc, parts)
+	{
+		StarLookup *lookup = make_lookup(root, fact, lfirst(lc));
+
+		if (lookup == NULL)
+			return NIL;
+		lookups = lappend(lookups, lookup);
+	}
+	return lookups;
+}
+
+/* Adds a dimension to *star, whole or divided; false if neither is possible. */
+static bool
+add_dimension(Star *star, PlannerInfo *root, Relids dimension)
+{
+	double		rows = star->fact->rows;
+	StarLookup *whole = make_lookup(root, star->fact, dimension);
+	List	   *parts = divide(root, star->fact, dimension);
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, parts)
+	{
+		const StarLookup *part = (const StarLookup *) lfirst(lc);
+
+		cost += lookup_cost(root, part, part->path, rows);
+	}
+	if (whole && (parts == NIL || lookup_cost(root, whole, whole->path, rows) <= cost))
+		parts = list_make1(whole);
+	star->lookups = list_concat(star->lookups, parts);
+	return parts != NIL;
+}
+
+/* Returns the relations of the fact and of inner lookups. */
+static Relids
+inner_relids(const Star *star)
+{
+	Relids		relids = bms_copy(star->fact->relids);
+	ListCell   *lc;
+
+	foreach(lc, star->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		if (lookup->jointype == JOIN_INNER)
+			relids = bms_add_members(relids, lookup->path->parent->relids);
+	}
+	return relids;
+}
+
+/*
+ * Adds the conditions on several lookups, each to the last one that it is of.  What is equal to a
+ * column of the fact is so by the keys already.  False if a clause is no condition.
+ */
+static bool
+add_wide_conditions(const Star *star, PlannerInfo *root)
+{
+	Relids		before = star->fact->relids;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, star->lookups)
+	{
+		StarLookup *lookup = (StarLookup *) lfirst(lc);
+		RelOptInfo *rel = lookup->path->parent;
+		Relids		narrow = bms_union(star->fact->relids, rel->relids);
+
+		foreach(lc2, join_clauses(root, before, rel))
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+			const EquivalenceClass *ec = rinfo->parent_ec;
+
+			if (bms_is_subset(rinfo->required_relids, narrow) ||
+				(ec && !ec->ec_broken && bms_overlap(ec->ec_relids, star->fact->relids)))
+				continue;
+			if (!is_condition(rinfo, inner_relids(star)))
+				return false;
+			lookup->conditions = lappend(lookup->conditions, rinfo);
+		}
+		before = bms_union(before, rel->relids);
+	}
+	return true;
 }
 
 /*
  * Whether a clause of a relation's joins is neither within a dimension nor of the fact and a
- * dimension alone; of the latter also if it is above the outer join that joins them.
+ * dimension alone, nor a condition; of the latter also if it is above the outer join that joins
+ * them.
  */
 static bool
-has_wide_clause(PlannerInfo *root, const RelOptInfo *fact, const RelOptInfo *rel,
-				List *dimensions)
+has_wide_clause(PlannerInfo *root, const Star *star, const RelOptInfo *rel, List *dimensions)
 {
+	const RelOptInfo *fact = star->fact;
+	Relids		inner = inner_relids(star);
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	foreach(lc, rel->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		bool		narrow = false;
+		bool		narrow = is_condition(rinfo, inner);
 
 		foreach(lc2, dimensions)
 		{
@@ -333,6 +525,35 @@ has_wide_clause(PlannerInfo *root, const RelOptInfo *fact, const RelOptInfo *rel
 	return false;
 }
 
+/* Orders conditions as core does: none sees rows that one of a lower security level refuses. */
+static int
+compare_conditions(const ListCell *a, const ListCell *b)
+{
+	const RestrictInfo *left = lfirst_node(RestrictInfo, a);
+	const RestrictInfo *right = lfirst_node(RestrictInfo, b);
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	return left->eval_cost.per_tuple < right->eval_cost.per_tuple ? -1 :
+		left->eval_cost.per_tuple > right->eval_cost.per_tuple;
+}
+
+/* Sets star->conditions to those of all lookups. */
+static void
+collect_conditions(Star *star, PlannerInfo *root)
+{
+	QualCost	cost;
+	ListCell   *lc;
+
+	star->conditions = NIL;
+	foreach(lc, star->lookups)
+		star->conditions = list_concat(star->conditions,
+									   ((const StarLookup *) lfirst(lc))->conditions);
+	/* Sets the cost of each. */
+	cost_qual_eval(&cost, star->conditions, root);
+	list_sort(star->conditions, compare_conditions);
+}
+
 /* Fills in *star for a fact, which is joined to others; false if that is no star join. */
 static bool
 find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
@@ -344,8 +565,6 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 
 	star->fact = fact;
 	star->lookups = NIL;
-	if (!are_unique(root, fact->relids, others))
-		return false;
 	while (!bms_is_empty(rest))
 	{
 		Relids		dimension = connected(root, rest);
@@ -355,29 +574,18 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 	}
 	foreach(lc, dimensions)
 	{
-		if (!add_lookup(star, root, (Relids) lfirst(lc)))
+		if (!add_dimension(star, root, (Relids) lfirst(lc)))
 			return false;
 	}
-	if (has_wide_clause(root, fact, fact, dimensions))
+	if (has_wide_clause(root, star, fact, dimensions))
 		return false;
 	while ((i = bms_next_member(others, i)) >= 0)
-		if (has_wide_clause(root, fact, find_base_rel(root, i), dimensions))
+		if (has_wide_clause(root, star, find_base_rel(root, i), dimensions))
 			return false;
+	if (!add_wide_conditions(star, root))
+		return false;
+	collect_conditions(star, root);
 	return true;
-}
-
-/* Whether a relation is on the right side of a special join, where the fact cannot be. */
-static bool
-is_right_side(const PlannerInfo *root, int relid)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
-	{
-		if (bms_is_member(relid, lfirst_node(SpecialJoinInfo, lc)->syn_righthand))
-			return true;
-	}
-	return false;
 }
 
 /* Whether a relation may be part of a star join. */
@@ -412,7 +620,7 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 			RelOptInfo *rel = find_base_rel(root, i);
 
 			if (!bms_is_member(i, tried) && rel->rtekind == RTE_RELATION &&
-				!is_right_side(root, i) &&
+				!is_right_side(root, rel->relids) &&
 				(fact == NULL || rel->tuples > fact->tuples))
 				fact = rel;
 		}
@@ -471,54 +679,51 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 
 /* --- costs */
 
-/*
- * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
- * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
- * or an integer, by an array in the CPU's caches, and in memory.
- */
-#define LOOKUP_BUILD_COST	4.0
-#define LOOKUP_KEY_COST		6.0
-#define LOOKUP_ROW_COST		0.1
-#define LOOKUP_MISS_COST	0.3
-
-/* From so many rows of a dimension on, arrays by key are not in the CPU's caches. */
-#define LOOKUP_CACHED_ROWS	50000.0
+/* The columns of a joined row put where core evaluates a condition, in cpu_tuple_cost. */
+#define CONDITION_ROW_COST	0.5
 
 /* Bytes of a row of a dimension, beside its values, and of a value. */
 #define LOOKUP_ROW_BYTES	24.0
 #define LOOKUP_VALUE_BYTES	9.0
+
+/*
+ * What conditions cost, row by row: of rows of the fact those are evaluated that have a place in
+ * all lookups.
+ */
+static Cost
+conditions_cost(const GroupsQuery *query, double rows)
+{
+	PlannerInfo *root = query->root;
+	double		selectivity;
+	double		joined;
+	QualCost	cost;
+
+	if (query->conditions == NIL)
+		return 0;
+	selectivity = clauselist_selectivity(root, query->conditions, 0, JOIN_INNER, NULL);
+	joined = Min(rows * query->matched / Max(selectivity, 1e-6), rows);
+	cost_qual_eval(&cost, query->conditions, root);
+	return cost.startup + joined * cost.per_tuple + cost_of_rows(joined * CONDITION_ROW_COST);
+}
 
 Cost
 star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 {
 	Cost		total = 0;
 	ListCell   *lc;
-	ListCell   *lc2;
 
 	foreach(lc, query->lookups)
 	{
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-		const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
-		bool		single = list_length(lookup->clauses) == 1;
 		Path	   *plan = path->path.parallel_aware ? lookup->safe_path : lookup->path;
-		List	   *keys = NIL;
-		double		nkeys;
 
 		path->custom_paths = lappend(path->custom_paths, plan);
 		/* It may have workers of its own. */
 		path->path.parallel_safe &= plan->parallel_safe;
 		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(plan));
-		foreach(lc2, lookup->clauses)
-			keys = lappend(keys, linitial(lfirst_node(OpExpr, lc2)->args));
-		nkeys = !single ? rows :
-			estimate_num_groups(query->root, keys, Max(rows, 1), NULL, NULL);
-		total += plan->total_cost +
-			cost_of_rows(LOOKUP_BUILD_COST * plan->rows +
-						 (single && lookup_compares_integers(clause->opno) ? 0 :
-						  LOOKUP_KEY_COST * nkeys) +
-						 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
+		total += lookup_cost(query->root, lookup, plan, rows);
 	}
-	return total;
+	return total + conditions_cost(query, rows);
 }
 
 /* Returns the bytes that a lookup is likely to take. */
