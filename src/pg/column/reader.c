@@ -39,7 +39,7 @@ typedef enum PageNotes
 	NOTE_ROWS,					/* where they are, for reading columns */
 	NOTE_KEYS,					/* where they are, and the keys of the early column */
 	NOTE_TIDS,					/* where they are, and their line numbers */
-	NOTE_TESTED,				/* the same of those that may pass the layout's test */
+	NOTE_TESTED,				/* of those that may pass the layout's test, as NOTE_TIDS */
 	NOTE_LINES					/* their line numbers, for filters that core evaluates of each */
 } PageNotes;
 
@@ -167,24 +167,6 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 	return visible;
 }
 
-/* Notes the rows of a page that pass the layout's test, out of those that may. */
-static void
-note_tested(RowLayout *layout, NotedRows *rows)
-{
-	int			n = 0;
-	int			i;
-
-	for (i = 0; i < rows->n; i++)
-	{
-		const char *data = row_note(layout, rows, n, rows->rows[i]);
-
-		rows->lines[n] = rows->lines[i];
-		n += likely(data != layout->blank) ? row_test(&layout->test, data) :
-			row_filter_pass_walked(layout, rows, n);
-	}
-	rows->n = n;
-}
-
 /*
  * Whether reading columns of the slot, which filters have taken apart, is less work than walking
  * over the row's columns once more.
@@ -258,8 +240,6 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page ahead)
 	int			unmatched = 0;
 	int			f;
 
-	if (rows->tested)
-		note_tested(&reader->layout, rows);
 	if (filters->nconditions > 0)
 		unmatched = row_filter_keep(&reader->layout, rows);
 	filters->unmatched += unmatched;
@@ -333,11 +313,8 @@ read_page(ColumnReader *reader)
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
 	rows_begin(&reading->rows, notes == NOTE_KEYS);
-	if (reader->filters.nconditions > 0 && row_filter_test(&reader->layout))
-	{
+	if (reader->filters.nconditions > 0 && row_filter_set_test(&reader->layout))
 		notes = NOTE_TESTED;
-		reading->rows.tested = true;
-	}
 	reading->from_slot = false;
 	if (notes == NOTE_KEYS)
 		keys = column_batch_space(&reader->batches[layout->columns[layout->early].batch],
@@ -362,6 +339,8 @@ read_page(ColumnReader *reader)
 		n = SCAN_PAGE(NOTE_COUNT);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
+	if (notes == NOTE_TESTED)
+		row_filter_note_tested(&reader->layout, &reading->rows);
 	pgstat_count_index_tuples(reader->rel, n);
 	prefetch_reach(reader, page, ahead);
 	if (row_filters_exist(&reader->filters))

@@ -8,8 +8,8 @@
  * and rows_keep() forgets the refused rows, of which nothing behind these columns is looked at.
  * One column, the early one, may be read as the rows are noted, while their
  * headers are waited for: of a scan of one column that takes 73 ms (see reader.c),
- * reading it afterwards makes 79.  Likewise the first condition may be tested (RowTest), so that
- * nothing is noted of the rows that it refuses.
+ * reading it afterwards makes 79.  The first condition may be tested as rows are noted (RowTest):
+ * nothing is noted of a row that it refuses.
  */
 #ifndef HPSORT_PG_PAGES_ROW_H
 #define HPSORT_PG_PAGES_ROW_H
@@ -72,13 +72,13 @@ typedef struct RowCondition
 } RowCondition;
 
 /*
- * A condition of an integer column at a fixed offset, which is tested as rows are noted: whether the
- * value is in a range and, in words, the bit of its distance from the range's beginning is set.
+ * A condition of an integer column at a fixed offset, which is tested as rows are noted: that the
+ * value is in a range, and that in words the bit of its distance from the range's beginning is set.
  * One loop tests integers of any length, with a set of keys or without.
  */
 typedef struct RowTest
 {
-	AttrNumber	attnum;
+	AttrNumber	attnum;			/* a row that has NULLs or lacks this column is tested later */
 	int			end;			/* where a value ends, from the start of a row's data */
 	int			shift;			/* 64 - bits of the value */
 	uint64		mask;			/* of an unsigned type the value's bits; else all */
@@ -105,8 +105,8 @@ typedef struct RowLayout
 	int			known_offset;	/* ... where it is ... */
 	int			known_stop;		/* ... and the index of its stop */
 	const char *blank;			/* zeros, long enough for all fixed columns */
-	int			first;			/* the first column whose condition is tested ... */
-	bool		has_test;		/* ... is so by the test, as rows are noted */
+	int			first;			/* the first column whose condition is tested; -1 before a page */
+	bool		has_test;		/* it is tested as rows are noted, by test */
 	RowTest		test;
 } RowLayout;
 
@@ -122,7 +122,7 @@ typedef struct NotedRows
 {
 	int			n;
 	int			nnoted;			/* rows, before any was forgotten or refused by the test */
-	bool		tested;			/* by the layout's test */
+	bool		tested;			/* they have passed the layout's test */
 	int			nlocated;		/* the first columns of the layout, which have been found */
 	bool		regular;		/* once they are walked over: all rows have the layout's columns
 								 * and all before, none of them NULL ... */
@@ -189,7 +189,7 @@ extern bool rows_end_batch(const RowLayout *layout);
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
 
-/* Returns where fixed column c is of row i, one that is walked over. */
+/* Returns where fixed column c is of row i of a page, one that is walked over. */
 extern const char *row_locate_walked(RowLayout *layout, NotedRows *rows, int i, int c);
 
 /* Notes row i of a page; returns where offsets of fixed columns count from. */
@@ -220,7 +220,7 @@ row_early_key(const RowLayout *layout, const char *data)
 	return *(const int32 *) (data + column->offset) ^ (int32) layout->early_flip;
 }
 
-/* Whether a row passes a test, of whose data no column is NULL up to the tested one. */
+/* Whether a row passes a test, by its data, in which no column is NULL up to the tested one. */
 static pg_attribute_always_inline bool
 row_test(const RowTest *test, const char *data)
 {

@@ -178,7 +178,7 @@ is_given_up(const RowColumn *column)
 		column->refused * TRIED_PER_REFUSED < column->tested;
 }
 
-/* Returns the first column from one on whose condition is tested; layout->ncolumns if there is none. */
+/* Returns the first column, from one on, whose condition is tested; ncolumns if there is none. */
 static int
 next_tested(const RowLayout *layout, int from)
 {
@@ -244,7 +244,8 @@ make_test(RowLayout *layout, int c)
 	const KeySet *keys = condition->keys;
 	RowTest    *test = &layout->test;
 
-	if (c >= layout->nfixed || column->null_only || (keys ? keys->is_table : condition->nranges != 1))
+	if (c >= layout->nfixed || column->null_only ||
+		(keys ? keys->is_table : condition->nranges != 1))
 		return false;
 	test->attnum = column->attnum;
 	test->end = column->offset + column->length;
@@ -273,8 +274,8 @@ make_test(RowLayout *layout, int c)
 	return true;
 }
 
-const RowTest *
-row_filter_test(RowLayout *layout)
+bool
+row_filter_set_test(RowLayout *layout)
 {
 	int			c = next_tested(layout, 0);
 
@@ -283,11 +284,12 @@ row_filter_test(RowLayout *layout)
 		layout->first = c;
 		layout->has_test = c < layout->ncolumns && make_test(layout, c);
 	}
-	return layout->has_test ? &layout->test : NULL;
+	return layout->has_test;
 }
 
-bool
-row_filter_pass_walked(RowLayout *layout, NotedRows *rows, int i)
+/* Whether row i of a page, which is walked over, passes the test; if not, it is not walked over. */
+static bool
+passes_walked(RowLayout *layout, NotedRows *rows, int i)
 {
 	const RowColumn *column = &layout->columns[layout->first];
 	const char *at = row_locate_walked(layout, rows, i, layout->first);
@@ -301,6 +303,24 @@ row_filter_pass_walked(RowLayout *layout, NotedRows *rows, int i)
 	}
 	rows->nwalked -= !passed;
 	return passed;
+}
+
+void
+row_filter_note_tested(RowLayout *layout, NotedRows *rows)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < rows->n; i++)
+	{
+		const char *data = row_note(layout, rows, n, rows->rows[i]);
+
+		rows->lines[n] = rows->lines[i];
+		n += likely(data != layout->blank) ? row_test(&layout->test, data) :
+			passes_walked(layout, rows, n);
+	}
+	rows->n = n;
+	rows->tested = true;
 }
 
 void

@@ -13,17 +13,16 @@
 #include "pg/pages/row.h"
 
 /*
- * Returns the test of rows of the next page as they are noted, or NULL.  It is that of the first
- * condition of the layout's qual, if that is an integer's at a fixed offset and a range or bits.
+ * Sets the layout's test for the rows of the next page; false if there is none.  It is that of the
+ * first condition of the qual, if that is a range, or bits, of an integer column at a fixed offset.
  */
-extern const RowTest *row_filter_test(RowLayout *layout);
+extern bool row_filter_set_test(RowLayout *layout);
 
-/* Whether row i of a page, which is walked over, passes the test; if not, it is not walked over. */
-extern bool row_filter_pass_walked(RowLayout *layout, NotedRows *rows, int i);
+/* Notes, out of the rows noted that may pass the test, the rows that do. */
+extern void row_filter_note_tested(RowLayout *layout, NotedRows *rows);
 
 /*
- * Keeps the rows noted of a page that pass all conditions of the layout's qual.  tested: they were
- * tested as they were noted.  Returns how many
+ * Keeps the rows noted of a page that pass all conditions of the layout's qual.  Returns how many
  * rows have been refused by the scan's further conditions.
  */
 extern int	row_filter_keep(RowLayout *layout, NotedRows *rows);
