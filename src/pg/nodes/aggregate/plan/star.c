@@ -91,6 +91,32 @@ is_right_side(const PlannerInfo *root, Relids relids)
 	return false;
 }
 
+/* Whether each row of some relations has at most one row of another one. */
+static bool
+is_unique(PlannerInfo *root, Relids relids, RelOptInfo *rel)
+{
+	return innerrel_is_unique(root, bms_union(relids, rel->relids), relids, rel,
+							  is_nullable(root, rel->relid) ? JOIN_LEFT : JOIN_INNER,
+							  join_clauses(root, relids, rel), false);
+}
+
+/* Returns those of some relations that are not only asked for a match. */
+static Relids
+joined_relids(const PlannerInfo *root, Relids relids)
+{
+	ListCell   *lc;
+
+	relids = bms_copy(relids);
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
+			relids = bms_del_members(relids, sjinfo->syn_righthand);
+	}
+	return relids;
+}
+
 /*
  * Whether each row of some relations has at most one row of the others, joined one by one, but for
  * what is only asked for a match.
@@ -99,16 +125,8 @@ static bool
 are_unique(PlannerInfo *root, Relids relids, Relids others)
 {
 	bool		added = true;
-	ListCell   *lc;
 
-	others = bms_copy(others);
-	foreach(lc, root->join_info_list)
-	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
-		if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
-			others = bms_del_members(others, sjinfo->syn_righthand);
-	}
+	others = joined_relids(root, others);
 	while (added && !bms_is_empty(others))
 	{
 		int			i = -1;
@@ -116,15 +134,9 @@ are_unique(PlannerInfo *root, Relids relids, Relids others)
 		added = false;
 		while ((i = bms_next_member(others, i)) >= 0)
 		{
-			RelOptInfo *rel = find_base_rel(root, i);
-			List	   *clauses = join_clauses(root, relids, rel);
-			Relids		both = bms_union(relids, rel->relids);
-
-			if (!innerrel_is_unique(root, both, relids, rel,
-									is_nullable(root, i) ? JOIN_LEFT : JOIN_INNER, clauses,
-									false))
+			if (!is_unique(root, relids, find_base_rel(root, i)))
 				continue;
-			relids = both;
+			relids = bms_add_member(bms_copy(relids), i);
 			others = bms_del_member(others, i);
 			added = true;
 		}
@@ -596,11 +608,35 @@ may_be_joined(const RelOptInfo *rel)
 		bms_is_empty(rel->lateral_referencers);
 }
 
+/*
+ * Returns the relations that may be the fact, as far as one test of each says: all, if each one is
+ * unique beside the others; or the only one that is not; or none.
+ */
+static Relids
+possible_facts(PlannerInfo *root, Relids relids)
+{
+	Relids		joined = joined_relids(root, relids);
+	Relids		facts = relids;
+	int			i = -1;
+
+	while ((i = bms_next_member(joined, i)) >= 0)
+	{
+		Relids		one = bms_make_singleton(i);
+
+		if (!is_unique(root, bms_difference(relids, one), find_base_rel(root, i)))
+			facts = bms_intersect(facts, one);
+		if (bms_is_empty(facts))
+			break;
+	}
+	return facts;
+}
+
 bool
 star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 {
 	Relids		relids = base_relids(root, joinrel->relids);
-	Relids		tried = NULL;
+	Relids		facts = bms_copy(relids);
+	bool		tested = false;
 	int			i = -1;
 
 	if (root->placeholder_list != NIL || root->hasPseudoConstantQuals)
@@ -615,12 +651,11 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 		RelOptInfo *fact = NULL;
 
 		i = -1;
-		while ((i = bms_next_member(relids, i)) >= 0)
+		while ((i = bms_next_member(facts, i)) >= 0)
 		{
 			RelOptInfo *rel = find_base_rel(root, i);
 
-			if (!bms_is_member(i, tried) && rel->rtekind == RTE_RELATION &&
-				!is_right_side(root, rel->relids) &&
+			if (rel->rtekind == RTE_RELATION && !is_right_side(root, rel->relids) &&
 				(fact == NULL || rel->tuples > fact->tuples))
 				fact = rel;
 		}
@@ -628,7 +663,11 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 			return false;
 		if (find_dimensions(star, root, fact, bms_difference(relids, fact->relids)))
 			return true;
-		tried = bms_add_member(tried, fact->relid);
+		/* Most star joins have been found with the largest relation, without these tests. */
+		if (!tested)
+			facts = bms_copy(possible_facts(root, relids));
+		tested = true;
+		facts = bms_del_member(facts, fact->relid);
 	}
 }
 
