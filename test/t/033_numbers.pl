@@ -95,13 +95,18 @@ for my $query ('SELECT g, sum(a * b), avg(a * b), sum(a + b) FROM products GROUP
 }
 
 # Sums of floats are one process's; groups of floats, too.
-$node->safe_psql('postgres', 'CREATE TABLE many AS SELECT (i % 100)::int AS g, (i % 1000) / 7.0::float8 AS x, (i % 500)::numeric(6,2) AS n FROM generate_series(1, 300000) i; ANALYZE many');
+$node->safe_psql('postgres', 'CREATE TABLE many AS SELECT (i % 100)::int AS g, (i % 1000) / 7.0::float8 AS x, (i % 500)::numeric(6,2) AS n, hashint8(i)::float8 AS w FROM generate_series(1, 600000) i; ANALYZE many');
 my $workers = "$force SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;";
 unlike($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(x) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'sums of floats are serial');
 like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, max(x), sum(n), percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'others are not');
 my $parallel = 'SELECT g, max(x), sum(n), avg(n), percentile_cont(0.3) WITHIN GROUP (ORDER BY x), count(DISTINCT n) FROM many GROUP BY g ORDER BY g';
 like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(a * b) FROM products GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'nor are products');
 is($node->safe_psql('postgres', "$workers $parallel"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $parallel"), 'and equal');
+
+# Groups and values of more than 64 bits together: values are written, and merged once.
+my $wide = 'SELECT g, percentile_cont(0.3) WITHIN GROUP (ORDER BY w), percentile_disc(0.9) WITHIN GROUP (ORDER BY w DESC) FILTER (WHERE x < 90), mode() WITHIN GROUP (ORDER BY w), count(w), stddev(w) FROM many GROUP BY g';
+is($node->safe_psql('postgres', "SET work_mem = '1MB'; SELECT taken, difference FROM compare(\$q\$$wide\$q\$, '0')"), 't|', 'wide pairs are written');
+like($node->safe_psql('postgres', "$force SET work_mem = '1MB'; EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) $wide"), qr/HpSort Aggregate.* Disk: \d{4,5} kB/s, 'by the table');
 
 $node->stop;
 done_testing();

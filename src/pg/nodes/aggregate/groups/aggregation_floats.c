@@ -97,6 +97,17 @@ aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch
 }
 
 void
+aggregation_make_outside_floats(Aggregation *aggregation, int s)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+	aggregation->values[s].outside = pair_rows_make(NULL, aggregation->columns,
+													aggregation->ncolumns, NULL,
+													aggregation->sorter_limit);
+	MemoryContextSwitchTo(old);
+}
+
+void
 aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatch *batches,
 							   const uint16 *rows, int nrows)
 {
@@ -110,14 +121,6 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 	if (nrows == 0)
 		return;
 	group = group_values_make(aggregation->ncolumns);
-	if (values->outside == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
-
-		values->outside = pair_rows_make(NULL, aggregation->columns, aggregation->ncolumns, NULL,
-										 aggregation->sorter_limit);
-		MemoryContextSwitchTo(old);
-	}
 	for (i = 0; i < nrows; i++)
 	{
 		for (c = 0; c < aggregation->ncolumns; c++)
