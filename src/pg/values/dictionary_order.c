@@ -4,10 +4,8 @@
  */
 #include "postgres.h"
 
-#include "access/nbtree.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
@@ -40,17 +38,9 @@ typedef struct ValueSort
 bool
 dictionary_order_exists(Oid type, int32 typmod, Oid collation)
 {
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
-	Oid			function;
-
 	/* Without a length, trailing blanks are kept, and are no difference. */
-	if (!OidIsValid(entry->lt_opr) || (type == BPCHAROID && typmod < 0))
-		return false;
-	function = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
-								 BTEQUALIMAGE_PROC);
-	return OidIsValid(function) &&
-		DatumGetBool(OidFunctionCall1Coll(function, collation,
-										  ObjectIdGetDatum(entry->btree_opintype)));
+	return OidIsValid(dictionary_order_operator(type)) && (type != BPCHAROID || typmod >= 0) &&
+		dictionary_equal_is_image(type, collation);
 }
 
 Oid
