@@ -317,7 +317,7 @@ diag($runner->summary);
 $runner->ok_all($queries, $only);
 # Runs of 300 queries had 63 to 73 percent.
 $runner->ok_scan(0.5) if !$only && $queries >= 300;
-cmp_ok($parallel, '>=', $queries / 6, "$parallel plans are parallel") if !$only && $queries >= 300;
+cmp_ok($parallel, '>=', $queries / 25, "$parallel plans are parallel") if !$only && $queries >= 300;
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

@@ -584,10 +584,11 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
 		QueryGroup *group = group_of_pathkey(query, pathkey);
 
-		if (group == NULL)
+		/* The labels of an enum are read as OIDs, which are in another order, if anybody asks. */
+		if (group == NULL || (column_kind(group->type) == COLUMN_KIND_ENUM &&
+							  root->sort_pathkeys == NIL && root->window_pathkeys == NIL))
 			break;
 		group->placed = true;
-		/* The labels of an enum are read as OIDs, which are in another order. */
 		if (column_kind(group->type) == COLUMN_KIND_ENUM)
 			group->form = DERIVED_RANKS;
 		if (!is_determined(ordered, n, group))

@@ -162,7 +162,8 @@ aggregate_result_take_datums(AggregateResult *result, bool datums)
 
 	result->domain.datums = datums;
 	if (datums && is_hypothetical(result))
-		dictionary_order_compare(&result->compare, getBaseType(column->vartype),
+		dictionary_order_compare(&result->compare,
+								 dictionary_order_operator(getBaseType(column->vartype)),
 								 column->varcollid);
 }
 
