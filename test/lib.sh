@@ -9,7 +9,8 @@
 #	commit_tree DIR				the same as a repository of one commit
 #	build DIR / install_built DIR
 #	use_newest_postgres			need build, find_postgres and use_postgres
-#	use_working_tree [FLAG...]	all of the above with these make flags
+#	use_working_tree [FLAG...]	all of the above with these make flags; what has been built and installed
+#								already, in BUILT=DIR, is copied instead
 #	use_installed				the newest one as it is, hpsort installed in it already
 #	as_installer COMMAND		as a user who may install into the PostgreSQL in use
 #	start_server / stop_server	a throw-away one, on a socket only
@@ -318,6 +319,10 @@ use_working_tree()
 {
 	use_newest_postgres
 	make_flags+=("$@")
+	if [ -n "${BUILT:-}" ]; then
+		cp -a "$BUILT" "$work/src"
+		return
+	fi
 	echo "building hpsort for PostgreSQL $version in $bindir"
 	copy_tree "$work/src"
 	if ! { build_aloud "$work/src" && install_built "$work/src" >>"$work/build.log" 2>&1; }; then

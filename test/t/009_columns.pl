@@ -12,7 +12,7 @@ use Test::More;
 
 random_seed();
 
-my $tables = $ENV{HPSORT_TEST_TABLES} // at_length(10, 40);
+my $tables = $ENV{HPSORT_TEST_TABLES} // at_length(10, 20);
 
 my $primary = new_cluster('primary', allows_streaming => 1);
 $primary->append_conf('postgresql.conf', <<'CONF');

@@ -42,12 +42,9 @@ sub same
 	my ($query, %options) = @_;
 	my $plan = exists $options{plan} ? $options{plan} : qr/Custom Scan \(HpSort\)/;
 	my $set = $options{set} // '';
-
-	for my $memory (@{ $options{work_mem} // [ '64kB', '64MB' ] })
-	{
-		my $name = ($options{name} // $query) . ", work_mem $memory";
-		my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", on_error_stop => 1);
-SET work_mem = '$memory';
+	my @memory = @{ $options{work_mem} // [ '64kB', '64MB' ] };
+	my (undef, $out, $err) = $node->psql('postgres', join("\\echo ----\n", map { <<"SQL" } @memory), on_error_stop => 1);
+SET work_mem = '$_';
 $set;
 BEGIN;
 SET LOCAL hpsort.debug_sort = forbid;
@@ -62,13 +59,18 @@ ROLLBACK;
 SET hpsort.debug_sort = force;
 EXPLAIN (VERBOSE, COSTS OFF) $query;
 SQL
-		my ($want, $got, $said) = split /^----\n/m, $out, 3;
+	my @said = split /^----\n/m, $out, -1;
 
-		if ($rc != 0 || !defined $said)
+	for my $memory (@memory)
+	{
+		my $name = ($options{name} // $query) . ", work_mem $memory";
+		my ($want, $got, $said) = splice @said, 0, 3;
+
+		if (!$said)
 		{
 			fail($name);
 			diag($err);
-			next;
+			last;
 		}
 		($want, $got) = map { join '', sort split /^/m } $want, $got if $options{any_order};
 		ok($got eq $want, $name) or diag("rows differ, plan\n$said\nfirst of core\n" . substr($want, 0, 400) . "\nfirst of ours\n" . substr($got, 0, 400));

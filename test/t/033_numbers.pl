@@ -85,18 +85,28 @@ for my $query ('SELECT g, sum(a * b), avg(a * b), sum(a + b) FROM products GROUP
 	'SELECT g, sum(l * a), avg(l - a), sum(1 - l * 2.5) FROM products WHERE i % 1001 <> 0 GROUP BY g',
 	'SELECT sum(l * 3000) FROM products', 'SELECT sum(-(g - 40000)::int2) FROM products', 'SELECT sum(i * i * i) FROM products')
 {
-	my ($taken, $difference) = split /\|/, $node->safe_psql('postgres', "SET work_mem = '64kB'; SELECT taken, difference FROM compare(\$q\$$query\$q\$, '0')"), 2;
-	is($taken, 't', "taken: $query");
-	is($difference, '', "and equal");
+	# Of outsized values processes exchange nothing.
+	for my $workers (0, 2)
+	{
+		my ($taken, $difference) = split /\|/, $node->safe_psql('postgres', "SET work_mem = '64kB'; SELECT taken, difference FROM compare(\$q\$$query\$q\$, '$workers')"), 2;
+		is($taken, 't', "taken with $workers workers: $query");
+		is($difference, '', "and equal");
+	}
 }
 
 # Sums of floats are one process's; groups of floats, too.
-$node->safe_psql('postgres', 'CREATE TABLE many AS SELECT (i % 100)::int AS g, (i % 1000) / 7.0::float8 AS x, (i % 500)::numeric(6,2) AS n FROM generate_series(1, 300000) i; ANALYZE many');
+$node->safe_psql('postgres', 'CREATE TABLE many AS SELECT (i % 100)::int AS g, (i % 1000) / 7.0::float8 AS x, (i % 500)::numeric(6,2) AS n, hashint8(i)::float8 AS w FROM generate_series(1, 600000) i; ANALYZE many');
 my $workers = "$force SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;";
 unlike($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(x) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'sums of floats are serial');
 like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, max(x), sum(n), percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'others are not');
 my $parallel = 'SELECT g, max(x), sum(n), avg(n), percentile_cont(0.3) WITHIN GROUP (ORDER BY x), count(DISTINCT n) FROM many GROUP BY g ORDER BY g';
+like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(a * b) FROM products GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'nor are products');
 is($node->safe_psql('postgres', "$workers $parallel"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $parallel"), 'and equal');
+
+# Groups and values of more than 64 bits together: values are written, and merged once.
+my $wide = 'SELECT g, percentile_cont(0.3) WITHIN GROUP (ORDER BY w), percentile_disc(0.9) WITHIN GROUP (ORDER BY w DESC) FILTER (WHERE x < 90), mode() WITHIN GROUP (ORDER BY w), count(w), stddev(w) FROM many GROUP BY g';
+is($node->safe_psql('postgres', "SET work_mem = '1MB'; SELECT taken, difference FROM compare(\$q\$$wide\$q\$, '0')"), 't|', 'wide pairs are written');
+like($node->safe_psql('postgres', "$force SET work_mem = '1MB'; EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) $wide"), qr/HpSort Aggregate.* Disk: \d{4,5} kB/s, 'by the table');
 
 $node->stop;
 done_testing();

@@ -5,7 +5,7 @@
 #	at_length(QUICK, ALL)		how many of something: ALL where HPSORT_TEST_ALL is set
 #	only_at_length(WHY)			skips the test where it is not
 #
-# make test-all sets HPSORT_TEST_ALL for the newest version; test/run.sh finds the tests that have more to do then
+# make test-all sets HPSORT_TEST_ALL for one PostgreSQL; test/run.sh finds the tests that have more to do then
 # by the names of the last two functions.
 package HpsortTest;
 

@@ -281,6 +281,7 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 		layout->blank = palloc0(column->offset + sizeof(int64));
 	}
 	find_early(layout);
+	layout->first = -1;
 }
 
 /* --- where values lie */
@@ -516,6 +517,16 @@ locate_fixed(RowLayout *layout, NotedRows *rows, int from, int to)
 			rows->last[rows->walked[w]] = first;
 		walk_any_row(layout, rows, rows->walked[w], from, to);
 	}
+}
+
+const char *
+row_locate_walked(RowLayout *layout, NotedRows *rows, int i, int c)
+{
+	const RowPlace first = {0, 0};
+
+	rows->last[i] = first;
+	walk_any_row(layout, rows, i, c, c + 1);
+	return layout->columns[c].places[i];
 }
 
 void

@@ -13,6 +13,15 @@
 #include "pg/pages/row.h"
 
 /*
+ * Sets the layout's test for the rows of the next page; false if there is none.  It is that of the
+ * first condition of the qual, if that is a range, or bits, of an integer column at a fixed offset.
+ */
+extern bool row_filter_set_test(RowLayout *layout);
+
+/* Notes, out of the rows noted that may pass the test, the rows that do. */
+extern void row_filter_note_tested(RowLayout *layout, NotedRows *rows);
+
+/*
  * Keeps the rows noted of a page that pass all conditions of the layout's qual.  Returns how many
  * rows have been refused by the scan's further conditions.
  */

@@ -39,6 +39,12 @@ extern Dictionary *dictionary_make(Oid type, Oid collation);
 extern Dictionary *dictionary_make_identical(Oid type);
 
 /*
+ * Whether equal values of a type look alike as its default btree operator class says, in a
+ * collation; false if it says nothing.
+ */
+extern bool dictionary_equal_is_image(Oid type, Oid collation);
+
+/*
  * Whether values of a type are equal if and only if their bytes are, so that a dictionary of equal
  * values is one of identical values.
  */

@@ -4,10 +4,8 @@
  */
 #include "postgres.h"
 
-#include "access/nbtree.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
@@ -28,6 +26,7 @@ typedef struct SortItem
 	uint32		number;
 } SortItem;
 
+/* What comparisons of values need. */
 typedef struct ValueSort
 {
 	const Dictionary *dictionary;
@@ -39,27 +38,49 @@ typedef struct ValueSort
 bool
 dictionary_order_exists(Oid type, int32 typmod, Oid collation)
 {
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
-	Oid			function;
-
 	/* Without a length, trailing blanks are kept, and are no difference. */
-	if (!OidIsValid(entry->lt_opr) || (type == BPCHAROID && typmod < 0))
-		return false;
-	function = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
-								 BTEQUALIMAGE_PROC);
-	return OidIsValid(function) &&
-		DatumGetBool(OidFunctionCall1Coll(function, collation,
-										  ObjectIdGetDatum(entry->btree_opintype)));
+	return OidIsValid(dictionary_order_operator(type)) && (type != BPCHAROID || typmod >= 0) &&
+		dictionary_equal_is_image(type, collation);
+}
+
+Oid
+dictionary_order_operator(Oid type)
+{
+	return lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
 }
 
 static void
-prepare_compare(SortSupport compare, Oid type, Oid collation, bool abbreviate)
+prepare_compare(SortSupport compare, Oid sortop, Oid collation, bool abbreviate)
 {
 	memset(compare, 0, sizeof(*compare));
 	compare->ssup_cxt = CurrentMemoryContext;
 	compare->ssup_collation = collation;
 	compare->abbreviate = abbreviate;
-	PrepareSortSupportFromOrderingOp(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr, compare);
+	PrepareSortSupportFromOrderingOp(sortop, compare);
+	compare->ssup_reverse = false;
+}
+
+void
+dictionary_order_compare(SortSupport compare, Oid sortop, Oid collation)
+{
+	prepare_compare(compare, sortop, collation, false);
+}
+
+/* Returns the order of two values, by their numbers, without abbreviations. */
+static int
+compare_values(ValueSort *sort, uint32 left, uint32 right)
+{
+	Datum		a = dictionary_value(sort->dictionary, left);
+	Datum		b = dictionary_value(sort->dictionary, right);
+
+	if (++sort->comparisons % COMPARISONS_PER_RESET == 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(sort->scratch);
+	}
+	return sort->compare.abbrev_converter ?
+		ApplySortAbbrevFullComparator(a, false, b, false, &sort->compare) :
+		ApplySortComparator(a, false, b, false, &sort->compare);
 }
 
 /* A qsort_arg_comparator of SortItems.  Values of a dictionary are all different. */
@@ -69,79 +90,103 @@ compare_items(const void *a, const void *b, void *arg)
 	const SortItem *left = (const SortItem *) a;
 	const SortItem *right = (const SortItem *) b;
 	ValueSort  *sort = (ValueSort *) arg;
-	int			result = ApplySortComparator(left->key, false, right->key, false, &sort->compare);
+	int			result = 0;
 
-	if (result == 0 && sort->compare.abbrev_converter)
-		result = ApplySortAbbrevFullComparator(dictionary_value(sort->dictionary, left->number),
-											   false,
-											   dictionary_value(sort->dictionary, right->number),
-											   false, &sort->compare);
-	if (++sort->comparisons % COMPARISONS_PER_RESET == 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		MemoryContextReset(sort->scratch);
-	}
-	return result;
+	if (sort->compare.abbrev_converter)
+		result = ApplySortComparator(left->key, false, right->key, false, &sort->compare);
+	return result == 0 ? compare_values(sort, left->number, right->number) : result;
 }
 
-/* Sorts the values; the items' array is the caller's to free. */
+/* Returns the n values from number first on, sorted; the array is the caller's to free. */
 static SortItem *
-sort_values(const Dictionary *dictionary, Oid type, Oid collation)
+sort_values(ValueSort *sort, uint32 first, size_t n)
 {
-	size_t		n = dictionary_size(dictionary);
-	SortItem   *items = palloc_extended(Max(n, 1) * sizeof(SortItem), MCXT_ALLOC_HUGE);
-	MemoryContext old = CurrentMemoryContext;
-	MemoryContext memory = AllocSetContextCreate(old, "hpsort dictionary sort",
-												 ALLOCSET_DEFAULT_SIZES);
-	ValueSort	sort = {.dictionary = dictionary};
+	SortItem   *items = palloc_extended(n * sizeof(SortItem), MCXT_ALLOC_HUGE);
+	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
 	size_t		i;
 
-	MemoryContextSwitchTo(memory);
-	prepare_compare(&sort.compare, type, collation, true);
-	sort.scratch = AllocSetContextCreate(memory, "hpsort dictionary comparisons",
-										 ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(sort.scratch);
 	for (i = 0; i < n; i++)
 	{
-		items[i].number = (uint32) i;
-		items[i].key = dictionary_value(dictionary, (uint32) i);
-		if (sort.compare.abbrev_converter)
-			items[i].key = sort.compare.abbrev_converter(items[i].key, &sort.compare);
+		items[i].number = first + (uint32) i;
+		if (sort->compare.abbrev_converter)
+			items[i].key = sort->compare.abbrev_converter(dictionary_value(sort->dictionary,
+																		   items[i].number),
+														  &sort->compare);
 		if (i % COMPARISONS_PER_RESET == 0)
-			MemoryContextReset(sort.scratch);
+			MemoryContextReset(sort->scratch);
 	}
-	qsort_arg(items, n, sizeof(SortItem), compare_items, &sort);
+	qsort_interruptible(items, n, sizeof(SortItem), compare_items, sort);
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(memory);
 	return items;
 }
 
-DictionaryOrder *
-dictionary_order_make(const Dictionary *dictionary, Oid type, Oid collation)
+/* Merges n new values with those that have ranks, into new arrays of all. */
+static void
+merge_values(DictionaryOrder *order, ValueSort *sort, const SortItem *items, size_t n)
 {
-	DictionaryOrder *order = palloc0_object(DictionaryOrder);
-	size_t		n = dictionary_size(dictionary);
-	SortItem   *items = sort_values(dictionary, type, collation);
+	size_t		total = order->n + n;
+	uint32	   *ranks = palloc_extended(total * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *numbers = palloc_extended(total * sizeof(uint32), MCXT_ALLOC_HUGE);
+	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
+	size_t		ranked = 0;
+	size_t		added = 0;
 	size_t		i;
 
-	order->dictionary = dictionary;
-	order->n = n;
-	order->ranks = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
-	order->numbers = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < total; i++)
 	{
-		order->numbers[i] = items[i].number;
-		order->ranks[items[i].number] = (uint32) i;
+		if (ranked == order->n ||
+			(added < n &&
+			 compare_values(sort, items[added].number, order->numbers[ranked]) < 0))
+			numbers[i] = items[added++].number;
+		else
+			numbers[i] = order->numbers[ranked++];
+		ranks[numbers[i]] = (uint32) i;
 	}
-	pfree(items);
-	dictionary_order_compare(&order->compare, type, collation);
+	MemoryContextSwitchTo(old);
+	if (order->n > 0)
+	{
+		pfree(order->ranks);
+		pfree(order->numbers);
+	}
+	order->ranks = ranks;
+	order->numbers = numbers;
+	order->n = total;
+}
+
+DictionaryOrder *
+dictionary_order_make(const Dictionary *dictionary, Oid sortop, Oid collation)
+{
+	DictionaryOrder *order = palloc0_object(DictionaryOrder);
+
+	order->dictionary = dictionary;
+	order->memory = CurrentMemoryContext;
+	order->sortop = sortop;
+	dictionary_order_compare(&order->compare, sortop, collation);
 	return order;
 }
 
 void
-dictionary_order_compare(SortSupport compare, Oid type, Oid collation)
+dictionary_order_rank(DictionaryOrder *order)
 {
-	prepare_compare(compare, type, collation, false);
+	size_t		n = dictionary_size(order->dictionary) - order->n;
+	ValueSort	sort = {.dictionary = order->dictionary};
+	SortItem   *items;
+	MemoryContext memory;
+	MemoryContext old;
+
+	if (n == 0)
+		return;
+	memory = AllocSetContextCreate(order->memory, "hpsort dictionary sort",
+								   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(memory);
+	prepare_compare(&sort.compare, order->sortop, order->compare.ssup_collation, true);
+	sort.scratch = AllocSetContextCreate(memory, "hpsort dictionary comparisons",
+										 ALLOCSET_DEFAULT_SIZES);
+	items = sort_values(&sort, (uint32) order->n, n);
+	MemoryContextSwitchTo(order->memory);
+	merge_values(order, &sort, items, n);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(memory);
 }
 
 size_t

@@ -3,7 +3,8 @@
  *		DictionaryOrder: the values of a dictionary in the order of their type.
  *
  * When all rows are in, the values are sorted, not the rows.  A value's rank is its place in that
- * order, from 0: ranks stand for values as numbers do, and compare as the values do.
+ * order, from 0: ranks stand for values as numbers do, and compare as the values do.  Values that
+ * come later move the ranks of others, but never past each other.
  */
 #ifndef HPSORT_PG_VALUES_DICTIONARY_ORDER_H
 #define HPSORT_PG_VALUES_DICTIONARY_ORDER_H
@@ -17,10 +18,12 @@
 typedef struct DictionaryOrder
 {
 	const Dictionary *dictionary;
-	size_t		n;				/* values that have ranks */
+	MemoryContext memory;		/* of the order */
+	size_t		n;				/* values that have ranks: the first ones */
 	uint32	   *ranks;			/* by number */
 	uint32	   *numbers;		/* by rank */
-	SortSupportData compare;	/* of values, without abbreviations */
+	Oid			sortop;
+	SortSupportData compare;	/* of values, ascending, without abbreviations */
 } DictionaryOrder;
 
 /*
@@ -30,13 +33,21 @@ typedef struct DictionaryOrder
  */
 extern bool dictionary_order_exists(Oid type, int32 typmod, Oid collation);
 
+/* Returns the < operator of a type's default btree operator class; InvalidOid if it has none. */
+extern Oid	dictionary_order_operator(Oid type);
+
 /*
- * Sorts the values that a dictionary has by now, as the default btree operator class of their type
- * does in a collation.  The result is in the current memory context, and takes 8 bytes a value;
- * for the time of the sort, 16 more.  An error if the type has no operator class.
+ * Makes an order of the values of a dictionary as an operator sorts them, ascending, in a
+ * collation, in the current memory context.  No value has a rank yet.
  */
-extern DictionaryOrder *dictionary_order_make(const Dictionary *dictionary, Oid type,
+extern DictionaryOrder *dictionary_order_make(const Dictionary *dictionary, Oid sortop,
 											  Oid collation);
+
+/*
+ * Gives ranks to all values that the dictionary has by now.  That takes 8 bytes a value; for the
+ * time of the sort, 16 more for each value that had no rank, and 8 for each that had one.
+ */
+extern void dictionary_order_rank(DictionaryOrder *order);
 
 /* Returns the value of a rank, which belongs to the dictionary. */
 static inline Datum
@@ -46,11 +57,8 @@ dictionary_order_value(const DictionaryOrder *order, uint32 rank)
 	return dictionary_value(order->dictionary, order->numbers[rank]);
 }
 
-/*
- * Prepares comparisons of values of a type by its default btree operator class, in the current
- * memory context.
- */
-extern void dictionary_order_compare(SortSupport compare, Oid type, Oid collation);
+/* Prepares comparisons of values, as an order makes them, in the current memory context. */
+extern void dictionary_order_compare(SortSupport compare, Oid sortop, Oid collation);
 
 /*
  * Returns how many values are before a value of the type, and sets *found to whether it is one of

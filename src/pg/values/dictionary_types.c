@@ -13,20 +13,12 @@
 #include "pg/values/dictionary.h"
 
 bool
-dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
+dictionary_equal_is_image(Oid type, Oid collation)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
 	Oid			procedure;
 
-	/* Of one scale. */
-	if (type == NUMERICOID && typmod >= 0)
-		return true;
-
-	/*
-	 * The operator class says so for bpchar and name, too.  Equal values of these differ in what
-	 * is behind their end: blanks of a bpchar without a length, and whatever is in a name.
-	 */
-	if (type == BPCHAROID || type == NAMEOID || !OidIsValid(entry->btree_opf))
+	if (!OidIsValid(entry->btree_opf) || (type_is_collatable(type) && !OidIsValid(collation)))
 		return false;
 	procedure = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
 								  BTEQUALIMAGE_PROC);
@@ -36,14 +28,30 @@ dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
 }
 
 bool
+dictionary_equal_is_identical(Oid type, int32 typmod, Oid collation)
+{
+	/* Of one scale. */
+	if (type == NUMERICOID && typmod >= 0)
+		return true;
+
+	/*
+	 * The operator class says so for bpchar and name, too.  Equal values of these differ in what
+	 * is behind their end: blanks of a bpchar without a length, and whatever is in a name.
+	 */
+	return type != BPCHAROID && type != NAMEOID && dictionary_equal_is_image(type, collation);
+}
+
+bool
 dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation)
 {
 	Oid			element = get_element_type(type);
+	Oid			bound = get_range_subtype(type);
 
-	if (!OidIsValid(element))
-		element = get_range_subtype(type);
 	if (OidIsValid(element))
 		return dictionary_equal_is_alike(element, typmod, collation);
-	return type == NAMEOID || (type == BPCHAROID && typmod >= 0) ||
-		dictionary_equal_is_identical(type, typmod, collation);
+	if (OidIsValid(bound))
+		return dictionary_equal_is_alike(bound, -1, get_range_collation(type));
+	if (type == BPCHAROID)
+		return typmod >= 0 && dictionary_equal_is_image(type, collation);
+	return type == NAMEOID || dictionary_equal_is_identical(type, typmod, collation);
 }

@@ -141,6 +141,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 	return domain;
 }
 
+static int	find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter);
+
 /* Describes a column, which is read or looked up, for what is computed of it. */
 static RowInput
 read_input(GroupsState *node, const Var *column)
@@ -154,16 +156,31 @@ read_input(GroupsState *node, const Var *column)
 	return input;
 }
 
-/* Describes columns, and sets *n to their number. */
+/* Describes a column whose values arithmetic is of: of one that is looked up they are derived. */
+static RowInput
+value_input(GroupsState *node, const Var *column)
+{
+	RowInput	input = read_input(node, column);
+
+	if (input.lookup == NULL)
+		return input;
+	input.batch = find_derived(node, (Expr *) column, DERIVED_VALUES, -1);
+	input.domain = *derived_domain(node->derived.columns[input.batch - node->nread]);
+	input.lookup = NULL;
+	return input;
+}
+
+/* Describes columns, perhaps those of arithmetic on values, and sets *n to their number. */
 static RowInput *
-read_inputs(GroupsState *node, const List *columns, int *n)
+read_inputs(GroupsState *node, const List *columns, bool of_values, int *n)
 {
 	RowInput   *inputs = palloc_array(RowInput, list_length(columns));
 	ListCell   *lc;
 
 	*n = 0;
 	foreach(lc, columns)
-		inputs[(*n)++] = read_input(node, lfirst_node(Var, lc));
+		inputs[(*n)++] = of_values ? value_input(node, lfirst_node(Var, lc)) :
+		read_input(node, lfirst_node(Var, lc));
 	return inputs;
 }
 
@@ -175,23 +192,26 @@ read_inputs(GroupsState *node, const List *columns, int *n)
 static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
+	bool		of_values = form == DERIVED_VALUES && batch_arithmetic_make(expression) != NULL;
 	RowInput   *inputs;
 	int			ninputs;
 	int			d;
 
-	for (d = 0; d < node->derived.n; d++)
+	/* Conditions are computed of rows of which some are not wanted. */
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
-	inputs = read_inputs(node, expression_columns(expression), &ninputs);
+	inputs = read_inputs(node, expression_columns(expression), of_values, &ninputs);
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															ninputs, inputs, filter);
-	return node->nread + d;
+	return node->nread + node->derived.n - 1;
 }
 
-/* Describes the lookups of a star join, and makes the columns of their places. */
+/* Describes the lookups of a star join; makes the columns of their places, and of conditions. */
 static void
 describe_lookups(GroupsState *node, int eflags)
 {
+	ListCell   *lc2;
 	int			l;
 
 	groups_star_begin(node, eflags);
@@ -199,13 +219,16 @@ describe_lookups(GroupsState *node, int eflags)
 	{
 		List	   *keys = groups_star_keys(node, l);
 		int			ninputs;
-		RowInput   *inputs = read_inputs(node, expression_columns((Expr *) keys), &ninputs);
+		RowInput   *inputs = read_inputs(node, expression_columns((Expr *) keys), false,
+										 &ninputs);
 
 		groups_star_note_key(node, l, inputs[0].batch);
 		node->derived.columns[node->derived.n++] =
 			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), keys, ninputs,
 								inputs);
 	}
+	foreach(lc2, node->star.conditions)
+		find_derived(node, (Expr *) lfirst(lc2), DERIVED_VALUES, -1);
 }
 
 /* Returns the derived column of a batch; NULL if the batch is one that is read, or -1. */
@@ -290,6 +313,31 @@ find_filter(GroupsState *node, int i)
 }
 
 /*
+ * Returns the index of the batch of an argument's values, for rows that pass the filter of a batch
+ * (-1: all), and sets *domain to what they stand for.
+ */
+static int
+find_values(GroupsState *node, const AggregateAnswer *answer, int filter, ColumnDomain *domain)
+{
+	int			batch;
+
+	if (answer->form == DERIVED_NONE && !answer->enum_order)
+	{
+		batch = find_column(node, answer->column->varattno, answer->read);
+		/* Or integers that the planner has decided to number. */
+		if (batch < 0)
+			batch = find_column(node, answer->column->varattno, READ_IDENTICAL);
+		*domain = domain_of_column(node, batch, answer->column, answer->column->varcollid, false);
+		return batch;
+	}
+	batch = answer->enum_order ?
+		find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+		find_derived(node, answer->argument, answer->form, filter);
+	*domain = *derived_domain(derived_of_batch(node, batch));
+	return batch;
+}
+
+/*
  * Returns the index of the source of an aggregate's values, which is made unless another aggregate
  * of the same column and filter has it; -1 for an aggregate that counts all rows.  filter is the
  * index of the FILTER's batch, or -1.
@@ -297,43 +345,31 @@ find_filter(GroupsState *node, int i)
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	ValueSource source = {.column = -1,.filter = filter,.kind = COLUMN_KIND_NONE};
-	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
+	ValueSource source = {.column = -1,.filter = filter,.kind = COLUMN_KIND_NONE,.with = -1};
+	ColumnDomain domains[] = {{.kind = COLUMN_KIND_NONE}, {.kind = COLUMN_KIND_NONE}};
 	int			s;
 
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		return -1;
 	if (answer->argument)
-	{
-		if (answer->form == DERIVED_NONE && !answer->enum_order)
-		{
-			source.column = find_column(node, answer->column->varattno, answer->read);
-			/* Or integers that the planner has decided to number. */
-			if (source.column < 0)
-				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
-			domain = domain_of_column(node, source.column, answer->column,
-									  answer->column->varcollid, false);
-		}
-		else
-		{
-			source.column = answer->enum_order ?
-				find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
-				find_derived(node, answer->argument, answer->form, source.filter);
-			domain = *derived_domain(derived_of_batch(node, source.column));
-		}
-		source.kind = domain.kind;
-	}
+		source.column = find_values(node, answer, source.filter, &domains[0]);
 	else if (filter < 0)
 		return -1;
+	if (answer->with)
+		source.with = find_values(node, answer->with, source.filter, &domains[1]);
+	source.kind = domains[0].kind;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
+			node->value_sources[s].with == source.with &&
 			node->value_sources[s].filter == source.filter)
 			break;
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
-		node->source_domains[s] = domain;
-		if (domain.dictionary)
+		node->source_domains[s] = domains[0];
+		if (answer->with)
+			source.domains = memcpy(palloc(sizeof(domains)), domains, sizeof(domains));
+		if (domains[0].dictionary)
 		{
 			const Node *values = (const Node *) (answer->column ? (Expr *) answer->column :
 												 answer->argument);
@@ -342,7 +378,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 			{
 				.type = getBaseType(exprType(values)),
 					.collation = exprCollation(values),
-					.dictionary = domain.dictionary
+					.dictionary = domains[0].dictionary
 			};
 			if (node->derived.of_sources[s])
 				derived_number_all(node->derived.of_sources[s]);
@@ -351,7 +387,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	else if (column_kind_is_float(answer->kind))
+	else if (answer->with || column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
 	else if (aggref_has_moments(answer))
 		node->value_sources[s].moments = true;
@@ -507,7 +543,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
-	/* Of a column of the scan tuple there are at most a filter and an argument. */
+	/* Of a column of the scan tuple there are at most a filter and two arguments. */
 	node->derived.columns = palloc0_array(DerivedColumn *,
 										  2 * list_length(scan->custom_scan_tlist));
 	node->parallel.partial =
@@ -647,7 +683,8 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 	GroupsState *node = (GroupsState *) css;
 
 	return add_size(scans_size(node),
-					groups_shared_size(pcxt->nworkers, node->parallel.description.ndictionaries));
+					groups_shared_size(pcxt->nworkers, node->star.n,
+									   node->parallel.description.ndictionaries));
 }
 
 /* Called in the leader before it starts workers. */
@@ -661,7 +698,8 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->parallel.shared, pcxt, node->parallel.description.ndictionaries);
+	groups_shared_init(node->parallel.shared, pcxt, node->star.n,
+					   node->parallel.description.ndictionaries);
 }
 
 /* Called in the leader before it starts workers for another execution. */
@@ -671,8 +709,10 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	GroupsState *node = (GroupsState *) css;
 
 	aggregate_sources_reinitialize_dsm(&node->sources);
-	if (node->parallel.shared)
-		groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
+	if (node->parallel.shared == NULL)
+		return;
+	groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
+	groups_star_reinitialize(node, css->ss.ps.state->es_query_dsa);
 }
 
 /* Called in a worker before its first group. */
@@ -706,6 +746,7 @@ shutdown_groups(CustomScanState *css)
 		node->done.done = true;
 		aggregate_sources_shutdown(&node->sources);
 	}
+	groups_star_detach(node);
 	node->parallel.shared = NULL;
 }
 

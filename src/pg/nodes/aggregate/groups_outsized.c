@@ -4,7 +4,8 @@
  *		(read/computed.h), by group.
  *
  * The aggregation has counted such a value, and added 0.  They are rare: a sum of them is a numeric
- * in a hash table, whose key is the group's values.
+ * in a hash table, whose key is the group's values.  Processes do not exchange these: one of them
+ * reads all rows alone.
  */
 #include "postgres.h"
 
@@ -111,6 +112,11 @@ groups_add_outsized(GroupsState *node, const ColumnBatch *batches)
 		{
 			if (filter >= 0 && batches[filter].nnulls > 0 && batches[filter].nulls[values[i].row])
 				continue;
+			if (node->parallel.exchange && !node->sources.alone)
+			{
+				groups_exchange_give_up(node->parallel.exchange);
+				return;
+			}
 			if (node->derived.outsized == NULL)
 				make_table(node);
 			if (key == NULL)

@@ -30,16 +30,20 @@
 void
 groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
+	int			s;
+
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
 	node->derived.any = node->derived.n > 0 || node->images || node->core;
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->derived.any |= node->value_sources[s].with >= 0;
 	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
 	node->sources.images = node->images;
-	/* Derived columns and numbers are computed from rows, not from runs. */
+	/* Derived columns, numbers and pairs of values are made from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
 	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
@@ -87,7 +91,7 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 	int			d;
 
 	groups_star_match(node, batches);
-	for (d = node->star.n; d < node->derived.n; d++)
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
 																node->derived.batches);
 	return node->derived.batches;
@@ -109,23 +113,36 @@ get_spill(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.spill;
 }
 
-/* Has row_spill_divide take the rows of a batch whose value in a grouping column has no number. */
-static void
+/*
+ * Has row_spill_divide take the rows of a batch whose value in a grouping column has no number;
+ * false if there are none.
+ */
+static bool
 refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 {
 	const ColumnBatch *batch = &batches[node->groups[g].column];
 	const Dictionary *dictionary = node->group_domains[g].dictionary;
+	bool		refused = false;
 	size_t		i;
 
 	for (i = 0; i < batch->n; i++)
+	{
 		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
 			row_spill_refuse(get_spill(node, batches), i, (uint32) batch->keys[i]);
 		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
 			row_spill_refuse(get_spill(node, batches), i,
 							 dictionary_refused_hash(dictionary, batch->keys[i]));
+		else
+			continue;
+		refused = true;
+	}
+	return refused;
 }
 
-/* Whether values of a grouping column have been refused in the batch that was read. */
+/*
+ * Whether values of a grouping column have been refused in the batch that was read, perhaps of rows
+ * that are not joined.
+ */
 static bool
 has_refused(const GroupsState *node, int g)
 {
@@ -145,12 +162,8 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 	int			g;
 
 	for (g = 0; g < node->ngroups; g++)
-	{
-		if (!groups_read_by(node, g) || !has_refused(node, g))
-			continue;
-		refuse_numbers(node, batches, g);
-		refused = true;
-	}
+		if (groups_read_by(node, g) && has_refused(node, g))
+			refused |= refuse_numbers(node, batches, g);
 	return refused;
 }
 
@@ -204,14 +217,14 @@ forget_values(GroupsState *node)
 }
 
 /*
- * Whether there is no memory for numbers that the processes give together: no more rows are wanted,
- * then, since one process reads all of them alone (read_and_exchange).
+ * Whether processes have given up the exchange: no more rows are wanted, then, since one process
+ * reads all of them alone (read_and_exchange).
  */
 static bool
-numbers_are_full(GroupsState *node)
+exchange_is_given_up(GroupsState *node)
 {
 	if (node->parallel.exchange == NULL || node->sources.alone ||
-		!groups_exchange_is_full(node->parallel.exchange))
+		!groups_exchange_is_given_up(node->parallel.exchange))
 		return false;
 	node->sources.stop = true;
 	return true;
@@ -287,7 +300,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	if (node->derived.any)
 	{
 		batches = derive_batches(node, batches);
-		if (numbers_are_full(node) || sets_are_full(node))
+		if (exchange_is_given_up(node) || sets_are_full(node))
 			return;
 		batches = take_rows(node, batches);
 		if (batches[0].n == 0)
@@ -395,6 +408,7 @@ read_rows(GroupsState *node)
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup);
 	node->sources.stop = false;
+	node->sources.unmatched = node->star.removed = node->star.filtered = 0;
 	if (!groups_star_is_empty(node))
 		filtered = aggregate_sources_read(&node->sources,
 										  node->states ? add_batches_to_states :
@@ -404,6 +418,8 @@ read_rows(GroupsState *node)
 		MemoryContextSwitchTo(old);
 		return 0;
 	}
+	node->done.totals.unmatched = node->sources.unmatched + node->star.removed;
+	node->done.totals.filtered = node->star.filtered;
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
@@ -502,6 +518,7 @@ read_and_exchange(GroupsState *node)
 		case EXCHANGE_LEAVE:
 			free_rows(node);
 			node->reader = NULL;
+			node->done.totals.unmatched = node->done.totals.filtered = 0;
 			return 0;
 	}
 	pg_unreachable();

@@ -110,6 +110,7 @@ make_order(GroupsState *node, int source)
 {
 	const PairType *type = &node->source_types[source];
 	MemoryContext old;
+	DictionaryOrder *order;
 	int			s;
 	int			i;
 
@@ -119,8 +120,12 @@ make_order(GroupsState *node, int source)
 			node->ranks.orders[source] = node->ranks.orders[s];
 	old = MemoryContextSwitchTo(node->derived.memory);
 	if (node->ranks.orders[source] == NULL)
-		node->ranks.orders[source] =
-			dictionary_order_make(type->dictionary, type->type, type->collation);
+	{
+		order = dictionary_order_make(type->dictionary, dictionary_order_operator(type->type),
+									  type->collation);
+		dictionary_order_rank(order);
+		node->ranks.orders[source] = order;
+	}
 	MemoryContextSwitchTo(old);
 	for (i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source && node->outputs[i].answer.ranks)

@@ -4,7 +4,9 @@
  *		places in them.
  *
  * The plans are children of the node as core knows them (custom_ps).  They are run to their end
- * before the fact is read, again only if a parameter of theirs has changed.
+ * before the fact is read, again only if a parameter of theirs has changed.  In a parallel plan one
+ * of the processes runs a plan, whichever is the first to come, and all have the rows in shared
+ * memory.
  */
 #include "postgres.h"
 
@@ -23,14 +25,14 @@ typedef struct StarLookupState
 	PlanState  *plan;
 	JoinType	jointype;
 	Lookup	   *lookup;
-	bool		filled;			/* it has the rows of the plan */
+	bool		ran;			/* this process has run the plan */
+	bool		filled;			/* the lookup has the rows of the plan */
+	int64		rows;			/* how many it has, in the last execution */
 	List	   *clauses;		/* OpExprs: an expression of the fact = the plan's column */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
 	int			key;			/* the batch of a key that is an integer of one column; else -1 */
 	FilterCondition *condition; /* that a row has a place, for the scan of the fact; or NULL */
-	uint64		removed;		/* rows that the scan has read and that have no place, in the last
-								 * execution */
 } StarLookupState;
 
 /* --- describing */
@@ -68,7 +70,8 @@ make_lookup(StarLookupState *state, const List *described)
 		operators[i] = clause->opno;
 		collations[i] = clause->inputcollid;
 	}
-	state->lookup = lookup_make(nkeys, columns, operators, collations,
+	state->lookup = lookup_make(ExecGetResultType(state->plan), nkeys, columns, operators,
+								collations,
 								state->jointype == JOIN_INNER || state->jointype == JOIN_LEFT);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
@@ -99,6 +102,7 @@ groups_star_begin(GroupsState *node, int eflags)
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	List	   *lookups = list_nth(scan->custom_private, GROUPS_PLAN_LOOKUPS);
 	int			nsources = list_length(scan->custom_plans) - list_length(lookups);
+	int			nconditions = intVal(list_nth(scan->custom_private, GROUPS_PLAN_CONDITIONS));
 	int			at = list_length(scan->custom_scan_tlist);
 	ListCell   *lc;
 	int			l;
@@ -107,7 +111,9 @@ groups_star_begin(GroupsState *node, int eflags)
 		return;
 	node->star.n = list_length(lookups);
 	node->star.lookups = palloc0_array(StarLookupState, node->star.n);
-	/* The expressions of lookups are the last ones. */
+	/* The expressions of lookups are the last ones but for conditions. */
+	at -= nconditions;
+	node->star.conditions = scan_expressions(node, at, nconditions);
 	foreach(lc, lookups)
 		at -= lsecond_int(lfirst(lc)) + lthird_int(lfirst(lc));
 	for (l = 0; l < node->star.n; l++)
@@ -198,6 +204,61 @@ set_conditions(GroupsState *node)
 											   node->star.lookups[l].condition);
 }
 
+/* Runs the plan of a lookup, whose rows are those of the plan then. */
+static void
+fill_lookup(StarLookupState *state)
+{
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's row",
+												 ALLOCSET_SMALL_SIZES);
+
+	if (state->ran && state->plan->chgParam == NULL)
+		ExecReScan(state->plan);
+	state->ran = true;
+	lookup_empty(state->lookup);
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(state->plan);
+		MemoryContext old;
+
+		if (TupIsNull(slot))
+			break;
+		/* Hash and equality functions leave memory behind. */
+		old = MemoryContextSwitchTo(memory);
+		lookup_add(state->lookup, slot);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(memory);
+	}
+	MemoryContextDelete(memory);
+	lookup_finish(state->lookup);
+	state->rows = lookup_size(state->lookup);
+}
+
+/* Has all lookups attached to those in shared memory, of which this process makes some. */
+static void
+share_lookups(GroupsState *node)
+{
+	GroupsShared *shared = node->parallel.shared;
+	dsa_area   *area = node->css.ss.ps.state->es_query_dsa;
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		if (!groups_shared_claim_lookup(shared, l))
+			continue;
+		fill_lookup(state);
+		groups_shared_put_lookup(shared, l, lookup_share(state->lookup, area), state->rows);
+	}
+	for (l = 0; l < node->star.n; l++)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		lookup_attach(state->lookup, area, groups_shared_get_lookup(shared, l));
+		make_condition(state);
+	}
+}
+
 void
 groups_star_read(GroupsState *node)
 {
@@ -205,37 +266,46 @@ groups_star_read(GroupsState *node)
 	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 	int			l;
 
+	if (node->star.n > 0 && node->parallel.shared)
+		share_lookups(node);
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
-		MemoryContext memory;
 
-		state->removed = 0;
-		if (state->filled && state->plan->chgParam == NULL)
+		if (node->parallel.shared || (state->filled && state->plan->chgParam == NULL))
 			continue;
-		lookup_empty(state->lookup);
-		memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's row",
-									   ALLOCSET_SMALL_SIZES);
-		for (;;)
-		{
-			TupleTableSlot *slot = ExecProcNode(state->plan);
-			MemoryContext old;
-
-			if (TupIsNull(slot))
-				break;
-			/* Hash and equality functions leave memory behind. */
-			old = MemoryContextSwitchTo(memory);
-			lookup_add(state->lookup, slot);
-			MemoryContextSwitchTo(old);
-			MemoryContextReset(memory);
-		}
-		MemoryContextDelete(memory);
-		lookup_finish(state->lookup);
+		fill_lookup(state);
 		make_condition(state);
 		state->filled = true;
 	}
 	set_conditions(node);
 	MemoryContextSwitchTo(caller);
+}
+
+/* The plans that depend on a parameter are run again, since it may be another one. */
+void
+groups_star_reinitialize(GroupsState *node, dsa_area *area)
+{
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+		if (!bms_is_empty(node->star.lookups[l].plan->plan->allParam))
+			groups_shared_drop_lookup(node->parallel.shared, l, area);
+}
+
+void
+groups_star_detach(GroupsState *node)
+{
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		state->rows = groups_shared_lookup_rows(node->parallel.shared, l);
+		lookup_empty(state->lookup);
+		state->filled = false;
+	}
 }
 
 bool
@@ -297,11 +367,30 @@ keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 	}
 }
 
+/* Leaves of the joined rows those for which a condition is true. */
+static void
+keep_true(GroupsState *node, const ColumnBatch *condition)
+{
+	uint16		rows[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < condition->n; i++)
+	{
+		rows[n] = (uint16) i;
+		n += condition->keys[i] != 0 && !condition->nulls[i];
+	}
+	node->star.filtered += condition->n - n;
+	if (n < condition->n)
+		keep_rows(node, node->nread + node->star.n, rows, n);
+}
+
 const ColumnBatch *
 groups_star_match(GroupsState *node, const ColumnBatch *batches)
 {
 	ColumnBatch *derived = node->derived.batches;
 	int			l;
+	int			c;
 
 	memcpy(derived, batches, node->nread * sizeof(ColumnBatch));
 	for (l = 0; l < node->star.n; l++)
@@ -321,9 +410,11 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 			rows[n] = (uint16) i;
 			n += places->nulls[i] == anti;
 		}
-		state->removed += places->n - n;
+		node->star.removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
+	for (c = 0; c < list_length(node->star.conditions); c++)
+		keep_true(node, derived_batch(node->derived.columns[node->star.n + c], derived));
 	return derived;
 }
 
@@ -364,7 +455,6 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		[JOIN_SEMI] = "Semi Lookup",
 		[JOIN_ANTI] = "Anti Lookup"
 	};
-	uint64		removed = node->sources.unmatched;
 	bool		removes = false;
 	int			l;
 
@@ -380,12 +470,20 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 							deparse_expression((Node *) make_ands_explicit(state->clauses),
 											   context, true, false), es);
 		if (es->analyze && node->done.done)
-			ExplainPropertyInteger("Lookup Rows", NULL, lookup_size(state->lookup), es);
-		removed += state->removed;
+			ExplainPropertyInteger("Lookup Rows", NULL, state->rows, es);
 		removes |= state->jointype != JOIN_LEFT;
 		ExplainCloseGroup("Lookup", NULL, true, es);
 	}
 	ExplainCloseGroup("Lookups", "Lookups", false, es);
 	if (es->analyze && node->done.done && removes)
-		ExplainPropertyInteger("Rows Removed by Lookups", NULL, (int64) removed, es);
+		ExplainPropertyInteger("Rows Removed by Lookups", NULL,
+							   (int64) node->done.totals.unmatched, es);
+	if (node->star.conditions == NIL)
+		return;
+	ExplainPropertyText("Join Filter",
+						deparse_expression((Node *) make_ands_explicit(node->star.conditions),
+										   context, true, false), es);
+	if (es->analyze && node->done.done)
+		ExplainPropertyInteger("Rows Removed by Join Filter", NULL,
+							   (int64) node->done.totals.filtered, es);
 }

@@ -180,13 +180,17 @@ aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 
 	for (s = 0; s < aggregation->nsources; s++)
 		nsorters += (aggregation->sources[s].runs || aggregation->values[s].pairs) +
-			(aggregation->sources[s].float_parts != 0);
+			(aggregation->values[s].outside != NULL);
 	aggregation->sorter_limit = (aggregation->memory_limit -
 								 Min(arrays, aggregation->memory_limit)) /
 		Max(nsorters, 1);
 	for (s = 0; s < aggregation->nsources; s++)
+	{
 		if (aggregation->values[s].pairs)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
+		if (aggregation->values[s].outside)
+			pair_rows_limit_memory(aggregation->values[s].outside, aggregation->sorter_limit);
+	}
 	if (aggregation->presence)
 		pairs_limit_memory(aggregation->presence, aggregation->sorter_limit);
 }
@@ -368,6 +372,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const ValueSource *source = &aggregation->sources[s];
 	const uint8 *refused = NULL;
 	const uint8 *nulls = NULL;
+	const uint8 *with_nulls = NULL;
 	const int32 *numbers = NULL;
 	const uint32 *groups = aggregation->groups;
 	Misses	   *misses = NULL;
@@ -378,15 +383,18 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		refused = batches[source->filter].nulls;
 	if (source->column >= 0 && batches[source->column].nnulls > 0)
 		nulls = batches[source->column].nulls;
+	if (source->with >= 0 && batches[source->with].nnulls > 0)
+		with_nulls = batches[source->with].nulls;
 	if (aggregation->values[s].leaves)
 		numbers = batches[source->column].keys;
-	lists->all = refused == NULL && nulls == NULL && numbers == NULL && noutside == 0;
+	lists->all = refused == NULL && nulls == NULL && with_nulls == NULL && numbers == NULL &&
+		noutside == 0;
 	if (lists->all)
 	{
 		lists->ninside = n;
 		return;
 	}
-	if ((refused || nulls) && noutside < n)
+	if ((refused || nulls || with_nulls) && noutside < n)
 		misses = aggregation_misses(aggregation, s);
 	for (i = 0; i < n; i++)
 	{
@@ -399,7 +407,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			else
 				misses[groups ? groups[i] : 0].refused++;
 		}
-		else if (nulls && nulls[i])
+		else if ((nulls && nulls[i]) || (with_nulls && with_nulls[i]))
 		{
 			if (outside)
 				lists->nulls[lists->nnulls++] = i;
@@ -478,6 +486,22 @@ add_moments(Aggregation *aggregation, ValueMoments *moments, const ColumnBatch *
 	}
 }
 
+/* Makes room for rows outside of the window, unless there is. */
+static void
+make_outside(Aggregation *aggregation, int s)
+{
+	bool		pairs = aggregation->values[s].pairs == NULL;
+	bool		floats = aggregation->sources[s].float_parts != 0 &&
+	aggregation->values[s].outside == NULL;
+
+	if (pairs)
+		make_pairs(aggregation, s);
+	if (floats)
+		aggregation_make_outside_floats(aggregation, s);
+	if (pairs || floats)
+		aggregation_share_memory(aggregation, aggregation->window.code.ncodes);
+}
+
 /*
  * Adds a batch of n rows, of which noutside are outside of the window, to a source.  Its sorter
  * gets values that are wanted in order, and for each row outside a value or a marker.  lists is
@@ -495,17 +519,14 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	if (values->totals && lists->ninside > 0)
 		add_totals(aggregation, values->totals, &batches[source->column], lists);
 	if (values->floats && lists->ninside > 0)
-		aggregation_add_floats(aggregation, s, &batches[source->column],
+		aggregation_add_floats(aggregation, s, batches,
 							   lists->all ? NULL : lists->inside, lists->ninside);
-	if (source->float_parts != 0)
-		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);
 	if (values->moments && lists->ninside > 0)
 		add_moments(aggregation, values->moments, &batches[source->column], lists);
-	if (values->pairs == NULL && noutside > 0)
-	{
-		make_pairs(aggregation, s);
-		aggregation_share_memory(aggregation, aggregation->window.code.ncodes);
-	}
+	if (noutside > 0)
+		make_outside(aggregation, s);
+	if (values->outside)
+		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);
 	if (values->pairs == NULL)
 		return;
 	if (source->runs)

@@ -104,13 +104,15 @@ struct Aggregation
  * --- totals of floats (aggregation_floats.c), of sources that want them
  *
  * Adds values of a batch's rows, in their order: of nrows rows in the window, the first ones if
- * rows is NULL; and of nrows rows outside of it.
+ * rows is NULL; and of nrows rows outside of it, for which room must have been made.
  */
-extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch,
+extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batches,
 								   const uint16 *rows, int nrows);
 extern void aggregation_add_outside_floats(Aggregation *aggregation, int s,
 										   const ColumnBatch *batches, const uint16 *rows,
 										   int nrows);
+
+extern void aggregation_make_outside_floats(Aggregation *aggregation, int s);
 
 /* Prepares the reading, before the first group. */
 extern void aggregation_open_floats(Aggregation *aggregation);

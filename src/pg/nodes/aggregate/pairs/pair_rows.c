@@ -45,8 +45,11 @@ struct PairRows
 {
 	const GroupColumn *columns;
 	int			ncolumns;
+	const PairType *values;		/* their type; NULL: they are integers */
+	MemoryContext memory;
+	size_t		limit;			/* bytes of it */
 	PairTable  *table;			/* of all pairs; NULL: they are rows */
-	Tuplesortstate *sort;
+	Tuplesortstate *sort;		/* NULL until there is a row */
 	TupleTableSlot *slot;		/* of a row that is added */
 	TupleTableSlot *out;		/* of a row that is read */
 	SortSupportData compare;	/* of values */
@@ -83,53 +86,78 @@ pair_rows_make(const SortContext *context, const GroupColumn *columns, int ncolu
 			   const PairType *values, size_t memory_limit)
 {
 	PairRows   *rows = palloc0_object(PairRows);
-	int			nkeys = ncolumns + 2;
-	TupleDesc	desc = CreateTemplateTupleDesc(nkeys + 1);
-	AttrNumber *attnos = palloc_array(AttrNumber, nkeys);
-	Oid		   *operators = palloc_array(Oid, nkeys);
-	Oid		   *collations = palloc0_array(Oid, nkeys);
-	bool	   *nulls_first = palloc0_array(bool, nkeys);
-	TypeCacheEntry *int8 = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-	Oid			type = values ? values->type : INT8OID;
+
+	rows->memory = CurrentMemoryContext;
+	rows->limit = memory_limit;
+	rows->columns = columns;
+	rows->ncolumns = ncolumns;
+	rows->values = values;
+	rows->group = group_values_make(ncolumns);
+	rows->next = group_values_make(ncolumns);
+	if (values == NULL && context)
+		rows->table = pair_table_make(context, columns, ncolumns, memory_limit);
+	return rows;
+}
+
+/* Makes the tuplesort, unless there is one. */
+static void
+begin_sort(PairRows *rows)
+{
+	MemoryContext old;
+	int			n = rows->ncolumns;
+	int			nkeys = n + 2;
+	TupleDesc	desc;
+	AttrNumber *attnos;
+	Oid		   *operators;
+	Oid		   *collations;
+	bool	   *nulls_first;
+	TypeCacheEntry *int8;
+	Oid			type = rows->values ? rows->values->type : INT8OID;
 	int			c;
 
+	if (rows->sort)
+		return;
+	old = MemoryContextSwitchTo(rows->memory);
+	desc = CreateTemplateTupleDesc(nkeys + 1);
+	attnos = palloc_array(AttrNumber, nkeys);
+	operators = palloc_array(Oid, nkeys);
+	collations = palloc0_array(Oid, nkeys);
+	nulls_first = palloc0_array(bool, nkeys);
+	int8 = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
 	for (c = 0; c <= nkeys; c++)
-		TupleDescInitEntry(desc, c + 1, NULL, c == ncolumns + 1 ? type : INT8OID, -1, 0);
+		TupleDescInitEntry(desc, c + 1, NULL, c == n + 1 ? type : INT8OID, -1, 0);
 	TupleDescFinalize(desc);
 	for (c = 0; c < nkeys; c++)
 	{
 		attnos[c] = c + 1;
-		operators[c] = c < ncolumns && columns[c].descending ? int8->gt_opr : int8->lt_opr;
+		operators[c] = c < n && rows->columns[c].descending ? int8->gt_opr : int8->lt_opr;
 
-		nulls_first[c] = c < ncolumns && columns[c].nulls_first;
+		nulls_first[c] = c < n && rows->columns[c].nulls_first;
 	}
-	operators[ncolumns + 1] = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
-	if (values)
+	operators[n + 1] = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
+	if (rows->values)
 	{
-		collations[ncolumns + 1] = values->collation;
-		prepare_values(rows, type, operators[ncolumns + 1], values->collation);
+		collations[n + 1] = rows->values->collation;
+		prepare_values(rows, type, operators[n + 1], rows->values->collation);
 	}
-	if (values == NULL && context)
-		rows->table = pair_table_make(context, columns, ncolumns, memory_limit);
-	rows->columns = columns;
-	rows->ncolumns = ncolumns;
-	rows->group = group_values_make(ncolumns);
-	rows->next = group_values_make(ncolumns);
 	rows->sort = tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
-									  (int) Min(memory_limit / 1024, MAX_KILOBYTES), NULL,
+									  (int) Min(rows->limit / 1024, MAX_KILOBYTES), NULL,
 									  TUPLESORT_RANDOMACCESS);	/* for pair_rows_count */
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	rows->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	return rows;
+	MemoryContextSwitchTo(old);
 }
 
 static void
 add_row(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
 {
-	TupleTableSlot *slot = rows->slot;
+	TupleTableSlot *slot;
 	int			n = rows->ncolumns;
 	int			c;
 
+	begin_sort(rows);
+	slot = rows->slot;
 	ExecClearTuple(slot);
 	for (c = 0; c < n; c++)
 	{
@@ -205,6 +233,20 @@ pair_rows_forget_codes(PairRows *rows)
 		pair_table_forget_codes(rows->table);
 }
 
+void
+pair_rows_limit_memory(PairRows *rows, size_t memory_limit)
+{
+	rows->limit = memory_limit;
+	if (rows->table)
+		pair_table_limit_memory(rows->table, memory_limit);
+}
+
+uint64
+pair_rows_disk(const PairRows *rows)
+{
+	return rows->table ? pair_table_disk(rows->table) : 0;
+}
+
 bool
 pair_rows_in_table(const PairRows *rows)
 {
@@ -218,9 +260,12 @@ pair_rows_free(PairRows *rows)
 		pair_table_free(rows->table);
 	group_values_free(&rows->group);
 	group_values_free(&rows->next);
-	ExecDropSingleTupleTableSlot(rows->slot);
-	ExecDropSingleTupleTableSlot(rows->out);
-	tuplesort_end(rows->sort);
+	if (rows->sort)
+	{
+		ExecDropSingleTupleTableSlot(rows->slot);
+		ExecDropSingleTupleTableSlot(rows->out);
+		tuplesort_end(rows->sort);
+	}
 	pfree(rows);
 }
 
@@ -262,6 +307,7 @@ pair_rows_finish(PairRows *rows)
 		pair_table_finish(rows->table);
 		return;
 	}
+	begin_sort(rows);
 	tuplesort_performsort(rows->sort);
 	next_row(rows);
 }

@@ -20,7 +20,7 @@ typedef struct PairRows PairRows;
 /*
  * Makes an empty one in the current memory context; memory_limit is bytes.  values is the type of
  * the values; NULL: they are integers.  With a context, which must outlive the rows, integers are
- * kept in a table (pair_table.h) while there is memory; without, a count may be any integer.
+ * kept in a table (pair_table.h) while its groups fit; without, a count may be any integer.
  */
 extern PairRows *pair_rows_make(const SortContext *context, const GroupColumn *columns,
 								int ncolumns, const PairType *values, size_t memory_limit);
@@ -42,8 +42,14 @@ extern bool pair_rows_add_coded(PairRows *rows, uint64 code, int64 value);
 extern void pair_rows_note_code(PairRows *rows, uint64 code);
 extern void pair_rows_forget_codes(PairRows *rows);
 
+/* Sets another memory limit, which a tuplesort that has begun does not know. */
+extern void pair_rows_limit_memory(PairRows *rows, size_t memory_limit);
+
 /* Whether all pairs are in a table. */
 extern bool pair_rows_in_table(const PairRows *rows);
+
+/* Returns the bytes that a table has written. */
+extern uint64 pair_rows_disk(const PairRows *rows);
 
 /* Frees the rows, and closes the temporary files of the tuplesort. */
 extern void pair_rows_free(PairRows *rows);

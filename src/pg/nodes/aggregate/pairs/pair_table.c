@@ -9,13 +9,24 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_table.h"
+#include "pg/nodes/aggregate/pairs/segments.h"
 #include "sort/kernels/wide.h"
 
-/* Codes of groups that have a place in an array. */
-#define MOST_CODES 65536
+/* The part of the memory that an array of groups by their codes may take, and its first codes. */
+#define CODES_PART 16
+#define FIRST_CODES 4096
 
 /* Pairs that are allocated together. */
 #define CHUNK_PAIRS 16384
+
+/* The fewest pairs that are written at once: with less memory beside the groups none are. */
+#define LEAST_WRITTEN (2 * CHUNK_PAIRS)
+
+/* Segments that are read at once however little memory there is. */
+#define LEAST_SEGMENTS 16
+
+/* Runs that are written at once. */
+#define WRITE_RUNS 256
 
 typedef struct PairChunk
 {
@@ -28,9 +39,10 @@ typedef struct PairChunk
 /* A group, whose number is its place among the groups as they appeared. */
 typedef struct PairGroup
 {
-	uint64		n;				/* values */
+	uint64		n;				/* values in memory */
+	uint64		written;		/* values in segments */
 	uint64		end;			/* while values are distributed: where the next one goes; then the
-								 * end of the group's values */
+								 * end of the group's values; while they are written: its runs */
 	int64		markers[PAIR_MARKERS];
 	int64	   *values;			/* of the grouping columns, and behind them whether they are NULL */
 } PairGroup;
@@ -42,6 +54,22 @@ typedef struct GroupEntry
 	uint32		hash;
 	char		status;			/* simplehash's */
 } GroupEntry;
+
+/*
+ * Values that have been written.  Numbers of groups stay what they are, and so does the order of
+ * groups that there are.
+ */
+typedef struct TableSegment
+{
+	Segment		images;			/* of all groups, one group behind the other, ascending in each */
+	Segment		groups;			/* the number of each of its groups, in their order, and how many
+								 * runs it has */
+
+	/* Reading. */
+	SegmentReader *image_reader;
+	SegmentReader *group_reader;
+	uint64		next;			/* the first run of the groups behind the one being read */
+} TableSegment;
 
 struct PairTable
 {
@@ -60,13 +88,24 @@ struct PairTable
 	uint64		n;				/* values */
 	uint64		most;			/* values that there is memory for, beside the groups */
 	uint32	   *numbers;		/* of groups, and 1, by code; 0: not known; NULL until needed */
+	uint64		ncodes;			/* for which there is room in numbers */
+
+	BlockStore *store;			/* of the segments; NULL: there are none */
+	uint64		disk;			/* bytes of earlier stores, whose segments have become one */
+	int			nsegments;
+	TableSegment *segments;
 
 	/* Reading. */
 	uint32	   *order;			/* numbers of groups in their order */
 	uint32		at;				/* how many groups have been read, or are read */
-	uint64	   *images;			/* of all groups */
-	uint64		next;			/* the next one of the group being read, ... */
-	uint64		end;			/* ... and their end */
+	uint64		left;			/* values of the group being read that have not been taken */
+	uint64	   *images;			/* of all groups in memory */
+	uint64		next;			/* the next one of the group being read */
+	SegmentMerge *merge;		/* of the group's images in segments; NULL: there are none */
+	size_t		nruns;			/* runs that it has given last, ... */
+	size_t		run_at;			/* ... and the first that has not been taken */
+	const uint64 *run_images;
+	const uint64 *run_counts;
 	GroupValues group;			/* being read */
 };
 
@@ -131,7 +170,8 @@ static void
 set_most(PairTable *table)
 {
 	size_t		groups = ((size_t) table->ngroups + 1) * (GROUP_BYTES + columns_size(table));
-	size_t		left = table->limit - Min(groups, table->limit);
+	size_t		taken = groups + table->ncodes * sizeof(uint32);
+	size_t		left = table->limit - Min(taken, table->limit);
 
 	table->most = left / PAIR_BYTES;
 	table->most -= Min(CHUNK_PAIRS, table->most);
@@ -181,13 +221,322 @@ find_group(PairTable *table, const GroupValues *values)
 	entry = pair_groups_insert(table->hash, table->ngroups, &found);
 	if (!found)
 	{
-		wanted->n = 0;
+		wanted->n = wanted->written = 0;
 		memset(wanted->markers, 0, sizeof(wanted->markers));
 		table->ngroups++;
 		set_most(table);
 	}
 	table->last = entry->number;
 	return entry->number;
+}
+
+/* --- reading groups */
+
+static void
+get_group(const PairTable *table, uint32 number, GroupValues *group)
+{
+	const int64 *values = table->groups[number].values;
+	int			c;
+
+	for (c = 0; c < table->ncolumns; c++)
+	{
+		group->values[c] = values[c];
+		group->nulls[c] = values[table->ncolumns + c] != 0;
+	}
+}
+
+typedef struct GroupOrder
+{
+	const PairTable *table;
+	GroupValues a;
+	GroupValues b;
+} GroupOrder;
+
+static int
+compare_numbers(const void *a, const void *b, void *arg)
+{
+	GroupOrder *order = (GroupOrder *) arg;
+
+	get_group(order->table, *(const uint32 *) a, &order->a);
+	get_group(order->table, *(const uint32 *) b, &order->b);
+	return group_values_compare(order->table->columns, order->table->ncolumns, &order->a,
+								&order->b);
+}
+
+/* Moves the values of all chunks to their groups, and gives the chunks back. */
+static void
+distribute(PairTable *table)
+{
+	PairChunk  *chunk;
+	size_t		i;
+
+	while ((chunk = table->chunks) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (i = 0; i < chunk->n; i++)
+			table->images[table->groups[chunk->groups[i]].end++] = chunk->images[i];
+		table->chunks = chunk->next;
+		pfree(chunk);
+	}
+}
+
+/* Puts the groups in order, and goes in front of the first one. */
+static void
+order_groups(PairTable *table)
+{
+	GroupOrder	order = {.table = table};
+	uint32		i;
+
+	table->at = 0;
+	table->order = MemoryContextAllocHuge(table->memory,
+										  Max(table->ngroups, 1) * sizeof(uint32));
+	for (i = 0; i < table->ngroups; i++)
+		table->order[i] = i;
+	order.a = group_values_make(table->ncolumns);
+	order.b = group_values_make(table->ncolumns);
+	qsort_arg(table->order, table->ngroups, sizeof(uint32), compare_numbers, &order);
+	group_values_free(&order.a);
+	group_values_free(&order.b);
+}
+
+/* Prepares reading the values in memory, of groups that are in order. */
+static void
+gather_values(PairTable *table)
+{
+	uint64		end = 0;
+	uint32		i;
+
+	for (i = 0; i < table->ngroups; i++)
+	{
+		PairGroup  *group = &table->groups[table->order[i]];
+
+		group->end = end;
+		end += group->n;
+	}
+	table->images = MemoryContextAllocHuge(table->memory, Max(table->n, 1) * sizeof(uint64));
+	distribute(table);
+}
+
+/* Prepares reading the values in segments, of groups that are in order. */
+static void
+open_segments(PairTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(table->memory);
+	int			s;
+
+	table->merge = segment_merge_make(table->nsegments);
+	for (s = 0; s < table->nsegments; s++)
+	{
+		TableSegment *segment = &table->segments[s];
+
+		segment->image_reader = segment_reader_make(table->store, &segment->images, NULL, NULL);
+		segment->group_reader = segment_reader_make(table->store, &segment->groups, NULL, NULL);
+		segment->next = 0;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+close_segments(PairTable *table)
+{
+	int			s;
+
+	segment_merge_reset(table->merge);
+	segment_merge_free(table->merge);
+	table->merge = NULL;
+	for (s = 0; s < table->nsegments; s++)
+	{
+		pfree(table->segments[s].image_reader);
+		pfree(table->segments[s].group_reader);
+	}
+	block_store_close(table->store);
+	table->store = NULL;
+	table->nsegments = 0;
+}
+
+/* Has the values of a group be merged, which are the next ones of each segment that has some. */
+static void
+merge_group(PairTable *table, uint32 number)
+{
+	int			s;
+
+	segment_merge_reset(table->merge);
+	table->nruns = table->run_at = 0;
+	for (s = 0; s < table->nsegments; s++)
+	{
+		TableSegment *segment = &table->segments[s];
+		SegmentReader *groups = segment->group_reader;
+
+		if (!segment_reader_fill(groups) || groups->codes[groups->at] != number)
+			continue;
+		segment_reader_seek(segment->image_reader, segment->next, groups->counts[groups->at], 0);
+		segment->next += groups->counts[groups->at++];
+		segment_merge_add(table->merge, segment->image_reader);
+	}
+}
+
+/* Goes to the next group, whose values before have been read; returns NULL at the end. */
+static PairGroup *
+next_group(PairTable *table)
+{
+	PairGroup  *group;
+
+	if (table->at == table->ngroups)
+		return NULL;
+	group = &table->groups[table->order[table->at]];
+	if (table->merge)
+	{
+		table->left = group->written;
+		merge_group(table, table->order[table->at]);
+	}
+	else
+	{
+		table->left = group->n;
+		table->next = group->end - group->n;
+		if (!wide_sort_pairs(table->images + table->next, group->n, table->context))
+			CHECK_FOR_INTERRUPTS();
+	}
+	table->at++;
+	return group;
+}
+
+/* Does what pair_table_runs does for a group with values in segments. */
+static size_t
+merged_runs(PairTable *table, uint64 *images, uint64 *counts, size_t room)
+{
+	size_t		n;
+
+	if (table->run_at == table->nruns)
+	{
+		table->nruns = segment_merge_next(table->merge, &table->run_images, &table->run_counts);
+		table->run_at = 0;
+	}
+	n = Min(room, table->nruns - table->run_at);
+	memcpy(images, table->run_images + table->run_at, n * sizeof(uint64));
+	memcpy(counts, table->run_counts + table->run_at, n * sizeof(uint64));
+	table->run_at += n;
+	return n;
+}
+
+/* Sets the next runs of the group being read, of images, at most room; returns how many. */
+static size_t
+next_images(PairTable *table, uint64 *images, uint64 *counts, size_t room)
+{
+	size_t		n = 0;
+	size_t		i;
+
+	if (table->left == 0)
+		return 0;
+	if (table->merge)
+	{
+		n = merged_runs(table, images, counts, room);
+		for (i = 0; i < n; i++)
+			table->left -= counts[i];
+		return n;
+	}
+	for (; table->left > 0 && n < room; n++)
+	{
+		uint64		first = table->next;
+		uint64		end = first + table->left;
+
+		images[n] = table->images[first];
+		do
+			table->next++;
+		while (table->next < end && table->images[table->next] == images[n]);
+		counts[n] = table->next - first;
+		table->left -= counts[n];
+	}
+	return n;
+}
+
+/* --- writing */
+
+/* Writes what is read of all groups to a store. */
+static TableSegment
+write_groups(PairTable *table, BlockStore *store)
+{
+	TableSegment segment = {0};
+	SegmentWriter *writer = segment_write_begin(store, false);
+	uint64		images[WRITE_RUNS];
+	uint64		counts[WRITE_RUNS];
+	PairGroup  *group;
+	size_t		n;
+	uint32		i;
+
+	while ((group = next_group(table)) != NULL)
+		for (group->end = 0; (n = next_images(table, images, counts, WRITE_RUNS)) > 0;
+			 group->end += n)
+			segment_write(writer, images, counts, n);
+	segment.images = segment_write_end(writer);
+	writer = segment_write_begin(store, false);
+	for (i = 0; i < table->ngroups; i++)
+	{
+		uint64		number = table->order[i];
+
+		if (table->groups[number].end > 0)
+			segment_write(writer, &number, &table->groups[number].end, 1);
+	}
+	segment.groups = segment_write_end(writer);
+	pfree(table->order);
+	return segment;
+}
+
+/* Makes one segment of all. */
+static void
+merge_segments(PairTable *table)
+{
+	BlockStore *store = block_store_make();
+	TableSegment segment;
+
+	table->disk += block_store_disk(table->store);
+	order_groups(table);
+	open_segments(table);
+	segment = write_groups(table, store);
+	close_segments(table);
+	table->store = store;
+	table->segments[table->nsegments++] = segment;
+}
+
+/* Writes the values in memory as a segment. */
+static void
+write_values(PairTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(table->memory);
+	size_t		most = Max(table->limit / (4 * sizeof(SegmentReader)), LEAST_SEGMENTS);
+	size_t		size = (table->nsegments + 1) * sizeof(TableSegment);
+	uint32		i;
+
+	table->segments = table->segments ? repalloc(table->segments, size) : palloc(size);
+	if (table->store == NULL)
+		table->store = block_store_make();
+	order_groups(table);
+	gather_values(table);
+	table->segments[table->nsegments] = write_groups(table, table->store);
+	table->nsegments++;
+	pfree(table->images);
+	for (i = 0; i < table->ngroups; i++)
+	{
+		table->groups[i].written += table->groups[i].n;
+		table->groups[i].n = 0;
+	}
+	table->n = 0;
+	/* Each has two readers; groups may have the other half of the memory. */
+	if ((size_t) table->nsegments >= most)
+		merge_segments(table);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Makes room for values by writing those that there are; false where there is little memory beside
+ * the groups.
+ */
+static bool
+make_room(PairTable *table, uint64 n)
+{
+	if (table->most < LEAST_WRITTEN + n || table->most < table->limit / PAIR_BYTES / 2)
+		return false;
+	write_values(table);
+	return true;
 }
 
 /* --- adding */
@@ -239,9 +588,10 @@ bool
 pair_table_add(PairTable *table, const GroupValues *group, int marker, int64 value, int64 count)
 {
 	bool		is_value = marker == PAIR_MARKERS;
+	uint64		needed = is_value ? (uint64) count : 1;
 	uint32		number;
 
-	if (table->n + (uint64) (is_value ? count : 1) > table->most)
+	if (table->n + needed > table->most && !make_room(table, needed))
 		return false;
 	number = find_group(table, group);
 	if (!is_value)
@@ -257,7 +607,7 @@ pair_table_add(PairTable *table, const GroupValues *group, int marker, int64 val
 bool
 pair_table_add_coded(PairTable *table, uint64 code, int64 value)
 {
-	uint32		number = table->numbers && code < MOST_CODES ? table->numbers[code] : 0;
+	uint32		number = code < table->ncodes ? table->numbers[code] : 0;
 
 	if (number == 0 || table->n >= table->most)
 		return false;
@@ -265,146 +615,101 @@ pair_table_add_coded(PairTable *table, uint64 code, int64 value)
 	return true;
 }
 
+/* Makes room for a code in the array of numbers, if there is memory for it. */
+static void
+enlarge_codes(PairTable *table, uint64 code)
+{
+	uint64		ncodes = Max(table->ncodes, FIRST_CODES);
+
+	if (code >= table->limit / CODES_PART / sizeof(uint32))
+		return;
+	while (ncodes <= code)
+		ncodes *= 2;
+	table->numbers = table->numbers ? repalloc_huge(table->numbers, ncodes * sizeof(uint32)) :
+		MemoryContextAllocHuge(table->memory, ncodes * sizeof(uint32));
+	memset(table->numbers + table->ncodes, 0, (ncodes - table->ncodes) * sizeof(uint32));
+	table->ncodes = ncodes;
+	set_most(table);
+}
+
 void
 pair_table_note_code(PairTable *table, uint64 code)
 {
-	if (code >= MOST_CODES)
-		return;
-	if (table->numbers == NULL)
-		table->numbers = MemoryContextAllocZero(table->memory, MOST_CODES * sizeof(uint32));
-	table->numbers[code] = table->last + 1;
+	if (code >= table->ncodes)
+		enlarge_codes(table, code);
+	if (code < table->ncodes)
+		table->numbers[code] = table->last + 1;
 }
 
 void
 pair_table_forget_codes(PairTable *table)
 {
 	if (table->numbers)
-		memset(table->numbers, 0, MOST_CODES * sizeof(uint32));
+		memset(table->numbers, 0, table->ncodes * sizeof(uint32));
+}
+
+void
+pair_table_limit_memory(PairTable *table, size_t memory_limit)
+{
+	table->limit = memory_limit;
+	set_most(table);
+}
+
+uint64
+pair_table_disk(const PairTable *table)
+{
+	return table->disk + (table->store ? block_store_disk(table->store) : 0);
 }
 
 void
 pair_table_free(PairTable *table)
 {
 	group_values_free(&table->group);
+	if (table->store)
+		block_store_close(table->store);
 	MemoryContextDelete(table->memory);
 	pfree(table);
 }
 
 /* --- reading */
 
-static void
-get_group(const PairTable *table, uint32 number, GroupValues *group)
-{
-	const int64 *values = table->groups[number].values;
-	int			c;
-
-	for (c = 0; c < table->ncolumns; c++)
-	{
-		group->values[c] = values[c];
-		group->nulls[c] = values[table->ncolumns + c] != 0;
-	}
-}
-
-typedef struct GroupOrder
-{
-	const PairTable *table;
-	GroupValues a;
-	GroupValues b;
-} GroupOrder;
-
-static int
-compare_numbers(const void *a, const void *b, void *arg)
-{
-	GroupOrder *order = (GroupOrder *) arg;
-
-	get_group(order->table, *(const uint32 *) a, &order->a);
-	get_group(order->table, *(const uint32 *) b, &order->b);
-	return group_values_compare(order->table->columns, order->table->ncolumns, &order->a,
-								&order->b);
-}
-
-/* Moves the values of all chunks to their groups, and gives the chunks back. */
-static void
-distribute(PairTable *table)
-{
-	PairChunk  *chunk;
-	size_t		i;
-
-	while ((chunk = table->chunks) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (i = 0; i < chunk->n; i++)
-			table->images[table->groups[chunk->groups[i]].end++] = chunk->images[i];
-		table->chunks = chunk->next;
-		pfree(chunk);
-	}
-}
-
 void
 pair_table_finish(PairTable *table)
 {
-	GroupOrder	order = {.table = table};
-	uint64		end = 0;
-	uint32		i;
-
-	table->order = MemoryContextAllocHuge(table->memory,
-										  Max(table->ngroups, 1) * sizeof(uint32));
-	for (i = 0; i < table->ngroups; i++)
-		table->order[i] = i;
-	order.a = group_values_make(table->ncolumns);
-	order.b = group_values_make(table->ncolumns);
-	qsort_arg(table->order, table->ngroups, sizeof(uint32), compare_numbers, &order);
-	group_values_free(&order.a);
-	group_values_free(&order.b);
-	for (i = 0; i < table->ngroups; i++)
-	{
-		PairGroup  *group = &table->groups[table->order[i]];
-
-		group->end = end;
-		end += group->n;
-	}
-	table->images = MemoryContextAllocHuge(table->memory, Max(table->n, 1) * sizeof(uint64));
-	distribute(table);
+	if (table->nsegments > 0 && table->n > 0)
+		write_values(table);
+	order_groups(table);
+	if (table->nsegments > 0)
+		open_segments(table);
+	else
+		gather_values(table);
 }
 
 const GroupValues *
 pair_table_next_group(PairTable *table, int64 *markers)
 {
-	const PairGroup *group;
+	const PairGroup *group = next_group(table);
 
-	if (table->at == table->ngroups)
+	if (group == NULL)
 		return NULL;
-	group = &table->groups[table->order[table->at]];
-	get_group(table, table->order[table->at++], &table->group);
+	get_group(table, table->order[table->at - 1], &table->group);
 	memcpy(markers, group->markers, sizeof(group->markers));
-	table->next = group->end - group->n;
-	table->end = group->end;
-	if (!wide_sort_pairs(table->images + table->next, group->n, table->context))
-		CHECK_FOR_INTERRUPTS();
 	return &table->group;
 }
 
 size_t
 pair_table_runs(PairTable *table, uint64 *values, uint64 *counts, size_t room)
 {
-	size_t		n = 0;
+	size_t		n = next_images(table, values, counts, room);
+	size_t		i;
 
-	while (table->next < table->end && n < room)
-	{
-		uint64		image = table->images[table->next];
-		uint64		first = table->next;
-
-		do
-			table->next++;
-		while (table->next < table->end && table->images[table->next] == image);
-		values[n] = (uint64) field_value(image);
-		counts[n++] = table->next - first;
-	}
+	for (i = 0; i < n; i++)
+		values[i] = (uint64) field_value(values[i]);
 	return n;
 }
 
 int64
 pair_table_count(const PairTable *table)
 {
-	return (int64) (table->end - table->next);
+	return (int64) table->left;
 }

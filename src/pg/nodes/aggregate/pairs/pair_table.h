@@ -1,10 +1,12 @@
 /*
  * pair_table.h
- *		(group, value) pairs that do not fit 64 bits, as long as they fit into memory.
+ *		(group, value) pairs that do not fit 64 bits, as long as their groups fit into memory.
  *
  * Values, which are integers, are kept with the number of their group as rows come, and distributed
  * to the groups when all are in.  Each group's values are sorted when it is read.  When a table is
- * full, pair_rows.c puts the pairs into a tuplesort.
+ * full, its values are written as a segment, group by group, behind which is a list of the groups'
+ * numbers and runs.  What a group has in all segments is merged when it is read.  Where groups take
+ * most of the memory, pair_rows.c puts the pairs into a tuplesort.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_TABLE_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_PAIR_TABLE_H
@@ -39,9 +41,15 @@ extern bool pair_table_add_coded(PairTable *table, uint64 code, int64 value);
 extern void pair_table_note_code(PairTable *table, uint64 code);
 extern void pair_table_forget_codes(PairTable *table);
 
+/* Sets another memory limit. */
+extern void pair_table_limit_memory(PairTable *table, size_t memory_limit);
+
 extern void pair_table_free(PairTable *table);
 
-/* These do what the functions of pair_rows.h do that have their names. */
+/* Returns the bytes that have been written. */
+extern uint64 pair_table_disk(const PairTable *table);
+
+/* These do what the functions of pair_rows.h do that have their names; all runs must be read. */
 extern void pair_table_finish(PairTable *table);
 extern const GroupValues *pair_table_next_group(PairTable *table, int64 *markers);
 extern size_t pair_table_runs(PairTable *table, uint64 *values, uint64 *counts, size_t room);

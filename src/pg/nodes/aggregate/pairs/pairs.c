@@ -289,6 +289,8 @@ void
 pairs_limit_memory(PairSorter *pairs, size_t memory_limit)
 {
 	pairs->limit = memory_limit;
+	if (pairs->rows)
+		pair_rows_limit_memory(pairs->rows, memory_limit);
 	if (pairs->sorter == NULL)
 		return;
 	long_sorter_limit_memory(pairs->sorter, memory_limit);
@@ -615,7 +617,8 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const i
 uint64
 pairs_disk(const PairSorter *pairs)
 {
-	return pairs->file ? pair_file_size(pairs->file) : 0;
+	return (pairs->file ? pair_file_size(pairs->file) : 0) +
+		(pairs->rows ? pair_rows_disk(pairs->rows) : 0);
 }
 
 uint64

@@ -148,11 +148,19 @@ finish_phase(GroupsExchange *exchange, ExchangePhase phase)
 		BarrierArriveAndWait(barrier, WaitEventExtensionNew("HpSortAggregate"));
 }
 
+void
+groups_exchange_give_up(GroupsExchange *exchange)
+{
+	exchange->shared->give_up = true;
+}
+
 bool
-groups_exchange_is_full(const GroupsExchange *exchange)
+groups_exchange_is_given_up(const GroupsExchange *exchange)
 {
 	int			d;
 
+	if (*(const volatile bool *) &exchange->shared->give_up)
+		return true;
 	for (d = 0; d < exchange->shared->ndictionaries; d++)
 		if (shared_dictionary_is_full(&groups_shared_dictionaries(exchange->shared)[d]))
 			return true;
@@ -177,7 +185,7 @@ groups_exchange_wait(GroupsExchange *exchange)
 	ExchangeStep step = EXCHANGE_KEEP;
 
 	finish_phase(exchange, PHASE_READ);
-	if (groups_exchange_is_full(exchange))
+	if (groups_exchange_is_given_up(exchange))
 		step = pg_atomic_test_set_flag(&shared->read_alone) ? EXCHANGE_READ_ALONE : EXCHANGE_LEAVE;
 	else if (pg_atomic_read_u32(&shared->nreaders) > 1)
 		return EXCHANGE_WRITE;

@@ -11,8 +11,8 @@
  * No process waits for another one once it has returned a group.
  *
  * All processes must have one order of groups.  Numbers of values are given by all processes
- * together (shared_dictionary.h).  Where there is no memory for them, one process reads all rows
- * alone, as if the plan were not parallel.
+ * together (shared_dictionary.h).  Where there is no memory for them, or a process has outsized
+ * values, one process reads all rows alone, as if the plan were not parallel.
  *
  * A process calls the functions below in their order: groups_exchange_make, _reads, then after its
  * rows _wait, _write, _open, and at last _end.
@@ -47,27 +47,45 @@ typedef struct GroupsDescription
 typedef struct GroupsShared GroupsShared;
 
 /*
- * Returns the bytes of a GroupsShared for a leader and nworkers workers that have this number of
- * dictionaries together.
+ * Returns the bytes of a GroupsShared for a leader and nworkers workers that have so many lookups
+ * and dictionaries together.
  */
-extern Size groups_shared_size(int nworkers, int ndictionaries);
+extern Size groups_shared_size(int nworkers, int nlookups, int ndictionaries);
 
-extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int ndictionaries);
+extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int nlookups,
+							   int ndictionaries);
 
 /*
  * Makes it ready for another execution, in the leader before workers are started again: what was
- * written is freed.  area is that of the parallel query.
+ * written is freed, but no lookup.  area is that of the parallel query.
  */
 extern void groups_shared_reset(GroupsShared *shared, dsa_area *area);
 
 /* Called in a worker before anything else. */
 extern void groups_shared_attach(GroupsShared *shared);
 
+/*
+ * Lookups of a star join (lookup_share).  Each is made by one process: a process first claims those
+ * that no other one makes, and puts their blocks here; then it gets the block of each, for which it
+ * may have to wait.
+ */
+extern bool groups_shared_claim_lookup(GroupsShared *shared, int l);
+extern void groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows);
+extern dsa_pointer groups_shared_get_lookup(GroupsShared *shared, int l);
+
+/* Frees a lookup that is to be made anew, in the leader before workers are started again. */
+extern void groups_shared_drop_lookup(GroupsShared *shared, int l, dsa_area *area);
+
+/* Returns how many rows it has; 0 if it has not been made. */
+extern int64 groups_shared_lookup_rows(GroupsShared *shared, int l);
+
 /* For EXPLAIN: sums over all processes, and the most memory that one of them held. */
 typedef struct GroupsTotals
 {
 	int64		rows;			/* of the groups that were returned */
 	int64		groups;			/* with the groups that HAVING refuses */
+	uint64		unmatched;		/* rows that have no place in a lookup */
+	uint64		filtered;		/* joined rows that conditions refuse */
 	uint64		disk;			/* bytes written to temporary files */
 	size_t		memory;			/* bytes held */
 } GroupsTotals;
@@ -93,11 +111,14 @@ extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 /* Whether this process comes early enough to read rows; called once. */
 extern bool groups_exchange_reads(GroupsExchange *exchange);
 
+/* Says that this process knows something of its groups that is not exchanged. */
+extern void groups_exchange_give_up(GroupsExchange *exchange);
+
 /*
- * Whether there is no memory for a value of one of the dictionaries.  Then no process needs to read
- * any further.
+ * Whether a process has said so, or there is no memory for a value of one of the dictionaries.
+ * Then no process needs to read any further.
  */
-extern bool groups_exchange_is_full(const GroupsExchange *exchange);
+extern bool groups_exchange_is_given_up(const GroupsExchange *exchange);
 
 /*
  * Returns the bytes of shared memory that this process has written, and of the values that the
@@ -110,7 +131,7 @@ typedef enum ExchangeStep
 {
 	EXCHANGE_WRITE,				/* it calls groups_exchange_write */
 	EXCHANGE_KEEP,				/* only one process has read, and has all groups */
-	EXCHANGE_READ_ALONE,		/* a dictionary is full: it reads all rows, and has all groups */
+	EXCHANGE_READ_ALONE,		/* given up: it reads all rows, and has all groups */
 	EXCHANGE_LEAVE				/* another process does this */
 } ExchangeStep;
 

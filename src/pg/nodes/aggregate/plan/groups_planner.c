@@ -82,6 +82,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 		lookups = lappend(lookups, star_describe(query, lfirst(lc)));
 		expressions = list_concat(expressions, star_expressions(query, lfirst(lc)));
 	}
+	foreach(lc, query->conditions)
+		expressions = lappend(expressions, lfirst_node(RestrictInfo, lc)->clause);
 
 	if (query->lookups != NIL)
 	{
@@ -105,6 +107,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->custom_private = lappend(path->custom_private, query->groupings);
 	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
 	path->custom_private = lappend(path->custom_private, lookups);
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(list_length(query->conditions)));
 	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;
@@ -160,7 +164,7 @@ is_only_counted(const GroupsQuery *query, const Var *column)
 						column))
 			return false;
 	}
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -355,6 +359,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		return;
 	query.rti = star.fact->relid;
 	query.lookups = star.lookups;
+	query.conditions = star.conditions;
 	query.matched = Min(input_rel->rows / Max(star.fact->rows, 1), 1);
 	if (!groups_query_note(stage, target, having, &query))
 		return;
@@ -387,8 +392,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	groups_cost(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
 	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL &&
-		query.sets == NIL && query.lookups == NIL)
-		workers = Max(aggregate_input_workers(&input, input_rel), 0);
+		query.sets == NIL && star_is_parallel(&query))
+		workers = Max(aggregate_input_workers(&input, star.fact), 0);
 	if (workers == 0)
 		parallel = NULL;
 	else if (query.states)

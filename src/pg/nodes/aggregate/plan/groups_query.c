@@ -264,6 +264,26 @@ note_determined(GroupsQuery *query, Var *column)
 		column->varlevelsup == 0 && note_group(query, (Expr *) column, &clause);
 }
 
+/*
+ * Notes the expressions among all that are grouped by: core has dropped those that a condition
+ * makes a constant, whose columns have several values in a group.  False if one of them is not
+ * answered.
+ */
+static bool
+note_expressions(PlannerInfo *root, GroupsQuery *query, List *clauses)
+{
+	List	   *expressions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!IsA(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist),
+				 Var))
+			expressions = lappend(expressions, lfirst(lc));
+	}
+	return note_groups(root, query, expressions, false);
+}
+
 /* Whether all columns of an expression are read. */
 static bool
 is_read_alone(const GroupsQuery *query, Node *expression)
@@ -271,6 +291,17 @@ is_read_alone(const GroupsQuery *query, Node *expression)
 	Relids		relids = pull_varnos(query->root, expression);
 
 	return bms_is_subset(relids, bms_make_singleton((int) query->rti));
+}
+
+/* Has the values of an aggregate read. */
+static void
+note_argument(GroupsQuery *query, const AggregateAnswer *answer)
+{
+	if (answer->form == DERIVED_NONE && answer->column)
+		add_column(query, answer->column, answer->read);
+	else if (answer->argument)
+		add_columns(query, expression_columns(answer->argument));
+	query->arguments = lappend(query->arguments, unconstify(AggregateAnswer *, answer));
 }
 
 /* Returns the index of an expression in a list, to which it is added unless it is there. */
@@ -321,12 +352,13 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 		return true;
 	answer = palloc_object(AggregateAnswer);
 	if (!aggref_answer(aggref, query->rti, answer) ||
+		(answer->kind == COLUMN_KIND_NUMERIC &&
+		 !expression_has_typmods(query->root, answer->argument)) ||
 		!note_filter(query, aggref->aggfilter, &filter))
 		return false;
-	if (answer->form == DERIVED_NONE && answer->column)
-		add_column(query, answer->column, answer->read);
-	else if (answer->argument)
-		add_columns(query, expression_columns(answer->argument));
+	note_argument(query, answer);
+	if (answer->with)
+		note_argument(query, answer->with);
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
@@ -447,7 +479,7 @@ groups_query_is_serial(const GroupsQuery *query)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (aggref_adds_floats(answer) || answer->outsized)
+		if (aggref_adds_floats(answer))
 			return true;
 	}
 	return query->ncore > 0;
@@ -552,10 +584,11 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
 		QueryGroup *group = group_of_pathkey(query, pathkey);
 
-		if (group == NULL)
+		/* The labels of an enum are read as OIDs, which are in another order, if anybody asks. */
+		if (group == NULL || (column_kind(group->type) == COLUMN_KIND_ENUM &&
+							  root->sort_pathkeys == NIL && root->window_pathkeys == NIL))
 			break;
 		group->placed = true;
-		/* The labels of an enum are read as OIDs, which are in another order. */
 		if (column_kind(group->type) == COLUMN_KIND_ENUM)
 			group->form = DERIVED_RANKS;
 		if (!is_determined(ordered, n, group))
@@ -586,7 +619,9 @@ can_have_sets(const GroupsQuery *query)
 			return false;
 	foreach(lc, query->answers)
 	{
-		if (((const AggregateAnswer *) lfirst(lc))->outsized)
+		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
+
+		if (answer->outsized || answer->function == AGGREGATE_FUNCTION_REGRESSION)
 			return false;
 	}
 	return query->ncore == 0;
@@ -608,7 +643,7 @@ groups_query_totals_floats(const GroupsQuery *query)
 	return false;
 }
 
-/* Has the columns read by which rows are looked up. */
+/* Has the columns read by which rows are looked up, and those of conditions. */
 static void
 add_keys(GroupsQuery *query)
 {
@@ -620,29 +655,32 @@ add_keys(GroupsQuery *query)
 		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
 			add_columns(query, expression_columns(linitial(lfirst_node(OpExpr, lc2)->args)));
 	}
+	foreach(lc, query->conditions)
+		add_columns(query, expression_columns(lfirst_node(RestrictInfo, lc)->clause));
 }
 
 bool
 groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, GroupsQuery *query)
 {
 	PlannerInfo *root = query->root;
-	List	   *clauses;
+	List	   *all = root->parse->distinctClause;
+	List	   *clauses = compat_distinct_clause(root);
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
 	ListCell   *lc;
 	int			g;
 
-	if (stage == UPPERREL_DISTINCT)
-		clauses = compat_distinct_clause(root);
-	else
+	if (stage == UPPERREL_GROUP_AGG)
 	{
+		all = root->parse->groupClause;
 		clauses = compat_group_clause(root);
 		/* Groups by constants alone are not the one group that there is without any. */
 		if (clauses == NIL)
-			clauses = root->parse->groupClause;
+			clauses = all;
 		if (clauses == NIL && sets != NIL)
 			return false;
 	}
-	if (!note_groups(root, query, clauses, sets != NIL))
+	if (!note_groups(root, query, clauses, sets != NIL) ||
+		(sets == NIL && !note_expressions(root, query, all)))
 		return false;
 	foreach(lc, sets)
 		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);

@@ -35,11 +35,14 @@ typedef struct QueryGroup
 typedef struct StarLookup
 {
 	Path	   *path;			/* reads its rows */
+	Path	   *safe_path;		/* reads them in a parallel plan; NULL: none may */
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
 								 * match of several is enough) or anti (no match) */
 	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
 								 * path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
+	List	   *conditions;		/* RestrictInfos of what else joins it to the relation, or to
+								 * lookups before it */
 } StarLookup;
 
 /* Whether the values of a group are numbers. */
@@ -56,12 +59,14 @@ typedef struct GroupsQuery
 	PlannerInfo *root;
 	Index		rti;			/* the relation that is read */
 	List	   *lookups;		/* StarLookups */
+	List	   *conditions;		/* all of theirs, in the order in which they are evaluated */
 	double		matched;		/* which part of the rows read has rows in all of these */
 	List	   *looked_up_columns;	/* Vars of these, each once */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;
 	List	   *aggregates;		/* Aggrefs, different ones */
 	List	   *answers;		/* the AggregateAnswer of each */
+	List	   *arguments;		/* these, and behind each its with */
 	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
 	List	   *filters;		/* different filters of columns that are read */
 	List	   *derived_filters;	/* different filters that have other columns, too */
@@ -101,8 +106,8 @@ extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
 
 /*
  * Whether processes that share the rows cannot exchange groups: the first of equal floats, and sums
- * of floats in the order of the rows are different in each, and states of core's functions and sums
- * of outsized values are not exchanged.
+ * of floats in the order of the rows are different in each, and states of core's functions are not
+ * exchanged.
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 

@@ -16,7 +16,7 @@
  *
  * custom_plans are a SeqScan of each table to be read (see sources.h), then the plans of a star
  * join's lookups (star.h), whose clauses and columns are in the scan tuple behind all else, where
- * nothing is ever returned.
+ * nothing is ever returned; the conditions on joined rows are last.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H
@@ -49,6 +49,7 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, how many clauses
 								 * and how many columns it has; of each of these, the column of
 								 * the lookup's plan, counted from 0 */
+	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */

@@ -142,15 +142,27 @@ rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
 #define TABLE_PAIR_COST		0.5
 #define TABLE_GROUP_COST	20.0
 
-/* Returns the cost of pairs in a table in memory, in bytes, or as rows where that is too small. */
+/* What a pair costs more that is written and merged, and the memory from which on it is. */
+#define TABLE_WRITTEN_COST	1.0
+#define TABLE_LEAST_BYTES	(1024.0 * 1024)
+
+/*
+ * Returns the cost of pairs in a table, in a memory in bytes, or as rows where groups take most of
+ * it.
+ */
 static Cost
 table_cost(PlannerInfo *root, const PairEstimate *groups, double pairs, double memory)
 {
 	double		ngroups = Min(groups->places, pairs);
+	double		left = memory - ngroups * TABLE_GROUP_BYTES;
+	Cost		cost = cost_of_rows(pairs * TABLE_PAIR_COST + ngroups * TABLE_GROUP_COST);
 
-	if (pairs * TABLE_PAIR_BYTES + ngroups * TABLE_GROUP_BYTES > memory)
+	if (pairs * TABLE_PAIR_BYTES <= left)
+		return cost;
+	if (left < Max(memory / 2, TABLE_LEAST_BYTES))
 		return rows_cost(root, pairs, groups->ncolumns, memory);
-	return cost_of_rows(pairs * TABLE_PAIR_COST + ngroups * TABLE_GROUP_COST);
+	return cost + cost_of_rows(pairs * TABLE_WRITTEN_COST) +
+		2 * pairs * sizeof(int64) / BLCKSZ * seq_page_cost;
 }
 
 /*

@@ -1,11 +1,13 @@
 /*
  * star.c
- *		Which joins are star joins (see star.h), and what they cost.
+ *		Which joins are star joins (see star.h), and what memory they take.
  *
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
  * than one in it (innerrel_is_unique).  The dimensions are what remains connected by join clauses
- * without the fact.
+ * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
+ * where that costs less: what joins these with each other is then a condition on joined rows, as is
+ * what joins a dimension to the fact beside its key.
  *
  * Outer, semi and anti joins (SpecialJoinInfo) are either within a dimension, where they are
  * core's, or they are those by which a dimension is joined to the fact.
@@ -24,9 +26,10 @@
 #include "utils/selfuncs.h"
 
 #include "pg/compat.h"
-#include "pg/cost_units.h"
+#include "pg/guc.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/star.h"
+#include "pg/nodes/aggregate/plan/star_cost.h"
 #include "pg/values/values.h"
 
 /* --- which relations */
@@ -75,6 +78,46 @@ is_nullable(const PlannerInfo *root, int relid)
 	return false;
 }
 
+/* Whether some relations are on the right side of a special join. */
+static bool
+is_right_side(const PlannerInfo *root, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		if (bms_overlap(lfirst_node(SpecialJoinInfo, lc)->syn_righthand, relids))
+			return true;
+	}
+	return false;
+}
+
+/* Whether each row of some relations has at most one row of another one. */
+static bool
+is_unique(PlannerInfo *root, Relids relids, RelOptInfo *rel)
+{
+	return innerrel_is_unique(root, bms_union(relids, rel->relids), relids, rel,
+							  is_nullable(root, rel->relid) ? JOIN_LEFT : JOIN_INNER,
+							  join_clauses(root, relids, rel), false);
+}
+
+/* Returns those of some relations that are not only asked for a match. */
+static Relids
+joined_relids(const PlannerInfo *root, Relids relids)
+{
+	ListCell   *lc;
+
+	relids = bms_copy(relids);
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
+			relids = bms_del_members(relids, sjinfo->syn_righthand);
+	}
+	return relids;
+}
+
 /*
  * Whether each row of some relations has at most one row of the others, joined one by one, but for
  * what is only asked for a match.
@@ -83,16 +126,8 @@ static bool
 are_unique(PlannerInfo *root, Relids relids, Relids others)
 {
 	bool		added = true;
-	ListCell   *lc;
 
-	others = bms_copy(others);
-	foreach(lc, root->join_info_list)
-	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
-		if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
-			others = bms_del_members(others, sjinfo->syn_righthand);
-	}
+	others = joined_relids(root, others);
 	while (added && !bms_is_empty(others))
 	{
 		int			i = -1;
@@ -100,15 +135,9 @@ are_unique(PlannerInfo *root, Relids relids, Relids others)
 		added = false;
 		while ((i = bms_next_member(others, i)) >= 0)
 		{
-			RelOptInfo *rel = find_base_rel(root, i);
-			List	   *clauses = join_clauses(root, relids, rel);
-			Relids		both = bms_union(relids, rel->relids);
-
-			if (!innerrel_is_unique(root, both, relids, rel,
-									is_nullable(root, i) ? JOIN_LEFT : JOIN_INNER, clauses,
-									false))
+			if (!is_unique(root, relids, find_base_rel(root, i)))
 				continue;
-			relids = both;
+			relids = bms_add_member(bms_copy(relids), i);
 			others = bms_del_member(others, i);
 			added = true;
 		}
@@ -262,57 +291,201 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 }
 
 /*
- * Adds the lookup of a dimension, whose base relations these are; false if there is no plan, or a
- * clause that is not looked up.
+ * Whether a clause can be evaluated for joined rows of the fact and of inner dimensions, all of
+ * whose relations are in relids.
  */
 static bool
-add_lookup(Star *star, PlannerInfo *root, Relids relids)
+is_condition(const RestrictInfo *rinfo, Relids relids)
+{
+	return bms_is_subset(rinfo->required_relids, relids) && !rinfo->pseudoconstant &&
+		!compat_is_clone(rinfo) && expression_columns(rinfo->clause) != NIL;
+}
+
+/*
+ * Returns the lookup of a dimension, whose base relations these are; NULL if there is no plan, or a
+ * clause that is neither looked up nor a condition.  An equality that is not looked up may be that
+ * by which a relation is unique.
+ */
+static StarLookup *
+make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids)
 {
 	StarLookup *lookup = palloc0_object(StarLookup);
 	RelOptInfo *rel;
 	ListCell   *lc;
 
-	if (!find_jointype(root, star->fact, &relids, &lookup->jointype))
-		return false;
+	if (!are_unique(root, fact->relids, relids) ||
+		!find_jointype(root, fact, &relids, &lookup->jointype))
+		return NULL;
 	rel = bms_membership(relids) == BMS_SINGLETON ?
 		find_base_rel(root, bms_singleton_member(relids)) : find_join_rel(root, relids);
 	if (rel == NULL || rel->cheapest_total_path == NULL ||
 		rel->cheapest_total_path->param_info != NULL)
-		return false;
+		return NULL;
 	/* Relations that are not joined by equality may have far more rows than the fact. */
-	if (IS_JOIN_REL(rel) && rel->rows > star->fact->tuples)
-		return false;
+	if (IS_JOIN_REL(rel) && rel->rows > fact->tuples)
+		return NULL;
 	lookup->path = rel->cheapest_total_path;
-	foreach(lc, join_clauses(root, star->fact->relids, rel))
+	lookup->safe_path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
+	foreach(lc, join_clauses(root, fact->relids, rel))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		/* A condition above an outer join is none of its own. */
 		if (IS_OUTER_JOIN(lookup->jointype) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, bms_union(star->fact->relids, rel->relids)))
-			return false;
-		if (!add_clause(rinfo, star->fact, lookup))
-			return false;
+			RINFO_IS_PUSHED_DOWN(rinfo, bms_union(fact->relids, rel->relids)))
+			return NULL;
+		if (add_clause(rinfo, fact, lookup))
+			continue;
+		if (lookup->jointype != JOIN_INNER || rinfo->mergeopfamilies != NIL ||
+			!is_condition(rinfo, bms_union(fact->relids, rel->relids)))
+			return NULL;
+		lookup->conditions = lappend(lookup->conditions, rinfo);
 	}
-	star->lookups = lappend(star->lookups, lookup);
-	return lookup->clauses != NIL;
+	return lookup->clauses == NIL ? NULL : lookup;
+}
+
+/* --- dimensions */
+
+/*
+ * Returns the lookups of parts of a dimension: of each relation that has a key of the fact, with
+ * others of which a row of it has one.  NIL if that is one part, or is not possible.
+ */
+static List *
+divide(PlannerInfo *root, RelOptInfo *fact, Relids dimension)
+{
+	List	   *parts = NIL;
+	List	   *lookups = NIL;
+	Relids		rest = bms_copy(dimension);
+	bool		added = true;
+	ListCell   *lc;
+	int			i = -1;
+
+	if (is_right_side(root, dimension))
+		return NIL;
+	while ((i = bms_next_member(dimension, i)) >= 0)
+		if (are_unique(root, fact->relids, bms_make_singleton(i)))
+		{
+			parts = lappend(parts, bms_make_singleton(i));
+			rest = bms_del_member(rest, i);
+		}
+	while (added)
+	{
+		added = false;
+		foreach(lc, parts)
+		{
+			i = -1;
+			while ((i = bms_next_member(rest, i)) >= 0)
+				if (are_unique(root, lfirst(lc), bms_make_singleton(i)))
+				{
+					lfirst(lc) = bms_add_member(lfirst(lc), i);
+					rest = bms_del_member(rest, i);
+					added = true;
+				}
+		}
+	}
+	if (list_length(parts) < 2 || !bms_is_empty(rest))
+		return NIL;
+	foreach(lc, parts)
+	{
+		StarLookup *lookup = make_lookup(root, fact, lfirst(lc));
+
+		if (lookup == NULL)
+			return NIL;
+		lookups = lappend(lookups, lookup);
+	}
+	return lookups;
+}
+
+/* Adds a dimension to *star, whole or divided; false if neither is possible. */
+static bool
+add_dimension(Star *star, PlannerInfo *root, Relids dimension)
+{
+	double		rows = star->fact->rows;
+	StarLookup *whole = make_lookup(root, star->fact, dimension);
+	List	   *parts = divide(root, star->fact, dimension);
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, parts)
+	{
+		const StarLookup *part = (const StarLookup *) lfirst(lc);
+
+		cost += star_lookup_cost(root, part, part->path, rows);
+	}
+	if (whole && (parts == NIL || star_lookup_cost(root, whole, whole->path, rows) <= cost))
+		parts = list_make1(whole);
+	star->lookups = list_concat(star->lookups, parts);
+	return parts != NIL;
+}
+
+/* Returns the relations of the fact and of inner lookups. */
+static Relids
+inner_relids(const Star *star)
+{
+	Relids		relids = bms_copy(star->fact->relids);
+	ListCell   *lc;
+
+	foreach(lc, star->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		if (lookup->jointype == JOIN_INNER)
+			relids = bms_add_members(relids, lookup->path->parent->relids);
+	}
+	return relids;
+}
+
+/*
+ * Adds the conditions on several lookups, each to the last one that it is of.  What is equal to a
+ * column of the fact is so by the keys already.  False if a clause is no condition.
+ */
+static bool
+add_wide_conditions(const Star *star, PlannerInfo *root)
+{
+	Relids		before = star->fact->relids;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, star->lookups)
+	{
+		StarLookup *lookup = (StarLookup *) lfirst(lc);
+		RelOptInfo *rel = lookup->path->parent;
+		Relids		narrow = bms_union(star->fact->relids, rel->relids);
+
+		foreach(lc2, join_clauses(root, before, rel))
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+			const EquivalenceClass *ec = rinfo->parent_ec;
+
+			if (bms_is_subset(rinfo->required_relids, narrow) ||
+				(ec && !ec->ec_broken && bms_overlap(ec->ec_relids, star->fact->relids)))
+				continue;
+			if (!is_condition(rinfo, inner_relids(star)))
+				return false;
+			lookup->conditions = lappend(lookup->conditions, rinfo);
+		}
+		before = bms_union(before, rel->relids);
+	}
+	return true;
 }
 
 /*
  * Whether a clause of a relation's joins is neither within a dimension nor of the fact and a
- * dimension alone; of the latter also if it is above the outer join that joins them.
+ * dimension alone, nor a condition; of the latter also if it is above the outer join that joins
+ * them.
  */
 static bool
-has_wide_clause(PlannerInfo *root, const RelOptInfo *fact, const RelOptInfo *rel,
-				List *dimensions)
+has_wide_clause(PlannerInfo *root, const Star *star, const RelOptInfo *rel, List *dimensions)
 {
+	const RelOptInfo *fact = star->fact;
+	Relids		inner = inner_relids(star);
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	foreach(lc, rel->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		bool		narrow = false;
+		bool		narrow = is_condition(rinfo, inner);
 
 		foreach(lc2, dimensions)
 		{
@@ -332,6 +505,35 @@ has_wide_clause(PlannerInfo *root, const RelOptInfo *fact, const RelOptInfo *rel
 	return false;
 }
 
+/* Orders conditions as core does: none sees rows that one of a lower security level refuses. */
+static int
+compare_conditions(const ListCell *a, const ListCell *b)
+{
+	const RestrictInfo *left = lfirst_node(RestrictInfo, a);
+	const RestrictInfo *right = lfirst_node(RestrictInfo, b);
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	return left->eval_cost.per_tuple < right->eval_cost.per_tuple ? -1 :
+		left->eval_cost.per_tuple > right->eval_cost.per_tuple;
+}
+
+/* Sets star->conditions to those of all lookups. */
+static void
+collect_conditions(Star *star, PlannerInfo *root)
+{
+	QualCost	cost;
+	ListCell   *lc;
+
+	star->conditions = NIL;
+	foreach(lc, star->lookups)
+		star->conditions = list_concat(star->conditions,
+									   ((const StarLookup *) lfirst(lc))->conditions);
+	/* Sets the cost of each. */
+	cost_qual_eval(&cost, star->conditions, root);
+	list_sort(star->conditions, compare_conditions);
+}
+
 /* Fills in *star for a fact, which is joined to others; false if that is no star join. */
 static bool
 find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
@@ -343,8 +545,6 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 
 	star->fact = fact;
 	star->lookups = NIL;
-	if (!are_unique(root, fact->relids, others))
-		return false;
 	while (!bms_is_empty(rest))
 	{
 		Relids		dimension = connected(root, rest);
@@ -354,29 +554,18 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 	}
 	foreach(lc, dimensions)
 	{
-		if (!add_lookup(star, root, (Relids) lfirst(lc)))
+		if (!add_dimension(star, root, (Relids) lfirst(lc)))
 			return false;
 	}
-	if (has_wide_clause(root, fact, fact, dimensions))
+	if (has_wide_clause(root, star, fact, dimensions))
 		return false;
 	while ((i = bms_next_member(others, i)) >= 0)
-		if (has_wide_clause(root, fact, find_base_rel(root, i), dimensions))
+		if (has_wide_clause(root, star, find_base_rel(root, i), dimensions))
 			return false;
+	if (!add_wide_conditions(star, root))
+		return false;
+	collect_conditions(star, root);
 	return true;
-}
-
-/* Whether a relation is on the right side of a special join, where the fact cannot be. */
-static bool
-is_right_side(const PlannerInfo *root, int relid)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
-	{
-		if (bms_is_member(relid, lfirst_node(SpecialJoinInfo, lc)->syn_righthand))
-			return true;
-	}
-	return false;
 }
 
 /* Whether a relation may be part of a star join. */
@@ -387,11 +576,35 @@ may_be_joined(const RelOptInfo *rel)
 		bms_is_empty(rel->lateral_referencers);
 }
 
+/*
+ * Returns the relations that may be the fact, as far as one test of each says: all, if each one is
+ * unique beside the others; or the only one that is not; or none.
+ */
+static Relids
+possible_facts(PlannerInfo *root, Relids relids)
+{
+	Relids		joined = joined_relids(root, relids);
+	Relids		facts = relids;
+	int			i = -1;
+
+	while ((i = bms_next_member(joined, i)) >= 0)
+	{
+		Relids		one = bms_make_singleton(i);
+
+		if (!is_unique(root, bms_difference(relids, one), find_base_rel(root, i)))
+			facts = bms_intersect(facts, one);
+		if (bms_is_empty(facts))
+			break;
+	}
+	return facts;
+}
+
 bool
 star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 {
 	Relids		relids = base_relids(root, joinrel->relids);
-	Relids		tried = NULL;
+	Relids		facts = bms_copy(relids);
+	bool		tested = false;
 	int			i = -1;
 
 	if (root->placeholder_list != NIL || root->hasPseudoConstantQuals)
@@ -406,12 +619,11 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 		RelOptInfo *fact = NULL;
 
 		i = -1;
-		while ((i = bms_next_member(relids, i)) >= 0)
+		while ((i = bms_next_member(facts, i)) >= 0)
 		{
 			RelOptInfo *rel = find_base_rel(root, i);
 
-			if (!bms_is_member(i, tried) && rel->rtekind == RTE_RELATION &&
-				!is_right_side(root, i) &&
+			if (rel->rtekind == RTE_RELATION && !is_right_side(root, rel->relids) &&
 				(fact == NULL || rel->tuples > fact->tuples))
 				fact = rel;
 		}
@@ -419,7 +631,11 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 			return false;
 		if (find_dimensions(star, root, fact, bms_difference(relids, fact->relids)))
 			return true;
-		tried = bms_add_member(tried, fact->relid);
+		/* Most star joins have been found with the largest relation, without these tests. */
+		if (!tested)
+			facts = bms_copy(possible_facts(root, relids));
+		tested = true;
+		facts = bms_del_member(facts, fact->relid);
 	}
 }
 
@@ -468,77 +684,11 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 	return result;
 }
 
-/* --- costs */
-
-/*
- * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
- * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
- * or an integer, by an array in the CPU's caches, and in memory.
- */
-#define LOOKUP_BUILD_COST	4.0
-#define LOOKUP_KEY_COST		6.0
-#define LOOKUP_ROW_COST		0.1
-#define LOOKUP_MISS_COST	0.3
-
-/* From so many rows of a dimension on, arrays by key are not in the CPU's caches. */
-#define LOOKUP_CACHED_ROWS	50000.0
+/* --- memory */
 
 /* Bytes of a row of a dimension, beside its values, and of a value. */
 #define LOOKUP_ROW_BYTES	24.0
 #define LOOKUP_VALUE_BYTES	9.0
-
-/*
- * Returns how many keys of some rows are looked for: those of one column, or of an expression of
- * one, once for each value, or block of values, that occurs.
- */
-static double
-count_keys(const GroupsQuery *query, const StarLookup *lookup, double rows)
-{
-	Node	   *key = linitial(linitial_node(OpExpr, lookup->clauses)->args);
-	List	   *columns = expression_columns((Expr *) key);
-	double		nkeys;
-
-	if (list_length(lookup->clauses) > 1 || list_length(columns) > 1)
-		return rows;
-	nkeys = estimate_num_groups(query->root, columns, Max(rows, 1), NULL, NULL);
-	return plain_column(key) ? nkeys :
-		Min(nkeys, expression_blocks_most(query->root, key, rows));
-}
-
-/* Returns what looking up some rows costs, beside evaluating their keys. */
-static Cost
-lookup_rows_cost(const GroupsQuery *query, const StarLookup *lookup, double rows)
-{
-	const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
-	double		nkeys = count_keys(query, lookup, rows);
-	double		row_cost = nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST;
-
-	if (list_length(lookup->clauses) > 1 || !lookup_compares_integers(clause->opno))
-		return cost_of_rows(LOOKUP_KEY_COST * nkeys + row_cost * rows);
-	return cost_of_rows(row_cost * rows);
-}
-
-Cost
-star_cost(const GroupsQuery *query, CustomPath *path)
-{
-	double		rows = find_base_rel(query->root, query->rti)->rows;
-	Cost		total = 0;
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
-	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
-		path->custom_paths = lappend(path->custom_paths, lookup->path);
-		/* It may have workers of its own. */
-		path->path.parallel_safe &= lookup->path->parallel_safe;
-		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(lookup->path));
-		total += lookup->path->total_cost +
-			cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows) +
-			lookup_rows_cost(query, lookup, rows);
-	}
-	return total;
-}
 
 /* Returns the bytes that a lookup is likely to take. */
 static double
@@ -559,6 +709,19 @@ star_bytes(const GroupsQuery *query)
 	foreach(lc, query->lookups)
 		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
 	return bytes;
+}
+
+bool
+star_is_parallel(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+	{
+		if (((const StarLookup *) lfirst(lc))->safe_path == NULL)
+			return false;
+	}
+	return true;
 }
 
 bool

@@ -6,7 +6,7 @@
  * or only asks whether there is a match (semi and anti joins).  So a column of a joined relation is
  * a function of columns of the fact.  What is joined to the fact is divided into dimensions.  A
  * dimension is a relation, or several that are joined with each other; it is read by core's own
- * plan of it.
+ * plan of it.  Other conditions on several relations are evaluated for rows that are joined.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
@@ -22,6 +22,7 @@ typedef struct Star
 {
 	RelOptInfo *fact;
 	List	   *lookups;		/* StarLookups */
+	List	   *conditions;		/* RestrictInfos that joined rows must pass, in core's order */
 } Star;
 
 /* Fills in *star from a join relation; false if it is not a star join. */
@@ -33,8 +34,8 @@ extern List *star_describe(const GroupsQuery *query, const StarLookup *lookup);
 /* Returns the expressions of a lookup in the node's scan tuple: its clauses, then its columns. */
 extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup);
 
-/* Gives path the plans of the lookups; returns what these cost, and looking up rows of the fact. */
-extern Cost star_cost(const GroupsQuery *query, CustomPath *path);
+/* Whether the lookups may be part of a parallel plan. */
+extern bool star_is_parallel(const GroupsQuery *query);
 
 /* Returns the bytes that all lookups are likely to take. */
 extern double star_bytes(const GroupsQuery *query);

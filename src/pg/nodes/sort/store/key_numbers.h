@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "utils/palloc.h"
-#include "utils/sortsupport.h"
 
 #include "pg/values/values.h"
 
@@ -66,13 +65,10 @@ typedef struct KeyNumbers
 	/* Of one sort. */
 	MemoryContext memory;		/* NULL: none is held */
 	MemoryContext scratch;		/* what the type's functions leave behind */
-	SortSupport order;			/* ascending */
+	DictionaryOrder *order;		/* of the values that have been ranked */
 	Size		bytes;			/* held */
 	uint32		n;				/* values with numbers */
 	uint64		taken;			/* values that have been looked up */
-	uint32		nranked;		/* values with ranks: the first ones */
-	uint32	   *ranks;			/* by number */
-	uint32	   *numbers;		/* by rank; one of the values if several have it */
 } KeyNumbers;
 
 /*
@@ -127,7 +123,7 @@ key_numbers_image(KeyNumbers *numbers, Datum value)
 	else if (unlikely(number >= numbers->n))
 		key_numbers_grow(numbers);
 	MemoryContextSwitchTo(old);
-	return numbers->ranked ? numbers->ranks[number] : number;
+	return numbers->ranked ? numbers->order->ranks[number] : number;
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_KEY_NUMBERS_H */

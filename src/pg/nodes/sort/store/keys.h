@@ -190,13 +190,13 @@ key_is_numbered(const KeyColumn *key)
 static inline uint64
 key_number_of_rank(const KeyColumn *key, uint64 image)
 {
-	return key->numbers.numbers[image ^ key->flip];
+	return key->numbers.order->numbers[image ^ key->flip];
 }
 
 static inline uint64
 key_rank_of_number(const KeyColumn *key, uint64 number)
 {
-	return key->numbers.ranks[number] ^ key->flip;
+	return key->numbers.order->ranks[number] ^ key->flip;
 }
 
 /*

@@ -34,6 +34,7 @@ typedef struct RowGroupEntry
 {
 	uint32		row;			/* wide layout: index; narrow: reference */
 	bool		isnull;
+	bool		repeats;		/* in order, and equal to the row before it in all keys */
 	Datum		value;			/* of the first key left to core */
 } RowGroupEntry;
 

@@ -13,27 +13,17 @@
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/huge_pages.h"
+#include "pg/nodes/sort/store/group_sort.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
 #include "sort/error.h"
-#include "sort/kernels/kernels.h"
 #include "sort/kernels/wide.h"
 #include "sort/key_code.h"
-
-/* Rows handled between two looks at interrupts; a row costs a cache miss or two. */
-#define CHECK_EVERY ((uint64) 1 << 15)
-
-#define SIGN_BIT ((uint32) 1 << 31)
-
-/* Rows that lie elsewhere are prefetched AHEAD at a time, in groups of at least AHEAD_MIN rows. */
-#define AHEAD 32
-#define AHEAD_MIN 4
 
 /* How the keys of the wide layout become codes. */
 typedef struct Combination
@@ -60,21 +50,6 @@ typedef struct Combination
  * longer: a tenth of the time of a sort of 2e6 random float8.
  */
 #define BYTE_CODES_ENOUGH 8.0
-
-/*
- * The sorting of groups, one after the other: rows of equal codes, whose order the keys that are
- * left decide.  The entries of a group are used again by the next.
- */
-typedef struct GroupSort
-{
-	RowStore   *store;
-	int			first;			/* mapped keys from here on are compared ... */
-	int			nrest;			/* ... and this many keys left to core; if there are none of both,
-								 * groups stay as they are */
-	RowGroupEntry *rows;		/* of the group; NULL before the first one */
-	Size		room;			/* entries that rows has room for */
-	bool		any_equal;		/* rows have turned out to be equal in all keys */
-} GroupSort;
 
 /* Finds how the keys of the store's rows become codes, by the ranges of their images. */
 static void
@@ -177,229 +152,19 @@ try_byte_codes(RowStore *store, Combination *c)
 	c->last = c->code.ncodes - 1;
 }
 
-/* The value of a row of a group, of a key left to core. */
-static inline Datum
-group_value(const RowStore *store, uint32 row, int key, bool *isnull)
-{
-	uint32		ref = store->narrow ? row : store->arrays.refs[row];
-
-	if (store->elsewhere)
-		return store->elsewhere->value(store->elsewhere->arg, ref, key, isnull);
-	return row_tuple_value(row_store_tuple(store, ref), store->tupdesc,
-						   store->keys->rest[key].ssup_attno, isnull);
-}
-
 /*
- * Brings rows of a group that lie elsewhere into the processor's cache before their values are
- * asked for.  It is called when row i is, a multiple of AHEAD; what says where rows lie comes one
- * step before the rows, as in place_rows_prefetch().
+ * Puts the n rows of a group, of which there are several, in order, and writes them to their sorted
+ * pairs, which have the memory for it until then.
  */
 static void
-prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
+sort_pairs_of_group(GroupSort *sort, uint64 *pairs, Size n, int bits, uint32 *rows)
 {
-	uint32		refs[3 * AHEAD];
-	Size		from = i == 0 ? 0 : i + AHEAD;
-	Size		end = Min(i + 3 * AHEAD, n);
-	Size		known = i == 0 ? 0 : AHEAD; /* of these, rows of which it is known where they lie */
-	Size		j;
-
-	if (from >= end)
-		return;
-	for (j = from; j < end; j++)
-		refs[j - from] = store->narrow ? rows[j] : store->arrays.refs[rows[j]];
-	if (end - from > known)
-		store->elsewhere->prefetch(store->elsewhere->arg, refs + known, (int) (end - from - known),
-								   true);
-	store->elsewhere->prefetch(store->elsewhere->arg, refs,
-							   (int) Min(end - from, i == 0 ? 2 * AHEAD : AHEAD), false);
-}
-
-/*
- * A qsort_arg_comparator: returns the order of two rows of a group, by the mapped keys that are not
- * in the code and then by those left to core.  Notes in the GroupSort when rows are equal.
- */
-static int
-compare_rows(const void *a, const void *b, void *arg)
-{
-	const RowGroupEntry *left = (const RowGroupEntry *) a;
-	const RowGroupEntry *right = (const RowGroupEntry *) b;
-	GroupSort  *sort = (GroupSort *) arg;
-	const RowStore *store = sort->store;
-	const KeyColumns *keys = store->keys;
-	int			result;
-	int			i;
-
-	for (i = sort->first; i < keys->nmapped; i++)
-	{
-		bool		null_l = row_store_is_null(store, left->row, i);
-		bool		null_r = row_store_is_null(store, right->row, i);
-
-		result = key_compare(&keys->keys[i], null_l, store->arrays.images[i][left->row],
-							 null_r, store->arrays.images[i][right->row]);
-		if (result != 0)
-			return result;
-	}
-	if (sort->nrest > 0)
-	{
-		result = ApplySortComparator(left->value, left->isnull, right->value, right->isnull,
-									 &keys->rest[0]);
-		if (result != 0)
-			return result;
-		for (i = 1; i < sort->nrest; i++)
-		{
-			bool		null_l;
-			bool		null_r;
-			Datum		value_l = group_value(store, left->row, i, &null_l);
-			Datum		value_r = group_value(store, right->row, i, &null_r);
-
-			result = ApplySortComparator(value_l, null_l, value_r, null_r, &keys->rest[i]);
-			if (result != 0)
-				return result;
-		}
-	}
-	sort->any_equal = true;
-	return 0;
-}
-
-/*
- * Whether two rows have the very same value of a key that is the only one left: some comparison
- * functions copy both values first.
- */
-static bool
-are_alike(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEntry *right)
-{
-	const RowStore *store = sort->store;
-	Form_pg_attribute att;
-
-	if (sort->nrest != 1 || sort->first < store->keys->nmapped || left->isnull || right->isnull)
-		return false;
-	att = TupleDescAttr(store->tupdesc, store->keys->rest[0].ssup_attno - 1);
-	return datumIsEqual(left->value, right->value, att->attbyval, att->attlen);
-}
-
-/*
- * Writes the row numbers of a group that has been sorted to rows, equal rows in the order in which
- * they came.  While rows are compared their numbers are not: qsort does with fewer comparisons
- * where rows are equal.
- */
-static void
-write_in_input_order(GroupSort *sort, uint32 *rows, Size n)
-{
-	bool		any_equal = sort->any_equal;
-	bool		ascend = true;
-	Size		start = 0;
+	uint64		code = pairs[0] >> bits << bits;
 	Size		i;
 
+	group_sort(sort, rows, n, pairs);
 	for (i = 0; i < n; i++)
-	{
-		const RowGroupEntry *row = &sort->rows[i];
-		bool		equal = any_equal && i + 1 < n && (are_alike(sort, row, row + 1) ||
-													   compare_rows(row, row + 1, sort) == 0);
-
-		if (i % CHECK_EVERY == CHECK_EVERY - 1)
-			CHECK_FOR_INTERRUPTS();
-
-		/* The highest bit is turned over while numbers are sorted as signed ones. */
-		rows[i] = row->row ^ SIGN_BIT;
-		ascend = ascend && (i == start || row[-1].row < row->row);
-		if (equal)
-			continue;
-		if (!ascend)
-			vqsort_keys((int32 *) rows + start, i + 1 - start, false);
-		for (; start <= i; start++)
-			rows[start] ^= SIGN_BIT;
-		ascend = true;
-	}
-}
-
-/*
- * Whether the n rows of a group are in order.  They are in the order in which they came, so that
- * nothing is left to be done if they are: often all of them are equal, and then this is all that
- * is compared.
- */
-static bool
-is_in_order(GroupSort *sort, Size n)
-{
-	Size		i;
-
-	for (i = 1; i < n; i++)
-	{
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!are_alike(sort, &sort->rows[i - 1], &sort->rows[i]) &&
-			compare_rows(&sort->rows[i - 1], &sort->rows[i], sort) > 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Whether rows of a group, of which this is one, are known to be equal by the one key that is
- * left.
- */
-static bool
-are_known_equal(const GroupSort *sort, uint32 row)
-{
-	const RowStore *store = sort->store;
-	const KeyColumns *keys = store->keys;
-	int			last = keys->nmapped - 1;
-
-	/* Images that are exact may be elsewhere, and say nothing of the key that is left. */
-	return sort->first >= keys->nmapped && sort->nrest == keys->nrest &&
-		keys->nexact < keys->nmapped &&
-		key_columns_are_known_equal(keys, row_store_is_null(store, row, last),
-									store->arrays.images[last][row]);
-}
-
-/*
- * Puts the n rows of a group, which are in the order in which they came, in order by comparing
- * them.
- */
-static void
-sort_group(GroupSort *sort, uint32 *rows, Size n)
-{
-	RowStore   *store = sort->store;
-	bool		ahead = store->elsewhere && sort->nrest > 0 && n >= AHEAD_MIN;
-	Size		i;
-
-	if (are_known_equal(sort, rows[0]))
-		return;
-	if (n > sort->room)
-	{
-		if (sort->rows)
-			pfree(sort->rows);
-		sort->room = Max(n, 64);
-		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(RowGroupEntry));
-	}
-	for (i = 0; i < n; i++)
-	{
-		RowGroupEntry *row = &sort->rows[i];
-
-		/* Before the first row, too, as groups may be many and small. */
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (ahead && i % AHEAD == 0)
-			prefetch_group(store, rows, n, i);
-		row->row = rows[i];
-		if (sort->nrest > 0)
-			row->value = group_value(store, rows[i], 0, &row->isnull);
-	}
-	if (!is_in_order(sort, n))
-	{
-		sort->any_equal = false;
-		qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
-		write_in_input_order(sort, rows, n);
-	}
-	if (store->elsewhere && sort->nrest > 0)
-		store->elsewhere->forget(store->elsewhere->arg);
-}
-
-/* Frees the group's memory: a store may be sorted many times. */
-static void
-free_group(GroupSort *sort)
-{
-	if (sort->rows)
-		pfree(sort->rows);
+		pairs[i] = code | rows[i];
 }
 
 /*
@@ -407,7 +172,7 @@ free_group(GroupSort *sort)
  * are left.  A pair is a code above bits bits, which are the row.  Counts the different codes.
  */
 static inline void
-order_groups(GroupSort *sort, const uint64 *pairs, Size n, int bits, uint32 *rows)
+order_groups(GroupSort *sort, uint64 *pairs, Size n, int bits, uint32 *rows)
 {
 	bool		compared = sort->first < sort->store->keys->nmapped || sort->nrest > 0;
 	Size		start = 0;
@@ -419,7 +184,7 @@ order_groups(GroupSort *sort, const uint64 *pairs, Size n, int bits, uint32 *row
 		if (i + 1 == n || pairs[i] >> bits != pairs[i + 1] >> bits)
 		{
 			if (i > start && compared)
-				sort_group(sort, rows + start, i + 1 - start);
+				sort_pairs_of_group(sort, pairs + start, i + 1 - start, bits, rows + start);
 			start = i + 1;
 			sort->store->stats.distinct++;
 		}
@@ -496,8 +261,13 @@ sort_narrow(RowStore *store, const SortContext *context)
 	store->order = pg_huge_alloc(store->memory, (store->n + 1) * sizeof(uint32));
 	order_groups(&sort, store->arrays.pairs, store->n, 32, store->order);
 	if (store->nnull > 1)
-		sort_group(&sort, store->arrays.null_refs, store->nnull);
-	free_group(&sort);
+	{
+		void	   *scratch = pg_huge_alloc(store->memory, store->nnull * sizeof(uint64));
+
+		group_sort(&sort, store->arrays.null_refs, store->nnull, scratch);
+		pfree(scratch);
+	}
+	group_sort_end(&sort);
 }
 
 /*
@@ -619,7 +389,7 @@ sort_wide(RowStore *store, int nrest, bool numbers, const SortContext *context)
 		sort_codes(&sort, &c, context);
 	if (c.bytes)
 		pfree(c.bytes);
-	free_group(&sort);
+	group_sort_end(&sort);
 	for (i = 0; i < store->n && !is_short && !numbers; i++)
 	{
 		store->order[i] = store->arrays.refs[store->order[i]];

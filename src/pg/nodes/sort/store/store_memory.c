@@ -152,10 +152,14 @@ store_memory_grow_null_refs(RowStore *store)
 {
 	RowArrays  *arrays = &store->arrays;
 	Size		room = arrays->null_room == 0 ? FIRST_ROOM : arrays->null_room * 2;
+	Size		width = sizeof(uint32);
 
-	if (used_memory(store) + (room - arrays->null_room) * sizeof(uint32) > store->limit)
+	/* Sorting takes an entry, and scratch space for half of one. */
+	if (store->keys->rest)
+		width += sizeof(RowGroupEntry) + sizeof(RowGroupEntry) / 2;
+	if (used_memory(store) + (room - arrays->null_room) * width > store->limit)
 		return false;
-	store->used += (room - arrays->null_room) * sizeof(uint32);
+	store->used += (room - arrays->null_room) * width;
 	arrays->null_refs = grow_array(store, arrays->null_refs, arrays->null_room, room,
 								   sizeof(uint32));
 	arrays->null_room = room;

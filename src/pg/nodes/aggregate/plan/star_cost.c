@@ -1,0 +1,102 @@
+/*
+ * star_cost.c
+ *		What star joins cost (see star_cost.h).
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/selfuncs.h"
+
+#include "pg/compat.h"
+#include "pg/cost_units.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
+#include "pg/nodes/aggregate/plan/star_cost.h"
+#include "pg/values/values.h"
+
+/*
+ * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
+ * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
+ * or an integer, by an array in the CPU's caches, and in memory.
+ */
+#define LOOKUP_BUILD_COST	4.0
+#define LOOKUP_KEY_COST		6.0
+#define LOOKUP_ROW_COST		0.1
+#define LOOKUP_MISS_COST	0.3
+
+/* From so many rows of a dimension on, arrays by key are not in the CPU's caches. */
+#define LOOKUP_CACHED_ROWS	50000.0
+
+/*
+ * Returns how many keys of some rows are looked for: those of one column, or of an expression of
+ * one, once for each value, or block of values, that occurs.
+ */
+static double
+count_keys(PlannerInfo *root, const StarLookup *lookup, double rows)
+{
+	Node	   *key = linitial(linitial_node(OpExpr, lookup->clauses)->args);
+	List	   *columns = expression_columns((Expr *) key);
+	double		nkeys;
+
+	if (list_length(lookup->clauses) > 1 || list_length(columns) > 1)
+		return rows;
+	nkeys = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
+	return plain_column(key) ? nkeys :
+		Min(nkeys, expression_blocks_most(root, key, rows));
+}
+
+Cost
+star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, double rows)
+{
+	const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
+	double		nkeys = count_keys(root, lookup, rows);
+	bool		integers = lookup_compares_integers(clause->opno) &&
+	list_length(lookup->clauses) == 1;
+
+	return plan->total_cost +
+		cost_of_rows(LOOKUP_BUILD_COST * plan->rows + (integers ? 0 : LOOKUP_KEY_COST * nkeys) +
+					 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
+}
+
+/* The columns of a joined row put where core evaluates a condition, in cpu_tuple_cost. */
+#define CONDITION_ROW_COST	0.5
+
+/*
+ * What conditions cost, row by row: of rows of the fact those are evaluated that have a place in
+ * all lookups.
+ */
+static Cost
+conditions_cost(const GroupsQuery *query, double rows)
+{
+	PlannerInfo *root = query->root;
+	double		selectivity;
+	double		joined;
+	QualCost	cost;
+
+	if (query->conditions == NIL)
+		return 0;
+	selectivity = clauselist_selectivity(root, query->conditions, 0, JOIN_INNER, NULL);
+	joined = Min(rows * query->matched / Max(selectivity, 1e-6), rows);
+	cost_qual_eval(&cost, query->conditions, root);
+	return cost.startup + joined * cost.per_tuple + cost_of_rows(joined * CONDITION_ROW_COST);
+}
+
+Cost
+star_cost(const GroupsQuery *query, CustomPath *path, double rows)
+{
+	Cost		total = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+		Path	   *plan = path->path.parallel_aware ? lookup->safe_path : lookup->path;
+
+		path->custom_paths = lappend(path->custom_paths, plan);
+		/* It may have workers of its own. */
+		path->path.parallel_safe &= plan->parallel_safe;
+		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(plan));
+		total += star_lookup_cost(query->root, lookup, plan, rows);
+	}
+	return total + conditions_cost(query, rows);
+}
