@@ -32,6 +32,10 @@ typedef struct ValueSource
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
 	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
+	int			with;			/* index of another batch: rows in which either is NULL have no
+								 * value, as of corr(Y, X), for which the column is Y and this is
+								 * X; -1: none */
+	const ColumnDomain *domains;	/* of column and with, numbers, where there is with */
 	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
 

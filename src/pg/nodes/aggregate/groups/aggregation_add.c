@@ -368,6 +368,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const ValueSource *source = &aggregation->sources[s];
 	const uint8 *refused = NULL;
 	const uint8 *nulls = NULL;
+	const uint8 *with_nulls = NULL;
 	const int32 *numbers = NULL;
 	const uint32 *groups = aggregation->groups;
 	Misses	   *misses = NULL;
@@ -378,15 +379,18 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		refused = batches[source->filter].nulls;
 	if (source->column >= 0 && batches[source->column].nnulls > 0)
 		nulls = batches[source->column].nulls;
+	if (source->with >= 0 && batches[source->with].nnulls > 0)
+		with_nulls = batches[source->with].nulls;
 	if (aggregation->values[s].leaves)
 		numbers = batches[source->column].keys;
-	lists->all = refused == NULL && nulls == NULL && numbers == NULL && noutside == 0;
+	lists->all = refused == NULL && nulls == NULL && with_nulls == NULL && numbers == NULL &&
+		noutside == 0;
 	if (lists->all)
 	{
 		lists->ninside = n;
 		return;
 	}
-	if ((refused || nulls) && noutside < n)
+	if ((refused || nulls || with_nulls) && noutside < n)
 		misses = aggregation_misses(aggregation, s);
 	for (i = 0; i < n; i++)
 	{
@@ -399,7 +403,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			else
 				misses[groups ? groups[i] : 0].refused++;
 		}
-		else if (nulls && nulls[i])
+		else if ((nulls && nulls[i]) || (with_nulls && with_nulls[i]))
 		{
 			if (outside)
 				lists->nulls[lists->nnulls++] = i;
@@ -495,7 +499,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	if (values->totals && lists->ninside > 0)
 		add_totals(aggregation, values->totals, &batches[source->column], lists);
 	if (values->floats && lists->ninside > 0)
-		aggregation_add_floats(aggregation, s, &batches[source->column],
+		aggregation_add_floats(aggregation, s, batches,
 							   lists->all ? NULL : lists->inside, lists->ninside);
 	if (source->float_parts != 0)
 		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);

@@ -106,7 +106,7 @@ struct Aggregation
  * Adds values of a batch's rows, in their order: of nrows rows in the window, the first ones if
  * rows is NULL; and of nrows rows outside of it.
  */
-extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch,
+extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batches,
 								   const uint16 *rows, int nrows);
 extern void aggregation_add_outside_floats(Aggregation *aggregation, int s,
 										   const ColumnBatch *batches, const uint16 *rows,
