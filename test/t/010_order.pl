@@ -307,8 +307,8 @@ INSERT INTO toasted SELECT i, i * 7919 % 50, repeat(md5(i::text), i % 7 * 300), 
 ANALYZE toasted;
 SQL
 same('SELECT id, x, md5(big), length(mid) FROM toasted ORDER BY x, id', name => 'toasted');
-same("SELECT id, md5(q.b) FROM (SELECT id, x, repeat(big, 20) || mid AS b FROM toasted WHERE id <= 300 OFFSET 0) q ORDER BY x, id", name => 'long rows', work_mem => [ '64kB', '1MB' ]);
-same("SELECT id, length(b), md5(b) FROM (SELECT i AS id, i % 3 AS x, repeat(chr(97 + i), 1000 + i % 2 * 9000000) AS b FROM generate_series(1, 12) i OFFSET 0) q ORDER BY x, id", name => 'rows of 9 MB', work_mem => [ '64kB', '4MB', '64MB' ]);
+same("SELECT id, md5(q.b) FROM (SELECT id, x, repeat(big, 20) || mid AS b FROM toasted WHERE id <= 150 OFFSET 0) q ORDER BY x, id", name => 'long rows', work_mem => [ '64kB', '1MB' ]);
+same("SELECT id, length(b), md5(b) FROM (SELECT i AS id, i % 3 AS x, repeat(chr(97 + i), 1000 + i % 2 * 9000000) AS b FROM generate_series(1, 6) i OFFSET 0) q ORDER BY x, id", name => 'rows of 9 MB', work_mem => [ '64kB', '4MB', '64MB' ]);
 
 # --- Keys so frequent that they fill memory: at either end, NULL, among others
 
@@ -316,9 +316,9 @@ for my $heavy ('NULL', '0', '-2147483648', '2147483647', '9223372036854775807', 
 {
 	my $type = abs($heavy =~ /\d/ ? $heavy : 0) > 3e9 || rand() < 0.5 ? 'int8' : 'int4';
 
-	sql("DROP TABLE IF EXISTS heavy; CREATE TABLE heavy AS SELECT i AS id, (CASE WHEN i % 100 = 0 THEN (random() * 4e9 - 2e9)::int8::text ELSE '$heavy' END)::$type AS k, (i % 1000)::int AS z, repeat('h', i % 50) AS v FROM generate_series(1, 40000) i")
+	sql("DROP TABLE IF EXISTS heavy; CREATE TABLE heavy AS SELECT i AS id, (CASE WHEN i % 100 = 0 THEN (random() * 4e9 - 2e9)::int8::text ELSE '$heavy' END)::$type AS k, (i % 1000)::int AS z, repeat('h', i % 50) AS v FROM generate_series(1, 12000) i")
 		if $heavy ne 'NULL';
-	sql("DROP TABLE IF EXISTS heavy; CREATE TABLE heavy AS SELECT i AS id, CASE WHEN i % 100 = 0 THEN (random() * 4e9 - 2e9)::int8::text END::$type AS k, (i % 1000)::int AS z, repeat('h', i % 50) AS v FROM generate_series(1, 40000) i")
+	sql("DROP TABLE IF EXISTS heavy; CREATE TABLE heavy AS SELECT i AS id, CASE WHEN i % 100 = 0 THEN (random() * 4e9 - 2e9)::int8::text END::$type AS k, (i % 1000)::int AS z, repeat('h', i % 50) AS v FROM generate_series(1, 12000) i")
 		if $heavy eq 'NULL';
 	for my $option ('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST')
 	{
@@ -334,7 +334,7 @@ for my $heavy ('NULL', '0', '-2147483648', '2147483647', '9223372036854775807', 
 }
 
 # rows of NULL and other keys in turns of many, so that memory has been used for the other kind
-sql("CREATE TABLE turns AS SELECT i AS id, CASE WHEN i / 7000 % 2 = 0 THEN (i * 7919) % 100003 END AS k, repeat('t', i % 30) AS v FROM generate_series(1, 40000) i");
+sql("CREATE TABLE turns AS SELECT i AS id, CASE WHEN i / 3500 % 2 = 0 THEN (i * 7919) % 100003 END AS k, repeat('t', i % 30) AS v FROM generate_series(1, 20000) i");
 for my $option ('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST')
 {
 	same("SELECT * FROM turns ORDER BY k$option, id", work_mem => [ '64kB', '256kB', '1MB' ]);

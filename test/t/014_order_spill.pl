@@ -169,7 +169,7 @@ for my $order ('name', 'name DESC', 'md5(name)')
 # --- rows in order, then by chance
 
 sql(<<"SQL");
-CREATE TABLE placed.turns AS SELECT CASE WHEN i <= 200000 THEN i * 10 ELSE chance(i) % 2000000 END AS k, i AS id FROM generate_series(1, 400000) i;
+CREATE TABLE placed.turns AS SELECT CASE WHEN i <= 100000 THEN i * 10 ELSE chance(i) % 1000000 END AS k, i AS id FROM generate_series(1, 200000) i;
 ANALYZE placed.turns;
 CREATE VIEW turns AS SELECT * FROM placed.turns TABLESAMPLE system (100);
 SQL

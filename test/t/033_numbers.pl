@@ -3,7 +3,7 @@
 # same, sums of floats to the last bit.
 #
 #	HPSORT_TEST_SEED=N		the same tables and queries as the run that printed it
-#	HPSORT_TEST_QUERIES=N	how many queries, 300 by default, 2,500 with HPSORT_TEST_ALL: 20 of each table
+#	HPSORT_TEST_QUERIES=N	how many queries, 300 by default, 1,500 with HPSORT_TEST_ALL: 20 of each table
 use strict;
 use warnings;
 use FindBin;
@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = random_seed();
-my $tables = ($ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500)) / 20;
+my $tables = ($ENV{HPSORT_TEST_QUERIES} // at_length(300, 1500)) / 20;
 my $node = new_cluster('numbers');
 
 $node->append_conf('postgresql.conf', <<'CONF');

@@ -3,7 +3,7 @@
 # rows for which a function is called that says so are the same.
 #
 #	HPSORT_TEST_SEED=N			the same filters as the run that printed it
-#	HPSORT_TEST_QUERIES=N		how many queries, 300 by default, 2,500 with HPSORT_TEST_ALL
+#	HPSORT_TEST_QUERIES=N		how many queries, 300 by default, 1,500 with HPSORT_TEST_ALL
 use strict;
 use warnings;
 use FindBin;
@@ -14,7 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = random_seed();
-my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500);
+my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 1500);
 my $node = new_cluster('conditions');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'

@@ -297,11 +297,11 @@ sub settings
 		work_mem => weighted('64kB' => 2, '4MB' => 3, '64MB' => 3),
 		hash_mem_multiplier => pick(1, 2),
 		plan_cache_mode => weighted(auto => 3, force_generic_plan => 2),
-		max_parallel_workers_per_gather => weighted(0 => 6, 2 => 2));
+		max_parallel_workers_per_gather => weighted(0 => 4, 2 => 2));
 
 	if ($set{max_parallel_workers_per_gather})
 	{
-		%set = (%set, parallel_setup_cost => pick(0, 10), parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1));
+		%set = (%set, parallel_setup_cost => 0, parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1));
 		$set{ $runner->{version} >= 16 ? 'debug_parallel_query' : 'force_parallel_mode' } = pick('on', 'regress') if chance(0.1);
 		$set{max_parallel_workers} = 0 if chance(0.1);
 	}
@@ -324,7 +324,8 @@ diag($runner->summary);
 $runner->ok_all($queries, $only);
 # Runs of 300 queries had 63 to 73 percent.
 $runner->ok_scan(0.5) if !$only && $queries >= 300;
-cmp_ok($parallel, '>=', $queries / 25, "$parallel plans are parallel") if !$only && $queries >= 300;
+# A third of the queries may have workers, and of 900 queries half of these had them in the node.
+cmp_ok($parallel, '>=', $queries / 12, "$parallel plans are parallel") if !$only && $queries >= 300;
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

@@ -45,12 +45,6 @@ key_condition_make(AttrNumber attnum, ColumnKind kind, const int64 *keys, size_t
 	return condition;
 }
 
-size_t
-key_condition_memory(const FilterCondition *condition)
-{
-	return condition->keys ? condition->keys->size : 0;
-}
-
 bool
 key_condition_test(const FilterCondition *condition, Datum value, bool isnull)
 {

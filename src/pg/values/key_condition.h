@@ -18,9 +18,6 @@
 extern PGDLLEXPORT FilterCondition *key_condition_make(AttrNumber attnum, ColumnKind kind,
 													   const int64 *keys, size_t n, bool excluded);
 
-/* Returns how many bytes a condition takes for its keys. */
-extern size_t key_condition_memory(const FilterCondition *condition);
-
 /* Whether a condition of keys accepts a value. */
 extern bool key_condition_test(const FilterCondition *condition, Datum value, bool isnull);
 
