@@ -377,6 +377,7 @@ read_rows(GroupsState *node)
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup);
 	node->sources.stop = false;
+	node->sources.unmatched = node->star.removed = 0;
 	if (!groups_star_is_empty(node))
 		filtered = aggregate_sources_read(&node->sources,
 										  node->states ? add_batches_to_states :
@@ -386,6 +387,7 @@ read_rows(GroupsState *node)
 		MemoryContextSwitchTo(old);
 		return 0;
 	}
+	node->done.totals.unmatched = node->sources.unmatched + node->star.removed;
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
@@ -449,6 +451,7 @@ read_and_exchange(GroupsState *node)
 		case EXCHANGE_LEAVE:
 			free_rows(node);
 			node->reader = NULL;
+			node->done.totals.unmatched = 0;
 			return 0;
 	}
 	pg_unreachable();

@@ -48,6 +48,7 @@ typedef struct GroupsStar
 	int			n;				/* how many there are */
 	struct StarLookupState *lookups;
 	Index		fact;			/* the relation that is read; 0: there are no lookups */
+	uint64		removed;		/* rows that have no place, beside those that the scan refuses */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 } GroupsStar;
@@ -197,6 +198,12 @@ extern bool groups_star_input(const GroupsState *node, const Var *column, RowInp
 
 /* Reads the lookups whose rows are not there, or may have changed. */
 extern void groups_star_read(GroupsState *node);
+
+/* Drops shared lookups that may change, in the leader before workers are started again. */
+extern void groups_star_reinitialize(GroupsState *node, dsa_area *area);
+
+/* Forgets the rows of shared lookups before these end. */
+extern void groups_star_detach(GroupsState *node);
 
 /* Whether no row of the fact can be a row of the join, so that the fact need not be read. */
 extern bool groups_star_is_empty(const GroupsState *node);

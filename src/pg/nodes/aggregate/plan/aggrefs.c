@@ -149,21 +149,48 @@ read_column(const Expr *expression, Index rti)
 }
 
 /*
- * Notes an argument that is a sum or product of decimals of columns of relation rti; false if it is
- * not.  Those with too many digits can only be added up.
+ * Notes an argument that is a sum or product of decimals, or a decimal that is looked up; false if
+ * it is not.  Those with too many digits can only be added up.
  */
 static bool
-find_decimal(Expr *expression, Index rti, AggregateAnswer *answer)
+find_decimal(Expr *expression, AggregateAnswer *answer)
 {
-	BatchArithmetic *arithmetic = expression_arithmetic(expression, rti);
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
+	const Var  *column = (const Var *) expression;
 	NumericUnit unit;
 
+	if (IsA(column, Var))
+		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 	if (arithmetic == NULL)
-		return false;
+		return answer->kind != COLUMN_KIND_NONE;
 	answer->kind = batch_arithmetic_kind(arithmetic, &unit);
 	answer->outsized = !batch_arithmetic_is_certain(arithmetic);
 	return !answer->outsized || answer->function == AGGREGATE_FUNCTION_SUM ||
 		answer->function == AGGREGATE_FUNCTION_AVG;
+}
+
+/*
+ * Notes an argument whose values are numbered; false if there may be more of them than memory has
+ * room for.  Of a relation that is looked up there are no more than rows.
+ */
+static bool
+find_numbers(const Expr *expression, Index rti, AggregateAnswer *answer)
+{
+	List	   *columns = expression_columns(expression);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		if (column_is_read(column, rti) || column->varno != linitial_node(Var, columns)->varno)
+			return false;
+	}
+	answer->form = DERIVED_NUMBERS;
+	answer->kind = COLUMN_KIND_NONE;
+	answer->outsized = false;
+	return has_dictionary(exprType((const Node *) expression),
+						  exprCollation((const Node *) expression));
 }
 
 /*
@@ -195,7 +222,7 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 	answer->form = DERIVED_VALUES;
 	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	if (answer->kind == COLUMN_KIND_NONE)
-		return find_decimal(expression, rti, answer);
+		return find_decimal(expression, answer) || find_numbers(expression, rti, answer);
 	return answer->kind != COLUMN_KIND_ENUM;
 }
 

@@ -382,8 +382,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	groups_cost(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
 	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL &&
-		query.sets == NIL && query.lookups == NIL)
-		workers = Max(aggregate_input_workers(&input, input_rel), 0);
+		query.sets == NIL && star_is_parallel(&query))
+		workers = Max(aggregate_input_workers(&input, star.fact), 0);
 	if (workers == 0)
 		parallel = NULL;
 	else if (query.states)
