@@ -533,11 +533,12 @@ groups_pair_estimate(PlannerInfo *root, const GroupsQuery *query)
 
 /* What it costs that the pairs of group and value of some of the sources need more than 64 bits. */
 static Cost
-wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows,
+wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows,
 				const MemoryBudget *budget)
 {
 	PairEstimate pairs = groups_pair_estimate(root, query);
 
+	pairs.ngroups = ngroups;
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows,
 								   budget);
 }
@@ -592,7 +593,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows,
 								&budget);
 	/* With workers: the time of all, no more than one process takes that sorts otherwise. */
-	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows, &budget);
+	total += wide_pairs_cost(root, query, ngroups, workers > 0 ? input->rel->rows : rows,
+							 &budget);
 	/* Values that repeat are counted. */
 	disk = Min(rows * sizeof(int64) * query->nruns, runs * 2 * sizeof(int64));
 	if (disk > budget.aggregation)

@@ -21,6 +21,7 @@ typedef struct PairEstimate
 	int			ncolumns;		/* grouping columns */
 	int			bits;			/* of a group's code */
 	double		places;			/* combinations of values in the columns' ranges */
+	double		ngroups;		/* of these, how many occur; for pair_estimate_wide_cost */
 } PairEstimate;
 
 /* Adds a grouping column, or an expression, which is a group in this form. */

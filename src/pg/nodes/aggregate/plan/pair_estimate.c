@@ -153,7 +153,7 @@ rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
 static Cost
 table_cost(PlannerInfo *root, const PairEstimate *groups, double pairs, double memory)
 {
-	double		ngroups = Min(groups->places, pairs);
+	double		ngroups = Min(groups->places, groups->ngroups);
 	double		left = memory - ngroups * TABLE_GROUP_BYTES;
 	Cost		cost = cost_of_rows(pairs * TABLE_PAIR_COST + ngroups * TABLE_GROUP_COST);
 
