@@ -473,6 +473,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	node->parallel.partial =
 		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
+	node->unordered = boolVal(list_nth(scan->custom_private, GROUPS_PLAN_UNORDERED));
 	describe_lookups(node, eflags);
 	describe_groups(node);
 	describe_outputs(node);
@@ -542,6 +543,8 @@ finish_execution(GroupsState *node)
 		note_sets(node);
 	if (node->derived.spill)
 		node->done.totals.disk += row_spill_disk(node->derived.spill);
+	if (node->spill)
+		node->done.totals.disk += row_spill_disk(node->spill);
 	if (node->parallel.shared)
 		groups_shared_add_totals(node->parallel.shared, &node->done.totals);
 	node->done.done = true;

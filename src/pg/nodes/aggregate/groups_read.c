@@ -14,7 +14,8 @@
  * - Groups by a column or an expression may need a number for each of its values (READ_EQUAL,
  *	 READ_IDENTICAL, DERIVED_NUMBERS).  Rows of values for which there is no memory are written to
  *	 files (RowSpill), and read in further passes, in each of which other values have numbers.  All
- *	 rows of a group are in one pass, and the passes are in no order.
+ *	 rows of a group are in one pass, and the passes are in no order.  Where groups may come in any
+ *	 order, rows of groups for which there is no memory are written to these files, too.
  */
 #include "postgres.h"
 
@@ -63,6 +64,8 @@ groups_read_free(GroupsState *node)
 		groups_exchange_end(node->parallel.exchange);
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
+	if (node->spill)
+		row_spill_free(node->spill);
 	groups_free_late(node);
 	if (node->core)
 		core_aggregates_free(node->core);
@@ -70,19 +73,22 @@ groups_read_free(GroupsState *node)
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
+	node->spill = NULL;
 	MemoryContextReset(node->derived.memory);
 	MemoryContextResetOnly(node->memory);
 }
 
 /*
- * Fills derived.batches: batches that have been read, of a star join only rows that are joined, and
- * batches that are derived.  Returns them.
+ * Returns batches that have been read, of a star join only rows that are joined, and behind them
+ * batches that are derived; the former alone unless there are derived columns or numbers.
  */
 static const ColumnBatch *
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
 	int			d;
 
+	if (!node->derived.any)
+		return batches;
 	groups_star_match(node, batches);
 	for (d = node->star.n; d < node->derived.n; d++)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
@@ -90,20 +96,23 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/* Returns where rows of groups without memory go; the first such row of an execution makes it. */
+/*
+ * Returns where rows that are refused go, *spill, which the first one of an execution makes.
+ * keeps_numbers is that of row_spill_make.
+ */
 static RowSpill *
-get_spill(GroupsState *node, const ColumnBatch *batches)
+get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool keeps_numbers)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 
-	if (node->derived.spill == NULL)
+	if (*spill == NULL)
 	{
 		groups_memory_lend(node, node->budget.spill);
-		node->derived.spill = row_spill_make(batches, node->nread, node->images,
-											 node->sources.ncolumns, node->budget.spill);
+		*spill = row_spill_make(batches, node->nread, node->images, node->sources.ncolumns,
+								keeps_numbers, node->budget.spill);
 	}
 	MemoryContextSwitchTo(old);
-	return node->derived.spill;
+	return *spill;
 }
 
 /*
@@ -127,7 +136,7 @@ refuse_rows_of_columns(GroupsState *node, const ColumnBatch *batches)
 			continue;
 		for (i = 0; i < batch->n; i++)
 			if (batch->keys[i] < 0)
-				row_spill_refuse(get_spill(node, batches), i,
+				row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
 								 dictionary_refused_hash(dictionary, batch->keys[i]));
 		refused = true;
 	}
@@ -150,7 +159,8 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 			continue;
 		for (i = 0; i < batch->n; i++)
 			if (batch->nulls[i] == DERIVED_REFUSED)
-				row_spill_refuse(get_spill(node, batches), i, (uint32) batch->keys[i]);
+				row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
+								 (uint32) batch->keys[i]);
 		refused = true;
 	}
 	return refused;
@@ -160,13 +170,27 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 static void
 refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 {
-	RowSpill   *spill = get_spill(node, batches);
+	RowSpill   *spill = get_spill(node, batches, &node->derived.spill, false);
 	uint32		hash;
 	size_t		i;
 
 	for (i = 0; i < batches[0].n; i++)
 		if (core_aggregates_refuses(node->core, i, &hash))
 			row_spill_refuse(spill, i, hash);
+}
+
+/* Writes the rows of a batch for whose groups the aggregation has no memory; returns the others. */
+static const ColumnBatch *
+refuse_rows_of_groups(GroupsState *node, const ColumnBatch *batches)
+{
+	RowSpill   *spill = get_spill(node, batches, &node->spill, true);
+	uint32		hash;
+	size_t		i;
+
+	for (i = 0; i < batches[0].n; i++)
+		if (aggregation_refuses(node->aggregation, i, &hash))
+			row_spill_refuse(spill, i, hash);
+	return row_spill_divide(spill, batches);
 }
 
 /*
@@ -177,15 +201,20 @@ static const ColumnBatch *
 take_rows(GroupsState *node, const ColumnBatch *batches)
 {
 	/* What the other rows become is known by now. */
-	if (refuse_rows(node, batches))
+	if (node->derived.any && refuse_rows(node, batches))
 		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
-	if (node->core && core_aggregates_find(node->core, node->derived.batches) > 0)
+	if (node->core && core_aggregates_find(node->core, batches) > 0)
 	{
 		refuse_rows_of_core(node, batches);
-		derive_batches(node, row_spill_divide(node->derived.spill, batches));
-		core_aggregates_find(node->core, node->derived.batches);
+		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
+		core_aggregates_find(node->core, batches);
 	}
-	return node->derived.batches;
+	if (groups_may_be_refused(node) && aggregation_find(node->aggregation, batches) > 0)
+	{
+		batches = derive_batches(node, refuse_rows_of_groups(node, batches));
+		aggregation_find(node->aggregation, batches);
+	}
+	return batches;
 }
 
 /* Values that were refused in a batch, or copied for it, are not needed any more. */
@@ -255,29 +284,30 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 
 	if (node->lookup)
 		groups_lookup_note(node->lookup, batches);
-	if (batches[0].runs)
+	if (batches[0].runs && !aggregation_has_table(node->aggregation))
 	{
 		aggregation_add_batch_of_runs(node->aggregation, &batches[0]);
 		return;
 	}
-	if (batches[0].packed.n > 0)
+	if (batches[0].runs || batches[0].packed.n > 0)
 	{
-		if (node->derived.any || !aggregation_add_counted(node->aggregation, &batches[0]))
+		if (batches[0].runs || node->derived.any ||
+			!aggregation_add_counted(node->aggregation, &batches[0]))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
 				add_batches_to_groups(node, &rows);
 		return;
 	}
+	batches = derive_batches(node, batches);
+	if (node->derived.any && numbers_are_full(node))
+		return;
+	batches = take_rows(node, batches);
+	if (batches[0].n == 0)
+	{
+		forget_values(node);
+		return;
+	}
 	if (node->derived.any)
 	{
-		batches = derive_batches(node, batches);
-		if (numbers_are_full(node))
-			return;
-		batches = take_rows(node, batches);
-		if (batches[0].n == 0)
-		{
-			forget_values(node);
-			return;
-		}
 		groups_refuse_values(node, batches);
 		if (node->core)
 			core_aggregates_add(node->core, batches);
@@ -395,16 +425,22 @@ read_rows(GroupsState *node)
 bool
 groups_read_refused(GroupsState *node)
 {
+	RowSpill   *spill = NULL;
 	const ColumnBatch *batches;
 	MemoryContext old;
 
-	if (node->derived.spill == NULL || !row_spill_next(node->derived.spill))
+	if (node->spill && row_spill_next(node->spill))
+		spill = node->spill;
+	else if (node->derived.spill && row_spill_next(node->derived.spill))
+		spill = node->derived.spill;
+	else
 		return false;
 	free_rows(node);
-	begin_derived(node);
+	if (spill == node->derived.spill)
+		begin_derived(node);
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
-	while ((batches = row_spill_read(node->derived.spill)) != NULL)
+	while ((batches = row_spill_read(spill)) != NULL)
 		add_batches_to_groups(node, batches);
 	end_rows(node);
 	MemoryContextSwitchTo(old);

@@ -8,6 +8,10 @@
  * of the window, and values that are wanted in order.  Arrays and sorters are read together, in the
  * order of the groups.
  *
+ * Where rows may be refused, groups that are not in a window get numbers by a hash table
+ * (group_table.h), and their arrays grow with them.  Rows of groups for which there is no memory
+ * are refused.
+ *
  * The window grows as long as its arrays take no more than half of the memory limit, and no more
  * bytes than the rows are worth: to sort few rows of wide ranges is faster than to clear and search
  * large arrays.  From the first row on that stays outside, the window does not grow any more, so
@@ -51,6 +55,20 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
  * arrays by group stay as large as they are.
  */
 extern void aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit);
+
+/*
+ * Finds the groups of the rows of a batch, neither packed nor runs.  Called before aggregation_add,
+ * where rows may be refused: groups for which the window is too narrow are found in a hash table
+ * then, and come in no order.  Returns for how many rows' groups there is no memory; they must be
+ * taken out of the batch, whose groups are then to be found once more.  No source may have runs.
+ */
+extern int	aggregation_find(Aggregation *aggregation, const ColumnBatch *batches);
+
+/* Whether a row of that batch is refused; then *hash is its group's. */
+extern bool aggregation_refuses(const Aggregation *aggregation, size_t row, uint32 *hash);
+
+/* Whether groups are in a hash table, so that runs and packed values must become rows. */
+extern bool aggregation_has_table(const Aggregation *aggregation);
 
 /*
  * Adds the rows of a batch, neither packed nor runs.  Columns and sources name elements of

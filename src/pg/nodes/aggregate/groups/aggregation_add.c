@@ -16,6 +16,8 @@
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
 #include "sort/kernels/kernels.h"
 
+/* Groups for which there are arrays at least, if they are in a table. */
+#define TABLE_LEAST_GROUPS 64
 /*
  * Bytes of the window's arrays that a row is worth, whose alternative is a pair for each source: of
  * up to 64 bits, or of more where values are wide.  LEAST_BYTES are always made.  Milliseconds of
@@ -86,8 +88,7 @@ aggregation_misses(Aggregation *aggregation, int s)
 	SourceValues *values = &aggregation->values[s];
 
 	if (values->misses == NULL)
-		values->misses = allocate_zero(aggregation,
-									   aggregation->window.code.ncodes * sizeof(Misses));
+		values->misses = allocate_zero(aggregation, aggregation->room * sizeof(Misses));
 	return values->misses;
 }
 
@@ -111,27 +112,43 @@ aggregation_widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 	pfree(before);
 }
 
-/* Makes arrays for a new window, and moves what is known of each group to its new number. */
-static void
-move_groups(Aggregation *aggregation, const GroupCode *new)
+/*
+ * Returns the number that a group of the arrays gets in a new window, or in the table if window is
+ * NULL.  group is room for its values.
+ */
+static uint64
+new_number(Aggregation *aggregation, const GroupCode *window, uint64 number, GroupValues *group)
 {
-	const GroupCode *old = &aggregation->window;
+	/* The table has it already, unless it comes out of the window. */
+	if (window == NULL && aggregation->window.code.ncodes == 0)
+		return number;
+	group_code_values(&aggregation->window, number, group);
+	return window ? group_code_of(window, group) :
+		group_table_find_values(aggregation->table, group, true);
+}
+
+/*
+ * Makes arrays for room groups, of a new window or of the table, and moves what is known of each
+ * group to its new number.
+ */
+static void
+move_groups(Aggregation *aggregation, const GroupCode *window, uint64 room)
+{
 	int64	   *rows = aggregation->rows;
 	SourceValues *values = palloc_array(SourceValues, Max(aggregation->nsources, 1));
-	GroupValues group = group_values_make(old->code.ncolumns);
+	GroupValues group = group_values_make(aggregation->ncolumns);
 	uint64		g;
 	int			s;
 
 	memcpy(values, aggregation->values, aggregation->nsources * sizeof(SourceValues));
-	aggregation->rows = allocate_zero(aggregation, new->code.ncodes * sizeof(int64));
+	aggregation->rows = allocate_zero(aggregation, room * sizeof(int64));
 	for (s = 0; s < aggregation->nsources; s++)
 	{
-		make_totals(aggregation, s, new->code.ncodes);
+		make_totals(aggregation, s, room);
 		if (values[s].misses)
-			aggregation->values[s].misses = allocate_zero(aggregation,
-														  new->code.ncodes * sizeof(Misses));
+			aggregation->values[s].misses = allocate_zero(aggregation, room * sizeof(Misses));
 	}
-	for (g = 0; g < old->code.ncodes; g++)
+	for (g = 0; g < aggregation->room; g++)
 	{
 		uint64		number;
 
@@ -139,8 +156,7 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 			CHECK_FOR_INTERRUPTS();
 		if (rows[g] == 0)
 			continue;
-		group_code_values(old, g, &group);
-		number = group_code_of(new, &group);
+		number = new_number(aggregation, window, g, &group);
 		aggregation->rows[number] = rows[g];
 		for (s = 0; s < aggregation->nsources; s++)
 		{
@@ -169,6 +185,7 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	}
 	pfree(values);
 	group_values_free(&group);
+	aggregation->room = room;
 }
 
 void
@@ -197,7 +214,10 @@ aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit)
 	aggregation->memory_limit = memory_limit;
 	/* At most half of the memory is for arrays by group. */
 	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
-	aggregation_share_memory(aggregation, aggregation->window.code.ncodes);
+	if (aggregation->table)
+		aggregation->max_groups = Min(Max(aggregation->max_groups, TABLE_LEAST_GROUPS),
+									  PG_INT32_MAX);
+	aggregation_share_memory(aggregation, aggregation->room);
 }
 
 /*
@@ -229,7 +249,7 @@ aggregation_grow_window(Aggregation *aggregation, const KeyRange *added)
 	{
 		/* Old and new arrays are there together while groups move: sorters make room first. */
 		aggregation_share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
-		move_groups(aggregation, &window);
+		move_groups(aggregation, &window, window.code.ncodes);
 		group_code_free(&aggregation->window);
 		aggregation->window = window;
 		aggregation_share_memory(aggregation, window.code.ncodes);
@@ -260,7 +280,33 @@ ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 	return ranges;
 }
 
-/* Finds the numbers of the rows' groups; returns how many are outside. */
+/*
+ * Finds the numbers of the rows' groups in the window, which grows if there is memory; returns how
+ * many are outside.
+ */
+static int
+locate_in_window(Aggregation *aggregation, const ColumnBatch *batches, int n)
+{
+	KeyRange   *ranges;
+	int			noutside;
+
+	noutside = aggregation->window.code.ncodes == 0 ? n :
+		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+							aggregation->outside);
+	if (noutside == 0 || aggregation->frozen)
+		return noutside;
+	ranges = ranges_of_batch(aggregation, batches);
+	if (aggregation_grow_window(aggregation, ranges))
+	{
+		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+									   aggregation->outside);
+		Assert(noutside == 0);
+	}
+	pfree(ranges);
+	return noutside;
+}
+
+/* Finds the numbers of the rows' groups; returns how many are, for good, outside of the window. */
 static int
 locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 {
@@ -269,27 +315,97 @@ locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 
 	if (aggregation->ncolumns == 0)
 		return 0;
-	noutside = aggregation->window.code.ncodes == 0 ? n :
-		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
-							aggregation->outside);
-	if (noutside == 0)
-		return 0;
-	ranges = ranges_of_batch(aggregation, batches);
-	if (!aggregation->frozen && aggregation_grow_window(aggregation, ranges))
+	if (aggregation->located)
 	{
-		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
-									   aggregation->outside);
-		Assert(noutside == 0);
+		aggregation->located = false;
+		noutside = aggregation->noutside;
 	}
 	else
+		noutside = locate_in_window(aggregation, batches, n);
+	if (noutside > 0)
 	{
 		aggregation->frozen = true;
 		if (aggregation->window.code.ncodes == 0)
 			memset(aggregation->outside, 1, n);
+		ranges = ranges_of_batch(aggregation, batches);
 		aggregation_widen_layout(aggregation, ranges);
+		pfree(ranges);
 	}
-	pfree(ranges);
 	return noutside;
+}
+
+/* --- groups in a hash table */
+
+/* Has a table number the groups of the window, and all others that come. */
+static void
+make_table(Aggregation *aggregation)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+	aggregation->table = group_table_make(aggregation->columns, aggregation->ncolumns);
+	aggregation->group_size += group_table_group_size(aggregation->table);
+	aggregation_limit_memory(aggregation, aggregation->memory_limit);
+	move_groups(aggregation, NULL, Max(aggregation->room, TABLE_LEAST_GROUPS));
+	group_code_free(&aggregation->window);
+	group_code_init(&aggregation->window, aggregation->columns, aggregation->ncolumns);
+	MemoryContextSwitchTo(old);
+}
+
+/* Finds the numbers of the rows' groups in the table; returns for how many there is no memory. */
+static int
+locate_in_table(Aggregation *aggregation, const ColumnBatch *batches, int n)
+{
+	GroupTable *table = aggregation->table;
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+	uint32		ngroups = group_table_count(table);
+	int			noutside = 0;
+	int			i;
+
+	group_table_load(table, batches);
+	for (i = 0; i < n; i++)
+	{
+		uint32		number = group_table_find(table, i, ngroups < aggregation->max_groups);
+
+		ngroups += number == ngroups;
+		aggregation->groups[i] = number;
+		aggregation->outside[i] = number == NO_GROUP;
+		noutside += number == NO_GROUP;
+	}
+	if (ngroups > aggregation->room)
+		move_groups(aggregation, NULL,
+					Max(ngroups, Min(2 * aggregation->room, aggregation->max_groups)));
+	MemoryContextSwitchTo(old);
+	return noutside;
+}
+
+int
+aggregation_find(Aggregation *aggregation, const ColumnBatch *batches)
+{
+	int			n = (int) batches[0].n;
+	int			noutside = 0;
+
+	if (aggregation->table == NULL)
+		noutside = locate_in_window(aggregation, batches, n);
+	if (noutside > 0 && !aggregation->frozen)
+		make_table(aggregation);
+	if (aggregation->table)
+		noutside = locate_in_table(aggregation, batches, n);
+	aggregation->located = n > 0;
+	aggregation->noutside = noutside;
+	return aggregation->table ? noutside : 0;
+}
+
+bool
+aggregation_refuses(const Aggregation *aggregation, size_t row, uint32 *hash)
+{
+	*hash = group_table_hash(aggregation->table, row);
+	return aggregation->outside[row];
+}
+
+bool
+aggregation_has_table(const Aggregation *aggregation)
+{
+	return aggregation->table != NULL;
 }
 
 Aggregation *
@@ -332,6 +448,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	group_code_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
 	{
+		aggregation->room = 1;
 		aggregation->rows = palloc0_array(int64, 1);
 		for (s = 0; s < nsources; s++)
 			make_totals(aggregation, s, 1);

@@ -45,7 +45,7 @@ is_at(const Aggregation *aggregation, const GroupValues *group)
 static bool
 find_number(Aggregation *aggregation)
 {
-	uint64		ngroups = aggregation->window.code.ncodes;
+	uint64		ngroups = aggregation->room;
 
 	/* Without grouping columns there is a group without rows as well. */
 	if (aggregation->ncolumns == 0)
@@ -94,8 +94,12 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 	if (numbered)
 	{
-		group_code_values(&aggregation->window, aggregation->at.next_number,
-						  &aggregation->at.next_group);
+		if (aggregation->table)
+			group_table_values(aggregation->table, aggregation->at.next_number,
+							   &aggregation->at.next_group);
+		else
+			group_code_values(&aggregation->window, aggregation->at.next_number,
+							  &aggregation->at.next_group);
 		first = &aggregation->at.next_group;
 	}
 	if (aggregation->ncolumns > 0)

@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/groups/group_table.h"
 
 /*
  * What is known of the values of a group in the window, for sources without runs.  NULLs and
@@ -84,6 +85,9 @@ struct Aggregation
 	int64		nrows;			/* rows that have been added */
 	double		row_bytes;		/* bytes of arrays that a row is worth */
 	bool		frozen;			/* a row has stayed outside: the window must not grow any more */
+	GroupTable *table;			/* numbers the groups in place of the window; NULL: the window
+								 * does */
+	uint64		room;			/* groups for which the arrays are made */
 	int64	   *rows;			/* by group number: how many rows a group has */
 	GroupCode	layout;			/* the groups of all pairs, by which these are coded */
 	PairSorter *presence;		/* without sources: a marker for each row outside of the window;
@@ -93,7 +97,9 @@ struct Aggregation
 
 	/* by row of a batch; NULL without grouping columns */
 	uint32	   *groups;			/* the number of its group, if it is in the window */
-	uint8	   *outside;		/* whether its group is outside of the window */
+	uint8	   *outside;		/* whether its group has no number */
+	bool		located;		/* these are of the batch that is added next ... */
+	int			noutside;		/* ... in which as many rows' groups have no number */
 	uint64	   *codes;			/* of its group by layout; NULL until needed */
 
 	const int  *of_finer;		/* of a coarser aggregation: by grouping column, its index among

@@ -31,6 +31,13 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Exp
 extern bool pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root, Var *column);
 
 /*
+ * Whether all possible groups have a place in the arrays by group, of the values of this many
+ * aggregates.
+ */
+extern bool pair_estimate_has_window(const PairEstimate *groups, int naggregates,
+									 const MemoryBudget *budget);
+
+/*
  * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
  * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the
  * index of its filter, or -1.  Pairs have the aggregation's share of the budget.

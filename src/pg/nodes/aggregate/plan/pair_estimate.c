@@ -153,6 +153,13 @@ table_cost(PlannerInfo *root, const PairEstimate *groups, double pairs, double m
 	return cost_of_rows(pairs * TABLE_PAIR_COST + ngroups * TABLE_GROUP_COST);
 }
 
+bool
+pair_estimate_has_window(const PairEstimate *groups, int naggregates, const MemoryBudget *budget)
+{
+	return groups->places * (WINDOW_GROUP_BYTES + naggregates * WINDOW_SOURCE_BYTES) <=
+		budget->aggregation / 2.0;
+}
+
 /*
  * Pairs are made of values that are put in order, and where groups have no place in the window of
  * all other values, too: if all possible groups need more than half of the aggregation's memory.
@@ -162,9 +169,7 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 						const List *filters, double rows, const MemoryBudget *budget)
 {
 	double		memory = budget->aggregation;
-	bool		has_window = groups->places * (WINDOW_GROUP_BYTES +
-											   list_length(answers) * WINDOW_SOURCE_BYTES) <=
-	memory / 2;
+	bool		has_window = pair_estimate_has_window(groups, list_length(answers), budget);
 	List	   *sources = NIL;
 	int			nwide = 0;
 	ListCell   *lc;

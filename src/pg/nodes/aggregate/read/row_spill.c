@@ -3,8 +3,9 @@
  *		Rows for whose group there is no memory (see row_spill.h).
  *
  * A row in a file is the values of all batches, each with its mark for NULL, one after
- * the other.  In place of a number, or a Datum, it has the length of the value.  The values follow,
- * in the order of the batches, each in a multiple of MAXIMUM_ALIGNOF bytes.
+ * the other.  In place of a number it has the complement of the value's length, unless numbers are
+ * kept, and in place of a Datum the length.  The values follow, in the order of the batches, each
+ * in a multiple of MAXIMUM_ALIGNOF bytes.
  */
 #include "postgres.h"
 
@@ -35,6 +36,7 @@ struct RowSpill
 	MemoryContext memory;		/* of files and arrays */
 	int			nbatches;
 	Dictionary **dictionaries;	/* by batch, of the numbers that it has; or NULL */
+	bool		keeps_numbers;	/* numbers are written, and values only where they have none */
 	DatumBuffer **buffers;		/* by batch, of the Datums that it has; or NULL */
 	size_t		row_size;		/* bytes of a row in a file, without values behind it */
 	char	   *row;			/* one, to be written or read */
@@ -60,7 +62,7 @@ struct RowSpill
 
 RowSpill *
 row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images, int ncolumns,
-			   size_t memory_limit)
+			   bool keeps_numbers, size_t memory_limit)
 {
 	RowSpill   *spill = palloc0_object(RowSpill);
 	size_t		most = Min(memory_limit / BLCKSZ, MOST_PARTITIONS);
@@ -68,6 +70,7 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 
 	spill->memory = CurrentMemoryContext;
 	spill->nbatches = nbatches;
+	spill->keeps_numbers = keeps_numbers;
 	spill->batches = palloc0_array(ColumnBatch, nbatches);
 	for (b = 0; b < nbatches; b++)
 	{
@@ -191,11 +194,12 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 		{
 			int32		key = batches[b].keys[i];
 
-			if (spill->dictionaries[b] && !batches[b].nulls[i])
+			if (spill->dictionaries[b] && !batches[b].nulls[i] &&
+				(key < 0 || !spill->keeps_numbers))
 			{
 				bytes = dictionary_bytes(spill->dictionaries[b], key, &length);
 				add_value(spill, bytes, length, &used);
-				key = (int32) length;
+				key = ~(int32) length;
 			}
 			memcpy(at, &key, sizeof(int32));
 			at += sizeof(int32);
@@ -346,9 +350,9 @@ read_row(RowSpill *spill)
 		{
 			memcpy(&key, at, sizeof(int32));
 			at += sizeof(int32);
-			if (spill->dictionaries[b] && *at == 0)
+			if (spill->dictionaries[b] && *at == 0 && key < 0)
 			{
-				bytes = read_value(spill, (uint32) key);
+				bytes = read_value(spill, (uint32) ~key);
 				key = dictionary_number(spill->dictionaries[b],
 										dictionary_restore(spill->dictionaries[b], bytes));
 			}

@@ -23,11 +23,12 @@ typedef struct RowSpill RowSpill;
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
  * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
- * Datums, in place of which values are kept; NULL: none.  memory_limit is bytes that all of the
- * caller's work may take; the buffers of the files are a small part of it.
+ * Datums, in place of which values are kept; NULL: none.  keeps_numbers: numbers that values have
+ * stay what they are, because dictionaries are not emptied before the rows are read.  memory_limit
+ * is bytes that all of the caller's work may take; the buffers of the files are a small part of it.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
-								int ncolumns, size_t memory_limit);
+								int ncolumns, bool keeps_numbers, size_t memory_limit);
 
 /* Closes the files, and gives the memory back. */
 extern void row_spill_free(RowSpill *spill);
