@@ -28,6 +28,13 @@
 
 typedef struct Dictionary Dictionary;
 
+/* Memory of several dictionaries: those of few values leave theirs to others.  Zeros at first. */
+typedef struct DictionaryPool
+{
+	size_t		limit;			/* bytes */
+	size_t		lent;
+} DictionaryPool;
+
 /*
  * Makes a dictionary of a type's values, in the current memory context, for a node.  Values are
  * equal as the type's default equality operator says, in the collation.  An error if the operator
@@ -53,6 +60,9 @@ extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
  * hash tables together; one value is kept however large it is.
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
+
+/* Gives most of the limit to a pool, which outlives the execution, after dictionary_begin. */
+extern void dictionary_use_pool(Dictionary *dictionary, DictionaryPool *pool);
 
 /*
  * Has values numbered by a shared dictionary, in which other processes have perhaps numbered some:

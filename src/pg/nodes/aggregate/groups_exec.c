@@ -252,6 +252,24 @@ describe_groups(GroupsState *node)
 	}
 }
 
+/* Returns what an aggregate wants of the ValueSummary of its values, beside their number. */
+static int
+summary_parts(const AggregateAnswer *answer)
+{
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_COUNT:
+			return 0;
+		case AGGREGATE_FUNCTION_MIN:
+			return SUMMARY_MIN;
+		case AGGREGATE_FUNCTION_MAX:
+			return SUMMARY_MAX;
+		default:
+			/* NaN is the largest numeric, and the sum of all of which it is one. */
+			return answer->kind == COLUMN_KIND_NUMERIC ? SUMMARY_SUM | SUMMARY_MAX : SUMMARY_SUM;
+	}
+}
+
 /*
  * Returns the index of the source of an aggregate's values, which is made unless another aggregate
  * of the same column and filter has it; -1 for an aggregate that counts all rows.  filter is the
@@ -311,8 +329,11 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		node->value_sources[s].runs = true;
 	else if (column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
-	else if (aggref_has_moments(answer))
-		node->value_sources[s].moments = true;
+	else
+	{
+		node->value_sources[s].parts |= summary_parts(answer);
+		node->value_sources[s].moments |= aggref_has_moments(answer);
+	}
 	return s;
 }
 

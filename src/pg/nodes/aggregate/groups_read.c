@@ -104,12 +104,16 @@ static RowSpill *
 get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool keeps_numbers)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
+	size_t		share = node->budget.spill;
 
 	if (*spill == NULL)
 	{
-		groups_memory_lend(node, node->budget.spill);
+		/* Rows that are divided have most of what groups would have had. */
+		if (spill == &node->spill && aggregation_divides_groups(node->aggregation))
+			share = Max(share, groups_memory_of_rows(node) / 4 * 3);
+		groups_memory_lend(node, share);
 		*spill = row_spill_make(batches, node->nread, node->images, node->sources.ncolumns,
-								keeps_numbers, node->budget.spill);
+								keeps_numbers, share);
 	}
 	MemoryContextSwitchTo(old);
 	return *spill;
@@ -211,8 +215,10 @@ take_rows(GroupsState *node, const ColumnBatch *batches)
 	}
 	if (groups_may_be_refused(node) && aggregation_find(node->aggregation, batches) > 0)
 	{
+		size_t		nrows = batches[0].n;
+
 		batches = derive_batches(node, refuse_rows_of_groups(node, batches));
-		aggregation_find(node->aggregation, batches);
+		aggregation_leave_refused(node->aggregation, nrows);
 	}
 	return batches;
 }
@@ -324,6 +330,7 @@ static void
 begin_derived(GroupsState *node)
 {
 	const MemoryBudget *budget = &node->budget;
+	DictionaryPool *pool;
 	MemoryContext old;
 	int			i;
 
@@ -333,12 +340,16 @@ begin_derived(GroupsState *node)
 	MemoryContextReset(node->derived.memory);
 	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
+	pool = palloc0_object(DictionaryPool);
 	for (i = 0; i < node->derived.n; i++)
 		derived_begin(node->derived.columns[i], budget->memo, budget->dictionary);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 	{
 		if (node->images[i].dictionary)
+		{
 			dictionary_begin(node->images[i].dictionary, budget->dictionary);
+			dictionary_use_pool(node->images[i].dictionary, pool);
+		}
 		if (node->images[i].make)
 			datum_buffer_limit(node->images[i].arg, budget->datum_buffer);
 	}
@@ -365,12 +376,20 @@ expected_rows(const GroupsState *node)
 static void
 begin_rows(GroupsState *node)
 {
+	int			s;
+
+	/* Groups that are put together are summed up in all parts. */
+	for (s = 0; s < node->nvalue_sources; s++)
+		if (node->sets || node->parallel.exchange)
+			node->value_sources[s].parts = SUMMARY_ALL;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
 										 node->value_sources,
 										 node->states ? 0 : node->nvalue_sources,
 										 groups_memory_of_rows(node), expected_rows(node));
+	if (node->spill == NULL)
+		aggregation_divide_groups(node->aggregation);
 }
 
 /* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */

@@ -29,12 +29,19 @@
 #include "pg/nodes/aggregate/results/results.h"
 
 /* Values that aggregates are of: a column, of all rows or of rows that pass a filter. */
+#define SUMMARY_SUM	1
+#define SUMMARY_MIN	2
+#define SUMMARY_MAX	4
+#define SUMMARY_ALL	(SUMMARY_SUM | SUMMARY_MIN | SUMMARY_MAX)
+
 typedef struct ValueSource
 {
 	int			column;			/* index of its batch; -1: only rows are counted */
 	int			filter;			/* index of the filter's batch; -1: none */
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
+	int			parts;			/* what aggregates want of the ValueSummary beside n; of what they
+								 * do not the summary may have anything */
 	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
 	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
@@ -59,10 +66,19 @@ extern void aggregation_limit_memory(Aggregation *aggregation, size_t memory_lim
 /*
  * Finds the groups of the rows of a batch, neither packed nor runs.  Called before aggregation_add,
  * where rows may be refused: groups for which the window is too narrow are found in a hash table
- * then, and come in no order.  Returns for how many rows' groups there is no memory; they must be
- * taken out of the batch, whose groups are then to be found once more.  No source may have runs.
+ * then, and come in no order.  Returns how many rows are refused, because there is no memory for
+ * their groups; they must be taken out of the batch, of which aggregation_leave_refused is told,
+ * with its rows before.  No source may have runs.
  */
 extern int	aggregation_find(Aggregation *aggregation, const ColumnBatch *batches);
+extern void aggregation_leave_refused(Aggregation *aggregation, size_t nrows);
+
+/*
+ * Has rows of new groups refused, too, from the time on when there are more and more of them; and
+ * whether they are.
+ */
+extern void aggregation_divide_groups(Aggregation *aggregation);
+extern bool aggregation_divides_groups(const Aggregation *aggregation);
 
 /* Whether a row of that batch is refused; then *hash is its group's. */
 extern bool aggregation_refuses(const Aggregation *aggregation, size_t row, uint32 *hash);

@@ -94,7 +94,7 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 	if (numbered)
 	{
-		if (aggregation->table)
+		if (aggregation_numbers_by_table(aggregation))
 			group_table_values(aggregation->table, aggregation->at.next_number,
 							   &aggregation->at.next_group);
 		else
@@ -132,39 +132,6 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 /* --- a source */
 
-/* Adds what the window knows of the group to what its pairs know, and sets n. */
-static void
-count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
-{
-	const SourceValues *values = &aggregation->values[s];
-	int64		bias = column_kind_bias(aggregation->sources[s].kind);
-
-	if (aggregation->at.inside && values->misses)
-	{
-		counts->nulls += values->misses[aggregation->at.number].nulls;
-		counts->refused += values->misses[aggregation->at.number].refused;
-	}
-	if (aggregation->at.inside && values->totals)
-	{
-		const Totals *totals = &values->totals[aggregation->at.number];
-		int64		n = aggregation->rows[aggregation->at.number] - counts->nulls - counts->refused;
-
-		counts->summary.sum += totals->sum + (ValueSum) bias * n;
-		counts->summary.min = Min(counts->summary.min, totals->min);
-		counts->summary.max = Max(counts->summary.max, totals->max);
-		/* The bias must not overflow where there are no values. */
-		if (n > 0)
-		{
-			counts->summary.min += bias;
-			counts->summary.max += bias;
-		}
-	}
-	/* Moments are of kinds without a bias. */
-	if (aggregation->at.inside && values->moments)
-		counts->summary.moments = values->moments[aggregation->at.number];
-	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
-}
-
 /*
  * Counts the rows of a source: markers of its pairs, which come before the values, and what the
  * window knows.  The runs of a source that has only to be added up are read here.
@@ -197,10 +164,12 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 				value_moments_add(&counts->summary.moments, values, run_counts, n);
 		}
 	}
-	count_known(aggregation, source, counts);
+	if (aggregation->at.inside)
+		aggregation_get_counts(aggregation, source, aggregation->at.number, counts);
+	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
 	if (aggregation->sources[source].float_parts != 0 && counts->summary.n > 0)
 	{
-		counts->summary.floats = aggregation_float_totals(aggregation, source);
+		counts->summary.floats = aggregation_float_totals(aggregation, source, counts->summary.n);
 		counts->summary.min = counts->summary.floats->min;
 		counts->summary.max = counts->summary.floats->max;
 	}

@@ -62,7 +62,7 @@
 #define TABLE_ROW_COST		0.5
 #define TABLE_REFUSED_COST	2.5
 #define TABLE_GROUP_BYTES	64.0
-#define TABLE_SOURCE_BYTES	64.0
+#define TABLE_SOURCE_BYTES	16.0
 
 /*
  * What is left of that where rows are resident, and groups and values so few that they are counted
@@ -483,7 +483,7 @@ groups_pair_estimate(PlannerInfo *root, const GroupsQuery *query)
 static Cost
 table_cost(const GroupsQuery *query, double ngroups, double rows, const MemoryBudget *budget)
 {
-	double		most = budget->aggregation / 2.0 /
+	double		most = budget->aggregation * ARRAYS_PART /
 	(TABLE_GROUP_BYTES + query->nsummaries * TABLE_SOURCE_BYTES);
 	double		refused = rows * (1 - Min(most / Max(ngroups, 1), 1));
 	double		row = list_length(query->columns) * sizeof(int64);
@@ -504,7 +504,7 @@ wide_groups_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, do
 
 	if (query->ngroups > 0 && query->nruns == 0 && query->ncore == 0 && query->sets == NIL &&
 		!groups_query_wants_order(query) &&
-		!pair_estimate_has_window(&pairs, list_length(query->answers), budget))
+		!pair_estimate_has_window(&pairs, query->answers, budget))
 		return table_cost(query, ngroups, rows, budget);
 	return pair_estimate_wide_cost(&pairs, root, query->answers, query->aggregate_filters, rows,
 								   budget);

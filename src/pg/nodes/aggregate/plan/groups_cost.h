@@ -30,11 +30,8 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Exp
 /* Whether pairs of the groups and a column's values need more than 64 bits. */
 extern bool pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root, Var *column);
 
-/*
- * Whether all possible groups have a place in the arrays by group, of the values of this many
- * aggregates.
- */
-extern bool pair_estimate_has_window(const PairEstimate *groups, int naggregates,
+/* Whether all possible groups have a place in arrays by group, of aggregates with these answers. */
+extern bool pair_estimate_has_window(const PairEstimate *groups, const List *answers,
 									 const MemoryBudget *budget);
 
 /*

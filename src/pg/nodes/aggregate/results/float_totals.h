@@ -22,16 +22,36 @@
 #define FLOAT_SUM		2		/* of sum() */
 #define FLOAT_SQUARES	4		/* of avg, variance and their kin */
 
+/* The parts that are wanted most come first, so that totals may end behind any of them. */
 typedef struct FloatTotals
 {
 	int64		n;				/* values added */
-	int64		min;			/* values as batches hold them; of equal ones the last, as core's */
-	int64		max;
-	float8		sum;			/* as sum() adds up, of float4 in single precision */
 	float8		sx;				/* as float8_accum() adds up */
 	float8		sxx;			/* Youngs and Cramer's sum of squares of the differences to the
 								 * mean */
+	float8		sum;			/* as sum() adds up, of float4 in single precision */
+	int64		min;			/* values as batches hold them; of equal ones the last, as core's */
+	int64		max;
 } FloatTotals;
+
+/* The sum of no values: adding a value to it gives this value. */
+#define FLOAT_NO_SUM (-0.0)
+
+/*
+ * Returns the bytes of totals that have the wanted parts; 0: none.  FLOAT_SUM alone is the sum
+ * alone, a float8.
+ */
+static inline size_t
+float_totals_size(int parts)
+{
+	if (parts == FLOAT_SUM)
+		return sizeof(float8);
+	if (parts & FLOAT_EXTREMES)
+		return sizeof(FloatTotals);
+	if (parts & FLOAT_SUM)
+		return offsetof(FloatTotals, min);
+	return parts ? offsetof(FloatTotals, sum) : 0;
+}
 
 /* Returns which parts an aggregate call of floats wants; 0: none. */
 extern int	float_totals_parts(const AggregateAnswer *answer);
@@ -40,22 +60,17 @@ extern int	float_totals_parts(const AggregateAnswer *answer);
 extern Datum float_totals_result(const FloatTotals *totals, const AggregateAnswer *answer,
 								 bool *isnull);
 
-/* Adds to sum(): the operator + of the type. */
-static pg_attribute_always_inline void
-float_totals_sum(FloatTotals *totals, ColumnKind kind, float8 value)
+/* Returns what sum() is with one more value: the operator + of the type. */
+static pg_attribute_always_inline float8
+float_sum_of(float8 before, ColumnKind kind, float8 value)
 {
-	float8		sum = totals->sum + value;
+	float8		sum = before + value;
 
-	if (totals->n == 0)
-	{
-		totals->sum = value;
-		return;
-	}
 	if (kind == COLUMN_KIND_FLOAT4)
-		sum = (float4) totals->sum + (float4) value;
-	if (unlikely(isinf(sum)) && !isinf(totals->sum) && !isinf(value))
+		sum = (float4) before + (float4) value;
+	if (unlikely(isinf(sum)) && !isinf(before) && !isinf(value))
 		float_overflow_error();
-	totals->sum = sum;
+	return sum;
 }
 
 /* Does what float8_accum() does, in its order. */
@@ -97,6 +112,22 @@ float_totals_extremes(FloatTotals *totals, ColumnKind kind, int64 value)
 		totals->max = value;
 }
 
+/* Returns the number that a batch holds. */
+static pg_attribute_always_inline float8
+float_number(ColumnKind kind, int64 value)
+{
+	Datum		datum = column_datum(kind, value);
+
+	return kind == COLUMN_KIND_FLOAT4 ? DatumGetFloat4(datum) : DatumGetFloat8(datum);
+}
+
+/* Returns a sum, which is FLOAT_NO_SUM at first, and a value, as a batch holds it. */
+static pg_attribute_always_inline float8
+float_sum_add(float8 sum, ColumnKind kind, int64 value)
+{
+	return float_sum_of(sum, kind, float_number(kind, value));
+}
+
 /*
  * Adds a value, as a batch holds it, to the wanted parts.  *totals is zeros at first.  kind and
  * parts are constants where a loop calls the function, so that the compiler makes a loop for each.
@@ -104,13 +135,12 @@ float_totals_extremes(FloatTotals *totals, ColumnKind kind, int64 value)
 static pg_attribute_always_inline void
 float_totals_add(FloatTotals *totals, ColumnKind kind, int parts, int64 value)
 {
-	Datum		datum = column_datum(kind, value);
-	float8		number = kind == COLUMN_KIND_FLOAT4 ? DatumGetFloat4(datum) : DatumGetFloat8(datum);
+	float8		number = float_number(kind, value);
 
 	if (parts & FLOAT_EXTREMES)
 		float_totals_extremes(totals, kind, value);
 	if (parts & FLOAT_SUM)
-		float_totals_sum(totals, kind, number);
+		totals->sum = float_sum_of(totals->n == 0 ? FLOAT_NO_SUM : totals->sum, kind, number);
 	if (parts & FLOAT_SQUARES)
 		float_totals_accumulate(totals, number);
 	totals->n++;
