@@ -70,4 +70,12 @@ bytes_are_equal(const char *a, const char *b, uint32 length)
 	return load_last(a, length) == load_last(b, length);
 }
 
+/* Whether a value lies somewhere else, or compressed. */
+static pg_attribute_always_inline bool
+value_is_toasted(int16 typlen, const char *at)
+{
+	return typlen == -1 && VARATT_IS_EXTENDED(at) &&
+		(!VARATT_IS_SHORT(at) || VARATT_IS_EXTERNAL(at));
+}
+
 #endif							/* HPSORT_PG_VALUES_BYTES_H */

@@ -215,9 +215,7 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->block_left = dictionary->block_size = 0;
 	dictionary->full = dictionary->given_up = false;
 	dictionary->looked_for = dictionary->missed = 0;
-	dictionary->refused = NULL;
-	dictionary->nrefused = dictionary->refused_room = 0;
-	dictionary->refused_bytes = 0;
+	dictionary_forget_refused(dictionary);
 	dictionary->shared = NULL;
 }
 
@@ -244,14 +242,6 @@ dictionary_end(Dictionary *dictionary)
 }
 
 /* --- bytes */
-
-/* Whether a value lies somewhere else, or compressed. */
-static pg_attribute_always_inline bool
-is_toasted(const Dictionary *dictionary, const char *at)
-{
-	return dictionary->typlen == -1 && VARATT_IS_EXTENDED(at) &&
-		(!VARATT_IS_SHORT(at) || VARATT_IS_EXTERNAL(at));
-}
 
 /* Returns the image of a value that lies at at as in a row, and is not toasted. */
 static pg_attribute_always_inline Image
@@ -350,13 +340,14 @@ has_room(Dictionary *dictionary, const Image *image, bool first)
 		return true;
 	if (size > dictionary->block_left)
 		more += Max(size, Min(2 * dictionary->block_size, MOST_BLOCK));
-	/* What grows is beside what it was for a moment. */
+	/* A table that grows is beside what it was for a moment. */
 	if (table_is_full(dictionary))
 		more += 2 * ((size_t) dictionary->table_mask + 1) * sizeof(ImageEntry);
 	if (dictionary->nimages == dictionary->images_room)
-		more += 2 * (size_t) dictionary->images_room * (sizeof(char *) + sizeof(uint32));
+		more += (size_t) dictionary->images_room *
+			(sizeof(char *) + (images_are_values(dictionary) ? 0 : sizeof(uint32)));
 	if (first && dictionary->n == dictionary->room)
-		more += 2 * dictionary->room * sizeof(Datum);
+		more += dictionary->room * sizeof(Datum);
 	if (first && dictionary->hash &&
 		dictionary->hash->members >= dictionary->hash->grow_threshold)
 		more += 2 * dictionary->hash->size * sizeof(NumberEntry);
@@ -373,8 +364,8 @@ keep_bytes(Dictionary *dictionary, const Image *image)
 
 	if (size > dictionary->block_left)
 	{
-		dictionary->block_size = Max(size, dictionary->block_size == 0 ? FIRST_BLOCK :
-									 Min(2 * dictionary->block_size, MOST_BLOCK));
+		dictionary->block_size = Max(size, Min(Max(2 * dictionary->block_size, FIRST_BLOCK),
+											   MOST_BLOCK));
 		dictionary->block = MemoryContextAllocHuge(dictionary->memory, dictionary->block_size);
 		dictionary->block_left = dictionary->block_size;
 	}
@@ -561,7 +552,7 @@ dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
 	else
 	{
 		at = DatumGetPointer(value);
-		if (is_toasted(dictionary, at))
+		if (value_is_toasted(dictionary->typlen, at))
 			at = (const char *) detoast_attr((struct varlena *) DatumGetPointer(value));
 		value = PointerGetDatum(at);
 	}
@@ -581,6 +572,14 @@ dictionary_value(const Dictionary *dictionary, uint32 number)
 						shared_dictionary_value(dictionary->shared, dictionary->area, number));
 	return images_are_values(dictionary) ? value_at(dictionary, dictionary->images[number]) :
 		dictionary->values[number];
+}
+
+void
+dictionary_prefetch(const Dictionary *dictionary, uint32 number, bool value)
+{
+	if (images_are_values(dictionary) && number < dictionary->n)
+		__builtin_prefetch(value ? (const void *) dictionary->images[number] :
+						   &dictionary->images[number]);
 }
 
 Datum
@@ -681,7 +680,7 @@ read_values(Dictionary *dictionary, const char *const *data, int offset, int n, 
 			images[i].bytes = NULL;
 			continue;
 		}
-		if (varlena && is_toasted(dictionary, at))
+		if (varlena && value_is_toasted(dictionary->typlen, at))
 			break;
 		images[i] = image_at(dictionary, at);
 		__builtin_prefetch(&dictionary->table[images[i].hash & dictionary->table_mask]);

@@ -84,6 +84,12 @@ extern bool dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
  * dictionary_forget_refused. */
 extern Datum dictionary_value(const Dictionary *dictionary, uint32 number);
 
+/*
+ * Fetches a value that is soon wanted into the CPU's caches: first, value being false, where it is,
+ * and some values later itself.
+ */
+extern void dictionary_prefetch(const Dictionary *dictionary, uint32 number, bool value);
+
 /* Returns a copy of a value of the dictionary's type in the current memory context. */
 extern Datum dictionary_copy(const Dictionary *dictionary, Datum value);
 

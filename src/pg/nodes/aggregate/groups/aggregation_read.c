@@ -130,6 +130,19 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	return true;
 }
 
+static bool
+value_ahead(GroupReader *reader, int column, int n, int64 *value)
+{
+	const Aggregation *aggregation = (const Aggregation *) reader;
+	uint64		number = aggregation->at.number + n;
+
+	if (!aggregation_numbers_by_table(aggregation) ||
+		number >= group_table_count(aggregation->table))
+		return false;
+	*value = group_table_value(aggregation->table, (uint32) number, column);
+	return true;
+}
+
 /* --- a source */
 
 /*
@@ -189,6 +202,7 @@ next_runs(GroupReader *reader, int source, const int64 **values, const int64 **r
 
 static const GroupReaderMethods aggregation_reader_methods = {
 	.next = next_group,
+	.ahead = value_ahead,
 	.count = count_values,
 	.runs = next_runs,
 };

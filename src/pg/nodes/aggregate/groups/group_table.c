@@ -29,6 +29,7 @@ struct GroupTable
 	int			ncolumns;
 	int			nwords;			/* of a key */
 	int			null_word;		/* the first word that has bits of NULLs */
+	int		   *words;			/* by column: the first word of its value */
 
 	uint32		ngroups;
 	uint32		room;			/* groups for which keys has room */
@@ -59,8 +60,12 @@ group_table_make(const GroupColumn *columns, int ncolumns)
 
 	table->columns = columns;
 	table->ncolumns = ncolumns;
+	table->words = palloc_array(int, ncolumns);
 	for (c = 0; c < ncolumns; c++)
+	{
+		table->words[c] = table->null_word;
 		table->null_word += column_kind_is_wide(columns[c].kind) ? 2 : 1;
+	}
 	table->nwords = table->null_word + (ncolumns + 31) / 32;
 	table->room = LEAST_SLOTS / 2;
 	table->keys = palloc_array(uint32, (size_t) table->room * table->nwords);
@@ -78,6 +83,7 @@ group_table_free(GroupTable *table)
 	pfree(table->slots);
 	pfree(table->row_keys);
 	pfree(table->row_hashes);
+	pfree(table->words);
 	pfree(table);
 }
 
@@ -166,23 +172,25 @@ group_table_hash(const GroupTable *table, size_t row)
 	return table->row_hashes[row];
 }
 
+int64
+group_table_value(const GroupTable *table, uint32 number, int c)
+{
+	const uint32 *word = table->keys + (size_t) number * table->nwords + table->words[c];
+
+	return column_kind_is_wide(table->columns[c].kind) ?
+		(int64) ((uint64) word[1] << 32 | word[0]) : (int32) word[0];
+}
+
 void
 group_table_values(const GroupTable *table, uint32 number, GroupValues *group)
 {
 	const uint32 *key = table->keys + (size_t) number * table->nwords;
-	const uint32 *word = key;
 	int			c;
 
 	for (c = 0; c < table->ncolumns; c++)
 	{
 		group->nulls[c] = (key[table->null_word + c / 32] >> c % 32 & 1) != 0;
-		group->values[c] = (int32) word[0];
-		if (column_kind_is_wide(table->columns[c].kind))
-		{
-			group->values[c] = (int64) ((uint64) word[1] << 32 | word[0]);
-			word++;
-		}
-		word++;
+		group->values[c] = group_table_value(table, number, c);
 	}
 }
 

@@ -40,6 +40,9 @@ extern uint32 group_table_hash(const GroupTable *table, size_t row);
 extern uint32 group_table_find(GroupTable *table, size_t row, bool add);
 extern uint32 group_table_find_values(GroupTable *table, const GroupValues *group, bool add);
 
+/* Returns the value of a column of the group that has a number; 0 if it is NULL. */
+extern int64 group_table_value(const GroupTable *table, uint32 number, int c);
+
 /* Sets the values of the group that has a number. */
 extern void group_table_values(const GroupTable *table, uint32 number, GroupValues *group);
 

@@ -33,8 +33,9 @@
 /* Part of the memory that arrays may have, if they can use it. */
 #define ARRAYS_PART 8
 
-/* Bytes of values with which a block ends. */
-#define MOST_VALUES BLCKSZ
+/* Bytes of values with which a block ends, and for which a partition has room from the first on. */
+#define MOST_VALUES (BLCKSZ / 2)
+#define VALUES_ROOM BLCKSZ
 
 /* Some rows.  Each column, and then the values, begins at a multiple of MAXIMUM_ALIGNOF. */
 typedef struct SpillBlock
@@ -129,7 +130,8 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 			   bool keeps_numbers, size_t memory_limit)
 {
 	RowSpill   *spill = palloc0_object(RowSpill);
-	size_t		most = Min(memory_limit / (2 * BLCKSZ), MOST_PARTITIONS);
+	size_t		buffers = BLCKSZ;	/* of a partition */
+	size_t		most;
 	size_t		arrays;
 	int			b;
 
@@ -145,12 +147,15 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 	{
 		spill->dictionaries[b] = images[b].dictionary;
 		spill->buffers[b] = images[b].make ? images[b].arg : NULL;
+		if (images[b].make || (images[b].dictionary && !keeps_numbers))
+			buffers = BLCKSZ + VALUES_ROOM;
 	}
+	most = Min(memory_limit / (buffers + BLCKSZ), MOST_PARTITIONS);
 	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
 		spill->npartitions *= 2;
 	arrays = Max(memory_limit / ARRAYS_PART / spill->npartitions, BLCKSZ);
 	spill->most_rows = Min(Max(arrays / row_size(like, nbatches), LEAST_ROWS), MOST_ROWS);
-	arrays = spill->npartitions * (BLCKSZ + spill->most_rows * row_size(like, nbatches));
+	arrays = spill->npartitions * (buffers + spill->most_rows * row_size(like, nbatches));
 	spill->held_limit = memory_limit - Min(arrays, memory_limit);
 	spill->partitions = palloc0_array(Partition, spill->npartitions);
 	spill->room = spill->npartitions;
@@ -425,7 +430,7 @@ keep_value(RowSpill *spill, Partition *partition, const char *bytes, size_t leng
 
 	if (end > partition->values_room)
 	{
-		partition->values_room = Max(end, 2 * partition->values_room);
+		partition->values_room = Max(Max(end, VALUES_ROOM), 2 * partition->values_room);
 		partition->values = partition->values ?
 			repalloc_huge(partition->values, partition->values_room) :
 			MemoryContextAllocHuge(spill->memory, partition->values_room);
