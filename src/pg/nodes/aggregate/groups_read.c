@@ -108,9 +108,12 @@ get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool 
 
 	if (*spill == NULL)
 	{
-		/* Rows that are divided have most of what groups would have had. */
+		size_t		limit = groups_memory_of_rows(node);
+		size_t		held = MemoryContextMemAllocated(node->rows_memory, true);
+
+		/* Rows that are divided have most of what more groups would have had. */
 		if (spill == &node->spill && aggregation_divides_groups(node->aggregation))
-			share = Max(share, groups_memory_of_rows(node) / 4 * 3);
+			share = Max(share, (limit - Min(held, limit)) / 4 * 3);
 		groups_memory_lend(node, share);
 		*spill = row_spill_make(batches, node->nread, node->images, node->sources.ncolumns,
 								keeps_numbers, share);

@@ -22,20 +22,21 @@
 
 /*
  * Partitions of a pass, a power of two.  A partition has the buffer of its file, of 8 kB, and
- * arrays of about as many bytes, of MOST_ROWS rows at most.  All of them are within the memory
- * limit, unless LEAST_PARTITIONS take more.
+ * arrays of LEAST_ARRAYS bytes or more, of MOST_ROWS rows at most.  All of them are within the
+ * memory limit, unless LEAST_PARTITIONS take more.
  */
 #define LEAST_PARTITIONS 4
 #define MOST_PARTITIONS 64
 #define LEAST_ROWS 64
 #define MOST_ROWS 1024
 
-/* Part of the memory that arrays may have, if they can use it. */
+/* Bytes of a partition's arrays, or as much of all memory as they can use. */
+#define LEAST_ARRAYS (BLCKSZ / 2)
 #define ARRAYS_PART 8
 
 /* Bytes of values with which a block ends, and for which a partition has room from the first on. */
-#define MOST_VALUES (BLCKSZ / 2)
-#define VALUES_ROOM BLCKSZ
+#define MOST_VALUES (BLCKSZ / 4)
+#define VALUES_ROOM (BLCKSZ / 2)
 
 /* Some rows.  Each column, and then the values, begins at a multiple of MAXIMUM_ALIGNOF. */
 typedef struct SpillBlock
@@ -150,10 +151,10 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 		if (images[b].make || (images[b].dictionary && !keeps_numbers))
 			buffers = BLCKSZ + VALUES_ROOM;
 	}
-	most = Min(memory_limit / (buffers + BLCKSZ), MOST_PARTITIONS);
+	most = Min(memory_limit / (buffers + LEAST_ARRAYS), MOST_PARTITIONS);
 	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
 		spill->npartitions *= 2;
-	arrays = Max(memory_limit / ARRAYS_PART / spill->npartitions, BLCKSZ);
+	arrays = Max(memory_limit / ARRAYS_PART / spill->npartitions, LEAST_ARRAYS);
 	spill->most_rows = Min(Max(arrays / row_size(like, nbatches), LEAST_ROWS), MOST_ROWS);
 	arrays = spill->npartitions * (buffers + spill->most_rows * row_size(like, nbatches));
 	spill->held_limit = memory_limit - Min(arrays, memory_limit);
@@ -385,6 +386,7 @@ make_block(RowSpill *spill, Partition *partition)
 	size_t		n = partition->gathered ? partition->gathered[0].n : 0;
 	size_t		most = MAXALIGN(partition->nvalues);
 	SpillBlock *block;
+	size_t		size;
 	char	   *to;
 	int			b;
 	int			p;
@@ -408,8 +410,11 @@ make_block(RowSpill *spill, Partition *partition)
 	block->size = block->values + partition->nvalues;
 	partition->nvalues = 0;
 	partition->nrows += n;
-	block = memcpy(MemoryContextAllocHuge(spill->memory, offsetof(SpillBlock, data) + block->size),
-				   block, offsetof(SpillBlock, data) + block->size);
+	/* So many bytes that the memory context gives them back when they are freed. */
+	size = offsetof(SpillBlock, data) + block->size;
+	block = memcpy(MemoryContextAllocHuge(spill->memory,
+										  Max(size, ALLOCSET_SEPARATE_THRESHOLD + 1)),
+				   block, size);
 	if (partition->first == NULL)
 		partition->first = block;
 	else
