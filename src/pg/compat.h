@@ -223,6 +223,16 @@ typedef int SysCacheIdentifier;
 #define compat_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
 
+/*
+ * How many float8s the state of corr and its kin has.  PG 19 notes in the last two whether all
+ * values of X, and of Y, have been equal, and keeps their sums of squares 0 as long as they are.
+ */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_REGRESSION_STATE 8
+#else
+#define COMPAT_REGRESSION_STATE 6
+#endif
+
 /* PG 19 passes to the planner and its hooks the EXPLAIN, if any, that they plan for. */
 #if PG_VERSION_NUM >= 190000
 #define COMPAT_PLANNER_EXPLAIN_PARAMETER , ExplainState *es

@@ -62,7 +62,7 @@ sub same
 	my $set = $options{set} // '';
 	my $name = $options{name} // $query;
 	my $plan = sql("$force $set @{[ $options{prepare} // '' ]} EXPLAIN (VERBOSE, COSTS OFF) " . ($options{explain} // $query));
-	my $n = () = $plan =~ /^ *Lookup: /mg;
+	my $n = () = $plan =~ /^ *(?:Left )?Lookup: /mg;
 
 	is($n, $lookups eq 'core' ? 0 : $lookups, "$name: look-ups") or diag($plan) if $lookups ne 'any';
 	unlike(sql("$core $set @{[ $options{prepare} // '' ]} EXPLAIN " . ($options{explain} // $query)), qr/HpSort/, "$name: PostgreSQL's own plan");
@@ -71,8 +71,9 @@ sub same
 }
 
 sql(<<'SQL');
-CREATE TABLE shop (id int4 PRIMARY KEY, name text, region int2, rate numeric, class int4);
-INSERT INTO shop SELECT i, CASE WHEN i % 13 > 0 THEN 'shop ' || i % 40 END, CASE WHEN i % 10 > 0 THEN i % 6 END, (i % 7)::numeric(6,2), i % 20 FROM generate_series(1, 200) i;
+CREATE TABLE shop (id int4 PRIMARY KEY, name text, region int2, rate numeric, class int4, cost numeric(8,3), fee numeric(15,2), big int8);
+INSERT INTO shop SELECT i, CASE WHEN i % 13 > 0 THEN 'shop ' || i % 40 END, CASE WHEN i % 10 > 0 THEN i % 6 END, (i % 7)::numeric(6,2), i % 20,
+	CASE i % 50 WHEN 0 THEN 'NaN' WHEN 1 THEN NULL ELSE i / 8.0 END, i % 10 / 100.0, CASE WHEN i > 190 THEN 1::int8 << 60 ELSE i END FROM generate_series(1, 200) i;
 CREATE TABLE region (id int2 PRIMARY KEY, name text, continent text);
 INSERT INTO region SELECT i, 'region ' || i, CASE WHEN i % 2 = 0 THEN 'EU' ELSE 'AF' END FROM generate_series(0, 4) i;
 CREATE TABLE day (day date PRIMARY KEY, holiday bool); INSERT INTO day SELECT date '2026-01-01' + i, i % 7 = 0 FROM generate_series(0, 20) i;
@@ -92,6 +93,7 @@ CREATE VIEW open_shop AS SELECT id, upper(name) AS name, region FROM shop WHERE 
 CREATE FUNCTION fails(i int4) RETURNS bool LANGUAGE plpgsql COST 1000 AS $$ BEGIN IF i = 5 THEN RAISE 'class %', i; END IF; RETURN true; END $$;
 CREATE FUNCTION says(i int4) RETURNS bool LANGUAGE plpgsql COST 0.1 AS $$ BEGIN RAISE NOTICE 'said %', i; RETURN i % 2 = 0; END $$;
 CREATE TABLE secret AS SELECT * FROM shop; ALTER TABLE secret ADD PRIMARY KEY (id); ALTER TABLE secret ENABLE ROW LEVEL SECURITY; CREATE POLICY even ON secret USING (id % 2 = 0 AND says(class));
+CREATE FUNCTION any_digits() RETURNS SETOF record LANGUAGE sql AS 'SELECT i, i / 7.0 FROM generate_series(1, 99) i';
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM shop WHERE class < 10;
 CREATE ROLE reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
 VACUUM ANALYZE;
@@ -104,14 +106,19 @@ same(1, "SELECT s.name, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.ms) $join 
 same(1, "SELECT o.customer % 10, count(*), sum(o.amount) $join WHERE s.class < 5 AND o.ms > 20 GROUP BY 1");
 same(1, "SELECT count(*), sum(o.amount), count(s.name), max(o.ms) $join");
 same(1, "SELECT s.name, s.class, count(*) $join GROUP BY s.name, s.class HAVING count(*) > 20");
-same('any', "SELECT s.name, count(*) FILTER (WHERE s.class > 9), sum(o.amount) FILTER (WHERE s.name LIKE '%1%' AND o.ms > 15) $join GROUP BY s.name");
+same(1, "SELECT s.name, count(*) FILTER (WHERE s.class > 9), sum(o.amount) FILTER (WHERE s.name LIKE '%1%' AND o.ms > 15) $join GROUP BY s.name");
 same(1, "SELECT DISTINCT s.class $join WHERE o.ms > 100");
 same('any', "SELECT s.name, s.region, count(*), sum(o.amount) $join GROUP BY ROLLUP (s.name, s.region)");
 same(1, "SELECT upper(s.name), length(s.name), sum(s.class), avg(s.class + o.ms), max(s.name) $join GROUP BY 1, 2");
-same('any', "SELECT s.class, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY s.name), mode() WITHIN GROUP (ORDER BY s.region) $join GROUP BY s.class");
-same('any', "SELECT o.shop, s.id, count(*) $join GROUP BY o.shop, s.id", name => 'both sides of the equality');
+same(1, "SELECT count(*) FILTER (WHERE s.class > o.a), string_agg(s.name, '') FILTER (WHERE s.class > 9), max(o.ms) FILTER (WHERE s.id IS NULL) FROM orders o LEFT JOIN shop s ON s.id = o.shop");
+same(1, "SELECT s.class, percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY s.name), mode() WITHIN GROUP (ORDER BY s.region) $join GROUP BY s.class");
+same(1, "SELECT s.class, count(DISTINCT s.name), string_agg(DISTINCT s.name, ',' ORDER BY s.name DESC), min(upper(s.name)), array_agg(s.name ORDER BY s.name), count(DISTINCT s.rate) $join GROUP BY s.class");
+same(1, "SELECT s.name, count(DISTINCT s.name), percentile_disc(0.5) WITHIN GROUP (ORDER BY s.name) FILTER (WHERE o.ms > 15) $join GROUP BY s.name", set => "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;", name => 'values of more bytes than memory');
+same(1, "SELECT o.shop, s.id, count(*) $join GROUP BY o.shop, s.id", name => 'both sides of the equality');
+same(1, "SELECT s.id, s.name, s.region, count(*) $join GROUP BY s.id HAVING s.id % 2 = 0 ORDER BY s.id", name => 'the key itself, and what it determines');
 same(1, "SELECT s.name, s.class, count(*) $join WHERE s.class = 7 GROUP BY s.name, s.class", name => 'a group that is a constant');
 same(2, 'SELECT s.name, d.holiday, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN day d ON d.day = o.day WHERE s.class = 7 GROUP BY s.name, s.class, d.holiday, d.day HAVING s.class > 6', name => 'and one that others determine');
+same('any', 'SELECT o.a, o.b % 5, c.k, count(*) FROM orders o JOIN (SELECT DISTINCT class % 5 AS k FROM shop) c ON c.k = o.a WHERE o.a = 2 AND o.b % 5 = 1 GROUP BY o.a, o.b % 5, c.k', name => 'an expression that is a constant');
 same(1, 'SELECT s.name, count(*) FROM orders o JOIN shop s ON s.id = o.shop8 GROUP BY s.name', name => 'int8 = int4');
 same(1, 'SELECT t.title, count(*) FROM orders o JOIN tag t ON t.id = o.tag GROUP BY t.title', name => 'uuid');
 same(1, 'SELECT c.title, count(*) FROM orders o JOIN code c USING (code) GROUP BY c.title', name => 'text');
@@ -124,6 +131,12 @@ same(1, 'SELECT s.n, count(*) FROM orders o JOIN (SELECT region, count(*) AS n F
 same(2, 'SELECT s.name, d.holiday, count(*) FROM orders o JOIN shop s ON s.id = o.shop JOIN day d ON d.day = o.day WHERE s.class < 12 GROUP BY s.name, d.holiday', name => 'two dimensions');
 same(2, 'SELECT a.name, b.name, count(*) FROM orders o JOIN shop a ON a.id = o.shop JOIN shop b ON b.id = o.customer GROUP BY a.name, b.name', name => 'one table twice');
 same(1, "SELECT r.name, count(DISTINCT o.customer), percentile_cont(0.5) WITHIN GROUP (ORDER BY o.ms) $join JOIN region r ON r.id = s.region WHERE r.continent = 'EU' GROUP BY r.name", name => 'a snowflake');
+
+same(1, "SELECT s.name, sum(o.amount * s.class), sum(o.price * (1 - s.fee) - s.cost * o.a), avg(s.cost), min(o.price - s.cost), max(s.cost), sum(s.cost * 100000000000) $join GROUP BY s.name", name => 'arithmetic of both');
+same(1, "SELECT o.a + s.class, extract(year FROM o.day) + s.region, count(*) $join GROUP BY 1, 2", name => 'groups of both');
+same(1, "SELECT s.name, sum(CASE WHEN s.class > 4 THEN o.price * (1 - s.fee) ELSE 0 END), sum(o.amount * s.big) $join GROUP BY s.name", name => 'an error in arithmetic of both');
+same('core', 'SELECT sum(o.price * s.x) FROM orders o JOIN (SELECT DISTINCT ON (id) * FROM any_digits() AS t(id int4, x numeric(6,2)) ORDER BY id) s ON s.id = o.shop', name => 'decimals that are not as their type says');
+same('any', 'SELECT sum(o.price * s.cost), count(s.cost) FROM orders o LEFT JOIN shop s ON s.id = o.shop', name => 'arithmetic of a left join');
 
 # Rows of facts that have no row of the dimension, and those that have one.
 same('any', 'SELECT s.name, count(*), sum(o.amount), count(s.id) FROM orders o LEFT JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'a left join');
@@ -163,7 +176,7 @@ same(1, 'EXECUTE q(3, 20); EXECUTE q(9, 100); EXECUTE q(NULL, 0)', set => $gener
 	explain => 'EXECUTE q(3, 20)', name => 'a generic plan');
 same(1, "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT s.name, count(*) $join GROUP BY s.name ORDER BY s.name; FETCH 3 c; FETCH 5 c; FETCH BACKWARD 4 c; MOVE ABSOLUTE 30 c; FETCH ALL c; COMMIT",
 	explain => "SELECT s.name, count(*) $join GROUP BY s.name ORDER BY s.name", name => 'a cursor');
-same(1, "BEGIN; INSERT INTO shop VALUES (205, 'new', 1, 2, 3); DELETE FROM shop WHERE id % 9 = 4; UPDATE orders SET shop = 205 WHERE id % 50 = 1; SELECT s.name, count(*) $join GROUP BY s.name; ROLLBACK",
+same(1, "BEGIN; INSERT INTO shop VALUES (205, 'new', 1, 2, 3, 4); DELETE FROM shop WHERE id % 9 = 4; UPDATE orders SET shop = 205 WHERE id % 50 = 1; SELECT s.name, count(*) $join GROUP BY s.name; ROLLBACK",
 	explain => "SELECT s.name, count(*) $join GROUP BY s.name", name => 'rows of this transaction');
 same(1, "EXECUTE q; ALTER TABLE shop ADD more int DEFAULT 4; EXECUTE q; ALTER TABLE shop DROP more; EXECUTE q", set => $generic, prepare => "PREPARE q AS SELECT s.name, count(*) $join GROUP BY s.name;", explain => 'EXECUTE q', name => 'a dimension that changes');
 
@@ -201,8 +214,53 @@ for my $memory ('64kB', '1MB', '64MB')
 	same($memory eq '64MB' ? 1 : 'any', 'SELECT m.class, count(*), max(m.name) FROM orders o JOIN many m ON m.id = o.customer GROUP BY m.class', set => "SET work_mem = '$memory'; SET hash_mem_multiplier = 1;", name => "a look-up in $memory");
 }
 
+# --- Workers
+
+my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
+my %by_workers = (
+	'a key of one column' => "SELECT s.name, count(*), sum(o.amount), count(DISTINCT o.customer) $join GROUP BY s.name",
+	'a key of two columns' => 'SELECT p.title, count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY o.ms) FROM orders o JOIN pair p ON p.a = o.a AND p.b = o.b GROUP BY p.title',
+	'texts, numerics, no group' => 'SELECT count(c.title), max(o.ms), sum(length(p.band)) FROM orders o JOIN code c USING (code) JOIN price p USING (price)',
+	'a snowflake, semi and anti joins' => "SELECT r.name, count(*) $join JOIN region r ON r.id = s.region WHERE EXISTS (SELECT FROM day d WHERE d.day = o.day) AND NOT EXISTS (SELECT FROM shop x WHERE x.id = o.customer) GROUP BY r.name",
+	'a left join' => 'SELECT s.class, s.rate IS NULL, count(*), avg(o.amount) FROM orders o LEFT JOIN shop s ON s.id = o.shop GROUP BY 1, 2',
+	'partitioned facts' => 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name',
+	'an empty dimension' => "SELECT s.name, count(*) $join WHERE s.class > 100 GROUP BY s.name",
+	'DISTINCT' => "SELECT DISTINCT s.class $join",
+	'a sub-select' => "SELECT s.name, count(*) $join WHERE s.class > (SELECT max(a) FROM pair) GROUP BY s.name",
+	'sums of floats' => "SELECT s.name, s.id::float8, count(*) $join GROUP BY 1, 2");
+
+for my $settings ('', 'SET parallel_leader_participation = off;', 'SET max_parallel_workers = 0;')
+{
+	for my $name (sort keys %by_workers)
+	{
+		same('any', $by_workers{$name}, set => "$workers $settings", name => "workers, $name, $settings");
+		like(sql("$force $workers $settings EXPLAIN (COSTS OFF) $by_workers{$name}"), qr/Parallel Custom Scan \(HpSort Aggregate\)/, 'and a parallel plan');
+	}
+}
+# Each execution has workers of its own; a look-up is made anew where a parameter of it may be another one.
+for my $where ('', 'WHERE s.class <> (SELECT min(id) FROM region)')
+{
+	my $again = "SELECT g, q.name, q.n FROM generate_series(1, 4) g LEFT JOIN (SELECT s.name, count(*) AS n $join $where GROUP BY s.name) q ON q.n > g";
+	my $plan = sql("$force $workers SET enable_material = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $again");
+
+	same('any', $again, set => "$workers SET enable_material = off;", name => "workers again, $where");
+	like($plan, $where ? qr/on shop s \(.*loops=4/ : qr/on shop s \(actual rows=200(.00)? loops=1\)/, 'how often the dimension is read');
+}
+like(sql("$force $workers EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $by_workers{$_}"), qr/Lookup: [^\n]+\n +Lookup Rows: 200\n +Rows Removed by Lookups: 1265\n.*on shop s \(actual rows=200(.00)? loops=1\)/s, "EXPLAIN ANALYZE, $_") for 'a key of one column';
+unlike(sql("$force $workers EXPLAIN (COSTS OFF) SELECT s.name, count(*) FROM orders o JOIN (SELECT id, name FROM shop WHERE random() < 2 OFFSET 0) s ON s.id = o.shop GROUP BY s.name"), qr/Parallel Custom Scan/, 'a dimension that workers must not read');
+same('any', "SELECT s.name, count(*) $join WHERE fails(s.class) GROUP BY s.name", set => "$workers $hash ALTER FUNCTION fails PARALLEL SAFE;", name => 'an error in a process');
+{
+	my ($out, $err);
+
+	$node->psql('postgres', "$force $workers SET statement_timeout = 300; SELECT s.name, count(*) FROM orders o JOIN (SELECT id, name FROM shop WHERE pg_sleep(0.05) IS NOT NULL OFFSET 0) s ON s.id = o.shop GROUP BY s.name; RESET statement_timeout; SELECT 'result', count(*) FROM ($by_workers{'a key of one column'}) q",
+		stdout => \$out, stderr => \$err, on_error_stop => 0);
+	like($err, qr/canceling statement due to statement timeout/, 'cancelled while processes wait for a look-up');
+	is($out, 'result|41', 'and the session goes on');
+}
+
 # --- Random queries
 
+my $parallel = 0;
 my $runner = FuzzSql::Runner->new(
 	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
 	seed => $seed,
@@ -210,6 +268,7 @@ my $runner = FuzzSql::Runner->new(
 		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
 		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force'
 	},
+	planned => sub { $parallel += $_[1] =~ /Parallel Custom Scan \(HpSort Aggregate\)/ },
 	scan => 'HpSort Aggregate');
 
 # The same ones both ways.
@@ -219,11 +278,13 @@ sub settings
 		work_mem => weighted('64kB' => 2, '4MB' => 3, '64MB' => 3),
 		hash_mem_multiplier => pick(1, 2),
 		plan_cache_mode => weighted(auto => 3, force_generic_plan => 2),
-		max_parallel_workers_per_gather => weighted(0 => 5, 2 => 2));
+		max_parallel_workers_per_gather => weighted(0 => 4, 2 => 4));
 
 	if ($set{max_parallel_workers_per_gather})
 	{
 		%set = (%set, parallel_setup_cost => pick(0, 10), parallel_tuple_cost => 0, min_parallel_table_scan_size => 0, parallel_leader_participation => weighted(on => 4, off => 1));
+		$set{ $runner->{version} >= 16 ? 'debug_parallel_query' : 'force_parallel_mode' } = pick('on', 'regress') if chance(0.1);
+		$set{max_parallel_workers} = 0 if chance(0.1);
 	}
 	$set{ pick(qw(enable_hashjoin enable_nestloop enable_mergejoin enable_hashagg enable_sort enable_indexscan enable_memoize)) } = 'off' if chance(0.3);
 	$set{ pick(qw(enable_partitionwise_join enable_partitionwise_aggregate)) } = 'on' if chance(0.15);
@@ -244,6 +305,7 @@ diag($runner->summary);
 $runner->ok_all($queries, $only);
 # Runs of 300 queries had 63 to 73 percent.
 $runner->ok_scan(0.5) if !$only && $queries >= 300;
+cmp_ok($parallel, '>=', $queries / 6, "$parallel plans are parallel") if !$only && $queries >= 300;
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

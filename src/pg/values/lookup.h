@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "executor/tuptable.h"
+#include "utils/dsa.h"
 
 #include "pg/values/batch.h"
 #include "pg/values/filter_conditions.h"
@@ -24,13 +25,13 @@ typedef struct Lookup Lookup;
 #define LOOKUP_NO_PLACE (-1)
 
 /*
- * Makes one without rows, in the current memory context, for a node.  A row's key is in columns
- * key_columns, nkeys of them, counted from 1.  key i is equal to a value of the left type of
- * operator i, which is hashable, in collation i.  unique says that an error is raised for a second
- * row of a key, which is otherwise passed over.
+ * Makes one without rows, in the current memory context, for a node.  rows describes a row, as
+ * long as there is the lookup.  A row's key is in columns key_columns, nkeys of them, counted from
+ * 1.  key i is equal to a value of the left type of operator i, which is hashable, in collation i.
+ * unique says that an error is raised for a second row of a key, which is otherwise passed over.
  */
-extern Lookup *lookup_make(int nkeys, const AttrNumber *key_columns, const Oid *operators,
-						   const Oid *collations, bool unique);
+extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns,
+						   const Oid *operators, const Oid *collations, bool unique);
 
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
@@ -74,5 +75,13 @@ extern int32 lookup_size(const Lookup *lookup);
 
 /* Returns the bytes that the rows take. */
 extern size_t lookup_memory(const Lookup *lookup);
+
+/*
+ * Puts the rows of a finished lookup into a block of shared memory, which is the caller's to free,
+ * and forgets them.  A lookup that was made in the same way, in any process, has these rows from
+ * lookup_attach on until it is emptied.
+ */
+extern dsa_pointer lookup_share(Lookup *lookup, dsa_area *area);
+extern void lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block);
 
 #endif							/* HPSORT_PG_VALUES_LOOKUP_H */

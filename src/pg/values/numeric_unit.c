@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "utils/fmgrprotos.h"
@@ -251,6 +253,16 @@ numeric_unit_datum(NumericUnit unit, int64 value)
 		return DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
 								   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	return NumericGetDatum(int64_div_fast_to_numeric(value, unit.scale));
+}
+
+float8
+numeric_unit_float8(NumericUnit unit, int64 value)
+{
+	/* Both are exact up to 2^53 and 10^22, so that the quotient is the nearest float8. */
+	if (value >= -(INT64CONST(1) << DBL_MANT_DIG) && value <= INT64CONST(1) << DBL_MANT_DIG &&
+		value != powers[unit.digits])
+		return (float8) value / (float8) powers[unit.scale];
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, numeric_unit_datum(unit, value)));
 }
 
 Datum

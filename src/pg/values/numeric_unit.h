@@ -44,6 +44,9 @@ extern int64 numeric_unit_nan(NumericUnit unit);
 /* Returns the numeric that an integer stands for, in the current memory context. */
 extern Datum numeric_unit_datum(NumericUnit unit, int64 value);
 
+/* Returns the float8 that core's cast makes of the numeric that an integer stands for. */
+extern float8 numeric_unit_float8(NumericUnit unit, int64 value);
+
 /* Returns a sum of integers, none of them NaN, as core's sum of the numerics is. */
 extern Datum numeric_unit_sum(NumericUnit unit, __int128 sum);
 

@@ -19,7 +19,7 @@ my @fact_columns = (
 
 # Dimensions: what stands in FROM, the keys that are unique together with the facts' columns that may refer
 # to them, and their other columns.
-my %shop = (name => 'text', size => 'int', flag => 'bool', since => 'date', region => 'int', rate => 'numeric');
+my %shop = (name => 'text', size => 'int', flag => 'bool', since => 'date', region => 'int', rate => 'numeric', cost => 'decimal');
 my %region = (rname => 'text', continent => 'int');
 my %dimensions = (
 	shops => { keys => [ [ id => qw(shop shop8 item x) ] ], columns => \%shop },
@@ -47,7 +47,8 @@ sub shop_rows
 	my ($table, $rows, $type) = @_;
 
 	return "INSERT INTO $table SELECT i * 2, CASE WHEN i % 11 > 0 THEN 'shop ' || i % 37 END, CASE WHEN i % 7 > 0 THEN i % 50 END, CASE i % 4 WHEN 0 THEN NULL ELSE i % 4 = 1 END,"
-	  . " date '2001-01-01' + i % 60, CASE WHEN i % 13 > 0 THEN (i % 12)::$type END, (i % 9 || '.' || repeat('0', 1 + i % 3))::numeric FROM generate_series(0, $rows) i;\n";
+	  . " date '2001-01-01' + i % 60, CASE WHEN i % 13 > 0 THEN (i % 12)::$type END, (i % 9 || '.' || repeat('0', 1 + i % 3))::numeric,"
+	  . " CASE WHEN i % 17 = 5 THEN 'NaN' WHEN i % 8 > 0 THEN i % 31 / 8.0 - 1 END FROM generate_series(0, $rows) i;\n";
 }
 
 # A fact's values, of the columns of @fact_columns: a share of NULLs, keys up to a number that dimensions may not have.
@@ -67,7 +68,7 @@ sub fact_values
 sub setup
 {
 	my $facts = join(', ', map { "$_->[0] $_->[1]" } @fact_columns);
-	my $shop = '(id int4 PRIMARY KEY, name text, size int4, flag bool, since date, region int4, rate numeric)';
+	my $shop = '(id int4 PRIMARY KEY, name text, size int4, flag bool, since date, region int4, rate numeric, cost numeric(8,3))';
 	my $sql = "CREATE TABLE regions (id int2 PRIMARY KEY, rname text, continent int4); INSERT INTO regions SELECT i, CASE WHEN i <> 4 THEN 'region ' || i % 7 END, i % 4 FROM generate_series(0, 9) i;\n";
 
 	for my $table (qw(shops few_shops no_shops))
@@ -77,7 +78,7 @@ sub setup
 	$sql .= 'CREATE TABLE shops8 ' . $shop =~ s/id int4/id int8/r . ";\n";
 	$sql .= 'CREATE TABLE shop_parts ' . $shop . " PARTITION BY RANGE (id); CREATE TABLE shop_parts_1 PARTITION OF shop_parts FOR VALUES FROM (MINVALUE) TO (60); CREATE TABLE shop_parts_2 PARTITION OF shop_parts FOR VALUES FROM (60) TO (MAXVALUE);\n";
 	$sql .= shop_rows('shops', 70, 'int4') . shop_rows('few_shops', 3, 'int4') . shop_rows('shops8', 65, 'int4') . shop_rows('shop_parts', 70, 'int4');
-	$sql .= "UPDATE shops SET size = size + 1 WHERE id % 8 = 0; DELETE FROM shops WHERE id % 22 = 4; INSERT INTO shops8 VALUES (1::int8 << 33, 'far', 3, true, NULL, 3, 1), ((1::int8 << 33) + 5, 'farther', 4, false, NULL, NULL, 1.0);\n";
+	$sql .= "UPDATE shops SET size = size + 1 WHERE id % 8 = 0; DELETE FROM shops WHERE id % 22 = 4; INSERT INTO shops8 VALUES (1::int8 << 33, 'far', 3, true, NULL, 3, 1, 2.125), ((1::int8 << 33) + 5, 'farther', 4, false, NULL, NULL, 1.0, 99999.999);\n";
 	$sql .= q{CREATE VIEW shop_view AS SELECT id, upper(name) AS name, size * 2 AS twice, region FROM shops WHERE size > 4;
 CREATE VIEW shop_barrier WITH (security_barrier) AS SELECT id, name, region FROM shops WHERE size < 40;
 CREATE TABLE codes (code text PRIMARY KEY, title text, weight int4); INSERT INTO codes SELECT 'c' || i, 'title ' || i % 9, i % 5 FROM generate_series(0, 50) i;
@@ -123,15 +124,37 @@ sub condition
 	  : $class eq 'text' ? pick("$sql LIKE '%1%'", "$sql < 't'", "length($sql) > 6", "$sql = 'shop 5'", "$sql <> 'c7'", "$sql IN ('gap 1', 'twin 2', 'title 3', 'region 2')")
 	  : $class eq 'bool' ? pick($sql, "NOT $sql", "$sql IS NOT TRUE")
 	  : $class eq 'date' ? pick("$sql > '2001-02-01'", "extract(month FROM $sql) = 3")
-	  : $class eq 'numeric' ? pick("$sql > 3", "$sql <> 2")
+	  : $class =~ /numeric|decimal/ ? pick("$sql > 1.5", "$sql <> 2")
 	  :                        "$sql IS NOT NULL";
+}
+
+# An expression of several columns, integers and decimals.
+sub mixed
+{
+	my (@columns) = @_;
+	my @numbers = grep { $_->{class} =~ /int|decimal/ || $_->{sql} eq 'f.q' } @columns;
+	my ($a, $b, $c) = map { pick(@numbers)->{sql} } 1 .. 3;
+
+	return pick("$a * $b", "$a + $b", "$a * (1 - $b)", "$a * 2 - $b * $c", "coalesce($a, 0) - $b", "CASE WHEN " . condition(@columns) . " THEN $a * $b ELSE $c END", "$a - -$b", "$a");
+}
+
+# A condition on several columns, of one table or more.
+sub mixed_condition
+{
+	my (@columns) = @_;
+	my @ints = grep { $_->{class} eq 'int' } @columns;
+	my ($a, $b) = map { pick(@ints)->{sql} } 1 .. 2;
+
+	return pick("$a <> $b", "$a > $b", "$a % 4 = $b % 4", "($a < 20 OR " . condition(@columns) . ')', "($a > $b OR $a IS NULL)", '(' . join(' OR ', map { condition(@columns) } 1 .. 3) . ')');
 }
 
 # What to group by.
 sub group
 {
 	my (@columns) = @_;
-	my ($column) = some(1, grep { $_->{class} ne 'numeric' } @columns);
+	my ($column) = some(1, grep { $_->{class} !~ /numeric|decimal/ } @columns);
+
+	return '(' . pick(\&mixed_condition, \&mixed)->(grep { $_->{class} ne 'decimal' && $_->{sql} ne 'f.q' } @columns) . ')' if chance(0.1);
 	my ($sql, $class) = @$column{qw(sql class)};
 
 	return $sql if chance(0.75);
@@ -145,12 +168,15 @@ sub group
 sub aggregate
 {
 	my (@columns) = @_;
-	my $filter = chance(0.2) ? ' FILTER (WHERE ' . condition(@columns) . ')' : '';
+	my $filter = chance(0.2) ? ' FILTER (WHERE ' . join(' AND ', map { condition(@columns) } 1 .. weighted(1 => 3, 2 => 1)) . ')' : '';
 	my $column = pick(chance(0.6) ? (grep { $_->{mine} } @columns) : @columns);
 	my ($sql, $class) = @$column{qw(sql class)};
+
+	$sql = pick("upper($sql)", "left($sql, 5)", "$sql || '!'") if $class eq 'text' && chance(0.2);
 	my $order = "WITHIN GROUP (ORDER BY $sql" . pick('', '', ' DESC', ' NULLS FIRST') . ')';
 
 	return 'count(*)' . $filter if chance(0.15);
+	return pick(qw(sum sum avg min max count)) . '(' . mixed(@columns) . ")$filter" if chance(0.2) || $class eq 'decimal';
 	return "count(DISTINCT $sql)$filter" if chance(0.15);
 	return "count($sql)$filter" if chance(0.1) || $class eq 'other';
 	my @other = grep { $_->{class} eq 'int' } @columns;
@@ -160,7 +186,7 @@ sub aggregate
 	return pick("sum($sql)", "avg($sql)", "percentile_disc(0.5) $order", "max($sql)", "min($sql)") . $filter if $class eq 'numeric' && $column->{mine} && $sql =~ /[.]q$/;
 	return "count($sql)$filter" if $class eq 'numeric';
 	return pick("bool_and($sql)", "bool_or($sql)", "percentile_disc(0.5) $order") . $filter if $class eq 'bool';
-	return pick("min($sql)", "max($sql)", "percentile_disc(0.5) $order", "mode() $order", $class eq 'text' ? "string_agg(DISTINCT $sql, ',' ORDER BY $sql)" : "array_agg(DISTINCT $sql)") . $filter;
+	return pick("min($sql)", "max($sql)", "percentile_disc(0.5) $order", "mode() $order", "array_agg($sql ORDER BY $sql DESC)", $class eq 'text' ? "string_agg(DISTINCT $sql, ',' ORDER BY $sql)" : "array_agg(DISTINCT $sql)") . $filter;
 }
 
 # A dimension beside what there is already: its text, the condition that joins it, its columns.
@@ -234,6 +260,7 @@ sub star
 		}
 	}
 	push @where, condition(@columns) for 1 .. weighted(0 => 6, 1 => 3, 2 => 1);
+	push @where, mixed_condition(@columns) if chance(0.15);
 
 	my @theirs = grep { !$_->{mine} } @columns;
 	my @groups = map { group(@theirs && chance(0.8) ? @theirs : @columns) } 1 .. weighted(0 => 2, 1 => 6, 2 => 3, 3 => 0.7);

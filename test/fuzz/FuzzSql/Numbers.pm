@@ -124,6 +124,8 @@ sub plain_aggregate
 
 	$column = pick("$column + g", "$column * 2", "f4 - f8", "n2::float8", "$column") if $column =~ /^f/ && chance(0.2);
 	$column = arithmetic($column) if $column =~ /^n/ && chance(0.3);
+	return pick(qw(corr covar_pop covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy)) . "($column, @{[ pick(@floats, @numerics, 'g', 'h', '7') ]})$filter"
+	  if chance(0.15);
 	return pick(qw(count min max sum avg sum avg stddev stddev_pop stddev_samp variance var_pop var_samp)) . "($column)$filter";
 }
 
@@ -163,7 +165,7 @@ sub ordered_aggregate
 sub sets
 {
 	my ($name, $where, @groups) = @_;
-	my @aggregates = grep { !/^(sum|avg|std|var)\w*\(f/ } map { chance(0.5) ? plain_aggregate() . ' + 0' : ordered_aggregate() } 1 .. 3;
+	my @aggregates = grep { !/^(sum|avg|std|var)\w*\(f|^(corr|covar|regr_[^c])/ } map { chance(0.5) ? plain_aggregate() . ' + 0' : ordered_aggregate() } 1 .. 3;
 
 	return 'SELECT ' . join(', ', @groups, @aggregates, 1) . " FROM $name$where GROUP BY " . pick('ROLLUP', 'CUBE') . '(' . join(', ', @groups) . ')';
 }

@@ -12,6 +12,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -140,6 +141,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 	return domain;
 }
 
+static int	find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter);
+
 /* Describes a column, which is read or looked up, for what is computed of it. */
 static RowInput
 read_input(GroupsState *node, const Var *column)
@@ -153,6 +156,20 @@ read_input(GroupsState *node, const Var *column)
 	return input;
 }
 
+/* Describes a column whose values arithmetic is of: of one that is looked up they are derived. */
+static RowInput
+value_input(GroupsState *node, const Var *column)
+{
+	RowInput	input = read_input(node, column);
+
+	if (input.lookup == NULL)
+		return input;
+	input.batch = find_derived(node, (Expr *) column, DERIVED_VALUES, -1);
+	input.domain = *derived_domain(node->derived.columns[input.batch - node->nread]);
+	input.lookup = NULL;
+	return input;
+}
+
 /*
  * Returns the index of the batch of an expression in this form, not DERIVED_NONE, for rows that
  * pass a filter; filter is the index of the filter's batch, or -1.  Groups and aggregates of one
@@ -162,6 +179,7 @@ static int
 find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 {
 	List	   *columns = expression_columns(expression);
+	bool		of_values = form == DERIVED_VALUES && batch_arithmetic_make(expression) != NULL;
 	RowInput   *inputs;
 	ListCell   *lc;
 	int			d;
@@ -171,10 +189,15 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 			return node->nread + d;
 	inputs = palloc_array(RowInput, list_length(columns));
 	foreach(lc, columns)
-		inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		inputs[foreach_current_index(lc)] = of_values ? value_input(node, column) :
+			read_input(node, column);
+	}
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															list_length(columns), inputs, filter);
-	return node->nread + d;
+	return node->nread + node->derived.n - 1;
 }
 
 /* Describes the lookups of a star join, and makes the columns of their places. */
@@ -270,64 +293,110 @@ summary_parts(const AggregateAnswer *answer)
 	}
 }
 
+/* Returns an expression that is NULL where a condition is not true. */
+static Expr *
+null_unless(Expr *condition)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = (Expr *) makeBoolConst(true, false);
+	result->casetype = BOOLOID;
+	result->args = list_make1(when);
+	result->defresult = (Expr *) makeBoolConst(false, true);
+	return (Expr *) result;
+}
+
+/* Returns the index of the batch of aggregate i's FILTER; -1 if it has none. */
+static int
+find_filter(GroupsState *node, int i)
+{
+	int			filter = list_nth_int(plan_list(node, GROUPS_PLAN_FILTERS), i);
+
+	if (filter == GROUPS_NO_FILTER)
+		return -1;
+	if (filter >= 0)
+		return list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
+	return find_derived(node, null_unless(node->outputs[i].aggref->aggfilter), DERIVED_NULLS, -1);
+}
+
+/*
+ * Returns the index of the batch of an argument's values, for rows that pass the filter of a batch
+ * (-1: all), and sets *domain to what they stand for.
+ */
+static int
+find_values(GroupsState *node, const AggregateAnswer *answer, int filter, ColumnDomain *domain)
+{
+	int			batch;
+
+	if (answer->form == DERIVED_NONE && !answer->enum_order)
+	{
+		batch = find_column(node, answer->column->varattno, answer->read);
+		/* Or integers that the planner has decided to number. */
+		if (batch < 0)
+			batch = find_column(node, answer->column->varattno, READ_IDENTICAL);
+		*domain = domain_of_column(node, batch, answer->column, answer->column->varcollid, false);
+		return batch;
+	}
+	batch = answer->enum_order ?
+		find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
+		find_derived(node, answer->argument, answer->form, filter);
+	*domain = *derived_domain(derived_of_batch(node, batch));
+	return batch;
+}
+
 /*
  * Returns the index of the source of an aggregate's values, which is made unless another aggregate
  * of the same column and filter has it; -1 for an aggregate that counts all rows.  filter is the
- * number of the FILTER, or -1.
+ * index of the FILTER's batch, or -1.
  */
 static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
-	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
-	ColumnDomain domain = {.kind = COLUMN_KIND_NONE};
+	ValueSource source = {.column = -1,.filter = filter,.kind = COLUMN_KIND_NONE,.with = -1};
+	ColumnDomain domains[] = {{.kind = COLUMN_KIND_NONE}, {.kind = COLUMN_KIND_NONE}};
 	int			s;
 
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		return -1;
-	if (filter >= 0)
-		source.filter = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
 	if (answer->argument)
-	{
-		if (answer->form == DERIVED_NONE && !answer->enum_order)
-		{
-			source.column = find_column(node, answer->column->varattno, answer->read);
-			/* Or integers that the planner has decided to number. */
-			if (source.column < 0)
-				source.column = find_column(node, answer->column->varattno, READ_IDENTICAL);
-			domain = domain_of_column(node, source.column, answer->column,
-									  answer->column->varcollid, false);
-		}
-		else
-		{
-			source.column = answer->enum_order ?
-				find_derived(node, (Expr *) answer->column, DERIVED_RANKS, -1) :
-				find_derived(node, answer->argument, answer->form, source.filter);
-			domain = *derived_domain(derived_of_batch(node, source.column));
-		}
-		source.kind = domain.kind;
-	}
+		source.column = find_values(node, answer, source.filter, &domains[0]);
 	else if (filter < 0)
 		return -1;
+	if (answer->with)
+		source.with = find_values(node, answer->with, source.filter, &domains[1]);
+	source.kind = domains[0].kind;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].column == source.column &&
+			node->value_sources[s].with == source.with &&
 			node->value_sources[s].filter == source.filter)
 			break;
 	if (s == node->nvalue_sources)
 	{
 		node->derived.of_sources[s] = derived_of_batch(node, source.column);
-		node->source_domains[s] = domain;
-		if (domain.dictionary && answer->form == DERIVED_NONE)
-			node->source_types[s] = (PairType)
+		node->source_domains[s] = domains[0];
+		if (answer->with)
+			source.domains = memcpy(palloc(sizeof(domains)), domains, sizeof(domains));
+		if (domains[0].dictionary)
 		{
-			.type = getBaseType(answer->column->vartype),
-				.collation = answer->column->varcollid,
-				.dictionary = domain.dictionary
-		};
+			const Node *values = (const Node *) (answer->column ? (Expr *) answer->column :
+												 answer->argument);
+
+			node->source_types[s] = (PairType)
+			{
+				.type = getBaseType(exprType(values)),
+					.collation = exprCollation(values),
+					.dictionary = domains[0].dictionary
+			};
+			if (node->derived.of_sources[s])
+				derived_number_all(node->derived.of_sources[s]);
+		}
 		node->value_sources[node->nvalue_sources++] = source;
 	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
-	else if (column_kind_is_float(answer->kind))
+	else if (answer->with || column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
 	else
 	{
@@ -367,11 +436,10 @@ find_shared(const GroupsState *node, int i)
 static void
 describe_outputs(GroupsState *node)
 {
-	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
 	int			ncore = 0;
 	int			i;
 
-	node->noutputs = list_length(filters);
+	node->noutputs = list_length(plan_list(node, GROUPS_PLAN_FILTERS));
 	node->states = node->ngroups == 0 && count_filters(node) == 0 && node->star.n == 0;
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
@@ -389,7 +457,7 @@ describe_outputs(GroupsState *node)
 			elog(ERROR, "HpSort Aggregate does not answer aggregate %u", output->aggref->aggfnoid);
 		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
 											   &node->context);
-		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
+		output->source = find_source(node, &output->answer, find_filter(node, i));
 		if (output->source >= 0)
 			aggregate_result_set_domain(output->result, &node->source_domains[output->source]);
 		output->core = output->answer.function == AGGREGATE_FUNCTION_CORE ? ncore++ : -1;
@@ -441,9 +509,7 @@ add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Exp
 static void
 describe_core(GroupsState *node, int eflags)
 {
-	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
-	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
-	RowInput   *inputs = palloc0_array(RowInput, list_length(columns) +
+	RowInput   *inputs = palloc0_array(RowInput, list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) +
 									   list_length(((CustomScan *) node->css.ss.ps.plan)
 												   ->custom_scan_tlist));
 	CoreDescription core = {.inputs = inputs,.ngroups = node->ngroups,.groups = node->groups};
@@ -453,13 +519,11 @@ describe_core(GroupsState *node, int eflags)
 	for (i = 0; i < node->noutputs; i++)
 	{
 		const GroupsOutput *output = &node->outputs[i];
-		int			filter = list_nth_int(filters, i);
 
 		if (output->core < 0)
 			continue;
 		core.aggrefs = lappend(core.aggrefs, unconstify(Aggref *, output->aggref));
-		core.filters = lappend_int(core.filters,
-								   filter < 0 ? -1 : list_length(columns) + filter);
+		core.filters = lappend_int(core.filters, find_filter(node, i));
 		foreach(lc, output->aggref->args)
 			add_inputs(node, &core, inputs, lfirst_node(TargetEntry, lc)->expr);
 	}
@@ -491,7 +555,9 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
-	node->derived.columns = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
+	/* Of a column of the scan tuple there are at most a filter and two arguments. */
+	node->derived.columns = palloc0_array(DerivedColumn *,
+										  2 * list_length(scan->custom_scan_tlist));
 	node->parallel.partial =
 		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
 	node->unordered = boolVal(list_nth(scan->custom_private, GROUPS_PLAN_UNORDERED));
@@ -632,7 +698,8 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 	GroupsState *node = (GroupsState *) css;
 
 	return add_size(scans_size(node),
-					groups_shared_size(pcxt->nworkers, node->parallel.description.ndictionaries));
+					groups_shared_size(pcxt->nworkers, node->star.n,
+									   node->parallel.description.ndictionaries));
 }
 
 /* Called in the leader before it starts workers. */
@@ -646,7 +713,8 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (pcxt->seg == NULL)
 		return;
 	node->parallel.shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
-	groups_shared_init(node->parallel.shared, pcxt, node->parallel.description.ndictionaries);
+	groups_shared_init(node->parallel.shared, pcxt, node->star.n,
+					   node->parallel.description.ndictionaries);
 }
 
 /* Called in the leader before it starts workers for another execution. */
@@ -656,8 +724,10 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	GroupsState *node = (GroupsState *) css;
 
 	aggregate_sources_reinitialize_dsm(&node->sources);
-	if (node->parallel.shared)
-		groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
+	if (node->parallel.shared == NULL)
+		return;
+	groups_shared_reset(node->parallel.shared, css->ss.ps.state->es_query_dsa);
+	groups_star_reinitialize(node, css->ss.ps.state->es_query_dsa);
 }
 
 /* Called in a worker before its first group. */
@@ -691,6 +761,7 @@ shutdown_groups(CustomScanState *css)
 		node->done.done = true;
 		aggregate_sources_shutdown(&node->sources);
 	}
+	groups_star_detach(node);
 	node->parallel.shared = NULL;
 }
 

@@ -28,16 +28,20 @@
 void
 groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
+	int			s;
+
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
 	node->derived.memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
 												 ALLOCSET_DEFAULT_SIZES);
 	node->derived.any = node->derived.n > 0 || node->images || node->core;
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->derived.any |= node->value_sources[s].with >= 0;
 	if (node->derived.any)
 		node->derived.batches = palloc0_array(ColumnBatch, node->nread + node->derived.n);
 	aggregate_sources_begin(&node->sources, &node->css, eflags, node->states, nfilters);
 	node->sources.images = node->images;
-	/* Derived columns and numbers are computed from rows, not from runs. */
+	/* Derived columns, numbers and pairs of values are made from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
 	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
@@ -425,6 +429,7 @@ read_rows(GroupsState *node)
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup);
 	node->sources.stop = false;
+	node->sources.unmatched = node->star.removed = 0;
 	if (!groups_star_is_empty(node))
 		filtered = aggregate_sources_read(&node->sources,
 										  node->states ? add_batches_to_states :
@@ -434,6 +439,7 @@ read_rows(GroupsState *node)
 		MemoryContextSwitchTo(old);
 		return 0;
 	}
+	node->done.totals.unmatched = node->sources.unmatched + node->star.removed;
 	end_rows(node);
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
@@ -503,6 +509,7 @@ read_and_exchange(GroupsState *node)
 		case EXCHANGE_LEAVE:
 			free_rows(node);
 			node->reader = NULL;
+			node->done.totals.unmatched = 0;
 			return 0;
 	}
 	pg_unreachable();

@@ -4,7 +4,9 @@
  *		places in them.
  *
  * The plans are children of the node as core knows them (custom_ps).  They are run to their end
- * before the fact is read, again only if a parameter of theirs has changed.
+ * before the fact is read, again only if a parameter of theirs has changed.  In a parallel plan one
+ * of the processes runs a plan, whichever is the first to come, and all have the rows in shared
+ * memory.
  */
 #include "postgres.h"
 
@@ -23,14 +25,14 @@ typedef struct StarLookupState
 	PlanState  *plan;
 	JoinType	jointype;
 	Lookup	   *lookup;
-	bool		filled;			/* it has the rows of the plan */
+	bool		ran;			/* this process has run the plan */
+	bool		filled;			/* the lookup has the rows of the plan */
+	int64		rows;			/* how many it has, in the last execution */
 	List	   *clauses;		/* OpExprs: the fact's column = the plan's */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
 	int			key;			/* the batch of a key that is an integer of one column; else -1 */
 	FilterCondition *condition; /* that a row has a place, for the scan of the fact; or NULL */
-	uint64		removed;		/* rows that the scan has read and that have no place, in the last
-								 * execution */
 } StarLookupState;
 
 /* --- describing */
@@ -68,7 +70,8 @@ make_lookup(StarLookupState *state, const List *described)
 		operators[i] = clause->opno;
 		collations[i] = clause->inputcollid;
 	}
-	state->lookup = lookup_make(nkeys, columns, operators, collations,
+	state->lookup = lookup_make(ExecGetResultType(state->plan), nkeys, columns, operators,
+								collations,
 								state->jointype == JOIN_INNER || state->jointype == JOIN_LEFT);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
@@ -196,6 +199,61 @@ set_conditions(GroupsState *node)
 											   node->star.lookups[l].condition);
 }
 
+/* Runs the plan of a lookup, whose rows are those of the plan then. */
+static void
+fill_lookup(StarLookupState *state)
+{
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's row",
+												 ALLOCSET_SMALL_SIZES);
+
+	if (state->ran && state->plan->chgParam == NULL)
+		ExecReScan(state->plan);
+	state->ran = true;
+	lookup_empty(state->lookup);
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(state->plan);
+		MemoryContext old;
+
+		if (TupIsNull(slot))
+			break;
+		/* Hash and equality functions leave memory behind. */
+		old = MemoryContextSwitchTo(memory);
+		lookup_add(state->lookup, slot);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(memory);
+	}
+	MemoryContextDelete(memory);
+	lookup_finish(state->lookup);
+	state->rows = lookup_size(state->lookup);
+}
+
+/* Has all lookups attached to those in shared memory, of which this process makes some. */
+static void
+share_lookups(GroupsState *node)
+{
+	GroupsShared *shared = node->parallel.shared;
+	dsa_area   *area = node->css.ss.ps.state->es_query_dsa;
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		if (!groups_shared_claim_lookup(shared, l))
+			continue;
+		fill_lookup(state);
+		groups_shared_put_lookup(shared, l, lookup_share(state->lookup, area), state->rows);
+	}
+	for (l = 0; l < node->star.n; l++)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		lookup_attach(state->lookup, area, groups_shared_get_lookup(shared, l));
+		make_condition(state);
+	}
+}
+
 void
 groups_star_read(GroupsState *node)
 {
@@ -203,37 +261,46 @@ groups_star_read(GroupsState *node)
 	MemoryContext caller = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 	int			l;
 
+	if (node->star.n > 0 && node->parallel.shared)
+		share_lookups(node);
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
-		MemoryContext memory;
 
-		state->removed = 0;
-		if (state->filled && state->plan->chgParam == NULL)
+		if (node->parallel.shared || (state->filled && state->plan->chgParam == NULL))
 			continue;
-		lookup_empty(state->lookup);
-		memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's row",
-									   ALLOCSET_SMALL_SIZES);
-		for (;;)
-		{
-			TupleTableSlot *slot = ExecProcNode(state->plan);
-			MemoryContext old;
-
-			if (TupIsNull(slot))
-				break;
-			/* Hash and equality functions leave memory behind. */
-			old = MemoryContextSwitchTo(memory);
-			lookup_add(state->lookup, slot);
-			MemoryContextSwitchTo(old);
-			MemoryContextReset(memory);
-		}
-		MemoryContextDelete(memory);
-		lookup_finish(state->lookup);
+		fill_lookup(state);
 		make_condition(state);
 		state->filled = true;
 	}
 	set_conditions(node);
 	MemoryContextSwitchTo(caller);
+}
+
+/* The plans that depend on a parameter are run again, since it may be another one. */
+void
+groups_star_reinitialize(GroupsState *node, dsa_area *area)
+{
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+		if (!bms_is_empty(node->star.lookups[l].plan->plan->allParam))
+			groups_shared_drop_lookup(node->parallel.shared, l, area);
+}
+
+void
+groups_star_detach(GroupsState *node)
+{
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		state->rows = groups_shared_lookup_rows(node->parallel.shared, l);
+		lookup_empty(state->lookup);
+		state->filled = false;
+	}
 }
 
 bool
@@ -319,7 +386,7 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 			rows[n] = (uint16) i;
 			n += places->nulls[i] == anti;
 		}
-		state->removed += places->n - n;
+		node->star.removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
 	return derived;
@@ -362,7 +429,6 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		[JOIN_SEMI] = "Semi Lookup",
 		[JOIN_ANTI] = "Anti Lookup"
 	};
-	uint64		removed = node->sources.unmatched;
 	bool		removes = false;
 	int			l;
 
@@ -378,12 +444,12 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 							deparse_expression((Node *) make_ands_explicit(state->clauses),
 											   context, true, false), es);
 		if (es->analyze && node->done.done)
-			ExplainPropertyInteger("Lookup Rows", NULL, lookup_size(state->lookup), es);
-		removed += state->removed;
+			ExplainPropertyInteger("Lookup Rows", NULL, state->rows, es);
 		removes |= state->jointype != JOIN_LEFT;
 		ExplainCloseGroup("Lookup", NULL, true, es);
 	}
 	ExplainCloseGroup("Lookups", "Lookups", false, es);
 	if (es->analyze && node->done.done && removes)
-		ExplainPropertyInteger("Rows Removed by Lookups", NULL, (int64) removed, es);
+		ExplainPropertyInteger("Rows Removed by Lookups", NULL,
+							   (int64) node->done.totals.unmatched, es);
 }

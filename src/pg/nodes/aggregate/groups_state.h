@@ -48,13 +48,15 @@ typedef struct GroupsStar
 	int			n;				/* how many there are */
 	struct StarLookupState *lookups;
 	Index		fact;			/* the relation that is read; 0: there are no lookups */
+	uint64		removed;		/* rows that have no place, beside those that the scan refuses */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 } GroupsStar;
 
 typedef struct GroupsDerived
 {
-	bool		any;			/* there are some, or columns that are read as numbers */
+	bool		any;			/* there are some, or what else is made from rows alone: numbers
+								 * of values, states of core's functions, pairs of values */
 	int			n;				/* how many there are */
 	DerivedColumn **columns;	/* the batch of column d is number nread + d */
 	DerivedColumn **of_groups;	/* by grouping column; NULL: it is a column of the table */
@@ -205,6 +207,12 @@ extern bool groups_star_input(const GroupsState *node, const Var *column, RowInp
 
 /* Reads the lookups whose rows are not there, or may have changed. */
 extern void groups_star_read(GroupsState *node);
+
+/* Drops shared lookups that may change, in the leader before workers are started again. */
+extern void groups_star_reinitialize(GroupsState *node, dsa_area *area);
+
+/* Forgets the rows of shared lookups before these end. */
+extern void groups_star_detach(GroupsState *node);
 
 /* Whether no row of the fact can be a row of the join, so that the fact need not be read. */
 extern bool groups_star_is_empty(const GroupsState *node);

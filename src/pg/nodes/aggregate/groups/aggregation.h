@@ -43,6 +43,10 @@ typedef struct ValueSource
 	int			parts;			/* what aggregates want of the ValueSummary beside n; of what they
 								 * do not the summary may have anything */
 	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
+	int			with;			/* index of another batch: rows in which either is NULL have no
+								 * value, as of corr(Y, X), for which the column is Y and this is
+								 * X; -1: none */
+	const ColumnDomain *domains;	/* of column and with, numbers, where there is with */
 	bool		moments;		/* an aggregate is made of ValueMoments */
 } ValueSource;
 

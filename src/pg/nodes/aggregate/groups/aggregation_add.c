@@ -487,6 +487,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const ValueSource *source = &aggregation->sources[s];
 	const uint8 *refused = NULL;
 	const uint8 *nulls = NULL;
+	const uint8 *with_nulls = NULL;
 	const int32 *numbers = NULL;
 	const uint32 *groups = aggregation->groups;
 	int64	   *refusals = NULL;
@@ -498,9 +499,12 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		refused = batches[source->filter].nulls;
 	if (source->column >= 0 && batches[source->column].nnulls > 0)
 		nulls = batches[source->column].nulls;
+	if (source->with >= 0 && batches[source->with].nnulls > 0)
+		with_nulls = batches[source->with].nulls;
 	if (aggregation->values[s].leaves)
 		numbers = batches[source->column].keys;
-	lists->all = refused == NULL && nulls == NULL && numbers == NULL && noutside == 0;
+	lists->all = refused == NULL && nulls == NULL && with_nulls == NULL && numbers == NULL &&
+		noutside == 0;
 	if (lists->all)
 	{
 		lists->ninside = n;
@@ -508,7 +512,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	}
 	if (refused && noutside < n)
 		refusals = aggregation_misses(aggregation, s, PART_REFUSED);
-	if (nulls && noutside < n)
+	if ((nulls || with_nulls) && noutside < n)
 		misses = aggregation_misses(aggregation, s, PART_NULLS);
 	for (i = 0; i < n; i++)
 	{
@@ -521,7 +525,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			else
 				refusals[groups ? groups[i] : 0]++;
 		}
-		else if (nulls && nulls[i])
+		else if ((nulls && nulls[i]) || (with_nulls && with_nulls[i]))
 		{
 			if (outside)
 				lists->nulls[lists->nnulls++] = i;
@@ -552,7 +556,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 
 	list_rows(aggregation, s, batches, n, noutside, lists);
 	if (source->column >= 0 && lists->ninside > 0)
-		aggregation_add_values(aggregation, s, &batches[source->column],
+		aggregation_add_values(aggregation, s, batches,
 							   lists->all ? NULL : lists->inside, lists->ninside);
 	if (source->float_parts != 0)
 		aggregation_add_outside_floats(aggregation, s, batches, lists->outside, lists->noutside);

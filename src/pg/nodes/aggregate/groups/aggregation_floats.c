@@ -12,7 +12,7 @@
 
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
 
-/* Values that are read of a tuplesort at once. */
+/* Values that are read of a tuplesort, or of a batch as floats, at once. */
 #define BLOCK_VALUES 256
 
 /*
@@ -38,18 +38,63 @@ add_values(char *totals, size_t size, const uint32 *groups, const ColumnBatch *b
 	}
 }
 
+/* Sets floats to the numbers of rows first, first + 1 and so on of some rows; NULL: of all. */
+static void
+read_floats(const ColumnDomain *domain, const ColumnBatch *batch, const uint16 *rows, int first,
+			int n, float8 *floats)
+{
+	int			i;
+
+	if (batch->keys && domain->kind != COLUMN_KIND_FLOAT4)
+		for (i = 0; i < n; i++)
+			floats[i] = (float8) batch->keys[rows ? rows[first + i] : first + i];
+	else
+		for (i = 0; i < n; i++)
+			floats[i] = column_domain_float8(domain,
+											 column_batch_value(batch, rows ? rows[first + i] :
+																first + i));
+}
+
+/* Adds pairs of numbers, Y and X, to totals. */
+static void
+add_pairs(FloatTotals *totals, const uint32 *groups, const ValueSource *source,
+		  const ColumnBatch *batches, const uint16 *rows, int nrows)
+{
+	float8		y[BLOCK_VALUES];
+	float8		x[BLOCK_VALUES];
+	int			first;
+	int			i;
+
+	for (first = 0; first < nrows; first += BLOCK_VALUES)
+	{
+		int			n = Min(nrows - first, BLOCK_VALUES);
+
+		read_floats(&source->domains[0], &batches[source->column], rows, first, n, y);
+		read_floats(&source->domains[1], &batches[source->with], rows, first, n, x);
+		for (i = 0; i < n; i++)
+		{
+			int			row = rows ? rows[first + i] : first + i;
+
+			float_totals_regression(&totals[groups ? groups[row] : 0], y[i], x[i]);
+		}
+	}
+}
+
 void
-aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch,
+aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batches,
 					   const uint16 *rows, int nrows)
 {
 	const ValueSource *source = &aggregation->sources[s];
+	const ColumnBatch *batch = &batches[source->column];
 	char	   *totals = aggregation->values[s].parts[PART_FLOATS];
 	const uint32 *groups = aggregation->groups;
 	ColumnKind	kind = source->kind;
 	int			parts = source->float_parts;
 	size_t		size = float_totals_size(parts);
 
-	if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SUM)
+	if (parts == FLOAT_REGRESSION)
+		add_pairs((FloatTotals *) totals, groups, source, batches, rows, nrows);
+	else if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SUM)
 		add_values(totals, size, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SUM);
 	else if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SQUARES)
 		add_values(totals, size, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SQUARES);
@@ -64,7 +109,8 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 							   const uint16 *rows, int nrows)
 {
 	SourceValues *values = &aggregation->values[s];
-	const ColumnBatch *batch = &batches[aggregation->sources[s].column];
+	const ValueSource *source = &aggregation->sources[s];
+	const ColumnBatch *batch = &batches[source->column];
 	GroupValues group;
 	int			i;
 	int			c;
@@ -89,10 +135,13 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 			group.nulls[c] = column->nnulls > 0 && column->nulls[rows[i]];
 			group.values[c] = group.nulls[c] ? 0 : column_batch_value(column, rows[i]);
 		}
-		/* In place of a count of values that are in order: the value itself. */
+		/* In place of a count of values that are in order: the value itself, or Y and then X. */
 		pair_rows_add(values->outside, &group, PAIR_MARKERS,
-					  Int64GetDatum(values->noutside++),
-					  column_batch_value(batch, rows[i]));
+					  Int64GetDatum(values->noutside++), column_batch_value(batch, rows[i]));
+		if (source->float_parts == FLOAT_REGRESSION)
+			pair_rows_add(values->outside, &group, PAIR_MARKERS,
+						  Int64GetDatum(values->noutside++),
+						  column_batch_value(&batches[source->with], rows[i]));
 	}
 	group_values_free(&group);
 }
@@ -127,6 +176,7 @@ add_outside(Aggregation *aggregation, int s)
 	SourceValues *values = &aggregation->values[s];
 	uint64		numbers[BLOCK_VALUES];
 	uint64		floats[BLOCK_VALUES];
+	float8		y = 0;
 	size_t		n;
 	size_t		i;
 
@@ -137,8 +187,17 @@ add_outside(Aggregation *aggregation, int s)
 		return;
 	while ((n = pair_rows_runs(values->outside, numbers, floats, BLOCK_VALUES)) > 0)
 		for (i = 0; i < n; i++)
-			float_totals_add(&values->group_totals, source->kind, source->float_parts,
-							 (int64) floats[i]);
+		{
+			if (source->float_parts != FLOAT_REGRESSION)
+				float_totals_add(&values->group_totals, source->kind, source->float_parts,
+								 (int64) floats[i]);
+			else if (numbers[i] % 2 == 0)
+				y = column_domain_float8(&source->domains[0], (int64) floats[i]);
+			else
+				float_totals_regression(&values->group_totals, y,
+										column_domain_float8(&source->domains[1],
+															 (int64) floats[i]));
+		}
 	next_outside(values);
 }
 
@@ -155,7 +214,7 @@ aggregation_float_totals(Aggregation *aggregation, int s, int64 n)
 	else if (parts == FLOAT_SUM)
 	{
 		values->group_totals.n = n;
-		values->group_totals.sum = *(const float8 *) at;
+		values->group_totals.of.one.sum = *(const float8 *) at;
 	}
 	else
 		memcpy(&values->group_totals, at, size);

@@ -255,9 +255,10 @@ add_to_all(Aggregation *aggregation, int s, const ColumnBatch *batch, const uint
 }
 
 void
-aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batch,
+aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batches,
 					   const uint16 *rows, int n)
 {
+	const ColumnBatch *batch = &batches[aggregation->sources[s].column];
 	SourceValues *values = &aggregation->values[s];
 	ValueMoments *moments = values->parts[PART_MOMENTS];
 	const uint32 *groups = aggregation->groups;
@@ -278,7 +279,7 @@ aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batch
 		value_moments_put(&moments[groups ? groups[row] : 0], column_batch_value(batch, row));
 	}
 	if (values->parts[PART_FLOATS])
-		aggregation_add_floats(aggregation, s, batch, rows, n);
+		aggregation_add_floats(aggregation, s, batches, rows, n);
 }
 
 void

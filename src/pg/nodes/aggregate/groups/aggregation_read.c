@@ -183,8 +183,8 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 	if (aggregation->sources[source].float_parts != 0 && counts->summary.n > 0)
 	{
 		counts->summary.floats = aggregation_float_totals(aggregation, source, counts->summary.n);
-		counts->summary.min = counts->summary.floats->min;
-		counts->summary.max = counts->summary.floats->max;
+		counts->summary.min = counts->summary.floats->of.one.min;
+		counts->summary.max = counts->summary.floats->of.one.max;
 	}
 }
 

@@ -138,7 +138,7 @@ extern void *aggregation_make_part(const Aggregation *aggregation, int s, GroupP
 								   uint64 ngroups);
 
 /* Adds the values of nrows rows, the first ones if rows is NULL, to their groups. */
-extern void aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batch,
+extern void aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batches,
 								   const uint16 *rows, int nrows);
 
 /* Adds values, as batches hold them, of which only this is known, to a group. */
@@ -155,7 +155,7 @@ extern void aggregation_get_counts(const Aggregation *aggregation, int s, uint64
  * Adds values of a batch's rows, in their order: of nrows rows in the window, the first ones if
  * rows is NULL; and of nrows rows outside of it.
  */
-extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch,
+extern void aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batches,
 								   const uint16 *rows, int nrows);
 extern void aggregation_add_outside_floats(Aggregation *aggregation, int s,
 										   const ColumnBatch *batches, const uint16 *rows,

@@ -5,9 +5,10 @@
  */
 #include "postgres.h"
 
+#include "pg/compat.h"
 #include "pg/nodes/aggregate/parallel/groups_shared.h"
 
-/* Returns the bytes in front of the dictionaries. */
+/* Returns the bytes in front of the lookups. */
 static Size
 written_size(int nprocesses)
 {
@@ -15,16 +16,31 @@ written_size(int nprocesses)
 							 mul_size(nprocesses, sizeof(SharedWritten))));
 }
 
-Size
-groups_shared_size(int nworkers, int ndictionaries)
+/* Returns the bytes in front of the dictionaries. */
+static Size
+lookups_end(int nprocesses, int nlookups)
 {
-	return add_size(written_size(nworkers + 1), mul_size(ndictionaries, sizeof(SharedDictionary)));
+	return add_size(written_size(nprocesses), mul_size(nlookups, sizeof(SharedLookup)));
+}
+
+Size
+groups_shared_size(int nworkers, int nlookups, int ndictionaries)
+{
+	return add_size(lookups_end(nworkers + 1, nlookups),
+					mul_size(ndictionaries, sizeof(SharedDictionary)));
 }
 
 SharedDictionary *
 groups_shared_dictionaries(GroupsShared *shared)
 {
-	return (SharedDictionary *) ((char *) shared + written_size(shared->nprocesses));
+	return (SharedDictionary *) ((char *) shared +
+								 lookups_end(shared->nprocesses, shared->nlookups));
+}
+
+static SharedLookup *
+get_lookup(GroupsShared *shared, int l)
+{
+	return (SharedLookup *) ((char *) shared + written_size(shared->nprocesses)) + l;
 }
 
 /* Begins an execution: no process has read or written anything. */
@@ -40,12 +56,25 @@ start_phases(GroupsShared *shared)
 }
 
 void
-groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int ndictionaries)
+groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int nlookups, int ndictionaries)
 {
+	int			l;
 	int			d;
 
 	shared->nprocesses = pcxt->nworkers + 1;
+	shared->nlookups = nlookups;
 	shared->ndictionaries = ndictionaries;
+	for (l = 0; l < nlookups; l++)
+	{
+		SharedLookup *lookup = get_lookup(shared, l);
+
+		*lookup = (SharedLookup)
+		{
+			.block = InvalidDsaPointer
+		};
+		pg_atomic_init_u32(&lookup->state, SHARED_LOOKUP_WANTED);
+		ConditionVariableInit(&lookup->made);
+	}
 	for (d = 0; d < ndictionaries; d++)
 		shared_dictionary_init(&groups_shared_dictionaries(shared)[d]);
 	shared->segment = dsm_segment_handle(pcxt->seg);
@@ -79,12 +108,68 @@ groups_shared_attach(GroupsShared *shared)
 	SharedFileSetAttach(&shared->files, segment);
 }
 
+/* --- lookups */
+
+bool
+groups_shared_claim_lookup(GroupsShared *shared, int l)
+{
+	uint32		wanted = SHARED_LOOKUP_WANTED;
+
+	return pg_atomic_compare_exchange_u32(&get_lookup(shared, l)->state, &wanted,
+										  SHARED_LOOKUP_CLAIMED);
+}
+
+void
+groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows)
+{
+	SharedLookup *lookup = get_lookup(shared, l);
+
+	lookup->block = block;
+	lookup->rows = rows;
+	pg_write_barrier();
+	pg_atomic_write_u32(&lookup->state, SHARED_LOOKUP_MADE);
+	ConditionVariableBroadcast(&lookup->made);
+}
+
+dsa_pointer
+groups_shared_get_lookup(GroupsShared *shared, int l)
+{
+	SharedLookup *lookup = get_lookup(shared, l);
+
+	while (pg_atomic_read_u32(&lookup->state) != SHARED_LOOKUP_MADE)
+		ConditionVariableSleep(&lookup->made, WaitEventExtensionNew("HpSortAggregate"));
+	ConditionVariableCancelSleep();
+	pg_read_barrier();
+	return lookup->block;
+}
+
+void
+groups_shared_drop_lookup(GroupsShared *shared, int l, dsa_area *area)
+{
+	SharedLookup *lookup = get_lookup(shared, l);
+
+	if (DsaPointerIsValid(lookup->block))
+		dsa_free(area, lookup->block);
+	lookup->block = InvalidDsaPointer;
+	lookup->rows = 0;
+	pg_atomic_write_u32(&lookup->state, SHARED_LOOKUP_WANTED);
+}
+
+int64
+groups_shared_lookup_rows(GroupsShared *shared, int l)
+{
+	return get_lookup(shared, l)->rows;
+}
+
+/* --- totals */
+
 void
 groups_shared_add_totals(GroupsShared *shared, const GroupsTotals *totals)
 {
 	SpinLockAcquire(&shared->mutex);
 	shared->totals.rows += totals->rows;
 	shared->totals.groups += totals->groups;
+	shared->totals.unmatched += totals->unmatched;
 	shared->totals.disk += totals->disk;
 	shared->totals.memory = Max(shared->totals.memory, totals->memory);
 	SpinLockRelease(&shared->mutex);

@@ -10,6 +10,7 @@
 
 #include "port/atomics.h"
 #include "storage/barrier.h"
+#include "storage/condition_variable.h"
 #include "storage/dsm.h"
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
@@ -24,6 +25,22 @@ typedef struct SharedWritten
 	dsa_pointer blocks;			/* the blocks of that store in shared memory, to be freed */
 } SharedWritten;
 
+/* Who makes a lookup, and where it is. */
+typedef enum SharedLookupState
+{
+	SHARED_LOOKUP_WANTED,
+	SHARED_LOOKUP_CLAIMED,		/* a process makes it */
+	SHARED_LOOKUP_MADE
+} SharedLookupState;
+
+typedef struct SharedLookup
+{
+	pg_atomic_uint32 state;		/* a SharedLookupState */
+	ConditionVariable made;
+	dsa_pointer block;			/* when it has been made */
+	int64		rows;			/* of it */
+} SharedLookup;
+
 struct GroupsShared
 {
 	dsm_handle	segment;		/* of the parallel query, to which files belong */
@@ -34,7 +51,8 @@ struct GroupsShared
 	slock_t		mutex;			/* for totals */
 	GroupsTotals totals;
 	int			nprocesses;		/* the leader and all workers that may be started */
-	int			ndictionaries;	/* SharedDictionaries, behind what is written */
+	int			nlookups;		/* SharedLookups, behind what is written */
+	int			ndictionaries;	/* SharedDictionaries, behind these */
 	pg_atomic_flag read_alone;	/* a process reads all rows alone */
 	SharedWritten written[FLEXIBLE_ARRAY_MEMBER];	/* by process: the leader, then workers */
 };

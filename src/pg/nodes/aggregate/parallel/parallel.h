@@ -47,27 +47,44 @@ typedef struct GroupsDescription
 typedef struct GroupsShared GroupsShared;
 
 /*
- * Returns the bytes of a GroupsShared for a leader and nworkers workers that have this number of
- * dictionaries together.
+ * Returns the bytes of a GroupsShared for a leader and nworkers workers that have so many lookups
+ * and dictionaries together.
  */
-extern Size groups_shared_size(int nworkers, int ndictionaries);
+extern Size groups_shared_size(int nworkers, int nlookups, int ndictionaries);
 
-extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int ndictionaries);
+extern void groups_shared_init(GroupsShared *shared, ParallelContext *pcxt, int nlookups,
+							   int ndictionaries);
 
 /*
  * Makes it ready for another execution, in the leader before workers are started again: what was
- * written is freed.  area is that of the parallel query.
+ * written is freed, but no lookup.  area is that of the parallel query.
  */
 extern void groups_shared_reset(GroupsShared *shared, dsa_area *area);
 
 /* Called in a worker before anything else. */
 extern void groups_shared_attach(GroupsShared *shared);
 
+/*
+ * Lookups of a star join (lookup_share).  Each is made by one process: a process first claims those
+ * that no other one makes, and puts their blocks here; then it gets the block of each, for which it
+ * may have to wait.
+ */
+extern bool groups_shared_claim_lookup(GroupsShared *shared, int l);
+extern void groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows);
+extern dsa_pointer groups_shared_get_lookup(GroupsShared *shared, int l);
+
+/* Frees a lookup that is to be made anew, in the leader before workers are started again. */
+extern void groups_shared_drop_lookup(GroupsShared *shared, int l, dsa_area *area);
+
+/* Returns how many rows it has; 0 if it has not been made. */
+extern int64 groups_shared_lookup_rows(GroupsShared *shared, int l);
+
 /* For EXPLAIN: sums over all processes, and the most memory that one of them held. */
 typedef struct GroupsTotals
 {
 	int64		rows;			/* of the groups that were returned */
 	int64		groups;			/* with the groups that HAVING refuses */
+	uint64		unmatched;		/* rows that have no place in a lookup */
 	uint64		disk;			/* bytes written to temporary files */
 	size_t		memory;			/* bytes held */
 } GroupsTotals;

@@ -149,21 +149,48 @@ read_column(const Expr *expression, Index rti)
 }
 
 /*
- * Notes an argument that is a sum or product of decimals of columns of relation rti; false if it is
- * not.  Those with too many digits can only be added up.
+ * Notes an argument that is a sum or product of decimals, or a decimal that is looked up; false if
+ * it is not.  Those with too many digits can only be added up.
  */
 static bool
-find_decimal(Expr *expression, Index rti, AggregateAnswer *answer)
+find_decimal(Expr *expression, AggregateAnswer *answer)
 {
-	BatchArithmetic *arithmetic = expression_arithmetic(expression, rti);
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
+	const Var  *column = (const Var *) expression;
 	NumericUnit unit;
 
+	if (IsA(column, Var))
+		answer->kind = column_value_kind(column->vartype, column->vartypmod);
 	if (arithmetic == NULL)
-		return false;
+		return answer->kind != COLUMN_KIND_NONE;
 	answer->kind = batch_arithmetic_kind(arithmetic, &unit);
 	answer->outsized = !batch_arithmetic_is_certain(arithmetic);
 	return !answer->outsized || answer->function == AGGREGATE_FUNCTION_SUM ||
 		answer->function == AGGREGATE_FUNCTION_AVG;
+}
+
+/*
+ * Notes an argument whose values are numbered; false if there may be more of them than memory has
+ * room for.  Of a relation that is looked up there are no more than rows.
+ */
+static bool
+find_numbers(const Expr *expression, Index rti, AggregateAnswer *answer)
+{
+	List	   *columns = expression_columns(expression);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		const Var  *column = lfirst_node(Var, lc);
+
+		if (column_is_read(column, rti) || column->varno != linitial_node(Var, columns)->varno)
+			return false;
+	}
+	answer->form = DERIVED_NUMBERS;
+	answer->kind = COLUMN_KIND_NONE;
+	answer->outsized = false;
+	return has_dictionary(exprType((const Node *) expression),
+						  exprCollation((const Node *) expression));
 }
 
 /*
@@ -195,7 +222,7 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 	answer->form = DERIVED_VALUES;
 	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	if (answer->kind == COLUMN_KIND_NONE)
-		return find_decimal(expression, rti, answer);
+		return find_decimal(expression, answer) || find_numbers(expression, rti, answer);
 	return answer->kind != COLUMN_KIND_ENUM;
 }
 
@@ -357,6 +384,36 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	return true;
 }
 
+/* Notes a number that core casts to float8: as it is before the cast, if it can be read so. */
+static bool
+find_number(Expr *argument, Index rti, AggregateAnswer *answer)
+{
+	AggregateAnswer before = *answer;
+	Expr	   *inner = converted(argument, to_float8);
+
+	if (inner && find_argument(inner, rti, answer) && answer->kind != COLUMN_KIND_NONE &&
+		!answer->outsized)
+		return true;
+	*answer = before;
+	return find_argument(argument, rti, answer);
+}
+
+/* Answers corr and its kin, of Y and X, whose values are added up in the order of the rows. */
+static bool
+answer_regression(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+{
+	AggregateAnswer *with;
+
+	if (list_length(aggref->args) != 2 || aggref->aggorder != NIL || aggref->aggdistinct != NIL)
+		return false;
+	answer->needs = AGGREGATE_NEEDS_SUMMARY;
+	with = palloc_object(AggregateAnswer);
+	*with = *answer;
+	answer->with = with;
+	return find_number(linitial_node(TargetEntry, aggref->args)->expr, rti, answer) &&
+		find_number(lsecond_node(TargetEntry, aggref->args)->expr, rti, with);
+}
+
 /* Answers percentiles, mode and the hypothetical-set functions of one sort column. */
 static bool
 answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
@@ -501,6 +558,8 @@ is_computed_by_core(const Aggref *aggref)
 bool
 aggref_adds_floats(const AggregateAnswer *answer)
 {
+	if (answer->with)
+		return answer->function != AGGREGATE_FUNCTION_COUNT;
 	return column_kind_is_float(answer->kind) && answer->needs != AGGREGATE_NEEDS_RUNS &&
 		answer->function != AGGREGATE_FUNCTION_COUNT &&
 		answer->function != AGGREGATE_FUNCTION_MIN && answer->function != AGGREGATE_FUNCTION_MAX;
@@ -552,7 +611,11 @@ known_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_COUNT_ROWS:
 			answer->needs = AGGREGATE_NEEDS_ROWS;
 			return true;
+		case AGGREGATE_FUNCTION_REGRESSION:
+			return answer_regression(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_COUNT:
+			return aggref->aggfnoid == F_REGR_COUNT ? answer_regression(aggref, rti, answer) :
+				answer_summary(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_SUM:
 		case AGGREGATE_FUNCTION_AVG:
 		case AGGREGATE_FUNCTION_MIN:
@@ -602,7 +665,7 @@ bool
 aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
 {
 	/* Columns of these types are never resident. */
-	if (column_kind_is_float(answer->kind) || answer->kind == COLUMN_KIND_NUMERIC)
+	if (column_kind_is_float(answer->kind) || answer->kind == COLUMN_KIND_NUMERIC || answer->with)
 		return false;
 	switch (answer->function)
 	{

@@ -42,6 +42,8 @@ typedef struct AggregateAnswer
 	bool		nulls_first;	/* of ordered aggregates: NULLs come before all values */
 	bool		to_float8;		/* percentile_cont of a float8, or of a column cast to it */
 	bool		outsized;		/* values may have more digits than integers of their unit */
+	const struct AggregateAnswer *with; /* of an aggregate of two numbers, Y and X: how X is read;
+										 * else NULL */
 } AggregateAnswer;
 
 /*

@@ -115,7 +115,20 @@ aggregate_core_function(Oid function)
 		case F_COUNT_:
 			return AGGREGATE_FUNCTION_COUNT_ROWS;
 		case F_COUNT_ANY:
+		case F_REGR_COUNT:
 			return AGGREGATE_FUNCTION_COUNT;
+		case F_CORR:
+		case F_COVAR_POP:
+		case F_COVAR_SAMP:
+		case F_REGR_AVGX:
+		case F_REGR_AVGY:
+		case F_REGR_INTERCEPT:
+		case F_REGR_R2:
+		case F_REGR_SLOPE:
+		case F_REGR_SXX:
+		case F_REGR_SXY:
+		case F_REGR_SYY:
+			return AGGREGATE_FUNCTION_REGRESSION;
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 		case F_SUM_INT8:

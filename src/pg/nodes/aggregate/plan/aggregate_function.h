@@ -20,6 +20,9 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_MIN,
 	AGGREGATE_FUNCTION_MAX,
 
+	/* corr, covar_pop, regr_slope and their kin: from the totals of two floats */
+	AGGREGATE_FUNCTION_REGRESSION,
+
 	/* from exact moments of integers in any order (results/moments.h) */
 	AGGREGATE_FUNCTION_VAR_POP,
 	AGGREGATE_FUNCTION_VAR_SAMP,

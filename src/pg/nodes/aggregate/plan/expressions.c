@@ -4,9 +4,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -75,15 +77,34 @@ expression_columns(const Expr *expression)
 		contain_volatile_functions(node) || has_storage(node, NULL) ? NIL : columns;
 }
 
-BatchArithmetic *
-expression_arithmetic(Expr *expression, Index rti)
+/* Stops at rows that a function returns, or another server. */
+static bool
+has_foreign_rows(Node *node, void *context)
 {
-	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
-	const Var  *column;
-	int			c;
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_FUNCTION ||
+			((RangeTblEntry *) node)->relkind == RELKIND_FOREIGN_TABLE;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_foreign_rows, context,
+								 QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, has_foreign_rows, context);
+}
 
-	for (c = 0; arithmetic && (column = batch_arithmetic_column(arithmetic, c)) != NULL; c++)
-		if (!column_is_read(column, rti))
-			return NULL;
-	return arithmetic;
+bool
+expression_has_typmods(const PlannerInfo *root, const Expr *expression)
+{
+	ListCell   *lc;
+
+	foreach(lc, expression_columns(expression))
+	{
+		RangeTblEntry *rte = planner_rt_fetch(lfirst_node(Var, lc)->varno, root);
+
+		if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY)
+			return false;
+		if (has_foreign_rows((Node *) rte, NULL) || has_foreign_rows((Node *) rte->subquery, NULL))
+			return false;
+	}
+	return true;
 }

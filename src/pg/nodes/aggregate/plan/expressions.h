@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "nodes/pathnodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 
@@ -20,10 +21,10 @@
 extern List *expression_columns(const Expr *expression);
 
 /*
- * Returns the arithmetic of batches that an expression is (values/batch_arithmetic.h); NULL if it
- * is none, or has a column that is not read from relation rti (column_is_read).
+ * Whether the values of an expression's columns are certain to be as their typmods say: of rows
+ * that a function returns, or another server, core does not see to it.
  */
-extern BatchArithmetic *expression_arithmetic(Expr *expression, Index rti);
+extern bool expression_has_typmods(const PlannerInfo *root, const Expr *expression);
 
 /* Whether two Vars are of one column. */
 static inline bool

@@ -96,13 +96,13 @@ is_computed(const QueryGroup *group)
 static BatchArithmetic *
 find_arithmetic(const GroupsQuery *query, Expr *expression)
 {
-	BatchArithmetic *arithmetic = expression_arithmetic(expression, query->rti);
+	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
 	NumericUnit unit;
 	ListCell   *lc;
 
 	if (arithmetic == NULL || batch_arithmetic_kind(arithmetic, &unit) != COLUMN_KIND_NUMERIC)
 		return arithmetic;
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -112,17 +112,54 @@ find_arithmetic(const GroupsQuery *query, Expr *expression)
 	return NULL;
 }
 
-/* Whether the results of an expression are remembered, by the values of its only column. */
+/* Returns the lookup that all of some columns are of; NULL if there is none. */
+static const StarLookup *
+lookup_of(const GroupsQuery *query, const List *columns)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, query->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+		bool		all = true;
+
+		foreach(lc2, columns)
+			all &= bms_is_member(lfirst_node(Var, lc2)->varno, lookup->path->parent->relids);
+		if (all)
+			return lookup;
+	}
+	return NULL;
+}
+
+/* Returns how many columns of an expression are looked up. */
+static int
+count_looked_up(const GroupsQuery *query, const Expr *expression)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, expression_columns(expression))
+		n += !column_is_read(lfirst_node(Var, lc), query->rti);
+	return n;
+}
+
+/*
+ * Whether the results of an expression are remembered, by the values of its only column or by the
+ * places in a lookup.
+ */
 static bool
 has_memo(const GroupsQuery *query, const List *columns)
 {
-	return list_length(columns) == 1 &&
-		!groups_query_reads(query, linitial_node(Var, columns), READ_DATUMS);
+	return lookup_of(query, columns) != NULL ||
+		(list_length(columns) == 1 &&
+		 !groups_query_reads(query, linitial_node(Var, columns), READ_DATUMS));
 }
 
 /*
  * The cost of evaluating an expression: once for each different value, or block of values, of its
- * column, and of several columns, or a column whose values hardly repeat, for each row.
+ * column, or for each row of a lookup; of other columns, or one whose values hardly repeat, for
+ * each row.
  */
 static Cost
 expression_cost(const GroupsQuery *query, Expr *expression, double rows)
@@ -132,11 +169,18 @@ expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 	double		evaluated = rows;
 	double		row_cost = EVALUATED_ROW_COST;
 	BatchArithmetic *arithmetic = find_arithmetic(query, expression);
+	const StarLookup *lookup = lookup_of(query, columns);
 	QualCost	cost;
 
 	if (arithmetic)
-		return cost_of_rows(rows * ARITHMETIC_STEP_COST * batch_arithmetic_steps(arithmetic));
-	if (has_memo(query, columns))
+		return cost_of_rows(rows * (ARITHMETIC_STEP_COST * batch_arithmetic_steps(arithmetic) +
+									DERIVED_ROW_COST * count_looked_up(query, expression)));
+	if (lookup)
+	{
+		evaluated = Min(rows, lookup->path->rows);
+		row_cost = DERIVED_ROW_COST;
+	}
+	else if (has_memo(query, columns))
 	{
 		evaluated = estimate_num_groups(root, columns, Max(rows, 1), NULL, NULL);
 		evaluated = Min(evaluated, expression_blocks_most(root, (Node *) expression, rows));
@@ -147,7 +191,7 @@ expression_cost(const GroupsQuery *query, Expr *expression, double rows)
 		cost_of_rows(rows * row_cost);
 }
 
-/* Returns the expressions of groups and arguments, each of them once. */
+/* Returns the expressions of groups, arguments and filters, each of them once. */
 static List *
 computed_expressions(const GroupsQuery *query)
 {
@@ -158,14 +202,14 @@ computed_expressions(const GroupsQuery *query)
 	for (g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]))
 			expressions = list_append_unique(expressions, query->groups[g].expression);
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
 		if (answer->form != DERIVED_NONE)
 			expressions = list_append_unique(expressions, answer->argument);
 	}
-	return expressions;
+	return list_concat_unique(expressions, query->derived_filters);
 }
 
 MemoryBudget
@@ -182,10 +226,12 @@ groups_budget(const GroupsQuery *query, bool exchange)
 	int			g;
 
 	foreach(lc, computed_expressions(query))
-		takers.memos += find_arithmetic(query, lfirst(lc)) == NULL &&
+		takers.memos += find_arithmetic(query, lfirst(lc)) ? count_looked_up(query, lfirst(lc)) :
 		has_memo(query, expression_columns(lfirst(lc)));
 	for (g = 0; g < query->ngroups; g++)
 		takers.dictionaries += query->groups[g].form == DERIVED_NUMBERS;
+	foreach(lc, query->answers)
+		takers.dictionaries += ((const AggregateAnswer *) lfirst(lc))->form == DERIVED_NUMBERS;
 	foreach(lc, query->reads)
 	{
 		ColumnRead	read = (ColumnRead) lfirst_int(lc);
@@ -271,8 +317,8 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (aggref_has_numbers(answer))
-			numbered = lappend(numbered, answer->column);
+		if (aggref_has_numbers(answer) || answer->form == DERIVED_NUMBERS)
+			numbered = lappend(numbered, answer->argument);
 	}
 	foreach(lc, numbered)
 	{
@@ -313,7 +359,7 @@ numbered_columns(const GroupsQuery *query)
 
 	for (g = 0; g < query->ngroups; g++)
 		numbered = add_numbered(query, numbered, query->groups[g].columns);
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -401,7 +447,7 @@ has_derived(const GroupsQuery *query)
 {
 	ListCell   *lc;
 
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
 			return true;
@@ -531,6 +577,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
+	total += star_cost(query, path, rows);
 	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->looked_up || !has_derived(query)))
@@ -546,8 +593,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		query->nruns * RUNS_ROW_COST;
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs,
 													budget.aggregation));
-	total += star_cost(query, path) + derived_cost(query, rows) +
-		core_costs(query, rows) + dictionary_cost(root, query, rows, budget.dictionary);
+	total += derived_cost(query, rows) + core_costs(query, rows) +
+		dictionary_cost(root, query, rows, budget.dictionary);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{

@@ -162,7 +162,7 @@ is_only_counted(const GroupsQuery *query, const Var *column)
 						column))
 			return false;
 	}
-	foreach(lc, query->answers)
+	foreach(lc, query->arguments)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
@@ -384,8 +384,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	groups_cost(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
 	if (output_rel->consider_parallel && input_rel->partial_pathlist != NIL &&
-		query.sets == NIL && query.lookups == NIL)
-		workers = Max(aggregate_input_workers(&input, input_rel), 0);
+		query.sets == NIL && star_is_parallel(&query))
+		workers = Max(aggregate_input_workers(&input, star.fact), 0);
 	if (workers == 0)
 		parallel = NULL;
 	else if (query.states)

@@ -264,6 +264,26 @@ note_determined(GroupsQuery *query, Var *column)
 		column->varlevelsup == 0 && note_group(query, (Expr *) column, &clause);
 }
 
+/*
+ * Notes the expressions among all that are grouped by: core has dropped those that a condition
+ * makes a constant, whose columns have several values in a group.  False if one of them is not
+ * answered.
+ */
+static bool
+note_expressions(PlannerInfo *root, GroupsQuery *query, List *clauses)
+{
+	List	   *expressions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!IsA(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist),
+				 Var))
+			expressions = lappend(expressions, lfirst(lc));
+	}
+	return note_groups(root, query, expressions, false);
+}
+
 /* Whether all columns of an expression are read. */
 static bool
 is_read_alone(const GroupsQuery *query, Node *expression)
@@ -273,41 +293,72 @@ is_read_alone(const GroupsQuery *query, Node *expression)
 	return bms_is_subset(relids, bms_make_singleton((int) query->rti));
 }
 
+/* Has the values of an aggregate read. */
+static void
+note_argument(GroupsQuery *query, const AggregateAnswer *answer)
+{
+	if (answer->form == DERIVED_NONE && answer->column)
+		add_column(query, answer->column, answer->read);
+	else if (answer->argument)
+		add_columns(query, expression_columns(answer->argument));
+	query->arguments = lappend(query->arguments, unconstify(AggregateAnswer *, answer));
+}
+
+/* Returns the index of an expression in a list, to which it is added unless it is there. */
+static int
+index_of(List **expressions, Expr *expression)
+{
+	ListCell   *lc;
+
+	foreach(lc, *expressions)
+	{
+		if (equal(lfirst(lc), expression))
+			return foreach_current_index(lc);
+	}
+	*expressions = lappend(*expressions, expression);
+	return list_length(*expressions) - 1;
+}
+
+/* Notes the filter of an aggregate, and sets *filter to its number; false if it is not answered. */
+static bool
+note_filter(GroupsQuery *query, Expr *condition, int *filter)
+{
+	List	   *columns;
+
+	*filter = GROUPS_NO_FILTER;
+	if (condition == NULL)
+		return true;
+	if (contain_subplans((Node *) condition) || contain_volatile_functions((Node *) condition))
+		return false;
+	if (is_read_alone(query, (Node *) condition))
+	{
+		*filter = index_of(&query->filters, condition);
+		return true;
+	}
+	columns = expression_columns(condition);
+	add_columns(query, columns);
+	*filter = GROUPS_DERIVED_FILTER(index_of(&query->derived_filters, condition));
+	return columns != NIL;
+}
+
 /* Notes an aggregate; false if it is not answered. */
 static bool
 note_aggregate(GroupsQuery *query, Aggref *aggref)
 {
 	AggregateAnswer *answer;
-	int			filter = -1;
+	int			filter;
 
 	if (list_member(query->aggregates, aggref))
 		return true;
 	answer = palloc_object(AggregateAnswer);
-	if (!aggref_answer(aggref, query->rti, answer))
+	if (!aggref_answer(aggref, query->rti, answer) ||
+		(answer->kind == COLUMN_KIND_NUMERIC &&
+		 !expression_has_typmods(query->root, answer->argument)) ||
+		!note_filter(query, aggref->aggfilter, &filter))
 		return false;
-	if (aggref->aggfilter)
-	{
-		ListCell   *lc;
-
-		if (contain_subplans((Node *) aggref->aggfilter) ||
-			contain_volatile_functions((Node *) aggref->aggfilter) ||
-			!is_read_alone(query, (Node *) aggref->aggfilter))
-			return false;
-		foreach(lc, query->filters)
-		{
-			if (equal(lfirst(lc), aggref->aggfilter))
-				filter = foreach_current_index(lc);
-		}
-		if (filter < 0)
-		{
-			filter = list_length(query->filters);
-			query->filters = lappend(query->filters, aggref->aggfilter);
-		}
-	}
-	if (answer->form == DERIVED_NONE && answer->column)
-		add_column(query, answer->column, answer->read);
-	else if (answer->argument)
-		add_columns(query, expression_columns(answer->argument));
+	note_argument(query, answer);
+	if (answer->with)
+		note_argument(query, answer->with);
 	if (answer->function == AGGREGATE_FUNCTION_CORE)
 		add_core_columns(query, aggref);
 	query->value_numbers |= aggref_has_numbers(answer);
@@ -591,8 +642,9 @@ can_have_sets(const GroupsQuery *query)
 		if (answer->outsized)
 			return false;
 		/* Totals of floats are of rows in their order, not of groups. */
-		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
-			answer->function != AGGREGATE_FUNCTION_COUNT)
+		if (answer->function == AGGREGATE_FUNCTION_REGRESSION ||
+			(column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			 answer->function != AGGREGATE_FUNCTION_COUNT))
 			return false;
 	}
 	return true;
@@ -616,23 +668,24 @@ bool
 groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, GroupsQuery *query)
 {
 	PlannerInfo *root = query->root;
-	List	   *clauses;
+	List	   *all = root->parse->distinctClause;
+	List	   *clauses = compat_distinct_clause(root);
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
 	ListCell   *lc;
 	int			g;
 
-	if (stage == UPPERREL_DISTINCT)
-		clauses = compat_distinct_clause(root);
-	else
+	if (stage == UPPERREL_GROUP_AGG)
 	{
+		all = root->parse->groupClause;
 		clauses = compat_group_clause(root);
 		/* Groups by constants alone are not the one group that there is without any. */
 		if (clauses == NIL)
-			clauses = root->parse->groupClause;
+			clauses = all;
 		if (clauses == NIL && sets != NIL)
 			return false;
 	}
-	if (!note_groups(root, query, clauses, sets != NIL))
+	if (!note_groups(root, query, clauses, sets != NIL) ||
+		(sets == NIL && !note_expressions(root, query, all)))
 		return false;
 	foreach(lc, sets)
 		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);

@@ -35,6 +35,7 @@ typedef struct QueryGroup
 typedef struct StarLookup
 {
 	Path	   *path;			/* reads its rows */
+	Path	   *safe_path;		/* reads them in a parallel plan; NULL: none may */
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
 								 * match of several is enough) or anti (no match) */
 	List	   *clauses;		/* OpExprs: a column that is read = one of path's target */
@@ -61,8 +62,10 @@ typedef struct GroupsQuery
 	QueryGroup *groups;
 	List	   *aggregates;		/* Aggrefs, different ones */
 	List	   *answers;		/* the AggregateAnswer of each */
-	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
-	List	   *filters;		/* different filters */
+	List	   *arguments;		/* these, and behind each its with */
+	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
+	List	   *filters;		/* different filters of columns that are read */
+	List	   *derived_filters;	/* different filters that have other columns, too */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
 	bool		value_numbers;	/* values of aggregates are numbers */

@@ -39,7 +39,8 @@ typedef enum GroupsPlanList
 								 * ColumnRead of a column, its DerivedForm, descending, NULLs
 								 * first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
-								 * of custom_plans; -1: none */
+								 * of custom_plans; GROUPS_NO_FILTER; or GROUPS_DERIVED_FILTER of
+								 * one that has columns of lookups */
 	GROUPS_PLAN_SETS,			/* of GROUPING SETS: for each set the indexes of its grouping
 								 * columns; NIL: all columns are the only set */
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
@@ -56,6 +57,10 @@ typedef enum GroupsPlanList
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
 #define GROUPS_PLAN_NUMBERS 4
+
+/* In place of the index of a filter: there is none; or filter i of those that are derived. */
+#define GROUPS_NO_FILTER (-1)
+#define GROUPS_DERIVED_FILTER(i) (-2 - (i))
 
 /* As what a column is read.  A column may be read in more than one way. */
 typedef enum ColumnRead

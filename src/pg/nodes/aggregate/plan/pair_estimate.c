@@ -193,7 +193,8 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 		if (answer->function == AGGREGATE_FUNCTION_CORE)
 			continue;
 		if ((has_window && answer->needs != AGGREGATE_NEEDS_RUNS) ||
-			(answer->argument == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
+			(answer->argument == NULL && lfirst_int(lc2) == GROUPS_NO_FILTER) ||
+			list_member(sources, source))
 			continue;
 		sources = lappend(sources, source);
 		/* Beside pairs, these are rows of a tuplesort. */

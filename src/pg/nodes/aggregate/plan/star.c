@@ -283,6 +283,7 @@ add_lookup(Star *star, PlannerInfo *root, Relids relids)
 	if (IS_JOIN_REL(rel) && rel->rows > star->fact->tuples)
 		return false;
 	lookup->path = rel->cheapest_total_path;
+	lookup->safe_path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
 	foreach(lc, join_clauses(root, star->fact->relids, rel))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -488,9 +489,8 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 #define LOOKUP_VALUE_BYTES	9.0
 
 Cost
-star_cost(const GroupsQuery *query, CustomPath *path)
+star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 {
-	double		rows = find_base_rel(query->root, query->rti)->rows;
 	Cost		total = 0;
 	ListCell   *lc;
 	ListCell   *lc2;
@@ -500,19 +500,20 @@ star_cost(const GroupsQuery *query, CustomPath *path)
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 		const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
 		bool		single = list_length(lookup->clauses) == 1;
+		Path	   *plan = path->path.parallel_aware ? lookup->safe_path : lookup->path;
 		List	   *keys = NIL;
 		double		nkeys;
 
-		path->custom_paths = lappend(path->custom_paths, lookup->path);
+		path->custom_paths = lappend(path->custom_paths, plan);
 		/* It may have workers of its own. */
-		path->path.parallel_safe &= lookup->path->parallel_safe;
-		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(lookup->path));
+		path->path.parallel_safe &= plan->parallel_safe;
+		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(plan));
 		foreach(lc2, lookup->clauses)
 			keys = lappend(keys, linitial(lfirst_node(OpExpr, lc2)->args));
 		nkeys = !single ? rows :
 			estimate_num_groups(query->root, keys, Max(rows, 1), NULL, NULL);
-		total += lookup->path->total_cost +
-			cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows +
+		total += plan->total_cost +
+			cost_of_rows(LOOKUP_BUILD_COST * plan->rows +
 						 (single && lookup_compares_integers(clause->opno) ? 0 :
 						  LOOKUP_KEY_COST * nkeys) +
 						 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
@@ -539,6 +540,19 @@ star_bytes(const GroupsQuery *query)
 	foreach(lc, query->lookups)
 		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
 	return bytes;
+}
+
+bool
+star_is_parallel(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+	{
+		if (((const StarLookup *) lfirst(lc))->safe_path == NULL)
+			return false;
+	}
+	return true;
 }
 
 bool

@@ -33,8 +33,14 @@ extern List *star_describe(const GroupsQuery *query, const StarLookup *lookup);
 /* Returns the expressions of a lookup in the node's scan tuple: its clauses, then its columns. */
 extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup);
 
-/* Gives path the plans of the lookups; returns what these cost, and looking up rows of the fact. */
-extern Cost star_cost(const GroupsQuery *query, CustomPath *path);
+/*
+ * Gives path the plans of the lookups; returns what these cost, and looking up so many rows of the
+ * fact.  One process of a parallel plan runs a lookup's plan, while the others wait.
+ */
+extern Cost star_cost(const GroupsQuery *query, CustomPath *path, double rows);
+
+/* Whether the lookups may be part of a parallel plan. */
+extern bool star_is_parallel(const GroupsQuery *query);
 
 /* Returns the bytes that all lookups are likely to take. */
 extern double star_bytes(const GroupsQuery *query);

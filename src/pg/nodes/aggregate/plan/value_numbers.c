@@ -57,7 +57,8 @@ wants_ranks(const List *answers, const Var *column)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (answer->ranks && answer->column->varattno == column->varattno)
+		if (answer->ranks && aggref_has_numbers(answer) &&
+			answer->column->varattno == column->varattno)
 			return true;
 	}
 	return false;
@@ -129,16 +130,16 @@ value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters, 
 		const AggregateAnswer *answer = lfirst(lc);
 		List	   *source;
 
-		if (!aggref_has_numbers(answer))
-			continue;
-		if (answer->function == AGGREGATE_FUNCTION_MIN ||
-			answer->function == AGGREGATE_FUNCTION_MAX)
+		if (answer->ranks && (answer->function == AGGREGATE_FUNCTION_MIN ||
+							  answer->function == AGGREGATE_FUNCTION_MAX))
 		{
-			double		values = estimate_num_groups(root, list_make1(answer->column),
+			double		values = estimate_num_groups(root, list_make1(answer->argument),
 													 Max(rows, 1), NULL, NULL);
 
 			total += cost_of_rows(Min(values * ngroups, rows) * VALUE_PAIR_COST);
 		}
+		if (!aggref_has_numbers(answer))
+			continue;
 		source = list_make2_int(answer->column->varattno, lfirst_int(lc2));
 		if (bytes > memory && !list_member(sources, source))
 			total += refused_cost(root, answers, answer->column, rows * (1 - memory / bytes),

@@ -9,6 +9,7 @@
 #include "utils/numeric.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/read/computed.h"
 
 struct ComputedColumn
@@ -41,7 +42,7 @@ computed_make(Expr *expression, RowExpression *row)
 	{
 		const RowInput *input = row->inputs;
 
-		while (!equal(input->column, column))
+		while (!is_same_column(input->column, column))
 			input++;
 		if (input->domain.dictionary || input->domain.datums || input->lookup)
 			return NULL;

@@ -130,6 +130,7 @@ struct DerivedColumn
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
 	const Lookup *lookup;		/* of DERIVED_PLACES */
+	bool		numbers_all;	/* of DERIVED_NUMBERS: no value is refused */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
@@ -142,18 +143,26 @@ struct DerivedColumn
 
 /* --- describing */
 
-/* The kind of what a batch of an expression holds in a form. */
-static ColumnKind
-form_kind(DerivedForm form, const Expr *expression)
+/* What a batch of an expression holds in a form. */
+static ColumnDomain
+form_domain(DerivedForm form, const Expr *expression)
 {
 	switch (form)
 	{
 		case DERIVED_VALUES:
-			return column_value_kind(exprType((const Node *) expression), -1);
+			/* Of a column the typmod is certain. */
+			return column_domain(exprType((const Node *) expression), IsA(expression, Var) ?
+								 ((const Var *) expression)->vartypmod : -1);
 		case DERIVED_NULLS:
-			return COLUMN_KIND_BOOL;
+			return (ColumnDomain)
+			{
+				.kind = COLUMN_KIND_BOOL
+			};
 		default:
-			return COLUMN_KIND_INT4;
+			return (ColumnDomain)
+			{
+				.kind = COLUMN_KIND_INT4
+			};
 	}
 }
 
@@ -169,7 +178,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	derived->ninputs = ninputs;
 	derived->inputs = inputs;
 	derived->filter = filter;
-	derived->domain.kind = form_kind(form, expression);
+	derived->domain = form_domain(form, expression);
 	if (form == DERIVED_EQUAL)
 	{
 		derived->domain = inputs[0].domain;
@@ -219,6 +228,12 @@ derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm for
 {
 	return derived->form == form && (derived->filter < 0 || derived->filter == filter) &&
 		equal(derived->expression, expression);
+}
+
+void
+derived_number_all(DerivedColumn *derived)
+{
+	derived->numbers_all = true;
 }
 
 int
@@ -290,7 +305,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 			.given_up = !derived_has_memo(derived)
 	};
 	if (derived->form == DERIVED_NUMBERS)
-		dictionary_begin(derived->domain.dictionary, numbers_limit);
+		dictionary_begin(derived->domain.dictionary,
+						 derived->numbers_all ? SIZE_MAX : numbers_limit);
 	if (derived->computed)
 		computed_begin(derived->computed);
 	equal_floats_begin(&derived->equal);
@@ -351,7 +367,9 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
 		return STATE_NULL;
-	if (derived->form == DERIVED_VALUES)
+	if (derived->domain.kind == COLUMN_KIND_NUMERIC)
+		*value = numeric_unit_value(derived->domain.unit, DatumGetPointer(datum));
+	else if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
 	else if (derived->form == DERIVED_NUMBERS)
 	{

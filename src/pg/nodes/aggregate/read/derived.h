@@ -57,6 +57,9 @@ extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *looku
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form,
 					   int filter);
 
+/* Has a column of numbers give each value one, whatever the limit of derived_begin. */
+extern void derived_number_all(DerivedColumn *derived);
+
 /* Returns the index of the batch from which a column of DERIVED_RANKS is derived. */
 extern int	derived_base(const DerivedColumn *derived);
 

@@ -219,26 +219,6 @@ interval_of(int64 value)
 	return DirectFunctionCall1(time_interval, TimeADTGetDatum(value));
 }
 
-/* Returns a value as a float8, as core's cast of its type does. */
-static float8
-float8_of(const ColumnDomain *domain, int64 value)
-{
-	Datum		datum;
-
-	switch (domain->kind)
-	{
-		case COLUMN_KIND_FLOAT4:
-			return DatumGetFloat4(column_datum(COLUMN_KIND_FLOAT4, value));
-		case COLUMN_KIND_FLOAT8:
-			return DatumGetFloat8(column_datum(COLUMN_KIND_FLOAT8, value));
-		case COLUMN_KIND_NUMERIC:
-			datum = numeric_unit_datum(domain->unit, value);
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
-		default:
-			return (float8) value;
-	}
-}
-
 /* Returns the value of a fraction whose rows have been found. */
 static Datum
 fraction_value(const Percentiles *percentiles, const ColumnDomain *domain,
@@ -250,10 +230,13 @@ fraction_value(const Percentiles *percentiles, const ColumnDomain *domain,
 	if (!percentiles->continuous)
 		return column_domain_datum(domain, rows[0].value);
 	if (percentiles->answer.to_float8)
-		return Float8GetDatum(fraction_between(float8_of(domain, rows[0].value),
-											   float8_of(domain,
-														 rows[proportion == 0 ? 0 : 1].value),
+	{
+		int64		second = rows[proportion == 0 ? 0 : 1].value;
+
+		return Float8GetDatum(fraction_between(column_domain_float8(domain, rows[0].value),
+											   column_domain_float8(domain, second),
 											   proportion));
+	}
 	else
 	{
 		Datum		first = interval_of(rows[0].value);

@@ -65,11 +65,12 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 					  const SortContext *context)
 {
 	AggregateResult *result = palloc0_object(AggregateResult);
+	Oid			final = InvalidOid;
 	ListCell   *lc;
 
 	/* Core checks the right to its own. */
 	if (answer->function != AGGREGATE_FUNCTION_CORE)
-		aggregate_check_call(aggref);
+		final = aggregate_check_call(aggref);
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->keys.context = context;
@@ -82,6 +83,8 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	if (result->nconstants > 0)
 		result->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort aggregate arguments",
 											   ALLOCSET_SMALL_SIZES);
+	if (float_totals_parts(answer) & (FLOAT_SQUARES | FLOAT_REGRESSION))
+		fmgr_info(final, &result->final);
 	switch (answer->function)
 	{
 		case AGGREGATE_FUNCTION_PERCENTILE_DISC:
@@ -240,7 +243,7 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 	if (*isnull)
 		return (Datum) 0;
 	if (summary->floats)
-		return float_totals_result(summary->floats, &result->answer, isnull);
+		return float_totals_result(summary->floats, &result->answer, &result->final, isnull);
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_SUM:

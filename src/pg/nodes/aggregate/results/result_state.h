@@ -48,6 +48,7 @@ struct AggregateResult
 	ConstantArgument constants[MAX_CONSTANTS];	/* direct arguments, options of hpsort's own
 												 * aggregates, or a delimiter */
 	MemoryContext memory;		/* of the constants of an execution */
+	FmgrInfo	final;			/* core's final function, where floats are added up */
 	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
 	ColumnDomain domain;		/* of the values */
 

@@ -27,7 +27,7 @@ aggregate_check_function(Oid function, Oid role)
 	InvokeFunctionExecuteHook(function);
 }
 
-void
+Oid
 aggregate_check_call(const Aggref *aggref)
 {
 	Oid			aggregate = aggref->aggfnoid;
@@ -35,6 +35,7 @@ aggregate_check_call(const Aggref *aggref)
 	Oid			transition;
 	Oid			final;
 	Oid			owner;
+	ListCell   *lc;
 
 	if (!compat_role_may_execute(aggregate, GetUserId()))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggregate));
@@ -53,11 +54,12 @@ aggregate_check_call(const Aggref *aggref)
 	ReleaseSysCache(tuple);
 	aggregate_check_function(transition, owner);
 	aggregate_check_function(final, owner);
-	if (aggref->args != NIL)
+	foreach(lc, aggref->args)
 	{
-		const Expr *argument = linitial_node(TargetEntry, aggref->args)->expr;
+		const Expr *argument = lfirst_node(TargetEntry, lc)->expr;
 
 		if (IsA(argument, FuncExpr))
 			aggregate_check_function(((const FuncExpr *) argument)->funcid, GetUserId());
 	}
+	return final;
 }

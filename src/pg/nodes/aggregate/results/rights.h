@@ -18,8 +18,9 @@ extern void aggregate_check_function(Oid function, Oid role);
 /*
  * Raises an error unless the user may call the aggregate.  It checks what ExecInitAgg does for an
  * Agg: the right of the user to the aggregate, and of its owner to its functions.  Besides it
- * checks the right to convert the argument, which is not evaluated here either.
+ * checks the rights to convert arguments, which are not evaluated here either.  Returns the
+ * aggregate's final function.
  */
-extern void aggregate_check_call(const Aggref *aggref);
+extern Oid	aggregate_check_call(const Aggref *aggref);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_RIGHTS_H */
