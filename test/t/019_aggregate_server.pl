@@ -159,14 +159,15 @@ foreach my $column (qw(scattered upwards downwards outwards))
 	my $grouped = "SELECT $column, count(*), sum($column), max(s) FROM ranges GROUP BY $column";
 	my $whole = "SELECT count(*), sum(hashtextextended(r::text, 0)) FROM ($grouped OFFSET 0) r";
 	my $set = "SET work_mem = '256MB'; SET hash_mem_multiplier = 2;";
-	my $plan = $node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = force; EXPLAIN (ANALYZE, COSTS OFF) $grouped");
+	# In no order, groups of the scattered column would be in a hash table.
+	my $plan = $node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = force; EXPLAIN (ANALYZE, COSTS OFF) $grouped ORDER BY $column");
 
 	like($plan, qr/HpSort Aggregate/, "$column: plan");
 	is($node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = force; $whole"),
 		$node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = forbid; $whole"), "$column: groups");
-	# 8 bytes for each of 131,072 possible groups, 32 for each of two columns, an eighth of that, and 512 kB of buffers.
+	# 8 bytes for each of 131,072 possible groups, 8 for a sum and 4 for a largest int2, an eighth of that, and 512 kB of buffers.
 	my ($kb) = $plan =~ /Memory: (\d+) kB/;
-	cmp_ok($kb, '<', 72 * 128 * 9 / 8 * 1.05 + 512, "$column: memory") if $column eq 'scattered';
+	cmp_ok($kb, '<', 20 * 128 * 9 / 8 * 1.05 + 512, "$column: memory") if $column eq 'scattered';
 }
 
 # Few rows are not worth arrays for 2,097,152 possible groups; those that come late show it, too.
@@ -178,6 +179,46 @@ foreach my $where ('downwards > 2147481647', 'downwards < 2147483647 - 798000')
 
 	cmp_ok($kb, '<', 2048, "few rows of wide ranges, $where: memory");
 	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "few rows of wide ranges, $where");
+}
+
+# --- Groups in a hash table, and rows of groups for which there is no memory
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE spread AS SELECT CASE WHEN i % 97 > 0 THEN hashint8extended(i % 30000, 1) END AS wide, CASE WHEN i % 89 > 0 THEN 'label ' || i % 2000 END AS label,
+		'name ' || i * 7 % 20000 AS name, (i % 7)::int2 AS small, (i % 1000) / 7.0::float8 AS f, i % 3 = 0 AS third
+	FROM generate_series(1, 90000) i;
+VACUUM (ANALYZE, FREEZE) spread;
+SQL
+foreach my $query ('SELECT wide, count(*), sum(small), avg(f), max(small) FILTER (WHERE third) FROM spread GROUP BY wide',
+	'SELECT wide % 5, label, third, wide, count(label), stddev(f), bit_or(small) FROM spread GROUP BY wide, label, third',
+	'SELECT name, label, sum(f), min(wide), count(small) FROM spread GROUP BY name, label',
+	'SELECT DISTINCT label, wide, small FROM spread')
+{
+	foreach my $memory (64, 1024, 65536)
+	{
+		my $out = $node->safe_psql('postgres', "SET work_mem = $memory; SET hash_mem_multiplier = 2; SET max_parallel_workers_per_gather = 0;
+			SET hpsort.debug_aggregate = force; EXPLAIN (ANALYZE, COSTS OFF) $query; CREATE TEMP TABLE got AS $query;
+			SET hpsort.enable_aggregate = off; CREATE TEMP TABLE want AS $query;
+			SELECT count(*), (SELECT count(*) FROM want), (SELECT count(*) FROM (TABLE got EXCEPT ALL TABLE want) q) FROM got");
+		my ($kb) = $out =~ /HpSort Aggregate.*Memory: (\d+) kB/s;
+
+		like($out, qr/^(\d{5})\|\1\|0$/m, "hash table, $memory kB: groups");
+		# Beside the limit: keys of a batch, and batches of two kinds of files.
+		cmp_ok($kb, '<', 2 * $memory + 2048, "hash table, $memory kB: memory");
+		($memory == 65536 ? \&unlike : \&like)->($out, qr/Disk: [1-9]/, "hash table, $memory kB: files");
+	}
+}
+
+# Nearly every row is of another group: rows are divided before they have groups, in memory if there is enough.
+foreach my $memory (4096, 262144)
+{
+	my $query = 'SELECT upwards, outwards / 2 AS half, count(*), sum(s / 7.0::float8) FROM ranges GROUP BY 1, 2';
+	my $out = $node->safe_psql('postgres', "SET work_mem = $memory; SET hash_mem_multiplier = 1; SET hpsort.debug_aggregate = force;
+		EXPLAIN (ANALYZE, COSTS OFF) $query; CREATE TEMP TABLE got AS $query; SET hpsort.enable_aggregate = off;
+		SELECT count(*), (SELECT count(*) FROM (TABLE got EXCEPT ALL ($query)) q) FROM got");
+
+	like($out, qr/HpSort Aggregate.*^200000\|0$/ms, "divided groups, $memory kB");
+	($memory > 4096 ? \&unlike : \&like)->($out, qr/Disk: [1-9]/, "divided groups, $memory kB: files");
 }
 
 # --- Groups and values of more than 64 bits together

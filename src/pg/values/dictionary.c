@@ -20,6 +20,7 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
+#include "pg/values/bytes.h"
 #include "pg/values/dictionary.h"
 
 /* Values for which there is room at first. */
@@ -33,6 +34,9 @@
  * as many.
  */
 #define TRIAL_VALUES 65536
+
+/* The part of its limit that a dictionary has for itself, whatever others of the pool take. */
+#define POOL_OWN_PART 4
 
 /* Bytes of the first block of values, and of the largest, unless a value is larger. */
 #define FIRST_BLOCK 1024
@@ -56,13 +60,14 @@ typedef struct Image
 	uint32		hash;
 } Image;
 
-/* The number of bytes that have been seen. */
+/* A place in the table of bytes that have been seen. */
 typedef struct ImageEntry
 {
-	const char *bytes;			/* in a block; NULL: none */
 	uint32		hash;
-	uint32		number;
+	uint32		image;			/* NO_IMAGE: the place is free */
 } ImageEntry;
+
+#define NO_IMAGE PG_UINT32_MAX
 
 typedef struct RefusedValue
 {
@@ -84,16 +89,21 @@ struct Dictionary
 	/* of an execution */
 	MemoryContext memory;		/* of all that follows */
 	size_t		limit;			/* bytes */
-	ImageEntry *images;			/* from bytes to numbers */
+	DictionaryPool *pool;		/* has most of the limit; or NULL */
+	size_t		lent;			/* bytes of the pool's */
+	ImageEntry *table;			/* from bytes to images */
+	uint32		table_mask;		/* its room, a power of two, less 1 */
 	uint32		nimages;
-	uint32		image_mask;		/* their room, a power of two, less 1 */
+	uint32		images_room;
+	const char **images;		/* by image: its bytes, in a block */
+	uint32	   *numbers;		/* by image; NULL: they are those of the images */
 	struct numbers_hash *hash;	/* from a value to its number; NULL if identical */
-	Datum	   *values;			/* by number */
+	Datum	   *values;			/* by number; unused where images are the values */
 	size_t		n;				/* values that have numbers */
 	size_t		room;			/* in values */
 	char	   *block;			/* where the next value is kept */
 	size_t		block_left;		/* bytes from there on */
-	size_t		block_size;		/* of the last block */
+	size_t		block_size;		/* of the last one */
 	bool		full;			/* no value gets a number any more */
 	bool		given_up;		/* and none is looked for any more in batches */
 	uint64		looked_for;		/* values of batches, since the last trial ... */
@@ -111,6 +121,13 @@ struct Dictionary
 	int			refused_room;
 	size_t		refused_bytes;	/* of the copies */
 };
+
+/* Whether the bytes of images are values, and their numbers those of the values. */
+static inline bool
+images_are_values(const Dictionary *dictionary)
+{
+	return dictionary->identical && !dictionary->typbyval && dictionary->shared == NULL;
+}
 
 /* For the hash table: whether a number's value is equal to the one that is looked for. */
 static bool
@@ -166,27 +183,31 @@ dictionary_make(Oid type, Oid collation)
 }
 
 static ImageEntry *
-make_images(const Dictionary *dictionary, size_t room)
+make_table(const Dictionary *dictionary, size_t room)
 {
-	return MemoryContextAllocExtended(dictionary->memory, room * sizeof(ImageEntry),
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	/* Each image is NO_IMAGE. */
+	return memset(MemoryContextAllocHuge(dictionary->memory, room * sizeof(ImageEntry)), 0xff,
+				  room * sizeof(ImageEntry));
 }
 
 void
 dictionary_begin(Dictionary *dictionary, size_t limit)
 {
 	/* Small blocks: what has been allocated is what is used. */
-	dictionary->memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort dictionary",
-											   0, 1024, 32 * 1024);
+	dictionary->memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort dictionary", 0, 1024,
+											   32 * 1024);
 	dictionary->scratch = AllocSetContextCreate(dictionary->memory, "hpsort dictionary scratch",
 												ALLOCSET_DEFAULT_SIZES);
 	dictionary->refused_memory = AllocSetContextCreate(dictionary->memory,
 													   "hpsort dictionary batch",
 													   ALLOCSET_DEFAULT_SIZES);
 	dictionary->limit = limit;
-	dictionary->images = make_images(dictionary, 2 * FIRST_NUMBERS);
-	dictionary->nimages = 0;
-	dictionary->image_mask = 2 * FIRST_NUMBERS - 1;
+	dictionary->lent = 0;
+	dictionary->table = make_table(dictionary, 2 * FIRST_NUMBERS);
+	dictionary->table_mask = 2 * FIRST_NUMBERS - 1;
+	dictionary->nimages = dictionary->images_room = 0;
+	dictionary->images = NULL;
+	dictionary->numbers = NULL;
 	dictionary->hash = dictionary->identical ? NULL :
 		numbers_create(dictionary->memory, FIRST_NUMBERS, dictionary);
 	dictionary->values = NULL;
@@ -194,10 +215,15 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->block_left = dictionary->block_size = 0;
 	dictionary->full = dictionary->given_up = false;
 	dictionary->looked_for = dictionary->missed = 0;
-	dictionary->refused = NULL;
-	dictionary->nrefused = dictionary->refused_room = 0;
-	dictionary->refused_bytes = 0;
+	dictionary_forget_refused(dictionary);
 	dictionary->shared = NULL;
+}
+
+void
+dictionary_use_pool(Dictionary *dictionary, DictionaryPool *pool)
+{
+	dictionary->pool = pool;
+	pool->limit += dictionary->limit - dictionary->limit / POOL_OWN_PART;
 }
 
 void
@@ -210,81 +236,12 @@ dictionary_share(Dictionary *dictionary, SharedDictionary *shared, dsa_area *are
 void
 dictionary_end(Dictionary *dictionary)
 {
+	if (dictionary->pool)
+		dictionary->pool->lent -= dictionary->lent;
 	MemoryContextDelete(dictionary->memory);
 }
 
 /* --- bytes */
-
-static pg_attribute_always_inline uint64
-load8(const char *bytes)
-{
-	uint64		word;
-
-	memcpy(&word, bytes, sizeof(word));
-	return word;
-}
-
-static pg_attribute_always_inline uint32
-load4(const char *bytes)
-{
-	uint32		word;
-
-	memcpy(&word, bytes, sizeof(word));
-	return word;
-}
-
-/* The last bytes of a value of length bytes, less than 8 of which are left; all of a short one. */
-static pg_attribute_always_inline uint64
-load_last(const char *bytes, uint32 length)
-{
-	if (length >= 8)
-		return load8(bytes + length - 8);
-	if (length >= 4)
-		return (uint64) load4(bytes) << 32 | load4(bytes + length - 4);
-	if (length == 0)
-		return 0;
-	return (uint64) (uint8) bytes[0] << 16 | (uint64) (uint8) bytes[length / 2] << 8 |
-		(uint8) bytes[length - 1];
-}
-
-static pg_attribute_always_inline uint64
-mix(uint64 hash, uint64 word)
-{
-	hash = (hash ^ word) * UINT64CONST(0x9E3779B97F4A7C15);
-	return hash ^ hash >> 32;
-}
-
-/* A hash of bytes, eight at a time. */
-static pg_attribute_always_inline uint32
-hash_of(const char *bytes, uint32 length)
-{
-	uint64		hash = length;
-	uint32		i;
-
-	for (i = 0; i + 8 < length; i += 8)
-		hash = mix(hash, load8(bytes + i));
-	hash = mix(mix(hash, load_last(bytes, length)), UINT64CONST(0xC4CEB9FE1A85EC53));
-	return (uint32) hash;
-}
-
-static pg_attribute_always_inline bool
-bytes_are_equal(const char *a, const char *b, uint32 length)
-{
-	uint32		i;
-
-	for (i = 0; i + 8 < length; i += 8)
-		if (load8(a + i) != load8(b + i))
-			return false;
-	return load_last(a, length) == load_last(b, length);
-}
-
-/* Whether a value lies somewhere else, or compressed. */
-static pg_attribute_always_inline bool
-is_toasted(const Dictionary *dictionary, const char *at)
-{
-	return dictionary->typlen == -1 && VARATT_IS_EXTENDED(at) &&
-		(!VARATT_IS_SHORT(at) || VARATT_IS_EXTERNAL(at));
-}
 
 /* Returns the image of a value that lies at at as in a row, and is not toasted. */
 static pg_attribute_always_inline Image
@@ -318,20 +275,24 @@ value_at(const Dictionary *dictionary, const char *bytes)
 					 dictionary->typlen);
 }
 
-/* Returns the entry of an image; NULL if the bytes are new. */
-static pg_attribute_always_inline const ImageEntry *
-find_image(const Dictionary *dictionary, const Image *image)
+/* Sets *number to that of an image; false if the bytes are new. */
+static pg_attribute_always_inline bool
+find_image(const Dictionary *dictionary, const Image *image, uint32 *number)
 {
 	uint32		at = image->hash;
 
 	for (;; at++)
 	{
-		const ImageEntry *entry = &dictionary->images[at & dictionary->image_mask];
+		const ImageEntry *entry = &dictionary->table[at & dictionary->table_mask];
 
-		if (entry->bytes == NULL)
-			return NULL;
-		if (entry->hash == image->hash && image_is_at(dictionary, image, entry->bytes))
-			return entry;
+		if (entry->image == NO_IMAGE)
+			return false;
+		if (entry->hash == image->hash &&
+			image_is_at(dictionary, image, dictionary->images[entry->image]))
+		{
+			*number = dictionary->numbers ? dictionary->numbers[entry->image] : entry->image;
+			return true;
+		}
 	}
 }
 
@@ -339,9 +300,24 @@ find_image(const Dictionary *dictionary, const Image *image)
 
 /* Whether the images fill as much of their table as they may. */
 static bool
-images_are_full(const Dictionary *dictionary)
+table_is_full(const Dictionary *dictionary)
 {
-	return dictionary->nimages >= dictionary->image_mask / 4 * 3;
+	return dictionary->nimages >= dictionary->table_mask / 16 * 13;
+}
+
+/* Whether bytes more can be held beside what is. */
+static bool
+has_memory(Dictionary *dictionary, Size more)
+{
+	Size		held = MemoryContextMemAllocated(dictionary->memory, false);
+	DictionaryPool *pool = dictionary->pool;
+	Size		own = dictionary->limit / (pool ? POOL_OWN_PART : 1);
+
+	if (held + more <= own || pool == NULL)
+		return held + more <= own;
+	pool->lent += held - Min(held, own) - dictionary->lent;
+	dictionary->lent = held - Min(held, own);
+	return pool->lent + more <= pool->limit;
 }
 
 /* Bytes that a value takes in a block. */
@@ -354,9 +330,8 @@ kept_size(const Dictionary *dictionary, const Image *image)
 
 /* Whether there is memory for another image; and if it is the first of a value, for that. */
 static bool
-has_room(const Dictionary *dictionary, const Image *image, bool first)
+has_room(Dictionary *dictionary, const Image *image, bool first)
 {
-	Size		held = MemoryContextMemAllocated(dictionary->memory, false);
 	Size		size = kept_size(dictionary, image);
 	Size		more = 0;
 
@@ -365,16 +340,19 @@ has_room(const Dictionary *dictionary, const Image *image, bool first)
 		return true;
 	if (size > dictionary->block_left)
 		more += Max(size, Min(2 * dictionary->block_size, MOST_BLOCK));
-	/* What grows is beside what it was for a moment. */
-	if (images_are_full(dictionary))
-		more += 2 * ((size_t) dictionary->image_mask + 1) * sizeof(ImageEntry);
+	/* A table that grows is beside what it was for a moment. */
+	if (table_is_full(dictionary))
+		more += 2 * ((size_t) dictionary->table_mask + 1) * sizeof(ImageEntry);
+	if (dictionary->nimages == dictionary->images_room)
+		more += (size_t) dictionary->images_room *
+			(sizeof(char *) + (images_are_values(dictionary) ? 0 : sizeof(uint32)));
 	if (first && dictionary->n == dictionary->room)
-		more += 2 * dictionary->room * sizeof(Datum);
+		more += dictionary->room * sizeof(Datum);
 	if (first && dictionary->hash &&
 		dictionary->hash->members >= dictionary->hash->grow_threshold)
 		more += 2 * dictionary->hash->size * sizeof(NumberEntry);
 	return dictionary->n < PG_INT32_MAX && dictionary->nimages < PG_INT32_MAX &&
-		held + more <= dictionary->limit;
+		has_memory(dictionary, more);
 }
 
 /* Copies the bytes of an image; behind a header, if the type has one. */
@@ -386,8 +364,8 @@ keep_bytes(Dictionary *dictionary, const Image *image)
 
 	if (size > dictionary->block_left)
 	{
-		dictionary->block_size = Max(size, dictionary->block_size == 0 ? FIRST_BLOCK :
-									 Min(2 * dictionary->block_size, MOST_BLOCK));
+		dictionary->block_size = Max(size, Min(Max(2 * dictionary->block_size, FIRST_BLOCK),
+											   MOST_BLOCK));
 		dictionary->block = MemoryContextAllocHuge(dictionary->memory, dictionary->block_size);
 		dictionary->block_left = dictionary->block_size;
 	}
@@ -403,37 +381,59 @@ keep_bytes(Dictionary *dictionary, const Image *image)
 	return at;
 }
 
+/* Returns array, NULL at first, with room for n elements of size bytes; what is there stays. */
+static void *
+enlarge(const Dictionary *dictionary, void *array, size_t n, size_t size)
+{
+	return array ? repalloc_huge(array, n * size) :
+		MemoryContextAlloc(dictionary->memory, n * size);
+}
+
 /* Puts an entry where the search for its hash ends. */
 static void
-put_image(Dictionary *dictionary, const ImageEntry *entry)
+put_entry(Dictionary *dictionary, ImageEntry entry)
 {
-	uint32		at = entry->hash & dictionary->image_mask;
+	uint32		at = entry.hash & dictionary->table_mask;
 
-	while (dictionary->images[at].bytes)
-		at = (at + 1) & dictionary->image_mask;
-	dictionary->images[at] = *entry;
+	while (dictionary->table[at].image != NO_IMAGE)
+		at = (at + 1) & dictionary->table_mask;
+	dictionary->table[at] = entry;
 }
 
 /* Has an image, which is new and whose bytes are kept at bytes, lead to a number. */
 static void
 add_image(Dictionary *dictionary, const Image *image, const char *bytes, uint32 number)
 {
-	ImageEntry	entry = {bytes, image->hash, number};
+	ImageEntry	entry = {image->hash, dictionary->nimages};
+	bool		values = images_are_values(dictionary);
 
-	if (images_are_full(dictionary))
+	if (table_is_full(dictionary))
 	{
-		ImageEntry *before = dictionary->images;
-		size_t		room = (size_t) dictionary->image_mask + 1;
+		ImageEntry *before = dictionary->table;
+		size_t		room = (size_t) dictionary->table_mask + 1;
 		size_t		i;
 
-		dictionary->images = make_images(dictionary, 2 * room);
-		dictionary->image_mask = 2 * room - 1;
+		dictionary->table = make_table(dictionary, 2 * room);
+		dictionary->table_mask = 2 * room - 1;
 		for (i = 0; i < room; i++)
-			if (before[i].bytes)
-				put_image(dictionary, &before[i]);
+			if (before[i].image != NO_IMAGE)
+				put_entry(dictionary, before[i]);
 		pfree(before);
 	}
-	put_image(dictionary, &entry);
+	if (dictionary->nimages == dictionary->images_room)
+	{
+		size_t		room = Max(FIRST_NUMBERS, 2 * (size_t) dictionary->images_room);
+
+		dictionary->images_room = (uint32) room;
+		dictionary->images = enlarge(dictionary, dictionary->images, room, sizeof(char *));
+		if (!values)
+			dictionary->numbers = enlarge(dictionary, dictionary->numbers, room, sizeof(uint32));
+	}
+	Assert(!values || number == dictionary->nimages);
+	dictionary->images[dictionary->nimages] = bytes;
+	if (!values)
+		dictionary->numbers[dictionary->nimages] = number;
+	put_entry(dictionary, entry);
 	dictionary->nimages++;
 }
 
@@ -441,19 +441,18 @@ add_image(Dictionary *dictionary, const Image *image, const char *bytes, uint32 
 static uint32
 number_value(Dictionary *dictionary, const Image *image, Datum value)
 {
-	const char *bytes;
+	const char *bytes = keep_bytes(dictionary, image);
 
+	add_image(dictionary, image, bytes, (uint32) dictionary->n);
+	if (images_are_values(dictionary))
+		return (uint32) dictionary->n++;
 	if (dictionary->n == dictionary->room)
 	{
 		dictionary->room = Max(FIRST_NUMBERS, 2 * dictionary->room);
-		dictionary->values = dictionary->values ?
-			repalloc_huge(dictionary->values, dictionary->room * sizeof(Datum)) :
-			MemoryContextAlloc(dictionary->memory, dictionary->room * sizeof(Datum));
+		dictionary->values = enlarge(dictionary, dictionary->values, dictionary->room,
+									 sizeof(Datum));
 	}
-	bytes = keep_bytes(dictionary, image);
-	add_image(dictionary, image, bytes, (uint32) dictionary->n);
-	dictionary->values[dictionary->n] = dictionary->typbyval ? value :
-		PointerGetDatum(dictionary->typlen == -1 ? bytes - VARHDRSZ : bytes);
+	dictionary->values[dictionary->n] = dictionary->typbyval ? value : value_at(dictionary, bytes);
 	return (uint32) dictionary->n++;
 }
 
@@ -547,23 +546,19 @@ dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
 	Datum		stored;
 	const char *at = (const char *) &stored;
 	Image		image;
-	const ImageEntry *entry;
 
 	if (dictionary->typbyval)
 		store_att_byval(&stored, value, dictionary->typlen);
 	else
 	{
 		at = DatumGetPointer(value);
-		if (is_toasted(dictionary, at))
+		if (value_is_toasted(dictionary->typlen, at))
 			at = (const char *) detoast_attr((struct varlena *) DatumGetPointer(value));
 		value = PointerGetDatum(at);
 	}
 	image = image_at(dictionary, at);
-	entry = find_image(dictionary, &image);
-	if (entry == NULL)
-		return find_new(dictionary, &image, value, result);
-	*result = entry->number;
-	return true;
+	return find_image(dictionary, &image, result) ||
+		find_new(dictionary, &image, value, result);
 }
 
 Datum
@@ -575,7 +570,16 @@ dictionary_value(const Dictionary *dictionary, uint32 number)
 	if (dictionary->shared)
 		return value_at(dictionary,
 						shared_dictionary_value(dictionary->shared, dictionary->area, number));
-	return dictionary->values[number];
+	return images_are_values(dictionary) ? value_at(dictionary, dictionary->images[number]) :
+		dictionary->values[number];
+}
+
+void
+dictionary_prefetch(const Dictionary *dictionary, uint32 number, bool value)
+{
+	if (images_are_values(dictionary) && number < dictionary->n)
+		__builtin_prefetch(value ? (const void *) dictionary->images[number] :
+						   &dictionary->images[number]);
 }
 
 Datum
@@ -676,20 +680,20 @@ read_values(Dictionary *dictionary, const char *const *data, int offset, int n, 
 			images[i].bytes = NULL;
 			continue;
 		}
-		if (varlena && is_toasted(dictionary, at))
+		if (varlena && value_is_toasted(dictionary->typlen, at))
 			break;
 		images[i] = image_at(dictionary, at);
-		__builtin_prefetch(&dictionary->images[images[i].hash & dictionary->image_mask]);
+		__builtin_prefetch(&dictionary->table[images[i].hash & dictionary->table_mask]);
 	}
 	n = i;
 	for (i = 0; i < n; i++)
 	{
-		const ImageEntry *entry;
+		uint32		number;
 
 		if (images[i].bytes == NULL)
 			numbers[i] = 0;
-		else if ((entry = find_image(dictionary, &images[i])) != NULL)
-			numbers[i] = (int32) entry->number;
+		else if (find_image(dictionary, &images[i], &number))
+			numbers[i] = (int32) number;
 		else
 			numbers[i] = number_new(dictionary, &images[i],
 									fetch_att(data[i] + offset, dictionary->typbyval,
@@ -777,18 +781,16 @@ dictionary_forget_refused(Dictionary *dictionary)
 const char *
 dictionary_bytes(const Dictionary *dictionary, int32 number, size_t *length)
 {
-	const Datum *value = number < 0 ? &dictionary->refused[~number].value :
-	&dictionary->values[number];
+	Datum		value;
 
 	Assert(dictionary->shared == NULL);
+	*length = sizeof(Datum);
 	if (dictionary->typbyval)
-	{
-		*length = sizeof(Datum);
-		return (const char *) value;
-	}
-	*length = dictionary->typlen == -1 ? VARSIZE_ANY(DatumGetPointer(*value)) :
-		dictionary->typlen;
-	return DatumGetPointer(*value);
+		return (const char *) (number < 0 ? &dictionary->refused[~number].value :
+							   &dictionary->values[number]);
+	value = dictionary_value(dictionary, (uint32) number);
+	*length = dictionary->typlen == -1 ? VARSIZE_ANY(DatumGetPointer(value)) : dictionary->typlen;
+	return DatumGetPointer(value);
 }
 
 Datum

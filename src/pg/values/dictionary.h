@@ -28,6 +28,13 @@
 
 typedef struct Dictionary Dictionary;
 
+/* Memory of several dictionaries: those of few values leave theirs to others.  Zeros at first. */
+typedef struct DictionaryPool
+{
+	size_t		limit;			/* bytes */
+	size_t		lent;
+} DictionaryPool;
+
 /*
  * Makes a dictionary of a type's values, in the current memory context, for a node.  Values are
  * equal as the type's default equality operator says, in the collation.  An error if the operator
@@ -60,6 +67,9 @@ extern bool dictionary_equal_is_alike(Oid type, int32 typmod, Oid collation);
  */
 extern void dictionary_begin(Dictionary *dictionary, size_t limit);
 
+/* Gives most of the limit to a pool, which outlives the execution, after dictionary_begin. */
+extern void dictionary_use_pool(Dictionary *dictionary, DictionaryPool *pool);
+
 /*
  * Has values numbered by a shared dictionary, in which other processes have perhaps numbered some:
  * called behind dictionary_begin, whose limit is that of the shared dictionary.  A process's own
@@ -79,6 +89,12 @@ extern bool dictionary_find(Dictionary *dictionary, Datum value, uint32 *result)
 /* Returns the value that has a number; valid until dictionary_begin, of a refused value until
  * dictionary_forget_refused. */
 extern Datum dictionary_value(const Dictionary *dictionary, uint32 number);
+
+/*
+ * Fetches a value that is soon wanted into the CPU's caches: first, value being false, where it is,
+ * and some values later itself.
+ */
+extern void dictionary_prefetch(const Dictionary *dictionary, uint32 number, bool value);
 
 /* Returns a copy of a value of the dictionary's type in the current memory context. */
 extern Datum dictionary_copy(const Dictionary *dictionary, Datum value);

@@ -284,6 +284,24 @@ describe_groups(GroupsState *node)
 	}
 }
 
+/* Returns what an aggregate wants of the ValueSummary of its values, beside their number. */
+static int
+summary_parts(const AggregateAnswer *answer)
+{
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_COUNT:
+			return 0;
+		case AGGREGATE_FUNCTION_MIN:
+			return SUMMARY_MIN;
+		case AGGREGATE_FUNCTION_MAX:
+			return SUMMARY_MAX;
+		default:
+			/* NaN is the largest numeric, and the sum of all of which it is one. */
+			return answer->kind == COLUMN_KIND_NUMERIC ? SUMMARY_SUM | SUMMARY_MAX : SUMMARY_SUM;
+	}
+}
+
 /* Returns an expression that is NULL where a condition is not true. */
 static Expr *
 null_unless(Expr *condition)
@@ -389,8 +407,11 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		node->value_sources[s].runs = true;
 	else if (answer->with || column_kind_is_float(answer->kind))
 		node->value_sources[s].float_parts |= float_totals_parts(answer);
-	else if (aggref_has_moments(answer))
-		node->value_sources[s].moments = true;
+	else
+	{
+		node->value_sources[s].parts |= summary_parts(answer);
+		node->value_sources[s].moments |= aggref_has_moments(answer);
+	}
 	return s;
 }
 
@@ -548,6 +569,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 										  2 * list_length(scan->custom_scan_tlist));
 	node->parallel.partial =
 		boolVal(list_nth(scan->custom_private, GROUPS_PLAN_PARTIAL));
+	node->unordered = boolVal(list_nth(scan->custom_private, GROUPS_PLAN_UNORDERED));
 	describe_lookups(node, eflags);
 	describe_groups(node);
 	describe_outputs(node);
@@ -617,6 +639,8 @@ finish_execution(GroupsState *node)
 		note_sets(node);
 	if (node->derived.spill)
 		node->done.totals.disk += row_spill_disk(node->derived.spill);
+	if (node->spill)
+		node->done.totals.disk += row_spill_disk(node->spill);
 	if (node->parallel.shared)
 		groups_shared_add_totals(node->parallel.shared, &node->done.totals);
 	node->done.done = true;

@@ -69,7 +69,7 @@ make_late(GroupsState *node, int source, const ColumnBatch *columns)
 	images[node->ngroups].dictionary = node->source_domains[source].dictionary;
 	old = MemoryContextSwitchTo(node->memory);
 	groups_memory_lend(node, node->budget.spill);
-	spill = row_spill_make(columns, node->ngroups + 1, images, node->ngroups + 1,
+	spill = row_spill_make(columns, node->ngroups + 1, images, node->ngroups + 1, false,
 						   node->budget.spill);
 	MemoryContextSwitchTo(old);
 	pfree(images);

@@ -11,6 +11,21 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
+bool
+groups_may_be_refused(const GroupsState *node)
+{
+	int			s;
+
+	if (!node->unordered || node->ngroups == 0 || node->states || node->core || node->sets ||
+		(node->parallel.shared && !node->parallel.partial) ||
+		(node->sources.handler && node->sources.handler->has_rows))
+		return false;
+	for (s = 0; s < node->nvalue_sources; s++)
+		if (node->value_sources[s].runs)
+			return false;
+	return true;
+}
+
 void
 groups_memory_begin(GroupsState *node)
 {
@@ -33,7 +48,7 @@ groups_memory_begin(GroupsState *node)
 		takers.dictionaries += node->images[i].dictionary != NULL;
 		takers.datum_buffers += node->images[i].make != NULL;
 	}
-	takers.spills = takers.dictionaries > 0 || takers.core;
+	takers.spills = (takers.dictionaries > 0 || takers.core) + groups_may_be_refused(node);
 	for (i = 0; i < node->nvalue_sources; i++)
 		takers.spills += node->source_domains[i].dictionary != NULL;
 	node->budget = memory_budget_make(&takers);

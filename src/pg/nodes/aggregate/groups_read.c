@@ -14,7 +14,8 @@
  * - Groups by a column or an expression may need a number for each of its values (READ_EQUAL,
  *	 READ_IDENTICAL, DERIVED_NUMBERS).  Rows of values for which there is no memory are written to
  *	 files (RowSpill), and read in further passes, in each of which other values have numbers.  All
- *	 rows of a group are in one pass, and the passes are in no order.
+ *	 rows of a group are in one pass, and the passes are in no order.  Where groups may come in any
+ *	 order, rows of groups for which there is no memory are written to these files, too.
  *
  * Groups of grouping sets are made of those of other sets (grouping_sets.h), where rows are read in
  * one pass.  Otherwise all rows are read for each set.
@@ -70,6 +71,8 @@ groups_read_free(GroupsState *node)
 		groups_exchange_end(node->parallel.exchange);
 	if (node->derived.spill)
 		row_spill_free(node->derived.spill);
+	if (node->spill)
+		row_spill_free(node->spill);
 	groups_free_late(node);
 	if (node->core)
 		core_aggregates_free(node->core);
@@ -77,19 +80,22 @@ groups_read_free(GroupsState *node)
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
 	node->derived.spill = NULL;
+	node->spill = NULL;
 	MemoryContextReset(node->derived.memory);
 	MemoryContextResetOnly(node->memory);
 }
 
 /*
- * Fills derived.batches: batches that have been read, of a star join only rows that are joined, and
- * batches that are derived.  Returns them.
+ * Returns batches that have been read, of a star join only rows that are joined, and behind them
+ * batches that are derived; the former alone unless there are derived columns or numbers.
  */
 static const ColumnBatch *
 derive_batches(GroupsState *node, const ColumnBatch *batches)
 {
 	int			d;
 
+	if (!node->derived.any)
+		return batches;
 	groups_star_match(node, batches);
 	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
@@ -97,20 +103,30 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/* Returns where rows of groups without memory go; the first such row of an execution makes it. */
+/*
+ * Returns where rows that are refused go, *spill, which the first one of an execution makes.
+ * keeps_numbers is that of row_spill_make.
+ */
 static RowSpill *
-get_spill(GroupsState *node, const ColumnBatch *batches)
+get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool keeps_numbers)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
+	size_t		share = node->budget.spill;
 
-	if (node->derived.spill == NULL)
+	if (*spill == NULL)
 	{
-		groups_memory_lend(node, node->budget.spill);
-		node->derived.spill = row_spill_make(batches, node->nread, node->images,
-											 node->sources.ncolumns, node->budget.spill);
+		size_t		limit = groups_memory_of_rows(node);
+		size_t		held = MemoryContextMemAllocated(node->rows_memory, true);
+
+		/* Rows that are divided have most of what more groups would have had. */
+		if (spill == &node->spill && aggregation_divides_groups(node->aggregation))
+			share = Max(share, (limit - Min(held, limit)) / 4 * 3);
+		groups_memory_lend(node, share);
+		*spill = row_spill_make(batches, node->nread, node->images, node->sources.ncolumns,
+								keeps_numbers, share);
 	}
 	MemoryContextSwitchTo(old);
-	return node->derived.spill;
+	return *spill;
 }
 
 /*
@@ -128,9 +144,10 @@ refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 	for (i = 0; i < batch->n; i++)
 	{
 		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
-			row_spill_refuse(get_spill(node, batches), i, (uint32) batch->keys[i]);
+			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
+							 (uint32) batch->keys[i]);
 		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
-			row_spill_refuse(get_spill(node, batches), i,
+			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
 							 dictionary_refused_hash(dictionary, batch->keys[i]));
 		else
 			continue;
@@ -171,13 +188,27 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 static void
 refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 {
-	RowSpill   *spill = get_spill(node, batches);
+	RowSpill   *spill = get_spill(node, batches, &node->derived.spill, false);
 	uint32		hash;
 	size_t		i;
 
 	for (i = 0; i < batches[0].n; i++)
 		if (core_aggregates_refuses(node->core, i, &hash))
 			row_spill_refuse(spill, i, hash);
+}
+
+/* Writes the rows of a batch for whose groups the aggregation has no memory; returns the others. */
+static const ColumnBatch *
+refuse_rows_of_groups(GroupsState *node, const ColumnBatch *batches)
+{
+	RowSpill   *spill = get_spill(node, batches, &node->spill, true);
+	uint32		hash;
+	size_t		i;
+
+	for (i = 0; i < batches[0].n; i++)
+		if (aggregation_refuses(node->aggregation, i, &hash))
+			row_spill_refuse(spill, i, hash);
+	return row_spill_divide(spill, batches);
 }
 
 /*
@@ -188,15 +219,22 @@ static const ColumnBatch *
 take_rows(GroupsState *node, const ColumnBatch *batches)
 {
 	/* What the other rows become is known by now. */
-	if (refuse_rows(node, batches))
+	if (node->derived.any && refuse_rows(node, batches))
 		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
-	if (node->core && core_aggregates_find(node->core, node->derived.batches) > 0)
+	if (node->core && core_aggregates_find(node->core, batches) > 0)
 	{
 		refuse_rows_of_core(node, batches);
-		derive_batches(node, row_spill_divide(node->derived.spill, batches));
-		core_aggregates_find(node->core, node->derived.batches);
+		batches = derive_batches(node, row_spill_divide(node->derived.spill, batches));
+		core_aggregates_find(node->core, batches);
 	}
-	return node->derived.batches;
+	if (groups_may_be_refused(node) && aggregation_find(node->aggregation, batches) > 0)
+	{
+		size_t		nrows = batches[0].n;
+
+		batches = derive_batches(node, refuse_rows_of_groups(node, batches));
+		aggregation_leave_refused(node->aggregation, nrows);
+	}
+	return batches;
 }
 
 /* Values that were refused in a batch, or copied for it, are not needed any more. */
@@ -285,29 +323,30 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 
 	if (node->lookup)
 		groups_lookup_note(node->lookup, batches);
-	if (batches[0].runs)
+	if (batches[0].runs && !aggregation_has_table(node->aggregation))
 	{
 		aggregation_add_batch_of_runs(node->aggregation, &batches[0]);
 		return;
 	}
-	if (batches[0].packed.n > 0)
+	if (batches[0].runs || batches[0].packed.n > 0)
 	{
-		if (node->derived.any || !aggregation_add_counted(node->aggregation, &batches[0]))
+		if (batches[0].runs || node->derived.any ||
+			!aggregation_add_counted(node->aggregation, &batches[0]))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
 				add_batches_to_groups(node, &rows);
 		return;
 	}
+	batches = derive_batches(node, batches);
+	if (node->derived.any && (exchange_is_given_up(node) || sets_are_full(node)))
+		return;
+	batches = take_rows(node, batches);
+	if (batches[0].n == 0)
+	{
+		forget_values(node);
+		return;
+	}
 	if (node->derived.any)
 	{
-		batches = derive_batches(node, batches);
-		if (exchange_is_given_up(node) || sets_are_full(node))
-			return;
-		batches = take_rows(node, batches);
-		if (batches[0].n == 0)
-		{
-			forget_values(node);
-			return;
-		}
 		groups_refuse_values(node, batches);
 		if (node->core)
 			core_aggregates_add(node->core, batches);
@@ -324,6 +363,7 @@ static void
 begin_derived(GroupsState *node)
 {
 	const MemoryBudget *budget = &node->budget;
+	DictionaryPool *pool;
 	MemoryContext old;
 	int			i;
 
@@ -333,12 +373,16 @@ begin_derived(GroupsState *node)
 	MemoryContextReset(node->derived.memory);
 	node->derived.outsized = NULL;
 	old = MemoryContextSwitchTo(node->derived.memory);
+	pool = palloc0_object(DictionaryPool);
 	for (i = 0; i < node->derived.n; i++)
 		derived_begin(node->derived.columns[i], budget->memo, budget->dictionary);
 	for (i = 0; i < node->sources.ncolumns && node->images; i++)
 	{
 		if (node->images[i].dictionary)
+		{
 			dictionary_begin(node->images[i].dictionary, budget->dictionary);
+			dictionary_use_pool(node->images[i].dictionary, pool);
+		}
 		if (node->images[i].make)
 			datum_buffer_limit(node->images[i].arg, budget->datum_buffer);
 	}
@@ -367,15 +411,22 @@ begin_rows(GroupsState *node)
 {
 	const GroupColumn *columns = node->groups;
 	int			ncolumns = node->ngroups;
+	int			s;
 
 	if (node->set >= 0)
 		columns = grouping_sets_columns(node->sets, node->set, &ncolumns);
+	/* Groups that are put together are summed up in all parts. */
+	for (s = 0; s < node->nvalue_sources; s++)
+		if (node->sets || node->parallel.exchange)
+			node->value_sources[s].parts = SUMMARY_ALL;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, columns, ncolumns,
 										 node->value_sources,
 										 node->states ? 0 : node->nvalue_sources,
 										 groups_memory_of_rows(node), expected_rows(node));
+	if (node->spill == NULL)
+		aggregation_divide_groups(node->aggregation);
 }
 
 /* Places the aggregation in front of its first group, and notes what EXPLAIN shows. */
@@ -456,16 +507,22 @@ read_set(GroupsState *node, int set)
 static bool
 read_part(GroupsState *node)
 {
+	RowSpill   *spill = NULL;
 	const ColumnBatch *batches;
 	MemoryContext old;
 
-	if (node->derived.spill == NULL || !row_spill_next(node->derived.spill))
+	if (node->spill && row_spill_next(node->spill))
+		spill = node->spill;
+	else if (node->derived.spill && row_spill_next(node->derived.spill))
+		spill = node->derived.spill;
+	else
 		return false;
 	free_rows(node);
-	begin_derived(node);
+	if (spill == node->derived.spill)
+		begin_derived(node);
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
-	while ((batches = row_spill_read(node->derived.spill)) != NULL)
+	while ((batches = row_spill_read(spill)) != NULL)
 		add_batches_to_groups(node, batches);
 	end_rows(node);
 	MemoryContextSwitchTo(old);

@@ -281,6 +281,31 @@ fill_groupings(const GroupsState *node, TupleTableSlot *slot)
 	}
 }
 
+/* How many groups before a value of a dictionary is wanted it is fetched, and where it is. */
+#define GROUPS_AHEAD		8
+#define PLACES_AHEAD		16
+
+/* Fetches values of groups that come next into the CPU's caches. */
+static void
+prefetch_values(const GroupsState *node)
+{
+	GroupReader *reader = node->reader;
+	int64		number;
+	int			g;
+
+	for (g = 0; g < node->ngroups && reader->methods->ahead; g++)
+	{
+		const Dictionary *dictionary = node->group_domains[g].dictionary;
+
+		if (dictionary == NULL)
+			continue;
+		if (reader->methods->ahead(reader, g, PLACES_AHEAD, &number))
+			dictionary_prefetch(dictionary, (uint32) number, false);
+		if (reader->methods->ahead(reader, g, GROUPS_AHEAD, &number))
+			dictionary_prefetch(dictionary, (uint32) number, true);
+	}
+}
+
 void
 groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
 {
@@ -293,6 +318,7 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 	}
 	/* Direct arguments raise no errors where there is no group. */
 	groups_prepare_results(node);
+	prefetch_values(node);
 	for (i = 0; i < node->nvalue_sources; i++)
 		read_source(node, i);
 	if (node->derived.outsized)

@@ -66,7 +66,7 @@ typedef struct GroupsDerived
 	ColumnBatch *batches;		/* the batches that were read, and behind them the n derived ones;
 								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
-	RowSpill   *spill;			/* rows that columns refused; NULL: none so far */
+	RowSpill   *spill;			/* rows that columns or core refused; NULL: none so far */
 	HTAB	   *outsized;		/* sums of outsized values by group; NULL: none so far */
 } GroupsDerived;
 
@@ -117,6 +117,9 @@ typedef struct GroupsState
 	MemoryBudget budget;		/* of an execution */
 	size_t		lent;			/* bytes of the aggregation's share that late takers have */
 	GroupsStar	star;
+	bool		unordered;		/* groups may come in any order */
+	RowSpill   *spill;			/* rows whose groups the aggregation refused, with the numbers
+								 * that dictionaries have given; NULL: none so far */
 	CoreAggregates *core;		/* aggregates that are not known; NULL: none */
 	GroupsParallel parallel;
 
@@ -135,6 +138,12 @@ typedef struct GroupsState
 } GroupsState;
 
 /* --- groups_memory.c */
+
+/*
+ * Whether rows may be refused because there is no memory for their groups: whatever comes of a
+ * refused row comes of a later pass, after all other groups.
+ */
+extern bool groups_may_be_refused(const GroupsState *node);
 
 /* Divides the memory of an execution, whose parts are known. */
 extern void groups_memory_begin(GroupsState *node);

@@ -8,6 +8,10 @@
  * of the window, and values that are wanted in order.  Arrays and sorters are read together, in the
  * order of the groups.
  *
+ * Where rows may be refused, groups that are not in a window get numbers by a hash table
+ * (group_table.h), and their arrays grow with them.  Rows of groups for which there is no memory
+ * are refused.
+ *
  * The window grows as long as its arrays take no more than half of the memory limit, and no more
  * bytes than the rows are worth: to sort few rows of wide ranges is faster than to clear and search
  * large arrays.  From the first row on that stays outside, the window does not grow any more, so
@@ -25,12 +29,19 @@
 #include "pg/nodes/aggregate/results/results.h"
 
 /* Values that aggregates are of: a column, of all rows or of rows that pass a filter. */
+#define SUMMARY_SUM	1
+#define SUMMARY_MIN	2
+#define SUMMARY_MAX	4
+#define SUMMARY_ALL	(SUMMARY_SUM | SUMMARY_MIN | SUMMARY_MAX)
+
 typedef struct ValueSource
 {
 	int			column;			/* index of its batch; -1: only rows are counted */
 	int			filter;			/* index of the filter's batch; -1: none */
 	ColumnKind	kind;			/* of the column; COLUMN_KIND_NONE without one */
 	bool		runs;			/* an aggregate wants the values in order */
+	int			parts;			/* what aggregates want of the ValueSummary beside n; of what they
+								 * do not the summary may have anything */
 	int			float_parts;	/* what aggregates want of the totals of floats; 0: nothing */
 	int			with;			/* index of another batch: rows in which either is NULL have no
 								 * value, as of corr(Y, X), for which the column is Y and this is
@@ -55,6 +66,29 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
  * arrays by group stay as large as they are.
  */
 extern void aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit);
+
+/*
+ * Finds the groups of the rows of a batch, neither packed nor runs.  Called before aggregation_add,
+ * where rows may be refused: groups for which the window is too narrow are found in a hash table
+ * then, and come in no order.  Returns how many rows are refused, because there is no memory for
+ * their groups; they must be taken out of the batch, of which aggregation_leave_refused is told,
+ * with its rows before.  No source may have runs.
+ */
+extern int	aggregation_find(Aggregation *aggregation, const ColumnBatch *batches);
+extern void aggregation_leave_refused(Aggregation *aggregation, size_t nrows);
+
+/*
+ * Has rows of new groups refused, too, from the time on when there are more and more of them; and
+ * whether they are.
+ */
+extern void aggregation_divide_groups(Aggregation *aggregation);
+extern bool aggregation_divides_groups(const Aggregation *aggregation);
+
+/* Whether a row of that batch is refused; then *hash is its group's. */
+extern bool aggregation_refuses(const Aggregation *aggregation, size_t row, uint32 *hash);
+
+/* Whether groups are in a hash table, so that runs and packed values must become rows. */
+extern bool aggregation_has_table(const Aggregation *aggregation);
 
 /*
  * Adds the rows of a batch, neither packed nor runs.  Columns and sources name elements of

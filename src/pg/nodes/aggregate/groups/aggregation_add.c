@@ -16,6 +16,16 @@
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
 #include "sort/kernels/kernels.h"
 
+/* Groups for which there are arrays at least, if they are in a table. */
+#define TABLE_LEAST_GROUPS 64
+
+/*
+ * Where nearly all rows are of new groups, more than a table in the CPU's caches has, their rows
+ * are refused in order to be divided: parts of them have groups that fit.  Asked at as many groups,
+ * and whenever these have doubled.
+ */
+#define TABLE_TRIAL_GROUPS	65536
+#define TABLE_NEW_PART		0.9
 /*
  * Bytes of the window's arrays that a row is worth, whose alternative is a pair for each source: of
  * up to 64 bits, or of more where values are wide.  LEAST_BYTES are always made.  Milliseconds of
@@ -31,44 +41,6 @@
 /* How many rows are expected for each that has been added, when the window has to grow. */
 #define ROWS_PER_ROW_MET	64.0
 
-/* Returns size bytes of zeros, which may be more than 1 GB, in the memory of the aggregation. */
-static void *
-allocate_zero(Aggregation *aggregation, size_t size)
-{
-	return MemoryContextAllocExtended(aggregation->memory, Max(size, 1),
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-}
-
-/* Whether a source has totals of integers: unless it has runs, totals of floats or no column. */
-static bool
-has_totals(const ValueSource *source)
-{
-	return !source->runs && source->column >= 0 && source->float_parts == 0;
-}
-
-/* Makes totals and moments of a source for ngroups groups. */
-static void
-make_totals(Aggregation *aggregation, int s, uint64 ngroups)
-{
-	Totals	   *totals;
-	uint64		g;
-
-	if (aggregation->sources[s].float_parts != 0)
-		aggregation->values[s].floats = allocate_zero(aggregation, ngroups * sizeof(FloatTotals));
-	if (!has_totals(&aggregation->sources[s]))
-		return;
-	totals = allocate_zero(aggregation, ngroups * sizeof(Totals));
-	for (g = 0; g < ngroups; g++)
-	{
-		totals[g].min = PG_INT64_MAX;
-		totals[g].max = PG_INT64_MIN;
-	}
-	aggregation->values[s].totals = totals;
-	if (aggregation->sources[s].moments)
-		aggregation->values[s].moments = allocate_zero(aggregation,
-													   ngroups * sizeof(ValueMoments));
-}
-
 static void
 make_pairs(Aggregation *aggregation, int s)
 {
@@ -78,17 +50,6 @@ make_pairs(Aggregation *aggregation, int s)
 		pairs_make(aggregation->context, &aggregation->layout, aggregation->sources[s].kind,
 				   aggregation->sorter_limit);
 	MemoryContextSwitchTo(old);
-}
-
-Misses *
-aggregation_misses(Aggregation *aggregation, int s)
-{
-	SourceValues *values = &aggregation->values[s];
-
-	if (values->misses == NULL)
-		values->misses = allocate_zero(aggregation,
-									   aggregation->window.code.ncodes * sizeof(Misses));
-	return values->misses;
 }
 
 /* --- the window and the layout */
@@ -111,70 +72,36 @@ aggregation_widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 	pfree(before);
 }
 
-/* Makes arrays for a new window, and moves what is known of each group to its new number. */
-static void
-move_groups(Aggregation *aggregation, const GroupCode *new)
+/*
+ * Returns the numbers that the groups of the window get in another one, or in the table if window
+ * is NULL.  The caller frees them.
+ */
+static uint32 *
+new_numbers(Aggregation *aggregation, const GroupCode *window)
 {
-	const GroupCode *old = &aggregation->window;
-	int64	   *rows = aggregation->rows;
-	SourceValues *values = palloc_array(SourceValues, Max(aggregation->nsources, 1));
-	GroupValues group = group_values_make(old->code.ncolumns);
+	uint32	   *numbers = MemoryContextAllocHuge(aggregation->memory,
+												 Max(aggregation->room, 1) * sizeof(uint32));
+	GroupValues group = group_values_make(aggregation->ncolumns);
 	uint64		g;
-	int			s;
 
-	memcpy(values, aggregation->values, aggregation->nsources * sizeof(SourceValues));
-	aggregation->rows = allocate_zero(aggregation, new->code.ncodes * sizeof(int64));
-	for (s = 0; s < aggregation->nsources; s++)
+	for (g = 0; g < aggregation->room; g++)
 	{
-		make_totals(aggregation, s, new->code.ncodes);
-		if (values[s].misses)
-			aggregation->values[s].misses = allocate_zero(aggregation,
-														  new->code.ncodes * sizeof(Misses));
-	}
-	for (g = 0; g < old->code.ncodes; g++)
-	{
-		uint64		number;
-
 		if ((g & 0xffff) == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (rows[g] == 0)
+		if (aggregation->rows[g] == 0)
 			continue;
-		group_code_values(old, g, &group);
-		number = group_code_of(new, &group);
-		aggregation->rows[number] = rows[g];
-		for (s = 0; s < aggregation->nsources; s++)
-		{
-			if (values[s].totals)
-				aggregation->values[s].totals[number] = values[s].totals[g];
-			if (values[s].floats)
-				aggregation->values[s].floats[number] = values[s].floats[g];
-			if (values[s].moments)
-				aggregation->values[s].moments[number] = values[s].moments[g];
-			if (values[s].misses)
-				aggregation->values[s].misses[number] = values[s].misses[g];
-		}
+		group_code_values(&aggregation->window, g, &group);
+		numbers[g] = window ? (uint32) group_code_of(window, &group) :
+			group_table_find_values(aggregation->table, &group, true);
 	}
-	if (rows)
-		pfree(rows);
-	for (s = 0; s < aggregation->nsources; s++)
-	{
-		if (values[s].totals)
-			pfree(values[s].totals);
-		if (values[s].floats)
-			pfree(values[s].floats);
-		if (values[s].moments)
-			pfree(values[s].moments);
-		if (values[s].misses)
-			pfree(values[s].misses);
-	}
-	pfree(values);
 	group_values_free(&group);
+	return numbers;
 }
 
 void
 aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 {
-	size_t		arrays = ngroups * aggregation->group_size;
+	size_t		arrays = ngroups * aggregation_group_size(aggregation);
 	int			nsorters = aggregation->presence ? 1 : 0;
 	int			s;
 
@@ -195,13 +122,30 @@ aggregation_share_memory(Aggregation *aggregation, uint64 ngroups)
 		pairs_limit_memory(aggregation->presence, aggregation->sorter_limit);
 }
 
+/*
+ * Returns how much memory is for arrays by group.  The other part is for values in order, for pairs
+ * of groups outside of the window, or for what an array is before it grows.
+ */
+static size_t
+arrays_limit(const Aggregation *aggregation)
+{
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->sources[s].runs)
+			return aggregation->memory_limit * ARRAYS_PART_BESIDE_RUNS;
+	return aggregation->memory_limit * ARRAYS_PART;
+}
+
 void
 aggregation_limit_memory(Aggregation *aggregation, size_t memory_limit)
 {
 	aggregation->memory_limit = memory_limit;
-	/* At most half of the memory is for arrays by group. */
-	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
-	aggregation_share_memory(aggregation, aggregation->window.code.ncodes);
+	aggregation->max_groups = arrays_limit(aggregation) / aggregation_group_size(aggregation);
+	if (aggregation_numbers_by_table(aggregation))
+		aggregation->max_groups = Min(Max(aggregation->max_groups, TABLE_LEAST_GROUPS),
+									  PG_INT32_MAX);
+	aggregation_share_memory(aggregation, aggregation->room);
 }
 
 /*
@@ -215,7 +159,7 @@ worth_groups(const Aggregation *aggregation)
 						   (double) aggregation->nrows * ROWS_PER_ROW_MET);
 	double		bytes = Max(rows * aggregation->row_bytes, LEAST_BYTES);
 
-	return (uint64) Min(bytes / aggregation->group_size, (double) PG_UINT32_MAX);
+	return (uint64) Min(bytes / aggregation_group_size(aggregation), (double) PG_UINT32_MAX);
 }
 
 bool
@@ -223,6 +167,7 @@ aggregation_grow_window(Aggregation *aggregation, const KeyRange *added)
 {
 	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
 	GroupCode	window;
+	uint32	   *numbers = NULL;
 	KeyRange   *ranges;
 	bool		grown;
 	int			c;
@@ -233,7 +178,12 @@ aggregation_grow_window(Aggregation *aggregation, const KeyRange *added)
 	{
 		/* Old and new arrays are there together while groups move: sorters make room first. */
 		aggregation_share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
-		move_groups(aggregation, &window);
+		/* Numbers stay what they are where a window grows upwards in its first column. */
+		if (!group_code_continues(&window, &aggregation->window))
+			numbers = new_numbers(aggregation, &window);
+		aggregation_move_parts(aggregation, numbers, window.code.ncodes);
+		if (numbers)
+			pfree(numbers);
 		group_code_free(&aggregation->window);
 		aggregation->window = window;
 		aggregation_share_memory(aggregation, window.code.ncodes);
@@ -264,7 +214,33 @@ ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 	return ranges;
 }
 
-/* Finds the numbers of the rows' groups; returns how many are outside. */
+/*
+ * Finds the numbers of the rows' groups in the window, which grows if there is memory; returns how
+ * many are outside.
+ */
+static int
+locate_in_window(Aggregation *aggregation, const ColumnBatch *batches, int n)
+{
+	KeyRange   *ranges;
+	int			noutside;
+
+	noutside = aggregation->window.code.ncodes == 0 ? n :
+		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+							aggregation->outside);
+	if (noutside == 0 || aggregation->frozen)
+		return noutside;
+	ranges = ranges_of_batch(aggregation, batches);
+	if (aggregation_grow_window(aggregation, ranges))
+	{
+		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+									   aggregation->outside);
+		Assert(noutside == 0);
+	}
+	pfree(ranges);
+	return noutside;
+}
+
+/* Finds the numbers of the rows' groups; returns how many are, for good, outside of the window. */
 static int
 locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 {
@@ -273,27 +249,168 @@ locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 
 	if (aggregation->ncolumns == 0)
 		return 0;
-	noutside = aggregation->window.code.ncodes == 0 ? n :
-		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
-							aggregation->outside);
-	if (noutside == 0)
-		return 0;
-	ranges = ranges_of_batch(aggregation, batches);
-	if (!aggregation->frozen && aggregation_grow_window(aggregation, ranges))
+	if (aggregation->located)
 	{
-		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
-									   aggregation->outside);
-		Assert(noutside == 0);
+		aggregation->located = false;
+		noutside = aggregation->noutside;
 	}
 	else
+		noutside = locate_in_window(aggregation, batches, n);
+	if (noutside > 0)
 	{
 		aggregation->frozen = true;
 		if (aggregation->window.code.ncodes == 0)
 			memset(aggregation->outside, 1, n);
+		ranges = ranges_of_batch(aggregation, batches);
 		aggregation_widen_layout(aggregation, ranges);
+		pfree(ranges);
 	}
-	pfree(ranges);
 	return noutside;
+}
+
+/* --- groups in a hash table */
+
+/* Returns how many groups have rows. */
+static uint64
+count_groups(const Aggregation *aggregation)
+{
+	uint64		ngroups = 0;
+	uint64		g;
+
+	for (g = 0; g < aggregation->room; g++)
+		ngroups += aggregation->rows[g] != 0;
+	return ngroups;
+}
+
+/*
+ * Has a table number the groups of the window, and all others that come.  If the groups that there
+ * are have no room beside the table, the window stays as it is, and all others are refused.
+ */
+static void
+make_table(Aggregation *aggregation)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+	uint64		ngroups = count_groups(aggregation);
+	uint32	   *numbers;
+
+	aggregation->table = group_table_make(aggregation->columns, aggregation->ncolumns);
+	aggregation->frozen = ngroups *
+		(aggregation_group_size(aggregation) + group_table_group_size(aggregation->table)) >
+		arrays_limit(aggregation);
+	if (!aggregation->frozen)
+	{
+		numbers = new_numbers(aggregation, NULL);
+		aggregation_move_parts(aggregation, numbers, Max(ngroups, TABLE_LEAST_GROUPS));
+		pfree(numbers);
+		group_code_free(&aggregation->window);
+		group_code_init(&aggregation->window, aggregation->columns, aggregation->ncolumns);
+		aggregation_limit_memory(aggregation, aggregation->memory_limit);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Whether rows of new groups are to be divided before they have groups; review at ngroups. */
+static void
+review_table(Aggregation *aggregation, uint32 ngroups)
+{
+	TableTrial *trial = &aggregation->trial;
+
+	if (ngroups < trial->groups)
+		return;
+	if (trial->groups > 0 && trial->may_end &&
+		ngroups - trial->before >= TABLE_NEW_PART * trial->rows)
+		trial->ended = true;
+	trial->before = ngroups;
+	trial->groups = Max(2 * trial->groups, TABLE_TRIAL_GROUPS / 2);
+	trial->rows = 0;
+}
+
+/* Finds the numbers of the rows' groups in the table; returns how many are refused. */
+static int
+locate_in_table(Aggregation *aggregation, const ColumnBatch *batches, int n)
+{
+	GroupTable *table = aggregation->table;
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+	uint32		ngroups = group_table_count(table);
+	int			noutside = 0;
+	int			i;
+
+	review_table(aggregation, ngroups);
+	aggregation->trial.rows += n;
+	group_table_load(table, batches);
+	for (i = 0; i < n; i++)
+	{
+		uint32		number = group_table_find(table, i, ngroups < aggregation->max_groups &&
+											  !aggregation->trial.ended);
+
+		ngroups += number == ngroups;
+		aggregation->groups[i] = number;
+		aggregation->outside[i] = number == NO_GROUP;
+		noutside += number == NO_GROUP;
+	}
+	if (ngroups > aggregation->room)
+		aggregation_move_parts(aggregation, NULL,
+							   Max(ngroups, Min(2 * aggregation->room, aggregation->max_groups)));
+	MemoryContextSwitchTo(old);
+	return noutside;
+}
+
+int
+aggregation_find(Aggregation *aggregation, const ColumnBatch *batches)
+{
+	int			n = (int) batches[0].n;
+	int			noutside = 0;
+
+	if (!aggregation_numbers_by_table(aggregation))
+		noutside = locate_in_window(aggregation, batches, n);
+	if (noutside > 0 && aggregation->table == NULL && !aggregation->frozen)
+		make_table(aggregation);
+	if (aggregation_numbers_by_table(aggregation))
+		noutside = locate_in_table(aggregation, batches, n);
+	else if (noutside > 0 && aggregation->table)
+		group_table_load(aggregation->table, batches);
+	aggregation->located = n > 0;
+	aggregation->noutside = noutside;
+	return aggregation->table ? noutside : 0;
+}
+
+void
+aggregation_leave_refused(Aggregation *aggregation, size_t nrows)
+{
+	size_t		kept = 0;
+	size_t		i;
+
+	for (i = 0; i < nrows; i++)
+		if (!aggregation->outside[i])
+			aggregation->groups[kept++] = aggregation->groups[i];
+	memset(aggregation->outside, 0, kept);
+	aggregation->located = kept > 0;
+	aggregation->noutside = 0;
+}
+
+void
+aggregation_divide_groups(Aggregation *aggregation)
+{
+	aggregation->trial.may_end = true;
+}
+
+bool
+aggregation_divides_groups(const Aggregation *aggregation)
+{
+	return aggregation->trial.ended;
+}
+
+bool
+aggregation_refuses(const Aggregation *aggregation, size_t row, uint32 *hash)
+{
+	*hash = group_table_hash(aggregation->table, row);
+	return aggregation->outside[row];
+}
+
+bool
+aggregation_has_table(const Aggregation *aggregation)
+{
+	return aggregation->table != NULL;
 }
 
 Aggregation *
@@ -318,27 +435,16 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	}
 	aggregation->expected_rows = expected_rows;
 	aggregation->row_bytes = NARROW_ROW_BYTES;
-	aggregation->group_size = sizeof(int64);
 	for (s = 0; s < nsources; s++)
-	{
-		if (has_totals(&sources[s]))
-			aggregation->group_size += sizeof(Totals) +
-				(sources[s].moments ? sizeof(ValueMoments) : 0);
-		if (sources[s].float_parts != 0)
-			aggregation->group_size += sizeof(FloatTotals);
-		aggregation->group_size += sizeof(Misses);
 		if (!sources[s].runs &&
 			(sources[s].float_parts != 0 || column_kind_is_wide(sources[s].kind)))
 			aggregation->row_bytes = WIDE_ROW_BYTES;
-	}
 	aggregation_limit_memory(aggregation, memory_limit);
 	group_code_init(&aggregation->window, columns, ncolumns);
 	group_code_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
 	{
-		aggregation->rows = palloc0_array(int64, 1);
-		for (s = 0; s < nsources; s++)
-			make_totals(aggregation, s, 1);
+		aggregation_move_parts(aggregation, NULL, 1);
 	}
 	for (s = 0; s < nsources; s++)
 		if (sources[s].runs)
@@ -349,6 +455,19 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 }
 
 /* --- adding rows */
+
+int64 *
+aggregation_misses(Aggregation *aggregation, int s, GroupPart part)
+{
+	void	  **array = &aggregation->values[s].parts[part];
+
+	if (*array == NULL)
+	{
+		*array = aggregation_make_part(aggregation, s, part, aggregation->room);
+		aggregation_limit_memory(aggregation, aggregation->memory_limit);
+	}
+	return (int64 *) *array;
+}
 
 /* Rows of a batch by what becomes of their value of one source. */
 typedef struct RowLists
@@ -375,7 +494,8 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const uint8 *with_nulls = NULL;
 	const int32 *numbers = NULL;
 	const uint32 *groups = aggregation->groups;
-	Misses	   *misses = NULL;
+	int64	   *refusals = NULL;
+	int64	   *misses = NULL;
 	int			i;
 
 	lists->ninside = lists->noutside = lists->nnulls = lists->nrefused = 0;
@@ -394,8 +514,10 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 		lists->ninside = n;
 		return;
 	}
-	if ((refused || nulls || with_nulls) && noutside < n)
-		misses = aggregation_misses(aggregation, s);
+	if (refused && noutside < n)
+		refusals = aggregation_misses(aggregation, s, PART_REFUSED);
+	if ((nulls || with_nulls) && noutside < n)
+		misses = aggregation_misses(aggregation, s, PART_NULLS);
 	for (i = 0; i < n; i++)
 	{
 		bool		outside = noutside > 0 && aggregation->outside[i];
@@ -405,14 +527,14 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			if (outside)
 				lists->refused[lists->nrefused++] = i;
 			else
-				misses[groups ? groups[i] : 0].refused++;
+				refusals[groups ? groups[i] : 0]++;
 		}
 		else if ((nulls && nulls[i]) || (with_nulls && with_nulls[i]))
 		{
 			if (outside)
 				lists->nulls[lists->nnulls++] = i;
 			else
-				misses[groups ? groups[i] : 0].nulls++;
+				misses[groups ? groups[i] : 0]++;
 		}
 		else if (numbers && numbers[i] < 0)
 			continue;
@@ -420,69 +542,6 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			lists->outside[lists->noutside++] = i;
 		else
 			lists->inside[lists->ninside++] = i;
-	}
-}
-
-static pg_attribute_always_inline void
-add_total(Totals *totals, int64 value)
-{
-	totals->sum += value;
-	totals->min = Min(totals->min, value);
-	totals->max = Max(totals->max, value);
-}
-
-/*
- * Adds the values of rows in the window to the totals of their groups.  The usual cases have loops
- * of their own, in which nothing is asked of a row.
- */
-static void
-add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
-		   const RowLists *lists)
-{
-	const uint32 *groups = aggregation->groups;
-	int			n = lists->ninside;
-	int			i;
-
-	if (aggregation->ncolumns == 0)
-	{
-		Totals		all = totals[0];
-
-		for (i = 0; i < n; i++)
-		{
-			int			row = lists->all ? i : lists->inside[i];
-
-			add_total(&all, batch->keys ? batch->keys[row] : batch->wide[row]);
-		}
-		totals[0] = all;
-	}
-	else if (!lists->all)
-		for (i = 0; i < n; i++)
-		{
-			int			row = lists->inside[i];
-
-			add_total(&totals[groups[row]], batch->keys ? batch->keys[row] : batch->wide[row]);
-		}
-	else if (batch->keys)
-		for (i = 0; i < n; i++)
-			add_total(&totals[groups[i]], batch->keys[i]);
-	else
-		for (i = 0; i < n; i++)
-			add_total(&totals[groups[i]], batch->wide[i]);
-}
-
-/* Adds the values of rows in the window to the moments of their groups. */
-static void
-add_moments(Aggregation *aggregation, ValueMoments *moments, const ColumnBatch *batch,
-			const RowLists *lists)
-{
-	const uint32 *groups = aggregation->groups;
-	int			i;
-
-	for (i = 0; i < lists->ninside; i++)
-	{
-		int			row = lists->all ? i : lists->inside[i];
-
-		value_moments_put(&moments[groups ? groups[row] : 0], column_batch_value(batch, row));
 	}
 }
 
@@ -516,13 +575,9 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	const uint64 *codes = aggregation->layout.code.bits <= 64 ? aggregation->codes : NULL;
 
 	list_rows(aggregation, s, batches, n, noutside, lists);
-	if (values->totals && lists->ninside > 0)
-		add_totals(aggregation, values->totals, &batches[source->column], lists);
-	if (values->floats && lists->ninside > 0)
-		aggregation_add_floats(aggregation, s, batches,
+	if (source->column >= 0 && lists->ninside > 0)
+		aggregation_add_values(aggregation, s, batches,
 							   lists->all ? NULL : lists->inside, lists->ninside);
-	if (values->moments && lists->ninside > 0)
-		add_moments(aggregation, values->moments, &batches[source->column], lists);
 	if (noutside > 0)
 		make_outside(aggregation, s);
 	if (values->outside)

@@ -47,17 +47,23 @@ static KeyRange
 range_of_values(const Aggregation *finer, int s)
 {
 	const SourceValues *values = &finer->values[s];
+	int64		bias = column_kind_bias(finer->sources[s].kind);
 	KeyRange	range = EMPTY_KEY_RANGE;
 	uint64		g;
 
 	if (values->pairs)
 		range = pairs_values(values->pairs);
-	for (g = 0; values->totals && g < Max(finer->window.code.ncodes, 1); g++)
-		if (values->totals[g].min <= values->totals[g].max)
+	for (g = 0; g < finer->room && !finer->sources[s].runs; g++)
+	{
+		SourceCounts counts = {.summary.min = PG_INT64_MAX,.summary.max = PG_INT64_MIN};
+
+		aggregation_get_counts(finer, s, g, &counts);
+		if (counts.summary.min <= counts.summary.max)
 		{
-			key_range_put(&range, field_image(values->totals[g].min));
-			key_range_put(&range, field_image(values->totals[g].max));
+			key_range_put(&range, field_image(counts.summary.min - bias));
+			key_range_put(&range, field_image(counts.summary.max - bias));
 		}
+	}
 	return range;
 }
 
@@ -177,7 +183,6 @@ add_counts_outside(Aggregation *coarser, int s, const SourceCounts *counts)
 void
 aggregation_add_counts(Aggregation *coarser, int s, const SourceCounts *counts)
 {
-	SourceValues *values = &coarser->values[s];
 	int64		bias = column_kind_bias(coarser->sources[s].kind);
 	const ValueSummary *summary = &counts->summary;
 
@@ -186,21 +191,14 @@ aggregation_add_counts(Aggregation *coarser, int s, const SourceCounts *counts)
 		add_counts_outside(coarser, s, counts);
 		return;
 	}
-	if (counts->nulls + counts->refused > 0)
-	{
-		Misses	   *misses = &aggregation_misses(coarser, s)[coarser->at.number];
-
-		misses->nulls += counts->nulls;
-		misses->refused += counts->refused;
-	}
-	if (values->totals && summary->n > 0)
-	{
-		Totals	   *totals = &values->totals[coarser->at.number];
-
-		totals->sum += summary->sum - (ValueSum) bias * summary->n;
-		totals->min = Min(totals->min, summary->min - bias);
-		totals->max = Max(totals->max, summary->max - bias);
-	}
+	if (counts->nulls > 0)
+		aggregation_misses(coarser, s, PART_NULLS)[coarser->at.number] += counts->nulls;
+	if (counts->refused > 0)
+		aggregation_misses(coarser, s, PART_REFUSED)[coarser->at.number] += counts->refused;
+	if (summary->n > 0)
+		aggregation_add_total(coarser, s, coarser->at.number,
+							  summary->sum - (ValueSum) bias * summary->n, summary->min - bias,
+							  summary->max - bias);
 }
 
 void

@@ -84,7 +84,7 @@ count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 	} while (0)
 
 static void
-add_packed_total(Totals *totals, const PackedKeys *packed)
+add_packed_total(Aggregation *aggregation, int s, const PackedKeys *packed)
 {
 	uint64		sum = 0;
 	uint32		lo = PG_UINT32_MAX;
@@ -97,9 +97,9 @@ add_packed_total(Totals *totals, const PackedKeys *packed)
 		ADD_DISTANCES(uint16);
 	else
 		ADD_DISTANCES(uint32);
-	totals->sum += (ValueSum) packed->base * (ValueSum) packed->n + (ValueSum) sum;
-	totals->min = Min(totals->min, (int64) packed->base + lo);
-	totals->max = Max(totals->max, (int64) packed->base + hi);
+	aggregation_add_total(aggregation, s, 0,
+						  (ValueSum) packed->base * (ValueSum) packed->n + (ValueSum) sum,
+						  (int64) packed->base + lo, (int64) packed->base + hi);
 }
 
 /*
@@ -135,21 +135,21 @@ accepts_counted(const Aggregation *aggregation, bool packed, int *counted)
 
 /* Adds runs, at least one and in ascending order, to the totals of the only group. */
 static void
-add_runs_total(SourceValues *values, const Runs *runs)
+add_runs_total(Aggregation *aggregation, int s, const Runs *runs)
 {
-	Totals	   *totals = values->totals;
+	ValueMoments *moments = aggregation->values[s].parts[PART_MOMENTS];
+	ValueSum	sum = 0;
 	size_t		i;
 
 	for (i = 0; i < runs->len; i++)
 	{
 		int64		value = runs->keys[i];
 
-		totals->sum += (ValueSum) value * (ValueSum) runs->counts[i];
-		if (values->moments)
-			value_moments_add(values->moments, &value, (const int64 *) &runs->counts[i], 1);
+		sum += (ValueSum) value * (ValueSum) runs->counts[i];
+		if (moments)
+			value_moments_add(moments, &value, (const int64 *) &runs->counts[i], 1);
 	}
-	totals->min = Min(totals->min, runs->keys[0]);
-	totals->max = Max(totals->max, runs->keys[runs->len - 1]);
+	aggregation_add_total(aggregation, s, 0, sum, runs->keys[0], runs->keys[runs->len - 1]);
 }
 
 /* Counts runs, whose keys are in ascending order, upwards or downwards from counters. */
@@ -197,10 +197,14 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 						  pairs_count_packed(aggregation->values[counted].pairs, packed)))
 		return false;
 	for (s = 0; s < aggregation->nsources; s++)
-		if (aggregation->values[s].totals && runs)
-			add_runs_total(&aggregation->values[s], runs);
-		else if (aggregation->values[s].totals)
-			add_packed_total(aggregation->values[s].totals, packed);
+	{
+		if (aggregation->sources[s].column < 0 || aggregation->sources[s].runs)
+			continue;
+		if (runs)
+			add_runs_total(aggregation, s, runs);
+		else
+			add_packed_total(aggregation, s, packed);
+	}
 	if (packed)
 		aggregation->rows[0] += (int64) packed->n;
 	else

@@ -15,9 +15,12 @@
 /* Values that are read of a tuplesort, or of a batch as floats, at once. */
 #define BLOCK_VALUES 256
 
-/* Adds values to totals; kind and parts are constants, so that each loop asks nothing of a row. */
+/*
+ * Adds values to totals of size bytes; kind and parts are constants, so that each loop asks nothing
+ * of a row.
+ */
 static pg_attribute_always_inline void
-add_values(FloatTotals *totals, const uint32 *groups, const ColumnBatch *batch,
+add_values(char *totals, size_t size, const uint32 *groups, const ColumnBatch *batch,
 		   const uint16 *rows, int nrows, ColumnKind kind, int parts)
 {
 	int			i;
@@ -26,8 +29,12 @@ add_values(FloatTotals *totals, const uint32 *groups, const ColumnBatch *batch,
 	{
 		int			row = rows ? rows[i] : i;
 		int64		value = kind == COLUMN_KIND_FLOAT4 ? batch->keys[row] : batch->wide[row];
+		char	   *at = totals + (groups ? groups[row] : 0) * size;
 
-		float_totals_add(&totals[groups ? groups[row] : 0], kind, parts, value);
+		if (parts == FLOAT_SUM)
+			*(float8 *) at = float_sum_add(*(float8 *) at, kind, value);
+		else
+			float_totals_add((FloatTotals *) at, kind, parts, value);
 	}
 }
 
@@ -79,21 +86,22 @@ aggregation_add_floats(Aggregation *aggregation, int s, const ColumnBatch *batch
 {
 	const ValueSource *source = &aggregation->sources[s];
 	const ColumnBatch *batch = &batches[source->column];
-	FloatTotals *totals = aggregation->values[s].floats;
+	char	   *totals = aggregation->values[s].parts[PART_FLOATS];
 	const uint32 *groups = aggregation->groups;
 	ColumnKind	kind = source->kind;
 	int			parts = source->float_parts;
+	size_t		size = float_totals_size(parts);
 
 	if (parts == FLOAT_REGRESSION)
-		add_pairs(totals, groups, source, batches, rows, nrows);
+		add_pairs((FloatTotals *) totals, groups, source, batches, rows, nrows);
 	else if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SUM)
-		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SUM);
+		add_values(totals, size, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SUM);
 	else if (kind == COLUMN_KIND_FLOAT8 && parts == FLOAT_SQUARES)
-		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SQUARES);
+		add_values(totals, size, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, FLOAT_SQUARES);
 	else if (kind == COLUMN_KIND_FLOAT8)
-		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, parts);
+		add_values(totals, size, groups, batch, rows, nrows, COLUMN_KIND_FLOAT8, parts);
 	else
-		add_values(totals, groups, batch, rows, nrows, COLUMN_KIND_FLOAT4, parts);
+		add_values(totals, size, groups, batch, rows, nrows, COLUMN_KIND_FLOAT4, parts);
 }
 
 void
@@ -175,7 +183,7 @@ add_outside(Aggregation *aggregation, int s)
 	size_t		n;
 	size_t		i;
 
-	memset(&values->outside_totals, 0, sizeof(FloatTotals));
+	memset(&values->group_totals, 0, sizeof(FloatTotals));
 	if (values->outside == NULL || values->outside_group == NULL ||
 		group_values_compare(aggregation->columns, aggregation->ncolumns, values->outside_group,
 							 &aggregation->at.group) != 0)
@@ -184,12 +192,12 @@ add_outside(Aggregation *aggregation, int s)
 		for (i = 0; i < n; i++)
 		{
 			if (source->float_parts != FLOAT_REGRESSION)
-				float_totals_add(&values->outside_totals, source->kind, source->float_parts,
+				float_totals_add(&values->group_totals, source->kind, source->float_parts,
 								 (int64) floats[i]);
 			else if (numbers[i] % 2 == 0)
 				y = column_domain_float8(&source->domains[0], (int64) floats[i]);
 			else
-				float_totals_regression(&values->outside_totals, y,
+				float_totals_regression(&values->group_totals, y,
 										column_domain_float8(&source->domains[1],
 															 (int64) floats[i]));
 		}
@@ -197,12 +205,21 @@ add_outside(Aggregation *aggregation, int s)
 }
 
 const FloatTotals *
-aggregation_float_totals(Aggregation *aggregation, int s)
+aggregation_float_totals(Aggregation *aggregation, int s, int64 n)
 {
 	SourceValues *values = &aggregation->values[s];
+	int			parts = aggregation->sources[s].float_parts;
+	size_t		size = float_totals_size(parts);
+	const char *at = (const char *) values->parts[PART_FLOATS] + aggregation->at.number * size;
 
-	if (aggregation->at.inside)
-		return &values->floats[aggregation->at.number];
-	add_outside(aggregation, s);
-	return &values->outside_totals;
+	if (!aggregation->at.inside)
+		add_outside(aggregation, s);
+	else if (parts == FLOAT_SUM)
+	{
+		values->group_totals.n = n;
+		values->group_totals.of.one.sum = *(const float8 *) at;
+	}
+	else
+		memcpy(&values->group_totals, at, size);
+	return &values->group_totals;
 }

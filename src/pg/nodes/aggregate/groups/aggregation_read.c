@@ -45,7 +45,7 @@ is_at(const Aggregation *aggregation, const GroupValues *group)
 static bool
 find_number(Aggregation *aggregation)
 {
-	uint64		ngroups = aggregation->window.code.ncodes;
+	uint64		ngroups = aggregation->room;
 
 	/* Without grouping columns there is a group without rows as well. */
 	if (aggregation->ncolumns == 0)
@@ -94,8 +94,12 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 
 	if (numbered)
 	{
-		group_code_values(&aggregation->window, aggregation->at.next_number,
-						  &aggregation->at.next_group);
+		if (aggregation_numbers_by_table(aggregation))
+			group_table_values(aggregation->table, aggregation->at.next_number,
+							   &aggregation->at.next_group);
+		else
+			group_code_values(&aggregation->window, aggregation->at.next_number,
+							  &aggregation->at.next_group);
 		first = &aggregation->at.next_group;
 	}
 	if (aggregation->ncolumns > 0)
@@ -126,40 +130,20 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	return true;
 }
 
-/* --- a source */
-
-/* Adds what the window knows of the group to what its pairs know, and sets n. */
-static void
-count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
+static bool
+value_ahead(GroupReader *reader, int column, int n, int64 *value)
 {
-	const SourceValues *values = &aggregation->values[s];
-	int64		bias = column_kind_bias(aggregation->sources[s].kind);
+	const Aggregation *aggregation = (const Aggregation *) reader;
+	uint64		number = aggregation->at.number + n;
 
-	if (aggregation->at.inside && values->misses)
-	{
-		counts->nulls += values->misses[aggregation->at.number].nulls;
-		counts->refused += values->misses[aggregation->at.number].refused;
-	}
-	if (aggregation->at.inside && values->totals)
-	{
-		const Totals *totals = &values->totals[aggregation->at.number];
-		int64		n = aggregation->rows[aggregation->at.number] - counts->nulls - counts->refused;
-
-		counts->summary.sum += totals->sum + (ValueSum) bias * n;
-		counts->summary.min = Min(counts->summary.min, totals->min);
-		counts->summary.max = Max(counts->summary.max, totals->max);
-		/* The bias must not overflow where there are no values. */
-		if (n > 0)
-		{
-			counts->summary.min += bias;
-			counts->summary.max += bias;
-		}
-	}
-	/* Moments are of kinds without a bias. */
-	if (aggregation->at.inside && values->moments)
-		counts->summary.moments = values->moments[aggregation->at.number];
-	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
+	if (!aggregation_numbers_by_table(aggregation) ||
+		number >= group_table_count(aggregation->table))
+		return false;
+	*value = group_table_value(aggregation->table, (uint32) number, column);
+	return true;
 }
+
+/* --- a source */
 
 /*
  * Counts the rows of a source: markers of its pairs, which come before the values, and what the
@@ -193,10 +177,12 @@ count_values(GroupReader *reader, int source, SourceCounts *counts)
 				value_moments_add(&counts->summary.moments, values, run_counts, n);
 		}
 	}
-	count_known(aggregation, source, counts);
+	if (aggregation->at.inside)
+		aggregation_get_counts(aggregation, source, aggregation->at.number, counts);
+	counts->summary.n = aggregation->at.group_rows - counts->nulls - counts->refused;
 	if (aggregation->sources[source].float_parts != 0 && counts->summary.n > 0)
 	{
-		counts->summary.floats = aggregation_float_totals(aggregation, source);
+		counts->summary.floats = aggregation_float_totals(aggregation, source, counts->summary.n);
 		counts->summary.min = counts->summary.floats->of.one.min;
 		counts->summary.max = counts->summary.floats->of.one.max;
 	}
@@ -216,6 +202,7 @@ next_runs(GroupReader *reader, int source, const int64 **values, const int64 **r
 
 static const GroupReaderMethods aggregation_reader_methods = {
 	.next = next_group,
+	.ahead = value_ahead,
 	.count = count_values,
 	.runs = next_runs,
 };

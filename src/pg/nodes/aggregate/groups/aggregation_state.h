@@ -9,33 +9,33 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/groups/aggregation.h"
+#include "pg/nodes/aggregate/groups/group_table.h"
 
 /*
- * What is known of the values of a group in the window, for sources without runs.  NULLs and
- * refused values are not among them.
+ * What is known of the values of a group that has a number, for sources without runs.  Each part
+ * has an array by number, if an aggregate wants it.
  */
-typedef struct Totals
+typedef enum GroupPart
 {
-	ValueSum	sum;			/* as batches hold the values: less the bias of their kind */
-	int64		min;			/* as batches hold it; larger than max: there are no values */
-	int64		max;
-} Totals;
+	/* of values as batches hold them, less the bias of their kind */
+	PART_SUM,					/* int64, or ValueSum of wide values and beside moments */
+	PART_MIN,					/* int64, or int32 of narrow values; larger than the largest:
+								 * there are no values */
+	PART_MAX,
+	PART_MOMENTS,				/* ValueMoments */
+	PART_FLOATS,				/* FloatTotals, as many bytes of each as float_totals_size says */
 
-/* Rows of a group in the window that have no value. */
-typedef struct Misses
-{
-	int64		nulls;			/* the value is NULL, and passes the filter */
-	int64		refused;		/* the filter does not let the row pass */
-} Misses;
+	/* int64, rows of all sources without a value; no array until there is one */
+	PART_NULLS,					/* the value is NULL, and passes the filter */
+	PART_REFUSED				/* the filter does not let the row pass */
+} GroupPart;
+
+#define GROUP_PARTS (PART_REFUSED + 1)
 
 /* What is kept of the values of a source. */
 typedef struct SourceValues
 {
-	Totals	   *totals;			/* by group number; NULL if the source has runs, or no column */
-	ValueMoments *moments;		/* by group number, where totals are if an aggregate wants them;
-								 * else NULL */
-	FloatTotals *floats;		/* by group number; NULL if none are wanted */
-	Misses	   *misses;			/* by group number; NULL until there are some */
+	void	   *parts[GROUP_PARTS]; /* by group number; NULL if a part is not wanted */
 
 	/*
 	 * Values of all groups if the source has runs; and all rows outside of the window, of which
@@ -49,7 +49,7 @@ typedef struct SourceValues
 	PairRows   *outside;		/* NULL until needed */
 	int64		noutside;		/* values in it */
 	const GroupValues *outside_group;	/* the group at which it is read; NULL: at its end */
-	FloatTotals outside_totals; /* of the group being read */
+	FloatTotals group_totals;	/* of the group being read */
 } SourceValues;
 
 /* The group being read, or added to a coarser aggregation, and the next one of the window. */
@@ -64,6 +64,16 @@ typedef struct AggregationPosition
 	int64		group_rows;		/* how many rows it has */
 } AggregationPosition;
 
+/* Whether the rows that come are of groups that the table has. */
+typedef struct TableTrial
+{
+	bool		may_end;		/* rows of new groups may be refused, ... */
+	bool		ended;			/* ... and are */
+	uint32		groups;			/* the trial ends at as many */
+	uint32		before;			/* as many were there when it began */
+	uint64		rows;			/* that have come since then */
+} TableTrial;
+
 struct Aggregation
 {
 	GroupReader reader;			/* first, because a reader is cast to its aggregation */
@@ -75,7 +85,6 @@ struct Aggregation
 	const ValueSource *sources; /* the caller's, as columns and context are */
 	SourceValues *values;		/* by source */
 	size_t		memory_limit;	/* bytes of arrays and sorters together */
-	size_t		group_size;		/* bytes of a group in the arrays, if all of them are made */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
 	GroupCode	window;			/* numbers the groups of the arrays */
@@ -84,6 +93,10 @@ struct Aggregation
 	int64		nrows;			/* rows that have been added */
 	double		row_bytes;		/* bytes of arrays that a row is worth */
 	bool		frozen;			/* a row has stayed outside: the window must not grow any more */
+	GroupTable *table;			/* numbers the groups if the window has none, else hashes those
+								 * that are refused; NULL: none is needed */
+	TableTrial	trial;			/* of the table */
+	uint64		room;			/* groups for which the arrays are made */
 	int64	   *rows;			/* by group number: how many rows a group has */
 	GroupCode	layout;			/* the groups of all pairs, by which these are coded */
 	PairSorter *presence;		/* without sources: a marker for each row outside of the window;
@@ -93,12 +106,48 @@ struct Aggregation
 
 	/* by row of a batch; NULL without grouping columns */
 	uint32	   *groups;			/* the number of its group, if it is in the window */
-	uint8	   *outside;		/* whether its group is outside of the window */
+	uint8	   *outside;		/* whether its group has no number */
+	bool		located;		/* these are of the batch that is added next ... */
+	int			noutside;		/* ... in which as many rows' groups have no number */
 	uint64	   *codes;			/* of its group by layout; NULL until needed */
 
 	const int  *of_finer;		/* of a coarser aggregation: by grouping column, its index among
 								 * the columns of the finer one; else NULL */
 };
+
+/* Whether the table numbers the groups, in place of the window. */
+static inline bool
+aggregation_numbers_by_table(const Aggregation *aggregation)
+{
+	return aggregation->table && aggregation->window.code.ncodes == 0;
+}
+
+/* --- arrays by group (aggregation_parts.c) */
+
+/* Returns the bytes that a group takes, in the arrays and in the table. */
+extern size_t aggregation_group_size(const Aggregation *aggregation);
+
+/*
+ * Makes the arrays for room groups, and moves what is known of each group to its new number; NULL:
+ * numbers stay what they are.
+ */
+extern void aggregation_move_parts(Aggregation *aggregation, const uint32 *numbers, uint64 room);
+
+/* Returns the array of a part for ngroups groups, without values. */
+extern void *aggregation_make_part(const Aggregation *aggregation, int s, GroupPart part,
+								   uint64 ngroups);
+
+/* Adds the values of nrows rows, the first ones if rows is NULL, to their groups. */
+extern void aggregation_add_values(Aggregation *aggregation, int s, const ColumnBatch *batches,
+								   const uint16 *rows, int nrows);
+
+/* Adds values, as batches hold them, of which only this is known, to a group. */
+extern void aggregation_add_total(Aggregation *aggregation, int s, uint64 number, ValueSum sum,
+								  int64 min, int64 max);
+
+/* Adds what is known of a group to counts, but for totals of floats, and sets n of the summary. */
+extern void aggregation_get_counts(const Aggregation *aggregation, int s, uint64 number,
+								   SourceCounts *counts);
 
 /*
  * --- totals of floats (aggregation_floats.c), of sources that want them
@@ -117,8 +166,11 @@ extern void aggregation_make_outside_floats(Aggregation *aggregation, int s);
 /* Prepares the reading, before the first group. */
 extern void aggregation_open_floats(Aggregation *aggregation);
 
-/* Returns the totals of the group that is read, once for each group; valid until the next one. */
-extern const FloatTotals *aggregation_float_totals(Aggregation *aggregation, int s);
+/*
+ * Returns the totals of the group that is read, which has n values, once for each group; valid
+ * until the next one.
+ */
+extern const FloatTotals *aggregation_float_totals(Aggregation *aggregation, int s, int64 n);
 
 /* --- aggregation_add.c, for aggregation_coarser.c */
 
@@ -134,7 +186,7 @@ extern void aggregation_widen_layout(Aggregation *aggregation, const KeyRange *r
  */
 extern void aggregation_share_memory(Aggregation *aggregation, uint64 ngroups);
 
-/* Returns the misses of a source by group number, which the first miss makes. */
-extern Misses *aggregation_misses(Aggregation *aggregation, int s);
+/* Returns the array of PART_NULLS or PART_REFUSED, which the first such row makes. */
+extern int64 *aggregation_misses(Aggregation *aggregation, int s, GroupPart part);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_AGGREGATION_STATE_H */

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "executor/nodeAgg.h"
 #include "miscadmin.h"
@@ -20,21 +19,10 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups/core_aggregates.h"
-
-/* In place of a group's number: the row is refused, or the group is the one that is looked for. */
-#define NO_GROUP PG_UINT32_MAX
+#include "pg/nodes/aggregate/groups/group_table.h"
 
 /* How many groups are made before their memory is looked at again. */
 #define GROUPS_PER_LOOK 64
-
-typedef struct GroupEntry
-{
-	uint32		number;			/* of the group, or NO_GROUP for core->key */
-	uint32		hash;
-	char		status;			/* simplehash's */
-} GroupEntry;
-
-static bool same_group(const CoreAggregates *core, uint32 a, uint32 b);
 
 struct CoreAggregates
 {
@@ -46,48 +34,12 @@ struct CoreAggregates
 	MemoryContext memory;		/* of groups; what states point to is in agg's */
 	size_t		memory_limit;
 	bool		full;			/* no more groups are made */
-	struct core_groups_hash *hash;	/* NULL without grouping columns */
+	GroupTable *table;			/* NULL without grouping columns */
 	uint32		ngroups;
-	uint32		room;			/* groups for which the arrays have room */
-	int64	   *keys;			/* by group: its values, by column, then which of them are NULL */
+	uint32		room;			/* groups for which states has room */
 	AggStatePerGroup *states;	/* by group */
-	int64	   *key;			/* the group that is looked for */
-	uint32		key_hash;
 	uint32		numbers[COLUMN_BATCH_KEYS]; /* by row of the batch: the number of its group */
-	uint32		hashes[COLUMN_BATCH_KEYS];	/* and its hash */
 };
-
-#define SH_PREFIX core_groups
-#define SH_ELEMENT_TYPE GroupEntry
-#define SH_KEY_TYPE uint32
-#define SH_KEY number
-#define SH_HASH_KEY(tb, key) (((CoreAggregates *) (tb)->private_data)->key_hash)
-#define SH_EQUAL(tb, a, b) same_group((const CoreAggregates *) (tb)->private_data, a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-/* How many integers the key of a group has: the last one has a bit for each column's NULL. */
-static inline int
-key_length(const CoreAggregates *core)
-{
-	return core->description.ngroups + 1;
-}
-
-static inline const int64 *
-key_of(const CoreAggregates *core, uint32 number)
-{
-	return number == NO_GROUP ? core->key : core->keys + (size_t) number * key_length(core);
-}
-
-static bool
-same_group(const CoreAggregates *core, uint32 a, uint32 b)
-{
-	return memcmp(key_of(core, a), key_of(core, b), key_length(core) * sizeof(int64)) == 0;
-}
 
 /* --- describing */
 
@@ -172,7 +124,6 @@ core_aggregates_make(PlanState *parent, int eflags, const CoreDescription *descr
 	core->slot = MakeSingleTupleTableSlot(ExecGetResultType(outerPlanState(core->agg)),
 										  &TTSOpsVirtual);
 	ExecStoreAllNullTuple(core->slot);
-	core->key = palloc0_array(int64, key_length(core));
 	return core;
 }
 
@@ -208,42 +159,41 @@ begin_states(CoreAggregates *core)
 	return states;
 }
 
-/* Adds the group of core->key.  Returns its number. */
-static uint32
+/* Makes the states of the next group. */
+static void
 add_group(CoreAggregates *core)
 {
 	if (core->ngroups == core->room)
 	{
 		uint32		room = core->room > 0 ? 2 * core->room : 64;
-		size_t		key_size = key_length(core) * sizeof(int64);
 
-		core->keys = core->keys ? repalloc_huge(core->keys, room * key_size) :
-			MemoryContextAllocHuge(core->memory, room * key_size);
 		core->states = core->states ?
 			repalloc_huge(core->states, room * sizeof(AggStatePerGroup)) :
 			MemoryContextAllocHuge(core->memory, room * sizeof(AggStatePerGroup));
 		core->room = room;
 	}
-	memcpy(core->keys + (size_t) core->ngroups * key_length(core), core->key,
-		   key_length(core) * sizeof(int64));
 	core->states[core->ngroups] = begin_states(core);
 	if (core->ngroups % GROUPS_PER_LOOK == GROUPS_PER_LOOK - 1)
 		core->full = MemoryContextMemAllocated(core->memory, true) +
 			core_aggregates_memory(core) > core->memory_limit;
-	return core->ngroups++;
+	core->ngroups++;
 }
 
 void
 core_aggregates_begin(CoreAggregates *core, size_t memory_limit)
 {
+	MemoryContext old;
+
 	core_aggregates_free(core);
 	core->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate core's states",
 										 ALLOCSET_DEFAULT_SIZES);
 	core->memory_limit = memory_limit;
+	old = MemoryContextSwitchTo(core->memory);
 	if (core->description.ngroups > 0)
-		core->hash = core_groups_create(core->memory, 256, core);
+		core->table = group_table_make(core->description.groups, core->description.ngroups);
 	else
 		add_group(core);
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -254,8 +204,7 @@ core_aggregates_free(CoreAggregates *core)
 	if (core->memory)
 		MemoryContextDelete(core->memory);
 	core->memory = NULL;
-	core->hash = NULL;
-	core->keys = NULL;
+	core->table = NULL;
 	core->states = NULL;
 	core->ngroups = core->room = 0;
 	core->full = false;
@@ -267,49 +216,6 @@ core_aggregates_memory(const CoreAggregates *core)
 	return MemoryContextMemAllocated(core->agg->aggcontexts[0]->ecxt_per_tuple_memory, true);
 }
 
-/* Returns the number of the group of core->key; NO_GROUP if there is no memory to make it. */
-static uint32
-find_group(CoreAggregates *core)
-{
-	GroupEntry *entry;
-	bool		found;
-
-	core->key_hash = hash_bytes((const unsigned char *) core->key,
-								key_length(core) * sizeof(int64));
-	entry = core_groups_lookup(core->hash, NO_GROUP);
-	if (entry)
-		return entry->number;
-	if (core->full)
-		return NO_GROUP;
-	entry = core_groups_insert(core->hash, NO_GROUP, &found);
-	entry->number = add_group(core);
-	return entry->number;
-}
-
-/* Sets core->key to the group of a row; whether it is another one than before. */
-static bool
-set_key(CoreAggregates *core, const ColumnBatch *batches, size_t row)
-{
-	int64	   *key = core->key;
-	int64		nulls = 0;
-	bool		differs = false;
-	int			g;
-
-	for (g = 0; g < core->description.ngroups; g++)
-	{
-		const ColumnBatch *batch = &batches[core->description.groups[g].column];
-		bool		isnull = batch->nnulls > 0 && batch->nulls[row];
-		int64		value = isnull ? 0 : column_batch_value(batch, row);
-
-		differs |= key[g] != value;
-		key[g] = value;
-		nulls |= (int64) isnull << g;
-	}
-	differs |= key[g] != nulls;
-	key[g] = nulls;
-	return differs;
-}
-
 int
 core_aggregates_find(CoreAggregates *core, const ColumnBatch *batches)
 {
@@ -317,15 +223,14 @@ core_aggregates_find(CoreAggregates *core, const ColumnBatch *batches)
 	int			nrefused = 0;
 	size_t		i;
 
-	if (core->description.ngroups == 0)
+	if (core->table == NULL)
 		return 0;
+	group_table_load(core->table, batches);
 	for (i = 0; i < n; i++)
 	{
-		bool		differs = set_key(core, batches, i);
-
-		/* Rows that came together are often of one group. */
-		core->numbers[i] = differs || i == 0 ? find_group(core) : core->numbers[i - 1];
-		core->hashes[i] = core->key_hash;
+		core->numbers[i] = group_table_find(core->table, i, !core->full);
+		if (core->numbers[i] == core->ngroups)
+			add_group(core);
 		nrefused += core->numbers[i] == NO_GROUP;
 	}
 	return nrefused;
@@ -334,7 +239,7 @@ core_aggregates_find(CoreAggregates *core, const ColumnBatch *batches)
 bool
 core_aggregates_refuses(const CoreAggregates *core, size_t row, uint32 *hash)
 {
-	*hash = core->hashes[row];
+	*hash = group_table_hash(core->table, row);
 	return core->numbers[row] == NO_GROUP;
 }
 
@@ -377,20 +282,8 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 static AggStatePerGroup
 states_of(CoreAggregates *core, const GroupValues *group)
 {
-	int			ngroups = core->description.ngroups;
-	uint32		number = 0;
-	int			g;
+	uint32		number = core->table ? group_table_find_values(core->table, group, false) : 0;
 
-	if (ngroups > 0)
-	{
-		core->key[ngroups] = 0;
-		for (g = 0; g < ngroups; g++)
-		{
-			core->key[g] = group->nulls[g] ? 0 : group->values[g];
-			core->key[ngroups] |= (int64) group->nulls[g] << g;
-		}
-		number = find_group(core);
-	}
 	if (number == NO_GROUP)
 		elog(ERROR, "group has no states");
 	return core->states[number];

@@ -26,7 +26,7 @@ typedef struct CoreDescription
 	List	   *filters;		/* for each, the index of the batch of its filter; -1: none */
 	int			ninputs;		/* columns of their arguments */
 	const RowInput *inputs;
-	int			ngroups;		/* grouping columns, at most CORE_MOST_GROUPS */
+	int			ngroups;		/* grouping columns */
 	const GroupColumn *groups;
 } CoreDescription;
 

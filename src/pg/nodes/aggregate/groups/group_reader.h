@@ -35,6 +35,12 @@ typedef struct GroupReaderMethods
 	bool		(*next) (GroupReader *reader, const GroupValues **group, int64 *rows);
 
 	/*
+	 * Sets *value to that of a grouping column in the n-th group behind the one that next
+	 * returned; false if it is not known yet.  NULL: it never is.
+	 */
+	bool		(*ahead) (GroupReader *reader, int column, int n, int64 *value);
+
+	/*
 	 * Sets *counts to what is known of the group's values of a source.  It is called once for
 	 * each source of a group, in the order of the sources.
 	 */

@@ -60,9 +60,6 @@ typedef struct AggregateAnswer
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
 
-/* The most grouping columns that there may be beside AGGREGATE_FUNCTION_CORE. */
-#define CORE_MOST_GROUPS 63
-
 /*
  * Whether the keys of an aggregate can be kept in the state of hpsort's own aggregates
  * (functions.h).  Where all aggregates of a query are so, without groups and filters, the

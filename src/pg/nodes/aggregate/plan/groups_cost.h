@@ -31,6 +31,10 @@ extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Exp
 /* Whether pairs of the groups and a column's values need more than 64 bits. */
 extern bool pair_estimate_is_wide(const PairEstimate *groups, PlannerInfo *root, Var *column);
 
+/* Whether all possible groups have a place in arrays by group, of aggregates with these answers. */
+extern bool pair_estimate_has_window(const PairEstimate *groups, const List *answers,
+									 const MemoryBudget *budget);
+
 /*
  * Returns the cost of pairs of more than 64 bits, of this number of rows, that aggregates with
  * these AggregateAnswers need; 0 if all pairs are narrower.  filters has for each of them the

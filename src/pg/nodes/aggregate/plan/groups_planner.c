@@ -106,6 +106,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->custom_private = lappend(path->custom_private, query->sets);
 	path->custom_private = lappend(path->custom_private, query->groupings);
 	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
+	path->custom_private = lappend(path->custom_private,
+								   makeBoolean(!groups_query_wants_order(query)));
 	path->custom_private = lappend(path->custom_private, lookups);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(list_length(query->conditions)));

@@ -466,6 +466,17 @@ groups_query_is_unordered(const GroupsQuery *query)
 	return query->ngroups > 0 && query->ncore > 0;
 }
 
+/* Of groups that have an order it is that of GROUP BY, if nothing else asks for one. */
+bool
+groups_query_wants_order(const GroupsQuery *query)
+{
+	const PlannerInfo *root = query->root;
+
+	return query->pathkeys != NIL &&
+		(root->parent_root || root->sort_pathkeys || root->window_pathkeys ||
+		 root->distinct_pathkeys);
+}
+
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
@@ -699,7 +710,7 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	add_keys(query);
 	drop_datums(query);
 	/* What core's functions take is in batches, of which a table without columns has none. */
-	if (query->ncore > 0 && (query->columns == NIL || query->ngroups > CORE_MOST_GROUPS))
+	if (query->ncore > 0 && query->columns == NIL)
 		return false;
 	if (sets == NIL)
 		order_groups(root, query);

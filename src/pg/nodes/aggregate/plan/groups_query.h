@@ -126,4 +126,7 @@ extern bool groups_query_wants_runs(const GroupsQuery *query, const AggregateAns
  */
 extern bool groups_query_is_unordered(const GroupsQuery *query);
 
+/* Whether groups must come in the order of the pathkeys, because something may rely on it. */
+extern bool groups_query_wants_order(const GroupsQuery *query);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_GROUPS_QUERY_H */

@@ -15,13 +15,13 @@
 
 /*
  * Parts of the limit.  A batch's values of 24 bytes are within a share of DATUMS_PART at 4 MB of
- * work_mem, and batches with fewer rows take no longer.  Files of SPILL_PART have a buffer for each
- * of 32 partitions there.
+ * work_mem, and batches with fewer rows take no longer.  Files of SPILL_PART have buffers and
+ * arrays for each of 32 partitions there.
  */
 #define MEMOS_PART		4
 #define DATUMS_PART		32
 #define MOST_DATUMS		(1024 * 1024)
-#define SPILL_PART		32
+#define SPILL_PART		16
 
 /*
  * The most blocks of groups in shared memory, unless temporary files are limited.  More blocks are

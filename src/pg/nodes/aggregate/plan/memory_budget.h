@@ -43,6 +43,11 @@ typedef struct MemoryBudget
 	size_t		spill;			/* of the aggregation's, from its first row on */
 } MemoryBudget;
 
+/* Parts of the aggregation's memory that arrays by group may take, where values are put in order
+ * and elsewhere. */
+#define ARRAYS_PART_BESIDE_RUNS	0.5
+#define ARRAYS_PART				0.75
+
 /* Divides hash_mem. */
 extern MemoryBudget memory_budget_make(const MemoryTakers *takers);
 

@@ -46,6 +46,7 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_GROUPINGS,		/* for each GROUPING(), the indexes of its columns */
 	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
 								 * share of the rows */
+	GROUPS_PLAN_UNORDERED,		/* true: groups may come in any order */
 	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, how many clauses
 								 * and how many columns it has; of each of these, the column of
 								 * the lookup's plan, counted from 0 */

@@ -24,10 +24,10 @@
 
 /*
  * Bytes for each group that has a place in the window, and for each source of values beside that,
- * as in aggregation_add.c.
+ * about what aggregation_parts.c needs.
  */
 #define WINDOW_GROUP_BYTES	8.0
-#define WINDOW_SOURCE_BYTES	48.0
+#define WINDOW_SOURCE_BYTES	16.0
 
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
@@ -165,6 +165,22 @@ table_cost(PlannerInfo *root, const PairEstimate *groups, double pairs, double m
 		2 * pairs * sizeof(int64) / BLCKSZ * seq_page_cost;
 }
 
+bool
+pair_estimate_has_window(const PairEstimate *groups, const List *answers,
+						 const MemoryBudget *budget)
+{
+	double		memory = budget->aggregation * ARRAYS_PART;
+	ListCell   *lc;
+
+	foreach(lc, answers)
+	{
+		if (((const AggregateAnswer *) lfirst(lc))->needs == AGGREGATE_NEEDS_RUNS)
+			memory = budget->aggregation * ARRAYS_PART_BESIDE_RUNS;
+	}
+	return groups->places * (WINDOW_GROUP_BYTES + list_length(answers) * WINDOW_SOURCE_BYTES) <=
+		memory;
+}
+
 /*
  * Pairs are made of values that are put in order, and where groups have no place in the window of
  * all other values, too: if all possible groups need more than half of the aggregation's memory.
@@ -174,9 +190,7 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 						const List *filters, double rows, const MemoryBudget *budget)
 {
 	double		memory = budget->aggregation;
-	bool		has_window = groups->places * (WINDOW_GROUP_BYTES +
-											   list_length(answers) * WINDOW_SOURCE_BYTES) <=
-	memory / 2;
+	bool		has_window = pair_estimate_has_window(groups, answers, budget);
 	List	   *sources = NIL;
 	int			nwide = 0;
 	ListCell   *lc;

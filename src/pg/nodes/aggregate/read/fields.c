@@ -197,6 +197,23 @@ group_code_of(const GroupCode *group, const GroupValues *values)
 	return code;
 }
 
+bool
+group_code_continues(const GroupCode *after, const GroupCode *before)
+{
+	int			c;
+
+	for (c = 0; c < before->code.ncolumns; c++)
+	{
+		const KeyCodeColumn *a = &after->code.columns[c];
+		const KeyCodeColumn *b = &before->code.columns[c];
+
+		if (a->base != b->base || a->first != b->first || a->stride != b->stride ||
+			(b->range.nulls && a->null != b->null))
+			return false;
+	}
+	return true;
+}
+
 /* --- windows */
 
 /* How far the ranges of columns that have grown are extended. */

@@ -96,6 +96,9 @@ extern bool group_codes_equal(const GroupCode *a, const GroupCode *b);
 extern void group_code_values(const GroupCode *group, uint64 code, GroupValues *values);
 extern uint64 group_code_of(const GroupCode *group, const GroupValues *values);
 
+/* Whether all groups that have codes in before have them in after, too. */
+extern bool group_code_continues(const GroupCode *after, const GroupCode *before);
+
 /* --- windows */
 
 /*

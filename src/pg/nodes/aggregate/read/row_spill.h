@@ -1,11 +1,11 @@
 /*
  * row_spill.h
- *		RowSpill: rows for whose group there is no memory, in temporary files, to be read
- *		again after the others.
+ *		RowSpill: rows for whose group there is no memory, to be read again after the others.
  *
  * A group is refused by the hash of a value, by which rows are divided into partitions, so that all
- * rows of a group are in one.  Each partition is read as the table was.  Rows that are refused of
- * it are divided once more, by another hash of that hash.
+ * rows of a group are in one.  They are in memory, or if that is not enough in temporary files.
+ * Each partition is read as the table was.  Rows that are refused of it are divided once more, by
+ * another hash of that hash.
  *
  * The caller has row_spill_refuse note the rows of a batch, then row_spill_divide write them.
  * When all rows have been read, it calls row_spill_next for each partition, and row_spill_read for
@@ -23,11 +23,12 @@ typedef struct RowSpill RowSpill;
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
  * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
- * Datums, in place of which values are kept; NULL: none.  memory_limit is bytes that all of the
- * caller's work may take; the buffers of the files are a small part of it.
+ * Datums, in place of which values are kept; NULL: none.  keeps_numbers: numbers that values have
+ * stay what they are, because dictionaries are not emptied before the rows are read.  memory_limit
+ * is bytes: of rows, and of the buffers of the files.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
-								int ncolumns, size_t memory_limit);
+								int ncolumns, bool keeps_numbers, size_t memory_limit);
 
 /* Closes the files, and gives the memory back. */
 extern void row_spill_free(RowSpill *spill);

@@ -24,7 +24,10 @@
 #define FLOAT_SQUARES	4		/* of avg, variance and their kin */
 #define FLOAT_REGRESSION 8		/* of corr and its kin */
 
-/* Of one number; sums of squares are Youngs and Cramer's, of the differences to the mean. */
+/*
+ * Of one number; sums of squares are Youngs and Cramer's, of the differences to the mean.  The
+ * parts that are wanted most come first, so that totals may end behind any of them.
+ */
 typedef struct FloatTotals
 {
 	int64		n;				/* values added */
@@ -34,9 +37,9 @@ typedef struct FloatTotals
 	{
 		struct
 		{
+			float8		sum;	/* as sum() adds up, of float4 in single precision */
 			int64		min;	/* values as batches hold them; of equal ones the last, as core's */
 			int64		max;
-			float8		sum;	/* as sum() adds up, of float4 in single precision */
 		}			one;
 		float8		two[COMPAT_REGRESSION_STATE - 3];	/* behind n, sx and sxx in the state of
 														 * float8_regr_accum() */
@@ -53,6 +56,27 @@ typedef enum RegressionTotal
 	REGRESSION_COMMON_Y
 } RegressionTotal;
 
+/* The sum of no values: adding a value to it gives this value. */
+#define FLOAT_NO_SUM (-0.0)
+
+/*
+ * Returns the bytes of totals that have the wanted parts; 0: none.  FLOAT_SUM alone is the sum
+ * alone, a float8.
+ */
+static inline size_t
+float_totals_size(int parts)
+{
+	if (parts == FLOAT_SUM)
+		return sizeof(float8);
+	if (parts & FLOAT_REGRESSION)
+		return sizeof(FloatTotals);
+	if (parts & FLOAT_EXTREMES)
+		return offsetof(FloatTotals, of.one.max) + sizeof(int64);
+	if (parts & FLOAT_SUM)
+		return offsetof(FloatTotals, of.one.min);
+	return parts ? offsetof(FloatTotals, of) : 0;
+}
+
 /* Returns which parts an aggregate call of floats wants; 0: none. */
 extern int	float_totals_parts(const AggregateAnswer *answer);
 
@@ -63,22 +87,17 @@ extern int	float_totals_parts(const AggregateAnswer *answer);
 extern Datum float_totals_result(const FloatTotals *totals, const AggregateAnswer *answer,
 								 FmgrInfo *final, bool *isnull);
 
-/* Adds to sum(): the operator + of the type. */
-static pg_attribute_always_inline void
-float_totals_sum(FloatTotals *totals, ColumnKind kind, float8 value)
+/* Returns what sum() is with one more value: the operator + of the type. */
+static pg_attribute_always_inline float8
+float_sum_of(float8 before, ColumnKind kind, float8 value)
 {
-	float8		sum = totals->of.one.sum + value;
+	float8		sum = before + value;
 
-	if (totals->n == 0)
-	{
-		totals->of.one.sum = value;
-		return;
-	}
 	if (kind == COLUMN_KIND_FLOAT4)
-		sum = (float4) totals->of.one.sum + (float4) value;
-	if (unlikely(isinf(sum)) && !isinf(totals->of.one.sum) && !isinf(value))
+		sum = (float4) before + (float4) value;
+	if (unlikely(isinf(sum)) && !isinf(before) && !isinf(value))
 		float_overflow_error();
-	totals->of.one.sum = sum;
+	return sum;
 }
 
 /* Does what float8_accum() does, in its order. */
@@ -192,6 +211,22 @@ float_totals_regression(FloatTotals *totals, float8 y, float8 x)
 	totals->n++;
 }
 
+/* Returns the number that a batch holds. */
+static pg_attribute_always_inline float8
+float_number(ColumnKind kind, int64 value)
+{
+	Datum		datum = column_datum(kind, value);
+
+	return kind == COLUMN_KIND_FLOAT4 ? DatumGetFloat4(datum) : DatumGetFloat8(datum);
+}
+
+/* Returns a sum, which is FLOAT_NO_SUM at first, and a value, as a batch holds it. */
+static pg_attribute_always_inline float8
+float_sum_add(float8 sum, ColumnKind kind, int64 value)
+{
+	return float_sum_of(sum, kind, float_number(kind, value));
+}
+
 /*
  * Adds a value, as a batch holds it, to the wanted parts.  *totals is zeros at first.  kind and
  * parts are constants where a loop calls the function, so that the compiler makes a loop for each.
@@ -199,13 +234,13 @@ float_totals_regression(FloatTotals *totals, float8 y, float8 x)
 static pg_attribute_always_inline void
 float_totals_add(FloatTotals *totals, ColumnKind kind, int parts, int64 value)
 {
-	Datum		datum = column_datum(kind, value);
-	float8		number = kind == COLUMN_KIND_FLOAT4 ? DatumGetFloat4(datum) : DatumGetFloat8(datum);
+	float8		number = float_number(kind, value);
 
 	if (parts & FLOAT_EXTREMES)
 		float_totals_extremes(totals, kind, value);
 	if (parts & FLOAT_SUM)
-		float_totals_sum(totals, kind, number);
+		totals->of.one.sum = float_sum_of(totals->n == 0 ? FLOAT_NO_SUM : totals->of.one.sum, kind,
+										  number);
 	if (parts & FLOAT_SQUARES)
 		float_totals_accumulate(totals, number);
 	totals->n++;
