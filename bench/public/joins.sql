@@ -14,7 +14,7 @@ SELECT i::int4 AS id, 'Product ' || i AS name, 'Kind ' || h(i, 5) % 200 AS kind,
 CREATE TABLE orders AS
 SELECT i::int4 AS id, CASE WHEN h(i, 7) % 1000 > 0 THEN (1 + h(i, 8) % 1000)::int4 END AS shop, CASE WHEN h(i, 9) % 1000 > 0 THEN (1 + h(i, 10) % greatest(:rows::int8 / 100, 1000))::int4 END AS product,
 	(1 + h(i, 11) % greatest(:rows::int8 / 20, 1000))::int4 AS customer, (10 + 20000 / (1 + h(i, 12) % 4096))::int4 AS ms, (h(i, 13) % 100000)::int4 AS amount, (h(i, 14) % 100)::int2 AS percent,
-	timestamp '2026-01-01' + i * interval '3 seconds' AS at
+	timestamp '2026-01-01' + i * interval '3 seconds' AS moment
 FROM generate_series(1, :rows::int8) i;
 
 ALTER TABLE region ADD PRIMARY KEY (id);

@@ -38,7 +38,7 @@ SELECT count(*), sum(o.amount) FROM orders o WHERE NOT EXISTS (SELECT FROM shop 
 SELECT s.name, count(*), sum(o.amount) FROM orders o JOIN shop s ON s.id = o.shop WHERE o.percent = 3 GROUP BY s.name;
 
 -- 13 groups of the orders themselves, with a condition on products
-SELECT date_trunc('day', o.at) AS day, count(*), sum(o.amount) FROM orders o JOIN product p ON p.id = o.product WHERE p.size < 20 GROUP BY 1;
+SELECT date_trunc('day', o.moment) AS day, count(*), sum(o.amount) FROM orders o JOIN product p ON p.id = o.product WHERE p.size < 20 GROUP BY 1;
 
 -- 14 one product's orders
 SELECT count(*), sum(o.amount), max(o.ms) FROM orders o JOIN product p ON p.id = o.product WHERE p.name = 'Product 77';

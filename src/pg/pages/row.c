@@ -519,16 +519,6 @@ locate_fixed(RowLayout *layout, NotedRows *rows, int from, int to)
 	}
 }
 
-const char *
-row_locate_walked(RowLayout *layout, NotedRows *rows, int i, int c)
-{
-	const RowPlace first = {0, 0};
-
-	rows->last[i] = first;
-	walk_any_row(layout, rows, i, c, c + 1);
-	return layout->columns[c].places[i];
-}
-
 void
 rows_locate(RowLayout *layout, NotedRows *rows, int ncolumns)
 {

@@ -122,7 +122,7 @@ typedef struct NotedRows
 {
 	int			n;
 	int			nnoted;			/* rows, before any was forgotten or refused by the test */
-	bool		tested;			/* they have passed the layout's test */
+	bool		tested;			/* they have passed the layout's test, but for walked ones */
 	int			nlocated;		/* the first columns of the layout, which have been found */
 	bool		regular;		/* once they are walked over: all rows have the layout's columns
 								 * and all before, none of them NULL ... */
@@ -188,9 +188,6 @@ extern bool rows_end_batch(const RowLayout *layout);
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
-
-/* Returns where fixed column c is of row i of a page, one that is walked over. */
-extern const char *row_locate_walked(RowLayout *layout, NotedRows *rows, int i, int c);
 
 /* Notes row i of a page; returns where offsets of fixed columns count from. */
 static pg_attribute_always_inline const char *

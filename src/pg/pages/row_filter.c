@@ -213,8 +213,16 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 
 	if (rows->tested)
 	{
+		RowColumn  *first = &layout->columns[layout->first];
+
+		unmatched = count_tested(first, rows->nnoted - rows->n, 0);
 		c = layout->first;
-		unmatched = count_tested(&layout->columns[c++], rows->nnoted, rows->n);
+		/* Values of rows that are walked over are still to be tested. */
+		if (rows->nwalked == 0)
+		{
+			first->tested += rows->n;
+			c++;
+		}
 	}
 	while ((c = next_tested(layout, c)) < layout->ncolumns && rows->n > 0)
 	{
@@ -287,24 +295,6 @@ row_filter_set_test(RowLayout *layout)
 	return layout->has_test;
 }
 
-/* Whether row i of a page, which is walked over, passes the test; if not, it is not walked over. */
-static bool
-passes_walked(RowLayout *layout, NotedRows *rows, int i)
-{
-	const RowColumn *column = &layout->columns[layout->first];
-	const char *at = row_locate_walked(layout, rows, i, layout->first);
-	uint8		passed = column->condition->nulls;
-	int64		value;
-
-	if (at != column->null)
-	{
-		read_values(column, &at, 0, 1, &value);
-		test_values(column->condition, &value, 1, &passed);
-	}
-	rows->nwalked -= !passed;
-	return passed;
-}
-
 void
 row_filter_note_tested(RowLayout *layout, NotedRows *rows)
 {
@@ -316,8 +306,7 @@ row_filter_note_tested(RowLayout *layout, NotedRows *rows)
 		const char *data = row_note(layout, rows, n, rows->rows[i]);
 
 		rows->lines[n] = rows->lines[i];
-		n += likely(data != layout->blank) ? row_test(&layout->test, data) :
-			passes_walked(layout, rows, n);
+		n += data == layout->blank || row_test(&layout->test, data);
 	}
 	rows->n = n;
 	rows->tested = true;

@@ -18,7 +18,7 @@
  */
 extern bool row_filter_set_test(RowLayout *layout);
 
-/* Notes, out of the rows noted that may pass the test, the rows that do. */
+/* Notes, out of the rows of a page that may pass the test, all that do or are walked over. */
 extern void row_filter_note_tested(RowLayout *layout, NotedRows *rows);
 
 /*

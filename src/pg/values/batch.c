@@ -8,6 +8,7 @@
 
 #include "pg/compat.h"
 #include "pg/values/batch.h"
+#include "sort/kernels/kernels.h"
 
 void
 column_batch_make(ColumnBatch *batch, int arrays, size_t room)
@@ -115,6 +116,26 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 	return true;
 }
 
+/*
+ * Copies the values of rows.  So many rows that follow each other are copied at once: nearly all,
+ * where few are left out.
+ */
+#define NEIGHBOURS 32
+#define GATHER(to, from) \
+	do { \
+		for (i = 0; i < n;) \
+		{ \
+			bool		near = i + NEIGHBOURS <= n && \
+				rows[i + NEIGHBOURS - 1] - rows[i] == NEIGHBOURS - 1; \
+			\
+			if (near) \
+				memmove(&(to)[i], &(from)[rows[i]], NEIGHBOURS * sizeof((to)[0])); \
+			else \
+				(to)[i] = (from)[rows[i]]; \
+			i += near ? NEIGHBOURS : 1; \
+		} \
+	} while (0)
+
 void
 column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows, size_t n)
 {
@@ -126,17 +147,14 @@ column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *r
 	column_batch_empty(batch);
 	space = column_batch_space(batch, n);
 	if (source.keys)
-		for (i = 0; i < n; i++)
-			space.keys[i] = source.keys[rows[i]];
+		GATHER(space.keys, source.keys);
 	else if (source.wide)
-		for (i = 0; i < n; i++)
-			space.wide[i] = source.wide[rows[i]];
+		GATHER(space.wide, source.wide);
 	if (source.nnulls > 0)
-		for (i = 0; i < n; i++)
-		{
-			space.nulls[i] = source.nulls[rows[i]];
-			nnulls += space.nulls[i] == 1;
-		}
+	{
+		GATHER(space.nulls, source.nulls);
+		nnulls = kernel_count_marks(space.nulls, n);
+	}
 	else
 		memset(space.nulls, 0, n);
 	column_batch_add(batch, n, nnulls);
