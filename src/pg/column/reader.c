@@ -39,7 +39,6 @@ typedef enum PageNotes
 	NOTE_ROWS,					/* where they are, for reading columns */
 	NOTE_KEYS,					/* where they are, and the keys of the early column */
 	NOTE_TIDS,					/* where they are, and their line numbers */
-	NOTE_TESTED,				/* of those that may pass the layout's test, as NOTE_TIDS */
 	NOTE_LINES					/* their line numbers, for filters that core evaluates of each */
 } PageNotes;
 
@@ -113,7 +112,7 @@ struct ColumnReader
 
 /*
  * Goes through a page's rows and returns how many are visible.  Notes of them what notes says, in
- * reader->page; their keys, for NOTE_KEYS, in keys.  ahead is the next page, or NULL.  Callers pass
+ * reader->page; their keys, for NOTE_KEYS, in keys. ahead is the next page, or NULL.  Callers pass
  * constants for the last three arguments, so that each usual kind of page gets a loop of its own.
  */
 static pg_attribute_always_inline int
@@ -121,7 +120,6 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		  PageNotes notes, bool all_visible, bool serializable)
 {
 	const RowLayout *layout = &reader->layout;
-	const RowTest test = layout->test;
 	NotedRows  *rows = &reader->page.rows;
 	TransactionId xmin = reader->snapshot->xmin;
 	int			lines = heap_format_lines(page);
@@ -129,7 +127,6 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 
 	/* At rows: where they are filtered, that is later. */
 	bool		look = (notes != NOTE_COUNT && notes != NOTE_LINES) || !all_visible || serializable;
-	int			visible = 0;
 	int			n = 0;
 	int			line;
 
@@ -154,17 +151,12 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 			keys[n] = row_early_key(layout, row_note(layout, rows, n, row));
 		else if (notes == NOTE_ROWS || notes == NOTE_TIDS)
 			row_note(layout, rows, n, row);
-		if (notes == NOTE_LINES || notes == NOTE_TIDS || notes == NOTE_TESTED)
+		if (notes == NOTE_LINES || notes == NOTE_TIDS)
 			rows->lines[n] = line;
-		if (notes == NOTE_TESTED)
-			rows->rows[n] = row;
-		visible++;
-		n += notes != NOTE_TESTED || !heap_format_has_first(row, test.attnum) ||
-			row_test(&test, heap_format_data(row));
+		n++;
 	}
-	rows->n = n;
-	rows->nnoted = visible;
-	return visible;
+	rows->n = rows->nnoted = n;
+	return n;
 }
 
 /*
@@ -237,13 +229,14 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page ahead)
 {
 	RowFilters *filters = &reader->filters;
 	NotedRows  *rows = &reader->page.rows;
+	int			before = rows->n;
 	int			unmatched = 0;
 	int			f;
 
 	if (filters->nconditions > 0)
 		unmatched = row_filter_keep(&reader->layout, rows);
 	filters->unmatched += unmatched;
-	filters->refused += rows->nnoted - rows->n - unmatched;
+	filters->refused += before - rows->n - unmatched;
 	if (filters->refusals)
 		for (f = 0; f < filters->n; f++)
 			row_filter_mark(&reader->layout, rows, f + 1,
@@ -313,8 +306,6 @@ read_page(ColumnReader *reader)
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
 	rows_begin(&reading->rows, notes == NOTE_KEYS);
-	if (reader->filters.nconditions > 0 && row_filter_set_test(&reader->layout))
-		notes = NOTE_TESTED;
 	reading->from_slot = false;
 	if (notes == NOTE_KEYS)
 		keys = column_batch_space(&reader->batches[layout->columns[layout->early].batch],
@@ -325,8 +316,6 @@ read_page(ColumnReader *reader)
 	serializable = CheckForSerializableConflictOutNeeded(reader->rel, reader->snapshot);
 	if (serializable)
 		n = scan_page(reader, buffer, page, ahead, keys, notes, all_visible, true);
-	else if (notes == NOTE_TESTED)
-		n = SCAN_PAGE(NOTE_TESTED);
 	else if (notes == NOTE_KEYS)
 		n = SCAN_PAGE(NOTE_KEYS);
 	else if (notes == NOTE_ROWS)
@@ -339,8 +328,6 @@ read_page(ColumnReader *reader)
 		n = SCAN_PAGE(NOTE_COUNT);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
-	if (notes == NOTE_TESTED)
-		row_filter_note_tested(&reader->layout, &reading->rows);
 	pgstat_count_index_tuples(reader->rel, n);
 	prefetch_reach(reader, page, ahead);
 	if (row_filters_exist(&reader->filters))

@@ -213,13 +213,6 @@ heap_format_has_all(HeapTupleHeader row, AttrNumber attnum)
 		(!heap_format_has_nulls(row) || !heap_format_has_null_among(row, attnum));
 }
 
-/* Whether a row has the first attnum columns, and no NULLs at all. */
-static pg_attribute_always_inline bool
-heap_format_has_first(HeapTupleHeader row, AttrNumber attnum)
-{
-	return HeapTupleHeaderGetNatts(row) >= attnum && !heap_format_has_nulls(row);
-}
-
 /* --- visibility */
 
 /* Whether PD_ALL_VISIBLE says anything to a snapshot: see heap_prepare_pagescan. */

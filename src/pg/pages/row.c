@@ -281,7 +281,6 @@ row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 		layout->blank = palloc0(column->offset + sizeof(int64));
 	}
 	find_early(layout);
-	layout->first = -1;
 }
 
 /* --- where values lie */

@@ -8,8 +8,7 @@
  * and rows_keep() forgets the refused rows, of which nothing behind these columns is looked at.
  * One column, the early one, may be read as the rows are noted, while their
  * headers are waited for: of a scan of one column that takes 73 ms (see reader.c),
- * reading it afterwards makes 79.  The first condition may be tested as rows are noted (RowTest):
- * nothing is noted of a row that it refuses.
+ * reading it afterwards makes 79.
  */
 #ifndef HPSORT_PG_PAGES_ROW_H
 #define HPSORT_PG_PAGES_ROW_H
@@ -71,24 +70,6 @@ typedef struct RowCondition
 	bool		further;		/* it is one of the scan's further conditions */
 } RowCondition;
 
-/*
- * A condition of an integer column at a fixed offset, which is tested as rows are noted: that the
- * value is in a range, and that in words the bit of its distance from the range's beginning is set.
- * One loop tests integers of any length, with a set of keys or without.
- */
-typedef struct RowTest
-{
-	AttrNumber	attnum;			/* a row that has NULLs or lacks this column is tested later */
-	int			end;			/* where a value ends, from the start of a row's data */
-	int			shift;			/* 64 - bits of the value */
-	uint64		mask;			/* of an unsigned type the value's bits; else all */
-	uint64		lo;
-	uint64		span;
-	const uint64 *words;
-	uint64		places;			/* 0: one bit, which is set, for all of the range; else all ones */
-	bool		excluded;		/* values that are in it do not pass */
-} RowTest;
-
 /* The columns that are read of one table. */
 typedef struct RowLayout
 {
@@ -105,9 +86,6 @@ typedef struct RowLayout
 	int			known_offset;	/* ... where it is ... */
 	int			known_stop;		/* ... and the index of its stop */
 	const char *blank;			/* zeros, long enough for all fixed columns */
-	int			first;			/* the first column whose condition is tested; -1 before a page */
-	bool		has_test;		/* it is tested as rows are noted, by test */
-	RowTest		test;
 } RowLayout;
 
 /* A place in a row: where a stop is; if it is NULL, where the column before it ends. */
@@ -121,8 +99,7 @@ typedef struct RowPlace
 typedef struct NotedRows
 {
 	int			n;
-	int			nnoted;			/* rows, before any was forgotten or refused by the test */
-	bool		tested;			/* they have passed the layout's test, but for walked ones */
+	int			nnoted;			/* rows, before any was forgotten */
 	int			nlocated;		/* the first columns of the layout, which have been found */
 	bool		regular;		/* once they are walked over: all rows have the layout's columns
 								 * and all before, none of them NULL ... */
@@ -155,7 +132,6 @@ rows_begin(NotedRows *rows, bool early_read)
 {
 	rows->n = rows->nnoted = rows->nlocated = rows->nwalked = 0;
 	rows->early_read = early_read;
-	rows->tested = false;
 }
 
 /*
@@ -215,26 +191,6 @@ row_early_key(const RowLayout *layout, const char *data)
 	const RowColumn *column = &layout->columns[layout->early];
 
 	return *(const int32 *) (data + column->offset) ^ (int32) layout->early_flip;
-}
-
-/* Whether a row passes a test, by its data, in which no column is NULL up to the tested one. */
-static pg_attribute_always_inline bool
-row_test(const RowTest *test, const char *data)
-{
-	int64		value;
-	uint64		distance;
-	uint64		inside;
-
-	/* Eight bytes before the value's end are the row's as well, since a row has a header. */
-	memcpy(&value, data + test->end - sizeof(value), sizeof(value));
-#ifdef WORDS_BIGENDIAN
-	value = (int64) ((uint64) value << test->shift);
-#endif
-	value >>= test->shift;
-	distance = ((uint64) value & test->mask) - test->lo;
-	inside = distance <= test->span;
-	distance &= (0 - inside) & test->places;
-	return (test->words[distance / 64] >> distance % 64 & inside) != test->excluded;
 }
 
 #endif							/* HPSORT_PG_PAGES_ROW_H */

@@ -178,57 +178,22 @@ is_given_up(const RowColumn *column)
 		column->refused * TRIED_PER_REFUSED < column->tested;
 }
 
-/* Returns the first column, from one on, whose condition is tested; ncolumns if there is none. */
-static int
-next_tested(const RowLayout *layout, int from)
-{
-	int			c;
-
-	for (c = from; c < layout->ncolumns; c++)
-	{
-		const RowColumn *column = &layout->columns[c];
-
-		if (column->condition && column->filter == 0 && !is_given_up(column))
-			break;
-	}
-	return c;
-}
-
-/* Counts rows that a column's condition has tested.  Returns how many are unmatched. */
-static int
-count_tested(RowColumn *column, int tested, int passed)
-{
-	column->tested += tested;
-	column->refused += tested - passed;
-	return column->further ? tested - passed : 0;
-}
-
 int
 row_filter_keep(RowLayout *layout, NotedRows *rows)
 {
 	uint8		passed[MaxHeapTuplesPerPage];
 	uint16		kept[MaxHeapTuplesPerPage];
 	int			unmatched = 0;
-	int			c = 0;
+	int			c;
 
-	if (rows->tested)
+	for (c = 0; c < layout->ncolumns && rows->n > 0; c++)
 	{
-		RowColumn  *first = &layout->columns[layout->first];
-
-		unmatched = count_tested(first, rows->nnoted - rows->n, 0);
-		c = layout->first;
-		/* Values of rows that are walked over are still to be tested. */
-		if (rows->nwalked == 0)
-		{
-			first->tested += rows->n;
-			c++;
-		}
-	}
-	while ((c = next_tested(layout, c)) < layout->ncolumns && rows->n > 0)
-	{
+		RowColumn  *column = &layout->columns[c];
 		int			n = 0;
 		int			i;
 
+		if (column->condition == NULL || column->filter != 0 || is_given_up(column))
+			continue;
 		rows_locate(layout, rows, c + 1);
 		test_rows(layout, rows, c, passed);
 		for (i = 0; i < rows->n; i++)
@@ -236,80 +201,13 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 			kept[n] = i;
 			n += passed[i];
 		}
-		unmatched += count_tested(&layout->columns[c++], rows->n, n);
+		column->tested += rows->n;
+		column->refused += rows->n - n;
+		if (column->further)
+			unmatched += rows->n - n;
 		rows_keep(layout, rows, kept, n);
 	}
 	return unmatched;
-}
-
-/* Makes the test of column c's condition; false if it is another kind of condition. */
-static bool
-make_test(RowLayout *layout, int c)
-{
-	static const uint64 set = 1;
-	const RowColumn *column = &layout->columns[c];
-	const FilterCondition *condition = column->condition;
-	const KeySet *keys = condition->keys;
-	RowTest    *test = &layout->test;
-
-	if (c >= layout->nfixed || column->null_only ||
-		(keys ? keys->is_table : condition->nranges != 1))
-		return false;
-	test->attnum = column->attnum;
-	test->end = column->offset + column->length;
-	test->shift = 64 - 8 * column->length;
-	switch (column->kind)
-	{
-		case COLUMN_KIND_BOOL:
-		case COLUMN_KIND_CHAR:
-		case COLUMN_KIND_OID:
-		case COLUMN_KIND_ENUM:
-			test->mask = PG_UINT64_MAX >> test->shift;
-			break;
-		case COLUMN_KIND_INT2:
-		case COLUMN_KIND_INT4:
-		case COLUMN_KIND_INT8:
-			test->mask = PG_UINT64_MAX;
-			break;
-		default:
-			return false;
-	}
-	test->lo = (uint64) (keys ? keys->lo : condition->ranges[0].lo);
-	test->span = (uint64) (keys ? keys->hi : condition->ranges[0].hi) - test->lo;
-	test->words = keys ? keys->words : &set;
-	test->places = keys ? PG_UINT64_MAX : 0;
-	test->excluded = condition->excluded;
-	return true;
-}
-
-bool
-row_filter_set_test(RowLayout *layout)
-{
-	int			c = next_tested(layout, 0);
-
-	if (c != layout->first)
-	{
-		layout->first = c;
-		layout->has_test = c < layout->ncolumns && make_test(layout, c);
-	}
-	return layout->has_test;
-}
-
-void
-row_filter_note_tested(RowLayout *layout, NotedRows *rows)
-{
-	int			n = 0;
-	int			i;
-
-	for (i = 0; i < rows->n; i++)
-	{
-		const char *data = row_note(layout, rows, n, rows->rows[i]);
-
-		rows->lines[n] = rows->lines[i];
-		n += data == layout->blank || row_test(&layout->test, data);
-	}
-	rows->n = n;
-	rows->tested = true;
 }
 
 void

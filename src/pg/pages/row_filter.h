@@ -13,15 +13,6 @@
 #include "pg/pages/row.h"
 
 /*
- * Sets the layout's test for the rows of the next page; false if there is none.  It is that of the
- * first condition of the qual, if that is a range, or bits, of an integer column at a fixed offset.
- */
-extern bool row_filter_set_test(RowLayout *layout);
-
-/* Notes, out of the rows of a page that may pass the test, all that do or are walked over. */
-extern void row_filter_note_tested(RowLayout *layout, NotedRows *rows);
-
-/*
  * Keeps the rows noted of a page that pass all conditions of the layout's qual.  Returns how many
  * rows have been refused by the scan's further conditions.
  */
