@@ -216,7 +216,7 @@ describe_lookups(GroupsState *node, int eflags)
 
 		foreach(lc, keys)
 			inputs[foreach_current_index(lc)] = read_input(node, lfirst_node(Var, lc));
-		groups_star_note_key(node, l, inputs[0].batch);
+		groups_star_note_keys(node, l, inputs);
 		node->derived.columns[node->derived.n++] =
 			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), list_length(keys),
 								inputs);

@@ -27,8 +27,9 @@ typedef struct StarLookupState
 	List	   *clauses;		/* OpExprs: the fact's column = the plan's */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
-	int			key;			/* the batch of a key that is an integer of one column; else -1 */
-	FilterCondition *condition; /* that a row has a place, for the scan of the fact; or NULL */
+	const RowInput *keys;		/* the columns of the fact */
+	List	   *conditions;		/* FilterConditions for the scan of the fact: that a row may have
+								 * a place */
 	uint64		removed;		/* rows that the scan has read and that have no place, in the last
 								 * execution */
 } StarLookupState;
@@ -136,12 +137,9 @@ groups_star_begin(GroupsState *node, int eflags)
 }
 
 void
-groups_star_note_key(GroupsState *node, int l, int batch)
+groups_star_note_keys(GroupsState *node, int l, const RowInput *keys)
 {
-	StarLookupState *state = &node->star.lookups[l];
-	const Var  *column = linitial_node(Var, groups_star_keys(node, l));
-
-	state->key = lookup_finds_integers(state->lookup, column_kind(column->vartype)) ? batch : -1;
+	node->star.lookups[l].keys = keys;
 }
 
 bool
@@ -172,17 +170,28 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 
 /* --- an execution */
 
-/* Makes the condition that the scan of the fact tests, of a lookup that has rows now. */
+/* Makes the conditions that the scan of the fact tests, of a lookup that has rows now. */
 static void
-make_condition(StarLookupState *state)
+make_conditions(StarLookupState *state)
 {
-	state->condition = state->key < 0 || state->jointype == JOIN_LEFT ? NULL :
-		lookup_condition(state->lookup, state->jointype == JOIN_ANTI);
-	if (state->condition == NULL)
-		return;
-	state->condition->attnum = state->key + 1;
-	/* groups_star_match() looks at all rows that the scan has read. */
-	state->condition->optional = true;
+	int			k;
+
+	list_free(state->conditions);
+	state->conditions = NIL;
+	for (k = 0; k < list_length(state->clauses) && state->jointype != JOIN_LEFT; k++)
+	{
+		FilterCondition *condition;
+
+		if (!lookup_finds_integers(state->lookup, k, state->keys[k].domain.kind))
+			continue;
+		condition = lookup_condition(state->lookup, k, state->jointype == JOIN_ANTI);
+		if (condition == NULL)
+			continue;
+		condition->attnum = state->keys[k].batch + 1;
+		/* groups_star_match() looks at all rows that the scan has read. */
+		condition->optional = true;
+		state->conditions = lappend(state->conditions, condition);
+	}
 }
 
 /* Has the scan of the fact refuse rows that have no place, before anything else is read of them. */
@@ -194,9 +203,8 @@ set_conditions(GroupsState *node)
 	list_free(node->sources.conditions);
 	node->sources.conditions = NIL;
 	for (l = 0; l < node->star.n; l++)
-		if (node->star.lookups[l].condition)
-			node->sources.conditions = lappend(node->sources.conditions,
-											   node->star.lookups[l].condition);
+		node->sources.conditions = list_concat(node->sources.conditions,
+											   node->star.lookups[l].conditions);
 }
 
 void
@@ -233,7 +241,7 @@ groups_star_read(GroupsState *node)
 		}
 		MemoryContextDelete(memory);
 		lookup_finish(state->lookup);
-		make_condition(state);
+		make_conditions(state);
 		state->filled = true;
 	}
 	set_conditions(node);

@@ -187,11 +187,8 @@ extern List *groups_star_keys(const GroupsState *node, int l);
 
 extern const Lookup *groups_star_lookup(const GroupsState *node, int l);
 
-/*
- * Notes the batch of the first column whose values are looked up in lookup l: if it is the only
- * one, the scan may test it.
- */
-extern void groups_star_note_key(GroupsState *node, int l, int batch);
+/* Notes the columns whose values are looked up in lookup l, which outlive the node's executions. */
+extern void groups_star_note_keys(GroupsState *node, int l, const RowInput *keys);
 
 /* Completes *input for a column of a lookup, and returns true; false if the column is read. */
 extern bool groups_star_input(const GroupsState *node, const Var *column, RowInput *input);

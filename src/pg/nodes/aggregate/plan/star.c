@@ -332,10 +332,11 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids)
 
 /*
  * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
- * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
- * or an integer, by an array in the CPU's caches, and in memory.
+ * look-up, which takes what core takes to put it into a hash join's table (80 ns of 450,000 rows)
+ * and says 1.25 for; a key that is not of integers and is looked up for the first time; a row whose
+ * key is known or of integers, by an array in the CPU's caches, and in memory.
  */
-#define LOOKUP_BUILD_COST	4.0
+#define LOOKUP_BUILD_COST	1.5
 #define LOOKUP_KEY_COST		6.0
 #define LOOKUP_ROW_COST		0.1
 #define LOOKUP_MISS_COST	0.3
@@ -347,18 +348,21 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids)
 static Cost
 lookup_cost(PlannerInfo *root, const StarLookup *lookup, double rows)
 {
-	const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
-	bool		single = list_length(lookup->clauses) == 1;
+	int			nclauses = list_length(lookup->clauses);
+	Oid			operators[INDEX_MAX_KEYS];
 	List	   *keys = NIL;
 	double		nkeys;
 	ListCell   *lc;
 
 	foreach(lc, lookup->clauses)
+	{
 		keys = lappend(keys, linitial(lfirst_node(OpExpr, lc)->args));
-	nkeys = !single ? rows : estimate_num_groups(root, keys, Max(rows, 1), NULL, NULL);
+		operators[foreach_current_index(lc)] = lfirst_node(OpExpr, lc)->opno;
+	}
+	nkeys = nclauses > 1 ? rows : estimate_num_groups(root, keys, Max(rows, 1), NULL, NULL);
 	return lookup->path->total_cost +
 		cost_of_rows(LOOKUP_BUILD_COST * lookup->path->rows +
-					 (single && lookup_compares_integers(clause->opno) ? 0 :
+					 (lookup_compares_integers(nclauses, operators) ? 0 :
 					  LOOKUP_KEY_COST * nkeys) +
 					 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
 }

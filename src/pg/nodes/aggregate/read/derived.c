@@ -129,11 +129,12 @@ struct DerivedColumn
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
-	const Lookup *lookup;		/* of DERIVED_PLACES */
+	const Lookup *lookup;		/* of DERIVED_PLACES, whose key are the inputs */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
 	ColumnBatch batch;			/* what derived_batch returns */
+	ColumnBatch packed;			/* of DERIVED_PLACES: integers of several columns */
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
@@ -146,23 +147,13 @@ struct DerivedColumn
 static ColumnDomain
 form_domain(DerivedForm form, const Expr *expression)
 {
-	switch (form)
-	{
-		case DERIVED_VALUES:
-			/* Of a column the typmod is certain. */
-			return column_domain(exprType((const Node *) expression), IsA(expression, Var) ?
-								 ((const Var *) expression)->vartypmod : -1);
-		case DERIVED_NULLS:
-			return (ColumnDomain)
-			{
-				.kind = COLUMN_KIND_BOOL
-			};
-		default:
-			return (ColumnDomain)
-			{
-				.kind = COLUMN_KIND_INT4
-			};
-	}
+	ColumnDomain domain = {.kind = form == DERIVED_NULLS ? COLUMN_KIND_BOOL : COLUMN_KIND_INT4};
+
+	/* Of a column the typmod is certain. */
+	if (form == DERIVED_VALUES)
+		domain = column_domain(exprType((const Node *) expression), IsA(expression, Var) ?
+							   ((const Var *) expression)->vartypmod : -1);
+	return domain;
 }
 
 DerivedColumn *
@@ -204,6 +195,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	}
 	if (form == DERIVED_NUMBERS)
 		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
+	else if (form == DERIVED_IDENTICAL)
+		derived->domain.dictionary = dictionary_make_identical(exprType(node));
 	return derived;
 }
 
@@ -262,8 +255,12 @@ has_several_batches(const DerivedColumn *derived)
 static bool
 is_of_integers(const DerivedColumn *derived)
 {
-	return derived->lookup && derived->ninputs == 1 &&
-		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind);
+	int			i;
+
+	for (i = 0; i < derived->ninputs && derived->lookup; i++)
+		if (!lookup_finds_integers(derived->lookup, i, derived->inputs[i].domain.kind))
+			return false;
+	return derived->lookup != NULL;
 }
 
 bool
@@ -277,7 +274,7 @@ derived_has_memo(const DerivedColumn *derived)
 bool
 derived_has_numbers(const DerivedColumn *derived)
 {
-	return derived->form == DERIVED_NUMBERS;
+	return derived_form_has_numbers(derived->form);
 }
 
 const ColumnDomain *
@@ -291,13 +288,14 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
 	derived->memory = CurrentMemoryContext;
 	memset(&derived->batch, 0, sizeof(derived->batch));
+	memset(&derived->packed, 0, sizeof(derived->packed));
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
 			.given_up = !derived_has_memo(derived)
 	};
-	if (derived->form == DERIVED_NUMBERS)
+	if (derived_has_numbers(derived))
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	if (derived->computed)
 		computed_begin(derived->computed);
@@ -363,7 +361,7 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		*value = numeric_unit_value(derived->domain.unit, DatumGetPointer(datum));
 	else if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
-	else if (derived->form == DERIVED_NUMBERS)
+	else if (derived_has_numbers(derived))
 	{
 		bool		numbered;
 		uint32		number;
@@ -700,12 +698,23 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 
 /* Fills the batch with the places of integers. */
 static void
-find_places(DerivedColumn *derived, const ColumnBatch *base)
+find_places(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const ColumnBatch *keys = &batches[derived->inputs[0].batch];
+	BatchSpace	space = column_batch_space(&derived->batch, keys->n);
+	const ColumnBatch *columns[INDEX_MAX_KEYS];
+	int			i;
 
-	column_batch_add(&derived->batch, base->n,
-					 lookup_find_integers(derived->lookup, base, space.keys, space.nulls));
+	if (derived->ninputs > 1)
+	{
+		for (i = 0; i < derived->ninputs; i++)
+			columns[i] = &batches[derived->inputs[i].batch];
+		begin_batch(derived, &derived->packed, BATCH_NULLS | BATCH_WIDE);
+		lookup_pack(derived->lookup, columns, &derived->packed);
+		keys = &derived->packed;
+	}
+	column_batch_add(&derived->batch, keys->n,
+					 lookup_find_integers(derived->lookup, keys, space.keys, space.nulls));
 }
 
 const ColumnBatch *
@@ -728,7 +737,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	}
 	if (is_of_integers(derived))
 	{
-		find_places(derived, base);
+		find_places(derived, batches);
 		return batch;
 	}
 	memo->rows += base->n;

@@ -89,7 +89,7 @@ extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numb
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
 /*
- * In the place of a NULL mark, in a batch of DERIVED_NUMBERS: the row's value has no number, and
+ * In the place of a NULL mark, in a batch of numbers: the row's value has no number, and
  * the batch has its hash.
  */
 #define DERIVED_REFUSED 2
