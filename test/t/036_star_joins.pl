@@ -81,6 +81,8 @@ CREATE TABLE tag (id uuid PRIMARY KEY, title text); INSERT INTO tag SELECT md5(i
 CREATE TABLE code (code text PRIMARY KEY, title text); INSERT INTO code SELECT 'code ' || i, 'title ' || i % 8 FROM generate_series(1, 60) i;
 CREATE TABLE price (price numeric PRIMARY KEY, band text); INSERT INTO price SELECT i / 2.0, 'band ' || i % 4 FROM generate_series(0, 40) i;
 CREATE TABLE pair (a int4, b int8, title text, PRIMARY KEY (a, b)); INSERT INTO pair SELECT i % 8, i / 8, 'pair ' || i % 9 FROM generate_series(0, 63) i;
+CREATE TABLE narrow_pair (a int4, b int2, title int4, UNIQUE (a, b)); INSERT INTO narrow_pair SELECT i % 9 - 2, i / 9 - 3, i % 7 FROM generate_series(0, 99) i; INSERT INTO narrow_pair VALUES (NULL, 1, 5), (1, NULL, 6);
+CREATE TABLE likeness (id int4 PRIMARY KEY, digits numeric, name text); INSERT INTO likeness SELECT i, (i % 3 || '.' || repeat('0', 1 + i % 4))::numeric, 'n' || i % 4 FROM generate_series(0, 19) i;
 CREATE TABLE twin (id int4, name text); INSERT INTO twin SELECT i / 2, 'twin ' || i % 3 FROM generate_series(0, 300) i;
 -- NULLs, shops that there are not, values that repeat
 CREATE TABLE orders (id int4, shop int4, shop8 int8, day date, tag uuid, code text, price numeric(6,2), a int2, b int4, ms int4, amount int8, customer int4);
@@ -90,8 +92,8 @@ CREATE TABLE tree (LIKE orders) PARTITION BY RANGE (id);
 CREATE TABLE tree_1 PARTITION OF tree FOR VALUES FROM (MINVALUE) TO (2500); CREATE TABLE tree_2 (LIKE orders); ALTER TABLE tree_2 ADD more text; ALTER TABLE tree_2 DROP id; ALTER TABLE tree_2 ADD id int4; ALTER TABLE tree_2 DROP more;
 ALTER TABLE tree ATTACH PARTITION tree_2 FOR VALUES FROM (2500) TO (MAXVALUE); INSERT INTO tree SELECT * FROM orders;
 CREATE VIEW open_shop AS SELECT id, upper(name) AS name, region FROM shop WHERE class < 15;
-CREATE FUNCTION fails(i int4) RETURNS bool LANGUAGE plpgsql COST 1000 AS $$ BEGIN IF i = 5 THEN RAISE 'class %', i; END IF; RETURN true; END $$;
-CREATE FUNCTION says(i int4) RETURNS bool LANGUAGE plpgsql COST 0.1 AS $$ BEGIN RAISE NOTICE 'said %', i; RETURN i % 2 = 0; END $$;
+CREATE FUNCTION fails(i int4) RETURNS bool LANGUAGE plpgsql STABLE COST 1000 AS $$ BEGIN IF i = 5 THEN RAISE 'class %', i; END IF; RETURN true; END $$;
+CREATE FUNCTION says(i int4) RETURNS bool LANGUAGE plpgsql STABLE COST 0.1 AS $$ BEGIN RAISE NOTICE 'said %', i; RETURN i % 2 = 0; END $$;
 CREATE TABLE secret AS SELECT * FROM shop; ALTER TABLE secret ADD PRIMARY KEY (id); ALTER TABLE secret ENABLE ROW LEVEL SECURITY; CREATE POLICY even ON secret USING (id % 2 = 0 AND says(class));
 CREATE FUNCTION any_digits() RETURNS SETOF record LANGUAGE sql AS 'SELECT i, i / 7.0 FROM generate_series(1, 99) i';
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM shop WHERE class < 10;
@@ -126,6 +128,9 @@ same(1, 'SELECT c.title, count(*) FROM orders o JOIN code c USING (code) GROUP B
 same(1, 'SELECT p.band, count(*) FROM orders o JOIN price p USING (price) GROUP BY p.band', name => 'numeric');
 same(1, 'SELECT d.holiday, count(*) FROM orders o JOIN day d USING (day) GROUP BY d.holiday', name => 'date');
 same(1, 'SELECT p.title, count(*), sum(o.amount) FROM orders o JOIN pair p ON p.a = o.a AND p.b = o.b GROUP BY p.title', name => 'two columns');
+same(1, 'SELECT p.title, count(*), sum(o.amount) FROM orders o JOIN narrow_pair p ON p.a = o.a AND p.b = o.b GROUP BY p.title', name => 'two integers in one');
+same(1, 'SELECT o.a, count(*) FROM orders o WHERE EXISTS (SELECT FROM narrow_pair p WHERE p.a = o.a AND p.b = o.b AND p.title > 3) GROUP BY o.a', name => 'two integers in one, of a semi join');
+same('any', 'SELECT o.a, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM narrow_pair p WHERE p.a = o.a AND p.b = o.b AND p.title > 3) GROUP BY o.a', name => 'and of an anti join');
 same(1, 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'partitioned facts');
 same(1, 'SELECT s.name, count(*) FROM orders o JOIN open_shop s ON s.id = o.shop GROUP BY s.name', name => 'a view');
 same(1, 'SELECT s.n, count(*) FROM orders o JOIN (SELECT region, count(*) AS n FROM shop GROUP BY region) s ON s.region = o.a GROUP BY s.n', name => 'a subquery with groups');
@@ -138,6 +143,11 @@ same(1, "SELECT o.a + s.class, extract(year FROM o.day) + s.region, count(*) $jo
 same(1, "SELECT s.name, sum(CASE WHEN s.class > 4 THEN o.price * (1 - s.fee) ELSE 0 END), sum(o.amount * s.big) $join GROUP BY s.name", name => 'an error in arithmetic of both');
 same('core', 'SELECT sum(o.price * s.x) FROM orders o JOIN (SELECT DISTINCT ON (id) * FROM any_digits() AS t(id int4, x numeric(6,2)) ORDER BY id) s ON s.id = o.shop', name => 'decimals that are not as their type says');
 same('any', 'SELECT sum(o.price * s.cost), count(s.cost) FROM orders o LEFT JOIN shop s ON s.id = o.shop', name => 'arithmetic of a left join');
+
+# Columns that the groups determine: each value as it is, also where equal ones look different.
+same(1, 'SELECT t.id, t.digits, t.name, count(*), sum(o.amount) FROM orders o JOIN (shop s JOIN likeness t ON t.id = s.class) ON s.id = o.shop GROUP BY t.id', name => 'columns that a key determines');
+same('any', 'SELECT t.id, t.digits, u.digits, count(*) FROM orders o JOIN (shop s JOIN likeness t ON t.id = s.class JOIN likeness u ON u.digits = t.digits AND u.id = s.class) ON s.id = o.shop GROUP BY t.id, u.digits', name => 'a column that is equal to another');
+same('any', 'SELECT t.digits, s.class, count(*) FROM orders o JOIN (shop s JOIN likeness t ON t.id = s.class) ON s.id = o.shop WHERE t.digits = 1 GROUP BY t.digits, s.class', name => 'a column that is equal to a constant');
 
 # Rows of facts that have no row of the dimension, and those that have one.
 same('any', 'SELECT s.name, count(*), sum(o.amount), count(s.id) FROM orders o LEFT JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'a left join');

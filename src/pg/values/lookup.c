@@ -5,13 +5,11 @@
  * Columns are arrays by place.  A hash table with open addressing has places; a row's hash lies in
  * an array beside its columns, so that most comparisons of keys are made of equal ones.
  *
- * Keys that are integers on both sides are compared and hashed as these.  Where they are close
- * together, an array by key has their places.  If they must be unique, the array or the table is
- * made when all rows are there, which takes half the time: 120 ns a row of 1e6 in place of 250.
- *
- * A shared lookup is one block of memory: a header, the arrays, and behind these the values that
- * are no Datums themselves.  In place of the pointer to one of them an array has its distance from
- * the start of the block.
+ * Keys that are integers on both sides are compared and hashed as these; those of several columns,
+ * if they have 64 bits together, as one integer that has the values side by side.  Where integers
+ * are close together, an array by key has their places.  If they must be unique, the array or the
+ * table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in place of
+ * 250.
  */
 #include "postgres.h"
 
@@ -26,6 +24,7 @@
 #include "pg/compat.h"
 #include "pg/values/key_condition.h"
 #include "pg/values/lookup.h"
+#include "pg/values/lookup_state.h"
 
 /* The least number of the hash table's elements, a power of two. */
 #define LEAST_ELEMENTS 1024
@@ -33,77 +32,12 @@
 /* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
 #define ARRAY_KEYS_PER_ROW 16
 
-/* A column of the rows that is kept. */
-typedef struct LookupColumn
-{
-	AttrNumber	column;			/* where it is in a row */
-	bool		byval;			/* of its type, as typlen is */
-	int16		typlen;
-	Datum	   *values;			/* by place */
-	bool	   *nulls;
-} LookupColumn;
-
-/* A column of the key. */
-typedef struct LookupKey
-{
-	int			column;			/* its index among the columns that are kept */
-	Oid			collation;
-	FmgrInfo	equal;			/* of a value that is looked for and one of a row */
-	FmgrInfo	equal_rows;		/* of values of two rows */
-	FmgrInfo	hash;			/* of a value that is looked for */
-	FmgrInfo	hash_row;		/* of a value of a row */
-} LookupKey;
-
-struct Lookup
-{
-	MemoryContext memory;		/* of the rows */
-	TupleDesc	rows;			/* what rows are */
-	bool		unique;
-	int			nkeys;
-	LookupKey  *keys;
-	int			ncolumns;
-	LookupColumn *columns;
-
-	ColumnKind	kind;			/* of a key that is an integer, as it is looked for; else
-								 * COLUMN_KIND_NONE */
-	ColumnKind	row_kind;		/* of that of a row */
-
-	/* --- of the rows */
-	int32		size;			/* rows */
-	int32		room;			/* in the arrays by place */
-	uint32	   *hashes;			/* by place; not of integers */
-	uint32		mask;			/* elements of the hash table - 1 */
-	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
-
-	/* of keys that are integers */
-	int64	   *integers;		/* by place */
-	int64		least;			/* the least key */
-	int64		most;			/* the greatest key */
-	int32	   *by_key;			/* places by distance from the least key, up to the greatest; or
-								 * NULL */
-
-	/* of a shared one */
-	const char *base;			/* from where Datums that are distances count; else NULL */
-	size_t		shared_size;	/* bytes of the block */
-};
-
-/* What a shared lookup begins with. */
-typedef struct LookupHeader
-{
-	size_t		size;			/* bytes of the block */
-	int32		rows;			/* as the lookup has them: size ... */
-	uint32		mask;
-	int64		least;
-	int64		most;
-	size_t		arrays[FLEXIBLE_ARRAY_MEMBER];	/* bytes of each; 0: there is none */
-} LookupHeader;
-
 /*
- * Values of an operator's types are equal as integers if and only if they are equal by the
+ * Whether values of an operator's types are equal as integers if and only if they are equal by the
  * operator.
  */
-bool
-lookup_compares_integers(Oid operator)
+static bool
+compares_integers(Oid operator)
 {
 	switch (get_opcode(operator))
 	{
@@ -124,6 +58,32 @@ lookup_compares_integers(Oid operator)
 		default:
 			return false;
 	}
+}
+
+/* Returns the bits of a value of either type of an operator that compares integers. */
+static int
+bits_of_values(Oid operator)
+{
+	Oid			left;
+	Oid			right;
+
+	op_input_types(operator, &left, &right);
+	return 8 * Max(get_typlen(left), get_typlen(right));
+}
+
+bool
+lookup_compares_integers(int n, const Oid *operators)
+{
+	int			bits = 0;
+	int			k;
+
+	for (k = 0; k < n; k++)
+	{
+		if (!compares_integers(operators[k]))
+			return false;
+		bits += bits_of_values(operators[k]);
+	}
+	return bits <= 64;
 }
 
 Lookup *
@@ -157,11 +117,15 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 		key->collation = collations[k];
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
-	if (nkeys == 1 && lookup_compares_integers(operators[0]))
+	lookup->of_integers = lookup_compares_integers(nkeys, operators);
+	for (k = 0; k < nkeys && lookup->of_integers; k++)
 	{
-		op_input_types(operators[0], &left, &right);
-		lookup->kind = column_builtin_kind(left);
-		lookup->row_kind = column_builtin_kind(right);
+		LookupKey  *key = &lookup->keys[k];
+
+		op_input_types(operators[k], &left, &right);
+		key->kind = column_builtin_kind(left);
+		key->row_kind = column_builtin_kind(right);
+		key->bits = bits_of_values(operators[k]);
 	}
 	return lookup;
 }
@@ -210,23 +174,21 @@ complain_about_second(void)
 static inline uint32
 hash_integer(int64 key)
 {
-	uint64		hash = (uint64) key;
-
-	return murmurhash32((uint32) (hash ^ hash >> 32));
+	return murmurhash32((uint32) ((uint64) key * UINT64CONST(0x9E3779B97F4A7C15) >> 32));
 }
 
 /* Whether two rows that have places have the same integer as their key, which is not looked for. */
 static inline bool
 are_same_integers(const Lookup *lookup, int32 a, int32 b)
 {
-	return lookup->kind != COLUMN_KIND_NONE && lookup->integers[a] == lookup->integers[b];
+	return lookup->of_integers && lookup->integers[a] == lookup->integers[b];
 }
 
 /* Makes the hash table anew, with n elements, a power of two. */
 static void
 make_table(Lookup *lookup, uint32 n)
 {
-	bool		integers = lookup->kind != COLUMN_KIND_NONE;
+	bool		integers = lookup->of_integers;
 	int32		place;
 
 	if (lookup->places)
@@ -249,11 +211,32 @@ make_table(Lookup *lookup, uint32 n)
 	}
 }
 
+/* Returns the integer of several columns: of those before one, and the value of this one. */
+static inline int64
+append_value(const LookupKey *key, int64 integer, int64 value)
+{
+	uint64		mask = (UINT64CONST(1) << key->bits) - 1;
+
+	return (int64) ((uint64) integer << key->bits | ((uint64) value & mask));
+}
+
 /* Returns the integer that a key is, of a row or looked for. */
 static inline int64
 integer_of(const Lookup *lookup, const Datum *key, bool of_row)
 {
-	return column_value(of_row ? lookup->row_kind : lookup->kind, key[0]);
+	int64		integer = 0;
+	int			k;
+
+	if (lookup->nkeys == 1)
+		return column_value(of_row ? lookup->keys[0].row_kind : lookup->keys[0].kind, key[0]);
+	for (k = 0; k < lookup->nkeys; k++)
+	{
+		const LookupKey *column = &lookup->keys[k];
+
+		integer = append_value(column, integer,
+							   column_value(of_row ? column->row_kind : column->kind, key[k]));
+	}
+	return integer;
 }
 
 static uint32
@@ -262,7 +245,7 @@ hash_key(const Lookup *lookup, const Datum *key, bool of_row)
 	uint32		hash = 0;
 	int			k;
 
-	if (lookup->kind != COLUMN_KIND_NONE)
+	if (lookup->of_integers)
 		return hash_integer(integer_of(lookup, key, of_row));
 	for (k = 0; k < lookup->nkeys; k++)
 	{
@@ -290,7 +273,7 @@ equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 {
 	int			k;
 
-	if (lookup->kind != COLUMN_KIND_NONE)
+	if (lookup->of_integers)
 		return lookup->integers[place] == integer_of(lookup, key, of_row);
 	for (k = 0; k < lookup->nkeys; k++)
 	{
@@ -348,15 +331,42 @@ lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull)
 			return LOOKUP_NO_PLACE;
 	if (lookup->size == 0)
 		return LOOKUP_NO_PLACE;
-	if (lookup->kind != COLUMN_KIND_NONE)
+	if (lookup->of_integers)
 		return place_of_integer(lookup, integer_of(lookup, key, false));
 	return lookup->places[find_element(lookup, key, false, hash_key(lookup, key, false))];
 }
 
 bool
-lookup_finds_integers(const Lookup *lookup, ColumnKind kind)
+lookup_finds_integers(const Lookup *lookup, int k, ColumnKind kind)
 {
-	return kind != COLUMN_KIND_NONE && kind == lookup->kind;
+	return lookup->of_integers && kind == lookup->keys[k].kind;
+}
+
+void
+lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches, ColumnBatch *packed)
+{
+	size_t		n = batches[0]->n;
+	BatchSpace	space = column_batch_space(packed, n);
+	size_t		nnulls = 0;
+	size_t		i;
+	int			k;
+
+	memset(space.wide, 0, n * sizeof(int64));
+	memset(space.nulls, 0, n);
+	for (k = 0; k < lookup->nkeys; k++)
+	{
+		const LookupKey *key = &lookup->keys[k];
+		int64		bias = column_kind_bias(key->kind);
+
+		/* Of several columns none is wide. */
+		for (i = 0; i < n; i++)
+			space.wide[i] = append_value(key, space.wide[i], batches[k]->keys[i] + bias);
+		for (i = 0; i < n && batches[k]->nnulls > 0; i++)
+			space.nulls[i] |= batches[k]->nulls[i];
+	}
+	for (i = 0; i < n; i++)
+		nnulls += space.nulls[i];
+	column_batch_add(packed, n, nnulls);
 }
 
 /* by_key and narrow are constants, so that the compiler makes a loop for each case. */
@@ -365,7 +375,7 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 			  bool by_key, bool narrow)
 {
 	const int32 *array = lookup->by_key;
-	int64		bias = column_kind_bias(lookup->kind);
+	int64		bias = narrow ? column_kind_bias(lookup->keys[0].kind) : 0;
 	uint64		least = (uint64) lookup->least;
 	uint64		range = (uint64) lookup->most - least;
 	size_t		nmissing = 0;
@@ -430,7 +440,7 @@ enlarge(Lookup *lookup, void *array, Size size)
 static inline bool
 is_made_last(const Lookup *lookup)
 {
-	return lookup->unique && lookup->kind != COLUMN_KIND_NONE;
+	return lookup->unique && lookup->of_integers;
 }
 
 /* Makes room for a row more. */
@@ -446,7 +456,7 @@ make_room(Lookup *lookup)
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many rows to look up")));
 		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
-		if (lookup->kind != COLUMN_KIND_NONE)
+		if (lookup->of_integers)
 			lookup->integers = enlarge(lookup, lookup->integers, sizeof(int64));
 		else
 			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
@@ -526,7 +536,7 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 			lookup->hashes[lookup->size] = hash;
 		lookup->places[at] = lookup->size;
 	}
-	if (lookup->kind != COLUMN_KIND_NONE)
+	if (lookup->of_integers)
 		note_integer(lookup, integer_of(lookup, key, true));
 	keep_values(lookup, row);
 	lookup->size++;
@@ -556,7 +566,7 @@ lookup_finish(Lookup *lookup)
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
 
-	if (lookup->kind == COLUMN_KIND_NONE || lookup->size == 0)
+	if (!lookup->of_integers || lookup->size == 0)
 		return;
 	if (range < most)
 		make_array(lookup, range);
@@ -564,17 +574,55 @@ lookup_finish(Lookup *lookup)
 		make_table(lookup, pg_nextpower2_32(Max(2 * (uint32) lookup->size, LEAST_ELEMENTS)));
 }
 
+static int
+compare_integers(const void *a, const void *b)
+{
+	int64		left = *(const int64 *) a;
+	int64		right = *(const int64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * Returns the values that rows have in column k of a key of several columns, each once, and sets *n
+ * to how many there are.
+ */
+static int64 *
+values_of_column(const Lookup *lookup, int k, size_t *n)
+{
+	const LookupColumn *column = &lookup->columns[lookup->keys[k].column];
+	int64	   *values = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(lookup->size, 1) * sizeof(int64));
+	int32		place;
+	size_t		from;
+
+	for (place = 0; place < lookup->size; place++)
+		values[place] = column_value(lookup->keys[k].row_kind,
+									 value_of(lookup, column, place));
+	qsort(values, lookup->size, sizeof(int64), compare_integers);
+	*n = Min(lookup->size, 1);
+	for (from = 1; from < (size_t) lookup->size; from++)
+		if (values[from] != values[*n - 1])
+			values[(*n)++] = values[from];
+	return values;
+}
+
 FilterCondition *
-lookup_condition(Lookup *lookup, bool excluded)
+lookup_condition(Lookup *lookup, int k, bool excluded)
 {
 	MemoryContext old;
 	FilterCondition *condition;
+	int64	   *values = lookup->integers;
+	size_t		n = lookup->size;
 
-	if (lookup->kind == COLUMN_KIND_NONE)
+	if (!lookup->of_integers || (excluded && lookup->nkeys > 1))
 		return NULL;
 	old = MemoryContextSwitchTo(lookup->memory);
-	condition = key_condition_make(InvalidAttrNumber, lookup->kind, lookup->integers,
-								   lookup->size, excluded);
+	if (lookup->nkeys > 1)
+		values = values_of_column(lookup, k, &n);
+	condition = key_condition_make(InvalidAttrNumber, lookup->keys[k].kind, values, n, excluded);
+	if (lookup->nkeys > 1)
+		pfree(values);
 	MemoryContextSwitchTo(old);
 	return condition;
 }
@@ -596,162 +644,4 @@ size_t
 lookup_memory(const Lookup *lookup)
 {
 	return MemoryContextMemAllocated(lookup->memory, true) + lookup->shared_size;
-}
-
-/* --- shared */
-
-/* An array of a lookup. */
-typedef struct LookupArray
-{
-	void	  **array;
-	size_t		size;			/* bytes */
-} LookupArray;
-
-/* Returns how many arrays a lookup has, also where some of them are NULL. */
-static int
-count_arrays(const Lookup *lookup)
-{
-	return 4 + 2 * lookup->ncolumns;
-}
-
-/* Returns the arrays, in an order that is the same in all processes. */
-static LookupArray *
-list_arrays(Lookup *lookup)
-{
-	LookupArray *arrays = palloc0_array(LookupArray, count_arrays(lookup));
-	size_t		rows = lookup->size;
-	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
-	int			n = 0;
-	int			c;
-
-	arrays[n++] = (LookupArray)
-	{
-		(void **) &lookup->hashes, lookup->hashes ? rows * sizeof(uint32) : 0
-	};
-	arrays[n++] = (LookupArray)
-	{
-		(void **) &lookup->places, lookup->places ? ((size_t) lookup->mask + 1) * sizeof(int32) : 0
-	};
-	arrays[n++] = (LookupArray)
-	{
-		(void **) &lookup->integers, lookup->integers ? rows * sizeof(int64) : 0
-	};
-	arrays[n++] = (LookupArray)
-	{
-		(void **) &lookup->by_key, lookup->by_key ? (range + 1) * sizeof(int32) : 0
-	};
-	for (c = 0; c < lookup->ncolumns; c++)
-	{
-		LookupColumn *column = &lookup->columns[c];
-
-		arrays[n++] = (LookupArray)
-		{
-			(void **) &column->values, rows * sizeof(Datum)
-		};
-		arrays[n++] = (LookupArray)
-		{
-			(void **) &column->nulls, rows * sizeof(bool)
-		};
-	}
-	Assert(n == count_arrays(lookup));
-	return arrays;
-}
-
-static size_t
-header_size(const Lookup *lookup)
-{
-	return MAXALIGN(offsetof(LookupHeader, arrays) + count_arrays(lookup) * sizeof(size_t));
-}
-
-/*
- * Returns the bytes of the values that are no Datums themselves.  With a base these are moved to
- * there, from a distance on, and their distances take the place of the Datums.
- */
-static size_t
-move_values(Lookup *lookup, char *base, size_t distance)
-{
-	size_t		size = 0;
-	int			c;
-	int32		place;
-
-	for (c = 0; c < lookup->ncolumns; c++)
-	{
-		LookupColumn *column = &lookup->columns[c];
-
-		for (place = 0; place < lookup->size && !column->byval; place++)
-		{
-			Datum		value = column->values[place];
-			size_t		length;
-
-			if (column->nulls[place])
-				continue;
-			length = datumGetSize(value, false, column->typlen);
-			if (base)
-			{
-				memcpy(base + distance + size, DatumGetPointer(value), length);
-				column->values[place] = (Datum) (distance + size);
-			}
-			size += MAXALIGN(length);
-		}
-	}
-	return size;
-}
-
-dsa_pointer
-lookup_share(Lookup *lookup, dsa_area *area)
-{
-	LookupArray *arrays = list_arrays(lookup);
-	size_t		distance = header_size(lookup);
-	size_t		values = move_values(lookup, NULL, 0);
-	size_t		size = distance + values;
-	dsa_pointer block;
-	char	   *base;
-	LookupHeader *header;
-	int			i;
-
-	for (i = 0; i < count_arrays(lookup); i++)
-		size += MAXALIGN(arrays[i].size);
-	block = dsa_allocate_extended(area, size, DSA_ALLOC_HUGE);
-	base = dsa_get_address(area, block);
-	header = (LookupHeader *) base;
-	header->size = size;
-	header->rows = lookup->size;
-	header->mask = lookup->mask;
-	header->least = lookup->least;
-	header->most = lookup->most;
-	move_values(lookup, base, size - values);
-	for (i = 0; i < count_arrays(lookup); i++)
-	{
-		header->arrays[i] = arrays[i].size;
-		if (arrays[i].size > 0)
-			memcpy(base + distance, *arrays[i].array, arrays[i].size);
-		distance += MAXALIGN(arrays[i].size);
-	}
-	pfree(arrays);
-	lookup_empty(lookup);
-	return block;
-}
-
-void
-lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block)
-{
-	const char *base = dsa_get_address(area, block);
-	const LookupHeader *header = (const LookupHeader *) base;
-	LookupArray *arrays = list_arrays(lookup);
-	size_t		distance = header_size(lookup);
-	int			i;
-
-	lookup_empty(lookup);
-	lookup->size = header->rows;
-	lookup->mask = header->mask;
-	lookup->least = header->least;
-	lookup->most = header->most;
-	lookup->base = base;
-	lookup->shared_size = header->size;
-	for (i = 0; i < count_arrays(lookup); i++)
-	{
-		*arrays[i].array = header->arrays[i] > 0 ? unconstify(char *, base) + distance : NULL;
-		distance += MAXALIGN(header->arrays[i]);
-	}
-	pfree(arrays);
 }

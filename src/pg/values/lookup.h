@@ -46,23 +46,34 @@ extern void lookup_add(Lookup *lookup, TupleTableSlot *row);
 extern void lookup_finish(Lookup *lookup);
 
 /*
- * Returns the condition, the lookup's, that there is a row for a column's value; or if excluded
- * that there is none.  The column's number is the caller's to set.  NULL if keys are no integers.
+ * Returns the condition, the lookup's, that there is a row for a value of column k of the key,
+ * whatever its other columns; or if excluded that there is none, of a key of one column.  The
+ * column's number is the caller's to set.  NULL if keys are no integers.
  */
-extern FilterCondition *lookup_condition(Lookup *lookup, bool excluded);
+extern FilterCondition *lookup_condition(Lookup *lookup, int k, bool excluded);
 
 /* Returns the place of the row that has this key. */
 extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
 
-/* Whether keys of one column are integers by an operator, for the planner. */
-extern bool lookup_compares_integers(Oid operator);
+/*
+ * Whether keys of n columns are integers by these operators, for the planner: each of them, and of
+ * several columns all in 64 bits together.
+ */
+extern bool lookup_compares_integers(int n, const Oid *operators);
 
-/* Whether lookup_find_integers finds keys that are values of a kind. */
-extern bool lookup_finds_integers(const Lookup *lookup, ColumnKind kind);
+/* Whether lookup_find_integers finds keys of which column k has values of a kind. */
+extern bool lookup_finds_integers(const Lookup *lookup, int k, ColumnKind kind);
+
+/*
+ * Makes one integer of the columns of a key of several columns: appends those of the rows of
+ * batches to packed, which has wide values and no rows.
+ */
+extern void lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches,
+						ColumnBatch *packed);
 
 /*
  * Writes the places of the keys of a batch's rows, and 0 where there is none, and marks the latter
- * in nulls.  Returns how many these are.
+ * in nulls.  Returns how many these are.  Keys of several columns are packed.
  */
 extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places,
 								   uint8 *nulls);

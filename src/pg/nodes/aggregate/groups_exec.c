@@ -221,11 +221,12 @@ describe_lookups(GroupsState *node, int eflags)
 		int			ninputs;
 		RowInput   *inputs = read_inputs(node, expression_columns((Expr *) keys), false,
 										 &ninputs);
+		DerivedColumn *places = derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l),
+													keys, ninputs, inputs);
 
-		groups_star_note_key(node, l, inputs[0].batch);
-		node->derived.columns[node->derived.n++] =
-			derived_make_places(&node->css.ss.ps, groups_star_lookup(node, l), keys, ninputs,
-								inputs);
+		if (derived_finds_integers(places))
+			groups_star_note_keys(node, l, inputs);
+		node->derived.columns[node->derived.n++] = places;
 	}
 	foreach(lc2, node->star.conditions)
 		find_derived(node, (Expr *) lfirst(lc2), DERIVED_VALUES, -1);

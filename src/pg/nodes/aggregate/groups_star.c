@@ -31,8 +31,10 @@ typedef struct StarLookupState
 	List	   *clauses;		/* OpExprs: an expression of the fact = the plan's column */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
-	int			key;			/* the batch of a key that is an integer of one column; else -1 */
-	FilterCondition *condition; /* that a row has a place, for the scan of the fact; or NULL */
+	const RowInput *keys;		/* the fact's columns that are the key, if these are integers;
+								 * else NULL */
+	List	   *conditions;		/* FilterConditions for the scan of the fact: that a row may have
+								 * a place */
 } StarLookupState;
 
 /* --- describing */
@@ -140,13 +142,9 @@ groups_star_begin(GroupsState *node, int eflags)
 }
 
 void
-groups_star_note_key(GroupsState *node, int l, int batch)
+groups_star_note_keys(GroupsState *node, int l, const RowInput *keys)
 {
-	StarLookupState *state = &node->star.lookups[l];
-	const Var  *column = plain_column(linitial(groups_star_keys(node, l)));
-
-	state->key = column && lookup_finds_integers(state->lookup, column_kind(column->vartype)) ?
-		batch : -1;
+	node->star.lookups[l].keys = keys;
 }
 
 bool
@@ -177,17 +175,28 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 
 /* --- an execution */
 
-/* Makes the condition that the scan of the fact tests, of a lookup that has rows now. */
+/* Makes the conditions that the scan of the fact tests, of a lookup that has rows now. */
 static void
-make_condition(StarLookupState *state)
+make_conditions(StarLookupState *state)
 {
-	state->condition = state->key < 0 || state->jointype == JOIN_LEFT ? NULL :
-		lookup_condition(state->lookup, state->jointype == JOIN_ANTI);
-	if (state->condition == NULL)
+	int			k;
+
+	list_free(state->conditions);
+	state->conditions = NIL;
+	if (state->keys == NULL || state->jointype == JOIN_LEFT)
 		return;
-	state->condition->attnum = state->key + 1;
-	/* groups_star_match() looks at all rows that the scan has read. */
-	state->condition->optional = true;
+	for (k = 0; k < list_length(state->clauses); k++)
+	{
+		FilterCondition *condition = lookup_condition(state->lookup, k,
+													  state->jointype == JOIN_ANTI);
+
+		if (condition == NULL)
+			continue;
+		condition->attnum = state->keys[k].batch + 1;
+		/* groups_star_match() looks at all rows that the scan has read. */
+		condition->optional = true;
+		state->conditions = lappend(state->conditions, condition);
+	}
 }
 
 /* Has the scan of the fact refuse rows that have no place, before anything else is read of them. */
@@ -199,9 +208,8 @@ set_conditions(GroupsState *node)
 	list_free(node->sources.conditions);
 	node->sources.conditions = NIL;
 	for (l = 0; l < node->star.n; l++)
-		if (node->star.lookups[l].condition)
-			node->sources.conditions = lappend(node->sources.conditions,
-											   node->star.lookups[l].condition);
+		node->sources.conditions = list_concat(node->sources.conditions,
+											   node->star.lookups[l].conditions);
 }
 
 /* Runs the plan of a lookup, whose rows are those of the plan then. */
@@ -255,7 +263,7 @@ share_lookups(GroupsState *node)
 		StarLookupState *state = &node->star.lookups[l];
 
 		lookup_attach(state->lookup, area, groups_shared_get_lookup(shared, l));
-		make_condition(state);
+		make_conditions(state);
 	}
 }
 
@@ -275,7 +283,7 @@ groups_star_read(GroupsState *node)
 		if (node->parallel.shared || (state->filled && state->plan->chgParam == NULL))
 			continue;
 		fill_lookup(state);
-		make_condition(state);
+		make_conditions(state);
 		state->filled = true;
 	}
 	set_conditions(node);

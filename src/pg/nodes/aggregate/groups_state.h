@@ -200,10 +200,10 @@ extern List *groups_star_keys(const GroupsState *node, int l);
 extern const Lookup *groups_star_lookup(const GroupsState *node, int l);
 
 /*
- * Notes the batch of the first column of which keys of lookup l are: if it is the only key, the
- * scan may test it.
+ * Notes the columns that are the key of lookup l, integers that the scan may test.  They outlive
+ * the node's executions.
  */
-extern void groups_star_note_key(GroupsState *node, int l, int batch);
+extern void groups_star_note_keys(GroupsState *node, int l, const RowInput *keys);
 
 /* Completes *input for a column of a lookup, and returns true; false if the column is read. */
 extern bool groups_star_input(const GroupsState *node, const Var *column, RowInput *input);

@@ -230,7 +230,7 @@ groups_budget(const GroupsQuery *query, bool exchange)
 		takers.memos += find_arithmetic(query, lfirst(lc)) ? count_looked_up(query, lfirst(lc)) :
 		has_memo(query, expression_columns(lfirst(lc)));
 	for (g = 0; g < query->ngroups; g++)
-		takers.dictionaries += query->groups[g].form == DERIVED_NUMBERS;
+		takers.dictionaries += derived_form_has_numbers(query->groups[g].form);
 	foreach(lc, query->answers)
 		takers.dictionaries += ((const AggregateAnswer *) lfirst(lc))->form == DERIVED_NUMBERS;
 	foreach(lc, query->reads)
@@ -436,7 +436,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, size_t
 
 			if (!list_member(group->columns, column))
 				continue;
-			if (group->form == DERIVED_NUMBERS)
+			if (derived_form_has_numbers(group->form))
 				again = rows_without_number(rows, values,
 											get_typavgwidth(group->type, exprTypmod(expression)),
 											memory, &total);

@@ -201,7 +201,9 @@ find_form(const GroupsQuery *query, QueryGroup *group, const SortGroupClause *cl
 	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
 		group->form = DERIVED_VALUES;
 	else
-		group->form = DERIVED_NUMBERS;
+		group->form = group->determined ? DERIVED_IDENTICAL : DERIVED_NUMBERS;
+	if (group->determined && group->read == READ_EQUAL)
+		group->read = READ_IDENTICAL;
 	if (query_group_has_numbers(group) && !clause->hashable)
 		return false;
 	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
@@ -209,9 +211,11 @@ find_form(const GroupsQuery *query, QueryGroup *group, const SortGroupClause *cl
 
 /* Notes a grouping column or expression; false if it is not answered. */
 static bool
-note_group(GroupsQuery *query, Expr *output, const SortGroupClause *clause)
+note_group(GroupsQuery *query, Expr *output, const SortGroupClause *clause, bool determined)
 {
-	QueryGroup	group = {.output = output,.ref = clause->tleSortGroupRef};
+	QueryGroup	group = {
+		.output = output,.ref = clause->tleSortGroupRef,.determined = determined
+	};
 
 	group.expression = (Expr *) compat_ungrouped(query->root, (Node *) output);
 	group.type = getBaseType(exprType((Node *) group.expression));
@@ -238,7 +242,7 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 
 		if (find_group(query, (Node *) output) == NULL)
 		{
-			if (!note_group(query, output, clause))
+			if (!note_group(query, output, clause, false))
 				return false;
 		}
 		/* In a grouping set one of two equal groups may be NULL. */
@@ -248,10 +252,35 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 	return true;
 }
 
+/* Whether a column is equal to a constant, or to another column. */
+static bool
+is_equal_to_another(const PlannerInfo *root, const Var *column)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, root->eq_classes)
+	{
+		const EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
+
+		if (list_length(ec->ec_members) < 2)
+			continue;
+		foreach(lc2, ec->ec_members)
+		{
+			const Var  *member = plain_column(lfirst_node(EquivalenceMember, lc2)->em_expr);
+
+			if (member && is_same_column(member, column))
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Notes a column beside the groups, which has one value in each of them: core has dropped it from
  * the grouping columns, because a condition makes it a constant, or others determine it.  As one of
- * the groups it divides none.  False if it is not answered.
+ * the groups it divides none.  Equal values of the former may look different.  False if it is not
+ * answered.
  */
 static bool
 note_determined(GroupsQuery *query, Var *column)
@@ -261,7 +290,8 @@ note_determined(GroupsQuery *query, Var *column)
 
 	clause.hashable = OidIsValid(clause.eqop) && op_hashjoinable(clause.eqop, type);
 	return query->sets == NIL && OidIsValid(clause.eqop) && column->varattno > 0 &&
-		column->varlevelsup == 0 && note_group(query, (Expr *) column, &clause);
+		column->varlevelsup == 0 && note_group(query, (Expr *) column, &clause,
+											   !is_equal_to_another(query->root, column));
 }
 
 /*
@@ -504,7 +534,7 @@ has_column(const QueryGroup *groups, int n, const Var *column)
 
 	for (g = 0; g < n; g++)
 		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
-			groups[g].form != DERIVED_EQUAL && groups[g].form != DERIVED_NUMBERS &&
+			groups[g].form != DERIVED_EQUAL && !derived_form_has_numbers(groups[g].form) &&
 			is_same_column((const Var *) groups[g].expression, column))
 			return true;
 	return false;
@@ -549,8 +579,8 @@ drop_determined_numbers(GroupsQuery *query)
 /*
  * Whether any of the values that have one number may be returned in a group.  A dictionary keeps
  * the first one of all rows, and core returns the first one of the group's rows: the same if there
- * are no other grouping columns, if equal values look alike, or if the values are computed of
- * others that do.
+ * are no other grouping columns or they determine the value, if equal values look alike, or if the
+ * values are computed of others that do.
  */
 static bool
 are_alike(const GroupsQuery *query)
@@ -564,6 +594,8 @@ are_alike(const GroupsQuery *query)
 		Node	   *expression = (Node *) group->expression;
 		bool		alike = group->form != DERIVED_EQUAL;
 
+		if (group->determined && alike)
+			continue;
 		if (query_group_has_numbers(group))
 			foreach(lc, group->columns)
 				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;

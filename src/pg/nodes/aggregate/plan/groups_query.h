@@ -23,6 +23,7 @@ typedef struct QueryGroup
 	ColumnRead	read;			/* as what it is read, if it is a column */
 	DerivedForm form;			/* what its values become */
 	Oid			type;			/* by whose default operator class it is grouped */
+	bool		determined;		/* a column of which a group has one value: it divides none */
 	bool		descending;		/* in the order of the groups */
 	bool		nulls_first;	/* in that order, too */
 	bool		placed;			/* the order that is wanted has it */
@@ -49,7 +50,7 @@ typedef struct StarLookup
 static inline bool
 query_group_has_numbers(const QueryGroup *group)
 {
-	return group->form == DERIVED_NUMBERS ||
+	return derived_form_has_numbers(group->form) ||
 		(group->form == DERIVED_NONE && group->read != READ_VALUES);
 }
 

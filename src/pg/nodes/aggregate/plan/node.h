@@ -82,8 +82,17 @@ typedef enum DerivedForm
 	DERIVED_EQUAL,				/* of a column of floats: of equal ones the first that was met */
 	DERIVED_VALUES,				/* of an expression whose type is read as integers */
 	DERIVED_NUMBERS,			/* numbers of the values of another expression */
+	DERIVED_IDENTICAL,			/* numbers of the identical values of a column that others
+								 * determine */
 	DERIVED_NULLS,				/* 0 for each value of an expression of any type */
 	DERIVED_PLACES				/* places in a lookup of the key that columns are; NULL: none */
 } DerivedForm;
+
+/* Whether the values of a form are numbers of a dictionary. */
+static inline bool
+derived_form_has_numbers(DerivedForm form)
+{
+	return form == DERIVED_NUMBERS || form == DERIVED_IDENTICAL;
+}
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_NODE_H */

@@ -77,7 +77,7 @@ expression_range(PlannerInfo *root, Expr *expression, DerivedForm form)
 	ColumnKind	kind;
 
 	/* Numbers and places are counted from 0. */
-	if (form == DERIVED_NUMBERS || form == DERIVED_RANKS)
+	if (derived_form_has_numbers(form) || form == DERIVED_RANKS)
 		return estimate_num_groups(root, columns, 1e18, NULL, NULL);
 	if (form == DERIVED_NULLS)
 		return 1;

@@ -16,10 +16,11 @@
 
 /*
  * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
- * look-up; a key that is no integer and is looked up for the first time; a row whose key is known
- * or an integer, by an array in the CPU's caches, and in memory.
+ * look-up, which takes what core takes to put it into a hash join's table (80 ns of 450,000 rows)
+ * and says 1.25 for; a key that is not of integers and is looked up for the first time; a row whose
+ * key is known or of integers, by an array in the CPU's caches, and in memory.
  */
-#define LOOKUP_BUILD_COST	4.0
+#define LOOKUP_BUILD_COST	1.5
 #define LOOKUP_KEY_COST		6.0
 #define LOOKUP_ROW_COST		0.1
 #define LOOKUP_MISS_COST	0.3
@@ -45,13 +46,29 @@ count_keys(PlannerInfo *root, const StarLookup *lookup, double rows)
 		Min(nkeys, expression_blocks_most(root, key, rows));
 }
 
+/* Whether keys are found as integers: expressions only if there is a single key. */
+static bool
+are_integers(const List *clauses)
+{
+	Oid			operators[INDEX_MAX_KEYS];
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		const OpExpr *clause = lfirst_node(OpExpr, lc);
+
+		if (list_length(clauses) > 1 && plain_column(linitial(clause->args)) == NULL)
+			return false;
+		operators[foreach_current_index(lc)] = clause->opno;
+	}
+	return lookup_compares_integers(list_length(clauses), operators);
+}
+
 Cost
 star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, double rows)
 {
-	const OpExpr *clause = linitial_node(OpExpr, lookup->clauses);
 	double		nkeys = count_keys(root, lookup, rows);
-	bool		integers = lookup_compares_integers(clause->opno) &&
-	list_length(lookup->clauses) == 1;
+	bool		integers = are_integers(lookup->clauses);
 
 	return plan->total_cost +
 		cost_of_rows(LOOKUP_BUILD_COST * plan->rows + (integers ? 0 : LOOKUP_KEY_COST * nkeys) +

@@ -135,6 +135,7 @@ struct DerivedColumn
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
 	ColumnBatch batch;			/* what derived_batch returns */
+	ColumnBatch packed;			/* of DERIVED_PLACES: integers of several columns */
 	int			nrefused;		/* rows of the batch */
 	Memo		memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
@@ -142,29 +143,6 @@ struct DerivedColumn
 };
 
 /* --- describing */
-
-/* What a batch of an expression holds in a form. */
-static ColumnDomain
-form_domain(DerivedForm form, const Expr *expression)
-{
-	switch (form)
-	{
-		case DERIVED_VALUES:
-			/* Of a column the typmod is certain. */
-			return column_domain(exprType((const Node *) expression), IsA(expression, Var) ?
-								 ((const Var *) expression)->vartypmod : -1);
-		case DERIVED_NULLS:
-			return (ColumnDomain)
-			{
-				.kind = COLUMN_KIND_BOOL
-			};
-		default:
-			return (ColumnDomain)
-			{
-				.kind = COLUMN_KIND_INT4
-			};
-	}
-}
 
 DerivedColumn *
 derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
@@ -178,7 +156,11 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	derived->ninputs = ninputs;
 	derived->inputs = inputs;
 	derived->filter = filter;
-	derived->domain = form_domain(form, expression);
+	derived->domain.kind = form == DERIVED_NULLS ? COLUMN_KIND_BOOL : COLUMN_KIND_INT4;
+	/* Of a column the typmod is certain. */
+	if (form == DERIVED_VALUES)
+		derived->domain = column_domain(exprType(node), IsA(node, Var) ?
+										((const Var *) node)->vartypmod : -1);
 	if (form == DERIVED_EQUAL)
 	{
 		derived->domain = inputs[0].domain;
@@ -205,6 +187,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	}
 	if (form == DERIVED_NUMBERS)
 		derived->domain.dictionary = dictionary_make(exprType(node), exprCollation(node));
+	else if (form == DERIVED_IDENTICAL)
+		derived->domain.dictionary = dictionary_make_identical(exprType(node));
 	return derived;
 }
 
@@ -268,26 +252,29 @@ has_several_batches(const DerivedColumn *derived)
 	return false;
 }
 
-/* Whether it is of the places of integers, which the lookup finds for all rows of a batch. */
-static bool
-is_of_integers(const DerivedColumn *derived)
+bool
+derived_finds_integers(const DerivedColumn *derived)
 {
-	return derived->lookup && derived->ninputs == 1 && derived->row.states == NIL &&
-		lookup_finds_integers(derived->lookup, derived->inputs[0].domain.kind);
+	bool		found = derived->lookup && derived->row.states == NIL;
+	int			i;
+
+	for (i = 0; i < derived->ninputs && found; i++)
+		found = lookup_finds_integers(derived->lookup, i, derived->inputs[i].domain.kind);
+	return found;
 }
 
 bool
 derived_has_memo(const DerivedColumn *derived)
 {
 	return derived->form != DERIVED_EQUAL && derived->computed == NULL &&
-		!is_of_integers(derived) && !has_several_batches(derived) &&
+		!derived_finds_integers(derived) && !has_several_batches(derived) &&
 		!derived->inputs[0].domain.datums;
 }
 
 bool
 derived_has_numbers(const DerivedColumn *derived)
 {
-	return derived->form == DERIVED_NUMBERS;
+	return derived_form_has_numbers(derived->form);
 }
 
 const ColumnDomain *
@@ -301,13 +288,14 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
 	derived->memory = CurrentMemoryContext;
 	memset(&derived->batch, 0, sizeof(derived->batch));
+	memset(&derived->packed, 0, sizeof(derived->packed));
 	derived->memo = (Memo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
 			.given_up = !derived_has_memo(derived)
 	};
-	if (derived->form == DERIVED_NUMBERS)
+	if (derived_has_numbers(derived))
 		dictionary_begin(derived->domain.dictionary, Max(numbers_limit, derived->least_limit));
 	if (derived->computed)
 		computed_begin(derived->computed);
@@ -374,7 +362,7 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		*value = numeric_unit_value(derived->domain.unit, DatumGetPointer(datum));
 	else if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
-	else if (derived->form == DERIVED_NUMBERS)
+	else if (derived_has_numbers(derived))
 	{
 		bool		numbered;
 		uint32		number;
@@ -711,12 +699,23 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 
 /* Fills the batch with the places of integers. */
 static void
-find_places(DerivedColumn *derived, const ColumnBatch *base)
+find_places(DerivedColumn *derived, const ColumnBatch *batches)
 {
-	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	const ColumnBatch *keys = &batches[derived->inputs[0].batch];
+	BatchSpace	space = column_batch_space(&derived->batch, keys->n);
+	const ColumnBatch *columns[INDEX_MAX_KEYS];
+	int			i;
 
-	column_batch_add(&derived->batch, base->n,
-					 lookup_find_integers(derived->lookup, base, space.keys, space.nulls));
+	if (derived->ninputs > 1)
+	{
+		for (i = 0; i < derived->ninputs; i++)
+			columns[i] = &batches[derived->inputs[i].batch];
+		begin_batch(derived, &derived->packed, BATCH_NULLS | BATCH_WIDE);
+		lookup_pack(derived->lookup, columns, &derived->packed);
+		keys = &derived->packed;
+	}
+	column_batch_add(&derived->batch, keys->n,
+					 lookup_find_integers(derived->lookup, keys, space.keys, space.nulls));
 }
 
 const ColumnBatch *
@@ -737,9 +736,9 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		computed_fill(derived->computed, batches, refused_rows(derived, batches), batch);
 		return batch;
 	}
-	if (is_of_integers(derived))
+	if (derived_finds_integers(derived))
 	{
-		find_places(derived, base);
+		find_places(derived, batches);
 		return batch;
 	}
 	memo->rows += base->n;

@@ -66,6 +66,12 @@ extern int	derived_base(const DerivedColumn *derived);
 /* Whether it is computed from a batch. */
 extern bool derived_has_base(const DerivedColumn *derived, int batch);
 
+/*
+ * Whether it is of the places of keys that are its inputs, and integers, which the lookup finds for
+ * all rows of a batch.
+ */
+extern bool derived_finds_integers(const DerivedColumn *derived);
+
 /* Whether results of the expression are remembered. */
 extern bool derived_has_memo(const DerivedColumn *derived);
 
@@ -92,7 +98,7 @@ extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numb
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
 /*
- * In the place of a NULL mark, in a batch of DERIVED_NUMBERS: the row's value has no number, and
+ * In the place of a NULL mark, in a batch of numbers: the row's value has no number, and
  * the batch has its hash.
  */
 #define DERIVED_REFUSED 2

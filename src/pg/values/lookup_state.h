@@ -1,0 +1,70 @@
+/*
+ * lookup_state.h
+ *		What a Lookup is made of, for lookup.c and lookup_share.c.
+ */
+#ifndef HPSORT_PG_VALUES_LOOKUP_STATE_H
+#define HPSORT_PG_VALUES_LOOKUP_STATE_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "fmgr.h"
+
+#include "pg/values/value.h"
+
+/* A column of the rows that is kept. */
+typedef struct LookupColumn
+{
+	AttrNumber	column;			/* where it is in a row */
+	bool		byval;			/* of its type, as typlen is */
+	int16		typlen;
+	Datum	   *values;			/* by place */
+	bool	   *nulls;
+} LookupColumn;
+
+/* A column of the key. */
+typedef struct LookupKey
+{
+	int			column;			/* its index among the columns that are kept */
+	Oid			collation;
+	FmgrInfo	equal;			/* of a value that is looked for and one of a row */
+	FmgrInfo	equal_rows;		/* of values of two rows */
+	FmgrInfo	hash;			/* of a value that is looked for */
+	FmgrInfo	hash_row;		/* of a value of a row */
+	ColumnKind	kind;			/* of a value that is looked for, if keys are integers ... */
+	ColumnKind	row_kind;		/* ... and of one of a row */
+	int			bits;			/* of several columns: those of a value in the integer */
+} LookupKey;
+
+struct Lookup
+{
+	MemoryContext memory;		/* of the rows */
+	TupleDesc	rows;			/* what rows are */
+	bool		unique;
+	int			nkeys;
+	LookupKey  *keys;
+	int			ncolumns;
+	LookupColumn *columns;
+
+	bool		of_integers;	/* keys are integers */
+
+	/* --- of the rows */
+	int32		size;			/* rows */
+	int32		room;			/* in the arrays by place */
+	uint32	   *hashes;			/* by place; not of integers */
+	uint32		mask;			/* elements of the hash table - 1 */
+	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
+
+	/* of keys that are integers */
+	int64	   *integers;		/* by place */
+	int64		least;			/* the least key */
+	int64		most;			/* the greatest key */
+	int32	   *by_key;			/* places by distance from the least key, up to the greatest; or
+								 * NULL */
+
+	/* of a shared one */
+	const char *base;			/* from where Datums that are distances count; else NULL */
+	size_t		shared_size;	/* bytes of the block */
+};
+
+#endif							/* HPSORT_PG_VALUES_LOOKUP_STATE_H */
