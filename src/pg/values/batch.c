@@ -117,8 +117,8 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 }
 
 /*
- * Copies the values of rows.  NEIGHBOURS that follow each other are copied at once: nearly all rows,
- * where few are left out.
+ * Copies the values of rows.  NEIGHBOURS that follow each other are copied at once: nearly all
+ * rows, where few are left out.
  */
 #define NEIGHBOURS 32
 #define GATHER(to, from) \
