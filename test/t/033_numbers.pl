@@ -100,7 +100,7 @@ my $workers = "$force SET max_parallel_workers_per_gather = 2; SET parallel_setu
 unlike($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(x) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'sums of floats are serial');
 like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, max(x), sum(n), percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'others are not');
 my $parallel = 'SELECT g, max(x), sum(n), avg(n), percentile_cont(0.3) WITHIN GROUP (ORDER BY x), count(DISTINCT n) FROM many GROUP BY g ORDER BY g';
-like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(a * b) FROM products GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'nor are products');
+like($node->safe_psql('postgres', "$workers EXPLAIN SELECT g, sum(n * n) FROM many GROUP BY g"), qr/Gather.*HpSort Aggregate/s, 'nor are products');
 is($node->safe_psql('postgres', "$workers $parallel"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $parallel"), 'and equal');
 
 # Groups and values of more than 64 bits together: values are written, and merged once.
