@@ -76,17 +76,6 @@ group_table_make(const GroupColumn *columns, int ncolumns)
 	return table;
 }
 
-void
-group_table_free(GroupTable *table)
-{
-	pfree(table->keys);
-	pfree(table->slots);
-	pfree(table->row_keys);
-	pfree(table->row_hashes);
-	pfree(table->words);
-	pfree(table);
-}
-
 /* Keys and slots double: while they do, there are as many again. */
 size_t
 group_table_group_size(const GroupTable *table)

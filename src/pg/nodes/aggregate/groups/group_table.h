@@ -16,10 +16,9 @@ typedef struct GroupTable GroupTable;
 
 /*
  * Makes an empty table in the current memory context, which has all of its memory; columns must
- * outlive it.  group_table_free gives the memory back.
+ * outlive it.
  */
 extern GroupTable *group_table_make(const GroupColumn *columns, int ncolumns);
-extern void group_table_free(GroupTable *table);
 
 /* Returns the bytes that a group takes at most. */
 extern size_t group_table_group_size(const GroupTable *table);
