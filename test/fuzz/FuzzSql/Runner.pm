@@ -106,8 +106,14 @@ sub try_query
 		for my $i (0 .. $#{ $query->{steps} })
 		{
 			last if defined $wrong;
+			my $theirs = $core->[$i];
 			$at = $query->{steps}[$i]{sql};
-			$wrong = difference({ %{ $query->{steps}[$i] }, text => 1 }, $core->[$i], $ours->[$i], $supers->[$i]);
+			# A LIMIT may end core's query before the row that raises the error.
+			if ($ours->[$i]{code} && !$theirs->{code} && $at =~ /^(.*) (?:LIMIT|FETCH FIRST) [^()]*$/s && @{ $query->{steps} } == 1)
+			{
+				($theirs) = map { $_->[0] } $self->run_query({ steps => [ { sql => $1 } ] }, 'core', $settings, $before);
+			}
+			$wrong = difference({ %{ $query->{steps}[$i] }, text => 1 }, $theirs, $ours->[$i], $supers->[$i]);
 		}
 	}
 	my $count = $self->{count};
