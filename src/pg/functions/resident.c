@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/objectaddress.h"
@@ -29,6 +30,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -212,9 +214,39 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 }
 
 /*
+ * Fills the declared columns of a relation and its partitions in this process.  What this
+ * transaction may not fill, for it has made the table or is serializable, the worker fills.
+ */
+static void
+fill_now(Oid relid)
+{
+	List	   *relids = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ?
+		find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
+	ListCell   *lc;
+
+	foreach(lc, relids)
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (!resident_fill_table(rel))
+		{
+			fill_request_at_commit();
+			ereport(NOTICE,
+					(errmsg("columns of table \"%s\" cannot be filled in this transaction",
+							RelationGetRelationName(rel)),
+					 errdetail("The transaction has made the table, or is serializable.")));
+		}
+		relation_close(rel, NoLock);
+	}
+}
+
+/*
  * hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void: declares columns that are to
  * be kept in memory.  Columns that are declared already stay so.  The caller must own the
  * relation.
+ *
+ * hpsort_keep(rel regclass, attributes name[], wait bool) returns void: with wait, all declared
+ * columns of the relation have been filled when it returns.
  */
 Datum
 hpsort_keep(PG_FUNCTION_ARGS)
@@ -223,6 +255,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	Datum	   *names;
 	int			n = column_names(array, &names);
+	bool		wait = PG_NARGS() > 2 && PG_GETARG_BOOL(2);
 	Relation	rel;
 	int			i;
 
@@ -241,6 +274,14 @@ hpsort_keep(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("no values are kept while %s is 0", "hpsort.resident_memory"),
 				 errhint("Set it to the memory that resident columns may take, and reload the configuration, which this session sees with its next command.")));
+	else if (wait)
+	{
+		/* This process sees what it has declared. */
+		CommandCounterIncrement();
+		fill_now(relid);
+	}
+	else
+		fill_request_at_commit();
 	PG_RETURN_VOID();
 }
 
@@ -421,7 +462,9 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";
 	failure = resident_failure();
-	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
+	if (failure != RESIDENT_OK)
+		return resident_reason_text(failure);
+	return fill_is_due() ? "to be filled" : "not read yet";
 }
 
 /* Returns the ResidentStatus of a column; NULL if resident memory knows nothing of it. */
@@ -440,7 +483,7 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 	return NULL;
 }
 
-#define SHOWN_COLUMNS 11
+#define SHOWN_COLUMNS 12
 
 /* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
 static void
@@ -450,6 +493,7 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	AttrNumber	attnum = get_attnum(relid, NameStr(*attribute));
 	const ResidentStatus *status = find_status(statuses, relid, attnum);
 	ResidentStatus none = {0};
+	bool		filling;
 	const char *reason;
 	Datum		values[SHOWN_COLUMNS];
 	bool		isnull[SHOWN_COLUMNS] = {0};
@@ -457,7 +501,11 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 
 	if (!HeapTupleIsValid(tuple))
 		return;
-	if (status)
+	/* A process that has died has left what it did. */
+	filling = status && status->filler != 0 && BackendPidGetProc(status->filler) != NULL;
+	if (filling)
+		reason = "being filled";
+	else if (status)
 		reason = resident_reason_text(status->reason);
 	else
 	{
@@ -470,6 +518,8 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	values[n++] = Int64GetDatum(status->rows);
 	values[n++] = Int64GetDatum(status->blocks);
 	values[n++] = Int64GetDatum(status->blocks_valid);
+	isnull[n] = !filling;
+	values[n++] = Int64GetDatum(status->filled);
 	values[n++] = Int64GetDatum(status->bytes);
 	values[n++] = Int64GetDatum(status->hits);
 	values[n++] = Int64GetDatum(status->gpu_hits);

@@ -4,6 +4,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
+ *	fill.h                  making the missing extents of a table's columns
  *	resident_check.h        comparing extents with pages
  *	resident_estimate.h     what the planner expects of a table's resident columns
  *	resident_source.h       batches of resident columns
@@ -13,6 +14,7 @@
 
 #include "postgres.h"
 
+#include "pg/resident/source/fill.h"
 #include "pg/resident/source/resident_check.h"
 #include "pg/resident/source/resident_estimate.h"
 #include "pg/resident/source/resident_source.h"
