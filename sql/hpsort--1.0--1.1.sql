@@ -935,6 +935,15 @@ COMMENT ON VIEW hpsort_resident IS
 
 GRANT SELECT ON hpsort_resident TO PUBLIC;
 
+CREATE FUNCTION hpsort_resident_estimate(rel regclass, OUT relation regclass, OUT attribute name, OUT type text,
+	OUT bytes int8, OUT margin int8, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_resident_estimate'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
+
+COMMENT ON FUNCTION hpsort_resident_estimate(regclass) IS
+'how much memory a table''s columns would take if they were resident, by a sample of its blocks';
+
 CREATE FUNCTION hpsort_resident_check(rel regclass, OUT relation regclass, OUT attribute name, OUT blocks int8,
 	OUT rows int8, OUT differing int8, OUT first_differing int8)
 RETURNS SETOF record

@@ -179,8 +179,9 @@ define_resident_settings(void)
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 	DefineCustomEnumVariable("hpsort.resident_fill",
-							 "Selects when the values of columns declared by hpsort_keep() come into memory.",
-							 "\"eager\": at once, by a background worker; \"on_use\": when they are read.",
+							 "Selects when values of columns declared resident come into memory.",
+							 "\"eager\": at once, by a background worker; "
+							 "\"on_use\": when they are read.",
 							 &hpsort_resident_fill,
 							 FILL_EAGER, fill_options,
 							 PGC_SIGHUP, 0,

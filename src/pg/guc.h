@@ -52,7 +52,7 @@ typedef enum FillMode
 	FILL_EAGER,
 } FillMode;
 
-extern int	hpsort_resident_fill;		/* FillMode */
+extern int	hpsort_resident_fill;	/* FillMode */
 
 /* Defines all settings, when the module is loaded. */
 extern void guc_define(void);

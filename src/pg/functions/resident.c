@@ -4,6 +4,7 @@
  *
  * - hpsort_keep() and hpsort_forget() say which columns are to be resident.
  * - hpsort_resident() says which are, and why others are not.
+ * - hpsort_resident_estimate() says how much memory a table's columns would take.
  * - hpsort_resident_check() says whether what is in memory is what the table has.
  *
  * Callers must own the table whose columns they declare.  Declarations are rows of the table
@@ -22,7 +23,6 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
@@ -55,6 +55,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_kept_insert);
 PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
 PG_FUNCTION_INFO_V1(hpsort_resident_check);
+PG_FUNCTION_INFO_V1(hpsort_resident_estimate);
 
 /* Raises an error unless the current user owns the relation, which exists. */
 static void
@@ -103,7 +104,6 @@ check_column(Relation rel, const char *attribute)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), attribute);
 	Form_pg_attribute att;
-	ColumnKind	kind;
 
 	if (attnum == InvalidAttrNumber)
 		ereport(ERROR,
@@ -119,11 +119,7 @@ check_column(Relation rel, const char *attribute)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
-
-	/* Values of int8 may be within int4, values of times and timestamps never are. */
-	kind = column_kind(att->atttypid);
-	if (kind == COLUMN_KIND_NONE ||
-		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
+	if (!residency_keeps_column(att))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep column \"%s\" of type %s", attribute,
@@ -220,11 +216,9 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 static void
 fill_now(Oid relid)
 {
-	List	   *relids = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ?
-		find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
 	ListCell   *lc;
 
-	foreach(lc, relids)
+	foreach(lc, resident_relations(relid, AccessShareLock))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
 
@@ -234,7 +228,7 @@ fill_now(Oid relid)
 			ereport(NOTICE,
 					(errmsg("columns of table \"%s\" cannot be filled in this transaction",
 							RelationGetRelationName(rel)),
-					 errdetail("The transaction has made the table, or is serializable.")));
+					 errdetail("The transaction has made the table, or is serializable. The columns are filled later.")));
 		}
 		relation_close(rel, NoLock);
 	}
@@ -292,12 +286,9 @@ hpsort_keep(PG_FUNCTION_ARGS)
 static void
 forget_values(Oid relid, const Datum *names, int n)
 {
-	List	   *relids = list_make1_oid(relid);
 	ListCell   *lc;
 
-	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-		relids = find_all_inheritors(relid, NoLock, NULL);
-	foreach(lc, relids)
+	foreach(lc, resident_relations(relid, NoLock))
 	{
 		int			i;
 
@@ -566,15 +557,12 @@ hpsort_resident(PG_FUNCTION_ARGS)
 	{
 		ResidentDeclaration *declaration = (ResidentDeclaration *) lfirst(lc);
 		Oid			relid = declaration->relid;
-		List	   *relids = list_make1_oid(relid);
 		ListCell   *child;
 
 		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
 			!may_know(relid, get_attnum(relid, NameStr(declaration->attribute))))
 			continue;
-		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-			relids = find_all_inheritors(relid, NoLock, NULL);
-		foreach(child, relids)
+		foreach(child, resident_relations(relid, NoLock))
 		{
 			Oid			child_relid = lfirst_oid(child);
 			ResidentDeclaration *one;
@@ -630,6 +618,73 @@ check_columns(ReturnSetInfo *rsinfo, Relation rel)
 	}
 }
 
+#define ESTIMATED_COLUMNS 6
+
+/* Adds a row for each column of a relation, which has storage and is locked: what it would take. */
+static void
+estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	const char *refusal = residency_refusal(rel, RelationGetNumberOfBlocks(rel));
+	AttrNumber *attnums = palloc_array(AttrNumber, desc->natts);
+	ResidentSize *sizes = palloc_array(ResidentSize, desc->natts);
+	int			n = 0;
+	int			next = 0;
+	AttrNumber	attnum;
+
+	for (attnum = 1; attnum <= desc->natts; attnum++)
+		if (refusal == NULL && residency_keeps_column(TupleDescAttr(desc, attnum - 1)))
+			attnums[n++] = attnum;
+	resident_sizes(rel, n, attnums, sizes);
+	for (attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+		const ResidentSize *size = next < n && attnums[next] == attnum ? &sizes[next++] : NULL;
+		const char *reason = NULL;
+		Datum		values[ESTIMATED_COLUMNS];
+		bool		isnull[ESTIMATED_COLUMNS] = {0};
+
+		if (att->attisdropped)
+			continue;
+		if (size == NULL)
+			reason = refusal ? refusal : "type cannot be kept";
+		else if (size->bytes == 0)
+			reason = resident_reason_text(RESIDENT_NOT_VISIBLE);
+		isnull[3] = isnull[4] = reason != NULL;
+		isnull[5] = reason == NULL;
+		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+		values[1] = NameGetDatum(&att->attname);
+		values[2] = CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod));
+		values[3] = Int64GetDatum(reason ? 0 : size->bytes);
+		values[4] = Int64GetDatum(reason ? 0 : size->margin);
+		values[5] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	}
+}
+
+/*
+ * Adds rows for a relation, or for each of its partitions, that have storage.  The caller must own
+ * the relation.
+ */
+static void
+show_relations(FunctionCallInfo fcinfo, void (*show) (ReturnSetInfo *rsinfo, Relation rel))
+{
+	Oid			relid = PG_GETARG_OID(0);
+	ListCell   *lc;
+
+	check_exists(relid);
+	check_owner(relid);
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, resident_relations(relid, AccessShareLock))
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+			show((ReturnSetInfo *) fcinfo->resultinfo, rel);
+		relation_close(rel, NoLock);
+	}
+}
+
 /*
  * hpsort_resident_check(rel regclass) returns SETOF record
  *
@@ -638,22 +693,18 @@ check_columns(ReturnSetInfo *rsinfo, Relation rel)
 Datum
 hpsort_resident_check(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
-	List	   *relids;
-	ListCell   *lc;
+	show_relations(fcinfo, check_columns);
+	return (Datum) 0;
+}
 
-	check_exists(relid);
-	check_owner(relid);
-	InitMaterializedSRF(fcinfo, 0);
-	relids = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE
-		? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
-	foreach(lc, relids)
-	{
-		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
-
-		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
-			check_columns((ReturnSetInfo *) fcinfo->resultinfo, rel);
-		relation_close(rel, NoLock);
-	}
+/*
+ * hpsort_resident_estimate(rel regclass) returns SETOF record
+ *
+ * A row for each column of the relation, or of each of its partitions.
+ */
+Datum
+hpsort_resident_estimate(PG_FUNCTION_ARGS)
+{
+	show_relations(fcinfo, estimate_columns);
 	return (Datum) 0;
 }

@@ -552,6 +552,12 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	return true;
 }
 
+Size
+resident_footprint(Size size)
+{
+	return TYPEALIGN(FPM_PAGE_SIZE, size) + sizeof(ResidentExtent);
+}
+
 void
 resident_forget(Oid relid, AttrNumber attnum)
 {

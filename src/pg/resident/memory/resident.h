@@ -189,6 +189,9 @@ typedef struct ResidentSweep
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
 
+/* Returns how much resident memory an extent of size bytes takes, with what is noted of it. */
+extern Size resident_footprint(Size size);
+
 /* Forgets a column of a table of this database; all its columns unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
 

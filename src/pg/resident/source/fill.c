@@ -30,7 +30,7 @@ struct ResidentFill
 
 /* --- beginning and ending */
 
-/* Returns the declared columns of a table. */
+/* Returns the declared columns of a table.  The type of one may have been altered since. */
 static Bitmapset *
 declared_columns(Relation rel)
 {
@@ -39,7 +39,7 @@ declared_columns(Relation rel)
 	AttrNumber	attnum;
 
 	for (attnum = 1; attnum <= desc->natts; attnum++)
-		if (!TupleDescAttr(desc, attnum - 1)->attisdropped &&
+		if (residency_keeps_column(TupleDescAttr(desc, attnum - 1)) &&
 			resident_is_kept(RelationGetRelid(rel), attnum))
 			attnums = bms_add_member(attnums, attnum);
 	return attnums;
@@ -73,12 +73,13 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 ResidentFill *
 resident_fill_begin(Relation rel, MemoryContext parent)
 {
-	BlockNumber nblocks = RELKIND_HAS_STORAGE(rel->rd_rel->relkind) ?
-		RelationGetNumberOfBlocks(rel) : 0;
+	BlockNumber nblocks = 0;
 	MemoryContext old;
 	ResidentFill *fill;
 	Bitmapset  *attnums;
 
+	if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+		nblocks = RelationGetNumberOfBlocks(rel);
 	if (!resident_enabled() || residency_refusal(rel, nblocks) != NULL ||
 		!residency_is_allowed(rel, GetActiveSnapshot()))
 		return NULL;
@@ -205,27 +206,6 @@ list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *lis
 	fill->next = end;
 }
 
-/* Reads the pages of the list, and makes extents of them. */
-static void
-read_list(Relation rel, PageList *list)
-{
-	ReadStream *stream;
-	Buffer		buffer;
-
-	if (!page_list_start(list, true))
-		return;
-	stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, GetAccessStrategy(BAS_BULKREAD),
-										rel, MAIN_FORKNUM, page_list_next, list, 0);
-	while ((buffer = read_stream_next_buffer(stream, NULL)) != InvalidBuffer)
-	{
-		CHECK_FOR_INTERRUPTS();
-		page_list_show(list, buffer);
-		ReleaseBuffer(buffer);
-	}
-	read_stream_end(stream);
-	page_list_end(list);
-}
-
 /* Goes through the next blocks. */
 static void
 fill_blocks(ResidentFill *fill, Relation rel)
@@ -245,7 +225,7 @@ fill_blocks(ResidentFill *fill, Relation rel)
 			CHECK_FOR_INTERRUPTS();
 			list_extent(fill, rel, nblocks, list);
 		}
-		read_list(rel, list);
+		page_list_read(list);
 	}
 	if (fill->next >= nblocks)
 		fill->next = fill->nblocks;

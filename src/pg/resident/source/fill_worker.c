@@ -12,15 +12,12 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
-#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
@@ -28,7 +25,6 @@
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -122,8 +118,7 @@ list_relations(MemoryContext memory)
 	foreach(lc, resident_declarations())
 	{
 		Oid			relid = ((const ResidentDeclaration *) lfirst(lc))->relid;
-		List	   *more = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE ?
-			find_all_inheritors(relid, NoLock, NULL) : list_make1_oid(relid);
+		List	   *more = resident_relations(relid, NoLock);
 		MemoryContext old = MemoryContextSwitchTo(memory);
 
 		relids = list_concat_unique_oid(relids, more);
@@ -234,8 +229,10 @@ fill_database(void)
 	ListCell   *lc;
 
 	foreach(lc, list_relations(memory))
+	{
 		if (!fill_table(lfirst_oid(lc)))
 			break;
+	}
 	MemoryContextDelete(memory);
 }
 

@@ -7,6 +7,7 @@
  *	fill.h                  making the missing extents of a table's columns
  *	resident_check.h        comparing extents with pages
  *	resident_estimate.h     what the planner expects of a table's resident columns
+ *	resident_size.h         what memory columns would take
  *	resident_source.h       batches of resident columns
  */
 #ifndef HPSORT_PG_RESIDENT_SOURCE_SOURCE_H
@@ -17,6 +18,7 @@
 #include "pg/resident/source/fill.h"
 #include "pg/resident/source/resident_check.h"
 #include "pg/resident/source/resident_estimate.h"
+#include "pg/resident/source/resident_size.h"
 #include "pg/resident/source/resident_source.h"
 
 #endif							/* HPSORT_PG_RESIDENT_SOURCE_SOURCE_H */
