@@ -22,6 +22,12 @@ SELECT hpsort_forget('types', VARIADIC '{d,b,o,ch}');
 SELECT * FROM hpsort_kept ORDER BY attribute;
 SELECT hpsort_forget('types');
 SELECT * FROM hpsort_kept;
+-- and filled at once
+SELECT hpsort_keep('types', '{i2,i4}', wait => true), hpsort_keep('types', attributes => ARRAY['i8'], wait => false);
+SELECT hpsort_keep('types', 'i2', wait => true);
+SELECT hpsort_keep('types', '{i2,t}', true);
+SELECT * FROM hpsort_kept ORDER BY attribute;
+SELECT hpsort_forget('types');
 -- nothing is nothing
 SELECT hpsort_keep('types', VARIADIC '{}');
 SELECT hpsort_keep('types', VARIADIC NULL);
@@ -144,9 +150,15 @@ SELECT relation, attribute, differing, first_differing FROM hpsort_resident_chec
 SELECT * FROM hpsort_resident_check('hpsort_resident');
 SELECT * FROM hpsort_resident_check(NULL);
 SELECT * FROM hpsort_resident_check(4711);
+SELECT * FROM hpsort_resident_estimate('owned');
+SELECT * FROM hpsort_resident_estimate('parted');
+SELECT * FROM hpsort_resident_estimate('unlogged');
+SELECT * FROM hpsort_resident_estimate(4711);
 SET ROLE regress_hpsort_owner;
 SELECT count(*) FROM hpsort_resident_check('owned');
+SELECT count(*) FROM hpsort_resident_estimate('owned');
 SELECT * FROM hpsort_resident_check('parted');
+SELECT * FROM hpsort_resident_estimate('parted');
 RESET ROLE;
 SELECT hpsort_forget('owned', 'x'), hpsort_forget('parted');
 
@@ -171,7 +183,7 @@ SELECT hpsort_keep('owned', 'x', 'y'), hpsort_keep('unlogged', 'x'), hpsort_keep
 ALTER TABLE owned DROP y;
 -- as on a server that keeps columns, and on one that does not
 SELECT relation, attribute, rows, blocks, blocks_valid, bytes, hits, refreshes, evictions,
-	replace(reason, 'hpsort.resident_memory is 0', 'not read yet') AS reason
+	regexp_replace(reason, 'hpsort.resident_memory is 0|to be filled', 'not read yet') AS reason
 FROM hpsort_resident ORDER BY relation::text COLLATE "C", attribute;
 CREATE VIEW view_of_nothing AS SELECT 1 AS x;
 INSERT INTO hpsort_kept VALUES ('view_of_nothing', 'x'), ('4711', 'x'), ('nothing.of_that_name', 'x');

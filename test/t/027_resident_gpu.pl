@@ -15,7 +15,7 @@ my $seed = random_seed();
 
 # The device is the service's CPU, and the setting that makes every session use it is "gpu".
 my $node = new_server('resident_gpu', 'session_preload_libraries = hpsort', 'synchronize_seqscans = off', 'jit = off',
-	'hpsort.debug_aggregate = force', 'hpsort.resident_memory = 64MB', "hpsort.resident_gpu_memory = '16MB'",
+	'hpsort.debug_aggregate = force', 'hpsort.resident_memory = 64MB', 'hpsort.resident_fill = on_use', "hpsort.resident_gpu_memory = '16MB'",
 	'hpsort.device = gpu');
 $node->safe_psql('postgres', $ResidentColumns::functions);
 

@@ -11,8 +11,10 @@
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "pg/compat.h"
@@ -38,6 +40,17 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 	if (nblocks < RESIDENCY_MIN_BLOCKS)
 		return "too small";
 	return NULL;
+}
+
+bool
+residency_keeps_column(Form_pg_attribute att)
+{
+	ColumnKind	kind = column_kind(att->atttypid);
+
+	/* Values of int8 may be within int4, values of times and timestamps never are. */
+	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL &&
+		kind != COLUMN_KIND_NONE &&
+		(!column_kind_is_wide(kind) || getBaseType(att->atttypid) == INT8OID);
 }
 
 /*

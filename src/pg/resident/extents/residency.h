@@ -9,6 +9,7 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_attribute.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
@@ -22,6 +23,9 @@
  * the table's.
  */
 extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
+
+/* Whether a column of a table may be resident, by its type. */
+extern bool residency_keeps_column(Form_pg_attribute att);
 
 /*
  * Whether this transaction may use and fill resident columns of a table, which residency_refusal

@@ -309,7 +309,7 @@ get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask, Reside
 	bool		more = true;
 
 	if (sweep->full)
-		more = sweep_for(root, key, size, sweep);
+		more = !sweep->free_only && sweep_for(root, key, size, sweep);
 	resident_unlock(root);
 	if (!sweep->full)
 		sweep->full = !resident_worker_ask(root, ask, &sweep->reason);
@@ -387,9 +387,28 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 		column->status.gpu_hits += use->gpu_hits;
 		column->status.refreshes += use->refreshes;
 		column->status.reason = use->reason;
+		column->status.filler = 0;
 		column->summary.reads += use->complete;
 		if (use->wide)
 			column->rests = WIDE_RESTS;
+	}
+	resident_unlock(root);
+}
+
+void
+resident_note_fill(const ResidentKey *key, int64 filled, int64 blocks)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	column = find_column(root, key);
+	if (column)
+	{
+		column->status.filler = MyProcPid;
+		column->status.filled = filled;
+		column->status.blocks = blocks;
 	}
 	resident_unlock(root);
 }
@@ -531,6 +550,12 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	column->nextents++;
 	resident_unlock(root);
 	return true;
+}
+
+Size
+resident_footprint(Size size)
+{
+	return TYPEALIGN(FPM_PAGE_SIZE, size) + sizeof(ResidentExtent);
 }
 
 void

@@ -127,6 +127,12 @@ extern bool resident_summarize(const ResidentKey *key, ResidentSummary *summary)
 extern void resident_end(const ResidentKey *key, const ResidentUse *use);
 
 /*
+ * Notes that this process is filling a column's extents, until resident_end(): that it has gone
+ * through the first filled of the table's blocks.
+ */
+extern void resident_note_fill(const ResidentKey *key, int64 filled, int64 blocks);
+
+/*
  * Copies what the directory has of extents first .. first + n - 1.  The result is for
  * resident_holds().
  */
@@ -169,7 +175,8 @@ extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentE
 typedef struct ResidentSweep
 {
 	uint32		searched;		/* buckets of columns */
-	bool		full;			/* the worker has no more memory: columns give up extents */
+	bool		full;			/* the worker has no more memory: columns give up extents ... */
+	bool		free_only;		/* ... unless only free memory may be used */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;
 
@@ -181,6 +188,9 @@ typedef struct ResidentSweep
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
+
+/* Returns how much resident memory an extent of size bytes takes, with what is noted of it. */
+extern Size resident_footprint(Size size);
 
 /* Forgets a column of a table of this database; all its columns unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
@@ -194,6 +204,8 @@ typedef struct ResidentStatus
 	int64		rows;			/* in extents */
 	int64		blocks;			/* of the table, when it was last read */
 	int64		blocks_valid;	/* in extents, and not known to have changed */
+	int			filler;			/* the process that fills, or has died filling; 0: none */
+	int64		filled;			/* blocks that it has gone through */
 	int64		bytes;
 	int64		hits;			/* blocks read from extents */
 	int64		gpu_hits;		/* of these by the GPU */

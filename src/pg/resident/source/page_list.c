@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -53,6 +54,7 @@ struct PageList
 	int			next_bit;		/* block in it */
 	int			shown;			/* ... and page_list_show: extent */
 	Capture    *capture;		/* NULL until there is something to capture */
+	ExtentSizes *sizes;			/* of extents that are measured; NULL: they become resident */
 };
 
 PageList *
@@ -244,7 +246,9 @@ capture_page(PageList *list, int i, Buffer buffer)
 	}
 }
 
-/* Makes the extent of a column resident, if there is room.  May wait for memory. */
+/*
+ * Makes the extent of a column resident, if there is room, or measures it.  May wait for memory.
+ */
 static void
 publish(const PageList *list, SourceColumn *column, const CapturedValues *captured)
 {
@@ -271,6 +275,15 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 	void	   *bytes;
 
 	extent_plan(&rows, &header);
+	if (list->sizes)
+	{
+		ExtentSizes *sizes = &list->sizes[column - list->columns];
+
+		Assert(sizes->n < EXTENT_SIZES);
+		sizes->blocks[sizes->n] = resident_blocks_count(&captured->blocks);
+		sizes->bytes[sizes->n++] = resident_footprint(header.size);
+		return;
+	}
 	extent.nulls = header.nnulls;
 	extent.base = header.base;
 	extent.top = header.top;
@@ -282,7 +295,7 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 	pfree(bytes);
 }
 
-/* Ends the extent, if one has begun: makes it resident if it has blocks enough. */
+/* Ends the extent, if one has begun: makes it resident, or measures it, if it has blocks enough. */
 static void
 end_extent(PageList *list)
 {
@@ -292,9 +305,13 @@ end_extent(PageList *list)
 	if (capture == NULL || capture->extent == NULL)
 		return;
 	for (c = 0; c < list->ncolumns; c++)
+	{
+		int			least = list->sizes ? 1 : (capture->extent->nblocks + 1) / 2;
+
 		if (bms_is_member(c, capture->extent->wanted) &&
-			resident_blocks_count(&capture->columns[c].blocks) * 2 >= capture->extent->nblocks)
+			resident_blocks_count(&capture->columns[c].blocks) >= least)
 			publish(list, &list->columns[c], &capture->columns[c]);
+	}
 	capture->extent = NULL;
 }
 
@@ -324,4 +341,30 @@ page_list_end(PageList *list)
 	list->n = 0;
 	list->blocks = 0;
 	MemoryContextReset(list->item_memory);
+}
+
+void
+page_list_read(PageList *list)
+{
+	ReadStream *stream;
+	Buffer		buffer;
+
+	if (!page_list_start(list, true))
+		return;
+	stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, GetAccessStrategy(BAS_BULKREAD),
+										list->rel, MAIN_FORKNUM, page_list_next, list, 0);
+	while ((buffer = read_stream_next_buffer(stream, NULL)) != InvalidBuffer)
+	{
+		CHECK_FOR_INTERRUPTS();
+		page_list_show(list, buffer);
+		ReleaseBuffer(buffer);
+	}
+	read_stream_end(stream);
+	page_list_end(list);
+}
+
+void
+page_list_measure(PageList *list, ExtentSizes *sizes)
+{
+	list->sizes = sizes;
 }
