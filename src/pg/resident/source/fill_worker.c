@@ -22,7 +22,7 @@
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
-#include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -135,6 +135,7 @@ list_relations(MemoryContext memory)
 static bool
 may_go_on(void)
 {
+	LOCKTAG		tag;
 	bool		wanted;
 
 	CHECK_FOR_INTERRUPTS();
@@ -146,7 +147,8 @@ may_go_on(void)
 	if (!fill_is_eager())
 		return false;
 	StartTransactionCommand();
-	wanted = !ConditionalLockSharedObject(DatabaseRelationId, MyDatabaseId, 0, RowExclusiveLock);
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	wanted = LockAcquire(&tag, RowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL;
 	CommitTransactionCommand();
 	return !wanted;
 }
