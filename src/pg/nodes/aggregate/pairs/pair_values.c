@@ -216,6 +216,7 @@ take_group(PairValues *values)
 	values->group = values->next;
 	values->next = old;
 	values->left = 0;
+	values->has_behind = false;
 	memset(values->markers, 0, sizeof(values->markers));
 	if (values->sorting)
 		tuplesort_reset(values->sort);
