@@ -95,13 +95,20 @@ check_relation(Relation rel)
 				 errmsg("cannot keep columns of temporary table \"%s\"", name)));
 }
 
+/* Whether values of a column of the relation can be kept. */
+static bool
+may_be_kept(Form_pg_attribute att)
+{
+	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL &&
+		column_value_kind(att->atttypid, att->atttypmod) != COLUMN_KIND_NONE;
+}
+
 /* Raises an error if there is no such column, or its values cannot be kept. */
 static void
 check_column(Relation rel, const char *attribute)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), attribute);
 	Form_pg_attribute att;
-	ColumnKind	kind;
 
 	if (attnum == InvalidAttrNumber)
 		ereport(ERROR,
@@ -118,15 +125,12 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
 
-	/* Values of int8 may be within int4, values of times and timestamps never are. */
-	kind = column_kind(att->atttypid);
-	if (kind == COLUMN_KIND_NONE ||
-		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
+	if (!may_be_kept(att))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep column \"%s\" of type %s", attribute,
-						format_type_be(att->atttypid)),
-				 errdetail("Columns of the types smallint, integer, bigint, date, boolean, oid and \"char\", and of enums, can be kept.")));
+						format_type_with_typemod(att->atttypid, att->atttypmod)),
+				 errdetail("Columns of integer types, floats, numeric(p, s) of up to 18 digits, date, time, timestamps, boolean, oid, \"char\" and enums can be kept.")));
 }
 
 /* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
@@ -144,6 +148,32 @@ column_names(ArrayType *array, Datum **names)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column name must not be null")));
 	return n;
+}
+
+/*
+ * Returns the names of all columns that can be kept, those of the shortest values first.  An error
+ * if there are none.
+ */
+static ArrayType *
+all_names(Relation rel)
+{
+	static const int lengths[] = {1, 2, 4, 8, -1};
+	TupleDesc	desc = RelationGetDescr(rel);
+	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
+	int			n = 0;
+	int			l;
+	int			i;
+
+	for (l = 0; l < lengthof(lengths); l++)
+		for (i = 0; i < desc->natts; i++)
+			if (TupleDescAttr(desc, i)->attlen == lengths[l] && may_be_kept(TupleDescAttr(desc, i)))
+				names[n++] = NameGetDatum(&TupleDescAttr(desc, i)->attname);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("relation \"%s\" has no columns that can be kept",
+						RelationGetRelationName(rel))));
+	return construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
 
 /*
@@ -212,9 +242,9 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 }
 
 /*
- * hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void: declares columns that are to
- * be kept in memory.  Columns that are declared already stay so.  The caller must own the
- * relation.
+ * hpsort_keep(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void: declares the
+ * named columns, or all that can be, to be kept in memory.  Columns that are declared already stay
+ * so.  The caller must own the relation.
  */
 Datum
 hpsort_keep(PG_FUNCTION_ARGS)
@@ -234,6 +264,8 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	check_relation(rel);
 	for (i = 0; i < n; i++)
 		check_column(rel, NameStr(*DatumGetName(names[i])));
+	if (n == 0)
+		array = all_names(rel);
 	relation_close(rel, NoLock);
 	write_kept("INSERT INTO %s (relation, attribute)"
 			   " SELECT $1, pg_catalog.unnest($2) ON CONFLICT DO NOTHING", relid, array);
