@@ -62,8 +62,7 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 		residency_key(rel, (AttrNumber) attnum, &column->reader.key);
 		if (!resident_begin(&column->reader.key, nextents, &summary))
 			return false;
-		column->rests = summary.rests;
-		column->capture = !summary.rests;
+		column->capture = true;
 		column->sweep.free_only = true;
 		resident_note_fill(&column->reader.key, 0, fill->nblocks);
 	}
