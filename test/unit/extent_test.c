@@ -86,11 +86,10 @@ check_sample(const Sample *sample, uint32_t span)
 		assert_int_equal(starts[b + 1] - starts[b], sample->counts[b]);
 		assert_true(extent->stamps[b] == sample->stamps[b]);
 		packed_keys_unpack(&values, out);
+		memset(nulls, 0, sample->counts[b]);
 		if (extent->nulls_at > 0)
-			nnulls = extent_read_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
-									   sample->counts[b], nulls);
-		else
-			memset(nulls, 0, sample->counts[b]);
+			nnulls = extent_mark_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
+									   sample->counts[b], 1, nulls);
 		assert_int_equal(extent_null_counts(extent)[b], nnulls);
 		for (i = 0; i < sample->counts[b]; i++, row++)
 		{
