@@ -10,7 +10,7 @@
 #include "access/tupdesc.h"
 #include "fmgr.h"
 
-#include "pg/values/value.h"
+#include "pg/values/lookup.h"
 
 /* A column of the rows that is kept. */
 typedef struct LookupColumn
@@ -40,7 +40,7 @@ struct Lookup
 {
 	MemoryContext memory;		/* of the rows */
 	TupleDesc	rows;			/* what rows are */
-	bool		unique;
+	LookupRepeats repeats;
 	int			nkeys;
 	LookupKey  *keys;
 	int			ncolumns;
@@ -50,10 +50,13 @@ struct Lookup
 
 	/* --- of the rows */
 	int32		size;			/* rows */
+	int32		repeated;		/* of these, rows whose key a row before them has */
 	int32		room;			/* in the arrays by place */
 	uint32	   *hashes;			/* by place; not of integers */
 	uint32		mask;			/* elements of the hash table - 1 */
 	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
+	int32	   *before;			/* by place: that of the row before it that has its key, or
+								 * LOOKUP_NO_PLACE; NULL unless there are repeated rows */
 
 	/* of keys that are integers */
 	int64	   *integers;		/* by place */

@@ -3,8 +3,9 @@
  *		Star joins: a relation, the fact, with others that are looked up by columns of it.
  *
  * Each row of the fact has one row of a join at most: the planner proves the joined columns unique,
- * or only asks whether there is a match (semi and anti joins).  So a column of a joined relation is
- * a function of columns of the fact.  What is joined to the fact is divided into dimensions.  A
+ * or only asks whether there is a match (semi and anti joins).  Of one dimension a row of the fact
+ * may have several rows, and is repeated for each.  So a column of a joined relation is
+ * a function of a place among its rows.  What is joined to the fact is divided into dimensions.  A
  * dimension is a relation, or several that are joined with each other; it is read by core's own
  * plan of it.  Other conditions on several relations are evaluated for rows that are joined.
  */
@@ -22,6 +23,7 @@ typedef struct Star
 {
 	RelOptInfo *fact;
 	List	   *lookups;		/* StarLookups */
+	const StarLookup *many;		/* the one that may have several rows for one; NULL: none */
 	List	   *conditions;		/* RestrictInfos that joined rows must pass, in core's order */
 } Star;
 
