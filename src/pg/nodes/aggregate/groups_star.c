@@ -156,6 +156,13 @@ groups_star_note_keys(GroupsState *node, int l, const RowInput *keys)
 	node->star.lookups[l].keys = keys;
 }
 
+/* Returns the index of the batch of the places in a lookup. */
+static int
+places_batch(const GroupsState *node, int l)
+{
+	return l == node->star.many ? node->nread - 1 : node->nread + l;
+}
+
 bool
 groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 {
@@ -172,7 +179,7 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 		{
 			if (!is_same_column(lfirst_node(Var, lc), column))
 				continue;
-			input->batch = node->nread + l;
+			input->batch = places_batch(node, l);
 			input->domain = *derived_domain(node->derived.columns[l]);
 			input->lookup = state->lookup;
 			input->lookup_column = state->indexes[foreach_current_index(lc)];
@@ -385,6 +392,9 @@ keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 										  node->nread);
 	for (b = 0; b < n; b++)
 	{
+		/* Its places are among what is read. */
+		if (node->star.many >= 0 && b == node->nread + node->star.many)
+			continue;
 		column_batch_gather(&node->star.matched[b], &node->derived.batches[b], rows, nrows, false);
 		node->derived.batches[b] = node->star.matched[b];
 	}
@@ -466,15 +476,15 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
-		ColumnBatch *places = &derived[node->nread + l];
+		ColumnBatch *places = &derived[places_batch(node, l)];
 		bool		anti = state->jointype == JOIN_ANTI;
 		uint16		rows[COLUMN_BATCH_KEYS];
 		size_t		n = 0;
 		size_t		i;
 
-		/* Rows may have been repeated. */
-		*places = l == node->star.many ? derived[node->nread - 1] :
-			*derived_batch(node->derived.columns[l], derived);
+		/* The others have been found where rows were repeated. */
+		if (l != node->star.many)
+			*places = *derived_batch(node->derived.columns[l], derived);
 		if (state->jointype == JOIN_LEFT || places->nnulls == (anti ? (int64) places->n : 0))
 			continue;
 		for (i = 0; i < places->n; i++)
