@@ -8,8 +8,8 @@
  * Keys that are integers on both sides are compared and hashed as these; those of several columns,
  * if they have 64 bits together, as one integer that has the values side by side.  Where integers
  * are close together, an array by key has their places.  Unless rows are passed over, the array or
- * the table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in place
- * of 250.
+ * the table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in
+ * place of 250.
  *
  * Of several rows of a key the table has the last one, which leads to those before it: the order in
  * which core's hash join finds them.

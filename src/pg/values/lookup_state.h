@@ -10,7 +10,7 @@
 #include "access/tupdesc.h"
 #include "fmgr.h"
 
-#include "pg/values/lookup.h"
+#include "pg/values/value.h"
 
 /* A column of the rows that is kept. */
 typedef struct LookupColumn
@@ -40,7 +40,7 @@ struct Lookup
 {
 	MemoryContext memory;		/* of the rows */
 	TupleDesc	rows;			/* what rows are */
-	LookupRepeats repeats;
+	int			repeats;		/* a LookupRepeats */
 	int			nkeys;
 	LookupKey  *keys;
 	int			ncolumns;

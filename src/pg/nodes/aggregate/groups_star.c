@@ -428,6 +428,7 @@ repeat_rows(GroupsState *node, const ColumnBatch *batches, const StarLookupState
 	size_t		nrows;
 	int			b;
 
+	CHECK_FOR_INTERRUPTS();
 	if (node->star.repeated == NULL)
 		node->star.repeated = make_batches(node, batches, node->nread, n);
 	column_batch_empty(&node->star.repeated[n]);

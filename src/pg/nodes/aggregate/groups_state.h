@@ -115,8 +115,8 @@ typedef struct GroupsState
 	PairType   *source_types;	/* by value source: the type of values that have numbers */
 	GroupsRanks ranks;
 
-	int			nread;			/* batches that are read: columns, then filters, and the places
-								 * of rows that are repeated (groups_star_next) */
+	int			nread;			/* batches that are read: columns, then filters, and the places of
+								 * rows that are repeated (groups_star_next) */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
 	MemoryBudget budget;		/* of an execution */

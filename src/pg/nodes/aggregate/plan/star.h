@@ -3,11 +3,11 @@
  *		Star joins: a relation, the fact, with others that are looked up by columns of it.
  *
  * Each row of the fact has one row of a join at most: the planner proves the joined columns unique,
- * or only asks whether there is a match (semi and anti joins).  Of one dimension a row of the fact
- * may have several rows, and is repeated for each.  So a column of a joined relation is
- * a function of a place among its rows.  What is joined to the fact is divided into dimensions.  A
+ * or only asks whether there is a match (semi and anti joins).  So a column of a joined relation is
+ * a function of columns of the fact.  What is joined to the fact is divided into dimensions.  A
  * dimension is a relation, or several that are joined with each other; it is read by core's own
- * plan of it.  Other conditions on several relations are evaluated for rows that are joined.
+ * plan of it.  One of them need not be unique: a row of the fact is repeated for each row that it
+ * has there.  Other conditions on several relations are evaluated for rows that are joined.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H

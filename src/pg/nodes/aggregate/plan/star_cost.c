@@ -123,6 +123,7 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 	}
 	if (query->repeated)
 		total += cost_of_rows(rows * query->matched *
-							  (REPEATED_ROW_COST + REPEATED_VALUE_COST * list_length(query->columns)));
+							  (REPEATED_ROW_COST +
+							   REPEATED_VALUE_COST * list_length(query->columns)));
 	return total + conditions_cost(query, rows);
 }
