@@ -18,6 +18,7 @@
 
 #include "common/hashfn.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -640,6 +641,7 @@ compare_integers(const void *a, const void *b)
 	int64		left = *(const int64 *) a;
 	int64		right = *(const int64 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	return left < right ? -1 : left > right;
 }
 

@@ -4,8 +4,8 @@
  *
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
- * than one in it (innerrel_is_unique).  If there is none, it is the largest relation, beside which
- * one dimension need not be unique.  The dimensions are what remains connected by join clauses
+ * than one in it (innerrel_is_unique).  If there is none, or if that costs less, it is the largest
+ * relation, beside which one dimension need not be unique.  The dimensions are what remains connected by join clauses
  * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
  * where that costs less: what joins these with each other is then a condition on joined rows, as is
  * what joins a dimension to the fact beside its key.
@@ -610,6 +610,22 @@ possible_facts(PlannerInfo *root, Relids relids)
 	return facts;
 }
 
+/* Returns what reading the fact and looking up its rows cost. */
+static Cost
+reading_cost(PlannerInfo *root, const Star *star)
+{
+	Cost		cost = star->fact->cheapest_total_path->total_cost;
+	ListCell   *lc;
+
+	foreach(lc, star->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		cost += star_lookup_cost(root, lookup, lookup->path, star->fact->rows);
+	}
+	return cost;
+}
+
 bool
 star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 {
@@ -644,7 +660,11 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 		if (find_dimensions(star, root, fact, bms_difference(relids, fact->relids), !tested))
 		{
 			if (star->many == NULL)
+			{
+				if (many.fact && reading_cost(root, &many) < reading_cost(root, star))
+					*star = many;
 				return true;
+			}
 			many = *star;
 		}
 		/* Most star joins have been found with the largest relation, without these tests. */
