@@ -84,21 +84,6 @@ extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls)
 							 starts[to] - starts[from], nulls);
 }
 
-/* Writes the values that have a mark to space; returns how many. */
-static size_t
-select_values(const PackedKeys *values, const uint8 *marks, const BatchSpace *space)
-{
-	int32		keys[COLUMN_BATCH_KEYS];
-	size_t		n = kernel_select(values->values, values->width, values->n, values->base, marks,
-								  space->keys ? space->keys : keys);
-	size_t		i;
-
-	if (space->keys == NULL)
-		for (i = 0; i < n; i++)
-			space->wide[i] = keys[i];
-	return n;
-}
-
 /* Does what extent_reader_nulls() does, for the rows, of n, that have a mark. */
 static size_t
 select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8 *marks,
@@ -132,7 +117,8 @@ extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *mar
 
 	if (marks)
 	{
-		n = select_values(&values, marks, &space);
+		n = space.keys ? packed_keys_select(&values, marks, space.keys) :
+			packed_keys_select_wide(&values, marks, space.wide);
 		nnulls = select_nulls(reader, from, to, values.n, marks, space.nulls);
 	}
 	else

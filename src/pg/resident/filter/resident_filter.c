@@ -28,7 +28,7 @@ struct ResidentFilter
 	BatchPages *pages;			/* of rows, if the scan wants TIDs; else NULL */
 	ColumnCutoff *cutoff;		/* as in ColumnScan */
 	ColumnFilter cutoff_column; /* the first one; its set is the cutoff's */
-	ValueRange	cutoff_range;
+	LongRange	cutoff_range;
 	DistanceRange cutoff_distance;
 	int			nreturned;		/* columns that the scan wants */
 	int			nattnums;		/* these and others */
@@ -71,7 +71,6 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 {
 	List	   *conditions = NIL;
 	ListCell   *lc;
-	ValueRange *ranges;
 
 	if (expression && !filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
@@ -88,12 +87,9 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 		column->values.keys = condition->keys;
 		column->values.bias = column_kind_bias(condition->kind);
 		column->values.excluded = condition->excluded;
-		ranges = palloc_array(ValueRange, Max(condition->nranges, 1));
-		column->values.ranges = ranges;
-		column->values.nranges = long_ranges_narrow(condition->ranges, condition->nranges,
-													column_kind_bias(condition->kind), ranges);
+		column->values.ranges = filter_condition_ranges(condition, &column->values.nranges);
 		column->values.distances = palloc_array(DistanceRange, Max(condition->nranges, 1));
-		if (condition->nranges > EXTENT_FILTER_FEW)
+		if (column->values.nranges > EXTENT_FILTER_FEW)
 			column->values.table = palloc_array(uint64, EXTENT_FILTER_TABLE_WORDS);
 	}
 	return true;
@@ -293,7 +289,7 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 	size_t		i;
 
 	/* The cutoff moves while the scan goes on, so that its range is made anew each time. */
-	filter->cutoff_range = (ValueRange)
+	filter->cutoff_range = (LongRange)
 	{
 		cutoff->lo, cutoff->hi
 	};

@@ -5,10 +5,10 @@
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
  * than one in it (innerrel_is_unique).  If there is none, or if that costs less, it is the largest
- * relation, beside which one dimension need not be unique.  The dimensions are what remains connected by join clauses
- * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
- * where that costs less: what joins these with each other is then a condition on joined rows, as is
- * what joins a dimension to the fact beside its key.
+ * relation, beside which one dimension need not be unique.  The dimensions are what remains
+ * connected by join clauses without the fact.  A dimension may be divided into several, each of
+ * which has a key of the fact, where that costs less: what joins these with each other is then a
+ * condition on joined rows, as is what joins a dimension to the fact beside its key.
  *
  * Outer, semi and anti joins (SpecialJoinInfo) are either within a dimension, where they are
  * core's, or they are those by which a dimension is joined to the fact.
@@ -724,19 +724,38 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 
 /* --- memory */
 
-/* Bytes of a row of a dimension, beside its values, and of a value; of a row of a repeated key. */
-#define LOOKUP_ROW_BYTES	24.0
+/*
+ * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
+ * have more than they need; the place of a row before it that has its key; and of a value that is
+ * not passed by value, beside its own.
+ */
+#define LOOKUP_PLACE_BYTES	12.0
 #define LOOKUP_REPEAT_BYTES	4.0
-#define LOOKUP_VALUE_BYTES	9.0
+#define LOOKUP_POINTER_BYTES	8.0
+
+/* Returns the bytes that a column takes for a row. */
+static double
+column_bytes(PlannerInfo *root, const Var *column)
+{
+	int16		typlen;
+	bool		byval;
+
+	get_typlenbyval(column->vartype, &typlen, &byval);
+	return byval ? typlen : LOOKUP_POINTER_BYTES + column_width(root, column);
+}
 
 /* Returns the bytes that a lookup is likely to take. */
 static double
 lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
-	int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
+	double		row = LOOKUP_PLACE_BYTES + (lookup->many ? LOOKUP_REPEAT_BYTES : 0);
+	ListCell   *lc;
 
-	return lookup->path->rows * (LOOKUP_ROW_BYTES + (lookup->many ? LOOKUP_REPEAT_BYTES : 0) +
-								 lookup->path->pathtarget->width + nvalues * LOOKUP_VALUE_BYTES);
+	foreach(lc, lookup->clauses)
+		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
+	foreach(lc, columns_of(query, lookup))
+		row += column_bytes(query->root, lfirst(lc));
+	return lookup->path->rows * row;
 }
 
 double
