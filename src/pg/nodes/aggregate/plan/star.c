@@ -5,10 +5,10 @@
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
  * than one in it (innerrel_is_unique).  If there is none, or if that costs less, it is the largest
- * relation, beside which one dimension need not be unique.  The dimensions are what remains connected by join clauses
- * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
- * where that costs less: what joins these with each other is then a condition on joined rows, as is
- * what joins a dimension to the fact beside its key.
+ * relation, beside which one dimension need not be unique.  The dimensions are what remains
+ * connected by join clauses without the fact.  A dimension may be divided into several, each of
+ * which has a key of the fact, where that costs less: what joins these with each other is then a
+ * condition on joined rows, as is what joins a dimension to the fact beside its key.
  *
  * Outer, semi and anti joins (SpecialJoinInfo) are either within a dimension, where they are
  * core's, or they are those by which a dimension is joined to the fact.
@@ -726,12 +726,12 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 
 /*
  * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
- * have more than they need; of a value that is not passed by value, beside its own; and of a row of
- * a key that may repeat.
+ * have more than they need; the place of a row before it that has its key; and of a value that is
+ * not passed by value, beside its own.
  */
 #define LOOKUP_PLACE_BYTES	12.0
-#define LOOKUP_POINTER_BYTES	8.0
 #define LOOKUP_REPEAT_BYTES	4.0
+#define LOOKUP_POINTER_BYTES	8.0
 
 /* Returns the bytes that a column takes for a row. */
 static double
