@@ -16,6 +16,7 @@
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/fill_request.h"
+#include "pg/resident/memory/saved_extents.h"
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
 
@@ -63,6 +64,7 @@ resident_worker_preload(void)
 	BackgroundWorker worker;
 
 	shared_memory_request(sizeof(ResidentRoot));
+	saved_extents_preload();
 	if (hpsort_resident_memory <= 0)
 		return;
 	fill_worker(&worker);
@@ -350,5 +352,7 @@ hpsort_resident_main(Datum arg)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	if (ShutdownRequestPending)
+		saved_extents_write();
 	proc_exit(0);
 }
