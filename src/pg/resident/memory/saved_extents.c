@@ -21,6 +21,8 @@
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/resident.h"
 #include "pg/resident/memory/saved_extents.h"
+#include "pg/resident/memory/slabs.h"
+#include "pg/resident/memory/worker.h"
 
 #define EXTENTS_FILE "hpsort_resident.extents"
 #define EXTENTS_TEMP_FILE EXTENTS_FILE ".tmp"
@@ -37,11 +39,12 @@ typedef struct SavedHeader
 	ResidentCopy copy;
 } SavedHeader;
 
-/* hpsort was preloaded; the server has started with a file that is to be trusted. */
-static bool preloaded = false;
+/* The server has started with a file that is to be trusted. */
 static bool trusted = false;
 
 static shmem_startup_hook_type previous_hook;
+
+static void saved_extents_write(void);
 
 /* --- the server's first process */
 
@@ -117,7 +120,7 @@ saved_extents_preload(void)
 	/* Not for a server of one process. */
 	if (!IsPostmasterEnvironment)
 		return;
-	preloaded = true;
+	resident_worker_at_end = saved_extents_write;
 	trusted = fill_is_eager() && read_seal(&seal) && read_control(&control) &&
 		memcmp(&seal, &control, sizeof(seal)) == 0;
 	/* Should the seal come again by a crash of the machine, pg_control is another all the same. */
@@ -165,13 +168,17 @@ write_extents(FILE *file)
 	return fflush(file) == 0 && pg_fsync(fileno(file)) == 0;
 }
 
-void
+/* For the worker that ends with the server: writes all extents to the file. */
+static void
 saved_extents_write(void)
 {
 	FILE	   *file;
 	bool		written;
 
-	if (!preloaded || !fill_is_eager())
+	ResidentRoot *root = resident_root();
+
+	/* What nobody has taken back yet is still good. */
+	if (!fill_is_eager() || root == NULL || (trusted && !root->taken_back))
 		return;
 	file = AllocateFile(EXTENTS_TEMP_FILE, PG_BINARY_W);
 	written = file && write_extents(file);
@@ -228,7 +235,8 @@ read_extents(FILE *file, Size size)
 void
 saved_extents_read(void)
 {
-	FILE	   *file = trusted ? AllocateFile(EXTENTS_FILE, PG_BINARY_R) : NULL;
+	ResidentRoot *root = resident_root();
+	FILE	   *file = trusted && root ? AllocateFile(EXTENTS_FILE, PG_BINARY_R) : NULL;
 	struct stat status;
 
 	if (file == NULL)
@@ -239,4 +247,5 @@ saved_extents_read(void)
 						read_extents(file, (Size) status.st_size))));
 	FreeFile(file);
 	(void) unlink(EXTENTS_FILE);
+	root->taken_back = true;
 }

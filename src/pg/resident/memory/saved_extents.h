@@ -11,12 +11,9 @@
 
 /*
  * Called while the server starts with hpsort preloaded: finds out whether the file is to be
- * trusted, and removes it if not.
+ * trusted, and removes it if not.  The worker will write it when it ends with the server.
  */
 extern void saved_extents_preload(void);
-
-/* For the worker that ends with the server: writes all extents to the file. */
-extern void saved_extents_write(void);
 
 /*
  * For the first worker that fills: takes back what there is memory for, if the file is to be

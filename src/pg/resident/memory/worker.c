@@ -16,7 +16,6 @@
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/fill_request.h"
-#include "pg/resident/memory/saved_extents.h"
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
 
@@ -43,6 +42,8 @@
 /* How much dynamic shared memory must be left for others: the tables of some parallel queries. */
 #define RESERVED_BYTES (16 * RESIDENT_MB)
 
+void		(*resident_worker_at_end) (void) = NULL;
+
 /* Describes the worker for registering it. */
 static void
 fill_worker(BackgroundWorker *worker)
@@ -64,7 +65,6 @@ resident_worker_preload(void)
 	BackgroundWorker worker;
 
 	shared_memory_request(sizeof(ResidentRoot));
-	saved_extents_preload();
 	if (hpsort_resident_memory <= 0)
 		return;
 	fill_worker(&worker);
@@ -352,7 +352,7 @@ hpsort_resident_main(Datum arg)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (ShutdownRequestPending)
-		saved_extents_write();
+	if (ShutdownRequestPending && resident_worker_at_end)
+		resident_worker_at_end();
 	proc_exit(0);
 }
