@@ -109,6 +109,7 @@ same(1, "SELECT o.customer % 10, count(*), sum(o.amount) $join WHERE s.class < 5
 same(1, "SELECT count(*), sum(o.amount), count(s.name), max(o.ms) $join");
 same(1, "SELECT s.name, s.class, count(*) $join GROUP BY s.name, s.class HAVING count(*) > 20");
 same(1, "SELECT s.name, count(*) FILTER (WHERE s.class > 9), sum(o.amount) FILTER (WHERE s.name LIKE '%1%' AND o.ms > 15) $join GROUP BY s.name");
+same(1, "SELECT o.b, 100.00 * sum(CASE WHEN s.name LIKE '%1%' AND o.ms > 15 THEN o.price * (1 - s.fee) WHEN s.class > 9 THEN s.cost ELSE 0 END) / sum(o.price * (1 - s.fee)) $join GROUP BY o.b");
 same(1, "SELECT DISTINCT s.class $join WHERE o.ms > 100");
 same(1, "SELECT s.name, s.region, count(*), sum(o.amount), GROUPING(s.region) $join GROUP BY ROLLUP (s.name, s.region)");
 same(1, "SELECT s.name, o.code, count(DISTINCT o.code), max(s.name) $join GROUP BY CUBE (s.name, o.code)", set => "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;", name => 'a cube of texts in little memory');

@@ -29,6 +29,9 @@
 /* The least number of the hash table's elements, a power of two. */
 #define LEAST_ELEMENTS 1024
 
+/* Bytes in which values that are not passed by value lie one after the other. */
+#define VALUES_BLOCK (32 * 1024)
+
 /* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
 #define ARRAY_KEYS_PER_ROW 16
 
@@ -118,15 +121,21 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
 	lookup->of_integers = lookup_compares_integers(nkeys, operators);
-	for (k = 0; k < nkeys && lookup->of_integers; k++)
+	for (k = nkeys - 1; k >= 0 && lookup->of_integers; k--)
 	{
 		LookupKey  *key = &lookup->keys[k];
+
+		lookup->columns[key->column].key = k;
 
 		op_input_types(operators[k], &left, &right);
 		key->kind = column_builtin_kind(left);
 		key->row_kind = column_builtin_kind(right);
 		key->bits = bits_of_values(operators[k]);
+		if (k < nkeys - 1)
+			key->shift = key[1].shift + key[1].bits;
 	}
+	lookup->narrow = nkeys == 1 && (lookup->keys[0].row_kind == COLUMN_KIND_INT2 ||
+									lookup->keys[0].row_kind == COLUMN_KIND_INT4);
 	return lookup;
 }
 
@@ -144,7 +153,7 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 		palloc_object(LookupColumn);
 	lookup->columns[c] = (LookupColumn)
 	{
-		.column = column,.byval = type->attbyval,.typlen = type->attlen
+		.column = column,.byval = type->attbyval,.typlen = type->attlen,.key = -1
 	};
 	lookup->ncolumns++;
 	return c;
@@ -153,9 +162,19 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 void
 lookup_empty(Lookup *lookup)
 {
+	int			c;
+
 	MemoryContextReset(lookup->memory);
 	lookup->size = lookup->room = 0;
 	lookup->places = lookup->by_key = NULL;
+	lookup->hashes = NULL;
+	lookup->integers = NULL;
+	lookup->nfree = 0;
+	for (c = 0; c < lookup->ncolumns; c++)
+	{
+		lookup->columns[c].values = NULL;
+		lookup->columns[c].nulls = NULL;
+	}
 	lookup->base = NULL;
 	lookup->shared_size = 0;
 	lookup->least = PG_INT64_MAX;
@@ -177,11 +196,19 @@ hash_integer(int64 key)
 	return murmurhash32((uint32) ((uint64) key * UINT64CONST(0x9E3779B97F4A7C15) >> 32));
 }
 
+/* Returns the integer that is the key of the row at a place. */
+static inline int64
+integer_at(const Lookup *lookup, int32 place)
+{
+	return lookup->narrow ? ((const int32 *) lookup->integers)[place] :
+		((const int64 *) lookup->integers)[place];
+}
+
 /* Whether two rows that have places have the same integer as their key, which is not looked for. */
 static inline bool
 are_same_integers(const Lookup *lookup, int32 a, int32 b)
 {
-	return lookup->of_integers && lookup->integers[a] == lookup->integers[b];
+	return lookup->of_integers && integer_at(lookup, a) == integer_at(lookup, b);
 }
 
 /* Makes the hash table anew, with n elements, a power of two. */
@@ -198,7 +225,7 @@ make_table(Lookup *lookup, uint32 n)
 	lookup->mask = n - 1;
 	for (place = 0; place < lookup->size; place++)
 	{
-		uint32		at = (integers ? hash_integer(lookup->integers[place]) :
+		uint32		at = (integers ? hash_integer(integer_at(lookup, place)) :
 						  lookup->hashes[place]) & lookup->mask;
 
 		while (lookup->places[at] != LOOKUP_NO_PLACE)
@@ -258,13 +285,30 @@ hash_key(const Lookup *lookup, const Datum *key, bool of_row)
 	return murmurhash32(hash);
 }
 
+/* Returns the value in column k of the key, which is an integer, of the row at a place. */
+static int64
+key_value(const Lookup *lookup, int k, int32 place)
+{
+	const LookupKey *key = &lookup->keys[k];
+	int64		integer = integer_at(lookup, place);
+
+	if (lookup->nkeys == 1)
+		return integer;
+	/* The bits behind the sign's, and the sign in front of them; oids have none. */
+	integer = (int64) ((uint64) integer << (64 - key->bits - key->shift)) >> (64 - key->bits);
+	return key->row_kind == COLUMN_KIND_OID ? (int64) (Oid) integer : integer;
+}
+
 /* Returns the value of a column, which is not NULL, of the row at a place. */
 static inline Datum
 value_of(const Lookup *lookup, const LookupColumn *column, int32 place)
 {
-	Datum		value = column->values[place];
-
-	return column->byval ? value : value + PointerGetDatum(lookup->base);
+	if (column->key >= 0)
+		return column_datum(lookup->keys[column->key].row_kind,
+							key_value(lookup, column->key, place));
+	return column->byval ?
+		fetch_att(column->values + (Size) place * column->typlen, true, column->typlen) :
+		((const Datum *) column->values)[place] + PointerGetDatum(lookup->base);
 }
 
 /* Whether a key, which is that of a row or is looked for, is that of the row at a place. */
@@ -274,7 +318,7 @@ equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 	int			k;
 
 	if (lookup->of_integers)
-		return lookup->integers[place] == integer_of(lookup, key, of_row);
+		return integer_at(lookup, place) == integer_of(lookup, key, of_row);
 	for (k = 0; k < lookup->nkeys; k++)
 	{
 		LookupKey  *column = &lookup->keys[k];
@@ -306,7 +350,7 @@ find_integer(const Lookup *lookup, int64 key)
 {
 	uint32		at = hash_integer(key) & lookup->mask;
 
-	while (lookup->places[at] != LOOKUP_NO_PLACE && lookup->integers[lookup->places[at]] != key)
+	while (lookup->places[at] != LOOKUP_NO_PLACE && integer_at(lookup, lookup->places[at]) != key)
 		at = (at + 1) & lookup->mask;
 	return lookup->places[at];
 }
@@ -427,13 +471,12 @@ lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *place
 
 /* --- rows */
 
-/* Enlarges an array by place to hold room elements. */
+/* Enlarges an array by place, perhaps NULL, to hold room elements of a size. */
 static void *
 enlarge(Lookup *lookup, void *array, Size size)
 {
 	size *= lookup->room;
-	return array && lookup->size > 0 ? repalloc_huge(array, size) :
-		MemoryContextAllocHuge(lookup->memory, size);
+	return array ? repalloc_huge(array, size) : MemoryContextAllocHuge(lookup->memory, size);
 }
 
 /* Whether places are found only when all rows are there. */
@@ -457,15 +500,18 @@ make_room(Lookup *lookup)
 					 errmsg("too many rows to look up")));
 		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
 		if (lookup->of_integers)
-			lookup->integers = enlarge(lookup, lookup->integers, sizeof(int64));
+			lookup->integers = enlarge(lookup, lookup->integers,
+									   lookup_integer_width(lookup));
 		else
 			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
 			LookupColumn *column = &lookup->columns[c];
 
-			column->values = enlarge(lookup, column->values, sizeof(Datum));
-			column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
+			if (column->key < 0)
+				column->values = enlarge(lookup, column->values, lookup_value_width(column));
+			if (column->nulls)
+				column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
 		}
 	}
 	if (is_made_last(lookup))
@@ -474,6 +520,46 @@ make_room(Lookup *lookup)
 		make_table(lookup, LEAST_ELEMENTS);
 	else if ((uint32) lookup->size > lookup->mask / 2)
 		make_table(lookup, 2 * (lookup->mask + 1));
+}
+
+/* Returns a copy of a value that is not passed by value, in the lookup's memory. */
+static Datum
+copy_value(Lookup *lookup, Datum value, int16 typlen)
+{
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+	Size		length;
+	char	   *copy;
+
+	if (typlen == -1 && VARATT_IS_EXTERNAL_EXPANDED(varlena))
+		return datumCopy(value, false, typlen);
+	length = datumGetSize(value, false, typlen);
+	/* Only values with a header of one byte lie anywhere. */
+	if (typlen != -1 || !VARATT_IS_SHORT(varlena))
+	{
+		lookup->nfree = MAXALIGN_DOWN(lookup->nfree);
+		lookup->free = (char *) MAXALIGN(lookup->free);
+	}
+	if (lookup->nfree < length)
+	{
+		lookup->nfree = Max(length, VALUES_BLOCK);
+		lookup->free = palloc_extended(lookup->nfree, MCXT_ALLOC_HUGE);
+	}
+	copy = memcpy(lookup->free, DatumGetPointer(value), length);
+	lookup->free += length;
+	lookup->nfree -= length;
+	return PointerGetDatum(copy);
+}
+
+/* Notes that a column of the row at the place behind the others is NULL. */
+static void
+keep_null(Lookup *lookup, LookupColumn *column)
+{
+	if (column->nulls == NULL)
+	{
+		column->nulls = palloc_extended(lookup->room, MCXT_ALLOC_HUGE);
+		memset(column->nulls, false, lookup->size);
+	}
+	column->nulls[lookup->size] = true;
 }
 
 /* Keeps the values of a row at the place behind the others. */
@@ -486,11 +572,22 @@ keep_values(Lookup *lookup, TupleTableSlot *row)
 	for (c = 0; c < lookup->ncolumns; c++)
 	{
 		LookupColumn *column = &lookup->columns[c];
-		bool		isnull = row->tts_isnull[column->column - 1];
+		Datum		value = row->tts_values[column->column - 1];
 
-		column->nulls[lookup->size] = isnull;
-		column->values[lookup->size] = isnull ? (Datum) 0 :
-			datumCopy(row->tts_values[column->column - 1], column->byval, column->typlen);
+		if (column->key >= 0)
+			continue;
+		if (row->tts_isnull[column->column - 1])
+		{
+			keep_null(lookup, column);
+			continue;
+		}
+		if (column->nulls)
+			column->nulls[lookup->size] = false;
+		if (column->byval)
+			store_att_byval(column->values + (Size) lookup->size * column->typlen, value,
+							column->typlen);
+		else
+			((Datum *) column->values)[lookup->size] = copy_value(lookup, value, column->typlen);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -499,7 +596,10 @@ keep_values(Lookup *lookup, TupleTableSlot *row)
 static void
 note_integer(Lookup *lookup, int64 integer)
 {
-	lookup->integers[lookup->size] = integer;
+	if (lookup->narrow)
+		((int32 *) lookup->integers)[lookup->size] = (int32) integer;
+	else
+		((int64 *) lookup->integers)[lookup->size] = integer;
 	lookup->least = Min(lookup->least, integer);
 	lookup->most = Max(lookup->most, integer);
 }
@@ -552,7 +652,8 @@ make_array(Lookup *lookup, uint64 range)
 	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
 	for (place = 0; place < lookup->size; place++)
 	{
-		int32	   *at = &lookup->by_key[(uint64) lookup->integers[place] - (uint64) lookup->least];
+		uint64		key = (uint64) integer_at(lookup, place);
+		int32	   *at = &lookup->by_key[key - (uint64) lookup->least];
 
 		if (*at != LOOKUP_NO_PLACE)
 			complain_about_second();
@@ -584,21 +685,22 @@ compare_integers(const void *a, const void *b)
 }
 
 /*
- * Returns the values that rows have in column k of a key of several columns, each once, and sets *n
- * to how many there are.
+ * Returns the values that rows have in column k of the key, each once, and sets *n to how many
+ * there are.  In order only if the key has several columns.
  */
 static int64 *
-values_of_column(const Lookup *lookup, int k, size_t *n)
+values_of_key(const Lookup *lookup, int k, size_t *n)
 {
-	const LookupColumn *column = &lookup->columns[lookup->keys[k].column];
 	int64	   *values = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(lookup->size, 1) * sizeof(int64));
 	int32		place;
 	size_t		from;
 
 	for (place = 0; place < lookup->size; place++)
-		values[place] = column_value(lookup->keys[k].row_kind,
-									 value_of(lookup, column, place));
+		values[place] = key_value(lookup, k, place);
+	*n = lookup->size;
+	if (lookup->nkeys == 1)
+		return values;
 	qsort(values, lookup->size, sizeof(int64), compare_integers);
 	*n = Min(lookup->size, 1);
 	for (from = 1; from < (size_t) lookup->size; from++)
@@ -612,17 +714,15 @@ lookup_condition(Lookup *lookup, int k, bool excluded)
 {
 	MemoryContext old;
 	FilterCondition *condition;
-	int64	   *values = lookup->integers;
-	size_t		n = lookup->size;
+	int64	   *values;
+	size_t		n;
 
 	if (!lookup->of_integers || (excluded && lookup->nkeys > 1))
 		return NULL;
 	old = MemoryContextSwitchTo(lookup->memory);
-	if (lookup->nkeys > 1)
-		values = values_of_column(lookup, k, &n);
+	values = values_of_key(lookup, k, &n);
 	condition = key_condition_make(InvalidAttrNumber, lookup->keys[k].kind, values, n, excluded);
-	if (lookup->nkeys > 1)
-		pfree(values);
+	pfree(values);
 	MemoryContextSwitchTo(old);
 	return condition;
 }
@@ -630,7 +730,9 @@ lookup_condition(Lookup *lookup, int k, bool excluded)
 Datum
 lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull)
 {
-	*isnull = lookup->columns[column].nulls[place];
+	const bool *nulls = lookup->columns[column].nulls;
+
+	*isnull = nulls && nulls[place];
 	return *isnull ? (Datum) 0 : value_of(lookup, &lookup->columns[column], place);
 }
 

@@ -59,7 +59,7 @@ list_arrays(Lookup *lookup)
 	};
 	arrays[n++] = (LookupArray)
 	{
-		(void **) &lookup->integers, lookup->integers ? rows * sizeof(int64) : 0
+		&lookup->integers, lookup->integers ? rows * lookup_integer_width(lookup) : 0
 	};
 	arrays[n++] = (LookupArray)
 	{
@@ -71,11 +71,11 @@ list_arrays(Lookup *lookup)
 
 		arrays[n++] = (LookupArray)
 		{
-			(void **) &column->values, rows * sizeof(Datum)
+			(void **) &column->values, rows * lookup_value_width(column)
 		};
 		arrays[n++] = (LookupArray)
 		{
-			(void **) &column->nulls, rows * sizeof(bool)
+			(void **) &column->nulls, column->nulls ? rows * sizeof(bool) : 0
 		};
 	}
 	Assert(n == count_arrays(lookup));
@@ -105,16 +105,17 @@ move_values(Lookup *lookup, char *base, size_t distance)
 
 		for (place = 0; place < lookup->size && !column->byval; place++)
 		{
-			Datum		value = column->values[place];
+			Datum	   *values = (Datum *) column->values;
+			Datum		value = values[place];
 			size_t		length;
 
-			if (column->nulls[place])
+			if (column->nulls && column->nulls[place])
 				continue;
 			length = datumGetSize(value, false, column->typlen);
 			if (base)
 			{
 				memcpy(base + distance + size, DatumGetPointer(value), length);
-				column->values[place] = (Datum) (distance + size);
+				values[place] = (Datum) (distance + size);
 			}
 			size += MAXALIGN(length);
 		}

@@ -434,6 +434,7 @@ static void
 end_rows(GroupsState *node)
 {
 	groups_add_late(node);
+	groups_end_kept(node);
 	if (node->sets)
 		node->reader = grouping_sets_open(node->sets, node->set, node->aggregation,
 										  node->rows_memory, node->budget.sets);

@@ -102,6 +102,7 @@ typedef struct GroupsState
 	ColumnDomain *group_domains;	/* by grouping column: what its values stand for */
 	int			noutputs;		/* aggregates */
 	GroupsOutput *outputs;
+	List	   *divided;		/* ExprStates of the aggregates that are computed of those */
 	bool		states;			/* there are no groups and filters, and each aggregate is a state
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
@@ -188,6 +189,12 @@ extern void groups_keep_values(GroupsState *node, int source);
  */
 extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows,
 							 TupleTableSlot *slot);
+
+/* Initializes the aggregates that are computed of others. */
+extern void groups_begin_divided(GroupsState *node);
+
+/* Puts their values into the scan tuple, which has all others. */
+extern void groups_fill_divided(GroupsState *node, TupleTableSlot *slot);
 
 /* --- groups_star.c */
 
@@ -292,6 +299,9 @@ extern void groups_read_free(GroupsState *node);
  * them keep values in place of numbers, or leave them out, to be added late.
  */
 extern void groups_refuse_values(GroupsState *node, const ColumnBatch *batches);
+
+/* Gives back dictionaries that no values need any more, when all rows have been added. */
+extern void groups_end_kept(GroupsState *node);
 
 /* Adds values that have been left out, when all rows of an execution or a pass have been added. */
 extern void groups_add_late(GroupsState *node);

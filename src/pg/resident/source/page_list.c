@@ -188,7 +188,7 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	bool		all_visible;
 	int			last = 0;
 
-	rows_begin(&capture->rows, false);
+	rows_begin(&capture->rows, false, NULL, 0);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	all_visible = PageIsAllVisible(page);
 	if (all_visible)

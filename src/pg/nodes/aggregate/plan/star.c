@@ -686,18 +686,36 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 
 /* --- memory */
 
-/* Bytes of a row of a dimension, beside its values, and of a value. */
-#define LOOKUP_ROW_BYTES	24.0
-#define LOOKUP_VALUE_BYTES	9.0
+/*
+ * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
+ * have more than they need; and of a value that is not passed by value, beside its own.
+ */
+#define LOOKUP_PLACE_BYTES	12.0
+#define LOOKUP_POINTER_BYTES	8.0
+
+/* Returns the bytes that a column takes for a row. */
+static double
+column_bytes(PlannerInfo *root, const Var *column)
+{
+	int16		typlen;
+	bool		byval;
+
+	get_typlenbyval(column->vartype, &typlen, &byval);
+	return byval ? typlen : LOOKUP_POINTER_BYTES + column_width(root, column);
+}
 
 /* Returns the bytes that a lookup is likely to take. */
 static double
 lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
-	int			nvalues = list_length(lookup->clauses) + list_length(columns_of(query, lookup));
+	double		row = LOOKUP_PLACE_BYTES;
+	ListCell   *lc;
 
-	return lookup->path->rows * (LOOKUP_ROW_BYTES + lookup->path->pathtarget->width +
-								 nvalues * LOOKUP_VALUE_BYTES);
+	foreach(lc, lookup->clauses)
+		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
+	foreach(lc, columns_of(query, lookup))
+		row += column_bytes(query->root, lfirst(lc));
+	return lookup->path->rows * row;
 }
 
 double
