@@ -101,7 +101,7 @@ pair_values_make(const GroupColumn *columns, int ncolumns, const PairType *type,
 											ALLOCSET_SMALL_SIZES);
 	values->behind = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair value",
 										   ALLOCSET_SMALL_SIZES);
-	values->alike = dictionary_equal_is_image(type->type, type->collation);
+	values->alike = dictionary_equal_is_identical(type->type, -1, type->collation);
 	dictionary_order_compare(&values->compare, sortop, type->collation);
 	if (ncolumns > 0)
 		make_rows(values, type->type, kilobytes);
