@@ -67,10 +67,10 @@ CREATE TEMP TABLE data AS
 SELECT i, (abs(i % 97) * random())::int AS g, i % 3 AS h,
 	-- rounded down before the subtraction, whose result has no bits to tell 9.99999999 from 10
 	CASE WHEN random() > 0.02 THEN (floor(random() * (CASE i % 3 WHEN 0 THEN 10 WHEN 1 THEN 3000 ELSE 4000000000 END)) - 2000000000)::int END AS x
-FROM generate_series(1, 60000) i;
+FROM generate_series(1, 30000) i;
 -- a group is wide, a group is narrow, a group is small
-INSERT INTO data SELECT i, 1000, 0, floor(random() * 50)::int FROM generate_series(1, 30000) i;
-INSERT INTO data SELECT i, 1001, 1, floor(random() * 4294967296 - 2147483648)::int FROM generate_series(1, 30000) i;
+INSERT INTO data SELECT i, 1000, 0, floor(random() * 50)::int FROM generate_series(1, 15000) i;
+INSERT INTO data SELECT i, 1001, 1, floor(random() * 4294967296 - 2147483648)::int FROM generate_series(1, 15000) i;
 INSERT INTO data VALUES (0, 1002, 1, NULL), (0, 1003, 2, NULL), (1, 1003, 2, 5), (0, NULL, NULL, 1), (0, NULL, NULL, NULL);
 ANALYZE data;
 

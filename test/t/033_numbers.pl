@@ -83,6 +83,10 @@ for my $query ('SELECT g, sum(a * b), avg(a * b), sum(a + b) FROM products GROUP
 	'SELECT g, t, sum(a * b) FILTER (WHERE i % 100 <> 50), sum(a * b) FILTER (WHERE i % 3 = 1), sum(a * b) FROM products WHERE i % 1001 <> 0 GROUP BY g, t',
 	'SELECT t || i AS label, sum(a * b), sum(a * a) FROM products GROUP BY label',
 	'SELECT g, sum(l * a), avg(l - a), sum(1 - l * 2.5) FROM products WHERE i % 1001 <> 0 GROUP BY g',
+	# A sum of a CASE is made of those of its branches: digits are those of the branches that a group takes, and others are not evaluated.
+	"SELECT t, g, sum(CASE WHEN t = 'A' AND g < 2 THEN a * (1 - b) ELSE 0 END), sum(CASE WHEN b IS NULL THEN a WHEN g = 1 THEN 1.500 WHEN t > 'B' THEN a * b END) FILTER (WHERE i % 4 > 0) FROM products GROUP BY t, g HAVING sum(CASE WHEN g = 1 THEN 0.00 ELSE a END) IS NOT NULL",
+	"SELECT g, 100.00 * sum(CASE WHEN g = 0 THEN 0 WHEN i / g > 100 THEN a * 2 ELSE 'NaN' END) / nullif(sum(a), 0), sum(CASE WHEN a > 5 THEN NULL ELSE l * a END) FROM products WHERE i % 1001 <> 0 GROUP BY g",
+	'SELECT sum(CASE WHEN a < 0 THEN a END), sum(CASE WHEN g > 3 THEN a ELSE 0.000 END) FROM products WHERE i < 0', 'SELECT sum(CASE WHEN 1 / g > 0 THEN a * b ELSE 0 END) FROM products',
 	'SELECT sum(l * 3000) FROM products', 'SELECT sum(-(g - 40000)::int2) FROM products', 'SELECT sum(i * i * i) FROM products')
 {
 	# Of outsized values processes exchange nothing.

@@ -1,20 +1,24 @@
 /*
  * lookup.c
- *		Rows of a table by a unique key (see lookup.h).
+ *		Rows of a table by a key (see lookup.h).
  *
  * Columns are arrays by place.  A hash table with open addressing has places; a row's hash lies in
  * an array beside its columns, so that most comparisons of keys are made of equal ones.
  *
  * Keys that are integers on both sides are compared and hashed as these; those of several columns,
  * if they have 64 bits together, as one integer that has the values side by side.  Where integers
- * are close together, an array by key has their places.  If they must be unique, the array or the
- * table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in place of
- * 250.
+ * are close together, an array by key has their places.  Unless rows are passed over, the array or
+ * the table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in
+ * place of 250.
+ *
+ * Of several rows of a key the table has the last one, which leads to those before it: the order in
+ * which core's hash join finds them.
  */
 #include "postgres.h"
 
 #include "common/hashfn.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -28,6 +32,9 @@
 
 /* The least number of the hash table's elements, a power of two. */
 #define LEAST_ELEMENTS 1024
+
+/* Bytes in which values that are not passed by value lie one after the other. */
+#define VALUES_BLOCK (32 * 1024)
 
 /* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
 #define ARRAY_KEYS_PER_ROW 16
@@ -88,7 +95,7 @@ lookup_compares_integers(int n, const Oid *operators)
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
-			const Oid *collations, bool unique)
+			const Oid *collations, LookupRepeats repeats)
 {
 	Lookup	   *lookup = palloc0_object(Lookup);
 	Oid			left;
@@ -98,7 +105,7 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 	lookup->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up",
 										   ALLOCSET_DEFAULT_SIZES);
 	lookup->rows = rows;
-	lookup->unique = unique;
+	lookup->repeats = repeats;
 	lookup->nkeys = nkeys;
 	lookup->keys = palloc0_array(LookupKey, nkeys);
 	for (k = 0; k < nkeys; k++)
@@ -118,15 +125,21 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 		key->column = lookup_add_column(lookup, key_columns[k]);
 	}
 	lookup->of_integers = lookup_compares_integers(nkeys, operators);
-	for (k = 0; k < nkeys && lookup->of_integers; k++)
+	for (k = nkeys - 1; k >= 0 && lookup->of_integers; k--)
 	{
 		LookupKey  *key = &lookup->keys[k];
+
+		lookup->columns[key->column].key = k;
 
 		op_input_types(operators[k], &left, &right);
 		key->kind = column_builtin_kind(left);
 		key->row_kind = column_builtin_kind(right);
 		key->bits = bits_of_values(operators[k]);
+		if (k < nkeys - 1)
+			key->shift = key[1].shift + key[1].bits;
 	}
+	lookup->narrow = nkeys == 1 && (lookup->keys[0].row_kind == COLUMN_KIND_INT2 ||
+									lookup->keys[0].row_kind == COLUMN_KIND_INT4);
 	return lookup;
 }
 
@@ -144,7 +157,7 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 		palloc_object(LookupColumn);
 	lookup->columns[c] = (LookupColumn)
 	{
-		.column = column,.byval = type->attbyval,.typlen = type->attlen
+		.column = column,.byval = type->attbyval,.typlen = type->attlen,.key = -1
 	};
 	lookup->ncolumns++;
 	return c;
@@ -153,9 +166,19 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 void
 lookup_empty(Lookup *lookup)
 {
+	int			c;
+
 	MemoryContextReset(lookup->memory);
-	lookup->size = lookup->room = 0;
-	lookup->places = lookup->by_key = NULL;
+	lookup->size = lookup->room = lookup->repeated = 0;
+	lookup->places = lookup->by_key = lookup->before = NULL;
+	lookup->hashes = NULL;
+	lookup->integers = NULL;
+	lookup->nfree = 0;
+	for (c = 0; c < lookup->ncolumns; c++)
+	{
+		lookup->columns[c].values = NULL;
+		lookup->columns[c].nulls = NULL;
+	}
 	lookup->base = NULL;
 	lookup->shared_size = 0;
 	lookup->least = PG_INT64_MAX;
@@ -164,11 +187,28 @@ lookup_empty(Lookup *lookup)
 
 /* --- the hash table */
 
-/* Raises the error of a second row of a key, which the planner has proved not to exist. */
-pg_noreturn static void
-complain_about_second(void)
+/*
+ * Puts the place of a row into an element that is found by its key, and has perhaps the place of a
+ * row before it.
+ */
+static inline void
+put_place(Lookup *lookup, int32 *element, int32 place)
 {
-	elog(ERROR, "more than one row of a key of a look-up");
+	if (*element != LOOKUP_NO_PLACE)
+	{
+		/* The planner has proved that there is none. */
+		if (lookup->repeats != LOOKUP_REPEATS_KEPT)
+			elog(ERROR, "more than one row of a key of a look-up");
+		if (lookup->before == NULL)
+		{
+			lookup->before = MemoryContextAllocHuge(lookup->memory,
+													(Size) lookup->room * sizeof(int32));
+			memset(lookup->before, 0xFF, (Size) lookup->room * sizeof(int32));
+		}
+		lookup->before[place] = *element;
+		lookup->repeated++;
+	}
+	*element = place;
 }
 
 static inline uint32
@@ -177,38 +217,39 @@ hash_integer(int64 key)
 	return murmurhash32((uint32) ((uint64) key * UINT64CONST(0x9E3779B97F4A7C15) >> 32));
 }
 
-/* Whether two rows that have places have the same integer as their key, which is not looked for. */
-static inline bool
-are_same_integers(const Lookup *lookup, int32 a, int32 b)
+/* Returns the integer that is the key of the row at a place. */
+static inline int64
+integer_at(const Lookup *lookup, int32 place)
 {
-	return lookup->of_integers && lookup->integers[a] == lookup->integers[b];
+	return lookup->narrow ? ((const int32 *) lookup->integers)[place] :
+		((const int64 *) lookup->integers)[place];
 }
 
-/* Makes the hash table anew, with n elements, a power of two. */
+/* Makes the hash table anew, with n elements, a power of two, which have what is in it. */
 static void
 make_table(Lookup *lookup, uint32 n)
 {
-	bool		integers = lookup->of_integers;
-	int32		place;
+	int32	   *old = lookup->places;
+	uint32		nold = old ? lookup->mask + 1 : 0;
+	uint32		i;
 
-	if (lookup->places)
-		pfree(lookup->places);
 	lookup->places = MemoryContextAllocHuge(lookup->memory, (Size) n * sizeof(int32));
 	memset(lookup->places, 0xFF, (Size) n * sizeof(int32));
 	lookup->mask = n - 1;
-	for (place = 0; place < lookup->size; place++)
+	for (i = 0; i < nold; i++)
 	{
-		uint32		at = (integers ? hash_integer(lookup->integers[place]) :
-						  lookup->hashes[place]) & lookup->mask;
+		uint32		at;
 
+		if (old[i] == LOOKUP_NO_PLACE)
+			continue;
+		at = (lookup->of_integers ? hash_integer(integer_at(lookup, old[i])) :
+			  lookup->hashes[old[i]]) & lookup->mask;
 		while (lookup->places[at] != LOOKUP_NO_PLACE)
-		{
-			if (are_same_integers(lookup, lookup->places[at], place))
-				complain_about_second();
 			at = (at + 1) & lookup->mask;
-		}
-		lookup->places[at] = place;
+		lookup->places[at] = old[i];
 	}
+	if (old)
+		pfree(old);
 }
 
 /* Returns the integer of several columns: of those before one, and the value of this one. */
@@ -258,13 +299,30 @@ hash_key(const Lookup *lookup, const Datum *key, bool of_row)
 	return murmurhash32(hash);
 }
 
+/* Returns the value in column k of the key, which is an integer, of the row at a place. */
+static int64
+key_value(const Lookup *lookup, int k, int32 place)
+{
+	const LookupKey *key = &lookup->keys[k];
+	int64		integer = integer_at(lookup, place);
+
+	if (lookup->nkeys == 1)
+		return integer;
+	/* The bits behind the sign's, and the sign in front of them; oids have none. */
+	integer = (int64) ((uint64) integer << (64 - key->bits - key->shift)) >> (64 - key->bits);
+	return key->row_kind == COLUMN_KIND_OID ? (int64) (Oid) integer : integer;
+}
+
 /* Returns the value of a column, which is not NULL, of the row at a place. */
 static inline Datum
 value_of(const Lookup *lookup, const LookupColumn *column, int32 place)
 {
-	Datum		value = column->values[place];
-
-	return column->byval ? value : value + PointerGetDatum(lookup->base);
+	if (column->key >= 0)
+		return column_datum(lookup->keys[column->key].row_kind,
+							key_value(lookup, column->key, place));
+	return column->byval ?
+		fetch_att(column->values + (Size) place * column->typlen, true, column->typlen) :
+		((const Datum *) column->values)[place] + PointerGetDatum(lookup->base);
 }
 
 /* Whether a key, which is that of a row or is looked for, is that of the row at a place. */
@@ -274,7 +332,7 @@ equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 	int			k;
 
 	if (lookup->of_integers)
-		return lookup->integers[place] == integer_of(lookup, key, of_row);
+		return integer_at(lookup, place) == integer_of(lookup, key, of_row);
 	for (k = 0; k < lookup->nkeys; k++)
 	{
 		LookupKey  *column = &lookup->keys[k];
@@ -301,14 +359,15 @@ find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 	return at;
 }
 
-static inline int32
+/* Does what find_element does for an integer. */
+static inline uint32
 find_integer(const Lookup *lookup, int64 key)
 {
 	uint32		at = hash_integer(key) & lookup->mask;
 
-	while (lookup->places[at] != LOOKUP_NO_PLACE && lookup->integers[lookup->places[at]] != key)
+	while (lookup->places[at] != LOOKUP_NO_PLACE && integer_at(lookup, lookup->places[at]) != key)
 		at = (at + 1) & lookup->mask;
-	return lookup->places[at];
+	return at;
 }
 
 /* Returns the place of the row that has an integer as its key; there are rows. */
@@ -318,7 +377,7 @@ place_of_integer(const Lookup *lookup, int64 key)
 	if (key < lookup->least || key > lookup->most)
 		return LOOKUP_NO_PLACE;
 	return lookup->by_key ? lookup->by_key[(uint64) key - (uint64) lookup->least] :
-		find_integer(lookup, key);
+		lookup->places[find_integer(lookup, key)];
 }
 
 int32
@@ -375,20 +434,23 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 			  bool by_key, bool narrow)
 {
 	const int32 *array = lookup->by_key;
+	const int32 *keys_narrow = keys->keys;
+	const int64 *keys_wide = keys->wide;
+	size_t		n = keys->n;
 	int64		bias = narrow ? column_kind_bias(lookup->keys[0].kind) : 0;
 	uint64		least = (uint64) lookup->least;
 	uint64		range = (uint64) lookup->most - least;
 	size_t		nmissing = 0;
 	size_t		i;
 
-	for (i = 0; i < keys->n; i++)
+	for (i = 0; i < n; i++)
 	{
-		int64		key = (narrow ? keys->keys[i] : keys->wide[i]) + bias;
+		int64		key = (narrow ? keys_narrow[i] : keys_wide[i]) + bias;
 		uint64		distance = (uint64) key - least;
 		int32		place = LOOKUP_NO_PLACE;
 
 		if (distance <= range)
-			place = by_key ? array[distance] : find_integer(lookup, key);
+			place = by_key ? array[distance] : lookup->places[find_integer(lookup, key)];
 		nulls[i] = place < 0;
 		places[i] = Max(place, 0);
 		nmissing += place < 0;
@@ -425,22 +487,64 @@ lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *place
 	return nmissing;
 }
 
+size_t
+lookup_repeat(const Lookup *lookup, const ColumnBatch *places, bool outer, RepeatPosition *position,
+			  uint16 *rows, ColumnBatch *found)
+{
+	BatchSpace	space = column_batch_space(found, COLUMN_BATCH_KEYS);
+	size_t		n = 0;
+	size_t		nnulls = 0;
+
+	while (position->row < places->n && n < COLUMN_BATCH_KEYS)
+	{
+		size_t		row = position->row;
+		int32		place = position->within ? position->place : places->keys[row];
+
+		if (places->nulls[row])
+		{
+			place = LOOKUP_NO_PLACE;
+			rows[n] = (uint16) row;
+			space.keys[n] = 0;
+			space.nulls[n] = 1;
+			nnulls += outer;
+			n += outer;
+		}
+		while (place != LOOKUP_NO_PLACE && n < COLUMN_BATCH_KEYS)
+		{
+			rows[n] = (uint16) row;
+			space.keys[n] = place;
+			space.nulls[n++] = 0;
+			place = lookup->before[place];
+		}
+		position->place = place;
+		position->within = place != LOOKUP_NO_PLACE;
+		position->row += !position->within;
+	}
+	column_batch_add(found, n, nnulls);
+	return n;
+}
+
+bool
+lookup_is_unique(const Lookup *lookup)
+{
+	return lookup->before == NULL;
+}
+
 /* --- rows */
 
-/* Enlarges an array by place to hold room elements. */
+/* Enlarges an array by place, perhaps NULL, to hold room elements of a size. */
 static void *
 enlarge(Lookup *lookup, void *array, Size size)
 {
 	size *= lookup->room;
-	return array && lookup->size > 0 ? repalloc_huge(array, size) :
-		MemoryContextAllocHuge(lookup->memory, size);
+	return array ? repalloc_huge(array, size) : MemoryContextAllocHuge(lookup->memory, size);
 }
 
 /* Whether places are found only when all rows are there. */
 static inline bool
 is_made_last(const Lookup *lookup)
 {
-	return lookup->unique && lookup->of_integers;
+	return lookup->repeats != LOOKUP_REPEATS_PASSED && lookup->of_integers;
 }
 
 /* Makes room for a row more. */
@@ -457,15 +561,24 @@ make_room(Lookup *lookup)
 					 errmsg("too many rows to look up")));
 		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
 		if (lookup->of_integers)
-			lookup->integers = enlarge(lookup, lookup->integers, sizeof(int64));
+			lookup->integers = enlarge(lookup, lookup->integers,
+									   lookup_integer_width(lookup));
 		else
 			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
+		if (lookup->before)
+		{
+			lookup->before = enlarge(lookup, lookup->before, sizeof(int32));
+			memset(lookup->before + lookup->size, 0xFF,
+				   (Size) (lookup->room - lookup->size) * sizeof(int32));
+		}
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
 			LookupColumn *column = &lookup->columns[c];
 
-			column->values = enlarge(lookup, column->values, sizeof(Datum));
-			column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
+			if (column->key < 0)
+				column->values = enlarge(lookup, column->values, lookup_value_width(column));
+			if (column->nulls)
+				column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
 		}
 	}
 	if (is_made_last(lookup))
@@ -474,6 +587,46 @@ make_room(Lookup *lookup)
 		make_table(lookup, LEAST_ELEMENTS);
 	else if ((uint32) lookup->size > lookup->mask / 2)
 		make_table(lookup, 2 * (lookup->mask + 1));
+}
+
+/* Returns a copy of a value that is not passed by value, in the lookup's memory. */
+static Datum
+copy_value(Lookup *lookup, Datum value, int16 typlen)
+{
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+	Size		length;
+	char	   *copy;
+
+	if (typlen == -1 && VARATT_IS_EXTERNAL_EXPANDED(varlena))
+		return datumCopy(value, false, typlen);
+	length = datumGetSize(value, false, typlen);
+	/* Only values with a header of one byte lie anywhere. */
+	if (typlen != -1 || !VARATT_IS_SHORT(varlena))
+	{
+		lookup->nfree = MAXALIGN_DOWN(lookup->nfree);
+		lookup->free = (char *) MAXALIGN(lookup->free);
+	}
+	if (lookup->nfree < length)
+	{
+		lookup->nfree = Max(length, VALUES_BLOCK);
+		lookup->free = palloc_extended(lookup->nfree, MCXT_ALLOC_HUGE);
+	}
+	copy = memcpy(lookup->free, DatumGetPointer(value), length);
+	lookup->free += length;
+	lookup->nfree -= length;
+	return PointerGetDatum(copy);
+}
+
+/* Notes that a column of the row at the place behind the others is NULL. */
+static void
+keep_null(Lookup *lookup, LookupColumn *column)
+{
+	if (column->nulls == NULL)
+	{
+		column->nulls = palloc_extended(lookup->room, MCXT_ALLOC_HUGE);
+		memset(column->nulls, false, lookup->size);
+	}
+	column->nulls[lookup->size] = true;
 }
 
 /* Keeps the values of a row at the place behind the others. */
@@ -486,11 +639,22 @@ keep_values(Lookup *lookup, TupleTableSlot *row)
 	for (c = 0; c < lookup->ncolumns; c++)
 	{
 		LookupColumn *column = &lookup->columns[c];
-		bool		isnull = row->tts_isnull[column->column - 1];
+		Datum		value = row->tts_values[column->column - 1];
 
-		column->nulls[lookup->size] = isnull;
-		column->values[lookup->size] = isnull ? (Datum) 0 :
-			datumCopy(row->tts_values[column->column - 1], column->byval, column->typlen);
+		if (column->key >= 0)
+			continue;
+		if (row->tts_isnull[column->column - 1])
+		{
+			keep_null(lookup, column);
+			continue;
+		}
+		if (column->nulls)
+			column->nulls[lookup->size] = false;
+		if (column->byval)
+			store_att_byval(column->values + (Size) lookup->size * column->typlen, value,
+							column->typlen);
+		else
+			((Datum *) column->values)[lookup->size] = copy_value(lookup, value, column->typlen);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -499,7 +663,10 @@ keep_values(Lookup *lookup, TupleTableSlot *row)
 static void
 note_integer(Lookup *lookup, int64 integer)
 {
-	lookup->integers[lookup->size] = integer;
+	if (lookup->narrow)
+		((int32 *) lookup->integers)[lookup->size] = (int32) integer;
+	else
+		((int64 *) lookup->integers)[lookup->size] = integer;
 	lookup->least = Min(lookup->least, integer);
 	lookup->most = Max(lookup->most, integer);
 }
@@ -526,15 +693,11 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 	{
 		hash = hash_key(lookup, key, true);
 		at = find_element(lookup, key, true, hash);
-		if (lookup->places[at] != LOOKUP_NO_PLACE)
-		{
-			if (lookup->unique)
-				complain_about_second();
+		if (lookup->places[at] != LOOKUP_NO_PLACE && lookup->repeats == LOOKUP_REPEATS_PASSED)
 			return;
-		}
 		if (lookup->hashes)
 			lookup->hashes[lookup->size] = hash;
-		lookup->places[at] = lookup->size;
+		put_place(lookup, &lookup->places[at], lookup->size);
 	}
 	if (lookup->of_integers)
 		note_integer(lookup, integer_of(lookup, key, true));
@@ -551,13 +714,8 @@ make_array(Lookup *lookup, uint64 range)
 	lookup->by_key = MemoryContextAllocHuge(lookup->memory, (range + 1) * sizeof(int32));
 	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
 	for (place = 0; place < lookup->size; place++)
-	{
-		int32	   *at = &lookup->by_key[(uint64) lookup->integers[place] - (uint64) lookup->least];
-
-		if (*at != LOOKUP_NO_PLACE)
-			complain_about_second();
-		*at = place;
-	}
+		put_place(lookup, &lookup->by_key[(uint64) integer_at(lookup, place) -
+										  (uint64) lookup->least], place);
 }
 
 void
@@ -565,13 +723,19 @@ lookup_finish(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
+	int32		place;
 
 	if (!lookup->of_integers || lookup->size == 0)
 		return;
 	if (range < most)
 		make_array(lookup, range);
 	else if (is_made_last(lookup))
+	{
 		make_table(lookup, pg_nextpower2_32(Max(2 * (uint32) lookup->size, LEAST_ELEMENTS)));
+		for (place = 0; place < lookup->size; place++)
+			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
+					  place);
+	}
 }
 
 static int
@@ -580,25 +744,27 @@ compare_integers(const void *a, const void *b)
 	int64		left = *(const int64 *) a;
 	int64		right = *(const int64 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	return left < right ? -1 : left > right;
 }
 
 /*
- * Returns the values that rows have in column k of a key of several columns, each once, and sets *n
- * to how many there are.
+ * Returns the values that rows have in column k of the key, each once, and sets *n to how many
+ * there are.  In order only if the key has several columns.
  */
 static int64 *
-values_of_column(const Lookup *lookup, int k, size_t *n)
+values_of_key(const Lookup *lookup, int k, size_t *n)
 {
-	const LookupColumn *column = &lookup->columns[lookup->keys[k].column];
 	int64	   *values = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(lookup->size, 1) * sizeof(int64));
 	int32		place;
 	size_t		from;
 
 	for (place = 0; place < lookup->size; place++)
-		values[place] = column_value(lookup->keys[k].row_kind,
-									 value_of(lookup, column, place));
+		values[place] = key_value(lookup, k, place);
+	*n = lookup->size;
+	if (lookup->nkeys == 1)
+		return values;
 	qsort(values, lookup->size, sizeof(int64), compare_integers);
 	*n = Min(lookup->size, 1);
 	for (from = 1; from < (size_t) lookup->size; from++)
@@ -612,17 +778,15 @@ lookup_condition(Lookup *lookup, int k, bool excluded)
 {
 	MemoryContext old;
 	FilterCondition *condition;
-	int64	   *values = lookup->integers;
-	size_t		n = lookup->size;
+	int64	   *values;
+	size_t		n;
 
 	if (!lookup->of_integers || (excluded && lookup->nkeys > 1))
 		return NULL;
 	old = MemoryContextSwitchTo(lookup->memory);
-	if (lookup->nkeys > 1)
-		values = values_of_column(lookup, k, &n);
+	values = values_of_key(lookup, k, &n);
 	condition = key_condition_make(InvalidAttrNumber, lookup->keys[k].kind, values, n, excluded);
-	if (lookup->nkeys > 1)
-		pfree(values);
+	pfree(values);
 	MemoryContextSwitchTo(old);
 	return condition;
 }
@@ -630,7 +794,9 @@ lookup_condition(Lookup *lookup, int k, bool excluded)
 Datum
 lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull)
 {
-	*isnull = lookup->columns[column].nulls[place];
+	const bool *nulls = lookup->columns[column].nulls;
+
+	*isnull = nulls && nulls[place];
 	return *isnull ? (Datum) 0 : value_of(lookup, &lookup->columns[column], place);
 }
 
@@ -638,6 +804,12 @@ int32
 lookup_size(const Lookup *lookup)
 {
 	return lookup->size;
+}
+
+int32
+lookup_nkeys(const Lookup *lookup)
+{
+	return lookup->size - lookup->repeated;
 }
 
 size_t

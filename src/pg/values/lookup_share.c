@@ -19,6 +19,7 @@ typedef struct LookupHeader
 {
 	size_t		size;			/* bytes of the block */
 	int32		rows;			/* as the lookup has them: size ... */
+	int32		repeated;
 	uint32		mask;
 	int64		least;
 	int64		most;
@@ -36,7 +37,7 @@ typedef struct LookupArray
 static int
 count_arrays(const Lookup *lookup)
 {
-	return 4 + 2 * lookup->ncolumns;
+	return 5 + 2 * lookup->ncolumns;
 }
 
 /* Returns the arrays, in an order that is the same in all processes. */
@@ -59,11 +60,15 @@ list_arrays(Lookup *lookup)
 	};
 	arrays[n++] = (LookupArray)
 	{
-		(void **) &lookup->integers, lookup->integers ? rows * sizeof(int64) : 0
+		&lookup->integers, lookup->integers ? rows * lookup_integer_width(lookup) : 0
 	};
 	arrays[n++] = (LookupArray)
 	{
 		(void **) &lookup->by_key, lookup->by_key ? (range + 1) * sizeof(int32) : 0
+	};
+	arrays[n++] = (LookupArray)
+	{
+		(void **) &lookup->before, lookup->before ? rows * sizeof(int32) : 0
 	};
 	for (c = 0; c < lookup->ncolumns; c++)
 	{
@@ -71,11 +76,11 @@ list_arrays(Lookup *lookup)
 
 		arrays[n++] = (LookupArray)
 		{
-			(void **) &column->values, rows * sizeof(Datum)
+			(void **) &column->values, rows * lookup_value_width(column)
 		};
 		arrays[n++] = (LookupArray)
 		{
-			(void **) &column->nulls, rows * sizeof(bool)
+			(void **) &column->nulls, column->nulls ? rows * sizeof(bool) : 0
 		};
 	}
 	Assert(n == count_arrays(lookup));
@@ -105,16 +110,17 @@ move_values(Lookup *lookup, char *base, size_t distance)
 
 		for (place = 0; place < lookup->size && !column->byval; place++)
 		{
-			Datum		value = column->values[place];
+			Datum	   *values = (Datum *) column->values;
+			Datum		value = values[place];
 			size_t		length;
 
-			if (column->nulls[place])
+			if (column->nulls && column->nulls[place])
 				continue;
 			length = datumGetSize(value, false, column->typlen);
 			if (base)
 			{
 				memcpy(base + distance + size, DatumGetPointer(value), length);
-				column->values[place] = (Datum) (distance + size);
+				values[place] = (Datum) (distance + size);
 			}
 			size += MAXALIGN(length);
 		}
@@ -141,6 +147,7 @@ lookup_share(Lookup *lookup, dsa_area *area)
 	header = (LookupHeader *) base;
 	header->size = size;
 	header->rows = lookup->size;
+	header->repeated = lookup->repeated;
 	header->mask = lookup->mask;
 	header->least = lookup->least;
 	header->most = lookup->most;
@@ -168,6 +175,7 @@ lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block)
 
 	lookup_empty(lookup);
 	lookup->size = header->rows;
+	lookup->repeated = header->repeated;
 	lookup->mask = header->mask;
 	lookup->least = header->least;
 	lookup->most = header->most;

@@ -18,8 +18,11 @@ typedef struct LookupColumn
 	AttrNumber	column;			/* where it is in a row */
 	bool		byval;			/* of its type, as typlen is */
 	int16		typlen;
-	Datum	   *values;			/* by place */
-	bool	   *nulls;
+	int			key;			/* the column of the key that it is, if keys are integers, which
+								 * have its values; else -1 */
+	char	   *values;			/* by place: those passed by value in typlen bytes, Datums of
+								 * others */
+	bool	   *nulls;			/* by place; NULL: no value is NULL */
 } LookupColumn;
 
 /* A column of the key. */
@@ -33,30 +36,38 @@ typedef struct LookupKey
 	FmgrInfo	hash_row;		/* of a value of a row */
 	ColumnKind	kind;			/* of a value that is looked for, if keys are integers ... */
 	ColumnKind	row_kind;		/* ... and of one of a row */
-	int			bits;			/* of several columns: those of a value in the integer */
+	int			bits;			/* of several columns: those of a value in the integer ... */
+	int			shift;			/* ... and of those behind it */
 } LookupKey;
 
 struct Lookup
 {
 	MemoryContext memory;		/* of the rows */
 	TupleDesc	rows;			/* what rows are */
-	bool		unique;
+	int			repeats;		/* a LookupRepeats */
 	int			nkeys;
 	LookupKey  *keys;
 	int			ncolumns;
 	LookupColumn *columns;
 
-	bool		of_integers;	/* keys are integers */
+	bool		of_integers;	/* keys are integers ... */
+	bool		narrow;			/* ... of 32 bits */
 
 	/* --- of the rows */
 	int32		size;			/* rows */
+	int32		repeated;		/* of these, rows whose key a row before them has */
 	int32		room;			/* in the arrays by place */
 	uint32	   *hashes;			/* by place; not of integers */
 	uint32		mask;			/* elements of the hash table - 1 */
 	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
+	int32	   *before;			/* by place: that of the row before it that has its key, or
+								 * LOOKUP_NO_PLACE; NULL unless there are repeated rows */
+
+	char	   *free;			/* where the next value that is not passed by value goes ... */
+	Size		nfree;			/* ... and how many bytes there are */
 
 	/* of keys that are integers */
-	int64	   *integers;		/* by place */
+	void	   *integers;		/* by place: int32 if narrow, else int64 */
 	int64		least;			/* the least key */
 	int64		most;			/* the greatest key */
 	int32	   *by_key;			/* places by distance from the least key, up to the greatest; or
@@ -66,5 +77,19 @@ struct Lookup
 	const char *base;			/* from where Datums that are distances count; else NULL */
 	size_t		shared_size;	/* bytes of the block */
 };
+
+/* Returns the bytes that an array of a column has for each place. */
+static inline Size
+lookup_value_width(const LookupColumn *column)
+{
+	return column->key >= 0 ? 0 : column->byval ? (Size) column->typlen : sizeof(Datum);
+}
+
+/* Returns the bytes that the key of each place has as an integer. */
+static inline Size
+lookup_integer_width(const struct Lookup *lookup)
+{
+	return lookup->narrow ? sizeof(int32) : sizeof(int64);
+}
 
 #endif							/* HPSORT_PG_VALUES_LOOKUP_STATE_H */

@@ -576,6 +576,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	describe_outputs(node);
 	describe_sets(node);
 	describe_core(node, eflags);
+	groups_begin_divided(node);
 	node->parallel.description = (GroupsDescription)
 	{
 		.ngroups = node->ngroups,
@@ -685,6 +686,7 @@ exec_groups(CustomScanState *css)
 		MemoryContextSwitchTo(old);
 		ExecStoreVirtualTuple(slot);
 		econtext->ecxt_scantuple = slot;
+		groups_fill_divided(node, slot);
 		if (ExecQual(css->ss.ps.qual, econtext))
 			return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
 		InstrCountFiltered1(css, 1);

@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
+
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
@@ -349,5 +351,33 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 			*value = aggregate_result_from_summary(output->result, summary,
 												   summary ? summary->n : rows,
 												   isnull);
+	}
+}
+
+void
+groups_begin_divided(GroupsState *node)
+{
+	List	   *expressions = ((const CustomScan *) node->css.ss.ps.plan)->custom_exprs;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		if (!IsA(lfirst(lc), Param))
+			node->divided = lappend(node->divided, ExecInitExpr(lfirst(lc), &node->css.ss.ps));
+	}
+}
+
+void
+groups_fill_divided(GroupsState *node, TupleTableSlot *slot)
+{
+	int			i = node->ngroups + node->noutputs + list_length(node->groupings);
+	ListCell   *lc;
+
+	foreach(lc, node->divided)
+	{
+		slot->tts_values[i] = ExecEvalExprSwitchContext((ExprState *) lfirst(lc),
+														node->css.ss.ps.ps_ExprContext,
+														&slot->tts_isnull[i]);
+		i++;
 	}
 }

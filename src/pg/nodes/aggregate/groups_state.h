@@ -51,6 +51,10 @@ typedef struct GroupsStar
 	uint64		removed;		/* rows that have no place, beside those that the scan refuses */
 	List	   *conditions;		/* that joined rows must pass: derived columns behind the places */
 	uint64		filtered;		/* rows that do not, in the last execution */
+	int			many;			/* the lookup of which a row may have several rows; -1: none */
+	ColumnBatch *repeated;		/* batches that are read, in which rows are repeated by their
+								 * places in that one, and these places; of an execution; NULL:
+								 * none so far */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 } GroupsStar;
@@ -102,6 +106,7 @@ typedef struct GroupsState
 	ColumnDomain *group_domains;	/* by grouping column: what its values stand for */
 	int			noutputs;		/* aggregates */
 	GroupsOutput *outputs;
+	List	   *divided;		/* ExprStates of the aggregates that are computed of those */
 	bool		states;			/* there are no groups and filters, and each aggregate is a state
 								 * of its own (aggref_has_state) */
 	int			nvalue_sources; /* pairs of a column and a filter that aggregates are of */
@@ -111,7 +116,8 @@ typedef struct GroupsState
 	PairType   *source_types;	/* by value source: the type of values that have numbers */
 	GroupsRanks ranks;
 
-	int			nread;			/* batches that are read: columns, then filters */
+	int			nread;			/* batches that are read: columns, then filters, and the places of
+								 * rows that are repeated (groups_star_next) */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
 	MemoryBudget budget;		/* of an execution */
@@ -189,6 +195,12 @@ extern void groups_keep_values(GroupsState *node, int source);
 extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows,
 							 TupleTableSlot *slot);
 
+/* Initializes the aggregates that are computed of others. */
+extern void groups_begin_divided(GroupsState *node);
+
+/* Puts their values into the scan tuple, which has all others. */
+extern void groups_fill_divided(GroupsState *node, TupleTableSlot *slot);
+
 /* --- groups_star.c */
 
 /* Initializes the plans of a star join's lookups, if there are any, and describes these. */
@@ -222,6 +234,21 @@ extern bool groups_star_is_empty(const GroupsState *node);
 
 /* Returns the bytes of the lookups' rows. */
 extern size_t groups_star_memory(const GroupsState *node);
+
+/* How far groups_star_next has come with rows that were read; zeros at first. */
+typedef struct StarPosition
+{
+	const ColumnBatch *places;	/* in the lookup of which a row may have several rows */
+	RepeatPosition lookup;
+} StarPosition;
+
+/*
+ * Of a node of which a lookup may have several rows for one that is read (star.many): returns the
+ * next of these rows, each as often as it has rows there, with a batch of its places behind what is
+ * read; valid until the next call.  NULL if there are no more.
+ */
+extern const ColumnBatch *groups_star_next(GroupsState *node, const ColumnBatch *batches,
+										   StarPosition *position);
 
 /*
  * Returns the rows of batches, which have been read, that are rows of the join.  Puts these and the

@@ -246,6 +246,7 @@ take_group(PairValues *values)
 	values->next = old;
 	MemoryContextReset(values->behind);
 	values->left = values->nfew = values->few_read = 0;
+	values->has_behind = false;
 	memset(values->markers, 0, sizeof(values->markers));
 	if (values->sorting)
 		tuplesort_reset(values->sort);

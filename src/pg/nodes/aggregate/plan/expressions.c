@@ -108,3 +108,12 @@ expression_has_typmods(const PlannerInfo *root, const Expr *expression)
 	}
 	return true;
 }
+
+double
+column_width(PlannerInfo *root, const Var *column)
+{
+	const RelOptInfo *rel = find_base_rel(root, column->varno);
+	int32		width = rel->attr_widths[column->varattno - rel->min_attr];
+
+	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
+}

@@ -43,4 +43,7 @@ column_is_read(const Var *column, Index rti)
 	return rti == 0 || (Index) column->varno == rti;
 }
 
+/* Returns how many bytes a column's values have on average. */
+extern double column_width(PlannerInfo *root, const Var *column);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_EXPRESSIONS_H */

@@ -49,9 +49,6 @@ extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *roo
 /* Bytes that a value takes in a dictionary, beside itself. */
 #define DICTIONARY_VALUE_BYTES 40.0
 
-/* Returns how many bytes a column's values have on average. */
-extern double column_width(PlannerInfo *root, const Var *column);
-
 /*
  * Returns what numbers of the values of aggregates with these AggregateAnswers cost: the numbering,
  * their order, and values for which there is no memory.  filters is that of

@@ -77,6 +77,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 		expressions = lappend(expressions, query->groups[g].output);
 	expressions = list_concat(expressions, query->aggregates);
 	expressions = list_concat(expressions, query->grouping_calls);
+	expressions = list_concat(expressions, query->divided);
 	foreach(lc, query->lookups)
 	{
 		lookups = lappend(lookups, star_describe(query, lfirst(lc)));
@@ -113,6 +114,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 								   makeInteger(list_length(query->conditions)));
 	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
+	path->custom_private = lappend(path->custom_private, query->divided_exprs);
 	path->methods = &groups_path_methods;
 	return path;
 }
@@ -279,6 +281,8 @@ make_partial_aggregates(const GroupsQuery *query, GroupsQuery *partial)
 	ListCell   *lc2;
 
 	partial->aggregates = NIL;
+	if (query->divided != NIL)
+		return false;
 	forboth(lc, query->aggregates, lc2, query->answers)
 	{
 		Aggref	   *aggref = copyObject(lfirst_node(Aggref, lc));
@@ -362,7 +366,10 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	query.rti = star.fact->relid;
 	query.lookups = star.lookups;
 	query.conditions = star.conditions;
-	query.matched = Min(input_rel->rows / Max(star.fact->rows, 1), 1);
+	query.repeated = star.many != NULL;
+	query.matched = input_rel->rows / Max(star.fact->rows, 1);
+	if (!query.repeated)
+		query.matched = Min(query.matched, 1);
 	if (!groups_query_note(stage, target, having, &query))
 		return;
 

@@ -15,6 +15,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/case_sum.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/values/values.h"
@@ -404,6 +405,24 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 	return true;
 }
 
+static bool is_not_answered(Node *node, void *arg);
+
+/* Notes a sum that is computed of other aggregates; false if it is none, or these are unknown. */
+static bool
+note_divided(GroupsQuery *query, Aggref *aggref)
+{
+	Expr	   *divided;
+
+	if (list_member(query->divided, aggref))
+		return true;
+	divided = case_sum_divide(aggref, query->rti);
+	if (divided == NULL || is_not_answered((Node *) divided, query))
+		return false;
+	query->divided = lappend(query->divided, aggref);
+	query->divided_exprs = lappend(query->divided_exprs, divided);
+	return true;
+}
+
 /* Notes the aggregates of an expression; stops at what is neither of them nor of the groups. */
 static bool
 is_not_answered(Node *node, void *arg)
@@ -413,7 +432,7 @@ is_not_answered(Node *node, void *arg)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref))
-		return !note_aggregate(query, (Aggref *) node);
+		return !note_divided(query, (Aggref *) node) && !note_aggregate(query, (Aggref *) node);
 	if (find_group(query, node))
 		return false;
 	if (IsA(node, GroupingFunc))

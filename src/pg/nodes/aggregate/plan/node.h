@@ -6,8 +6,10 @@
  *
  * The node stands in the place of an Agg over a sequential scan, or of what makes the rows
  * of a SELECT DISTINCT different.  Its scan tuple (custom_scan_tlist) is the grouping columns or
- * expressions, then the aggregates, then the GROUPING()s of grouping sets; its target list and
- * HAVING (plan.qual) are computed from these, as an Agg's.
+ * expressions, then the aggregates, then the GROUPING()s of grouping sets, then aggregates that are
+ * computed of those before (case_sum.h); its target list and HAVING (plan.qual) are computed from
+ * these, as an Agg's.  custom_exprs are the expressions of the computed ones, then parameters that
+ * other nodes set.
  *
  * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
  * groups are partial there: each process returns its states, for core's Finalize Aggregate.  Groups
@@ -47,13 +49,15 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
 								 * share of the rows */
 	GROUPS_PLAN_UNORDERED,		/* true: groups may come in any order */
-	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, how many clauses
-								 * and how many columns it has; of each of these, the column of
-								 * the lookup's plan, counted from 0 */
+	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, whether a row may
+								 * have several of its rows, which one lookup may have at most,
+								 * how many clauses and how many columns it has; of each of these,
+								 * the column of the lookup's plan, counted from 0 */
 	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
-	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
+	GROUPS_PATH_EXPRESSIONS,	/* of the scan tuple */
+	GROUPS_PATH_DIVIDED			/* expressions of the aggregates that are computed of others */
 } GroupsPlanList;
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */

@@ -51,6 +51,7 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 														  list_length(scan->custom_scan_tlist) + 1,
 														  NULL, false));
 	scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
+	scan->custom_exprs = list_copy(list_nth(path->custom_private, GROUPS_PATH_DIVIDED));
 	/* Core looks for the parameters on which a node depends here, not in its scan tuple. */
 	note_params(list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS), &scan->custom_exprs);
 	scan->scan.plan.targetlist = tlist;

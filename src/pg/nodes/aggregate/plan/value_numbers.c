@@ -12,6 +12,7 @@
 #include "pg/compat.h"
 #include "pg/cost_units.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_cost.h"
 #include "pg/values/values.h"
 
@@ -27,15 +28,6 @@
 #define KEPT_VALUES_FACTOR	2.5
 #define VALUE_FOUND_COST	0.4 /* as of groups (groups_planner.c) */
 #define VALUE_NEW_COST		6.0
-
-double
-column_width(PlannerInfo *root, const Var *column)
-{
-	const RelOptInfo *rel = find_base_rel(root, column->varno);
-	int32		width = rel->attr_widths[column->varattno - rel->min_attr];
-
-	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
-}
 
 /* The cost of sorting a number of values in memory of this size, in bytes. */
 static Cost
