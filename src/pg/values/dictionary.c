@@ -588,7 +588,8 @@ dictionary_prefetch(const Dictionary *dictionary, uint32 number, bool value)
 Datum
 dictionary_copy(const Dictionary *dictionary, Datum value)
 {
-	return datumCopy(value, dictionary->typbyval, dictionary->typlen);
+	return dictionary->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
+		datumCopy(value, dictionary->typbyval, dictionary->typlen);
 }
 
 size_t
@@ -628,15 +629,15 @@ refuse(Dictionary *dictionary, uint32 hash, Datum value)
 	return -1 - dictionary->nrefused++;
 }
 
-/* Returns the number of a value whose bytes are new. */
+/* Returns the number of a value; image is that of its bytes if these are new, or NULL. */
 static int32
-number_new(Dictionary *dictionary, const Image *image, Datum value)
+number_or_refuse(Dictionary *dictionary, const Image *image, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(dictionary->scratch);
 	uint32		result;
-	bool		numbered = find_new(dictionary, image, value, &result);
+	bool		numbered = image ? find_new(dictionary, image, value, &result) :
+	dictionary_find(dictionary, value, &result);
 
-	dictionary->missed++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(dictionary->scratch);
 	return numbered ? (int32) result : refuse(dictionary, result, value);
@@ -645,16 +646,9 @@ number_new(Dictionary *dictionary, const Image *image, Datum value)
 int32
 dictionary_number(Dictionary *dictionary, Datum value)
 {
-	MemoryContext old = MemoryContextSwitchTo(dictionary->scratch);
-	uint32		result = 0;
-	bool		numbered;
-
-	/* A value may be large, and in another table. */
-	CHECK_FOR_INTERRUPTS();
-	numbered = !dictionary->given_up && dictionary_find(dictionary, value, &result);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(dictionary->scratch);
-	return numbered ? (int32) result : refuse(dictionary, result, value);
+	CHECK_FOR_INTERRUPTS();		/* a value may be large, and in another table */
+	return dictionary->given_up ? refuse(dictionary, 0, value) :
+		number_or_refuse(dictionary, NULL, value);
 }
 
 /* How many values are looked for at once: where their numbers are is fetched meanwhile. */
@@ -675,11 +669,9 @@ read_values(Dictionary *dictionary, const char *const *data, int offset, int n, 
 	{
 		const char *at = data[i] + offset;
 
+		images[i].bytes = NULL;
 		if (at == null)
-		{
-			images[i].bytes = NULL;
 			continue;
-		}
 		if (varlena && value_is_toasted(dictionary->typlen, at))
 			break;
 		images[i] = image_at(dictionary, at);
@@ -695,9 +687,12 @@ read_values(Dictionary *dictionary, const char *const *data, int offset, int n, 
 		else if (find_image(dictionary, &images[i], &number))
 			numbers[i] = (int32) number;
 		else
-			numbers[i] = number_new(dictionary, &images[i],
-									fetch_att(data[i] + offset, dictionary->typbyval,
-											  dictionary->typlen));
+		{
+			dictionary->missed++;
+			numbers[i] = number_or_refuse(dictionary, &images[i],
+										  fetch_att(data[i] + offset, dictionary->typbyval,
+													dictionary->typlen));
+		}
 	}
 	return n;
 }
@@ -708,12 +703,20 @@ dictionary_may_give_up(Dictionary *dictionary, bool may)
 	dictionary->may_give_up = may;
 }
 
+void
+dictionary_give_up(Dictionary *dictionary)
+{
+	MemoryContextDelete(dictionary->memory);
+	dictionary_begin(dictionary, dictionary->limit);
+	dictionary->full = dictionary->given_up = true;
+}
+
 /* Gives up a dictionary that finds too few values. */
 static void
 review(Dictionary *dictionary, int n)
 {
 	dictionary->looked_for += n;
-	if (dictionary->looked_for < TRIAL_VALUES)
+	if (dictionary->looked_for < TRIAL_VALUES || dictionary->n == 0)
 		return;
 	dictionary->given_up = dictionary->may_give_up &&
 		dictionary->missed > dictionary->looked_for / 2 &&

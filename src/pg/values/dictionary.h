@@ -96,7 +96,7 @@ extern Datum dictionary_value(const Dictionary *dictionary, uint32 number);
  */
 extern void dictionary_prefetch(const Dictionary *dictionary, uint32 number, bool value);
 
-/* Returns a copy of a value of the dictionary's type in the current memory context. */
+/* Returns a copy, not toasted, of a value of its type in the current memory context. */
 extern Datum dictionary_copy(const Dictionary *dictionary, Datum value);
 
 /* Returns how many values have numbers; of a shared dictionary, at least those of this process. */
@@ -114,6 +114,12 @@ extern size_t dictionary_size(const Dictionary *dictionary);
  * most values are new: for a column whose numbers only save work.  At first it may not.
  */
 extern void dictionary_may_give_up(Dictionary *dictionary, bool may);
+
+/*
+ * Forgets all values, and refuses all further ones of batches, until dictionary_begin is called;
+ * the current memory context is as for that.  The memory is given back, but not to the pool.
+ */
+extern void dictionary_give_up(Dictionary *dictionary);
 
 /*
  * Writes to numbers those of n values, which lie in a page at data[i] + offset, and 0 where that is

@@ -124,31 +124,26 @@ groups_refuse_values(GroupsState *node, const ColumnBatch *batches)
 		if (may_be_late(node, column))
 			write_late(node, s, batches);
 		else if (!domain->datums)
-		{
 			groups_keep_values(node, s);
-			dictionary_may_give_up(domain->dictionary, !is_of_group(node, column));
-		}
 	}
 	MemoryContextSwitchTo(old);
 }
 
 void
-groups_end_kept(GroupsState *node)
+groups_give_up_dictionaries(GroupsState *node)
 {
+	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
 	int			s;
 
 	for (s = 0; s < node->nvalue_sources; s++)
 	{
-		int			column = node->value_sources[s].column;
-		int			other = 0;
+		ColumnDomain *domain = &node->source_domains[s];
 
-		/* All sources of a column keep values, or none does. */
-		while (other < s && node->value_sources[other].column != column)
-			other++;
-		if (other == s && node->source_domains[s].dictionary && node->source_domains[s].datums &&
-			!is_of_group(node, column))
-			dictionary_end(node->source_domains[s].dictionary);
+		if (domain->datums && domain->dictionary && dictionary_size(domain->dictionary) > 0 &&
+			!is_of_group(node, node->value_sources[s].column))
+			dictionary_give_up(domain->dictionary);
 	}
+	MemoryContextSwitchTo(old);
 }
 
 /* Begins the dictionary of a source anew, which has the memory of the one before. */

@@ -261,6 +261,7 @@ forget_values(GroupsState *node)
 {
 	int			c;
 
+	groups_give_up_dictionaries(node);
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
 	{
 		ColumnImage *image = &node->images[c];
@@ -462,7 +463,6 @@ static void
 end_rows(GroupsState *node)
 {
 	groups_add_late(node);
-	groups_end_kept(node);
 	if (node->sets)
 		node->reader = grouping_sets_open(node->sets, node->set, node->aggregation,
 										  node->rows_memory, node->budget.sets);

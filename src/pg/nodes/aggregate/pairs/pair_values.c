@@ -3,7 +3,8 @@
  *		(group, value) pairs of values that are no integers (see pair_values.h).
  *
  * A row has the group's columns, all of them int8, the value, and the marker.  It is sorted by the
- * group alone.
+ * group alone.  Values of a small group are sorted in an array, for which a tuplesort, with its
+ * abbreviations, would take longer to begin than to sort.
  */
 #include "postgres.h"
 
@@ -25,6 +26,9 @@
 /* Bytes in which values are kept that have been read: a block of runs has some. */
 #define KEPT_BLOCK (64 * 1024)
 
+/* Values of a group that are sorted in an array. */
+#define FEW_VALUES 64
+
 struct PairValues
 {
 	const GroupColumn *columns;
@@ -36,6 +40,9 @@ struct PairValues
 	Tuplesortstate *rows;		/* by group; NULL: there are no grouping columns */
 	Tuplesortstate *sort;		/* the values of a group */
 	bool		sorting;		/* values have been put there */
+	Datum		few[FEW_VALUES];	/* all values of a small group, in behind */
+	int			nfew;			/* how many */
+	int			few_read;		/* how many of these have been read */
 	TupleTableSlot *slot;		/* of a row that is added */
 	TupleTableSlot *out;		/* of the row that has been read ahead */
 
@@ -47,7 +54,8 @@ struct PairValues
 	int64		left;			/* values of the group that are in the sort */
 	MemoryContext kept;			/* of values that have been read */
 	MemoryContext scratch;		/* of what comparisons leave behind */
-	MemoryContext behind;		/* of a value that a block had no room for ... */
+	MemoryContext behind;		/* of the values of a small group; of another's value that a block
+								 * had no room for ... */
 	bool		has_behind;
 	Datum		value;			/* ... which is here */
 };
@@ -101,13 +109,24 @@ pair_values_make(const GroupColumn *columns, int ncolumns, const PairType *type,
 											ALLOCSET_SMALL_SIZES);
 	values->behind = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair value",
 										   ALLOCSET_SMALL_SIZES);
-	values->alike = dictionary_equal_is_image(type->type, type->collation);
+	values->alike = dictionary_equal_is_identical(type->type, -1, type->collation);
 	dictionary_order_compare(&values->compare, sortop, type->collation);
 	if (ncolumns > 0)
 		make_rows(values, type->type, kilobytes);
 	values->sort = tuplesort_begin_datum(type->type, sortop, type->collation, false, kilobytes,
 										 NULL, TUPLESORT_NONE);
 	return values;
+}
+
+/* Puts the values of a group that is not small into the sort. */
+static void
+leave_few(PairValues *values)
+{
+	int			i;
+
+	for (i = 0; i < values->nfew; i++)
+		tuplesort_putdatum(values->sort, values->few[i], false);
+	values->nfew = 0;
 }
 
 /* Adds a marker or a value to those of the group that is read. */
@@ -119,8 +138,18 @@ take(PairValues *values, int marker, Datum value)
 		values->markers[marker]++;
 		return;
 	}
-	tuplesort_putdatum(values->sort, value, false);
 	values->left++;
+	if (values->rows && values->left <= FEW_VALUES)
+	{
+		MemoryContext old = MemoryContextSwitchTo(values->behind);
+
+		values->few[values->nfew++] = datumCopy(value, values->typbyval, values->typlen);
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	leave_few(values);
+	tuplesort_putdatum(values->sort, value, false);
+	values->sorting = true;
 }
 
 void
@@ -215,17 +244,37 @@ take_group(PairValues *values)
 
 	values->group = values->next;
 	values->next = old;
-	values->left = 0;
+	MemoryContextReset(values->behind);
+	values->left = values->nfew = values->few_read = 0;
 	values->has_behind = false;
 	memset(values->markers, 0, sizeof(values->markers));
 	if (values->sorting)
 		tuplesort_reset(values->sort);
+	values->sorting = false;
 	do
 	{
 		take(values, DatumGetChar(values->out->tts_values[n + 1]), values->out->tts_values[n]);
 		next_row(values);
 	} while (!values->ended &&
 			 group_values_compare(values->columns, n, &values->next, &values->group) == 0);
+}
+
+/* A qsort_arg_comparator of Datums. */
+static int
+compare_few(const void *a, const void *b, void *arg)
+{
+	return ApplySortComparator(*(const Datum *) a, false, *(const Datum *) b, false,
+							   &((PairValues *) arg)->compare);
+}
+
+static void
+sort_few(PairValues *values)
+{
+	MemoryContext old = MemoryContextSwitchTo(values->scratch);
+
+	qsort_arg(values->few, values->nfew, sizeof(Datum), compare_few, values);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(values->scratch);
 }
 
 const GroupValues *
@@ -238,9 +287,10 @@ pair_values_next_group(PairValues *values, int64 *markers)
 	else
 		values->ended = true;
 	memcpy(markers, values->markers, sizeof(values->markers));
-	values->sorting = values->left > 0;
 	if (values->sorting)
 		tuplesort_performsort(values->sort);
+	else if (values->nfew > 1)
+		sort_few(values);
 	return &values->group;
 }
 
@@ -261,6 +311,21 @@ are_equal(PairValues *values, Datum a, Datum b)
 	return result == 0;
 }
 
+/* Returns the next value of the group, in the current memory context. */
+static Datum
+next_value(PairValues *values)
+{
+	Datum		value;
+	bool		isnull;
+
+	values->left--;
+	if (values->nfew > 0)
+		return values->few[values->few_read++];
+	if (!tuplesort_getdatum(values->sort, true, true, &value, &isnull, NULL))
+		elog(ERROR, "values of a group have been lost");
+	return value;
+}
+
 /* Values that are equal become one run. */
 size_t
 pair_values_runs(PairValues *values, uint64 *datums, uint64 *counts, size_t room)
@@ -276,12 +341,8 @@ pair_values_runs(PairValues *values, uint64 *datums, uint64 *counts, size_t room
 	}
 	while (values->left > 0 && !values->has_behind)
 	{
-		Datum		value;
-		bool		isnull;
+		Datum		value = next_value(values);
 
-		if (!tuplesort_getdatum(values->sort, true, true, &value, &isnull, NULL))
-			elog(ERROR, "values of a group have been lost");
-		values->left--;
 		if (n > 0 && are_equal(values, (Datum) datums[n - 1], value))
 			counts[n - 1]++;
 		else if (n < room)
@@ -308,7 +369,9 @@ pair_values_runs(PairValues *values, uint64 *datums, uint64 *counts, size_t room
 void
 pair_values_want(PairValues *values, int64 first, int64 last)
 {
-	if (!tuplesort_skiptuples(values->sort, first, true))
+	if (values->nfew > 0)
+		values->few_read = (int) first;
+	else if (!tuplesort_skiptuples(values->sort, first, true))
 		elog(ERROR, "values of a group have been lost");
 	values->left = last - first + 1;
 }

@@ -16,7 +16,10 @@
 
 typedef struct PairValues PairValues;
 
-/* Makes an empty bag in the current memory context; memory_limit is bytes, of either sort. */
+/*
+ * Makes an empty bag in the current memory context; memory_limit is bytes, of each sort, as each of
+ * core's has work_mem.
+ */
 extern PairValues *pair_values_make(const GroupColumn *columns, int ncolumns, const PairType *type,
 									size_t memory_limit);
 
