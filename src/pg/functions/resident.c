@@ -160,8 +160,12 @@ all_names(Relation rel)
 
 	for (l = 0; l < lengthof(lengths); l++)
 		for (i = 0; i < desc->natts; i++)
-			if (TupleDescAttr(desc, i)->attlen == lengths[l] && residency_keeps_column(TupleDescAttr(desc, i)))
-				names[n++] = NameGetDatum(&TupleDescAttr(desc, i)->attname);
+		{
+			Form_pg_attribute att = TupleDescAttr(desc, i);
+
+			if (att->attlen == lengths[l] && residency_keeps_column(att))
+				names[n++] = NameGetDatum(&att->attname);
+		}
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -103,21 +103,6 @@ mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 			marks[i] ^= 1;
 }
 
-/* Marks the values in a range. */
-static void
-mark_range(const PackedKeys *values, DistanceRange range, uint8_t *marks)
-{
-	const uint64_t *wide = values->values;
-	size_t		i;
-
-	if (values->width == 8)
-		for (i = 0; i < values->n; i++)
-			marks[i] |= wide[i] - range.lo <= range.hi - range.lo;
-	else
-		kernel_mark_range(values->values, values->width, values->n, (uint32_t) range.lo,
-						  (uint32_t) range.hi, marks);
-}
-
 void
 extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 {
@@ -146,5 +131,6 @@ extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t
 	}
 	memset(marks, 0, values->n);
 	for (i = 0; i < filter->ndistances; i++)
-		mark_range(values, filter->distances[i], marks);
+		kernel_mark_range(values->values, values->width, values->n, filter->distances[i].lo,
+						  filter->distances[i].hi, marks);
 }

@@ -24,10 +24,10 @@ extern "C"
  */
 
 /*
- * Sets marks[i] to 1 where value i, of n unsigned ones of width bytes (1, 2 or 4), is in lo .. hi,
- * which is not empty.  Other marks stay.
+ * Sets marks[i] to 1 where value i, of n unsigned ones of width bytes (1, 2, 4 or 8), is in
+ * lo .. hi, which is not empty.  Other marks stay.
  */
-extern void kernel_mark_range(const void *values, int width, size_t n, uint32_t lo, uint32_t hi,
+extern void kernel_mark_range(const void *values, int width, size_t n, uint64_t lo, uint64_t hi,
 							  uint8_t *marks);
 
 /* How many of n marks are 1. */

@@ -678,9 +678,13 @@ resident_part(PlannerInfo *root, const CostInput *input)
 	for (i = 0; i < columns->nmapped; i++)
 	{
 		const Var  *column = (const Var *) key_expression(path, columns, i);
+		ColumnKind	kind;
 
-		if (!IsA(column, Var) || column->varattno <= 0 ||
-			((i == 0 || columns->key_only) && !column_type_is_key(column->vartype)))
+		if (!IsA(column, Var) || column->varattno <= 0)
+			return 1;
+		kind = column_kind(column->vartype);
+		if ((i == 0 || columns->key_only) && kind != COLUMN_KIND_INT2 && kind != COLUMN_KIND_INT4 &&
+			(columns->key_only || kind != COLUMN_KIND_INT8))
 			return 1;
 		question.columns = lappend_int(question.columns, column->varattno);
 	}
