@@ -81,6 +81,9 @@ extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys
 /* Returns the value of a column, by its index, of the row at a place. */
 extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);
 
+/* Returns the value in column k of the key of the row at a place, if keys are integers. */
+extern int64 lookup_key(const Lookup *lookup, int k, int32 place);
+
 /* Returns how many rows there are; their places are below. */
 extern int32 lookup_size(const Lookup *lookup);
 

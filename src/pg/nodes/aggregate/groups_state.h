@@ -53,6 +53,8 @@ typedef struct GroupsStar
 	uint64		filtered;		/* rows that do not, in the last execution */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
+	bool	   *met;			/* of a right join, while rows are read: by place, whether a row
+								 * has it; else NULL */
 } GroupsStar;
 
 typedef struct GroupsDerived
@@ -235,6 +237,13 @@ extern size_t groups_star_memory(const GroupsState *node);
  * batches of places into node->derived.batches.
  */
 extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch *batches);
+
+/*
+ * Called before rows are read, and when all have been: calls consume for rows of a right join's
+ * lookup that no row has.
+ */
+extern void groups_star_begin_rows(GroupsState *node);
+extern void groups_star_end_rows(GroupsState *node, ColumnConsume consume);
 
 /* Gives back what an execution has beside the lookups. */
 extern void groups_star_free(GroupsState *node);

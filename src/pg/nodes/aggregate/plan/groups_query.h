@@ -38,7 +38,8 @@ typedef struct StarLookup
 	Path	   *path;			/* reads its rows */
 	Path	   *safe_path;		/* reads them in a parallel plan; NULL: none may */
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
-								 * match of several is enough) or anti (no match) */
+								 * match of several is enough), anti (no match), or right: rows of
+								 * the lookup that no row has are rows of the join */
 	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
 								 * path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
