@@ -86,7 +86,7 @@ else
 	use_working_tree
 fi
 start_server shared_buffers=$((rows / 1000 + 256))MB maintenance_work_mem=256MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h \
-	jit=off timezone=UTC shared_preload_libraries=hpsort hpsort.gpu=off hpsort.resident_memory=$((rows / 10000 + 64))MB
+	jit=off timezone=UTC shared_preload_libraries=hpsort hpsort.gpu=off hpsort.resident_fill=on_use hpsort.resident_memory=$((rows / 10000 + 64))MB
 
 say "making tables of $rows rows"
 run_psql -c "CREATE EXTENSION hpsort" -c "CREATE EXTENSION pg_prewarm"

@@ -44,7 +44,7 @@ else
 	use_working_tree
 fi
 start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off work_mem=2GB \
-	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.resident_memory=1GB
+	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.resident_fill=on_use hpsort.resident_memory=1GB
 
 run_psql()
 {

@@ -52,7 +52,7 @@ use_installed
 buffers=12GB
 [ "${narrow:-0}" -lt 500000000 ] || buffers=42GB
 start_server shared_buffers=$buffers maintenance_work_mem=1GB max_wal_size=64GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
-	full_page_writes=off wal_buffers=256MB wal_recycle=off wal_init_zero=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_memory=8GB \
+	full_page_writes=off wal_buffers=256MB wal_recycle=off wal_init_zero=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_fill=on_use hpsort.resident_memory=8GB \
 	hpsort.resident_gpu_memory=16GB ${SETTINGS:-}
 
 run_psql()

@@ -893,13 +893,21 @@ COMMENT ON TRIGGER hpsort_kept_changed ON hpsort_kept IS
 
 ALTER TABLE hpsort_kept ENABLE ALWAYS TRIGGER hpsort_kept_changed;
 
-CREATE FUNCTION hpsort_keep(rel regclass, VARIADIC attributes name[])
+CREATE FUNCTION hpsort_keep(rel regclass, VARIADIC attributes name[] DEFAULT '{}')
 RETURNS void
 AS 'MODULE_PATHNAME', 'hpsort_keep'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION hpsort_keep(regclass, name[]) IS
-'declares columns of a table resident: their values are kept in memory when they are read often';
+'declares columns of a table resident: their values are kept in memory, and filled by a background worker';
+
+CREATE FUNCTION hpsort_keep(rel regclass, attributes name[], wait bool)
+RETURNS void
+AS 'MODULE_PATHNAME', 'hpsort_keep'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION hpsort_keep(regclass, name[], bool) IS
+'declares columns of a table resident; with wait, their values are in memory when it returns';
 
 CREATE FUNCTION hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}')
 RETURNS void
@@ -910,7 +918,7 @@ COMMENT ON FUNCTION hpsort_forget(regclass, name[]) IS
 'takes back declarations of hpsort_keep; without columns, all of the table';
 
 CREATE FUNCTION hpsort_resident(OUT relation regclass, OUT attribute name, OUT rows int8, OUT blocks int8,
-	OUT blocks_valid int8, OUT bytes int8, OUT hits int8, OUT gpu_hits int8,
+	OUT blocks_valid int8, OUT filled int8, OUT bytes int8, OUT hits int8, OUT gpu_hits int8,
 	OUT refreshes int8, OUT evictions int8, OUT reason text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_resident'
@@ -926,6 +934,15 @@ COMMENT ON VIEW hpsort_resident IS
 'columns declared resident that the user may read: what of them is in memory, and why not all of it';
 
 GRANT SELECT ON hpsort_resident TO PUBLIC;
+
+CREATE FUNCTION hpsort_resident_estimate(rel regclass, OUT relation regclass, OUT attribute name, OUT type text,
+	OUT bytes int8, OUT margin int8, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_resident_estimate'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
+
+COMMENT ON FUNCTION hpsort_resident_estimate(regclass) IS
+'how much memory a table''s columns would take if they were resident, by a sample of its blocks';
 
 CREATE FUNCTION hpsort_resident_check(rel regclass, OUT relation regclass, OUT attribute name, OUT blocks int8,
 	OUT rows int8, OUT differing int8, OUT first_differing int8)

@@ -45,7 +45,7 @@ use_installed
 
 # Rows stay in place where a quarter of the buffers holds the table.
 start_server shared_buffers=$((largest / 3500 + 256))MB work_mem=2GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off client_min_messages=warning \
-	max_parallel_workers_per_gather=0 cursor_tuple_fraction=1 wal_level=minimal max_wal_senders=0 hpsort.resident_memory=1GB hpsort.resident_gpu_memory=1GB
+	max_parallel_workers_per_gather=0 cursor_tuple_fraction=1 wal_level=minimal max_wal_senders=0 hpsort.resident_fill=on_use hpsort.resident_memory=1GB hpsort.resident_gpu_memory=1GB
 
 run_psql()
 {

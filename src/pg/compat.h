@@ -71,6 +71,10 @@
 #define generate_join_implied_equalities(root, both, outer, inner, sjinfo) \
 	generate_join_implied_equalities(root, both, outer, inner)
 
+/* Its result is always a copy. */
+#define tuplesort_getdatum(state, forward, copy, value, isnull, abbreviated) \
+	tuplesort_getdatum(state, forward, value, isnull, abbreviated)
+
 /* A table's file. */
 #define rd_locator rd_node
 #define spcOid spcNode

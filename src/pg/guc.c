@@ -19,6 +19,7 @@ int			hpsort_debug_aggregate = NODE_ALLOW;
 
 int			hpsort_resident_memory = 0;
 bool		hpsort_enable_resident = true;
+int			hpsort_resident_fill = FILL_EAGER;
 
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
@@ -160,6 +161,12 @@ define_node_settings(void)
 							 NULL, NULL, NULL);
 }
 
+static const struct config_enum_entry fill_options[] = {
+	{"eager", FILL_EAGER, false},
+	{"on_use", FILL_ON_USE, false},
+	{NULL, 0, false}
+};
+
 /* Defines the settings of resident columns. */
 static void
 define_resident_settings(void)
@@ -171,6 +178,14 @@ define_resident_settings(void)
 							0, 0, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.resident_fill",
+							 "Selects when values of columns declared resident come into memory.",
+							 "\"eager\": at once, by a background worker; "
+							 "\"on_use\": when they are read.",
+							 &hpsort_resident_fill,
+							 FILL_EAGER, fill_options,
+							 PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.resident_gpu_memory",
 							"Sets the GPU memory for resident columns, on each GPU.",
 							"-1 means a quarter of what the GPU service may use, 0 that none are kept there.",

@@ -45,6 +45,15 @@ extern int	hpsort_debug_aggregate;
 extern int	hpsort_resident_memory;
 extern bool hpsort_enable_resident;
 
+/* Who fills the extents of declared columns: background workers, or the queries that read them. */
+typedef enum FillMode
+{
+	FILL_ON_USE,
+	FILL_EAGER,
+} FillMode;
+
+extern int	hpsort_resident_fill;	/* FillMode */
+
 /* Defines all settings, when the module is loaded. */
 extern void guc_define(void);
 

@@ -24,7 +24,9 @@ SELECT i AS id,
 	i AS up, -i AS down,
 	CASE WHEN random() < 0.9 THEN 7 ELSE floor(random() * 100)::int END AS dominant,
 	CASE WHEN random() > 0.1 THEN repeat(chr(97 + (random() * 3)::int), (random() * random() * 40)::int) END COLLATE "C" AS label,
-	round((random() * 30)::numeric, 1) AS amount
+	round((random() * 30)::numeric, 1) AS amount,
+	floor(random() * 1500)::int AS many, floor(random() * 1000)::int8 * 1000000007 AS sparse, i / 13 AS later,
+	CASE WHEN random() < 0.3 THEN (ARRAY['NaN', '-NaN', '0', '-0', 'Infinity', NULL])[1 + floor(random() * 6)]::float8 ELSE random() END AS ratio
 FROM generate_series(1, 20000) i;
 ANALYZE data;
 
@@ -52,7 +54,7 @@ $$;
 
 CREATE FUNCTION pg_temp.check_random(many int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
-	mapped CONSTANT text[] := '{few,wide,small,big,huge,ends,day,flag,mood,dominant,id,up,down}';
+	mapped CONSTANT text[] := '{few,wide,small,big,huge,ends,day,flag,mood,dominant,id,up,down,many,sparse}';
 	groups text;
 	keys text;
 	target text;
@@ -106,6 +108,14 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT pg_temp.check_distinct(40);
+
+-- More groups than there is memory for their rows: later rows are refused by what came before them.
+SET LOCAL work_mem = '128kB';
+SELECT pg_temp.check_query(format('SELECT * FROM (SELECT %1$s, %2$s, %3$s, %4$s() OVER (PARTITION BY %1$s ORDER BY %2$s%5$s%6$s) AS r FROM data) q WHERE r <= %7$s',
+	groups, keys, CASE WHEN fails THEN '1 / (id + 1)' ELSE '1' END, function, direction, CASE WHEN fails THEN ' ROWS UNBOUNDED PRECEDING' END, wanted))
+FROM unnest('{many,sparse,later}'::text[], '{1,2,1}'::int[]) g(groups, wanted), unnest('{small,"mood,small",huge,ratio,up,down}'::text[]) k(keys),
+	unnest('{row_number,rank,dense_rank}'::text[]) f(function), unnest(ARRAY[false, true], ARRAY['', ' DESC NULLS LAST']) e(fails, direction)
+WHERE keys <> 'ratio' OR function <> 'row_number';
 
 -- Windows whose functions look at later rows, or at rows that another window would have seen.
 SELECT pg_temp.check_query(q) FROM unnest(ARRAY[

@@ -15,7 +15,7 @@ my $seed = random_seed();
 my $seconds = $ENV{STRESS_SECONDS} // at_length(5, 15);
 
 # Memory for a part of the columns only, so that some are given up.
-my $node = new_node('stress', "hpsort.resident_memory = 1MB\nsynchronous_commit = off\n");
+my $node = new_node('stress', "hpsort.resident_memory = 1MB\nhpsort.resident_fill = eager\nsynchronous_commit = off\n");
 $node->safe_psql('postgres', slurp_file('test/stress/setup.sql'));
 my ($hits, $refreshes) = (0, 0);
 # On a machine that has other things to do, some seconds may be too few for what is counted.

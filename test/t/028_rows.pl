@@ -37,6 +37,7 @@ my $node = new_cluster('rows');
 $node->append_conf('postgresql.conf', <<"CONF");
 shared_preload_libraries = 'hpsort'
 hpsort.resident_memory = $resident
+hpsort.resident_fill = on_use
 shared_buffers = $buffers
 autovacuum = off
 jit = off

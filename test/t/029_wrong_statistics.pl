@@ -18,7 +18,7 @@ diag("seed $seed");
 
 my $node = new_server('wrong_statistics', 'session_preload_libraries = hpsort', 'synchronize_seqscans = off', 'jit = off',
 	'hpsort.enable_sort = on', 'hpsort.debug_aggregate = force', 'hpsort.debug_sort = force',
-	'hpsort.resident_memory = 64MB', "hpsort.resident_gpu_memory = '16MB'", 'hpsort.device = gpu');
+	'hpsort.resident_memory = 64MB', 'hpsort.resident_fill = on_use', "hpsort.resident_gpu_memory = '16MB'", 'hpsort.device = gpu');
 $node->safe_psql('postgres', $ResidentColumns::functions);
 $node->safe_psql('postgres', slurp_file("$FindBin::Bin/../resident_queries.sql"));
 wait_running($node);
@@ -40,8 +40,10 @@ sql(q{CREATE TYPE mood AS ENUM ('zero', 'b', 'a');
 CREATE TABLE t AS
 SELECT i AS id, i % 2 + 1094795585 AS two, i % 1000 AS x, hashint4(i) AS wide, CASE WHEN i % 3 > 0 THEN i % 50 END AS n, i % 70000 + 2147483648 AS b,
 	(i % 4 = 0) AS flag, date '2026-01-01' + i % 400 AS day, timestamptz '2026-01-01' + i * interval '1 minute' AS at, (hashint4(i) % 1000) / 8.0::float8 AS f,
-	(ARRAY['zero', 'b', 'a', NULL])[1 + i % 4]::mood AS mood, ('text ' || i % 5000) COLLATE "C" AS word, CASE WHEN i % 2 = 0 THEN (i % 30)::numeric END AS num
+	(ARRAY['zero', 'b', 'a', NULL])[1 + i % 4]::mood AS mood, ('text ' || i % 5000) COLLATE "C" AS word, CASE WHEN i % 2 = 0 THEN (i % 30)::numeric END AS num,
+	CASE WHEN i % 11 > 0 THEN 'label ' || i * 7919 % 8000 END COLLATE "C" AS label
 FROM generate_series(1, 24000) i;
+ALTER TABLE t ALTER label SET (n_distinct = 20);
 CREATE TABLE narrow AS SELECT (i % 100)::int2 AS c, NULL::int AS never FROM generate_series(1, 24000) i;
 SELECT hpsort_keep('t', 'id', 'two', 'x', 'wide', 'n', 'b', 'flag', 'day', 'mood'), hpsort_keep('narrow', 'c', 'never')});
 sql("SELECT resident_make('r', 20000)");
@@ -70,6 +72,13 @@ my @queries = (
 	[ $grouped, 'SELECT date_trunc($$hour$$, at), count(*) FROM t GROUP BY 1' ],
 	[ $grouped, 'SELECT wide::text, count(*), sum(n), max(b) FROM t GROUP BY wide::text' ],
 	[ $grouped, 'SELECT wide::text, x::text, n, count(*) FILTER (WHERE flag) FROM t GROUP BY wide::text, x::text, n' ],
+	# texts in order, of which few are expected, with and without groups
+	[ $grouped, 'SELECT percentile_disc(ARRAY[0, 0.3, 0.999, 1]) WITHIN GROUP (ORDER BY label), count(DISTINCT label), max(num) FROM t' ],
+	[ $grouped, 'SELECT mode() WITHIN GROUP (ORDER BY label DESC), percentile_disc(0.5) WITHIN GROUP (ORDER BY label), rank($$label 4$$) WITHIN GROUP (ORDER BY label) FROM t' ],
+	[ $grouped, 'SELECT string_agg(label, $$,$$ ORDER BY label), array_agg(label ORDER BY label), string_agg(DISTINCT label, NULL ORDER BY label DESC) FROM t' ],
+	[ $grouped, 'SELECT flag, percentile_disc(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY label) FILTER (WHERE x > 500), array_agg(DISTINCT label ORDER BY label DESC), count(*) FROM t GROUP BY flag' ],
+	[ $grouped, 'SELECT n, mood, percentile_disc(0.9) WITHIN GROUP (ORDER BY label), string_agg(label, $$,$$ ORDER BY label DESC) FROM t GROUP BY n, mood' ],
+	[ $grouped, 'SELECT wide % 5000, b, percentile_disc(0.5) WITHIN GROUP (ORDER BY label) FILTER (WHERE flag), count(label) FROM t GROUP BY wide % 5000, b' ],
 	# rows in order: keys of a column, rows in place with their TIDs, the first of each group
 	(map { [ $hashed, "SELECT $_ FROM t ORDER BY $_" ] } qw(two x n wide)),
 	[ $hashed, 'SELECT x FROM t ORDER BY x DESC NULLS LAST LIMIT 20' ],

@@ -21,6 +21,7 @@ synchronize_seqscans = off
 jit = off
 hpsort.debug_aggregate = force
 hpsort.resident_memory = 64MB
+hpsort.resident_fill = on_use
 CONF
 
 # What the tests ask: how often each value occurs, with resident columns and by core; and how many

@@ -92,16 +92,6 @@ struct ColumnReader
 /* --- the visible rows of a page */
 
 /*
- * How many rows ahead of the one being read are fetched into the processor's
- * cache.  Reading rows is waiting for memory, and the processor's own prefetching
- * helps little: rows fill a page from its end, and it stops at a page's border.
- * hpsort_column_array of 10,000,000 rows of 60 bytes, in ms, by rows ahead:
- * 0: 95, 8: 83, 16: 80, 32: 69, 48: 63, 64: 59, 80: 57, 128: 56.6,
- * 137 (a page): 56.5 (AMD EPYC, Zen 5, PostgreSQL 18).
- */
-#define ROWS_AHEAD 128
-
-/*
  * Rows ahead of the one whose filter is evaluated: evaluating takes so long that few are enough,
  * and that fetching all rows of a page first, with nothing to be done meanwhile, is waited for.
  * WHERE of two columns that refuses all of 500,000 rows of 200 bytes, in ms of processor time: all
@@ -112,8 +102,9 @@ struct ColumnReader
 
 /*
  * Goes through a page's rows and returns how many are visible.  Notes of them what notes says, in
- * reader->page; their keys, for NOTE_KEYS, in keys. ahead is the next page, or NULL.  Callers pass
- * constants for the last three arguments, so that each usual kind of page gets a loop of its own.
+ * reader->page; their keys, for NOTE_KEYS, in keys.  ahead is the next page, or NULL.  Callers
+ * pass constants for the last three arguments, so that each usual kind of page gets a loop of its
+ * own.
  */
 static pg_attribute_always_inline int
 scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *keys,
@@ -123,21 +114,21 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 	NotedRows  *rows = &reader->page.rows;
 	TransactionId xmin = reader->snapshot->xmin;
 	int			lines = heap_format_lines(page);
-	int			distance = Min(lines, ROWS_AHEAD);
 
-	/* At rows: where they are filtered, that is later. */
+	/* Rows that are only counted are not looked at, and where core filters them, that is later. */
 	bool		look = (notes != NOTE_COUNT && notes != NOTE_LINES) || !all_visible || serializable;
+	int			left;
 	int			n = 0;
 	int			line;
 
+	rows_begin(rows, notes == NOTE_KEYS, look ? ahead : NULL, lines);
+	left = ahead ? rows->ahead_left : lines;
 	for (line = FirstOffsetNumber; line <= lines; line++)
 	{
 		HeapTupleHeader row;
 
-		if (look && line + distance <= lines)
-			heap_format_prefetch_row(page, line + distance);
-		else if (look && ahead)
-			heap_format_prefetch_row(ahead, line + distance - lines);
+		if (look && line > left)
+			heap_format_prefetch_row(ahead, line);
 
 		if (!heap_format_row(page, line, &row))
 			continue;
@@ -277,6 +268,7 @@ put_tids(ColumnReader *reader, Buffer buffer)
 
 	if (n == 0)
 		return;
+	rows_begin_loop(&reader->page.rows);
 	batch_pages_add(&reader->pages, block, buffer);
 	for (i = 0; i < n; i++)
 		tids[i] = COLUMN_TID(block, reader->page.rows.lines[i]);
@@ -305,7 +297,6 @@ read_page(ColumnReader *reader)
 
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
-	rows_begin(&reading->rows, notes == NOTE_KEYS);
 	reading->from_slot = false;
 	if (notes == NOTE_KEYS)
 		keys = column_batch_space(&reader->batches[layout->columns[layout->early].batch],
@@ -338,6 +329,7 @@ read_page(ColumnReader *reader)
 		column_batch_add(&reader->batches[0], reading->rows.n, 0);
 	if (reader->ncolumns > 0 && !reading->from_slot)
 		rows_read(&reader->layout, &reading->rows, reader->batches);
+	rows_prefetch(&reading->rows, MaxHeapTuplesPerPage);
 }
 
 /*

@@ -4,6 +4,7 @@
  *
  * - hpsort_keep() and hpsort_forget() say which columns are to be resident.
  * - hpsort_resident() says which are, and why others are not.
+ * - hpsort_resident_estimate() says how much memory a table's columns would take.
  * - hpsort_resident_check() says whether what is in memory is what the table has.
  *
  * Callers must own the table whose columns they declare.  Declarations are rows of the table
@@ -15,13 +16,13 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
@@ -29,6 +30,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -53,6 +55,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_kept_insert);
 PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
 PG_FUNCTION_INFO_V1(hpsort_resident_check);
+PG_FUNCTION_INFO_V1(hpsort_resident_estimate);
 
 /* Raises an error unless the current user owns the relation, which exists. */
 static void
@@ -101,7 +104,6 @@ check_column(Relation rel, const char *attribute)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), attribute);
 	Form_pg_attribute att;
-	ColumnKind	kind;
 
 	if (attnum == InvalidAttrNumber)
 		ereport(ERROR,
@@ -117,16 +119,12 @@ check_column(Relation rel, const char *attribute)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
-
-	/* Values of int8 may be within int4, values of times and timestamps never are. */
-	kind = column_kind(att->atttypid);
-	if (kind == COLUMN_KIND_NONE ||
-		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
+	if (!residency_keeps_column(att))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep column \"%s\" of type %s", attribute,
-						format_type_be(att->atttypid)),
-				 errdetail("Columns of the types smallint, integer, bigint, date, boolean, oid and \"char\", and of enums, can be kept.")));
+						format_type_with_typemod(att->atttypid, att->atttypmod)),
+				 errdetail("Columns of integer types, floats, numeric(p, s) of up to 18 digits, date, time, timestamps, boolean, oid, \"char\" and enums can be kept.")));
 }
 
 /* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
@@ -144,6 +142,32 @@ column_names(ArrayType *array, Datum **names)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column name must not be null")));
 	return n;
+}
+
+/*
+ * Returns the names of all columns that can be kept, those of the shortest values first.  An error
+ * if there are none.
+ */
+static ArrayType *
+all_names(Relation rel)
+{
+	static const int lengths[] = {1, 2, 4, 8, -1};
+	TupleDesc	desc = RelationGetDescr(rel);
+	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
+	int			n = 0;
+	int			l;
+	int			i;
+
+	for (l = 0; l < lengthof(lengths); l++)
+		for (i = 0; i < desc->natts; i++)
+			if (TupleDescAttr(desc, i)->attlen == lengths[l] && residency_keeps_column(TupleDescAttr(desc, i)))
+				names[n++] = NameGetDatum(&TupleDescAttr(desc, i)->attname);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("relation \"%s\" has no columns that can be kept",
+						RelationGetRelationName(rel))));
+	return construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
 
 /*
@@ -212,9 +236,37 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 }
 
 /*
- * hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void: declares columns that are to
- * be kept in memory.  Columns that are declared already stay so.  The caller must own the
- * relation.
+ * Fills the declared columns of a relation and its partitions in this process.  What this
+ * transaction may not fill, for it has made the table or is serializable, the worker fills.
+ */
+static void
+fill_now(Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, resident_relations(relid, AccessShareLock))
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (!resident_fill_table(rel))
+		{
+			fill_request_at_commit();
+			ereport(NOTICE,
+					(errmsg("columns of table \"%s\" cannot be filled in this transaction",
+							RelationGetRelationName(rel)),
+					 errdetail("The transaction has made the table, or is serializable. The columns are filled later.")));
+		}
+		relation_close(rel, NoLock);
+	}
+}
+
+/*
+ * hpsort_keep(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void: declares the
+ * named columns, or all that can be, to be kept in memory.  Columns that are declared already stay
+ * so.  The caller must own the relation.
+ *
+ * hpsort_keep(rel regclass, attributes name[], wait bool) returns void: with wait, all declared
+ * columns of the relation have been filled when it returns.
  */
 Datum
 hpsort_keep(PG_FUNCTION_ARGS)
@@ -223,6 +275,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	Datum	   *names;
 	int			n = column_names(array, &names);
+	bool		wait = PG_NARGS() > 2 && PG_GETARG_BOOL(2);
 	Relation	rel;
 	int			i;
 
@@ -234,6 +287,8 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	check_relation(rel);
 	for (i = 0; i < n; i++)
 		check_column(rel, NameStr(*DatumGetName(names[i])));
+	if (n == 0)
+		array = all_names(rel);
 	relation_close(rel, NoLock);
 	write_kept("INSERT INTO %s (relation, attribute)"
 			   " SELECT $1, pg_catalog.unnest($2) ON CONFLICT DO NOTHING", relid, array);
@@ -241,6 +296,14 @@ hpsort_keep(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("no values are kept while %s is 0", "hpsort.resident_memory"),
 				 errhint("Set it to the memory that resident columns may take, and reload the configuration, which this session sees with its next command.")));
+	else if (wait)
+	{
+		/* This process sees what it has declared. */
+		CommandCounterIncrement();
+		fill_now(relid);
+	}
+	else
+		fill_request_at_commit();
 	PG_RETURN_VOID();
 }
 
@@ -251,12 +314,9 @@ hpsort_keep(PG_FUNCTION_ARGS)
 static void
 forget_values(Oid relid, const Datum *names, int n)
 {
-	List	   *relids = list_make1_oid(relid);
 	ListCell   *lc;
 
-	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-		relids = find_all_inheritors(relid, NoLock, NULL);
-	foreach(lc, relids)
+	foreach(lc, resident_relations(relid, NoLock))
 	{
 		int			i;
 
@@ -421,7 +481,9 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";
 	failure = resident_failure();
-	return failure != RESIDENT_OK ? resident_reason_text(failure) : "not read yet";
+	if (failure != RESIDENT_OK)
+		return resident_reason_text(failure);
+	return fill_is_due() ? "to be filled" : "not read yet";
 }
 
 /* Returns the ResidentStatus of a column; NULL if resident memory knows nothing of it. */
@@ -440,7 +502,7 @@ find_status(List *statuses, Oid relid, AttrNumber attnum)
 	return NULL;
 }
 
-#define SHOWN_COLUMNS 11
+#define SHOWN_COLUMNS 12
 
 /* Adds a row for a column of a relation, unless the relation has been dropped meanwhile. */
 static void
@@ -450,6 +512,7 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	AttrNumber	attnum = get_attnum(relid, NameStr(*attribute));
 	const ResidentStatus *status = find_status(statuses, relid, attnum);
 	ResidentStatus none = {0};
+	bool		filling;
 	const char *reason;
 	Datum		values[SHOWN_COLUMNS];
 	bool		isnull[SHOWN_COLUMNS] = {0};
@@ -457,7 +520,11 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 
 	if (!HeapTupleIsValid(tuple))
 		return;
-	if (status)
+	/* A process that has died has left what it did. */
+	filling = status && status->filler != 0 && BackendPidGetProc(status->filler) != NULL;
+	if (filling)
+		reason = "being filled";
+	else if (status)
 		reason = resident_reason_text(status->reason);
 	else
 	{
@@ -470,6 +537,8 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	values[n++] = Int64GetDatum(status->rows);
 	values[n++] = Int64GetDatum(status->blocks);
 	values[n++] = Int64GetDatum(status->blocks_valid);
+	isnull[n] = !filling;
+	values[n++] = Int64GetDatum(status->filled);
 	values[n++] = Int64GetDatum(status->bytes);
 	values[n++] = Int64GetDatum(status->hits);
 	values[n++] = Int64GetDatum(status->gpu_hits);
@@ -516,15 +585,12 @@ hpsort_resident(PG_FUNCTION_ARGS)
 	{
 		ResidentDeclaration *declaration = (ResidentDeclaration *) lfirst(lc);
 		Oid			relid = declaration->relid;
-		List	   *relids = list_make1_oid(relid);
 		ListCell   *child;
 
 		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
 			!may_know(relid, get_attnum(relid, NameStr(declaration->attribute))))
 			continue;
-		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-			relids = find_all_inheritors(relid, NoLock, NULL);
-		foreach(child, relids)
+		foreach(child, resident_relations(relid, NoLock))
 		{
 			Oid			child_relid = lfirst_oid(child);
 			ResidentDeclaration *one;
@@ -580,6 +646,73 @@ check_columns(ReturnSetInfo *rsinfo, Relation rel)
 	}
 }
 
+#define ESTIMATED_COLUMNS 6
+
+/* Adds a row for each column of a relation, which has storage and is locked: what it would take. */
+static void
+estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	const char *refusal = residency_refusal(rel, RelationGetNumberOfBlocks(rel));
+	AttrNumber *attnums = palloc_array(AttrNumber, desc->natts);
+	ResidentSize *sizes = palloc_array(ResidentSize, desc->natts);
+	int			n = 0;
+	int			next = 0;
+	AttrNumber	attnum;
+
+	for (attnum = 1; attnum <= desc->natts; attnum++)
+		if (refusal == NULL && residency_keeps_column(TupleDescAttr(desc, attnum - 1)))
+			attnums[n++] = attnum;
+	resident_sizes(rel, n, attnums, sizes);
+	for (attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+		const ResidentSize *size = next < n && attnums[next] == attnum ? &sizes[next++] : NULL;
+		const char *reason = NULL;
+		Datum		values[ESTIMATED_COLUMNS];
+		bool		isnull[ESTIMATED_COLUMNS] = {0};
+
+		if (att->attisdropped)
+			continue;
+		if (size == NULL)
+			reason = refusal ? refusal : "type cannot be kept";
+		else if (size->bytes == 0)
+			reason = resident_reason_text(RESIDENT_NOT_VISIBLE);
+		isnull[3] = isnull[4] = reason != NULL;
+		isnull[5] = reason == NULL;
+		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+		values[1] = NameGetDatum(&att->attname);
+		values[2] = CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod));
+		values[3] = Int64GetDatum(reason ? 0 : size->bytes);
+		values[4] = Int64GetDatum(reason ? 0 : size->margin);
+		values[5] = reason ? CStringGetTextDatum(reason) : (Datum) 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	}
+}
+
+/*
+ * Adds rows for a relation, or for each of its partitions, that have storage.  The caller must own
+ * the relation.
+ */
+static void
+show_relations(FunctionCallInfo fcinfo, void (*show) (ReturnSetInfo *rsinfo, Relation rel))
+{
+	Oid			relid = PG_GETARG_OID(0);
+	ListCell   *lc;
+
+	check_exists(relid);
+	check_owner(relid);
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, resident_relations(relid, AccessShareLock))
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+			show((ReturnSetInfo *) fcinfo->resultinfo, rel);
+		relation_close(rel, NoLock);
+	}
+}
+
 /*
  * hpsort_resident_check(rel regclass) returns SETOF record
  *
@@ -588,22 +721,18 @@ check_columns(ReturnSetInfo *rsinfo, Relation rel)
 Datum
 hpsort_resident_check(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
-	List	   *relids;
-	ListCell   *lc;
+	show_relations(fcinfo, check_columns);
+	return (Datum) 0;
+}
 
-	check_exists(relid);
-	check_owner(relid);
-	InitMaterializedSRF(fcinfo, 0);
-	relids = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE
-		? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
-	foreach(lc, relids)
-	{
-		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
-
-		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
-			check_columns((ReturnSetInfo *) fcinfo->resultinfo, rel);
-		relation_close(rel, NoLock);
-	}
+/*
+ * hpsort_resident_estimate(rel regclass) returns SETOF record
+ *
+ * A row for each column of the relation, or of each of its partitions.
+ */
+Datum
+hpsort_resident_estimate(PG_FUNCTION_ARGS)
+{
+	show_relations(fcinfo, estimate_columns);
 	return (Datum) 0;
 }

@@ -718,6 +718,8 @@ rows_read(RowLayout *layout, NotedRows *rows, ColumnBatch *batches)
 
 		if (column->batch < 0)
 			continue;
+		if (c != layout->early || !rows->early_read)
+			rows_begin_loop(rows);
 		space = column_batch_space(batch, rows->n);
 		if (rows_are_walked(layout, rows, c))
 		{

@@ -107,6 +107,10 @@ typedef struct NotedRows
 	int			reach;			/* of the page before as well: byte of a row up to which at least
 								 * half of the rows noted were read */
 	bool		early_read;		/* the keys of the early column are in its batch already */
+	Page		ahead;			/* the page behind this one, pinned, or NULL ... */
+	int			ahead_left;		/* ... and how many of its rows, the first ones, will be
+								 * prefetched once this page's rows have been noted */
+	int			nloops;			/* over all rows noted: rows_begin_loop */
 	int			nwalked;
 	HeapTupleHeader rows[MaxHeapTuplesPerPage];
 	OffsetNumber lines[MaxHeapTuplesPerPage];	/* if the caller wants them */
@@ -126,12 +130,53 @@ typedef struct NotedRows
 extern void row_layout_init(RowLayout *layout, const ColumnScan *scan, int nconditions,
 							const RowCondition *conditions);
 
-/* Forgets what was noted of the page before. */
+/*
+ * Rows of the page ahead that are prefetched at once: a core has some 16 reads of memory under way,
+ * and waits for one of them if more are asked for.  On the way to the next page there is time for
+ * three times as many.  Rows of one of 1,000 keys, counted out of 4e6 rows of 60 bytes: 40 to 42 ms
+ * of processor time; 43 to 47 if all rows ahead are prefetched while rows are noted (Intel Xeon,
+ * PostgreSQL 17).
+ */
+#define ROWS_AT_ONCE 12
+#define ROWS_AT_END (3 * ROWS_AT_ONCE)
+
+/* Prefetches up to n more rows of the page ahead, the last ones first. */
 static inline void
-rows_begin(NotedRows *rows, bool early_read)
+rows_prefetch(NotedRows *rows, int n)
 {
-	rows->n = rows->nnoted = rows->nlocated = rows->nwalked = 0;
+	int			left = Max(rows->ahead_left - n, 0);
+
+	for (; rows->ahead_left > left; rows->ahead_left--)
+		heap_format_prefetch_row(rows->ahead, rows->ahead_left);
+}
+
+/*
+ * A loop over all rows noted begins: prefetches a few rows of the page ahead, so that memory is
+ * read while values that are in the cache are worked on.
+ */
+static inline void
+rows_begin_loop(NotedRows *rows)
+{
+	if (2 * rows->n <= rows->nnoted)
+		return;
+	rows->nloops++;
+	rows_prefetch(rows, ROWS_AT_ONCE);
+}
+
+/*
+ * Forgets what was noted of the page before.  ahead is the page behind this one, or NULL if none is
+ * to be prefetched; of its first rows, up to lines, those are left for later for which there will
+ * be time if there are as many loops as over the rows of the page before.
+ */
+static inline void
+rows_begin(NotedRows *rows, bool early_read, Page ahead, int lines)
+{
+	int			left = rows->nloops > 0 ? rows->nloops * ROWS_AT_ONCE + ROWS_AT_END : 0;
+
+	rows->n = rows->nnoted = rows->nlocated = rows->nwalked = rows->nloops = 0;
 	rows->early_read = early_read;
+	rows->ahead = ahead;
+	rows->ahead_left = ahead ? Min(left, lines) : 0;
 }
 
 /*

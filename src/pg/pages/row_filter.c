@@ -135,7 +135,7 @@ test_texts(const RowColumn *column, const char *const *data, int offset, int n, 
 
 /* Sets passed[i] to whether row i passes the condition of a column, which has been found. */
 static void
-test_rows(const RowLayout *layout, const NotedRows *rows, int c, uint8 *passed)
+test_rows(const RowLayout *layout, NotedRows *rows, int c, uint8 *passed)
 {
 	const RowColumn *column = &layout->columns[c];
 	const FilterCondition *condition = column->condition;
@@ -145,6 +145,7 @@ test_rows(const RowLayout *layout, const NotedRows *rows, int c, uint8 *passed)
 	int64		values[MaxHeapTuplesPerPage];
 	int			i;
 
+	rows_begin_loop(rows);
 	if (condition->texts)
 		test_texts(column, data, offset, rows->n, passed);
 	else if (column->null_only)
@@ -152,6 +153,7 @@ test_rows(const RowLayout *layout, const NotedRows *rows, int c, uint8 *passed)
 	else
 	{
 		read_values(column, data, offset, rows->n, values);
+		rows_begin_loop(rows);
 		test_values(condition, values, rows->n, passed);
 	}
 	if (!walked || condition->texts)
@@ -196,6 +198,7 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 			continue;
 		rows_locate(layout, rows, c + 1);
 		test_rows(layout, rows, c, passed);
+		rows_begin_loop(rows);
 		for (i = 0; i < rows->n; i++)
 		{
 			kept[n] = i;
@@ -205,6 +208,7 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 		column->refused += rows->n - n;
 		if (column->further)
 			unmatched += rows->n - n;
+		rows_begin_loop(rows);
 		rows_keep(layout, rows, kept, n);
 	}
 	return unmatched;

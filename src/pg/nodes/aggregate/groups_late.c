@@ -124,9 +124,31 @@ groups_refuse_values(GroupsState *node, const ColumnBatch *batches)
 		if (may_be_late(node, column))
 			write_late(node, s, batches);
 		else if (!domain->datums)
+		{
 			groups_keep_values(node, s);
+			dictionary_may_give_up(domain->dictionary, !is_of_group(node, column));
+		}
 	}
 	MemoryContextSwitchTo(old);
+}
+
+void
+groups_end_kept(GroupsState *node)
+{
+	int			s;
+
+	for (s = 0; s < node->nvalue_sources; s++)
+	{
+		int			column = node->value_sources[s].column;
+		int			other = 0;
+
+		/* All sources of a column keep values, or none does. */
+		while (other < s && node->value_sources[other].column != column)
+			other++;
+		if (other == s && node->source_domains[s].dictionary && node->source_domains[s].datums &&
+			!is_of_group(node, column))
+			dictionary_end(node->source_domains[s].dictionary);
+	}
 }
 
 /* Begins the dictionary of a source anew, which has the memory of the one before. */

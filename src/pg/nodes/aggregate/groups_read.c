@@ -28,6 +28,23 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
+/*
+ * Whether results depend on the order of the rows: sums of floats do, the first of equal floats
+ * that a group is shown as, and core's functions may.
+ */
+static bool
+depends_on_order(const GroupsState *node)
+{
+	bool		depends = node->core != NULL;
+	int			i;
+
+	for (i = 0; i < node->nvalue_sources; i++)
+		depends |= node->value_sources[i].float_parts != 0;
+	for (i = 0; i < node->ngroups; i++)
+		depends |= column_kind_is_float(node->groups[i].kind);
+	return depends;
+}
+
 void
 groups_read_begin(GroupsState *node, int eflags, int nfilters)
 {
@@ -46,6 +63,7 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 	node->sources.images = node->images;
 	/* Derived columns, numbers and pairs of values are made from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
+	node->sources.ordered = depends_on_order(node);
 	node->lookup = node->sets ? NULL : groups_lookup_make(node);
 }
 
@@ -434,6 +452,7 @@ static void
 end_rows(GroupsState *node)
 {
 	groups_add_late(node);
+	groups_end_kept(node);
 	if (node->sets)
 		node->reader = grouping_sets_open(node->sets, node->set, node->aggregation,
 										  node->rows_memory, node->budget.sets);

@@ -91,7 +91,13 @@ groups_forget_ranks(GroupsState *node)
 		if (aggref_has_numbers(&node->outputs[i].answer))
 			aggregate_result_take_datums(node->outputs[i].result, false);
 	for (i = 0; i < node->nvalue_sources; i++)
-		node->source_domains[i].datums = false;
+	{
+		ColumnDomain *domain = &node->source_domains[i];
+
+		if (domain->dictionary && domain->datums)
+			dictionary_may_give_up(domain->dictionary, false);
+		domain->datums = false;
+	}
 }
 
 void

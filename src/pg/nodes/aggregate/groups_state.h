@@ -309,6 +309,9 @@ extern void groups_read_free(GroupsState *node);
  */
 extern void groups_refuse_values(GroupsState *node, const ColumnBatch *batches);
 
+/* Gives back dictionaries that no values need any more, when all rows have been added. */
+extern void groups_end_kept(GroupsState *node);
+
 /* Adds values that have been left out, when all rows of an execution or a pass have been added. */
 extern void groups_add_late(GroupsState *node);
 

@@ -9,10 +9,12 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_attribute.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
 #include "pg/resident/memory/memory.h"
+#include "pg/values/values.h"
 
 /* Tables of fewer blocks are not worth it. */
 #define RESIDENCY_MIN_BLOCKS 16
@@ -23,11 +25,26 @@
  */
 extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
 
+/* Whether a column of a table may be resident, by its type. */
+extern bool residency_keeps_column(Form_pg_attribute att);
+
 /*
  * Whether this transaction may use and fill resident columns of a table, which residency_refusal
  * has not refused, with that snapshot.
  */
 extern bool residency_is_allowed(Relation rel, Snapshot snapshot);
+
+/* Returns what the integers of a column that may be resident stand for. */
+extern ColumnDomain residency_domain(Relation rel, AttrNumber attnum);
+
+/*
+ * Whether a GPU may be asked about a column, of which it takes values of int4: equal ones must be
+ * equal integers, and the largest one must be no NaN.
+ */
+extern bool residency_suits_gpu(Relation rel, AttrNumber attnum);
+
+/* Returns the integer of a value of a domain of residency_domain(). */
+extern int64 residency_value(const ColumnDomain *domain, Datum value);
 
 /* The key of a column. */
 extern void residency_key(Relation rel, AttrNumber attnum, ResidentKey *key);

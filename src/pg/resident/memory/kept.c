@@ -23,6 +23,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
@@ -358,4 +359,12 @@ resident_declarations(void)
 		result = lappend(result, declaration);
 	}
 	return result;
+}
+
+List *
+resident_relations(Oid relid, LOCKMODE lock)
+{
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		return find_all_inheritors(relid, lock, NULL);
+	return list_make1_oid(relid);
 }

@@ -12,6 +12,7 @@
 
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
 
 /* A row of hpsort_kept.  The relation, or its column of that name, may be gone. */
 typedef struct ResidentDeclaration
@@ -44,5 +45,11 @@ extern Oid	resident_kept_table(void);
  * is locked.
  */
 extern List *resident_declarations(void);
+
+/*
+ * Returns a relation of which columns may be declared; with all its partitions, locked, if it is
+ * partitioned.
+ */
+extern List *resident_relations(Oid relid, LOCKMODE lock);
 
 #endif							/* HPSORT_PG_RESIDENT_MEMORY_KEPT_H */

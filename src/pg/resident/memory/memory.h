@@ -5,6 +5,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
+ *	fill_request.h          asking for the workers that fill extents
  *	kept.h                  which columns were declared resident
  *	resident.h              extents by table, column and block
  *	worker.h                the background worker
@@ -14,6 +15,7 @@
 
 #include "postgres.h"
 
+#include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/kept.h"
 #include "pg/resident/memory/resident.h"
 #include "pg/resident/memory/worker.h"

@@ -35,10 +35,11 @@ typedef struct ResidentKey
 {
 	Oid			database;
 	Oid			relid;
-	uint32		attnum;
+	uint16		attnum;
+	uint16		missing;		/* 0: rows that lack the column are NULL, 1: have missing_value */
 	uint32		type;			/* as the caller likes */
+	int32		typmod;
 	uint32		file[3];		/* tablespace, database, number */
-	uint32		missing;		/* 0: rows that lack the column are NULL, 1: have missing_value */
 	int64		missing_value;
 } ResidentKey;
 
@@ -54,8 +55,8 @@ typedef struct ResidentExtent
 	uint32		size;			/* bytes */
 	uint32		rows;
 	uint32		nulls;			/* of these */
-	int32		base;			/* bounds of the values: the smallest, ... */
-	uint32		top;			/* ... and the largest one's distance from it */
+	int64		base;			/* bounds of the values: the smallest, ... */
+	uint64		top;			/* ... and the largest one's distance from it */
 	uint8		usage;			/* for eviction */
 	uint8		moves;			/* uses in a row at which the stamp was another */
 	uint8		skip;			/* uses that shall not look for the reason */
@@ -67,7 +68,6 @@ typedef enum ResidentReason
 	RESIDENT_OK,
 	RESIDENT_READ_ONCE,			/* values are kept from the second read on */
 	RESIDENT_NOT_VISIBLE,		/* blocks are not all-visible */
-	RESIDENT_RANGE,				/* values outside of int4 */
 	RESIDENT_CHANGES,			/* the table is updated between reads */
 	RESIDENT_NO_ROOM,			/* hpsort.resident_memory is used up */
 	RESIDENT_NO_MEMORY,			/* the system has no shared memory left */
@@ -82,7 +82,6 @@ typedef struct ResidentUse
 	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	bool		complete;		/* this process has read the table's last block */
-	bool		wide;			/* it made no extent, because of values outside of int4 */
 	ResidentReason reason;
 } ResidentUse;
 
@@ -96,11 +95,9 @@ extern bool resident_enabled(void);
 typedef struct ResidentSummary
 {
 	int64		reads;			/* complete ones */
-	bool		rests;			/* of resident_begin: this read is not to make extents, because of
-								 * values outside of int4 that one of the last reads found */
 	int64		rows;			/* in extents */
-	int32		lo;				/* bounds of values that were in extents; of none, lo > hi */
-	int32		hi;
+	int64		lo;				/* bounds of values that were in extents; of none, lo > hi */
+	int64		hi;
 } ResidentSummary;
 
 /*
@@ -125,6 +122,12 @@ extern bool resident_summarize(const ResidentKey *key, ResidentSummary *summary)
 
 /* Ends a read, and notes what it has done, if the column still has its entry. */
 extern void resident_end(const ResidentKey *key, const ResidentUse *use);
+
+/*
+ * Notes that this process is filling a column's extents, until resident_end(): that it has gone
+ * through the first filled of the table's blocks.
+ */
+extern void resident_note_fill(const ResidentKey *key, int64 filled, int64 blocks);
 
 /*
  * Copies what the directory has of extents first .. first + n - 1.  The result is for
@@ -169,7 +172,8 @@ extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentE
 typedef struct ResidentSweep
 {
 	uint32		searched;		/* buckets of columns */
-	bool		full;			/* the worker has no more memory: columns give up extents */
+	bool		full;			/* the worker has no more memory: columns give up extents ... */
+	bool		free_only;		/* ... unless only free memory may be used */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;
 
@@ -181,6 +185,9 @@ typedef struct ResidentSweep
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
+
+/* Returns how much resident memory an extent of size bytes takes, with what is noted of it. */
+extern Size resident_footprint(Size size);
 
 /* Forgets a column of a table of this database; all its columns unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
@@ -194,6 +201,8 @@ typedef struct ResidentStatus
 	int64		rows;			/* in extents */
 	int64		blocks;			/* of the table, when it was last read */
 	int64		blocks_valid;	/* in extents, and not known to have changed */
+	int			filler;			/* the process that fills, or has died filling; 0: none */
+	int64		filled;			/* blocks that it has gone through */
 	int64		bytes;
 	int64		hits;			/* blocks read from extents */
 	int64		gpu_hits;		/* of these by the GPU */

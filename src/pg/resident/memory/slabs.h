@@ -33,6 +33,9 @@
 #define RESIDENT_SLABS 64
 #define RESIDENT_BUCKETS 256
 
+/* How many databases may have columns being filled at one time. */
+#define RESIDENT_FILLERS 64
+
 /* Bytes. */
 #define RESIDENT_MB ((uint64) 1024 * 1024)
 
@@ -49,6 +52,15 @@ typedef struct ResidentSlab
 	dsm_handle	handle;			/* of its segment */
 	Size		npages;			/* of FPM_PAGE_SIZE */
 } ResidentSlab;
+
+/* The background worker that fills the declared columns of a database. */
+typedef struct ResidentFiller
+{
+	Oid			database;		/* InvalidOid: there is none */
+	pid_t		pid;			/* 0: it has been registered, and has not begun */
+	TimestampTz registered;
+	bool		again;			/* it was asked for while it was at work */
+} ResidentFiller;
 
 /* What all else is found from. */
 typedef struct ResidentRoot
@@ -79,6 +91,10 @@ typedef struct ResidentRoot
 	ResidentReason failure;		/* of the last allocation; RESIDENT_OK */
 	TimestampTz failed;			/* when that was */
 	ConditionVariable changed;	/* wanted became 0 */
+
+	/* Of fill_request.c, also protected by lock. */
+	bool		launched;		/* all databases have been asked to be filled */
+	ResidentFiller fillers[RESIDENT_FILLERS];
 } ResidentRoot;
 
 /* Returns the root.  NULL means that there are no resident columns, and is no error. */

@@ -15,6 +15,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
+#include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
 
@@ -23,6 +24,9 @@
 
 /* How long after it was registered a worker that has not begun may be registered again. */
 #define START_LOST_MS 10000
+
+/* How long after it failed the worker is started again. */
+#define RESTART_S 10
 
 /* How long no allocation is tried after one has failed, or had no answer. */
 #define FAILURE_MS 30000
@@ -45,7 +49,8 @@ fill_worker(BackgroundWorker *worker)
 	memset(worker, 0, sizeof(*worker));
 	worker->bgw_flags = BGWORKER_SHMEM_ACCESS;
 	worker->bgw_start_time = BgWorkerStart_ConsistentState;
-	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	/* After a crash at once. */
+	worker->bgw_restart_time = RESTART_S;
 	strlcpy(worker->bgw_name, "hpsort resident columns", BGW_MAXLEN);
 	strlcpy(worker->bgw_type, "hpsort resident columns", BGW_MAXLEN);
 	strlcpy(worker->bgw_library_name, "hpsort", sizeof(worker->bgw_library_name));
@@ -199,11 +204,15 @@ worker_exit(int code, Datum arg)
 	LWLockRelease(&root->lock);
 }
 
-/* Makes this process the worker.  Returns false if there is one already. */
+/*
+ * Makes this process the worker.  Returns false if there is one already.  The first one has all
+ * databases filled, in which columns may have been declared before the server started.
+ */
 static bool
 claim(ResidentRoot *root)
 {
 	bool		mine;
+	bool		first = false;
 
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	mine = root->worker == 0;
@@ -211,8 +220,12 @@ claim(ResidentRoot *root)
 	{
 		root->worker = MyProcPid;
 		root->latch = MyLatch;
+		first = !root->launched && fill_is_eager();
+		root->launched = root->launched || first;
 	}
 	LWLockRelease(&root->lock);
+	if (first)
+		fill_request_all();
 	return mine;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -17,7 +18,7 @@
 /* The values of one column of an extent, of all pages so far. */
 typedef struct CapturedValues
 {
-	ColumnBatch rows;			/* room for MAX_ROWS, keys */
+	ColumnBatch rows;			/* room for MAX_ROWS, wide */
 	ResidentBlocks blocks;		/* captured */
 	uint32		counts[RESIDENT_EXTENT_BLOCKS]; /* rows of each block; 0 where it is not captured */
 } CapturedValues;
@@ -28,7 +29,7 @@ typedef struct Capture
 	const ListedExtent *extent; /* NULL: none has begun */
 	RowLayout	layout;
 	NotedRows	rows;			/* of a page */
-	ColumnBatch *batches;		/* of a page, wide of wide kinds */
+	ColumnBatch *batches;		/* of a page */
 	CapturedValues *columns;
 	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
 	ResidentBlocks numbered;	/* as in ResidentExtent */
@@ -53,6 +54,7 @@ struct PageList
 	int			next_bit;		/* block in it */
 	int			shown;			/* ... and page_list_show: extent */
 	Capture    *capture;		/* NULL until there is something to capture */
+	ExtentSizes *sizes;			/* of extents that are measured; NULL: they become resident */
 };
 
 PageList *
@@ -136,13 +138,11 @@ make_capture(const PageList *list)
 	capture->columns = palloc0_array(CapturedValues, list->ncolumns);
 	for (c = 0; c < list->ncolumns; c++)
 	{
-		Oid			type;
-
 		attnums[c] = (AttrNumber) list->columns[c].reader.key.attnum;
-		type = TupleDescAttr(RelationGetDescr(list->rel), attnums[c] - 1)->atttypid;
-		column_batch_make(&capture->columns[c].rows, BATCH_KEYS | BATCH_NULLS, MAX_ROWS);
+		column_batch_make(&capture->columns[c].rows, BATCH_WIDE | BATCH_NULLS, MAX_ROWS);
 		column_batch_make(&capture->batches[c], BATCH_NULLS |
-						  (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
+						  (column_kind_is_wide(residency_domain(list->rel, attnums[c]).kind) ?
+						   BATCH_WIDE : BATCH_KEYS),
 						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, &scan, 0, NULL);
@@ -186,7 +186,7 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	bool		all_visible;
 	int			last = 0;
 
-	rows_begin(&capture->rows, false);
+	rows_begin(&capture->rows, false, NULL, 0);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	all_visible = PageIsAllVisible(page);
 	if (all_visible)
@@ -212,7 +212,7 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 
 /*
  * Captures the page of block i of the extent, if it is all-visible, in the copy of the map and in
- * its header.  Of a column with a value that is no int4 the block is not captured.
+ * its header.
  */
 static void
 capture_page(PageList *list, int i, Buffer buffer)
@@ -233,18 +233,15 @@ capture_page(PageList *list, int i, Buffer buffer)
 	{
 		CapturedValues *captured = &capture->columns[c];
 
-		/* Appends nothing, or all. */
-		if (!column_batch_append_narrow(&captured->rows, &capture->batches[c]))
-		{
-			list->columns[c].out_of_range = true;
-			continue;
-		}
+		column_batch_append_wide(&captured->rows, &capture->batches[c]);
 		captured->counts[i] = (uint32) capture->batches[c].n;
 		resident_blocks_add(&captured->blocks, i);
 	}
 }
 
-/* Makes the extent of a column resident, if there is room.  May wait for memory. */
+/*
+ * Makes the extent of a column resident, if there is room, or measures it.  May wait for memory.
+ */
 static void
 publish(const PageList *list, SourceColumn *column, const CapturedValues *captured)
 {
@@ -256,7 +253,7 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 		.nblocks = listed->nblocks,
 		.stamps = capture->stamps,
 		.counts = captured->counts,
-		.values = captured->rows.keys,
+		.values = captured->rows.wide,
 		.nulls = captured->rows.nulls
 	};
 	ResidentExtent extent = {
@@ -271,6 +268,15 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 	void	   *bytes;
 
 	extent_plan(&rows, &header);
+	if (list->sizes)
+	{
+		ExtentSizes *sizes = &list->sizes[column - list->columns];
+
+		Assert(sizes->n < EXTENT_SIZES);
+		sizes->blocks[sizes->n] = resident_blocks_count(&captured->blocks);
+		sizes->bytes[sizes->n++] = resident_footprint(header.size);
+		return;
+	}
 	extent.nulls = header.nnulls;
 	extent.base = header.base;
 	extent.top = header.top;
@@ -282,7 +288,7 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 	pfree(bytes);
 }
 
-/* Ends the extent, if one has begun: makes it resident if it has blocks enough. */
+/* Ends the extent, if one has begun: makes it resident, or measures it, if it has blocks enough. */
 static void
 end_extent(PageList *list)
 {
@@ -292,9 +298,13 @@ end_extent(PageList *list)
 	if (capture == NULL || capture->extent == NULL)
 		return;
 	for (c = 0; c < list->ncolumns; c++)
+	{
+		int			least = list->sizes ? 1 : (capture->extent->nblocks + 1) / 2;
+
 		if (bms_is_member(c, capture->extent->wanted) &&
-			resident_blocks_count(&capture->columns[c].blocks) * 2 >= capture->extent->nblocks)
+			resident_blocks_count(&capture->columns[c].blocks) >= least)
 			publish(list, &list->columns[c], &capture->columns[c]);
+	}
 	capture->extent = NULL;
 }
 
@@ -324,4 +334,30 @@ page_list_end(PageList *list)
 	list->n = 0;
 	list->blocks = 0;
 	MemoryContextReset(list->item_memory);
+}
+
+void
+page_list_read(PageList *list)
+{
+	ReadStream *stream;
+	Buffer		buffer;
+
+	if (!page_list_start(list, true))
+		return;
+	stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, GetAccessStrategy(BAS_BULKREAD),
+										list->rel, MAIN_FORKNUM, page_list_next, list, 0);
+	while ((buffer = read_stream_next_buffer(stream, NULL)) != InvalidBuffer)
+	{
+		CHECK_FOR_INTERRUPTS();
+		page_list_show(list, buffer);
+		ReleaseBuffer(buffer);
+	}
+	read_stream_end(stream);
+	page_list_end(list);
+}
+
+void
+page_list_measure(PageList *list, ExtentSizes *sizes)
+{
+	list->sizes = sizes;
 }

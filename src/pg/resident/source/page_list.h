@@ -60,4 +60,26 @@ extern void page_list_show(PageList *list, Buffer buffer);
 /* All pages have been shown: empties the list.  May wait for memory. */
 extern void page_list_end(PageList *list);
 
+/*
+ * Reads all blocks of the list from their pages, through a small ring of buffers, for nothing but
+ * the extents that are wanted, and empties the list.
+ */
+extern void page_list_read(PageList *list);
+
+/* What extents of a column would take, of some that were made of pages. */
+#define EXTENT_SIZES 32
+
+typedef struct ExtentSizes
+{
+	int			n;
+	int			blocks[EXTENT_SIZES];	/* captured of each */
+	Size		bytes[EXTENT_SIZES];	/* of resident memory */
+} ExtentSizes;
+
+/*
+ * Has the list measure the next EXTENT_SIZES extents that are wanted, in sizes, by column, and
+ * make none resident.  Extents of which no block can be captured are left out.
+ */
+extern void page_list_measure(PageList *list, ExtentSizes *sizes);
+
 #endif							/* HPSORT_PG_RESIDENT_SOURCE_PAGE_LIST_H */

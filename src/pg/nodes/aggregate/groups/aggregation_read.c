@@ -200,10 +200,20 @@ next_runs(GroupReader *reader, int source, const int64 **values, const int64 **r
 	return pairs_runs(cursor, values, run_counts);
 }
 
+static int64
+want_rows(GroupReader *reader, int source, int64 first, int64 last)
+{
+	Aggregation *aggregation = (Aggregation *) reader;
+	PairCursor *cursor = aggregation->values[source].cursor;
+
+	return cursor && is_at(aggregation, pairs_group(cursor)) ? pairs_want(cursor, first, last) : 0;
+}
+
 static const GroupReaderMethods aggregation_reader_methods = {
 	.next = next_group,
 	.ahead = value_ahead,
 	.count = count_values,
+	.want = want_rows,
 	.runs = next_runs,
 };
 

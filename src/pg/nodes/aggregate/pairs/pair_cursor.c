@@ -187,6 +187,8 @@ pairs_group_count(PairCursor *cursor)
 
 	for (i = 0; i < PAIR_MARKERS; i++)
 		count += cursor->markers[i];
+	if (cursor->pairs->type)
+		return count + pair_rows_count(cursor->source.rows);
 	if (!fill_block(cursor))
 		return count;
 	while (cursor->more && cursor->codes[cursor->n - 1] <= cursor->last_code &&
@@ -214,6 +216,15 @@ pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 							   cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
 			cursor->at++;
 		}
+}
+
+int64
+pairs_want(PairCursor *cursor, int64 first, int64 last)
+{
+	if (cursor->pairs->type == NULL)
+		return 0;
+	pair_rows_want(cursor->source.rows, first, last);
+	return first;
 }
 
 size_t

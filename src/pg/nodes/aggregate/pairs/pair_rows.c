@@ -2,11 +2,12 @@
  * pair_rows.c
  *		(group, value) pairs in a table, or as rows of a core tuplesort (see pair_rows.h).
  *
- * Integers are in a table until it is full.  Then they are rows, and so are all others.
+ * Integers are in a table until it is full.  Then they are rows.  Values of other types are in
+ * tuplesorts of their own (pair_values.h).
  *
- * A row has the group's columns, the marker, the value and the count, all of them int8, but for
- * values of another type.  It is sorted by all but the count.  The next row is always read ahead,
- * because it alone says whether the group has ended.
+ * A row has the group's columns, the marker, the value and the count, all of them int8.  It is
+ * sorted by all but the count.  The next row is always read ahead, because it alone says whether
+ * the group has ended.
  */
 #include "postgres.h"
 
@@ -14,11 +15,7 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "utils/datum.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/sortsupport.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
@@ -26,6 +23,7 @@
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/pair_table.h"
+#include "pg/nodes/aggregate/pairs/pair_values.h"
 
 /* Runs that are moved from the table at once. */
 #define TABLE_RUNS 256
@@ -37,7 +35,7 @@ typedef struct PairRow
 	bool		group_ended;	/* the group has no more rows; the row is the first of the next
 								 * group, if not ended */
 	int			marker;			/* a PairMarker; PAIR_MARKERS: it has a value */
-	Datum		value;			/* the slot's, or a copy */
+	int64		value;
 	int64		count;			/* how many pairs it stands for */
 } PairRow;
 
@@ -45,41 +43,19 @@ struct PairRows
 {
 	const GroupColumn *columns;
 	int			ncolumns;
-	const PairType *values;		/* their type; NULL: they are integers */
+	PairValues *values;			/* all pairs; NULL: values are integers */
 	MemoryContext memory;
 	size_t		limit;			/* bytes of it */
 	PairTable  *table;			/* of all pairs; NULL: they are rows */
 	Tuplesortstate *sort;		/* NULL until there is a row */
 	TupleTableSlot *slot;		/* of a row that is added */
 	TupleTableSlot *out;		/* of a row that is read */
-	SortSupportData compare;	/* of values */
-	int16		typlen;			/* of values, as typbyval is */
-	bool		typbyval;
 
 	/* Reading. */
 	GroupValues group;			/* the group that is read */
 	GroupValues next;			/* the group of the row that has been read ahead */
 	PairRow		row;
-	MemoryContext kept;			/* of values that have been read; NULL: they are integers */
-	MemoryContext copied;		/* of the value of row, if it is a copy; as kept is */
-	MemoryContext scratch;		/* of what comparisons leave behind; as kept is */
 };
-
-/* Prepares reading values that are no integers. */
-static void
-prepare_values(PairRows *rows, Oid type, Oid order, Oid collation)
-{
-	get_typlenbyval(type, &rows->typlen, &rows->typbyval);
-	rows->compare.ssup_cxt = CurrentMemoryContext;
-	rows->compare.ssup_collation = collation;
-	PrepareSortSupportFromOrderingOp(order, &rows->compare);
-	rows->kept = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair values",
-									   ALLOCSET_DEFAULT_SIZES);
-	rows->copied = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair value",
-										 ALLOCSET_SMALL_SIZES);
-	rows->scratch = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair comparisons",
-										  ALLOCSET_SMALL_SIZES);
-}
 
 PairRows *
 pair_rows_make(const SortContext *context, const GroupColumn *columns, int ncolumns,
@@ -91,10 +67,14 @@ pair_rows_make(const SortContext *context, const GroupColumn *columns, int ncolu
 	rows->limit = memory_limit;
 	rows->columns = columns;
 	rows->ncolumns = ncolumns;
-	rows->values = values;
+	if (values)
+	{
+		rows->values = pair_values_make(columns, ncolumns, values, memory_limit);
+		return rows;
+	}
 	rows->group = group_values_make(ncolumns);
 	rows->next = group_values_make(ncolumns);
-	if (values == NULL && context)
+	if (context)
 		rows->table = pair_table_make(context, columns, ncolumns, memory_limit);
 	return rows;
 }
@@ -112,7 +92,6 @@ begin_sort(PairRows *rows)
 	Oid		   *collations;
 	bool	   *nulls_first;
 	TypeCacheEntry *int8;
-	Oid			type = rows->values ? rows->values->type : INT8OID;
 	int			c;
 
 	if (rows->sort)
@@ -126,7 +105,7 @@ begin_sort(PairRows *rows)
 	int8 = lookup_type_cache(INT8OID, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 
 	for (c = 0; c <= nkeys; c++)
-		TupleDescInitEntry(desc, c + 1, NULL, c == n + 1 ? type : INT8OID, -1, 0);
+		TupleDescInitEntry(desc, c + 1, NULL, INT8OID, -1, 0);
 	TupleDescFinalize(desc);
 	for (c = 0; c < nkeys; c++)
 	{
@@ -134,12 +113,6 @@ begin_sort(PairRows *rows)
 		operators[c] = c < n && rows->columns[c].descending ? int8->gt_opr : int8->lt_opr;
 
 		nulls_first[c] = c < n && rows->columns[c].nulls_first;
-	}
-	operators[n + 1] = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
-	if (rows->values)
-	{
-		collations[n + 1] = rows->values->collation;
-		prepare_values(rows, type, operators[n + 1], rows->values->collation);
 	}
 	rows->sort = tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
 									  (int) Min(rows->limit / 1024, MAX_KILOBYTES), NULL,
@@ -150,7 +123,7 @@ begin_sort(PairRows *rows)
 }
 
 static void
-add_row(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
+add_row(PairRows *rows, const GroupValues *group, int marker, int64 value, int64 count)
 {
 	TupleTableSlot *slot;
 	int			n = rows->ncolumns;
@@ -165,11 +138,9 @@ add_row(PairRows *rows, const GroupValues *group, int marker, Datum value, int64
 		slot->tts_isnull[c] = group->nulls[c];
 	}
 	slot->tts_values[n] = Int64GetDatum(marker);
-	slot->tts_values[n + 1] = value;
+	slot->tts_values[n + 1] = Int64GetDatum(value);
 	slot->tts_values[n + 2] = Int64GetDatum(count);
 	memset(&slot->tts_isnull[n], 0, 3);
-	/* A marker's value may be of any type. */
-	slot->tts_isnull[n + 1] = marker < PAIR_MARKERS;
 	ExecStoreVirtualTuple(slot);
 	tuplesort_puttupleslot(rows->sort, slot);
 }
@@ -192,11 +163,10 @@ leave_table(PairRows *rows)
 	{
 		for (i = 0; i < PAIR_MARKERS; i++)
 			if (markers[i] > 0)
-				add_row(rows, group, (int) i, (Datum) 0, markers[i]);
+				add_row(rows, group, (int) i, 0, markers[i]);
 		while ((n = pair_table_runs(table, values, counts, TABLE_RUNS)) > 0)
 			for (i = 0; i < n; i++)
-				add_row(rows, group, PAIR_MARKERS, Int64GetDatum((int64) values[i]),
-						(int64) counts[i]);
+				add_row(rows, group, PAIR_MARKERS, (int64) values[i], (int64) counts[i]);
 	}
 	pair_table_free(table);
 }
@@ -204,13 +174,18 @@ leave_table(PairRows *rows)
 void
 pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value, int64 count)
 {
+	if (rows->values)
+	{
+		pair_values_add(rows->values, group, marker, value, count);
+		return;
+	}
 	if (rows->table)
 	{
 		if (pair_table_add(rows->table, group, marker, DatumGetInt64(value), count))
 			return;
 		leave_table(rows);
 	}
-	add_row(rows, group, marker, value, count);
+	add_row(rows, group, marker, DatumGetInt64(value), count);
 }
 
 bool
@@ -256,6 +231,12 @@ pair_rows_in_table(const PairRows *rows)
 void
 pair_rows_free(PairRows *rows)
 {
+	if (rows->values)
+	{
+		pair_values_free(rows->values);
+		pfree(rows);
+		return;
+	}
 	if (rows->table)
 		pair_table_free(rows->table);
 	group_values_free(&rows->group);
@@ -294,7 +275,7 @@ next_row(PairRows *rows)
 		next->values[c] = next->nulls[c] ? 0 : DatumGetInt64(slot->tts_values[c]);
 	}
 	row->marker = (int) DatumGetInt64(slot->tts_values[n]);
-	row->value = slot->tts_values[n + 1];
+	row->value = DatumGetInt64(slot->tts_values[n + 1]);
 	row->count = DatumGetInt64(slot->tts_values[n + 2]);
 	row->group_ended = group_values_compare(rows->columns, n, next, &rows->group) != 0;
 }
@@ -302,6 +283,11 @@ next_row(PairRows *rows)
 void
 pair_rows_finish(PairRows *rows)
 {
+	if (rows->values)
+	{
+		pair_values_finish(rows->values);
+		return;
+	}
 	if (rows->table)
 	{
 		pair_table_finish(rows->table);
@@ -318,6 +304,8 @@ pair_rows_next_group(PairRows *rows, int64 *markers)
 {
 	GroupValues old = rows->group;
 
+	if (rows->values)
+		return pair_values_next_group(rows->values, markers);
 	if (rows->table)
 		return pair_table_next_group(rows->table, markers);
 	if (rows->row.ended)
@@ -331,54 +319,25 @@ pair_rows_next_group(PairRows *rows, int64 *markers)
 	return &rows->group;
 }
 
-/* Whether two values are equal. */
-static bool
-are_equal(PairRows *rows, Datum a, Datum b)
-{
-	MemoryContext old;
-	int			result;
-
-	if (rows->kept == NULL)
-		return a == b;
-	old = MemoryContextSwitchTo(rows->scratch);
-	result = ApplySortComparator(a, false, b, false, &rows->compare);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(rows->scratch);
-	return result == 0;
-}
-
-/* Returns a copy of the value of the row that has been read ahead; of an integer, itself. */
-static Datum
-copy_value(const PairRows *rows, MemoryContext memory)
-{
-	MemoryContext old;
-	Datum		value;
-
-	if (memory == NULL)
-		return rows->row.value;
-	old = MemoryContextSwitchTo(memory);
-	value = datumCopy(rows->row.value, rows->typbyval, rows->typlen);
-	MemoryContextSwitchTo(old);
-	return value;
-}
-
 /* Rows of one value become one run. */
 size_t
 pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 {
 	size_t		n = 0;
 
+	if (rows->values)
+		return pair_values_runs(rows->values, values, counts, room);
 	if (rows->table)
 		return pair_table_runs(rows->table, values, counts, room);
 	for (; !rows->row.group_ended; next_row(rows))
 	{
-		if (n > 0 && are_equal(rows, (Datum) values[n - 1], rows->row.value))
+		if (n > 0 && (int64) values[n - 1] == rows->row.value)
 			counts[n - 1] += rows->row.count;
 		else if (n == room)
 			break;
 		else
 		{
-			values[n] = (uint64) copy_value(rows, rows->kept);
+			values[n] = (uint64) rows->row.value;
 			counts[n++] = rows->row.count;
 		}
 	}
@@ -386,10 +345,16 @@ pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room)
 }
 
 void
+pair_rows_want(PairRows *rows, int64 first, int64 last)
+{
+	pair_values_want(rows->values, first, last);
+}
+
+void
 pair_rows_forget(PairRows *rows)
 {
-	if (rows->kept)
-		MemoryContextReset(rows->kept);
+	if (rows->values)
+		pair_values_forget(rows->values);
 }
 
 /* The row that has been read ahead is the next one again afterwards: the slot has another then. */
@@ -399,17 +364,10 @@ pair_rows_count(PairRows *rows)
 	PairRow		marked = rows->row;
 	int64		count = 0;
 
+	if (rows->values)
+		return pair_values_count(rows->values);
 	if (rows->table)
 		return pair_table_count(rows->table);
-	if (rows->copied)
-	{
-		Datum		copy = copy_value(rows, rows->scratch);
-
-		MemoryContextReset(rows->copied);
-		rows->row.value = copy;
-		marked.value = copy_value(rows, rows->copied);
-		MemoryContextReset(rows->scratch);
-	}
 	tuplesort_markpos(rows->sort);
 	for (; !rows->row.group_ended; next_row(rows))
 		count += rows->row.count;

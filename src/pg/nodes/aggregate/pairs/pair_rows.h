@@ -1,7 +1,7 @@
 /*
  * pair_rows.h
- *		(group, value) pairs that do not fit 64 bits, or whose values have no numbers, as rows of a
- *		core tuplesort.
+ *		(group, value) pairs that do not fit 64 bits as rows of a core tuplesort, and those whose
+ *		values have no numbers (pair_values.h).
  *
  * PairSorter uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself,
  * and so does not need a PairFile.
@@ -68,6 +68,12 @@ extern const GroupValues *pair_rows_next_group(PairRows *rows, int64 *markers);
  * integers, or Datums, which are valid until pair_rows_forget.
  */
 extern size_t pair_rows_runs(PairRows *rows, uint64 *values, uint64 *counts, size_t room);
+
+/*
+ * Before the first runs of the group, whose values are Datums: leaves out all but those from number
+ * first to number last, counted from 0 in order.
+ */
+extern void pair_rows_want(PairRows *rows, int64 first, int64 last);
 
 /* Gives back the memory of the Datums that have been read. */
 extern void pair_rows_forget(PairRows *rows);

@@ -7,7 +7,7 @@
  * value outside of the ranges comes, the ranges become wider and what is there is
  * coded anew.  What does not fit into the memory limit is written to a temporary file,
  * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
- * tuplesort (pair_rows.h), and so are pairs of values for whose numbers there is no memory.
+ * tuplesort (pair_rows.h); values for whose numbers there is no memory have two (pair_values.h).
  *
  * Other rooms include this header, and no other of this room; with it come segments.h, sorted runs
  * of codes in blocks, and their merge, and pair_rows.h.
@@ -123,6 +123,12 @@ extern int64 pairs_group_count(PairCursor *cursor);
  * runs are taken.
  */
 extern void pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS]);
+
+/*
+ * Before the first runs of the group are taken: only values from number first to number last are
+ * wanted, counted from 0 in order.  Returns how many are left out before the first run.
+ */
+extern int64 pairs_want(PairCursor *cursor, int64 first, int64 last);
 
 /*
  * Takes the next runs of the group, values ascending, and returns how many: 0 at its end, and the

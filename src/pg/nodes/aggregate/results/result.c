@@ -344,7 +344,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (is_list(result))
-		value_list_begin(&result->list, counts->nulls);
+		value_list_begin(&result->list, counts->nulls, result->constants[0].value,
+						 result->constants[0].isnull);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
 	else if (is_multiset(result))
@@ -497,12 +498,10 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 			return *isnull ? (Datum) 0 : column_domain_datum(&result->domain, result->mode);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
 			if (is_list(result))
-				return value_list_array(&result->list, &result->domain, result->array.type,
-										isnull);
+				return value_list_array(&result->list, result->array.type, isnull);
 			return value_array_end(&result->array, isnull);
 		case AGGREGATE_FUNCTION_STRING_AGG:
-			return value_list_string(&result->list, &result->domain, result->constants[0].value,
-									 result->constants[0].isnull, isnull);
+			return value_list_string(&result->list, isnull);
 		case AGGREGATE_FUNCTION_MULTISET_AGG:
 			*isnull = rows == 0;
 			return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));

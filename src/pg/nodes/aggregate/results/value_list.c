@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -16,30 +15,55 @@
 #define FIRST_RUNS 64
 
 void
-value_list_begin(ValueList *list, int64 nulls)
+value_list_begin(ValueList *list, int64 nulls, Datum delimiter, bool no_delimiter)
 {
 	list->nulls = list->answer.distinct ? Min(nulls, 1) : nulls;
 	list->total = 0;
 	list->n = 0;
 	list->room = 0;
-	list->values = list->counts = NULL;
+	list->values = NULL;
+	list->counts = NULL;
+	list->between = NULL;
+	if (list->answer.function == AGGREGATE_FUNCTION_STRING_AGG && !no_delimiter)
+		list->between = PG_DETOAST_DATUM_PACKED(delimiter);
+	list->string.data = NULL;
 }
 
-static int64 *
-enlarge(int64 *array, size_t room)
+static void *
+enlarge(void *array, size_t room)
 {
-	if (array == NULL)
-		return palloc_array(int64, room);
-	return repalloc_huge(array, room * sizeof(int64));
+	return array ? repalloc_huge(array, room * sizeof(int64)) : palloc_array(int64, room);
+}
+
+/* Appends a value to the string, count times. */
+static void
+append(ValueList *list, Datum datum, int64 count)
+{
+	const struct varlena *between = list->between;
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+
+	for (; count > 0; count--)
+	{
+		if (list->string.data == NULL)
+			initStringInfo(&list->string);
+		else if (between)
+			appendBinaryStringInfo(&list->string, VARDATA_ANY(between),
+								   VARSIZE_ANY_EXHDR(between));
+		appendBinaryStringInfo(&list->string, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	}
+	if (value != (struct varlena *) DatumGetPointer(datum))
+		pfree(value);
 }
 
 void
 value_list_take(ValueList *list, const ColumnDomain *domain, const int64 *values,
 				const int64 *counts, size_t nruns)
 {
+	bool		append_now = list->answer.function == AGGREGATE_FUNCTION_STRING_AGG &&
+	!list->answer.descending;
 	size_t		i;
 
-	if (list->n + nruns > list->room)
+	if (!append_now && list->n + nruns > list->room)
 	{
 		list->room = Max(Max(2 * list->room, list->n + nruns), FIRST_RUNS);
 		list->values = enlarge(list->values, list->room);
@@ -49,9 +73,14 @@ value_list_take(ValueList *list, const ColumnDomain *domain, const int64 *values
 	{
 		int64		count = list->answer.distinct ? 1 : counts[i];
 
-		list->values[list->n] = column_domain_keep(domain, values[i]);
-		list->counts[list->n++] = count;
 		list->total += count;
+		if (append_now)
+		{
+			append(list, column_domain_datum(domain, values[i]), count);
+			continue;
+		}
+		list->values[list->n] = column_domain_datum(domain, column_domain_keep(domain, values[i]));
+		list->counts[list->n++] = count;
 	}
 }
 
@@ -63,11 +92,12 @@ run_at(const ValueList *list, size_t place)
 }
 
 Datum
-value_list_array(const ValueList *list, const ColumnDomain *domain, Oid type, bool *isnull)
+value_list_array(const ValueList *list, Oid type, bool *isnull)
 {
 	int64		items = list->total + list->nulls;
-	Datum	   *elements;
-	bool	   *nulls;
+	bool		as_listed = items == (int64) list->n && !list->answer.descending;
+	Datum	   *elements = list->values;
+	bool	   *nulls = NULL;
 	int			dimension = (int) items;
 	int			lower_bound = 1;
 	int64		k;
@@ -84,16 +114,18 @@ value_list_array(const ValueList *list, const ColumnDomain *domain, Oid type, bo
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("array size exceeds the maximum allowed (%d)", (int) MaxArraySize)));
-	elements = palloc_extended(items * sizeof(Datum), MCXT_ALLOC_HUGE);
-	nulls = palloc_extended(items * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (!as_listed)
+	{
+		elements = palloc_extended(items * sizeof(Datum), MCXT_ALLOC_HUGE);
+		nulls = palloc_extended(items * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	}
 	at = list->answer.nulls_first ? list->nulls : 0;
-	for (i = 0; i < list->n; i++)
+	for (i = 0; i < list->n && !as_listed; i++)
 	{
 		size_t		run = run_at(list, i);
-		Datum		value = column_domain_datum(domain, list->values[run]);
 
 		for (k = 0; k < list->counts[run]; k++)
-			elements[at++] = value;
+			elements[at++] = list->values[run];
 		CHECK_FOR_INTERRUPTS();
 	}
 	for (k = 0; k < list->nulls; k++)
@@ -104,32 +136,20 @@ value_list_array(const ValueList *list, const ColumnDomain *domain, Oid type, bo
 }
 
 Datum
-value_list_string(const ValueList *list, const ColumnDomain *domain, Datum delimiter,
-				  bool delimiter_null, bool *isnull)
+value_list_string(ValueList *list, bool *isnull)
 {
-	const struct varlena *between = delimiter_null ? NULL : PG_DETOAST_DATUM_PACKED(delimiter);
-	StringInfoData string;
 	size_t		i;
-	int64		k;
 
 	*isnull = list->total == 0;
 	if (*isnull)
 		return (Datum) 0;
-	initStringInfo(&string);
 	for (i = 0; i < list->n; i++)
 	{
 		size_t		run = run_at(list, i);
-		struct varlena *value =
-		PG_DETOAST_DATUM_PACKED(column_domain_datum(domain, list->values[run]));
 
-		for (k = 0; k < list->counts[run]; k++)
-		{
-			if (between && (i > 0 || k > 0))
-				appendBinaryStringInfo(&string, VARDATA_ANY(between), VARSIZE_ANY_EXHDR(between));
-			appendBinaryStringInfo(&string, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-		}
+		append(list, list->values[run], list->counts[run]);
 		CHECK_FOR_INTERRUPTS();
 	}
 	/* A text and a bytea are both a header and bytes. */
-	return PointerGetDatum(cstring_to_text_with_len(string.data, string.len));
+	return PointerGetDatum(cstring_to_text_with_len(list->string.data, list->string.len));
 }

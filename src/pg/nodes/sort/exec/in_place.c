@@ -499,10 +499,14 @@ find_candidates(Reading *reading, uint16 *rows)
 	for (k = 0; k < reading->scan.ncolumns; k++)
 	{
 		const ColumnBatch *batch = &reading->batches[k];
-		uint64		flip = reading->sort->spec->keys->keys[k].flip;
+		KeyColumn  *key = &reading->sort->spec->keys->keys[k];
+		uint64		flip = key->flip;
 
 		keys->nulls[k] = batch->nnulls > 0 ? batch->nulls : NULL;
-		if (batch->wide)
+		if (key->kind == COLUMN_KIND_FLOAT4 || key->kind == COLUMN_KIND_FLOAT8)
+			for (i = 0; i < batch->n; i++)
+				keys->images[k][i] = image_of(key, batch, i);
+		else if (batch->wide)
 			for (i = 0; i < batch->n; i++)
 				keys->images[k][i] = (uint64) batch->wide[i] ^ flip;
 		else
@@ -712,8 +716,8 @@ find_group_keys(Reading *reading)
 
 		/* The order of an enum's labels is not that of their numbers. */
 		if (attnum == 0 || key->kind == COLUMN_KIND_ENUM ||
-			column_kind(TupleDescAttr(RelationGetDescr(reading->child->ss_currentRelation),
-									  attnum - 1)->atttypid) != key->kind)
+			column_read_kind(TupleDescAttr(RelationGetDescr(reading->child->ss_currentRelation),
+										   attnum - 1)->atttypid) != key->kind)
 			return false;
 		reading->attnums[i] = attnum;
 		reading->group_keys.images[i] =

@@ -73,11 +73,18 @@ row_sort_flush(RowSort *sort)
 {
 	const RowSortSpec *spec = sort->spec;
 
+	uint64		rows = sort->store->rows;
+
+	/* While rows of a bound by group are merged, images of first rows have the other half. */
 	if (sort->external == NULL)
-		sort->external = external_sort_create(spec->memory, sort->store, &spec->context);
+		sort->external = external_sort_create(spec->memory, sort->store,
+											  sort->store->limit / (sort->by_group ? 2 : 1),
+											  &spec->context);
 	sort->place = ROW_SORT_EXTERNAL;
-	sort->count += sort->store->rows;
+	sort->count += rows;
 	external_sort_flush(sort->external);
+	if (sort->by_group)
+		group_bound_written(sort->by_group, rows);
 }
 
 /* Puts a key to the store, or through it to the external sort. */
@@ -269,6 +276,8 @@ finish_external(RowSort *sort)
 	ExternalSortStats done;
 
 	sort->count += sort->store->rows;
+	if (sort->by_group)
+		group_bound_finish(sort->by_group);
 	external_sort_finish(sort->external, to_tape);
 	if (to_tape)
 	{

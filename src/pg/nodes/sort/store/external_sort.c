@@ -54,15 +54,16 @@ struct ExternalSort
 };
 
 ExternalSort *
-external_sort_create(MemoryContext parent, RowStore *store, const SortContext *context)
+external_sort_create(MemoryContext parent, RowStore *store, Size limit,
+					 const SortContext *context)
 {
 	MemoryContext memory = AllocSetContextCreate(parent, "hpsort segments",
 												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	ExternalSort *sort = palloc0_object(ExternalSort);
 	Size		numbers = store->keys->numbered ? store->keys->numbers.limit : 0;
-	Size		limit = store->limit - Min(numbers, store->limit / 2);
 
+	limit -= Min(numbers, limit / 2);
 	PrepareTempTablespaces();
 	sort->memory = memory;
 	sort->store = store;

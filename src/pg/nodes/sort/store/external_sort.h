@@ -31,9 +31,10 @@ typedef struct ExternalSortStats
 
 /*
  * Makes an external sort, with an empty file, for the rows of a store, which has a row at least.
- * All memory is below memory.  store and context must outlive it.
+ * All memory is below memory; what merging takes is limit bytes.  store and context must outlive
+ * it.
  */
-extern ExternalSort *external_sort_create(MemoryContext memory, RowStore *store,
+extern ExternalSort *external_sort_create(MemoryContext memory, RowStore *store, Size limit,
 										  const SortContext *context);
 
 /* Writes the rows of the store to the file, and clears the store.  Its bound is not kept to. */

@@ -5,6 +5,10 @@
  * A cut sorts the store and walks over it in order.  Each group has a row at
  * least that stays, so the bounds of the group keys in the store are those of
  * all rows that have come, and a row beyond them is one of a new group.
+ *
+ * When the store is written, images of first rows take the place of cutoffs.  They are of rows that
+ * come from then on; the rows before, about as many as the store has room for, count for nothing.
+ * Groups are numbered by the ranges of the last cut, and rows beyond these are not refused.
  */
 #include "postgres.h"
 
@@ -27,6 +31,10 @@
 
 /* The part of the memory that the cutoffs may take. */
 #define CUTOFFS_PART 4
+
+/* The part of the memory that images of first rows may take, and that of hashed places taken. */
+#define FIRSTS_PART 2
+#define FIRSTS_FILL 0.75
 
 /*
  * Cutoffs are in arrays by code if there are at most SPARSE_FACTOR codes for each group, and
@@ -76,6 +84,7 @@ group_bound_create(RowStore *store, const GroupBoundSpec *spec)
 
 	bound->spec = *spec;
 	bound->store = store;
+	bound->each = 1;
 	bound->memory = store->limit / CUTOFFS_PART;
 	store->limit -= bound->memory;
 	return bound;
@@ -100,10 +109,15 @@ refuses_peers(const GroupBound *bound)
 	return bound->spec.kind == GROUP_BOUND_ROWS || bound->spec.next;
 }
 
-/* Frees the cutoffs.  Without them no row is refused, unless none is wanted of any group. */
+/*
+ * Frees the cutoffs.  Without them no row is refused, unless none is wanted of any group.  If rows
+ * are not cut any more, the store gets the memory.
+ */
 static void
 free_cutoffs(GroupBound *bound)
 {
+	if (bound->frozen)
+		bound->store->limit += bound->used;
 	if (bound->images)
 		pfree(bound->images);
 	if (bound->refs)
@@ -252,37 +266,67 @@ walk_groups(GroupBound *bound, Cut *cut)
 	end_group(bound, cut, &walk);
 }
 
-/* Makes the arrays of cutoffs; false if they would take too much memory. */
+/*
+ * Makes the arrays of cutoffs, without cutoffs, in place of those before: by code if there are few
+ * codes for each of ngroups groups, otherwise hashed, for nhashed groups of which at most a part of
+ * the places is taken.  False if they would take more than limit bytes.
+ */
 static bool
-place_cutoffs(GroupBound *bound, Cut *cut)
+make_places(GroupBound *bound, uint64 ngroups, uint64 nhashed, double part, Size limit)
 {
 	MemoryContext memory = MemoryContextGetParent(bound->store->memory);
-	Size		width = sizeof(uint64) + sizeof(uint32);
-	bool		hashed = bound->code.ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
-	uint64		places = bound->code.ncodes;
-	uint64		i;
+	bool		hashed = bound->code.ncodes > ngroups * SPARSE_FACTOR + SPARSE_SLACK;
+	bool		refs = hashed || !bound->frozen;
+	Size		width = bound->each * sizeof(uint64) + (refs ? sizeof(uint32) : 0);
+	uint64		places = bound->code.ncodes + 1;	/* for rows of groups that have no code: it
+													 * refuses nothing */
 
 	if (hashed)
 	{
-		/* At most half of the places are taken, so that look-ups are short. */
-		int			bits = Max(pg_ceil_log2_64(cut->ncutoffs + 1) + 1, 4);
+		int			bits = Max(pg_ceil_log2_64((uint64) (nhashed / part) + 1), 4);
 
 		width += sizeof(uint64);
 		places = UINT64_C(1) << bits;
 		bound->shift = 64 - bits;
+		bound->vacant = (uint64) (places * part);
 	}
-	else
-		places++;				/* for rows of groups that have no code: it refuses nothing */
 	free_cutoffs(bound);
-	if (places * width > bound->memory)
+	if (places > limit / width)
 		return false;
 	bound->used = places * width;
-	bound->images = MemoryContextAllocHuge(memory, places * sizeof(uint64));
-	bound->refs = MemoryContextAllocHuge(memory, places * sizeof(uint32));
+	bound->images = MemoryContextAllocHuge(memory, places * bound->each * sizeof(uint64));
+	memset(bound->images, 0xFF, places * bound->each * sizeof(uint64));
+	if (refs)
+	{
+		bound->refs = MemoryContextAllocHuge(memory, places * sizeof(uint32));
+		memset(bound->refs, 0xFF, places * sizeof(uint32));
+	}
 	if (hashed)
 		bound->codes = MemoryContextAllocHuge(memory, places * sizeof(uint64));
-	memset(bound->images, 0xFF, places * sizeof(uint64));
-	memset(bound->refs, 0xFF, places * sizeof(uint32));
+	return true;
+}
+
+/* Returns the free place for a code that has none; places are hashed. */
+static uint64
+free_place(const GroupBound *bound, uint64 code)
+{
+	uint64		mask = (UINT64_C(1) << (64 - bound->shift)) - 1;
+	uint64		at = (code * UINT64CONST(0x9E3779B97F4A7C15)) >> bound->shift;
+
+	while (bound->refs[at] != CUTOFF_NONE)
+		at = (at + 1) & mask;
+	return at;
+}
+
+/* Makes the arrays of cutoffs; false if they would take too much memory. */
+static bool
+place_cutoffs(GroupBound *bound, Cut *cut)
+{
+	uint64		i;
+
+	/* At most half of hashed places are taken, so that look-ups are short. */
+	if (!make_places(bound, cut->groups, cut->ncutoffs, 0.5, bound->memory))
+		return false;
 	for (i = 0; i < cut->ncutoffs; i++)
 	{
 		NewCutoff  *cutoff = &cut->cutoffs[i];
@@ -290,13 +334,9 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (hashed)
+		if (bound->codes)
 		{
-			uint64		mask = places - 1;
-
-			at = (at * UINT64CONST(0x9E3779B97F4A7C15)) >> bound->shift;
-			while (bound->refs[at] != CUTOFF_NONE)
-				at = (at + 1) & mask;
+			at = free_place(bound, at);
 			bound->codes[at] = cutoff->code;
 		}
 		bound->images[at] = cutoff->image;
@@ -330,18 +370,22 @@ keep_rows(GroupBound *bound, Cut *cut, const SortContext *context)
 	}
 }
 
-/*
- * Stops cutting.  The cutoffs stay if they have refused a good part of the rows since the last
- * cut.
- */
+/* Stops cutting.  The store gets what memory the cutoffs do not take. */
 static void
-give_up(GroupBound *bound, uint64 taken)
+freeze(GroupBound *bound)
 {
 	bound->cut_at = PG_UINT64_MAX;
 	bound->frozen = true;
+	bound->store->limit += bound->memory - bound->used;
+}
+
+/* Stops cutting.  The cutoffs stay if they have refused a good part of taken rows. */
+static void
+give_up(GroupBound *bound, uint64 taken)
+{
 	if (bound->images && bound->refused < taken / 3)
 		free_cutoffs(bound);
-	bound->store->limit += bound->memory - bound->used;
+	freeze(bound);
 }
 
 /* Drops rows; returns how many were dropped. */
@@ -358,6 +402,7 @@ cut_rows(GroupBound *bound)
 	if (!number_groups(bound))
 	{
 		free_cutoffs(bound);
+		bound->code.ncodes = 0;
 		return 0;
 	}
 	row_store_sort(store, &context);
@@ -391,10 +436,101 @@ group_bound_cut(GroupBound *bound, bool needed)
 	return true;
 }
 
+/*
+ * Makes places for images of first rows, whose rows have not come, if there is memory for them and
+ * if the first key after the group's says something.  The store gives up what memory they take.
+ */
+static void
+begin_firsts(GroupBound *bound)
+{
+	RowStore   *store = bound->store;
+	double		groups = Max(bound->spec.expected_groups, (double) bound->groups);
+	double		most;
+	Size		limit;
+
+	free_cutoffs(bound);
+	limit = store->limit / FIRSTS_PART;
+	bound->each = bound->spec.wanted + bound->spec.next;
+	if (bound->code.ncodes == 0 || bound->each == 0 || bound->each > limit / sizeof(uint64) ||
+		(bound->spec.ngroup >= store->keys->nexact && bound->spec.ngroup < store->keys->nkeys))
+		return;
+	bound->firsts = true;
+	bound->refused = bound->written = 0;
+	/* Of more groups than there is memory for, those that come first have places. */
+	most = limit / (2 * ((bound->each + 1) * sizeof(uint64) + sizeof(uint32))) * FIRSTS_FILL;
+	row_store_reset(store);
+	bound->firsts = make_places(bound, (uint64) groups, (uint64) Min(groups, most), FIRSTS_FILL,
+								limit);
+	store->limit -= bound->used;
+}
+
+/* Whether rows are counted by the different images of their first keys after the group's. */
+static bool
+counts_different(const GroupBoundSpec *spec)
+{
+	return spec->kind == GROUP_BOUND_DENSE_RANKS ||
+		(spec->kind == GROUP_BOUND_RANKS && spec->next);
+}
+
+void
+group_bound_written(GroupBound *bound, uint64 rows)
+{
+	uint64		came;
+
+	if (!bound->frozen)
+		freeze(bound);
+	if (!bound->firsts)
+	{
+		if (bound->code.ncodes > 0)
+			begin_firsts(bound);
+		if (!bound->firsts)
+			bound->code.ncodes = 0;
+		return;
+	}
+	bound->written += rows;
+	came = bound->written + bound->refused;
+	if (came < bound->used / sizeof(uint64) * GROUP_BOUND_FACTOR)
+		return;
+	/* Of so many rows of each group most are behind the first ones, unless they come in order. */
+	if (bound->refused < came / 3)
+	{
+		bound->firsts = false;
+		bound->code.ncodes = 0;
+		free_cutoffs(bound);
+	}
+	bound->refused = bound->written = 0;
+}
+
+void
+group_bound_note(GroupBound *bound, uint64 code, uint64 at, uint64 image)
+{
+	uint64	   *images;
+	Size		i;
+
+	if (at == PG_UINT64_MAX)
+	{
+		if (bound->vacant == 0)
+			return;
+		bound->vacant--;
+		at = free_place(bound, code);
+		bound->codes[at] = code;
+		bound->refs[at] = 0;
+	}
+	images = bound->images + at * bound->each;
+	for (i = 1; i < bound->each && images[i] > image; i++)
+		;
+	if (i < bound->each && images[i] == image && counts_different(&bound->spec))
+		return;
+	memmove(images, images + 1, (i - 1) * sizeof(uint64));
+	images[i - 1] = image;
+}
+
 void
 group_bound_finish(GroupBound *bound)
 {
-	if (!bound->frozen && bound->store->rows > 0)
+	if (bound->frozen)
+		free_cutoffs(bound);
+	else if (bound->store->rows > 0)
 		cut_rows(bound);
 }
 
@@ -485,9 +621,10 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 	if (bound->codes == NULL)
 		for (i = 0; i < keys->n; i++)
 		{
+			uint64		at = unknown[i] ? bound->code.ncodes : codes[i];
+
 			rows[n] = i;
-			n += may_be_first(order[i], bound->images[unknown[i] ? bound->code.ncodes : codes[i]],
-							  peers);
+			n += may_be_first(order[i], bound->images[at * bound->each], peers);
 		}
 	else
 		for (i = 0; i < keys->n; i++)
@@ -495,7 +632,8 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 			uint64		at = unknown[i] ? PG_UINT64_MAX : group_bound_find(bound, codes[i]);
 
 			rows[n] = i;
-			n += at == PG_UINT64_MAX || may_be_first(order[i], bound->images[at], peers);
+			n += at == PG_UINT64_MAX ||
+				may_be_first(order[i], bound->images[at * bound->each], peers);
 		}
 	bound->refused += keys->n - n;
 	return n;
@@ -512,7 +650,7 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 	MinimalTuple tuple;
 	int			result = 0;
 
-	if (ref == CUTOFF_NONE)
+	if (ref == CUTOFF_NONE || (bound->firsts && image == PG_UINT64_MAX))
 		return false;
 	if (compared)
 		i++;

@@ -12,6 +12,10 @@
  *
  * Where next is set, the first row of a group that is not wanted stays as well, and is the cutoff.
  *
+ * If rows have to be written to files, there is no room for the first rows of all groups.  Then
+ * only the images of their first keys after the group's are known, as many for each group as rows
+ * are wanted: the last of these is the cutoff (group_bound_written).
+ *
  * More rows than these may be kept.  Whoever asked for a bound looks at
  * the rows itself: a WindowAgg or a Unique stays above the sort.
  */
@@ -63,18 +67,25 @@ typedef struct GroupBound
 	Size		memory;			/* bytes that the cutoffs may take */
 	Size		used;			/* bytes they take */
 	uint64		cut_at;			/* rows in the store that call for a cut */
-	bool		frozen;			/* cutoffs stay as they are, and their rows are gone */
-	uint64		refused;		/* rows since the last cut */
+	bool		frozen;			/* no rows are cut any more, and those of cutoffs are gone */
+	uint64		refused;		/* rows since the last cut, or review */
+	uint64		written;		/* rows that were not refused, with firsts, since then */
 	uint64		groups;			/* found by the last cut */
 
 	/* The numbers of groups: by the ranges of all keys in the store at the last cut. */
 	KeyCode		code;
 	KeyCodeColumn columns[KEY_COLUMNS_MAX_MAPPED];
 
-	/* The cutoffs: arrays by code, and one that refuses nothing; or hashed. */
+	/*
+	 * The cutoffs: arrays by code, and one that refuses nothing; or hashed.  With firsts a place
+	 * has the images of each first rows that have come, the last one first; before, each is 1.
+	 */
+	bool		firsts;
+	Size		each;
 	uint64	   *images;			/* of the first key after the group; NULL: no cutoffs */
-	uint32	   *refs;			/* the row; CUTOFF_NONE */
+	uint32	   *refs;			/* the row; CUTOFF_NONE; NULL: firsts by code */
 	uint64	   *codes;			/* hashed: whose cutoff this is; NULL: by code */
+	uint64		vacant;			/* hashed, with firsts: places for more groups */
 	int			shift;			/* hashed: for 2^(64 - shift) places */
 } GroupBound;
 
@@ -104,8 +115,15 @@ extern GroupBound *group_bound_create(RowStore *store, const GroupBoundSpec *spe
  */
 extern bool group_bound_cut(GroupBound *bound, bool needed);
 
-/* The last cut, when all rows are there. */
+/* The last cut, when all rows are there; or the end of cutoffs, if rows have been written. */
 extern void group_bound_finish(GroupBound *bound);
+
+/*
+ * The rows of the store have been written to a file, and the store is empty.  From the first time
+ * on rows are refused by the images of those that have come since then, as long as these are of
+ * use.
+ */
+extern void group_bound_written(GroupBound *bound, uint64 rows);
 
 /* Sets what is wanted of each group. */
 extern void group_bound_count(GroupBound *bound);
@@ -115,6 +133,11 @@ extern void group_bound_count(GroupBound *bound);
  */
 extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot,
 									  uint64 image, uint32 ref);
+
+/*
+ * With firsts, notes a row that is not refused: its code, its place or PG_UINT64_MAX, its image.
+ */
+extern void group_bound_note(GroupBound *bound, uint64 code, uint64 at, uint64 image);
 
 /*
  * Sets rows to the numbers, in ascending order, of the rows that may be among the first of their
@@ -179,6 +202,7 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 	int			ngroup = bound->spec.ngroup;
 	uint64		image = 0;
 	uint64		code = 0;
+	uint64		cutoff;
 	uint64		at;
 	bool		isnull;
 	Datum		value;
@@ -198,7 +222,7 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 		code += key_code_place(column, group, isnull) * column->stride;
 	}
 	at = group_bound_find(bound, code);
-	if (at == PG_UINT64_MAX)
+	if (at == PG_UINT64_MAX && !bound->firsts)
 		return false;
 	if (ngroup < keys->nexact)
 	{
@@ -207,11 +231,16 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 		value = slot_getattr(slot, key->attno, &isnull);
 		image = group_bound_image(key, isnull ? 0 : key_image(key, value), isnull);
 	}
-	if (image < bound->images[at])
+	cutoff = at == PG_UINT64_MAX ? at : bound->images[at * bound->each];
+	if (image < cutoff ||
+		(image == cutoff && (at == PG_UINT64_MAX ||
+							 !group_bound_refuses_equal(bound, slot, image,
+														bound->refs ? bound->refs[at] : 0))))
+	{
+		if (bound->firsts)
+			group_bound_note(bound, code, at, image);
 		return false;
-	if (image == bound->images[at] &&
-		!group_bound_refuses_equal(bound, slot, image, bound->refs[at]))
-		return false;
+	}
 	bound->refused++;
 	return true;
 }
