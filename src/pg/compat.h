@@ -188,6 +188,25 @@ typedef int SysCacheIdentifier;
 #define compat_is_clone(rinfo) ((void) (rinfo), false)
 #endif
 
+/* PG 17 notes which columns of a relation are NOT NULL. */
+#if PG_VERSION_NUM >= 170000
+#define compat_is_not_null(rel, relid, attnum) bms_is_member(attnum, (rel)->notnullattnums)
+#else
+static inline bool
+compat_is_not_null(const RelOptInfo *rel, Oid relid, AttrNumber attnum)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum));
+	bool		notnull;
+
+	(void) rel;
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	notnull = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+	return notnull;
+}
+#endif
+
 /* The run condition of a window's path; PG 17 keeps that of a plan with its functions. */
 #if PG_VERSION_NUM >= 170000
 #define compat_window_run_condition(path) ((path)->runCondition)

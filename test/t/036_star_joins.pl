@@ -62,7 +62,7 @@ sub same
 	my $set = $options{set} // '';
 	my $name = $options{name} // $query;
 	my $plan = sql("$force $set @{[ $options{prepare} // '' ]} EXPLAIN (VERBOSE, COSTS OFF) " . ($options{explain} // $query));
-	my $n = () = $plan =~ /^ *(?:Left )?Lookup: /mg;
+	my $n = () = $plan =~ /^ *(?:Left |Right )?Lookup: /mg;
 
 	is($n, $lookups eq 'core' ? 0 : $lookups, "$name: look-ups") or diag($plan) if $lookups ne 'any';
 	unlike(sql("$core $set @{[ $options{prepare} // '' ]} EXPLAIN " . ($options{explain} // $query)), qr/HpSort/, "$name: PostgreSQL's own plan");
@@ -132,6 +132,16 @@ same(1, 'SELECT p.title, count(*), sum(o.amount) FROM orders o JOIN pair p ON p.
 same(1, 'SELECT p.title, count(*), sum(o.amount) FROM orders o JOIN narrow_pair p ON p.a = o.a AND p.b = o.b GROUP BY p.title', name => 'two integers in one');
 same(1, 'SELECT o.a, count(*) FROM orders o WHERE EXISTS (SELECT FROM narrow_pair p WHERE p.a = o.a AND p.b = o.b AND p.title > 3) GROUP BY o.a', name => 'two integers in one, of a semi join');
 same('any', 'SELECT o.a, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM narrow_pair p WHERE p.a = o.a AND p.b = o.b AND p.title > 3) GROUP BY o.a', name => 'and of an anti join');
+# Shops without orders: rows of the look-up that no order has.
+my $right = 'FROM shop s LEFT JOIN orders o ON o.shop = s.id';
+same(1, "SELECT s.id, count(o.id), count(*), sum(o.amount), max(o.code), count(*) FILTER (WHERE o.ms IS NULL) $right AND o.ms > 15 GROUP BY s.id", name => 'shops without orders');
+same(1, "SELECT s.name, o.b, count(o.tag), sum(s.fee), array_agg(DISTINCT o.day), sum(coalesce(o.ms, 1)) $right AND o.code <> 'code 7' WHERE s.class > 2 GROUP BY CUBE (s.name, o.b) HAVING count(*) > 1", name => 'and by columns of orders');
+same(1, "SELECT s.name, o.code, max(o.code), count(*) $right AND o.id % 9 = 0 GROUP BY s.name, o.code", set => "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;", name => 'and more groups than memory');
+same(1, "SELECT r.name, s.class, count(o.id), count(*) FROM shop s JOIN region r ON r.id = s.region LEFT JOIN tree o ON o.shop = s.id AND o.a < 5 GROUP BY r.name, s.class", name => 'and a snowflake');
+same(1, "SELECT s.class, count(o.id), count(*) $right AND o.ms < 0 GROUP BY s.class", name => 'and none with orders');
+same(1, "SELECT g, q.* FROM generate_series(1, 3) g CROSS JOIN LATERAL (SELECT s.class, count(o.id) $right AND o.a > g WHERE s.class % 4 = g GROUP BY s.class) q", name => 'and run again');
+same('core', $_) for "SELECT o.shop, count(*) $right GROUP BY o.shop", "SELECT s.id, count(*) $right AND s.class > 3 GROUP BY s.id", "SELECT s.id, count(*) $right WHERE coalesce(o.ms, 0) < 20 GROUP BY s.id",
+	'SELECT s.id, count(*) FROM shop s LEFT JOIN orders o ON o.shop8 = s.id GROUP BY s.id', 'SELECT p.title, count(o.id), count(*) FROM narrow_pair p LEFT JOIN orders o ON p.a = o.a AND p.b = o.b AND o.ms > 20 GROUP BY p.title';
 same(1, 'SELECT s.name, count(*) FROM tree o JOIN shop s ON s.id = o.shop GROUP BY s.name', name => 'partitioned facts');
 same(1, 'SELECT s.name, count(*) FROM orders o JOIN open_shop s ON s.id = o.shop GROUP BY s.name', name => 'a view');
 same(1, 'SELECT s.n, count(*) FROM orders o JOIN (SELECT region, count(*) AS n FROM shop GROUP BY region) s ON s.region = o.a GROUP BY s.n', name => 'a subquery with groups');

@@ -504,13 +504,10 @@ make_batches(ColumnReader *reader, const ColumnScan *scan)
 		{
 			AttrNumber	attnum = scan->attnums[b];
 			Form_pg_attribute att = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1);
-			const ColumnImage *image = scan->images ? &scan->images[b] : NULL;
-			bool		wide =
-			column_kind_is_wide(column_value_kind(att->atttypid, att->atttypmod));
+			ColumnKind	kind = scan->keys ? COLUMN_KIND_INT4 :
+			column_value_kind(att->atttypid, att->atttypmod);
 
-			if (image && (image->make || image->dictionary || image->presence))
-				wide = image->make != NULL;
-			arrays |= wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
+			arrays = column_image_arrays(scan->images ? &scan->images[b] : NULL, kind);
 		}
 		else if (b >= scan->ncolumns + scan->nfilters)
 			arrays = scan->tids ? BATCH_WIDE : 0;

@@ -115,4 +115,15 @@ column_scan_nbatches(const ColumnScan *scan)
 	return Max(scan->ncolumns + scan->nfilters + (scan->tids ? 1 : 0), 1);
 }
 
+/* Which arrays the batch of a column of a kind has, of which an image may be made. */
+static inline int
+column_image_arrays(const ColumnImage *image, ColumnKind kind)
+{
+	bool		wide = column_kind_is_wide(kind);
+
+	if (image && (image->make || image->dictionary || image->presence))
+		wide = image->make != NULL;
+	return BATCH_NULLS | (wide ? BATCH_WIDE : BATCH_KEYS);
+}
+
 #endif							/* HPSORT_PG_VALUES_COLUMN_SCAN_H */

@@ -299,9 +299,8 @@ hash_key(const Lookup *lookup, const Datum *key, bool of_row)
 	return murmurhash32(hash);
 }
 
-/* Returns the value in column k of the key, which is an integer, of the row at a place. */
-static int64
-key_value(const Lookup *lookup, int k, int32 place)
+int64
+lookup_key(const Lookup *lookup, int k, int32 place)
 {
 	const LookupKey *key = &lookup->keys[k];
 	int64		integer = integer_at(lookup, place);
@@ -319,7 +318,7 @@ value_of(const Lookup *lookup, const LookupColumn *column, int32 place)
 {
 	if (column->key >= 0)
 		return column_datum(lookup->keys[column->key].row_kind,
-							key_value(lookup, column->key, place));
+							lookup_key(lookup, column->key, place));
 	return column->byval ?
 		fetch_att(column->values + (Size) place * column->typlen, true, column->typlen) :
 		((const Datum *) column->values)[place] + PointerGetDatum(lookup->base);
@@ -718,7 +717,7 @@ values_of_key(const Lookup *lookup, int k, size_t *n)
 	size_t		from;
 
 	for (place = 0; place < lookup->size; place++)
-		values[place] = key_value(lookup, k, place);
+		values[place] = lookup_key(lookup, k, place);
 	*n = lookup->size;
 	if (lookup->nkeys == 1)
 		return values;

@@ -108,6 +108,9 @@ extern bool lookup_is_unique(const Lookup *lookup);
 /* Returns the value of a column, by its index, of the row at a place. */
 extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);
 
+/* Returns the value in column k of the key of the row at a place, if keys are integers. */
+extern int64 lookup_key(const Lookup *lookup, int k, int32 place);
+
 /* Returns how many rows there are; their places are below. */
 extern int32 lookup_size(const Lookup *lookup);
 

@@ -490,9 +490,13 @@ read_rows(GroupsState *node)
 	node->sources.stop = false;
 	node->sources.unmatched = node->star.removed = node->star.filtered = 0;
 	if (!groups_star_is_empty(node))
+	{
+		groups_star_begin_rows(node);
 		filtered = aggregate_sources_read(&node->sources,
 										  node->states ? add_batches_to_states :
 										  add_batches_to_groups, node);
+		groups_star_end_rows(node, add_batches_to_groups);
+	}
 	if (node->sources.stop)
 	{
 		MemoryContextSwitchTo(old);

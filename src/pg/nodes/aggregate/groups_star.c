@@ -76,8 +76,8 @@ make_lookup(StarLookupState *state, const List *described)
 	}
 	state->lookup = lookup_make(ExecGetResultType(state->plan), nkeys, columns, operators,
 								collations, state->many ? LOOKUP_REPEATS_KEPT :
-								state->jointype == JOIN_INNER || state->jointype == JOIN_LEFT ?
-								LOOKUP_REPEATS_FAIL : LOOKUP_REPEATS_PASSED);
+								state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ?
+								LOOKUP_REPEATS_PASSED : LOOKUP_REPEATS_FAIL);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
 		state->indexes[i] = lookup_add_column(state->lookup, (AttrNumber)
@@ -343,7 +343,7 @@ groups_star_is_empty(const GroupsState *node)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 
-		if ((state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI) &&
+		if (state->jointype != JOIN_LEFT && state->jointype != JOIN_ANTI &&
 			lookup_size(state->lookup) == 0)
 			return true;
 	}
@@ -486,6 +486,9 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 		/* The others have been found where rows were repeated. */
 		if (l != node->star.many)
 			*places = *derived_batch(node->derived.columns[l], derived);
+		for (i = 0; node->star.met && i < places->n; i++)
+			if (!places->nulls[i])
+				node->star.met[places->keys[i]] = true;
 		if (state->jointype == JOIN_LEFT || places->nnulls == (anti ? (int64) places->n : 0))
 			continue;
 		for (i = 0; i < places->n; i++)
@@ -499,6 +502,97 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 	for (c = 0; c < list_length(node->star.conditions); c++)
 		keep_true(node, derived_batch(node->derived.columns[node->star.n + c], derived));
 	return derived;
+}
+
+/* --- rows that a right join adds */
+
+void
+groups_star_begin_rows(GroupsState *node)
+{
+	node->star.met = NULL;
+	if (node->star.n == 1 && node->star.lookups[0].jointype == JOIN_RIGHT)
+		node->star.met = MemoryContextAllocExtended(node->rows_memory,
+													lookup_size(node->star.lookups[0].lookup),
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Makes batches as the scan of the fact makes them, in the current memory context. */
+static ColumnBatch *
+make_fact_batches(const GroupsState *node)
+{
+	const AggregateSource *source = &node->sources.sources[0];
+	TupleDesc	columns = RelationGetDescr(source->scan->ss_currentRelation);
+	ColumnBatch *batches = palloc0_array(ColumnBatch, node->nread);
+	int			b;
+
+	for (b = 0; b < node->nread; b++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, source->attnums[b] - 1);
+
+		column_batch_make(&batches[b], column_image_arrays(node->images ? &node->images[b] : NULL,
+														   column_value_kind(column->atttypid,
+																			 column->atttypmod)),
+						  COLUMN_BATCH_KEYS);
+	}
+	return batches;
+}
+
+/* Adds a row to batches: the key of a place, and NULL in other columns. */
+static void
+add_unmet(const GroupsState *node, ColumnBatch *batches, int32 place)
+{
+	const StarLookupState *state = &node->star.lookups[0];
+	int			b;
+	int			k;
+
+	for (b = 0; b < node->nread; b++)
+	{
+		BatchSpace	space = column_batch_space(&batches[b], 1);
+		int64		value = 0;
+
+		space.nulls[0] = 1;
+		for (k = 0; k < list_length(state->clauses); k++)
+			if (state->keys[k].batch == b)
+			{
+				value = lookup_key(state->lookup, k, place) -
+					column_kind_bias(state->keys[k].domain.kind);
+				space.nulls[0] = 0;
+			}
+		if (space.keys)
+			space.keys[0] = (int32) value;
+		else
+			space.wide[0] = value;
+		column_batch_add(&batches[b], 1, space.nulls[0]);
+	}
+}
+
+void
+groups_star_end_rows(GroupsState *node, ColumnConsume consume)
+{
+	const bool *met = node->star.met;
+	ColumnBatch *batches;
+	int32		size;
+	int32		place;
+	int			b;
+
+	if (met == NULL || node->sources.stop)
+		return;
+	batches = make_fact_batches(node);
+	size = lookup_size(node->star.lookups[0].lookup);
+	for (place = 0; place < size; place++)
+	{
+		if (!met[place])
+			add_unmet(node, batches, place);
+		if (batches[0].n < (place == size - 1 ? 1 : COLUMN_BATCH_KEYS))
+			continue;
+		consume(node, batches);
+		for (b = 0; b < node->nread; b++)
+			column_batch_empty(&batches[b]);
+	}
+	for (b = 0; b < node->nread; b++)
+		column_batch_free(&batches[b]);
+	pfree(batches);
+	node->star.met = NULL;
 }
 
 void
@@ -535,6 +629,7 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 	static const char *const labels[] = {
 		[JOIN_INNER] = "Lookup",
 		[JOIN_LEFT] = "Left Lookup",
+		[JOIN_RIGHT] = "Right Lookup",
 		[JOIN_SEMI] = "Semi Lookup",
 		[JOIN_ANTI] = "Anti Lookup"
 	};

@@ -57,6 +57,8 @@ typedef struct GroupsStar
 								 * none so far */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
+	bool	   *met;			/* of a right join, while rows are read: by place, whether a row
+								 * has it; else NULL */
 } GroupsStar;
 
 typedef struct GroupsDerived
@@ -255,6 +257,13 @@ extern const ColumnBatch *groups_star_next(GroupsState *node, const ColumnBatch 
  * batches of places into node->derived.batches.
  */
 extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch *batches);
+
+/*
+ * Called before rows are read, and when all have been: calls consume for rows of a right join's
+ * lookup that no row has.
+ */
+extern void groups_star_begin_rows(GroupsState *node);
+extern void groups_star_end_rows(GroupsState *node, ColumnConsume consume);
 
 /* Gives back what an execution has beside the lookups. */
 extern void groups_star_free(GroupsState *node);

@@ -117,3 +117,18 @@ column_width(PlannerInfo *root, const Var *column)
 
 	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
 }
+
+int
+target_column(const PathTarget *target, const Var *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		const Var  *other = (const Var *) lfirst(lc);
+
+		if (IsA(other, Var) && is_same_column(other, column))
+			return foreach_current_index(lc);
+	}
+	return -1;
+}

@@ -46,4 +46,7 @@ column_is_read(const Var *column, Index rti)
 /* Returns how many bytes a column's values have on average. */
 extern double column_width(PlannerInfo *root, const Var *column);
 
+/* Returns the index of a column in a target; -1 if it is not there. */
+extern int	target_column(const PathTarget *target, const Var *column);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_EXPRESSIONS_H */

@@ -370,7 +370,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	query.matched = input_rel->rows / Max(star.fact->rows, 1);
 	if (!query.repeated)
 		query.matched = Min(query.matched, 1);
-	if (!groups_query_note(stage, target, having, &query))
+	if (!groups_query_note(stage, target, having, &query) || !star_adds_rows(&query))
 		return;
 
 	if (query.ngroups > 0 && query.nruns > 0)

@@ -350,6 +350,14 @@ index_of(List **expressions, Expr *expression)
 	return list_length(*expressions) - 1;
 }
 
+/* Whether rows of the only lookup are rows of the join also without a row that is read. */
+static bool
+is_right_join(const GroupsQuery *query)
+{
+	return query->lookups != NIL &&
+		((const StarLookup *) linitial(query->lookups))->jointype == JOIN_RIGHT;
+}
+
 /* Notes the filter of an aggregate, and sets *filter to its number; false if it is not answered. */
 static bool
 note_filter(GroupsQuery *query, Expr *condition, int *filter)
@@ -361,7 +369,8 @@ note_filter(GroupsQuery *query, Expr *condition, int *filter)
 		return true;
 	if (contain_subplans((Node *) condition) || contain_volatile_functions((Node *) condition))
 		return false;
-	if (is_read_alone(query, (Node *) condition))
+	/* Rows that a right join adds are not read. */
+	if (is_read_alone(query, (Node *) condition) && !is_right_join(query))
 	{
 		*filter = index_of(&query->filters, condition);
 		return true;

@@ -37,7 +37,8 @@ typedef struct StarLookup
 	Path	   *path;			/* reads its rows */
 	Path	   *safe_path;		/* reads them in a parallel plan; NULL: none may */
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
-								 * match of several is enough) or anti (no match) */
+								 * match of several is enough), anti (no match), or right: rows of
+								 * the lookup that no row has are rows of the join */
 	bool		many;			/* a row may have several, which are all wanted */
 	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
 								 * path's target */

@@ -1,6 +1,6 @@
 /*
  * star.c
- *		Which joins are star joins (see star.h), and what memory they take.
+ *		Which joins are star joins (see star.h).
  *
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -27,7 +26,6 @@
 #include "utils/selfuncs.h"
 
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/star.h"
 #include "pg/nodes/aggregate/plan/star_cost.h"
@@ -91,6 +89,24 @@ is_right_side(const PlannerInfo *root, Relids relids)
 			return true;
 	}
 	return false;
+}
+
+/* Whether a relation is the right side of a left join, and of no other special join. */
+static bool
+is_right_side_alone(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (bms_overlap(sjinfo->syn_righthand, rel->relids) &&
+			(sjinfo->jointype != JOIN_LEFT ||
+			 !bms_equal(base_relids(root, sjinfo->syn_righthand), rel->relids)))
+			return false;
+	}
+	return true;
 }
 
 /* Whether each row of some relations has at most one row of another one. */
@@ -215,6 +231,12 @@ find_jointype(PlannerInfo *root, const RelOptInfo *fact, Relids *relids, JoinTyp
 		Relids		right = base_relids(root, sjinfo->syn_righthand);
 		Relids		left = base_relids(root, sjinfo->min_lefthand);
 
+		if (bms_equal(right, fact->relids) && bms_is_subset(left, base))
+		{
+			if (*jointype != JOIN_INNER)
+				return false;
+			*jointype = JOIN_RIGHT;
+		}
 		if (!bms_overlap(right, base))
 			continue;
 		if (sjinfo->jointype == JOIN_FULL || !bms_is_subset(right, base))
@@ -227,26 +249,10 @@ find_jointype(PlannerInfo *root, const RelOptInfo *fact, Relids *relids, JoinTyp
 		else
 			return false;
 	}
-	return *jointype == JOIN_INNER || bms_equal(joined, base);
+	return *jointype == JOIN_INNER || *jointype == JOIN_RIGHT || bms_equal(joined, base);
 }
 
 /* --- a dimension */
-
-/* Returns the index of a column in a target; -1 if it is not there. */
-static int
-find_in_target(const PathTarget *target, const Var *column)
-{
-	ListCell   *lc;
-
-	foreach(lc, target->exprs)
-	{
-		const Var  *other = (const Var *) lfirst(lc);
-
-		if (IsA(other, Var) && is_same_column(other, column))
-			return foreach_current_index(lc);
-	}
-	return -1;
-}
 
 /*
  * Adds a join clause to a lookup as an equality of an expression of the fact's columns and a
@@ -281,7 +287,7 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 	if (expression_columns(left) == NIL || row_key == NULL || !OidIsValid(operator) ||
 		!op_strict(operator))
 		return false;
-	column = find_in_target(lookup->path->pathtarget, row_key);
+	column = target_column(lookup->path->pathtarget, row_key);
 	if (column < 0)
 		return false;
 	lookup->key_columns = lappend_int(lookup->key_columns, column);
@@ -316,7 +322,8 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 
 	lookup->many = !are_unique(root, fact->relids, relids);
 	if ((lookup->many && !may_be_many) ||
-		!find_jointype(root, fact, &relids, &lookup->jointype))
+		!find_jointype(root, fact, &relids, &lookup->jointype) ||
+		(lookup->many && lookup->jointype == JOIN_RIGHT))
 		return NULL;
 	rel = bms_membership(relids) == BMS_SINGLETON ?
 		find_base_rel(root, bms_singleton_member(relids)) : find_join_rel(root, relids);
@@ -362,7 +369,7 @@ divide(PlannerInfo *root, RelOptInfo *fact, Relids dimension)
 	ListCell   *lc;
 	int			i = -1;
 
-	if (is_right_side(root, dimension))
+	if (is_right_side(root, dimension) || is_right_side(root, fact->relids))
 		return NIL;
 	while ((i = bms_next_member(dimension, i)) >= 0)
 		if (are_unique(root, fact->relids, bms_make_singleton(i)))
@@ -568,6 +575,11 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, 
 		if (!add_dimension(star, root, (Relids) lfirst(lc), may_be_many))
 			return false;
 	}
+	/* What the fact is joined to from the right must be all that there is. */
+	if (is_right_side(root, fact->relids) &&
+		(list_length(star->lookups) != 1 ||
+		 ((const StarLookup *) linitial(star->lookups))->jointype != JOIN_RIGHT))
+		return false;
 	if (has_wide_clause(root, star, fact, dimensions))
 		return false;
 	while ((i = bms_next_member(others, i)) >= 0)
@@ -651,7 +663,7 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 		{
 			RelOptInfo *rel = find_base_rel(root, i);
 
-			if (rel->rtekind == RTE_RELATION && !is_right_side(root, rel->relids) &&
+			if (rel->rtekind == RTE_RELATION && is_right_side_alone(root, rel) &&
 				(fact == NULL || rel->tuples > fact->tuples))
 				fact = rel;
 		}
@@ -675,123 +687,4 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 	}
 	*star = many;
 	return many.fact != NULL;
-}
-
-/* --- the plan */
-
-/* Returns the looked up columns that are of a lookup. */
-static List *
-columns_of(const GroupsQuery *query, const StarLookup *lookup)
-{
-	List	   *columns = NIL;
-	ListCell   *lc;
-
-	foreach(lc, query->looked_up_columns)
-	{
-		Var		   *column = lfirst_node(Var, lc);
-
-		if (bms_is_member(column->varno, lookup->path->parent->relids))
-			columns = lappend(columns, column);
-	}
-	return columns;
-}
-
-List *
-star_expressions(const GroupsQuery *query, const StarLookup *lookup)
-{
-	return list_concat_copy(lookup->clauses, columns_of(query, lookup));
-}
-
-List *
-star_describe(const GroupsQuery *query, const StarLookup *lookup)
-{
-	List	   *columns = columns_of(query, lookup);
-	List	   *result = list_make4_int(lookup->jointype, lookup->many,
-										list_length(lookup->clauses), list_length(columns));
-	ListCell   *lc;
-
-	result = list_concat(result, lookup->key_columns);
-	foreach(lc, columns)
-	{
-		int			column = find_in_target(lookup->path->pathtarget, lfirst_node(Var, lc));
-
-		if (column < 0)
-			elog(ERROR, "a column that is looked up is not in the plan of its relation");
-		result = lappend_int(result, column);
-	}
-	return result;
-}
-
-/* --- memory */
-
-/*
- * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
- * have more than they need; the place of a row before it that has its key; and of a value that is
- * not passed by value, beside its own.
- */
-#define LOOKUP_PLACE_BYTES	12.0
-#define LOOKUP_REPEAT_BYTES	4.0
-#define LOOKUP_POINTER_BYTES	8.0
-
-/* Returns the bytes that a column takes for a row. */
-static double
-column_bytes(PlannerInfo *root, const Var *column)
-{
-	int16		typlen;
-	bool		byval;
-
-	get_typlenbyval(column->vartype, &typlen, &byval);
-	return byval ? typlen : LOOKUP_POINTER_BYTES + column_width(root, column);
-}
-
-/* Returns the bytes that a lookup is likely to take. */
-static double
-lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
-{
-	double		row = LOOKUP_PLACE_BYTES + (lookup->many ? LOOKUP_REPEAT_BYTES : 0);
-	ListCell   *lc;
-
-	foreach(lc, lookup->clauses)
-		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
-	foreach(lc, columns_of(query, lookup))
-		row += column_bytes(query->root, lfirst(lc));
-	return lookup->path->rows * row;
-}
-
-double
-star_bytes(const GroupsQuery *query)
-{
-	double		bytes = 0;
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
-		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
-	return bytes;
-}
-
-bool
-star_is_parallel(const GroupsQuery *query)
-{
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
-	{
-		if (((const StarLookup *) lfirst(lc))->safe_path == NULL)
-			return false;
-	}
-	return true;
-}
-
-bool
-star_fits(const GroupsQuery *query)
-{
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
-	{
-		if (lookup_bytes(query, (const StarLookup *) lfirst(lc)) > get_hash_memory_limit() &&
-			hpsort_debug_aggregate != NODE_FORCE)
-			return false;
-	}
-	return true;
 }

@@ -36,6 +36,12 @@ extern List *star_describe(const GroupsQuery *query, const StarLookup *lookup);
 /* Returns the expressions of a lookup in the node's scan tuple: its clauses, then its columns. */
 extern List *star_expressions(const GroupsQuery *query, const StarLookup *lookup);
 
+/*
+ * Whether rows of the dimension that no row of the fact has can be added, if the join wants these:
+ * as rows of the fact whose key is the dimension's, and whose other columns are NULL.
+ */
+extern bool star_adds_rows(const GroupsQuery *query);
+
 /* Whether the lookups may be part of a parallel plan. */
 extern bool star_is_parallel(const GroupsQuery *query);
 

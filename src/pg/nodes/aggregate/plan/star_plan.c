@@ -1,0 +1,191 @@
+/*
+ * star_plan.c
+ *		What the plan says of a star join's lookups, and what they need: memory, keys (see star.h).
+ */
+#include "postgres.h"
+
+#include "executor/nodeHash.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/aggregate/plan/expressions.h"
+#include "pg/nodes/aggregate/plan/star.h"
+#include "pg/values/values.h"
+
+/* Returns the looked up columns that are of a lookup. */
+static List *
+columns_of(const GroupsQuery *query, const StarLookup *lookup)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->looked_up_columns)
+	{
+		Var		   *column = lfirst_node(Var, lc);
+
+		if (bms_is_member(column->varno, lookup->path->parent->relids))
+			columns = lappend(columns, column);
+	}
+	return columns;
+}
+
+List *
+star_expressions(const GroupsQuery *query, const StarLookup *lookup)
+{
+	return list_concat_copy(lookup->clauses, columns_of(query, lookup));
+}
+
+List *
+star_describe(const GroupsQuery *query, const StarLookup *lookup)
+{
+	List	   *columns = columns_of(query, lookup);
+	List	   *result = list_make4_int(lookup->jointype, lookup->many,
+										list_length(lookup->clauses), list_length(columns));
+	ListCell   *lc;
+
+	result = list_concat(result, lookup->key_columns);
+	foreach(lc, columns)
+	{
+		int			column = target_column(lookup->path->pathtarget, lfirst_node(Var, lc));
+
+		if (column < 0)
+			elog(ERROR, "a column that is looked up is not in the plan of its relation");
+		result = lappend_int(result, column);
+	}
+	return result;
+}
+
+/* --- memory */
+
+/*
+ * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
+ * have more than they need; the place of a row before it that has its key; and of a value that is
+ * not passed by value, beside its own.
+ */
+#define LOOKUP_PLACE_BYTES	12.0
+#define LOOKUP_REPEAT_BYTES	4.0
+#define LOOKUP_POINTER_BYTES	8.0
+
+/* Returns the bytes that a column takes for a row. */
+static double
+column_bytes(PlannerInfo *root, const Var *column)
+{
+	int16		typlen;
+	bool		byval;
+
+	get_typlenbyval(column->vartype, &typlen, &byval);
+	return byval ? typlen : LOOKUP_POINTER_BYTES + column_width(root, column);
+}
+
+/* Returns the bytes that a lookup is likely to take. */
+static double
+lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
+{
+	double		row = LOOKUP_PLACE_BYTES + (lookup->many ? LOOKUP_REPEAT_BYTES : 0);
+	ListCell   *lc;
+
+	foreach(lc, lookup->clauses)
+		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
+	foreach(lc, columns_of(query, lookup))
+		row += column_bytes(query->root, lfirst(lc));
+	return lookup->path->rows * row;
+}
+
+double
+star_bytes(const GroupsQuery *query)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
+	return bytes;
+}
+
+/* Whether groups or aggregates are of a column of the fact. */
+static bool
+is_used(const GroupsQuery *query, const Var *column)
+{
+	List	   *expressions = list_copy(query->derived_filters);
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		expressions = lappend(expressions, query->groups[g].expression);
+	expressions = list_concat(expressions, query->aggregates);
+	foreach(lc, pull_var_clause((Node *) expressions, PVC_RECURSE_AGGREGATES))
+	{
+		if (is_same_column(lfirst_node(Var, lc), column))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a column of a lookup is NULL in no row; outer joins are not among those of its plan. */
+static bool
+is_not_null(PlannerInfo *root, const Var *column)
+{
+	RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
+
+	return rte->rtekind == RTE_RELATION &&
+		compat_is_not_null(find_base_rel(root, column->varno), rte->relid, column->varattno);
+}
+
+bool
+star_adds_rows(const GroupsQuery *query)
+{
+	const StarLookup *lookup = query->lookups ? linitial(query->lookups) : NULL;
+	Oid			operators[INDEX_MAX_KEYS];
+	ListCell   *lc;
+
+	if (lookup == NULL || lookup->jointype != JOIN_RIGHT)
+		return true;
+	if (list_length(query->root->join_info_list) > 1 || query->filters != NIL)
+		return false;
+	foreach(lc, lookup->clauses)
+	{
+		const OpExpr *clause = lfirst_node(OpExpr, lc);
+		const Var  *column = plain_column(linitial(clause->args));
+		const Var  *key = plain_column(lsecond(clause->args));
+
+		if (column == NULL || is_used(query, column) || !is_not_null(query->root, key) ||
+			column_kind(column->vartype) != column_kind(key->vartype))
+			return false;
+		operators[foreach_current_index(lc)] = clause->opno;
+	}
+	return lookup_compares_integers(list_length(lookup->clauses), operators);
+}
+
+bool
+star_is_parallel(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		/* That no process has met a row is known to none of them. */
+		if (lookup->safe_path == NULL || lookup->jointype == JOIN_RIGHT)
+			return false;
+	}
+	return true;
+}
+
+bool
+star_fits(const GroupsQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+	{
+		if (lookup_bytes(query, (const StarLookup *) lfirst(lc)) > get_hash_memory_limit() &&
+			hpsort_debug_aggregate != NODE_FORCE)
+			return false;
+	}
+	return true;
+}
