@@ -893,7 +893,7 @@ COMMENT ON TRIGGER hpsort_kept_changed ON hpsort_kept IS
 
 ALTER TABLE hpsort_kept ENABLE ALWAYS TRIGGER hpsort_kept_changed;
 
-CREATE FUNCTION hpsort_keep(rel regclass, VARIADIC attributes name[])
+CREATE FUNCTION hpsort_keep(rel regclass, VARIADIC attributes name[] DEFAULT '{}')
 RETURNS void
 AS 'MODULE_PATHNAME', 'hpsort_keep'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

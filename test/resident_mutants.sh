@@ -53,8 +53,12 @@ mutate()
 			;;
 		serializable) edit residency.c 's/!CheckForSerializableConflictOutNeeded\(rel, snapshot\)/true/' ;;
 		# the value of rows that lack the column; a transaction that adds a column is one that has a new row in pg_class
-		missing) edit residency.c 's/if \(!isnull\)/if (false && !isnull)/' 's/mine = [^;]*;/mine = false;/' ;;
-		type) edit residency.c 's/key->type = type;/key->type = 0;/' ;;
+		missing) edit residency.c 's/if \(!isnull/if (false && !isnull/' 's/mine = [^;]*;/mine = false;/' ;;
+		type) edit residency.c 's/key->type = att->atttypid;/key->type = 0;/' ;;
+		# NaN is another integer of a numeric of more digits
+		typmod) edit residency.c 's/key->typmod = att->atttypmod;/key->typmod = 0;/' ;;
+		# blocks that are read from their pages come behind others
+		ordered) edit resident_source.c 's/source->scan.ordered && resident_blocks_any/false && resident_blocks_any/' ;;
 		PD_ALL_VISIBLE) edit page_list.c 's/all_visible = PageIsAllVisible\(page\);/all_visible = true;/' ;;
 		# rows have line numbers 1, 2, 3 ... in any block
 		numbered) edit page_list.c 's/numbered = last == capture->rows\.n;/numbered = last >= 0;/' ;;
@@ -84,7 +88,7 @@ copy_tree "$work/src"
 mkdir "$work/original"
 cp -r "$work/src/src/pg" "$work/original"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-for mutant in ${MUTANTS:-LSN page-LSN subid catalog WAL serializable missing type PD_ALL_VISIBLE numbered given-up taken-back} none; do
+for mutant in ${MUTANTS:-LSN page-LSN subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered given-up taken-back} none; do
 	cp -r "$work/original/pg" "$work/src/src"
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }

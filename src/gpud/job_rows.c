@@ -46,7 +46,7 @@ typedef union ExtentFront
 
 /*
  * Copies the start of the extent at from, which has size bytes, up to its values.  False if it
- * is no sound extent.
+ * is no sound extent of int4.
  */
 static bool
 copy_front(const char *from, size_t size, ExtentFront *front)
@@ -56,7 +56,8 @@ copy_front(const char *from, size_t size, ExtentFront *front)
 	if (size < sizeof(header))
 		return false;
 	memcpy(&header, from, sizeof(header));
-	if (!extent_header_is_sound(&header, size) || header.nblocks > GPU_EXTENT_BLOCKS ||
+	if (!extent_header_is_sound(&header, size) ||
+		!extent_bounds_are_narrow(header.base, header.top) || header.nblocks > GPU_EXTENT_BLOCKS ||
 		header.values_at > sizeof(*front))
 		return false;
 	memcpy(front->bytes, from, header.values_at);
@@ -121,7 +122,7 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	if (front->nrows > 0 &&
 		hpsort_cuda_job_keep(job->cuda, bytes + front->values_at, nulls, front->nrows,
 							 (int) front->width,
-							 front->base, &extent->packed, number, err) != HPSORT_CUDA_OK)
+							 (int32_t) front->base, &extent->packed, number, err) != HPSORT_CUDA_OK)
 	{
 		extent->packed = NULL;
 		job->extents.n--;

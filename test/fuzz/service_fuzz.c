@@ -40,7 +40,7 @@ fill_chunks(const uint8_t *data, size_t size)
 {
 	const uint64_t stamps[3] = {0};
 	const uint32_t counts[3] = {5, 0, 6};
-	const int32_t values[11] = {7, 7, 8, 1, 2, 3, 9, 9, 9, -5, 100};
+	const int64_t values[11] = {7, 7, 8, 1, 2, 3, 9, 9, 9, -5, 100};
 	const uint8_t nulls[11] = {0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0};
 	ExtentRows	rows = {
 		.nblocks = 3,.stamps = stamps,.counts = counts,.values = values,.nulls = nulls

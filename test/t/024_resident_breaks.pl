@@ -96,6 +96,19 @@ cmp_ok($node->safe_psql('postgres', "SELECT warm('gaps', 'x') + warm('gaps', 'y'
 my $gaps = 'SELECT id, ctid FROM gaps WHERE y = 100500 ORDER BY x LIMIT 7';
 is($node->safe_psql('postgres', "SET hpsort.debug_sort = force; $gaps"), $node->safe_psql('postgres', "SET hpsort.debug_sort = forbid; $gaps"), '[numbered] rows of blocks with gaps');
 
+# --- Sums of floats are those of the rows in their order, also where some blocks are read from pages [ordered]
+
+$node->safe_psql('postgres', "CREATE TABLE floats (id int, x float8, y float4, filler text); SELECT hpsort_keep('floats', 'x', 'y');
+	INSERT INTO floats SELECT i, 1e16 / i - i % 7 * 1e15, CASE i % 50 WHEN 0 THEN '-0' WHEN 1 THEN 0 ELSE i % 60 - 30 END, repeat('f', 200) FROM generate_series(1, 16000) i");
+$node->safe_psql('postgres', 'VACUUM ANALYZE floats');
+my $floats = 'SELECT y, count(*), sum(x), avg(x), sum(y), max(y) FROM floats GROUP BY y ORDER BY y';
+$node->safe_psql('postgres', $floats) for 1 .. 3;
+$node->safe_psql('postgres', 'UPDATE floats SET x = x WHERE id % 9001 = 40');
+sub sums { return $node->safe_psql('postgres', "$_[0]; $floats"); }
+is(sums('SET hpsort.debug_aggregate = force'), sums('SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET enable_sort = off'), "[ordered] sums of floats, reading $_")
+	for 1 .. 2;
+like($node->safe_psql('postgres', "EXPLAIN (ANALYZE) $floats"), qr/Resident Blocks: [1-9]/, 'some of it in memory');
+
 # --- An extent given up while it is copied: its rows are taken back, and so are the marks of their NULLs [taken back].
 # What gives up so many is the mutant.  Every other extent has NULLs in y.
 
@@ -200,6 +213,13 @@ $node->safe_psql('postgres', 'VACUUM o');
 $node->safe_psql('postgres', "SELECT warm('o', 'x')");
 $node->safe_psql('postgres', "ALTER TABLE o ALTER x TYPE oid USING x::oid");
 same($node, '[type] int to oid', 'o');
+# numerics of more digits need no new file, and NaN is another integer
+$node->safe_psql('postgres', 'CREATE TABLE n (id int, x numeric(9, 2), y int, filler text)');
+$node->safe_psql('postgres', "INSERT INTO n SELECT id, CASE WHEN x = 3 THEN 'NaN' ELSE x + 0.5 END, y, filler FROM altered; SELECT hpsort_keep('n', 'x')");
+$node->safe_psql('postgres', 'VACUUM n');
+cmp_ok($node->safe_psql('postgres', "SELECT warm('n', 'x')"), '>', 80, 'a numeric is resident');
+$node->safe_psql('postgres', 'ALTER TABLE n ALTER x TYPE numeric(11, 2)');
+same($node, '[typmod] numeric(9, 2) to numeric(11, 2)', 'n');
 # the column stays kept, but values of its type are not read any more
 resident_table($node, 'pointed');
 $node->safe_psql('postgres', 'ALTER TABLE pointed ALTER x TYPE point USING CASE WHEN x > 0 THEN point(x, x) END');

@@ -146,7 +146,7 @@ test_whole_sets(void **state)
 
 /* An extent of rows of one block; span: the largest distance. */
 static Extent *
-make_extent(uint32_t nrows, int32_t base, uint32_t span, int32_t *values, uint8_t *nulls)
+make_extent(uint32_t nrows, int64_t base, uint64_t span, int64_t *values, uint8_t *nulls)
 {
 	uint64_t	stamp = 1;
 	ExtentRows	rows = {.nblocks = 1, .stamps = &stamp, .counts = &nrows, .values = values, .nulls = nulls};
@@ -156,7 +156,7 @@ make_extent(uint32_t nrows, int32_t base, uint32_t span, int32_t *values, uint8_
 
 	for (i = 0; i < nrows; i++)
 	{
-		values[i] = (int32_t) ((uint32_t) base + (uint32_t) unit_below((uint64_t) span + 1));
+		values[i] = (int64_t) ((uint64_t) base + unit_below(span + 1));
 		nulls[i] = unit_below(10) == 0;
 	}
 	extent_plan(&rows, &header);
@@ -167,10 +167,10 @@ make_extent(uint32_t nrows, int32_t base, uint32_t span, int32_t *values, uint8_
 
 /* The set is that of every step-th value of so many from first on, so that there are many ranges or few. */
 static void
-check_extent(const Extent *extent, const int32_t *values, const uint8_t *nulls, int32_t first,
-			 uint32_t step, size_t nranges)
+check_extent(const Extent *extent, const int64_t *values, const uint8_t *nulls, int64_t first,
+			 uint64_t step, size_t nranges)
 {
-	ValueRange *ranges = unit_alloc(nranges + 1, sizeof(ValueRange));
+	LongRange  *ranges = unit_alloc(nranges + 1, sizeof(LongRange));
 	DistanceRange *distances = unit_alloc(nranges + 1, sizeof(DistanceRange));
 	uint64_t   *table = unit_alloc(EXTENT_FILTER_TABLE_WORDS, sizeof(uint64_t));
 	uint8_t    *marks = unit_alloc((size_t) extent->nrows + 1, 1);
@@ -181,11 +181,9 @@ check_extent(const Extent *extent, const int32_t *values, const uint8_t *nulls, 
 
 	for (i = 0; i < nranges; i++)
 	{
-		int64_t		lo = first + (int64_t) i * step;
+		int64_t		lo = first + (int64_t) (i * step);
 
-		if (lo + step - 2 > INT32_MAX)
-			break;
-		ranges[filter.nranges++] = (ValueRange) {(int32_t) lo, (int32_t) (lo + (step > 2 ? step - 2 : 0))};
+		ranges[filter.nranges++] = (LongRange) {lo, lo + (int64_t) (step > 2 ? step - 2 : 0)};
 	}
 	match = extent_filter_begin(&filter, extent);
 	if (match == EXTENT_SOME)
@@ -194,7 +192,7 @@ check_extent(const Extent *extent, const int32_t *values, const uint8_t *nulls, 
 		memset(marks, match == EXTENT_ALL, extent->nrows);
 	for (i = 0; i < extent->nrows; i++)
 		if (!nulls[i])
-			assert_int_equal(marks[i], contains_narrow(ranges, filter.nranges, values[i]));
+			assert_int_equal(marks[i], contains(ranges, filter.nranges, values[i]));
 	free(ranges);
 	free(distances);
 	free(table);
@@ -203,7 +201,7 @@ check_extent(const Extent *extent, const int32_t *values, const uint8_t *nulls, 
 
 /* The set is that of nkeys values near the extent's, bias above them; or of all but these. */
 static void
-check_keys(const Extent *extent, const int32_t *values, const uint8_t *nulls, uint32_t nkeys,
+check_keys(const Extent *extent, const int64_t *values, const uint8_t *nulls, uint32_t nkeys,
 		   int64_t bias, bool excluded)
 {
 	int64_t    *keys = unit_alloc(nkeys + 1, sizeof(int64_t));
@@ -238,8 +236,9 @@ check_keys(const Extent *extent, const int32_t *values, const uint8_t *nulls, ui
 static void
 test_extents(void **state)
 {
-	static const uint32_t spans[] = {0, 1, 200, 255, 256, 5000, 65535, 65536, 1000000, UINT32_MAX};
-	int32_t    *values = unit_alloc(MOST_ROWS, sizeof(int32_t));
+	static const uint64_t spans[] = {0, 1, 200, 255, 256, 5000, 65535, 65536, 1000000, UINT32_MAX,
+	INT64_C(1) << 40};
+	int64_t    *values = unit_alloc(MOST_ROWS, sizeof(int64_t));
 	uint8_t    *nulls = unit_alloc(MOST_ROWS, 1);
 	size_t		s;
 	int			trial;
@@ -249,7 +248,8 @@ test_extents(void **state)
 		for (trial = 0; trial < 20; trial++)
 		{
 			uint32_t	nrows = (uint32_t) unit_below(MOST_ROWS + 1);
-			int32_t		base = trial % 2 == 0 || spans[s] > INT32_MAX ? INT32_MIN : -100;
+			int64_t		base = trial % 3 == 0 || spans[s] > INT32_MAX ? INT32_MIN : trial % 3 == 1 ?
+				INT64_C(1) << 50 : -100;
 			Extent	   *extent = make_extent(nrows, base, spans[s], values, nulls);
 
 			check_extent(extent, values, nulls, base, 2, 1 + unit_below(10));
@@ -271,18 +271,18 @@ test_extents(void **state)
 static void
 test_bounds(void **state)
 {
-	int32_t		values[] = {5, 9, 7};
+	int64_t		values[] = {5, 9, 7};
 	uint8_t		nulls[] = {0, 0, 0};
 	uint32_t	count = 3;
 	uint64_t	stamp = 1;
 	ExtentRows	rows = {.nblocks = 1, .stamps = &stamp, .counts = &count, .values = values, .nulls = nulls};
 	static const struct
 	{
-		ValueRange	range;
+		LongRange	range;
 		ExtentMatch match;
 	}			cases[] = {
-		{{5, 9}, EXTENT_ALL}, {{INT32_MIN, INT32_MAX}, EXTENT_ALL}, {{6, 9}, EXTENT_SOME}, {{5, 8}, EXTENT_SOME},
-		{{9, 100}, EXTENT_SOME}, {{10, 100}, EXTENT_NONE}, {{INT32_MIN, 4}, EXTENT_NONE}, {{INT32_MIN, 5}, EXTENT_SOME}
+		{{5, 9}, EXTENT_ALL}, {{INT64_MIN, INT64_MAX}, EXTENT_ALL}, {{6, 9}, EXTENT_SOME}, {{5, 8}, EXTENT_SOME},
+		{{9, 100}, EXTENT_SOME}, {{10, 100}, EXTENT_NONE}, {{INT64_MIN, 4}, EXTENT_NONE}, {{INT64_MIN, 5}, EXTENT_SOME}
 	};
 	Extent		header;
 	DistanceRange distance;

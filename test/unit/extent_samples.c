@@ -24,7 +24,7 @@ extent_sample_make(ExtentSample *s, uint32_t nblocks, uint32_t rows_max, uint32_
 		s->counts[i] = unit_below(5) == 0 ? 0 : (uint32_t) unit_below(rows_max + 1);
 		s->nrows += s->counts[i];
 	}
-	s->values = unit_alloc(s->nrows, sizeof(int32_t));
+	s->values = unit_alloc(s->nrows, sizeof(int64_t));
 	s->nulls = unit_alloc(s->nrows, 1);
 	for (i = 0; i < s->nrows; i++)
 	{
@@ -109,7 +109,7 @@ extent_sample_keys(const ExtentSample *s, const uint64_t *blocks, int32_t *keys,
 				continue;
 			(*nrows)++;
 			if (!s->nulls[row])
-				keys[n++] = s->values[row];
+				keys[n++] = (int32_t) s->values[row];
 		}
 	return n;
 }

@@ -18,7 +18,7 @@ typedef struct ExtentSample
 	uint32_t	nblocks;
 	uint32_t	nrows;
 	uint32_t	counts[MOST_BLOCKS];
-	int32_t    *values;
+	int64_t    *values;
 	uint8_t    *nulls;
 	Extent	   *extent;
 } ExtentSample;

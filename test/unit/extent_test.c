@@ -22,14 +22,14 @@ typedef struct Sample
 	uint32_t	nrows;
 	uint64_t	stamps[BLOCKS];
 	uint32_t	counts[BLOCKS];
-	int32_t		values[BLOCKS * MOST_ROWS];
+	int64_t		values[BLOCKS * MOST_ROWS];
 	uint8_t		nulls[BLOCKS * MOST_ROWS];
 	Extent	   *extent;
 } Sample;
 
 /* span: the largest distance; nulls_in: one row of so many is NULL, 0: none. */
 static void
-make_sample(Sample *sample, int32_t base, uint32_t span, int nulls_in)
+make_sample(Sample *sample, int64_t base, uint64_t span, int nulls_in)
 {
 	ExtentRows	rows = {
 		.stamps = sample->stamps,
@@ -49,9 +49,10 @@ make_sample(Sample *sample, int32_t base, uint32_t span, int nulls_in)
 		sample->counts[b] = unit_random() % 4 == 0 ? 0 : unit_random() % MOST_ROWS;
 		for (i = 0; i < sample->counts[b]; i++, sample->nrows++)
 		{
-			uint64_t	distance = unit_random() % ((uint64_t) span + 1);
+			uint64_t	distance = unit_random();
 
-			sample->values[sample->nrows] = (int32_t) ((uint32_t) base + (uint32_t) distance);
+			distance = span == UINT64_MAX ? distance : distance % (span + 1);
+			sample->values[sample->nrows] = (int64_t) ((uint64_t) base + distance);
 			sample->nulls[sample->nrows] = nulls_in > 0 && unit_random() % (uint64_t) nulls_in == 0;
 		}
 	}
@@ -62,12 +63,33 @@ make_sample(Sample *sample, int32_t base, uint32_t span, int nulls_in)
 	assert_int_equal(sample->extent->size, header.size);
 }
 
+/* Selects some of the values, which are all in out; marks and marked have room for as many. */
 static void
-check_sample(const Sample *sample, uint32_t span)
+check_select(const PackedKeys *values, const int64_t *out, uint8_t *marks, int64_t *marked)
+{
+	size_t		count = 0;
+	size_t		n;
+	size_t		i;
+
+	for (i = 0; i < values->n; i++)
+		marks[i] = unit_random() % 2;
+	n = packed_keys_select_wide(values, marks, marked);
+	for (i = 0; i < values->n; i++)
+		if (marks[i])
+			assert_true(marked[count++] == out[i]);
+	assert_int_equal(n, count);
+}
+
+static void
+check_sample(const Sample *sample, uint64_t span)
 {
 	const Extent *extent = sample->extent;
 	const uint32_t *starts = extent_starts(extent);
-	int32_t    *out = unit_alloc((size_t) sample->nrows + 1, sizeof(int32_t));
+	int32_t    *narrow = unit_alloc((size_t) sample->nrows + 1, sizeof(int32_t));
+	int64_t    *out = unit_alloc((size_t) sample->nrows + 1, sizeof(int64_t));
+	int64_t    *marked = unit_alloc((size_t) sample->nrows + 1, sizeof(int64_t));
+	uint8_t    *marks = unit_alloc((size_t) sample->nrows + 1, 1);
+	bool		is_narrow = extent_bounds_are_narrow(extent->base, extent->top);
 	uint8_t    *nulls = unit_alloc((size_t) sample->nrows + 1, 1);
 	uint32_t	row = 0;
 	uint32_t	b;
@@ -76,7 +98,8 @@ check_sample(const Sample *sample, uint32_t span)
 	assert_int_equal(extent->nblocks, sample->nblocks);
 	assert_int_equal(extent->nrows, sample->nrows);
 	assert_true(extent->top <= span);
-	assert_int_equal(extent->width, extent->top <= UINT8_MAX ? 1 : extent->top <= UINT16_MAX ? 2 : 4);
+	assert_int_equal(extent->width, extent->top <= UINT8_MAX ? 1 : extent->top <= UINT16_MAX ? 2 :
+					 extent->top <= UINT32_MAX ? 4 : 8);
 	for (b = 0; b < sample->nblocks; b++)
 	{
 		PackedKeys	values = extent_values(extent, extent, starts[b], sample->counts[b]);
@@ -85,12 +108,14 @@ check_sample(const Sample *sample, uint32_t span)
 		assert_int_equal(starts[b], row);
 		assert_int_equal(starts[b + 1] - starts[b], sample->counts[b]);
 		assert_true(extent->stamps[b] == sample->stamps[b]);
-		packed_keys_unpack(&values, out);
+		packed_keys_unpack_wide(&values, out);
+		if (is_narrow)
+			packed_keys_unpack(&values, narrow);
+		check_select(&values, out, marks, marked);
+		memset(nulls, 0, sample->counts[b]);
 		if (extent->nulls_at > 0)
-			nnulls = extent_read_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
-									   sample->counts[b], nulls);
-		else
-			memset(nulls, 0, sample->counts[b]);
+			nnulls = extent_mark_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
+									   sample->counts[b], 1, nulls);
 		assert_int_equal(extent_null_counts(extent)[b], nnulls);
 		for (i = 0; i < sample->counts[b]; i++, row++)
 		{
@@ -98,17 +123,21 @@ check_sample(const Sample *sample, uint32_t span)
 			if (nulls[i])
 				assert_int_equal(packed_keys_distance(&values, i), 0);
 			else
-				assert_int_equal(out[i], sample->values[row]);
+				assert_true(out[i] == sample->values[row] && (!is_narrow || narrow[i] == out[i]));
 		}
 	}
+	free(narrow);
 	free(out);
+	free(marked);
+	free(marks);
 	free(nulls);
 }
 
 static void
 test_round_trip(void **state)
 {
-	static const uint32_t spans[] = {0, 1, 255, 256, 65535, 65536, INT32_MAX, UINT32_MAX};
+	static const uint64_t spans[] = {0, 1, 255, 256, 65535, 65536, INT32_MAX, UINT32_MAX,
+	UINT32_MAX + UINT64_C(1), INT64_MAX, UINT64_MAX};
 	Sample	   *sample = unit_alloc(1, sizeof(Sample));
 	size_t		s;
 	int			trial;
@@ -117,12 +146,11 @@ test_round_trip(void **state)
 	for (s = 0; s < lengthof(spans); s++)
 		for (trial = 0; trial < 30; trial++)
 		{
-			/* From the smallest int4 on, in the middle, and up to the largest. */
-			int32_t		base = trial % 3 == 0 || spans[s] > INT32_MAX ? INT32_MIN :
-				trial % 3 == 1 ? (int32_t) (INT32_MAX - (int64_t) spans[s]) : -7;
+			/* From the smallest int4 or int8 on, in the middle, and up to the largest int4. */
+			int64_t		base = trial % 4 == 0 || spans[s] > UINT32_MAX ? INT64_MIN :
+				trial % 4 == 1 || spans[s] > INT32_MAX ? INT32_MIN :
+				trial % 4 == 2 ? INT32_MAX - (int64_t) spans[s] : -7;
 
-			if (trial % 3 == 2 && spans[s] > 1000000)
-				base = INT32_MIN;
 			make_sample(sample, base, spans[s], trial % 4);
 			check_sample(sample, spans[s]);
 			free(sample->extent);
@@ -322,7 +350,7 @@ test_sound(void **state)
 
 				assert_int_equal(copy->values_at, sample.extent->values_at);
 				assert_true(copy->values_at + (uint64_t) copy->nrows * copy->width <= size);
-				assert_true((int64_t) copy->base + copy->top <= INT32_MAX);
+				assert_true(copy->top <= (uint64_t) INT64_MAX - (uint64_t) copy->base);
 				for (b = 0; b < copy->nblocks; b++)
 					assert_true(starts[b] <= starts[b + 1] && starts[b + 1] <= copy->nrows);
 			}

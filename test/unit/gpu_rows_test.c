@@ -26,12 +26,12 @@ sample_like(ExtentSample *s, const ExtentSample *of, int32_t base, uint32_t span
 	uint32_t	i;
 
 	*s = *of;
-	s->values = unit_alloc(s->nrows, sizeof(int32_t));
+	s->values = unit_alloc(s->nrows, sizeof(int64_t));
 	s->nulls = unit_alloc(s->nrows, 1);
 	for (i = 0; i < s->nrows; i++)
 	{
 		s->nulls[i] = nulls_in > 0 && unit_below((uint64_t) nulls_in) == 0;
-		s->values[i] = (int32_t) (base + (int64_t) unit_below((uint64_t) span + 1));
+		s->values[i] = base + (int64_t) unit_below((uint64_t) span + 1);
 	}
 	rows = (ExtentRows)
 	{
@@ -530,7 +530,7 @@ pair_keys(const ExtentSample *a, const ExtentSample *b, const uint64_t *blocks, 
 		if (has_block(blocks, block) && (block >= b->nblocks || other != a->counts[block]))
 			return false;
 		for (i = 0; i < a->counts[block] && has_block(blocks, block); i++)
-			keys[(*n)++] = 100 * a->values[in_a + i] + b->values[in_b + i];
+			keys[(*n)++] = (int32_t) (100 * a->values[in_a + i] + b->values[in_b + i]);
 		in_a += a->counts[block];
 		in_b += other;
 	}

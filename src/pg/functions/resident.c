@@ -123,8 +123,8 @@ check_column(Relation rel, const char *attribute)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep column \"%s\" of type %s", attribute,
-						format_type_be(att->atttypid)),
-				 errdetail("Columns of the types smallint, integer, bigint, date, boolean, oid and \"char\", and of enums, can be kept.")));
+						format_type_with_typemod(att->atttypid, att->atttypmod)),
+				 errdetail("Columns of integer types, floats, numeric(p, s) of up to 18 digits, date, time, timestamps, boolean, oid, \"char\" and enums can be kept.")));
 }
 
 /* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
@@ -142,6 +142,32 @@ column_names(ArrayType *array, Datum **names)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column name must not be null")));
 	return n;
+}
+
+/*
+ * Returns the names of all columns that can be kept, those of the shortest values first.  An error
+ * if there are none.
+ */
+static ArrayType *
+all_names(Relation rel)
+{
+	static const int lengths[] = {1, 2, 4, 8, -1};
+	TupleDesc	desc = RelationGetDescr(rel);
+	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
+	int			n = 0;
+	int			l;
+	int			i;
+
+	for (l = 0; l < lengthof(lengths); l++)
+		for (i = 0; i < desc->natts; i++)
+			if (TupleDescAttr(desc, i)->attlen == lengths[l] && residency_keeps_column(TupleDescAttr(desc, i)))
+				names[n++] = NameGetDatum(&TupleDescAttr(desc, i)->attname);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("relation \"%s\" has no columns that can be kept",
+						RelationGetRelationName(rel))));
+	return construct_array(names, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR);
 }
 
 /*
@@ -232,9 +258,9 @@ fill_now(Oid relid)
 }
 
 /*
- * hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void: declares columns that are to
- * be kept in memory.  Columns that are declared already stay so.  The caller must own the
- * relation.
+ * hpsort_keep(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void: declares the
+ * named columns, or all that can be, to be kept in memory.  Columns that are declared already stay
+ * so.  The caller must own the relation.
  *
  * hpsort_keep(rel regclass, attributes name[], wait bool) returns void: with wait, all declared
  * columns of the relation have been filled when it returns.
@@ -258,6 +284,8 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	check_relation(rel);
 	for (i = 0; i < n; i++)
 		check_column(rel, NameStr(*DatumGetName(names[i])));
+	if (n == 0)
+		array = all_names(rel);
 	relation_close(rel, NoLock);
 	write_kept("INSERT INTO %s (relation, attribute)"
 			   " SELECT $1, pg_catalog.unnest($2) ON CONFLICT DO NOTHING", relid, array);

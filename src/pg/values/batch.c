@@ -116,16 +116,31 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 	return true;
 }
 
+void
+column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows)
+{
+	BatchSpace	space = column_batch_space(batch, rows->n);
+	size_t		i;
+
+	if (rows->wide)
+		memcpy(space.wide, rows->wide, rows->n * sizeof(int64));
+	else
+		for (i = 0; i < rows->n; i++)
+			space.wide[i] = rows->keys[i];
+	memcpy(space.nulls, rows->nulls, rows->n);
+	column_batch_add(batch, rows->n, (size_t) rows->nnulls);
+}
+
 /*
  * Copies the values of rows.  NEIGHBOURS that follow each other are copied at once: nearly all
- * rows, where few are left out.
+ * rows, where few are left out.  repeated is as column_batch_gather has it.
  */
 #define NEIGHBOURS 32
 #define GATHER(to, from) \
 	do { \
 		for (i = 0; i < n;) \
 		{ \
-			bool		near = i + NEIGHBOURS <= n && \
+			bool		near = !repeated && i + NEIGHBOURS <= n && \
 				rows[i + NEIGHBOURS - 1] - rows[i] == NEIGHBOURS - 1; \
 			\
 			if (near) \
@@ -137,7 +152,8 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 	} while (0)
 
 void
-column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows, size_t n)
+column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows, size_t n,
+					bool repeated)
 {
 	ColumnBatch source = *from;
 	BatchSpace	space;
@@ -179,24 +195,10 @@ column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *m
 void
 batch_space_unpack(const BatchSpace *space, const PackedKeys *values)
 {
-	int32		keys[1024];
-	PackedKeys	part = *values;
-	size_t		at;
-	size_t		i;
-
 	if (space->keys)
-	{
 		packed_keys_unpack(values, space->keys);
-		return;
-	}
-	for (at = 0; at < values->n; at += part.n)
-	{
-		part.values = (const char *) values->values + at * values->width;
-		part.n = Min(values->n - at, lengthof(keys));
-		packed_keys_unpack(&part, keys);
-		for (i = 0; i < part.n; i++)
-			space->wide[at + i] = keys[i];
-	}
+	else
+		packed_keys_unpack_wide(values, space->wide);
 }
 
 /* Appends packed values from *at on, as many as there is room for. */

@@ -192,15 +192,18 @@ extern size_t column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, 
  */
 extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows);
 
-/* Writes packed values to keys, or to wide if there are no keys. */
+/* Appends the rows of a batch to a batch of wide values. */
+extern void column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows);
+
+/* Writes packed values to keys, which hold all of them, or to wide if there are no keys. */
 extern void batch_space_unpack(const BatchSpace *space, const PackedKeys *values);
 
 /*
  * Makes the rows of a batch those of another one with these numbers, which ascend.  Both may be one
- * batch.
+ * batch, unless rows are repeated: numbers follow each other that are the same.
  */
 extern void column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows,
-								size_t n);
+								size_t n, bool repeated);
 
 /* Appends packed values to a packed batch, whose values are in memory, of that many bytes. */
 extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory,
@@ -245,8 +248,8 @@ extern void batch_pages_add(BatchPages *pages, BlockNumber block, Buffer buffer)
  */
 typedef struct ColumnCutoff
 {
-	int32		lo;
-	int32		hi;
+	int64		lo;
+	int64		hi;
 	bool		descending;		/* the largest keys are wanted first, and lo grows; else hi
 								 * shrinks */
 	uint64		skipped;		/* rows left out so far */

@@ -78,6 +78,8 @@ typedef struct ColumnScan
 	int			nfilters;
 	ExprState **filters;
 
+	bool		ordered;		/* rows are wanted in their order in the table */
+
 	/*
 	 * tids: the rows' TIDs are returned, too; the table is a heap.  unread: few of the rows will
 	 * be looked at, so that pages may be left unread if their columns are resident.

@@ -14,11 +14,13 @@
 #include "nodes/pathnodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
+#include "pg/values/domain.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
@@ -41,7 +43,7 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
-	bool		pages;			/* conditions may be of types that only pages have */
+	bool		pages;			/* conditions may be of texts, which only pages have */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -49,7 +51,7 @@ static const LongRange everything = {PG_INT64_MIN, PG_INT64_MAX};
 
 /* Returns the kind of a type whose values are compared as integers; COLUMN_KIND_NONE of others. */
 static ColumnKind
-compared_kind(const Finding *finding, Oid type)
+compared_kind(Oid type)
 {
 	ColumnKind	kind = column_read_kind(type);
 
@@ -62,10 +64,9 @@ compared_kind(const Finding *finding, Oid type)
 		case COLUMN_KIND_OID:
 		case COLUMN_KIND_ENUM:
 		case COLUMN_KIND_INT8:
-			return kind;
 		case COLUMN_KIND_FLOAT4:
 		case COLUMN_KIND_FLOAT8:
-			return finding->pages ? kind : COLUMN_KIND_NONE;
+			return kind;
 		default:
 			return COLUMN_KIND_NONE;
 	}
@@ -73,11 +74,11 @@ compared_kind(const Finding *finding, Oid type)
 
 /* Does so for a column, of which a numeric may have few digits, and sets *unit then. */
 static ColumnKind
-column_compared_kind(const Finding *finding, const Var *column, NumericUnit *unit)
+column_compared_kind(const Var *column, NumericUnit *unit)
 {
-	if (finding->pages && numeric_unit_find(column->vartype, column->vartypmod, unit))
+	if (numeric_unit_find(column->vartype, column->vartypmod, unit))
 		return COLUMN_KIND_NUMERIC;
-	return compared_kind(finding, column->vartype);
+	return compared_kind(column->vartype);
 }
 
 /* --- conditions */
@@ -107,7 +108,7 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	{
 		condition = palloc0_object(FilterCondition);
 		condition->attnum = column->varattno;
-		condition->kind = column_compared_kind(finding, column, &unit);
+		condition->kind = column_compared_kind(column, &unit);
 		condition->ranges = palloc_object(LongRange);
 		condition->ranges[0] = everything;
 		condition->nranges = 1;
@@ -205,14 +206,14 @@ are_numbers(Oid a, Oid b)
  * false unless the operator compares the column's values as the integers that are kept of them.
  */
 static bool
-find_comparison(const Finding *finding, Oid op, Comparison *comparison)
+find_comparison(Oid op, Comparison *comparison)
 {
 	Oid			type = comparison->column->vartype;
 	Oid			family = lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	int			strategy;
 	Oid			left;
 
-	comparison->kind = column_compared_kind(finding, comparison->column, &comparison->unit);
+	comparison->kind = column_compared_kind(comparison->column, &comparison->unit);
 	if (comparison->kind == COLUMN_KIND_NONE || !OidIsValid(family))
 		return false;
 	comparison->strategy = (StrategyNumber) get_op_opfamily_strategy(op, family);
@@ -232,13 +233,13 @@ find_comparison(const Finding *finding, Oid op, Comparison *comparison)
 	}
 	if (comparison->kind == COLUMN_KIND_NUMERIC)
 		return left == NUMERICOID && comparison->type == NUMERICOID;
-	return compared_kind(finding, left) == comparison->kind &&
+	return compared_kind(left) == comparison->kind &&
 		(left == comparison->type || are_numbers(left, comparison->type));
 }
 
 /* Finds a column and a value compared with it, on either side of an operator. */
 static bool
-find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, const Expr **other)
+find_sides(Oid op, List *args, Comparison *comparison, const Expr **other)
 {
 	comparison->column = plain_column(linitial(args));
 	*other = lsecond(args);
@@ -249,7 +250,7 @@ find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, c
 		op = get_commutator(op);
 	}
 	return comparison->column != NULL && OidIsValid(op) &&
-		find_comparison(finding, op, comparison);
+		find_comparison(op, comparison);
 }
 
 /* --- clauses */
@@ -365,7 +366,7 @@ find_operator(Finding *finding, const OpExpr *clause)
 		return false;
 	if (find_text_operator(finding, clause))
 		return true;
-	if (!find_sides(finding, clause->opno, clause->args, &comparison, &other) ||
+	if (!find_sides(clause->opno, clause->args, &comparison, &other) ||
 		!known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
@@ -450,7 +451,7 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 	texts = finding->pages && get_typlen(column->vartype) == -1 &&
 		text_operator_find(clause->opfuncid, clause->inputcollid, &op) && op.equal;
 	if (texts ? op.negated == clause->useOr :
-		(!find_comparison(finding, clause->opno, &comparison) ||
+		(!find_comparison(clause->opno, &comparison) ||
 		 comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL)))
 		return false;
 	if (!known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
@@ -489,7 +490,8 @@ find_null_test(Finding *finding, const NullTest *test)
 
 	/* Of any type on pages, and in memory of one that a kept column has been given later. */
 	if (column == NULL || test->argisrow ||
-		(!finding->pages && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
+		(!finding->pages &&
+		 column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE))
 		return false;
 	if (test->nulltesttype == IS_NULL)
 		add_condition(finding, column, NULL, 0, true);
@@ -586,6 +588,55 @@ filter_conditions_find(const ExprState *filter, ExprContext *econtext, List **co
 		return false;
 	*conditions = finding.conditions;
 	return true;
+}
+
+/* --- ranges of floats */
+
+/*
+ * Returns the least integer of column_value() of a float's kind whose filter_condition_float() is
+ * not below a value, NaN's at most.
+ */
+static int64
+least_float(ColumnKind kind, int64 value)
+{
+	int64		lo = column_kind_is_wide(kind) ? PG_INT64_MIN : PG_INT32_MIN;
+	int64		hi = column_kind_is_wide(kind) ? PG_INT64_MAX : PG_INT32_MAX;
+
+	while (lo < hi)
+	{
+		int64		middle = (int64) ((uint64) lo + ((uint64) hi - (uint64) lo) / 2);
+		ColumnDomain domain = {.kind = kind};
+
+		if (filter_condition_float(column_domain_float8(&domain, middle)) < value)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
+const LongRange *
+filter_condition_ranges(const FilterCondition *condition, size_t *n)
+{
+	const int64 nan = filter_condition_float(get_float8_nan());
+	LongRange  *ranges;
+	size_t		r;
+
+	*n = condition->nranges;
+	if (!column_kind_is_float(condition->kind))
+		return condition->ranges;
+	ranges = palloc_array(LongRange, Max(condition->nranges, 1));
+	*n = 0;
+	for (r = 0; r < condition->nranges && condition->ranges[r].lo <= nan; r++)
+	{
+		LongRange	range = {least_float(condition->kind, condition->ranges[r].lo), PG_INT64_MAX};
+
+		if (condition->ranges[r].hi < nan)
+			range.hi = least_float(condition->kind, condition->ranges[r].hi + 1) - 1;
+		if (range.lo <= range.hi)
+			ranges[(*n)++] = range;
+	}
+	return ranges;
 }
 
 /* --- filters of which only some clauses are conditions */

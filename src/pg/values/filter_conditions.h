@@ -51,6 +51,12 @@ filter_condition_float(float8 value)
 }
 
 /*
+ * Returns the condition's ranges, in the current memory context or the condition's own, and sets *n
+ * to how many there are: of column_value(), also of floats.
+ */
+extern const LongRange *filter_condition_ranges(const FilterCondition *condition, size_t *n);
+
+/*
  * Sets *conditions to the conditions that together are a filter (ExecInitQual), one for each
  * column, in the current memory context.  Returns false if the filter has anything but
  *
@@ -61,7 +67,8 @@ filter_condition_float(float8 value)
  *
  * ANDed.  Nothing is evaluated that could fail or call a function.
  *
- * Conditions are of types whose columns may be resident.
+ * Conditions are of types whose columns may be resident: numerics are of few digits
+ * (numeric_unit.h).
  */
 extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext,
 								   List **conditions);
@@ -70,8 +77,7 @@ extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtex
  * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
  * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
  * the order in which core evaluates them, and *may_fail to whether one of these may fail.  Also
- * compared are floats, numerics of few digits (numeric_unit.h), and texts as text_conditions.h
- * says; IS [NOT] NULL is a condition of any column.
+ * compared are texts, as text_conditions.h says; IS [NOT] NULL is a condition of any column.
  *
  * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
  * value, calls no function and shows nothing, so that it may come before clauses of any level, but

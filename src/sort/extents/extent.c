@@ -10,10 +10,87 @@
 
 /* --- packed keys */
 
+/* Distances of up to 4 bytes are made wide so many at a time: 4 kB. */
+#define WIDEN_AT_ONCE 1024
+
+/* Returns n keys from key from on. */
+static PackedKeys
+part_of_keys(const PackedKeys *packed, size_t from, size_t n)
+{
+	PackedKeys	part = *packed;
+
+	part.values = (const char *) packed->values + from * (size_t) packed->width;
+	part.n = packed->n - from < n ? packed->n - from : n;
+	return part;
+}
+
 void
 packed_keys_unpack(const PackedKeys *packed, int32_t *out)
 {
-	kernel_unpack(packed->values, packed->width, packed->n, packed->base, out);
+	kernel_unpack(packed->values, packed->width, packed->n, (int32_t) packed->base, out);
+}
+
+void
+packed_keys_unpack_wide(const PackedKeys *packed, int64_t *out)
+{
+	int32_t		distances[WIDEN_AT_ONCE];
+	uint64_t	base = (uint64_t) packed->base;
+	const uint64_t *wide = packed->values;
+	PackedKeys	part;
+	size_t		at;
+	size_t		i;
+
+	if (packed->width == 8)
+	{
+		for (i = 0; i < packed->n; i++)
+			out[i] = (int64_t) (base + wide[i]);
+		return;
+	}
+	for (at = 0; at < packed->n; at += part.n)
+	{
+		part = part_of_keys(packed, at, WIDEN_AT_ONCE);
+		kernel_unpack(part.values, part.width, part.n, 0, distances);
+		for (i = 0; i < part.n; i++)
+			out[at + i] = (int64_t) (base + (uint32_t) distances[i]);
+	}
+}
+
+size_t
+packed_keys_select(const PackedKeys *packed, const uint8_t *marks, int32_t *out)
+{
+	return kernel_select(packed->values, packed->width, packed->n, (int32_t) packed->base, marks,
+						 out);
+}
+
+size_t
+packed_keys_select_wide(const PackedKeys *packed, const uint8_t *marks, int64_t *out)
+{
+	int32_t		distances[WIDEN_AT_ONCE];
+	uint64_t	base = (uint64_t) packed->base;
+	const uint64_t *wide = packed->values;
+	size_t		count = 0;
+	PackedKeys	part;
+	size_t		at;
+	size_t		n;
+	size_t		i;
+
+	if (packed->width == 8)
+	{
+		for (i = 0; i < packed->n; i++)
+		{
+			out[count] = (int64_t) (base + wide[i]);
+			count += marks[i];
+		}
+		return count;
+	}
+	for (at = 0; at < packed->n; at += part.n)
+	{
+		part = part_of_keys(packed, at, WIDEN_AT_ONCE);
+		n = kernel_select(part.values, part.width, part.n, 0, marks + at, distances);
+		for (i = 0; i < n; i++)
+			out[count++] = (int64_t) (base + (uint32_t) distances[i]);
+	}
+	return count;
 }
 
 /* --- making an extent */
@@ -53,7 +130,7 @@ lay_out(Extent *header)
 
 /* Smallest and largest of the values that are not NULL; 0 if there are none. */
 static void
-find_bounds(const ExtentRows *rows, uint32_t n, int32_t *lo, int32_t *hi)
+find_bounds(const ExtentRows *rows, uint32_t n, int64_t *lo, int64_t *hi)
 {
 	bool		any = false;
 	uint32_t	i;
@@ -77,7 +154,7 @@ extent_plan(const ExtentRows *rows, Extent *header)
 	uint64_t	nrows = 0;
 	uint32_t	b;
 	uint32_t	i;
-	int32_t		hi;
+	int64_t		hi;
 
 	memset(header, 0, sizeof(*header));
 	for (b = 0; b < rows->nblocks; b++)
@@ -87,17 +164,27 @@ extent_plan(const ExtentRows *rows, Extent *header)
 	for (i = 0; i < header->nrows; i++)
 		header->nnulls += rows->nulls[i];
 	find_bounds(rows, header->nrows, &header->base, &hi);
-	header->top = (uint32_t) hi - (uint32_t) header->base;
-	header->width = header->top <= UINT8_MAX ? 1 : header->top <= UINT16_MAX ? 2 : 4;
+	header->top = (uint64_t) hi - (uint64_t) header->base;
+	header->width = header->top <= UINT8_MAX ? 1 : header->top <= UINT16_MAX ? 2 :
+		header->top <= UINT32_MAX ? 4 : 8;
 	(void) lay_out(header);
 }
 
 /* The distance of row i. */
-static inline uint32_t
+static inline uint64_t
 distance(const ExtentRows *rows, const Extent *header, uint32_t i)
 {
-	return rows->nulls[i] ? 0 : (uint32_t) rows->values[i] - (uint32_t) header->base;
+	return rows->nulls[i] ? 0 : (uint64_t) rows->values[i] - (uint64_t) header->base;
 }
+
+/* Writes all distances. */
+#define WRITE_DISTANCES(type) \
+	do { \
+		type	   *out_values = (type *) (bytes + header->values_at); \
+		\
+		for (i = 0; i < header->nrows; i++) \
+			out_values[i] = (type) distance(rows, header, i); \
+	} while (0)
 
 void
 extent_write(const ExtentRows *rows, const Extent *header, void *out)
@@ -124,14 +211,13 @@ extent_write(const ExtentRows *rows, const Extent *header, void *out)
 	starts[b] = row;
 
 	if (header->width == 1)
-		for (i = 0; i < header->nrows; i++)
-			((uint8_t *) (bytes + header->values_at))[i] = (uint8_t) distance(rows, header, i);
+		WRITE_DISTANCES(uint8_t);
 	else if (header->width == 2)
-		for (i = 0; i < header->nrows; i++)
-			((uint16_t *) (bytes + header->values_at))[i] = (uint16_t) distance(rows, header, i);
+		WRITE_DISTANCES(uint16_t);
+	else if (header->width == 4)
+		WRITE_DISTANCES(uint32_t);
 	else
-		for (i = 0; i < header->nrows; i++)
-			((uint32_t *) (bytes + header->values_at))[i] = distance(rows, header, i);
+		WRITE_DISTANCES(uint64_t);
 	if (header->nnulls > 0)
 		for (i = 0; i < header->nrows; i++)
 			((uint8_t *) (bytes + header->nulls_at))[i / 8] |= (uint8_t) (rows->nulls[i] << i % 8);
@@ -145,12 +231,12 @@ extent_header_is_sound(const Extent *header, size_t size)
 	Extent		expected = *header;
 
 	return size >= sizeof(Extent) && (header->width == 1 || header->width == 2 ||
-									  header->width == 4) &&
+									  header->width == 4 || header->width == 8) &&
 		header->nnulls <= header->nrows && lay_out(&expected) == size && header->size == size &&
 		header->starts_at == expected.starts_at && header->counts_at == expected.counts_at &&
 		header->values_at == expected.values_at && header->nulls_at == expected.nulls_at &&
-		header->top <= UINT32_MAX >> (32 - 8 * header->width) &&
-		(int64_t) header->base + header->top <= INT32_MAX;
+		header->top <= UINT64_MAX >> (64 - 8 * header->width) &&
+		header->top <= (uint64_t) INT64_MAX - (uint64_t) header->base;
 }
 
 bool
@@ -178,15 +264,24 @@ extent_is_sound(const void *bytes, size_t size)
 }
 
 size_t
-extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls)
+extent_mark_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t mark, uint8_t *marks)
 {
 	size_t		count = 0;
+	size_t		end;
 	size_t		i;
 
-	for (i = 0; i < n; i++, row++)
+	/* A byte of bits at a time: most have no NULL. */
+	for (i = 0; i < n; i = end)
 	{
-		nulls[i] = bits[row / 8] >> row % 8 & 1;
-		count += nulls[i];
+		unsigned	eight = bits[(row + i) / 8] >> (row + i) % 8;
+
+		end = i + 8 - (row + i) % 8;
+		for (; eight != 0 && i < n; i++, eight >>= 1)
+			if (eight & 1)
+			{
+				marks[i] = mark;
+				count++;
+			}
 	}
 	return count;
 }

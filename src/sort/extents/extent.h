@@ -5,7 +5,7 @@
  * One block of memory without pointers, so that it may be copied, shared and sent: a header, a
  * stamp and the number of NULLs for each block, where each block's rows begin, the values, and,
  * if there are NULLs, a bit for each row.  Values are unsigned distances from the smallest one,
- * of 1, 2 or 4 bytes; a NULL's is 0.  Rows keep their order, so that extents of several columns
+ * of 1, 2, 4 or 8 bytes; a NULL's is 0.  Rows keep their order, so that extents of several columns
  * of the same blocks are aligned.
  */
 #ifndef HPSORT_EXTENT_H
@@ -25,13 +25,13 @@ typedef struct PackedKeys
 {
 	const void *values;			/* n distances */
 	size_t		n;
-	int			width;			/* bytes of each: 1, 2 or 4 */
-	int32_t		base;			/* what distance 0 stands for */
-	uint32_t	top;			/* no distance is larger */
+	int			width;			/* bytes of each: 1, 2, 4 or 8 */
+	int64_t		base;			/* what distance 0 stands for */
+	uint64_t	top;			/* no distance is larger */
 } PackedKeys;
 
 /* How far key i is from the base. */
-static inline uint32_t
+static inline uint64_t
 packed_keys_distance(const PackedKeys *packed, size_t i)
 {
 	switch (packed->width)
@@ -40,13 +40,26 @@ packed_keys_distance(const PackedKeys *packed, size_t i)
 			return ((const uint8_t *) packed->values)[i];
 		case 2:
 			return ((const uint16_t *) packed->values)[i];
-		default:
+		case 4:
 			return ((const uint32_t *) packed->values)[i];
+		default:
+			return ((const uint64_t *) packed->values)[i];
 	}
 }
 
-/* Writes the keys to out. */
+/* Writes the keys, which are int4 (extent_bounds_are_narrow), to out. */
 extern void packed_keys_unpack(const PackedKeys *packed, int32_t *out);
+
+/* Writes the keys to out. */
+extern void packed_keys_unpack_wide(const PackedKeys *packed, int64_t *out);
+
+/*
+ * Writes the keys that have a mark, 1 and not 0, to out, which has room for all; returns how many.
+ * These keys are int4; or any.
+ */
+extern size_t packed_keys_select(const PackedKeys *packed, const uint8_t *marks, int32_t *out);
+extern size_t packed_keys_select_wide(const PackedKeys *packed, const uint8_t *marks,
+									  int64_t *out);
 
 /* What an extent is made of. */
 typedef struct ExtentRows
@@ -54,7 +67,7 @@ typedef struct ExtentRows
 	uint32_t	nblocks;
 	const uint64_t *stamps;		/* of each block: the caller's */
 	const uint32_t *counts;		/* rows of each block */
-	const int32_t *values;		/* of all rows; of NULLs, anything */
+	const int64_t *values;		/* of all rows; of NULLs, anything */
 	const uint8_t *nulls;		/* of all rows: 1 for NULL, else 0 */
 } ExtentRows;
 
@@ -65,9 +78,9 @@ typedef struct Extent
 	uint32_t	nblocks;
 	uint32_t	nrows;			/* of all blocks, NULLs included */
 	uint32_t	nnulls;			/* of these rows */
-	int32_t		base;			/* the smallest value */
-	uint32_t	top;			/* largest distance from it */
-	uint32_t	width;			/* bytes of a distance: 1, 2 or 4 */
+	int64_t		base;			/* the smallest value */
+	uint64_t	top;			/* largest distance from it */
+	uint32_t	width;			/* bytes of a distance: 1, 2, 4 or 8 */
 	uint32_t	nulls_at;		/* bytes from the start to the rows' bits; 0: no NULLs */
 	uint32_t	starts_at;		/* ... to where blocks begin, nblocks + 1 numbers of rows */
 	uint32_t	counts_at;		/* ... to the numbers of NULLs, nblocks */
@@ -97,9 +110,16 @@ extent_starts(const Extent *extent)
 
 /*
  * Whether header is the start of an extent of size bytes, as far as it tells: each part lies where
- * extent_plan puts it, and no value is beyond int4.
+ * extent_plan puts it, and no value is beyond int8.
  */
 extern bool extent_header_is_sound(const Extent *header, size_t size);
+
+/* Whether all values are int4, with these bounds: a GPU takes no others. */
+static inline bool
+extent_bounds_are_narrow(int64_t base, uint64_t top)
+{
+	return base >= INT32_MIN && base <= INT32_MAX && top <= (uint64_t) (INT32_MAX - base);
+}
 
 /*
  * Whether bytes, which are aligned for uint64_t, are an extent of size bytes, so that whoever
@@ -132,10 +152,11 @@ extent_values(const Extent *extent, const void *bytes, uint32_t row, size_t n)
 }
 
 /*
- * Of the rows' bits: writes 1 for each NULL of n rows from row on, else 0; returns how many there
- * are.
+ * Of the rows' bits: sets the mark of each NULL of n rows from row on, and leaves other marks;
+ * returns how many NULLs there are.
  */
-extern size_t extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls);
+extern size_t extent_mark_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t mark,
+								uint8_t *marks);
 
 #ifdef __cplusplus
 }

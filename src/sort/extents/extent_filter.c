@@ -13,7 +13,7 @@ static void
 fill_table(ExtentFilter *filter)
 {
 	size_t		r;
-	uint32_t	v;
+	uint64_t	v;
 
 	memset(filter->table, 0, EXTENT_FILTER_TABLE_WORDS * sizeof(uint64_t));
 	for (r = 0; r < filter->ndistances; r++)
@@ -24,28 +24,28 @@ fill_table(ExtentFilter *filter)
 ExtentMatch
 extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 {
-	int64_t		base = extent->base;
-	int64_t		last = base + extent->top;
+	int64_t		base = extent->base + filter->bias;
+	int64_t		last = (int64_t) ((uint64_t) base + extent->top);
 	size_t		r;
 
 	if (filter->keys)
 	{
-		if (key_set_may_have(filter->keys, base + filter->bias, last + filter->bias))
+		if (key_set_may_have(filter->keys, base, last))
 			return EXTENT_SOME;
 		return filter->excluded ? EXTENT_ALL : EXTENT_NONE;
 	}
 	filter->ndistances = 0;
 	for (r = 0; r < filter->nranges; r++)
 	{
-		const ValueRange *range = &filter->ranges[r];
+		const LongRange *range = &filter->ranges[r];
 		DistanceRange *distance = &filter->distances[filter->ndistances];
 
 		if (range->hi < base)
 			continue;
 		if (range->lo > last)
 			break;
-		distance->lo = range->lo > base ? (uint32_t) (range->lo - base) : 0;
-		distance->hi = range->hi < last ? (uint32_t) (range->hi - base) : extent->top;
+		distance->lo = range->lo > base ? (uint64_t) range->lo - (uint64_t) base : 0;
+		distance->hi = range->hi < last ? (uint64_t) range->hi - (uint64_t) base : extent->top;
 		filter->ndistances++;
 	}
 	filter->use_table = filter->ndistances > EXTENT_FILTER_FEW && extent->width <= 2;
@@ -60,7 +60,7 @@ extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 
 /* Whether a distance is in one of the ranges. */
 static bool
-is_in_ranges(const ExtentFilter *filter, uint32_t distance)
+is_in_ranges(const ExtentFilter *filter, uint64_t distance)
 {
 	size_t		from = 0;
 	size_t		to = filter->ndistances;
@@ -95,12 +95,27 @@ mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 		size_t		n = values->n - from < KEYS_AT_ONCE ? values->n - from : KEYS_AT_ONCE;
 
 		for (i = 0; i < n; i++)
-			keys[i] = base + packed_keys_distance(values, from + i);
+			keys[i] = (int64_t) ((uint64_t) base + packed_keys_distance(values, from + i));
 		key_set_mark(filter->keys, keys, n, marks + from);
 	}
 	if (filter->excluded)
 		for (i = 0; i < values->n; i++)
 			marks[i] ^= 1;
+}
+
+/* Marks the values in a range. */
+static void
+mark_range(const PackedKeys *values, DistanceRange range, uint8_t *marks)
+{
+	const uint64_t *wide = values->values;
+	size_t		i;
+
+	if (values->width == 8)
+		for (i = 0; i < values->n; i++)
+			marks[i] |= wide[i] - range.lo <= range.hi - range.lo;
+	else
+		kernel_mark_range(values->values, values->width, values->n, (uint32_t) range.lo,
+						  (uint32_t) range.hi, marks);
 }
 
 void
@@ -117,7 +132,7 @@ extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t
 	{
 		for (i = 0; i < values->n; i++)
 		{
-			uint32_t	distance = packed_keys_distance(values, i);
+			uint64_t	distance = packed_keys_distance(values, i);
 
 			marks[i] = filter->table[distance / 64] >> distance % 64 & 1;
 		}
@@ -131,6 +146,5 @@ extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t
 	}
 	memset(marks, 0, values->n);
 	for (i = 0; i < filter->ndistances; i++)
-		kernel_mark_range(values->values, values->width, values->n, filter->distances[i].lo,
-						  filter->distances[i].hi, marks);
+		mark_range(values, filter->distances[i], marks);
 }

@@ -28,8 +28,8 @@ typedef enum ExtentMatch
 /* Distances from an extent's base, lo .. hi. */
 typedef struct DistanceRange
 {
-	uint32_t	lo;
-	uint32_t	hi;
+	uint64_t	lo;
+	uint64_t	hi;
 } DistanceRange;
 
 /*
@@ -46,11 +46,10 @@ typedef struct DistanceRange
 typedef struct ExtentFilter
 {
 	/* the caller's */
-	const KeySet *keys;			/* the set, in place of ranges, or NULL; keys are bias above the
-								 * values ... */
-	int64_t		bias;
-	bool		excluded;		/* ... or all values that are no keys */
-	const ValueRange *ranges;	/* the set */
+	int64_t		bias;			/* the members of the set are the values plus bias */
+	const KeySet *keys;			/* the set, in place of ranges, or NULL ... */
+	bool		excluded;		/* ... or all that are no keys */
+	const LongRange *ranges;	/* the set */
 	size_t		nranges;
 	DistanceRange *distances;	/* room for nranges */
 	uint64_t   *table;			/* EXTENT_FILTER_TABLE_WORDS; needed for more than

@@ -199,11 +199,12 @@ bool
 histogram_add_packed(Histogram *h, const PackedKeys *packed)
 {
 	const KernelBins to = bins_of(h);
-	uint64_t	bin = histogram_bin(h, packed->base);
+	uint64_t	bin = histogram_bin(h, (int32_t) packed->base);
 
-	if (bin >= h->range || packed->top >= h->range - bin || h->unfolded + packed->n > h->fold_at)
+	if (packed->base < INT32_MIN || packed->base > INT32_MAX || bin >= h->range ||
+		packed->top >= h->range - bin || h->unfolded + packed->n > h->fold_at)
 		return false;
-	kernel_count_packed(packed->values, packed->width, packed->n, packed->base, &to);
+	kernel_count_packed(packed->values, packed->width, packed->n, (int32_t) packed->base, &to);
 	h->n += packed->n;
 	h->unfolded += packed->n;
 	return true;

@@ -447,7 +447,7 @@ long_sorter_count_packed(LongSorter *s, const PackedKeys *packed)
 {
 	PackedKeys	narrow = *packed;
 
-	if (!is_narrow(s->bits) || (uint64_t) (uint32_t) packed->base + packed->top > UINT32_MAX)
+	if (!is_narrow(s->bits) || packed->top > UINT32_MAX - (uint32_t) packed->base)
 		return false;
 	narrow.base = to_narrow((uint32_t) packed->base);
 	return sorter_count_packed(&s->narrow, &narrow);

@@ -159,7 +159,7 @@ groups_lookup_make(GroupsState *node)
 		lookup->fields[node->ngroups].column = node->value_sources[0].column;
 		lookup->fields[node->ngroups].kind = node->value_sources[0].kind;
 	}
-	/* Of wide kinds, too, only int4 is resident. */
+	/* Of wide kinds, too, a GPU has only int4. */
 	for (i = 0; i < lookup->nfields; i++)
 		if (column_kind_is_wide(lookup->fields[i].kind))
 			lookup->fields[i].kind = COLUMN_KIND_INT4;

@@ -136,7 +136,6 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 {
 	const ResidentExtent *first = &columns[0].reader.extents[number % VISIBILITY_EXTENTS];
 	size_t		at = left->n;
-	uint32		bound = (uint32) first->base;
 	int			c;
 
 	Assert(at < left->room);
@@ -145,19 +144,12 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 	for (c = 0; c < left->ncolumns; c++)
 		left->generations[at * left->ncolumns + c] =
 			columns[c].reader.extents[number % VISIBILITY_EXTENTS].generation;
-	if (left->purpose == LEFT_TO_ORDER)
-	{
+	if (left->bounds)
 		left->bounds[at] = (LeftBounds)
-		{
-			first->base, first->top, first->rows, first->nulls
-		};
-		/* Pairs are sorted by ascending bounds: the largest value, inverted, comes first. */
-		if (left->descending)
-			bound = ~(bound + first->top);
-		/* As an unsigned number in the order of int32. */
-		left->pairs[at] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, at);
-	}
-	else
+	{
+		first->base, first->top, first->rows, first->nulls
+	};
+	if (left->rows)
 		left->rows[at] = (SortRows)
 	{
 		.blocks =
@@ -168,13 +160,43 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 	left->n++;
 }
 
-/* Puts the pairs of bounds and indexes in order.  Raises an error if the query is cancelled. */
+/*
+ * Returns an extent's bound as an unsigned number, in ascending order: the largest value, inverted,
+ * comes first.
+ */
+static uint64
+bound_of(const LeftExtents *left, size_t at)
+{
+	const LeftBounds *bounds = &left->bounds[at];
+	uint64		bound = (uint64) bounds->base ^ UINT64CONST(1) << 63;
+
+	return left->descending ? ~(bound + bounds->top) : bound;
+}
+
+/*
+ * Puts the pairs of bounds and indexes in order, by the upper 32 bits in which bounds differ: the
+ * order is that in which it is best to read extents, no more.  Raises an error if the query is
+ * cancelled.
+ */
 static void
 sort_by_bounds(LeftExtents *left)
 {
 	SortContext context;
 	SortError	err;
+	uint64		least = PG_UINT64_MAX;
+	uint64		most = 0;
+	int			shift = 0;
+	size_t		at;
 
+	for (at = 0; at < left->n; at++)
+	{
+		least = Min(least, bound_of(left, at));
+		most = Max(most, bound_of(left, at));
+	}
+	while (left->n > 0 && (most - least) >> shift > PG_UINT32_MAX)
+		shift++;
+	for (at = 0; at < left->n; at++)
+		left->pairs[at] = ROWS_PAIR((uint32) ((bound_of(left, at) - least) >> shift), at);
 	pg_sort_context_partial(&context, left->memory);
 	if (left->n > 1 && !wide_sort_pairs(left->pairs, left->n, &context))
 	{
@@ -211,5 +233,6 @@ left_bounds_are_beyond(const LeftBounds *bounds, const ColumnCutoff *cutoff)
 {
 	/* NULLs are wanted in any case. */
 	return bounds->nulls == 0 &&
-		(bounds->base > cutoff->hi || (int64) bounds->base + bounds->top < cutoff->lo);
+		(bounds->base > cutoff->hi ||
+		 (int64) ((uint64) bounds->base + bounds->top) < cutoff->lo);
 }

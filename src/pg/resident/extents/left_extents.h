@@ -33,8 +33,8 @@ typedef enum LeftPurpose
 /* What the directory said of an extent of the first column. */
 typedef struct LeftBounds
 {
-	int32		base;			/* as in ResidentExtent */
-	uint32		top;
+	int64		base;			/* as in ResidentExtent */
+	uint64		top;
 	uint32		rows;
 	uint32		nulls;
 } LeftBounds;

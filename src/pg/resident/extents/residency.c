@@ -45,12 +45,8 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 bool
 residency_keeps_column(Form_pg_attribute att)
 {
-	ColumnKind	kind = column_kind(att->atttypid);
-
-	/* Values of int8 may be within int4, values of times and timestamps never are. */
 	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL &&
-		kind != COLUMN_KIND_NONE &&
-		(!column_kind_is_wide(kind) || getBaseType(att->atttypid) == INT8OID);
+		column_value_kind(att->atttypid, att->atttypmod) != COLUMN_KIND_NONE;
 }
 
 /*
@@ -87,25 +83,51 @@ residency_is_allowed(Relation rel, Snapshot snapshot)
 		old_snapshot_threshold < 0;
 }
 
+ColumnDomain
+residency_domain(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	return column_domain(att->atttypid, att->atttypmod);
+}
+
+bool
+residency_suits_gpu(Relation rel, AttrNumber attnum)
+{
+	return column_kind(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid) !=
+		COLUMN_KIND_NONE;
+}
+
+int64
+residency_value(const ColumnDomain *domain, Datum value)
+{
+	if (domain->kind == COLUMN_KIND_NUMERIC)
+		return numeric_unit_value(domain->unit, DatumGetPointer(value));
+	return column_value(domain->kind, value);
+}
+
 void
 residency_key(Relation rel, AttrNumber attnum, ResidentKey *key)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	Oid			type = TupleDescAttr(desc, attnum - 1)->atttypid;
+	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+	ColumnDomain domain = residency_domain(rel, attnum);
 	bool		isnull;
 	Datum		missing = getmissingattr(desc, attnum, &isnull);
 
 	memset(key, 0, sizeof(*key));
 	key->database = MyDatabaseId;
 	key->relid = RelationGetRelid(rel);
-	key->attnum = (uint32) attnum;
-	key->type = type;
+	key->attnum = (uint16) attnum;
+	key->type = att->atttypid;
+	/* By the typmod of a numeric NaN is another integer. */
+	key->typmod = att->atttypmod;
 	key->file[0] = rel->rd_locator.spcOid;
 	key->file[1] = rel->rd_locator.dbOid;
 	key->file[2] = rel->rd_locator.relNumber;
-	if (!isnull)
+	if (!isnull && domain.kind != COLUMN_KIND_NONE)
 	{
 		key->missing = 1;
-		key->missing_value = column_value(column_read_kind(type), missing);
+		key->missing_value = residency_value(&domain, missing);
 	}
 }

@@ -14,6 +14,7 @@
 #include "utils/snapshot.h"
 
 #include "pg/resident/memory/memory.h"
+#include "pg/values/values.h"
 
 /* Tables of fewer blocks are not worth it. */
 #define RESIDENCY_MIN_BLOCKS 16
@@ -32,6 +33,18 @@ extern bool residency_keeps_column(Form_pg_attribute att);
  * has not refused, with that snapshot.
  */
 extern bool residency_is_allowed(Relation rel, Snapshot snapshot);
+
+/* Returns what the integers of a column that may be resident stand for. */
+extern ColumnDomain residency_domain(Relation rel, AttrNumber attnum);
+
+/*
+ * Whether a GPU may be asked about a column, of which it takes values of int4: equal ones must be
+ * equal integers, and the largest one must be no NaN.
+ */
+extern bool residency_suits_gpu(Relation rel, AttrNumber attnum);
+
+/* Returns the integer of a value of a domain of residency_domain(). */
+extern int64 residency_value(const ColumnDomain *domain, Datum value);
 
 /* The key of a column. */
 extern void residency_key(Relation rel, AttrNumber attnum, ResidentKey *key);

@@ -157,13 +157,11 @@ resident_valid_reason(const SourceColumn *column, int64 hits, int64 blocks)
 {
 	int64		resident = hits + (int64) column->captured * RESIDENT_EXTENT_BLOCKS;
 
-	if (!column->capture && !column->rests)
+	if (!column->capture)
 		return RESIDENT_READ_ONCE;
 	if (resident * 2 >= blocks)
 		return RESIDENT_OK;
 	if (column->sweep.reason != RESIDENT_OK)
 		return column->sweep.reason;
-	if (column->out_of_range || column->rests)
-		return RESIDENT_RANGE;
 	return column->reason == RESIDENT_OK ? RESIDENT_NOT_VISIBLE : column->reason;
 }

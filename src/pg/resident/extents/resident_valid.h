@@ -21,14 +21,12 @@ typedef struct SourceColumn
 {
 	ExtentReader reader;
 	bool		capture;		/* extents may be made of it */
-	bool		rests;			/* none may, for its values do not fit (ResidentSummary) */
 	int64		refreshes;		/* extents */
 	ResidentReason reason;		/* why blocks were not read from extents */
 
 	/* what page_list.h has captured in this scan */
 	ResidentSweep sweep;
 	int			captured;		/* extents made resident */
-	bool		out_of_range;	/* there was a value that is no int4 */
 } SourceColumn;
 
 /* What is looked at: some blocks of an extent. */

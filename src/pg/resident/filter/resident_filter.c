@@ -28,7 +28,7 @@ struct ResidentFilter
 	BatchPages *pages;			/* of rows, if the scan wants TIDs; else NULL */
 	ColumnCutoff *cutoff;		/* as in ColumnScan */
 	ColumnFilter cutoff_column; /* the first one; its set is the cutoff's */
-	ValueRange	cutoff_range;
+	LongRange	cutoff_range;
 	DistanceRange cutoff_distance;
 	int			nreturned;		/* columns that the scan wants */
 	int			nattnums;		/* these and others */
@@ -41,7 +41,6 @@ struct ResidentFilter
 	/* of the rows that are being added */
 	uint8		accepted[COLUMN_BATCH_KEYS];	/* marks: by the qual and the cutoff */
 	uint8		marks[COLUMN_BATCH_KEYS];	/* marks: by one condition */
-	uint8		nulls[COLUMN_BATCH_KEYS];	/* of one column */
 };
 
 /* --- making one */
@@ -71,7 +70,6 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 {
 	List	   *conditions = NIL;
 	ListCell   *lc;
-	ValueRange *ranges;
 
 	if (expression && !filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
@@ -88,12 +86,9 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 		column->values.keys = condition->keys;
 		column->values.bias = column_kind_bias(condition->kind);
 		column->values.excluded = condition->excluded;
-		ranges = palloc_array(ValueRange, Max(condition->nranges, 1));
-		column->values.ranges = ranges;
-		column->values.nranges = long_ranges_narrow(condition->ranges, condition->nranges,
-													column_kind_bias(condition->kind), ranges);
+		column->values.ranges = filter_condition_ranges(condition, &column->values.nranges);
 		column->values.distances = palloc_array(DistanceRange, Max(condition->nranges, 1));
-		if (condition->nranges > EXTENT_FILTER_FEW)
+		if (column->values.nranges > EXTENT_FILTER_FEW)
 			column->values.table = palloc_array(uint64, EXTENT_FILTER_TABLE_WORDS);
 	}
 	return true;
@@ -223,27 +218,19 @@ resident_filter_only_cuts(const ResidentFilter *filter)
 
 /*
  * Sets a mark, 1 or else 0, for each row of blocks from .. to - 1: whether a column's condition
- * accepts it.  Overwrites filter->nulls.
+ * accepts it.
  */
 static void
 mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to, uint8 *marks)
 {
 	const ExtentReader *reader = filter->readers[column->column];
 	PackedKeys	values = extent_reader_values(reader, from, to);
-	size_t		i;
 
 	if (column->values_match == EXTENT_SOME)
 		extent_filter_mark(&column->values, &values, marks);
 	else
 		memset(marks, column->values_match == EXTENT_ALL, values.n);
-	if (extent_reader_nulls(reader, from, to, filter->nulls) == 0)
-		return;
-	if (column->nulls)
-		for (i = 0; i < values.n; i++)
-			marks[i] |= filter->nulls[i];
-	else
-		for (i = 0; i < values.n; i++)
-			marks[i] &= 1 ^ filter->nulls[i];
+	extent_reader_mark_nulls(reader, from, to, column->nulls, marks);
 }
 
 /*
@@ -293,7 +280,7 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 	size_t		i;
 
 	/* The cutoff moves while the scan goes on, so that its range is made anew each time. */
-	filter->cutoff_range = (ValueRange)
+	filter->cutoff_range = (LongRange)
 	{
 		cutoff->lo, cutoff->hi
 	};

@@ -55,7 +55,7 @@ count_keys(const ResidentSummary *columns, int nkeys)
 
 		/* A NULL has a place, too. */
 		if (columns[c].lo <= columns[c].hi)
-			values = (uint64) ((int64) columns[c].hi - columns[c].lo) + 2;
+			values = (uint64) (columns[c].hi - columns[c].lo) + 2;
 		if (values > most / range)
 			return 0;
 		range *= values;
@@ -100,10 +100,15 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool 
 
 	if (ncolumns == 0 || ncolumns > ROWS_MAX_COLUMNS)
 		return false;
+	for (c = 0; c < ncolumns; c++)
+		if (columns[c].lo <= columns[c].hi &&
+			(columns[c].lo < PG_INT32_MIN || columns[c].hi > PG_INT32_MAX))
+			return false;
 	if (!counted)
 		range = count_keys(columns, nkeys);
 	else
-		range = columns->lo <= columns->hi ? plan_range(columns->lo, columns->hi) : 0;
+		range = columns->lo <= columns->hi ?
+			plan_range((int32) columns->lo, (int32) columns->hi) : 0;
 	for (c = 0; c < ncolumns; c++)
 		rows = Min(rows, columns[c].rows);
 	if (rows <= 0 || range == 0)
@@ -148,14 +153,15 @@ resident_rows_extents(const ResidentRows *rows)
 static bool
 refuses_extent(const ResidentExtent *extent, const ColumnFilter *condition)
 {
-	const ValueRange *ranges = condition->values.ranges;
-	int64		last = (int64) extent->base + extent->top;
+	const LongRange *ranges = condition->values.ranges;
+	int64		base = extent->base + condition->values.bias;
+	int64		last = base + (int64) extent->top;
 	size_t		i;
 
 	if (condition->nulls && extent->nulls > 0)
 		return false;
 	for (i = 0; i < condition->values.nranges && extent->nulls < extent->rows; i++)
-		if (ranges[i].hi >= extent->base && ranges[i].lo <= last)
+		if (ranges[i].hi >= base && ranges[i].lo <= last)
 			return false;
 	return true;
 }
@@ -203,8 +209,8 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 		/* A GPU that counts an extent wants all bounds of its directory's entry. */
 		if (extent->nulls == extent->rows && rows->left->purpose == LEFT_TO_SORT)
 			continue;
-		bounds->lo = Min(bounds->lo, extent->base);
-		bounds->hi = (int32) Max((int64) bounds->hi, (int64) extent->base + extent->top);
+		bounds->lo = (int32) Min(bounds->lo, extent->base);
+		bounds->hi = (int32) Max(bounds->hi, extent->base + (int64) extent->top);
 	}
 	rows->columns = columns;
 	left_extents_add(rows->left, columns, number, valid);
@@ -216,6 +222,8 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 {
 	const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
 	const ExtentFilter *values;
+	int64		least;
+	int64		most;
 
 	*lo = rows->bounds[c].lo;
 	*hi = rows->bounds[c].hi;
@@ -224,8 +232,21 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 		return;
 	values = &condition->values;
 	*nulls = *nulls && condition->nulls;
-	*lo = values->nranges > 0 ? Max(*lo, values->ranges[0].lo) : PG_INT32_MAX;
-	*hi = values->nranges > 0 ? Min(*hi, values->ranges[values->nranges - 1].hi) : PG_INT32_MIN;
+	least = *lo + values->bias;
+	most = *hi + values->bias;
+	if (values->nranges > 0)
+	{
+		least = Max(least, values->ranges[0].lo);
+		most = Min(most, values->ranges[values->nranges - 1].hi);
+	}
+	if (values->nranges == 0 || least > most)
+	{
+		*lo = PG_INT32_MAX;
+		*hi = PG_INT32_MIN;
+		return;
+	}
+	*lo = (int32) (least - values->bias);
+	*hi = (int32) (most - values->bias);
 }
 
 /*
@@ -287,13 +308,13 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 
 		if (condition == NULL)
 			continue;
-		n = condition->values.nranges;
-		if (n > ROWS_MAX_RANGES - layout->nranges)
+		if (condition->values.nranges > ROWS_MAX_RANGES - layout->nranges)
 			return false;
+		n = long_ranges_narrow(condition->values.ranges, condition->values.nranges,
+							   condition->values.bias, ranges + layout->nranges);
 		column->flags |= ROWS_FILTERED | (condition->nulls ? ROWS_NULLS_PASS : 0);
 		column->first_range = layout->nranges;
 		column->nranges = (uint32) n;
-		memcpy(ranges + layout->nranges, condition->values.ranges, n * sizeof(ValueRange));
 		layout->nranges += (uint32) n;
 		layout->filtered = 1;
 	}

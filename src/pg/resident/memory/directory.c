@@ -23,12 +23,6 @@
  */
 #define MAX_USAGE 3
 
-/*
- * How many reads do not try to make extents after one that could make none, because of values
- * outside of int4.  A try takes up to seven times as long as the reading of the pages.
- */
-#define WIDE_RESTS 63
-
 /* What is known of a column. */
 typedef struct ResidentColumn
 {
@@ -39,7 +33,6 @@ typedef struct ResidentColumn
 	uint32		capacity;
 	uint32		nextents;		/* that are resident */
 	uint32		usage;			/* as an extent's */
-	uint32		rests;			/* how many of the next reads are not to make extents */
 	ResidentSummary summary;
 	ResidentStatus status;		/* but for relid, attnum, rows and blocks_valid */
 } ResidentColumn;
@@ -124,8 +117,8 @@ find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint6
 static void
 forget_bounds(ResidentColumn *column)
 {
-	column->summary.lo = PG_INT32_MAX;
-	column->summary.hi = PG_INT32_MIN;
+	column->summary.lo = PG_INT64_MAX;
+	column->summary.hi = PG_INT64_MIN;
 }
 
 /* Gives up an extent, if there is one. */
@@ -350,8 +343,6 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 	}
 	column->usage = MAX_USAGE;
 	*summary = column->summary;
-	summary->rests = column->rests > 0;
-	column->rests -= summary->rests;
 	resident_unlock(root);
 	return true;
 }
@@ -389,8 +380,6 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 		column->status.reason = use->reason;
 		column->status.filler = 0;
 		column->summary.reads += use->complete;
-		if (use->wide)
-			column->rests = WIDE_RESTS;
 	}
 	resident_unlock(root);
 }
@@ -546,7 +535,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	column->status.bytes += (int64) size;
 	column->summary.rows += extent->rows;
 	column->summary.lo = Min(column->summary.lo, extent->base);
-	column->summary.hi = Max(column->summary.hi, (int32) (extent->base + (int64) extent->top));
+	column->summary.hi = Max(column->summary.hi, (int64) ((uint64) extent->base + extent->top));
 	column->nextents++;
 	resident_unlock(root);
 	return true;
@@ -653,8 +642,6 @@ resident_reason_text(ResidentReason reason)
 			return "not yet read twice";
 		case RESIDENT_NOT_VISIBLE:
 			return "not all-visible";
-		case RESIDENT_RANGE:
-			return "values outside of integer";
 		case RESIDENT_CHANGES:
 			return "updated too often";
 		case RESIDENT_NO_ROOM:

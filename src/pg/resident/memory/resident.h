@@ -36,10 +36,11 @@ typedef struct ResidentKey
 {
 	Oid			database;
 	Oid			relid;
-	uint32		attnum;
+	uint16		attnum;
+	uint16		missing;		/* 0: rows that lack the column are NULL, 1: have missing_value */
 	uint32		type;			/* as the caller likes */
+	int32		typmod;
 	uint32		file[3];		/* tablespace, database, number */
-	uint32		missing;		/* 0: rows that lack the column are NULL, 1: have missing_value */
 	int64		missing_value;
 } ResidentKey;
 
@@ -55,8 +56,8 @@ typedef struct ResidentExtent
 	uint32		size;			/* bytes */
 	uint32		rows;
 	uint32		nulls;			/* of these */
-	int32		base;			/* bounds of the values: the smallest, ... */
-	uint32		top;			/* ... and the largest one's distance from it */
+	int64		base;			/* bounds of the values: the smallest, ... */
+	uint64		top;			/* ... and the largest one's distance from it */
 	uint8		usage;			/* for eviction */
 	uint8		moves;			/* uses in a row at which the stamp was another */
 	uint8		skip;			/* uses that shall not look for the reason */
@@ -68,7 +69,6 @@ typedef enum ResidentReason
 	RESIDENT_OK,
 	RESIDENT_READ_ONCE,			/* values are kept from the second read on */
 	RESIDENT_NOT_VISIBLE,		/* blocks are not all-visible */
-	RESIDENT_RANGE,				/* values outside of int4 */
 	RESIDENT_CHANGES,			/* the table is updated between reads */
 	RESIDENT_NO_ROOM,			/* hpsort.resident_memory is used up */
 	RESIDENT_NO_MEMORY,			/* the system has no shared memory left */
@@ -83,7 +83,6 @@ typedef struct ResidentUse
 	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	bool		complete;		/* this process has read the table's last block */
-	bool		wide;			/* it made no extent, because of values outside of int4 */
 	ResidentReason reason;
 } ResidentUse;
 
@@ -97,11 +96,9 @@ extern bool resident_enabled(void);
 typedef struct ResidentSummary
 {
 	int64		reads;			/* complete ones */
-	bool		rests;			/* of resident_begin: this read is not to make extents, because of
-								 * values outside of int4 that one of the last reads found */
 	int64		rows;			/* in extents */
-	int32		lo;				/* bounds of values that were in extents; of none, lo > hi */
-	int32		hi;
+	int64		lo;				/* bounds of values that were in extents; of none, lo > hi */
+	int64		hi;
 } ResidentSummary;
 
 /*

@@ -63,8 +63,7 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 		residency_key(rel, (AttrNumber) attnum, &column->reader.key);
 		if (!resident_begin(&column->reader.key, nextents, &summary))
 			return false;
-		column->rests = summary.rests;
-		column->capture = !summary.rests;
+		column->capture = true;
 		column->sweep.free_only = true;
 	}
 	return true;

@@ -18,7 +18,7 @@
 /* The values of one column of an extent, of all pages so far. */
 typedef struct CapturedValues
 {
-	ColumnBatch rows;			/* room for MAX_ROWS, keys */
+	ColumnBatch rows;			/* room for MAX_ROWS, wide */
 	ResidentBlocks blocks;		/* captured */
 	uint32		counts[RESIDENT_EXTENT_BLOCKS]; /* rows of each block; 0 where it is not captured */
 } CapturedValues;
@@ -29,7 +29,7 @@ typedef struct Capture
 	const ListedExtent *extent; /* NULL: none has begun */
 	RowLayout	layout;
 	NotedRows	rows;			/* of a page */
-	ColumnBatch *batches;		/* of a page, wide of wide kinds */
+	ColumnBatch *batches;		/* of a page */
 	CapturedValues *columns;
 	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
 	ResidentBlocks numbered;	/* as in ResidentExtent */
@@ -138,13 +138,11 @@ make_capture(const PageList *list)
 	capture->columns = palloc0_array(CapturedValues, list->ncolumns);
 	for (c = 0; c < list->ncolumns; c++)
 	{
-		Oid			type;
-
 		attnums[c] = (AttrNumber) list->columns[c].reader.key.attnum;
-		type = TupleDescAttr(RelationGetDescr(list->rel), attnums[c] - 1)->atttypid;
-		column_batch_make(&capture->columns[c].rows, BATCH_KEYS | BATCH_NULLS, MAX_ROWS);
+		column_batch_make(&capture->columns[c].rows, BATCH_WIDE | BATCH_NULLS, MAX_ROWS);
 		column_batch_make(&capture->batches[c], BATCH_NULLS |
-						  (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
+						  (column_kind_is_wide(residency_domain(list->rel, attnums[c]).kind) ?
+						   BATCH_WIDE : BATCH_KEYS),
 						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, &scan, 0, NULL);
@@ -214,7 +212,7 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 
 /*
  * Captures the page of block i of the extent, if it is all-visible, in the copy of the map and in
- * its header.  Of a column with a value that is no int4 the block is not captured.
+ * its header.
  */
 static void
 capture_page(PageList *list, int i, Buffer buffer)
@@ -235,12 +233,7 @@ capture_page(PageList *list, int i, Buffer buffer)
 	{
 		CapturedValues *captured = &capture->columns[c];
 
-		/* Appends nothing, or all. */
-		if (!column_batch_append_narrow(&captured->rows, &capture->batches[c]))
-		{
-			list->columns[c].out_of_range = true;
-			continue;
-		}
+		column_batch_append_wide(&captured->rows, &capture->batches[c]);
 		captured->counts[i] = (uint32) capture->batches[c].n;
 		resident_blocks_add(&captured->blocks, i);
 	}
@@ -260,7 +253,7 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 		.nblocks = listed->nblocks,
 		.stamps = capture->stamps,
 		.counts = captured->counts,
-		.values = captured->rows.keys,
+		.values = captured->rows.wide,
 		.nulls = captured->rows.nulls
 	};
 	ResidentExtent extent = {

@@ -27,7 +27,7 @@ typedef struct TableRows
 	TupleTableSlot *slot;
 	bool		more;			/* the slot has a row that has not been compared */
 	AttrNumber	attnum;
-	ColumnKind	kind;
+	ColumnDomain domain;
 } TableRows;
 
 /* Moves on to the table's next row, in the order of blocks and line numbers. */
@@ -59,11 +59,12 @@ is_same(const TableRows *table, const ColumnBatch *batch, size_t i)
 {
 	bool		isnull;
 	Datum		datum = slot_getattr(table->slot, table->attnum, &isnull);
-	int64		bias = column_kind_bias(table->kind);
+	int64		bias = column_kind_bias(table->domain.kind);
 
 	if (i >= batch->n || isnull != (batch->nulls[i] != 0))
 		return false;
-	return isnull || column_value(table->kind, datum) == column_batch_value(batch, i) + bias;
+	return isnull ||
+		residency_value(&table->domain, datum) == column_batch_value(batch, i) + bias;
 }
 
 /* Whether a batch has the rows of a block.  All blocks before it have been compared. */
@@ -94,8 +95,8 @@ check_blocks(ResidentSource *source, PageList *list, TableRows *table, ResidentC
 	BlockNumber block;
 	ResidentStep step;
 
-	column_batch_make(&batch, BATCH_NULLS | (column_kind_is_wide(table->kind) ? BATCH_WIDE :
-											 BATCH_KEYS),
+	column_batch_make(&batch, BATCH_NULLS |
+					  (column_kind_is_wide(table->domain.kind) ? BATCH_WIDE : BATCH_KEYS),
 					  MaxHeapTuplesPerPage);
 	column_batch_clear(&batch);
 	while ((step = resident_source_fill(source, &batch, &block)) != RESIDENT_END)
@@ -122,7 +123,7 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	TableRows	table = {
 		.attnum = attnum,
-		.kind = column_kind(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid)
+		.domain = residency_domain(rel, attnum)
 	};
 	ColumnScan	scan = {
 		.rel = rel,
@@ -138,7 +139,7 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 	memset(check, 0, sizeof(*check));
 	check->first_differing = InvalidBlockNumber;
 	/* A column that is not in memory is not entered. */
-	if (table.kind != COLUMN_KIND_NONE)
+	if (table.domain.kind != COLUMN_KIND_NONE)
 	{
 		residency_key(rel, attnum, &key);
 		if (resident_summarize(&key, &summary))

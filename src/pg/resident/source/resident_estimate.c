@@ -42,6 +42,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	ResidentEstimate estimate = {0};
 	ResidentSummary *summaries;
 	Relation	rel;
+	bool		gpu = true;
 	int			c;
 
 	if (!resident_enabled() || ncolumns == 0 || tuples <= 0 || !resident_keeps_any())
@@ -59,13 +60,14 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		residency_key(rel, (AttrNumber) list_nth_int(question->columns, c), &key);
 		if (!resident_summarize(&key, &summaries[c]))
 			summaries[c].rows = 0;
+		gpu &= residency_suits_gpu(rel, (AttrNumber) list_nth_int(question->columns, c));
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);
 	}
 	table_close(rel, NoLock);
-	if (question->looked_up && estimate.share > 0)
+	if (question->looked_up && estimate.share > 0 && gpu)
 		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, false);
 	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 &&
-		!estimate.gpu)
+		gpu && !estimate.gpu)
 		estimate.gpu = resident_rows_pay(summaries, 1, 1, true);
 	pfree(summaries);
 	return estimate;

@@ -88,13 +88,26 @@ columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
 	return true;
 }
 
+/* Whether a GPU may be asked about all columns. */
+static bool
+gpu_knows_columns(const ResidentSource *source)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+		if (!residency_suits_gpu(source->scan.rel, source->columns[c].reader.key.attnum))
+			return false;
+	return true;
+}
+
 /* Chooses the extents that are left until all other blocks have been read. */
 static void
 choose_left(ResidentSource *source, const ResidentSummary *summaries)
 {
 	const ColumnScan *scan = &source->scan;
 	LeftToRead *left = &source->left;
-	bool		counts = scan->runs && source->ncolumns == 1 && source->filter == NULL;
+	bool		gpu = gpu_knows_columns(source) && !scan->ordered;
+	bool		counts = gpu && scan->runs && source->ncolumns == 1 && source->filter == NULL;
 
 	/*
 	 * Processes that share a scan share its extents one by one, unless bounds are all that is
@@ -104,7 +117,7 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
 										  scan->cutoff->descending, source->table_blocks);
 	/* The GPU knows one condition of a column at most, and no set of keys. */
-	if (scan->handler && scan->conditions == NIL &&
+	if (scan->handler && gpu && scan->conditions == NIL &&
 		!(counts && resident_rows_are_counted(&summaries[0])))
 		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
 										source->filter, source->table_blocks);
@@ -133,8 +146,7 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		residency_key(scan->rel, attnums[c], key);
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
-		column->rests = summaries[c].rests;
-		column->capture = summaries[c].reads > 0 && !column->rests;
+		column->capture = summaries[c].reads > 0;
 		if (source->filter)
 			resident_filter_read(source->filter, c, &column->reader);
 	}
@@ -220,7 +232,6 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 			.gpu_hits = source->blocks.gpu,
 			.refreshes = column->refreshes,
 			.complete = source->complete,
-			.wide = column->out_of_range && column->captured == 0,
 			.reason = resident_valid_reason(column, source->blocks.resident, source->blocks.all)
 		};
 
@@ -286,10 +297,31 @@ look_at_map(ResidentSource *source)
 
 /* --- which blocks are valid */
 
+/* Whether all values of a column in an extent are int4; of no extent, they are. */
+static bool
+extent_is_narrow(ResidentSource *source, int c, uint32 number)
+{
+	const ResidentExtent *extent = extent_reader_extent(&source->columns[c].reader, number);
+
+	return extent_bounds_are_narrow(extent->base, extent->top);
+}
+
+/* Whether an extent is left until all other blocks have been read; a GPU takes int4 only. */
+static bool
+is_left(ResidentSource *source, uint32 number)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns && source->left.rows; c++)
+		if (!extent_is_narrow(source, c, number))
+			return false;
+	return source->left.extents != NULL;
+}
+
 /*
  * Sets source->valid to the blocks of an extent, among the visible ones, that are valid in all
  * columns.  Returns the columns whose extents are to be made anew; if there are any, no block is
- * valid.
+ * valid.  Keys that may be no int4 are read from their pages, where that is an error.
  */
 static Bitmapset *
 find_valid(ResidentSource *source, const ResidentLook *look)
@@ -305,6 +337,8 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 
 		if (wants)
 			wanted = bms_add_member(wanted, c);
+		if (source->scan.keys && !extent_is_narrow(source, c, look->number))
+			memset(&valid, 0, sizeof(valid));
 		source->valid = resident_blocks_and(&source->valid, &valid);
 	}
 	if (wanted)
@@ -331,23 +365,28 @@ begin_extent(ResidentSource *source)
 		.first = first,
 		.nblocks = source->nblocks,
 		.whole = start == 0 &&
-		first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks),
-		.later = source->left.extents != NULL
+		first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks)
 	};
 
 	look_at_map(source);
+	look.later = is_left(source, look.number);
 	look.lsn = extent.lsn = source->map.lsn;
 	extent.visible = visibility_copy_blocks(&source->map, first, extent.nblocks);
 	look.visible = extent.visible = resident_blocks_and(&extent.visible, &taken);
 	extent.wanted = find_valid(source, &look);
 	extent.blocks = resident_blocks_without(&taken, &source->valid);
+	if (source->scan.ordered && resident_blocks_any(&extent.blocks))
+	{
+		extent.blocks = taken;
+		memset(&source->valid, 0, sizeof(source->valid));
+	}
 	source->blocks.all += source->nblocks;
 	source->first = first;
 	source->nblocks = extent.nblocks;
 	source->at = start;
 	page_list_add(source->pages, &extent);
 	bms_free(extent.wanted);
-	if (source->left.extents && resident_blocks_any(&source->valid))
+	if (look.later && resident_blocks_any(&source->valid))
 	{
 		if (source->left.rows == NULL)
 			left_extents_add(source->left.extents, source->columns, look.number, &source->valid);
@@ -463,8 +502,13 @@ abandon_extent(ResidentSource *source, int from)
 static bool
 is_packed(const ResidentSource *source)
 {
+	const Extent *extent = &source->columns[0].reader.header.extent;
+
 	return source->packed != NULL && source->nbatches == 1 && source->scan.ncolumns == 1 &&
-		source->match == EXTENT_ALL && source->columns[0].reader.header.extent.nnulls == 0;
+		source->match == EXTENT_ALL && extent->nnulls == 0 &&
+		extent->width <= (int) sizeof(uint32) &&
+	/* Rows that come before the GPU has been asked are noted. */
+		(source->left.rows == NULL || source->left.asked);
 }
 
 static size_t
@@ -709,6 +753,9 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 		{
 			ResidentStep step;
 
+			/* Blocks before these come first. */
+			if (source->scan.ordered && page_list_start(source->pages, true))
+				return RESIDENT_PAGES;
 			source->at = from;
 			if (one)
 				*one = source->first + from;

@@ -58,13 +58,12 @@ count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
 		.bins = bins,
 		.stride = PACKED_BINS,
 		.tables = PACKED_TABLES,
-		.lo = packed->base,
 		.range = (uint64) packed->top + 1
 	};
 	int64		v;
 	int			t;
 
-	kernel_count_packed(packed->values, packed->width, packed->n, packed->base, &to);
+	kernel_count_packed(packed->values, packed->width, packed->n, 0, &to);
 	for (t = 0; t < PACKED_TABLES; t++)
 		for (v = 0; v <= (int64) packed->top; v++)
 			counters[down ? -v : v] += bins[t * PACKED_BINS + v];
@@ -99,13 +98,13 @@ add_packed_total(Aggregation *aggregation, int s, const PackedKeys *packed)
 		ADD_DISTANCES(uint32);
 	aggregation_add_total(aggregation, s, 0,
 						  (ValueSum) packed->base * (ValueSum) packed->n + (ValueSum) sum,
-						  (int64) packed->base + lo, (int64) packed->base + hi);
+						  packed->base + lo, packed->base + hi);
 }
 
 /*
- * Whether the sources let packed values or runs be counted: none has a filter, at most one has
- * runs, with a grouping column none has a column, and moments are of runs.  *counted is the source
- * with runs, -1 if there is none.
+ * Whether the sources let packed values or runs be counted: none has a filter or totals of floats,
+ * at most one has runs, with a grouping column none has a column, and moments are of runs.
+ * *counted is the source with runs, -1 if there is none.
  */
 static bool
 accepts_counted(const Aggregation *aggregation, bool packed, int *counted)
@@ -117,7 +116,7 @@ accepts_counted(const Aggregation *aggregation, bool packed, int *counted)
 	{
 		const ValueSource *source = &aggregation->sources[s];
 
-		if (source->filter >= 0)
+		if (source->filter >= 0 || source->float_parts != 0)
 			return false;
 		if (source->column < 0)
 			continue;
@@ -172,7 +171,7 @@ aggregation_add_counted(Aggregation *aggregation, const ColumnBatch *batch)
 	const Runs *runs = batch->runs;
 	const PackedKeys *packed = runs ? NULL : &batch->packed;
 	int64		lo = packed ? packed->base : runs->keys[0];
-	int64		hi = packed ? lo + packed->top : runs->keys[runs->len - 1];
+	int64		hi = packed ? lo + (int64) packed->top : runs->keys[runs->len - 1];
 	uint64		number = 0;
 	bool		down = false;
 	int			counted;

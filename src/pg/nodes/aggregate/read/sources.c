@@ -96,6 +96,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.unmatched = &sources->unmatched,
 			.nfilters = sources->nfilters,
 			.filters = source->filters,
+			.ordered = sources->ordered,
 			.parallel = sources->alone ? NULL : source->parallel,
 			.packed = sources->ncolumns == 1,
 			.runs = sources->ncolumns == 1 && sources->runs,

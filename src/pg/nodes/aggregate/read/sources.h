@@ -43,6 +43,7 @@ typedef struct AggregateSources
 	AggregateSource *sources;
 	bool		keys;			/* batches have keys of int4, as ColumnScan.keys says */
 	bool		runs;			/* batches of a single column may be runs */
+	bool		ordered;		/* rows are wanted in their order in the table */
 	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
 	bool		alone;			/* this process reads all, although other processes have read */
 	bool		stop;			/* set while a batch is consumed: no more rows are wanted */
@@ -57,7 +58,8 @@ typedef struct AggregateSources
 /*
  * Initializes the tables from the node's plan, in the current memory context, which is the
  * query's.  keys is for hpsort's own aggregates; nfilters is how many conditions the scans have in
- * their target lists.  images, runs, handler and alone are the caller's to set.
+ * their target lists.  images, runs, ordered, handler and
+ * alone are the caller's to set.
  */
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags,
 									bool keys, int nfilters);

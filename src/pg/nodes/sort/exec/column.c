@@ -44,8 +44,8 @@ sort_scan_is_readable(PlanState *outer)
 bool
 sort_cutoff_init(ColumnCutoff *cutoff, const KeyColumn *key)
 {
-	cutoff->lo = PG_INT32_MIN;
-	cutoff->hi = PG_INT32_MAX;
+	cutoff->lo = PG_INT64_MIN;
+	cutoff->hi = PG_INT64_MAX;
 	cutoff->descending = key->descending;
 	cutoff->skipped = 0;
 	return key->kind == COLUMN_KIND_INT2 || key->kind == COLUMN_KIND_INT4 ||
@@ -67,12 +67,10 @@ sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store)
 		largest--;
 	largest ^= key->flip;
 	value = column_kind_is_wide(key->kind) ? (int64) largest : (int32) largest;
-	if (value < PG_INT32_MIN || value > PG_INT32_MAX)
-		return;
 	if (key->descending)
-		cutoff->lo = (int32) value;
+		cutoff->lo = value;
 	else
-		cutoff->hi = (int32) value;
+		cutoff->hi = value;
 }
 
 /*
