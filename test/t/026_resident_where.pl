@@ -82,7 +82,7 @@ BEGIN
 	RETURN coalesce((plan #>> '{0,Plan,Resident Blocks}')::int, -1);
 END \$\$;
 -- Tables that f is joined with: near keys, few of them, keys far apart, all keys.
-CREATE TABLE near AS SELECT i::int8 AS k, i % 5 AS g FROM generate_series(-3, 13000) i WHERE i % 7 < 5;
+CREATE TABLE near AS SELECT i::int8 AS k, i % 5 AS g FROM generate_series(-3, 13000) i WHERE i % 7 < 4;
 CREATE TABLE few AS SELECT i::int2 AS k, i % 3 AS g FROM generate_series(2, 40) i WHERE i NOT IN (5, 9, 11, 20);
 CREATE TABLE far AS SELECT DISTINCT wide AS k, wide % 4 AS g FROM f WHERE id % 4 = 1 UNION SELECT 2147483647, 9;
 CREATE TABLE days AS SELECT date '2000-01-01' + i AS k, i % 6 AS g FROM generate_series(0, 900, 3) i;
