@@ -30,6 +30,7 @@ _PG_init(void)
 	{
 		service_state_preload();
 		resident_worker_preload();
+		saved_extents_preload();
 		if (hpsort_gpu)
 			supervisor_register();
 	}

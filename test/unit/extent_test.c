@@ -112,11 +112,10 @@ check_sample(const Sample *sample, uint64_t span)
 		if (is_narrow)
 			packed_keys_unpack(&values, narrow);
 		check_select(&values, out, marks, marked);
+		memset(nulls, 0, sample->counts[b]);
 		if (extent->nulls_at > 0)
-			nnulls = extent_read_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
-									   sample->counts[b], nulls);
-		else
-			memset(nulls, 0, sample->counts[b]);
+			nnulls = extent_mark_nulls((const uint8_t *) extent + extent->nulls_at, starts[b],
+									   sample->counts[b], 1, nulls);
 		assert_int_equal(extent_null_counts(extent)[b], nnulls);
 		for (i = 0; i < sample->counts[b]; i++, row++)
 		{

@@ -249,13 +249,10 @@ fill_now(Oid relid)
 		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
 
 		if (!resident_fill_table(rel))
-		{
-			fill_request_at_commit();
 			ereport(NOTICE,
 					(errmsg("columns of table \"%s\" cannot be filled in this transaction",
 							RelationGetRelationName(rel)),
 					 errdetail("The transaction has made the table, or is serializable. The columns are filled later.")));
-		}
 		relation_close(rel, NoLock);
 	}
 }
@@ -302,8 +299,8 @@ hpsort_keep(PG_FUNCTION_ARGS)
 		CommandCounterIncrement();
 		fill_now(relid);
 	}
-	else
-		fill_request_at_commit();
+	/* For what has not been filled, or was given up because others did not see the declaration. */
+	fill_request_at_commit();
 	PG_RETURN_VOID();
 }
 

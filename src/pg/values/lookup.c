@@ -434,15 +434,18 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 			  bool by_key, bool narrow)
 {
 	const int32 *array = lookup->by_key;
+	const int32 *keys_narrow = keys->keys;
+	const int64 *keys_wide = keys->wide;
+	size_t		n = keys->n;
 	int64		bias = narrow ? column_kind_bias(lookup->keys[0].kind) : 0;
 	uint64		least = (uint64) lookup->least;
 	uint64		range = (uint64) lookup->most - least;
 	size_t		nmissing = 0;
 	size_t		i;
 
-	for (i = 0; i < keys->n; i++)
+	for (i = 0; i < n; i++)
 	{
-		int64		key = (narrow ? keys->keys[i] : keys->wide[i]) + bias;
+		int64		key = (narrow ? keys_narrow[i] : keys_wide[i]) + bias;
 		uint64		distance = (uint64) key - least;
 		int32		place = LOOKUP_NO_PLACE;
 

@@ -264,15 +264,24 @@ extent_is_sound(const void *bytes, size_t size)
 }
 
 size_t
-extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls)
+extent_mark_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t mark, uint8_t *marks)
 {
 	size_t		count = 0;
+	size_t		end;
 	size_t		i;
 
-	for (i = 0; i < n; i++, row++)
+	/* A byte of bits at a time: most have no NULL. */
+	for (i = 0; i < n; i = end)
 	{
-		nulls[i] = bits[row / 8] >> row % 8 & 1;
-		count += nulls[i];
+		unsigned	eight = bits[(row + i) / 8] >> (row + i) % 8;
+
+		end = i + 8 - (row + i) % 8;
+		for (; eight != 0 && i < n; i++, eight >>= 1)
+			if (eight & 1)
+			{
+				marks[i] = mark;
+				count++;
+			}
 	}
 	return count;
 }

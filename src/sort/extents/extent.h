@@ -152,10 +152,11 @@ extent_values(const Extent *extent, const void *bytes, uint32_t row, size_t n)
 }
 
 /*
- * Of the rows' bits: writes 1 for each NULL of n rows from row on, else 0; returns how many there
- * are.
+ * Of the rows' bits: sets the mark of each NULL of n rows from row on, and leaves other marks;
+ * returns how many NULLs there are.
  */
-extern size_t extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls);
+extern size_t extent_mark_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t mark,
+								uint8_t *marks);
 
 #ifdef __cplusplus
 }

@@ -165,7 +165,7 @@ sub ordered_aggregate
 sub sets
 {
 	my ($name, $where, @groups) = @_;
-	my @aggregates = grep { !/^(sum|avg|std|var)\w*\(f|^(corr|covar|regr_[^c])/ } map { chance(0.5) ? plain_aggregate() . ' + 0' : ordered_aggregate() } 1 .. 3;
+	my @aggregates = grep { !/^(sum|avg|std|var)\w*\((f|n2::)|^(corr|covar|regr_[^c])/ } map { chance(0.5) ? plain_aggregate() . ' + 0' : ordered_aggregate() } 1 .. 3;
 
 	return 'SELECT ' . join(', ', @groups, @aggregates, 1) . " FROM $name$where GROUP BY " . pick('ROLLUP', 'CUBE') . '(' . join(', ', @groups) . ')';
 }

@@ -73,35 +73,46 @@ extent_reader_values(const ExtentReader *reader, int from, int to)
 }
 
 size_t
-extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls)
+extent_reader_mark_nulls(const ExtentReader *reader, int from, int to, uint8 mark, uint8 *marks)
 {
 	const Extent *extent = &reader->header.extent;
 	const uint32 *starts = extent_starts(extent);
 
 	if (!has_nulls(reader, from, to))
 		return 0;
-	return extent_read_nulls((const uint8 *) reader->bytes + extent->nulls_at, starts[from],
-							 starts[to] - starts[from], nulls);
+	return extent_mark_nulls((const uint8 *) reader->bytes + extent->nulls_at, starts[from],
+							 starts[to] - starts[from], mark, marks);
 }
 
-/* Does what extent_reader_nulls() does, for the rows, of n, that have a mark. */
+/*
+ * Sets nulls, of which none is set, of the rows that have a mark, of n; returns how many are NULL.
+ */
 static size_t
 select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8 *marks,
 			 uint8 *nulls)
 {
 	uint8		all[COLUMN_BATCH_KEYS];
-	size_t		nnulls = 0;
+	size_t		nnulls;
 	size_t		at = 0;
 	size_t		i;
 
-	if (extent_reader_nulls(reader, from, to, all) == 0)
+	if (!has_nulls(reader, from, to))
+		return 0;
+	memset(all, 0, n);
+	extent_reader_mark_nulls(reader, from, to, 1, all);
+	for (i = 0; i < n; i++)
+		all[i] &= marks[i];
+	nnulls = kernel_count_marks(all, n);
+	/* Most conditions refuse NULLs. */
+	if (nnulls == 0)
 		return 0;
 	for (i = 0; i < n; i++)
-		if (marks[i])
-		{
-			nulls[at++] = all[i];
-			nnulls += all[i];
-		}
+	{
+		nulls[at] = all[i];
+		at += marks[i];
+	}
+	if (at < n)
+		nulls[at] = 0;
 	return nnulls;
 }
 
@@ -124,7 +135,7 @@ extent_reader_add(const ExtentReader *reader, int from, int to, const uint8 *mar
 	else
 	{
 		batch_space_unpack(&space, &values);
-		nnulls = extent_reader_nulls(reader, from, to, space.nulls);
+		nnulls = extent_reader_mark_nulls(reader, from, to, 1, space.nulls);
 	}
 
 	/* The key of a NULL is 0. */

@@ -98,11 +98,9 @@ extent_reader_rows(const ExtentReader *reader, int from, int to)
 /* Returns the rows' values, which stay in shared memory; that of a NULL is any. */
 extern PackedKeys extent_reader_values(const ExtentReader *reader, int from, int to);
 
-/*
- * Writes to nulls which rows are NULL, 1 or else 0, and returns how many.  If there are none,
- * nothing is written.
- */
-extern size_t extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls);
+/* Sets the marks of the rows that are NULL, and returns how many these are. */
+extern size_t extent_reader_mark_nulls(const ExtentReader *reader, int from, int to, uint8 mark,
+									   uint8 *marks);
 
 /*
  * Adds the TIDs of the rows that extent_reader_add() adds to a batch, and their pages to pages, as

@@ -41,7 +41,6 @@ struct ResidentFilter
 	/* of the rows that are being added */
 	uint8		accepted[COLUMN_BATCH_KEYS];	/* marks: by the qual and the cutoff */
 	uint8		marks[COLUMN_BATCH_KEYS];	/* marks: by one condition */
-	uint8		nulls[COLUMN_BATCH_KEYS];	/* of one column */
 };
 
 /* --- making one */
@@ -219,27 +218,19 @@ resident_filter_only_cuts(const ResidentFilter *filter)
 
 /*
  * Sets a mark, 1 or else 0, for each row of blocks from .. to - 1: whether a column's condition
- * accepts it.  Overwrites filter->nulls.
+ * accepts it.
  */
 static void
 mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to, uint8 *marks)
 {
 	const ExtentReader *reader = filter->readers[column->column];
 	PackedKeys	values = extent_reader_values(reader, from, to);
-	size_t		i;
 
 	if (column->values_match == EXTENT_SOME)
 		extent_filter_mark(&column->values, &values, marks);
 	else
 		memset(marks, column->values_match == EXTENT_ALL, values.n);
-	if (extent_reader_nulls(reader, from, to, filter->nulls) == 0)
-		return;
-	if (column->nulls)
-		for (i = 0; i < values.n; i++)
-			marks[i] |= filter->nulls[i];
-	else
-		for (i = 0; i < values.n; i++)
-			marks[i] &= 1 ^ filter->nulls[i];
+	extent_reader_mark_nulls(reader, from, to, column->nulls, marks);
 }
 
 /*

@@ -581,6 +581,54 @@ resident_forget(Oid relid, AttrNumber attnum)
 	resident_unlock(root);
 }
 
+/* Returns how many extents a column's map has, up to the last one that is resident. */
+static uint32
+count_extents(ResidentRoot *root, const ResidentColumn *column)
+{
+	uint32		n = column->nextents > 0 ? column->capacity : 0;
+
+	while (n > 0 && find_extent(root, column, n - 1)->generation == 0)
+		n--;
+	return n;
+}
+
+bool
+resident_next_extent(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes)
+{
+	ResidentRoot *root = resident_root();
+	bool		found = false;
+
+	if (root == NULL || !resident_lock(root, LW_SHARED))
+		return false;
+	while (!found && cursor->bucket < RESIDENT_BUCKETS)
+	{
+		const ResidentColumn *column = column_at(root, root->buckets[cursor->bucket]);
+		const ResidentExtent *extent;
+		uint32		c;
+
+		for (c = 0; column && c < cursor->column; c++)
+			column = column_at(root, column->next);
+		extent = column ? find_extent(root, column, cursor->number) : NULL;
+		found = extent && extent->generation != 0;
+		if (found)
+		{
+			copy->key = column->key;
+			copy->number = cursor->number;
+			copy->nextents = count_extents(root, column);
+			copy->extent = *extent;
+			appendBinaryStringInfo(bytes, resident_pointer(root, extent->place),
+								   (int) extent->size);
+		}
+		cursor->number = extent ? cursor->number + 1 : 0;
+		if (extent == NULL)
+			cursor->column = column ? cursor->column + 1 : 0;
+		if (column == NULL)
+			cursor->bucket++;
+	}
+	resident_unlock(root);
+	return found;
+}
+
 /* --- looking at it */
 
 const char *

@@ -8,6 +8,7 @@
  *	fill_request.h          asking for the workers that fill extents
  *	kept.h                  which columns were declared resident
  *	resident.h              extents by table, column and block
+ *	saved_extents.h         extents that outlive a clean shutdown
  *	worker.h                the background worker
  */
 #ifndef HPSORT_PG_RESIDENT_MEMORY_MEMORY_H
@@ -18,6 +19,7 @@
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/kept.h"
 #include "pg/resident/memory/resident.h"
+#include "pg/resident/memory/saved_extents.h"
 #include "pg/resident/memory/worker.h"
 
 #endif							/* HPSORT_PG_RESIDENT_MEMORY_MEMORY_H */

@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
 /* How many blocks an extent has; the last extent of a range of blocks may have fewer. */
@@ -191,6 +192,29 @@ extern Size resident_footprint(Size size);
 
 /* Forgets a column of a table of this database; all its columns unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
+
+/* Where resident_next_extent() goes on; 0 at the beginning. */
+typedef struct ResidentCursor
+{
+	uint32		bucket;
+	uint32		column;			/* in the bucket */
+	uint32		number;			/* of the extent */
+} ResidentCursor;
+
+/* An extent outside of resident memory. */
+typedef struct ResidentCopy
+{
+	ResidentKey key;
+	uint32		number;
+	uint32		nextents;		/* of the column: one more than the largest number */
+	ResidentExtent extent;
+} ResidentCopy;
+
+/*
+ * Copies the next extent of any database, and appends its bytes.  Returns false after the last one.
+ * Extents that come and go meanwhile may be left out, or come twice.
+ */
+extern bool resident_next_extent(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes);
 
 /* What hpsort_resident shows of a column. */
 typedef struct ResidentStatus

@@ -93,6 +93,7 @@ typedef struct ResidentRoot
 	ConditionVariable changed;	/* wanted became 0 */
 
 	/* Of fill_request.c, also protected by lock. */
+	bool		taken_back;		/* the extents of the last shutdown; written once, without lock */
 	bool		launched;		/* all databases have been asked to be filled */
 	ResidentFiller fillers[RESIDENT_FILLERS];
 } ResidentRoot;

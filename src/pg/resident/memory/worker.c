@@ -42,6 +42,8 @@
 /* How much dynamic shared memory must be left for others: the tables of some parallel queries. */
 #define RESERVED_BYTES (16 * RESIDENT_MB)
 
+void		(*resident_worker_at_end) (void) = NULL;
+
 /* Describes the worker for registering it. */
 static void
 fill_worker(BackgroundWorker *worker)
@@ -350,5 +352,7 @@ hpsort_resident_main(Datum arg)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	if (ShutdownRequestPending && resident_worker_at_end)
+		resident_worker_at_end();
 	proc_exit(0);
 }

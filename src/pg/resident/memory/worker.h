@@ -26,6 +26,9 @@ extern void resident_worker_preload(void);
  */
 extern bool resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason);
 
+/* What the worker calls when it is to end, as it is with the server; NULL: nothing. */
+extern void (*resident_worker_at_end) (void);
+
 /* The worker's main function. */
 extern PGDLLEXPORT void hpsort_resident_main(Datum arg);
 

@@ -25,6 +25,7 @@ struct ResidentFill
 	int			ncolumns;
 	SourceColumn *columns;
 	int64	   *valid;			/* by column: blocks that were valid before */
+	bool		works;			/* an extent was missing */
 	VisibilityCopy map;
 };
 
@@ -64,7 +65,6 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 			return false;
 		column->capture = true;
 		column->sweep.free_only = true;
-		resident_note_fill(&column->reader.key, 0, fill->nblocks);
 	}
 	return true;
 }
@@ -199,10 +199,23 @@ list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *lis
 			fill->valid[c] += resident_blocks_count(&valid);
 	}
 	if (extent.wanted)
+	{
+		fill->works = true;
 		extent.blocks = look.visible;
+	}
 	page_list_add(list, &extent);
 	bms_free(extent.wanted);
 	fill->next = end;
+}
+
+/* Shows how far it has come, once an extent was missing. */
+static void
+note_progress(const ResidentFill *fill, BlockNumber filled)
+{
+	int			c;
+
+	for (c = 0; fill->works && c < fill->ncolumns; c++)
+		resident_note_fill(&fill->columns[c].reader.key, filled, fill->nblocks);
 }
 
 /* Goes through the next blocks. */
@@ -213,10 +226,11 @@ fill_blocks(ResidentFill *fill, Relation rel)
 	BlockNumber nblocks = Min(fill->nblocks, RelationGetNumberOfBlocks(rel));
 	BlockNumber end = (BlockNumber) Min((uint64) fill->next + STEP_BLOCKS, nblocks);
 	PageList   *list;
-	int			c;
 
 	if (fill->next < end)
 	{
+		BlockNumber first = fill->next;
+
 		list = page_list_make(rel, nblocks, fill->ncolumns, fill->columns, STEP_BLOCKS);
 		fill->map.first = InvalidBlockNumber;
 		while (fill->next < end)
@@ -224,12 +238,12 @@ fill_blocks(ResidentFill *fill, Relation rel)
 			CHECK_FOR_INTERRUPTS();
 			list_extent(fill, rel, nblocks, list);
 		}
+		note_progress(fill, first);
 		page_list_read(list);
 	}
 	if (fill->next >= nblocks)
 		fill->next = fill->nblocks;
-	for (c = 0; c < fill->ncolumns; c++)
-		resident_note_fill(&fill->columns[c].reader.key, fill->next, fill->nblocks);
+	note_progress(fill, fill->next);
 }
 
 /* Whether there is no memory for more extents. */

@@ -105,6 +105,24 @@ fill_all(void)
 /* --- a database */
 
 /*
+ * Gives up what is in memory of columns that are not declared any more: dropped ones, or of a
+ * transaction that was rolled back.
+ */
+static void
+forget_undeclared(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, resident_status())
+	{
+		const ResidentStatus *status = (const ResidentStatus *) lfirst(lc);
+
+		if (!resident_is_kept(status->relid, status->attnum))
+			resident_forget(status->relid, status->attnum);
+	}
+}
+
+/*
  * Returns the relations that have declared columns, and partitions of those that are partitioned,
  * in memory.
  */
@@ -124,6 +142,7 @@ list_relations(MemoryContext memory)
 		relids = list_concat_unique_oid(relids, more);
 		MemoryContextSwitchTo(old);
 	}
+	forget_undeclared();
 	end_transaction();
 	return relids;
 }
@@ -250,7 +269,10 @@ hpsort_resident_fill_main(Datum arg)
 	if (!fill_is_eager())
 		proc_exit(0);
 	if (!OidIsValid(database))
+	{
+		saved_extents_read();
 		fill_all();
+	}
 	else if (fill_claim())
 	{
 		do

@@ -25,97 +25,17 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
+#include "pg/nodes/aggregate/read/derived_memo.h"
 #include "pg/nodes/aggregate/read/equal_floats.h"
 #include "pg/nodes/aggregate/read/fields.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
-
-/* What a value of the base column becomes. */
-typedef enum DerivedState
-{
-	STATE_UNKNOWN = 0,			/* not computed yet */
-	STATE_VALUE,				/* a value that is not NULL */
-	STATE_NULL,
-	STATE_REFUSED,				/* there is no room for its number; the value's hash */
-	STATE_VARIES				/* of a block: its values may become different ones */
-} DerivedState;
 
 /* A state as a batch has it beside the value: 0, 1 or DERIVED_REFUSED. */
 #define STATE_MARK(state) ((uint8) ((state) - STATE_VALUE))
 
 StaticAssertDecl(STATE_MARK(STATE_NULL) == 1 && STATE_MARK(STATE_REFUSED) == DERIVED_REFUSED,
 				 "marks of a batch are states");
-
-/* What a value of the base column, or a block of its values, becomes. */
-typedef struct MemoEntry
-{
-	int64		key;			/* the value of the base column, or its block */
-	int64		value;			/* as the batch is to hold it */
-	uint8		state;			/* a DerivedState */
-	char		status;			/* simplehash's */
-} MemoEntry;
-
-/* The finalizer of MurmurHash3. */
-static inline uint32
-hash_key(int64 key)
-{
-	uint64		hash = (uint64) key;
-
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
-	return (uint32) (hash >> 32);
-}
-
-#define SH_PREFIX memo
-#define SH_ELEMENT_TYPE MemoEntry
-#define SH_KEY_TYPE int64
-#define SH_KEY key
-#define SH_HASH_KEY(tb, key) hash_key(key)
-#define SH_EQUAL(tb, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-/* Bytes of the hash table for an entry, while the table grows. */
-#define MEMO_ENTRY_BYTES (3 * sizeof(MemoEntry))
-
-/*
- * A range has an array if its values are at most ARRAY_LEAST_VALUES, and ARRAY_VALUES_PER_ROW for
- * each row seen so far: small tables are not worth a large array.
- */
-#define ARRAY_LEAST_VALUES 1024
-#define ARRAY_VALUES_PER_ROW 32
-
-/*
- * The memo is given up if more than half of TRIAL_ROWS rows had values that were not in it, and
- * either TRIAL_VALUES values have been put into it, or it has been emptied.  Before that it is in
- * the CPU's caches, and costs little.
- */
-#define TRIAL_ROWS 65536
-#define TRIAL_VALUES 131072
-
-/* What values, or blocks of them, become; of an execution. */
-typedef struct Memo
-{
-	size_t		limit;			/* bytes */
-	bool		by_blocks;		/* keys are blocks of values, not values */
-	ColumnBatch block_batch;	/* of the rows, in place of their values */
-	KeyRange	range;			/* of the array */
-	int64	   *values;			/* by distance from its start */
-	uint8	   *states;			/* a DerivedState of each */
-	memo_hash  *hash;			/* NULL: the array is used */
-	MemoEntry	null;			/* what NULL becomes */
-	bool		given_up;		/* nothing is looked up */
-	bool		emptied;		/* the hash table was full, and has been emptied */
-	uint64		rows;			/* of all batches */
-	uint64		varied;			/* rows in blocks of which nothing is known */
-	uint64		computed;		/* values that were not in the memo */
-	uint64		trial_rows;		/* rows when the memo was last looked at */
-	uint64		trial_computed; /* computed at that time */
-} Memo;
 
 struct DerivedColumn
 {
@@ -137,7 +57,7 @@ struct DerivedColumn
 	ColumnBatch batch;			/* what derived_batch returns */
 	ColumnBatch packed;			/* of DERIVED_PLACES: integers of several columns */
 	int			nrefused;		/* rows of the batch */
-	Memo		memo;
+	DerivedMemo memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
 	EqualFloats equal;			/* of DERIVED_EQUAL */
 };
@@ -289,7 +209,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memory = CurrentMemoryContext;
 	memset(&derived->batch, 0, sizeof(derived->batch));
 	memset(&derived->packed, 0, sizeof(derived->packed));
-	derived->memo = (Memo)
+	derived->memo = (DerivedMemo)
 	{
 		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
 			.range = EMPTY_KEY_RANGE,
@@ -377,122 +297,7 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 	return STATE_VALUE;
 }
 
-/* --- the memo */
-
-static void
-free_memo(Memo *memo)
-{
-	if (memo->hash)
-		memo_destroy(memo->hash);
-	else if (memo->values)
-	{
-		pfree(memo->values);
-		pfree(memo->states);
-	}
-	memo->hash = NULL;
-	memo->values = NULL;
-	memo->range = EMPTY_KEY_RANGE;
-}
-
-/* Makes an array for a range that holds the memo's, whose entries it takes over. */
-static void
-make_array(Memo *memo, MemoryContext memory, KeyRange range)
-{
-	uint64		n = key_range_images(&range);
-	uint64		nbefore = key_range_images(&memo->range);
-	int64	   *values = MemoryContextAllocHuge(memory, n * sizeof(int64));
-	uint8	   *states = MemoryContextAllocExtended(memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-
-	if (nbefore > 0)
-	{
-		memcpy(values + (memo->range.lo - range.lo), memo->values, nbefore * sizeof(int64));
-		memcpy(states + (memo->range.lo - range.lo), memo->states, nbefore);
-		pfree(memo->values);
-		pfree(memo->states);
-	}
-	memo->values = values;
-	memo->states = states;
-	memo->range = range;
-}
-
-/* Makes the memo hold a range: with an array, or with the hash table, or gives it up. */
-static void
-make_room(DerivedColumn *derived, const KeyRange *range)
-{
-	Memo	   *memo = &derived->memo;
-	KeyRange	wider = memo->range;
-	uint64		most = memo->limit / (sizeof(int64) + sizeof(uint8));
-	uint64		nbefore = key_range_images(&memo->range);
-	uint64		n;
-
-	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * memo->rows);
-	key_range_add(&wider, range);
-	n = key_range_images(&wider);
-	/* All places are in it from the first batch on; their rows take more. */
-	if (derived->inputs[0].lookup)
-		make_array(memo, derived->memory, wider);
-	/* What was there is beside it for a moment. */
-	else if (n > 0 && n <= most && nbefore <= most - n)
-	{
-		/* A column that has grown once may go on growing. */
-		if (nbefore > 0)
-			key_range_extend(&wider, &memo->range, field_limits(derived->inputs[0].domain.kind),
-							 Min(n, most - n - nbefore));
-		make_array(memo, derived->memory, wider);
-	}
-	else
-	{
-		free_memo(memo);
-		memo->given_up = derived->arithmetic;
-		if (!memo->given_up)
-			memo->hash = memo_create(derived->memory, 256, NULL);
-	}
-}
-
-/*
- * Replaces a memo of blocks by one of values if most blocks are not known, and gives up a memo in
- * which most rows find nothing.
- */
-static void
-review_memo(Memo *memo)
-{
-	uint64		rows = memo->rows - memo->trial_rows;
-
-	if (memo->by_blocks && memo->varied > memo->rows / 2)
-	{
-		free_memo(memo);
-		memo->by_blocks = false;
-	}
-	else if (rows < TRIAL_ROWS)
-		return;
-	else if (memo->computed - memo->trial_computed > rows / 2 &&
-			 (memo->computed >= TRIAL_VALUES || memo->emptied))
-	{
-		free_memo(memo);
-		memo->given_up = true;
-	}
-	memo->trial_rows = memo->rows;
-	memo->trial_computed = memo->computed;
-}
-
-/* The entry of a key in the hash table, which is made if there is none. */
-static MemoEntry *
-find_entry(Memo *memo, int64 key)
-{
-	MemoEntry  *entry = memo_lookup(memo->hash, key);
-	bool		found;
-
-	if (entry)
-		return entry;
-	if (memo->hash->members >= memo->limit / MEMO_ENTRY_BYTES)
-	{
-		memo_reset(memo->hash);
-		memo->emptied = true;
-	}
-	entry = memo_insert(memo->hash, key, &found);
-	entry->state = STATE_UNKNOWN;
-	return entry;
-}
+/* --- rows */
 
 /*
  * Evaluates a row, whose key (its value, or its block) is STATE_UNKNOWN or STATE_VARIES in the
@@ -637,7 +442,7 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 
 			/* Rows that came together often have one value. */
 			if (!by_array && (entry == NULL || entry->key != key))
-				entry = find_entry(&derived->memo, key);
+				entry = derived_memo_find(&derived->memo, key);
 			known = by_array ? &states[place] : &entry->state;
 			result = by_array ? &values[place] : &entry->value;
 			state = (DerivedState) *known;
@@ -655,6 +460,41 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	}
 	column_batch_add(&derived->batch, base->n, nnulls);
 	derived->nrefused = nrefused;
+}
+
+/*
+ * Does what fill_batch() does, by the array, for narrow keys that are all known, with narrow values
+ * that are not NULL.  Returns false, having added nothing, if one is not.
+ */
+static bool
+fill_known(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch *keys)
+{
+	const Dictionary *dictionary = derived->inputs[0].domain.dictionary;
+	const int32 *places = keys->keys;
+	int64		lo = field_value(derived->memo.range.lo);
+	const int64 *values = derived->memo.values;
+	const uint8 *states = derived->memo.states;
+	BatchSpace	space = column_batch_space(&derived->batch, keys->n);
+	size_t		n = keys->n;
+	unsigned	others = 0;
+	size_t		i;
+
+	if (keys->nnulls > 0 || refused_rows(derived, batches) ||
+		(dictionary && dictionary_nrefused(dictionary) > 0))
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		size_t		place = (size_t) (places[i] - lo);
+
+		space.keys[i] = (int32) values[place];
+		others |= states[place] ^ STATE_VALUE;
+	}
+	if (others != 0)
+		return false;
+	memset(space.nulls, 0, n);
+	column_batch_add(&derived->batch, n, 0);
+	derived->nrefused = 0;
+	return true;
 }
 
 /* Returns the batch of DERIVED_EQUAL, which is base itself where no value has to be replaced. */
@@ -724,7 +564,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	const ColumnBatch *base = &batches[derived->inputs[0].batch];
 	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
-	Memo	   *memo = &derived->memo;
+	DerivedMemo *memo = &derived->memo;
 
 	CHECK_FOR_INTERRUPTS();
 	if (derived->form == DERIVED_EQUAL)
@@ -751,20 +591,26 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		add_range(derived, keys, &range);
 		if (!key_range_is_empty(&range) &&
 			(range.lo < memo->range.lo || range.hi > memo->range.hi))
-			make_room(derived, &range);
+			derived_memo_make_room(memo, derived->memory, &range,
+								   field_limits(derived->inputs[0].domain.kind),
+								   derived->inputs[0].lookup != NULL, derived->arithmetic);
 	}
 	if (memo->given_up)
 		evaluate_batch(derived, batches);
 	else if (memo->hash)
 		fill_batch(derived, batches, keys, false, keys->keys != NULL, batch->keys != NULL);
+	else if (keys->keys && batch->keys)
+	{
+		if (!fill_known(derived, batches, keys))
+			fill_batch(derived, batches, keys, true, true, true);
+	}
 	else if (keys->keys)
-		batch->keys ? fill_batch(derived, batches, keys, true, true, true) :
-			fill_batch(derived, batches, keys, true, true, false);
+		fill_batch(derived, batches, keys, true, true, false);
 	else
 		batch->keys ? fill_batch(derived, batches, keys, true, false, true) :
 			fill_batch(derived, batches, keys, true, false, false);
 	if (!memo->given_up && derived->inputs[0].lookup == NULL)
-		review_memo(memo);
+		derived_memo_review(memo);
 	return batch;
 }
 

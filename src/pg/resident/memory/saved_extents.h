@@ -1,0 +1,24 @@
+/*
+ * saved_extents.h
+ *		Extents that outlive a clean shutdown in a file.
+ *
+ * docs/internals/resident.md has the rule by which the next server trusts the file, and why.
+ */
+#ifndef HPSORT_PG_RESIDENT_MEMORY_SAVED_EXTENTS_H
+#define HPSORT_PG_RESIDENT_MEMORY_SAVED_EXTENTS_H
+
+#include "postgres.h"
+
+/*
+ * Called while the server starts with hpsort preloaded: finds out whether the file is to be
+ * trusted, and removes it if not.  The worker will write it when it ends with the server.
+ */
+extern void saved_extents_preload(void);
+
+/*
+ * For the first worker that fills: takes back what there is memory for, if the file is to be
+ * trusted, and removes it.
+ */
+extern void saved_extents_read(void);
+
+#endif							/* HPSORT_PG_RESIDENT_MEMORY_SAVED_EXTENTS_H */
