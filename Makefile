@@ -28,6 +28,9 @@ HPSORT_CXXFLAGS = -fmerge-all-constants -std=c++17 -fPIC -fno-exceptions -fno-rt
 CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
 
 # Every #include names its room: "sort/sorter/sorter.h".
+# gcc vectorises hardly any loop at -O2 by itself: rows of kept columns with a condition, counted and
+# summed by 1,000 groups, take 11 ms of 4e6 without, and 7.7 with it (Intel Xeon, PostgreSQL 17)
+PG_CFLAGS = $(CFLAGS_VECTORIZE)
 PG_CPPFLAGS = -I$(srcdir)/src -DHPSORT_VERSION='"$(HPSORT_VERSION)"' $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
 # Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
 SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic

@@ -133,14 +133,14 @@ column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows)
 
 /*
  * Copies the values of rows.  NEIGHBOURS that follow each other are copied at once: nearly all
- * rows, where few are left out.
+ * rows, where few are left out.  repeated is as column_batch_gather has it.
  */
 #define NEIGHBOURS 32
 #define GATHER(to, from) \
 	do { \
 		for (i = 0; i < n;) \
 		{ \
-			bool		near = i + NEIGHBOURS <= n && \
+			bool		near = !repeated && i + NEIGHBOURS <= n && \
 				rows[i + NEIGHBOURS - 1] - rows[i] == NEIGHBOURS - 1; \
 			\
 			if (near) \
@@ -152,7 +152,8 @@ column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows)
 	} while (0)
 
 void
-column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows, size_t n)
+column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows, size_t n,
+					bool repeated)
 {
 	ColumnBatch source = *from;
 	BatchSpace	space;

@@ -200,10 +200,10 @@ extern void batch_space_unpack(const BatchSpace *space, const PackedKeys *values
 
 /*
  * Makes the rows of a batch those of another one with these numbers, which ascend.  Both may be one
- * batch.
+ * batch, unless rows are repeated: numbers follow each other that are the same.
  */
 extern void column_batch_gather(ColumnBatch *batch, const ColumnBatch *from, const uint16 *rows,
-								size_t n);
+								size_t n, bool repeated);
 
 /* Appends packed values to a packed batch, whose values are in memory, of that many bytes. */
 extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory,

@@ -1,20 +1,24 @@
 /*
  * lookup.c
- *		Rows of a table by a unique key (see lookup.h).
+ *		Rows of a table by a key (see lookup.h).
  *
  * Columns are arrays by place.  A hash table with open addressing has places; a row's hash lies in
  * an array beside its columns, so that most comparisons of keys are made of equal ones.
  *
  * Keys that are integers on both sides are compared and hashed as these; those of several columns,
  * if they have 64 bits together, as one integer that has the values side by side.  Where integers
- * are close together, an array by key has their places.  If they must be unique, the array or the
- * table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in place of
- * 250.
+ * are close together, an array by key has their places.  Unless rows are passed over, the array or
+ * the table is made when all rows are there, which takes half the time: 120 ns a row of 1e6 in
+ * place of 250.
+ *
+ * Of several rows of a key the table has the last one, which leads to those before it: the order in
+ * which core's hash join finds them.
  */
 #include "postgres.h"
 
 #include "common/hashfn.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -91,7 +95,7 @@ lookup_compares_integers(int n, const Oid *operators)
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
-			const Oid *collations, bool unique)
+			const Oid *collations, LookupRepeats repeats)
 {
 	Lookup	   *lookup = palloc0_object(Lookup);
 	Oid			left;
@@ -101,7 +105,7 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 	lookup->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up",
 										   ALLOCSET_DEFAULT_SIZES);
 	lookup->rows = rows;
-	lookup->unique = unique;
+	lookup->repeats = repeats;
 	lookup->nkeys = nkeys;
 	lookup->keys = palloc0_array(LookupKey, nkeys);
 	for (k = 0; k < nkeys; k++)
@@ -165,8 +169,8 @@ lookup_empty(Lookup *lookup)
 	int			c;
 
 	MemoryContextReset(lookup->memory);
-	lookup->size = lookup->room = 0;
-	lookup->places = lookup->by_key = NULL;
+	lookup->size = lookup->room = lookup->repeated = 0;
+	lookup->places = lookup->by_key = lookup->before = NULL;
 	lookup->hashes = NULL;
 	lookup->integers = NULL;
 	lookup->nfree = 0;
@@ -183,11 +187,28 @@ lookup_empty(Lookup *lookup)
 
 /* --- the hash table */
 
-/* Raises the error of a second row of a key, which the planner has proved not to exist. */
-pg_noreturn static void
-complain_about_second(void)
+/*
+ * Puts the place of a row into an element that is found by its key, and has perhaps the place of a
+ * row before it.
+ */
+static inline void
+put_place(Lookup *lookup, int32 *element, int32 place)
 {
-	elog(ERROR, "more than one row of a key of a look-up");
+	if (*element != LOOKUP_NO_PLACE)
+	{
+		/* The planner has proved that there is none. */
+		if (lookup->repeats != LOOKUP_REPEATS_KEPT)
+			elog(ERROR, "more than one row of a key of a look-up");
+		if (lookup->before == NULL)
+		{
+			lookup->before = MemoryContextAllocHuge(lookup->memory,
+													(Size) lookup->room * sizeof(int32));
+			memset(lookup->before, 0xFF, (Size) lookup->room * sizeof(int32));
+		}
+		lookup->before[place] = *element;
+		lookup->repeated++;
+	}
+	*element = place;
 }
 
 static inline uint32
@@ -204,38 +225,31 @@ integer_at(const Lookup *lookup, int32 place)
 		((const int64 *) lookup->integers)[place];
 }
 
-/* Whether two rows that have places have the same integer as their key, which is not looked for. */
-static inline bool
-are_same_integers(const Lookup *lookup, int32 a, int32 b)
-{
-	return lookup->of_integers && integer_at(lookup, a) == integer_at(lookup, b);
-}
-
-/* Makes the hash table anew, with n elements, a power of two. */
+/* Makes the hash table anew, with n elements, a power of two, which have what is in it. */
 static void
 make_table(Lookup *lookup, uint32 n)
 {
-	bool		integers = lookup->of_integers;
-	int32		place;
+	int32	   *old = lookup->places;
+	uint32		nold = old ? lookup->mask + 1 : 0;
+	uint32		i;
 
-	if (lookup->places)
-		pfree(lookup->places);
 	lookup->places = MemoryContextAllocHuge(lookup->memory, (Size) n * sizeof(int32));
 	memset(lookup->places, 0xFF, (Size) n * sizeof(int32));
 	lookup->mask = n - 1;
-	for (place = 0; place < lookup->size; place++)
+	for (i = 0; i < nold; i++)
 	{
-		uint32		at = (integers ? hash_integer(integer_at(lookup, place)) :
-						  lookup->hashes[place]) & lookup->mask;
+		uint32		at;
 
+		if (old[i] == LOOKUP_NO_PLACE)
+			continue;
+		at = (lookup->of_integers ? hash_integer(integer_at(lookup, old[i])) :
+			  lookup->hashes[old[i]]) & lookup->mask;
 		while (lookup->places[at] != LOOKUP_NO_PLACE)
-		{
-			if (are_same_integers(lookup, lookup->places[at], place))
-				complain_about_second();
 			at = (at + 1) & lookup->mask;
-		}
-		lookup->places[at] = place;
+		lookup->places[at] = old[i];
 	}
+	if (old)
+		pfree(old);
 }
 
 /* Returns the integer of several columns: of those before one, and the value of this one. */
@@ -344,14 +358,15 @@ find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 	return at;
 }
 
-static inline int32
+/* Does what find_element does for an integer. */
+static inline uint32
 find_integer(const Lookup *lookup, int64 key)
 {
 	uint32		at = hash_integer(key) & lookup->mask;
 
 	while (lookup->places[at] != LOOKUP_NO_PLACE && integer_at(lookup, lookup->places[at]) != key)
 		at = (at + 1) & lookup->mask;
-	return lookup->places[at];
+	return at;
 }
 
 /* Returns the place of the row that has an integer as its key; there are rows. */
@@ -361,7 +376,7 @@ place_of_integer(const Lookup *lookup, int64 key)
 	if (key < lookup->least || key > lookup->most)
 		return LOOKUP_NO_PLACE;
 	return lookup->by_key ? lookup->by_key[(uint64) key - (uint64) lookup->least] :
-		find_integer(lookup, key);
+		lookup->places[find_integer(lookup, key)];
 }
 
 int32
@@ -434,7 +449,7 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 		int32		place = LOOKUP_NO_PLACE;
 
 		if (distance <= range)
-			place = by_key ? array[distance] : find_integer(lookup, key);
+			place = by_key ? array[distance] : lookup->places[find_integer(lookup, key)];
 		nulls[i] = place < 0;
 		places[i] = Max(place, 0);
 		nmissing += place < 0;
@@ -471,6 +486,49 @@ lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *place
 	return nmissing;
 }
 
+size_t
+lookup_repeat(const Lookup *lookup, const ColumnBatch *places, bool outer, RepeatPosition *position,
+			  uint16 *rows, ColumnBatch *found)
+{
+	BatchSpace	space = column_batch_space(found, COLUMN_BATCH_KEYS);
+	size_t		n = 0;
+	size_t		nnulls = 0;
+
+	while (position->row < places->n && n < COLUMN_BATCH_KEYS)
+	{
+		size_t		row = position->row;
+		int32		place = position->within ? position->place : places->keys[row];
+
+		if (places->nulls[row])
+		{
+			place = LOOKUP_NO_PLACE;
+			rows[n] = (uint16) row;
+			space.keys[n] = 0;
+			space.nulls[n] = 1;
+			nnulls += outer;
+			n += outer;
+		}
+		while (place != LOOKUP_NO_PLACE && n < COLUMN_BATCH_KEYS)
+		{
+			rows[n] = (uint16) row;
+			space.keys[n] = place;
+			space.nulls[n++] = 0;
+			place = lookup->before[place];
+		}
+		position->place = place;
+		position->within = place != LOOKUP_NO_PLACE;
+		position->row += !position->within;
+	}
+	column_batch_add(found, n, nnulls);
+	return n;
+}
+
+bool
+lookup_is_unique(const Lookup *lookup)
+{
+	return lookup->before == NULL;
+}
+
 /* --- rows */
 
 /* Enlarges an array by place, perhaps NULL, to hold room elements of a size. */
@@ -485,7 +543,7 @@ enlarge(Lookup *lookup, void *array, Size size)
 static inline bool
 is_made_last(const Lookup *lookup)
 {
-	return lookup->unique && lookup->of_integers;
+	return lookup->repeats != LOOKUP_REPEATS_PASSED && lookup->of_integers;
 }
 
 /* Makes room for a row more. */
@@ -506,6 +564,12 @@ make_room(Lookup *lookup)
 									   lookup_integer_width(lookup));
 		else
 			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
+		if (lookup->before)
+		{
+			lookup->before = enlarge(lookup, lookup->before, sizeof(int32));
+			memset(lookup->before + lookup->size, 0xFF,
+				   (Size) (lookup->room - lookup->size) * sizeof(int32));
+		}
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
 			LookupColumn *column = &lookup->columns[c];
@@ -628,15 +692,11 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 	{
 		hash = hash_key(lookup, key, true);
 		at = find_element(lookup, key, true, hash);
-		if (lookup->places[at] != LOOKUP_NO_PLACE)
-		{
-			if (lookup->unique)
-				complain_about_second();
+		if (lookup->places[at] != LOOKUP_NO_PLACE && lookup->repeats == LOOKUP_REPEATS_PASSED)
 			return;
-		}
 		if (lookup->hashes)
 			lookup->hashes[lookup->size] = hash;
-		lookup->places[at] = lookup->size;
+		put_place(lookup, &lookup->places[at], lookup->size);
 	}
 	if (lookup->of_integers)
 		note_integer(lookup, integer_of(lookup, key, true));
@@ -653,14 +713,8 @@ make_array(Lookup *lookup, uint64 range)
 	lookup->by_key = MemoryContextAllocHuge(lookup->memory, (range + 1) * sizeof(int32));
 	memset(lookup->by_key, 0xFF, (range + 1) * sizeof(int32));
 	for (place = 0; place < lookup->size; place++)
-	{
-		uint64		key = (uint64) integer_at(lookup, place);
-		int32	   *at = &lookup->by_key[key - (uint64) lookup->least];
-
-		if (*at != LOOKUP_NO_PLACE)
-			complain_about_second();
-		*at = place;
-	}
+		put_place(lookup, &lookup->by_key[(uint64) integer_at(lookup, place) -
+										  (uint64) lookup->least], place);
 }
 
 void
@@ -668,13 +722,19 @@ lookup_finish(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
+	int32		place;
 
 	if (!lookup->of_integers || lookup->size == 0)
 		return;
 	if (range < most)
 		make_array(lookup, range);
 	else if (is_made_last(lookup))
+	{
 		make_table(lookup, pg_nextpower2_32(Max(2 * (uint32) lookup->size, LEAST_ELEMENTS)));
+		for (place = 0; place < lookup->size; place++)
+			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
+					  place);
+	}
 }
 
 static int
@@ -683,6 +743,7 @@ compare_integers(const void *a, const void *b)
 	int64		left = *(const int64 *) a;
 	int64		right = *(const int64 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	return left < right ? -1 : left > right;
 }
 
@@ -742,6 +803,12 @@ int32
 lookup_size(const Lookup *lookup)
 {
 	return lookup->size;
+}
+
+int32
+lookup_nkeys(const Lookup *lookup)
+{
+	return lookup->size - lookup->repeated;
 }
 
 size_t

@@ -1,7 +1,7 @@
 /*
  * lookup.h
- *		Lookup: rows of a table that is joined on a key, which is unique: the key's row number, its
- *		place, and values of other columns by place.
+ *		Lookup: rows of a table that is joined on a key: the number of the key's row, its place, and
+ *		values of other columns by place.
  *
  * Rows come from PostgreSQL's own plan of the table.  A key is of one or several columns.  It is
  * looked for by values of other columns, perhaps of other types of its operator family.  NULL is
@@ -21,6 +21,14 @@
 
 typedef struct Lookup Lookup;
 
+/* What becomes of a second row of a key. */
+typedef enum LookupRepeats
+{
+	LOOKUP_REPEATS_FAIL,		/* an error is raised: there is none */
+	LOOKUP_REPEATS_PASSED,		/* it is passed over */
+	LOOKUP_REPEATS_KEPT			/* it has a place, too: lookup_repeat */
+} LookupRepeats;
+
 /* In place of a place: there is no row. */
 #define LOOKUP_NO_PLACE (-1)
 
@@ -28,10 +36,9 @@ typedef struct Lookup Lookup;
  * Makes one without rows, in the current memory context, for a node.  rows describes a row, as
  * long as there is the lookup.  A row's key is in columns key_columns, nkeys of them, counted from
  * 1.  key i is equal to a value of the left type of operator i, which is hashable, in collation i.
- * unique says that an error is raised for a second row of a key, which is otherwise passed over.
  */
 extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns,
-						   const Oid *operators, const Oid *collations, bool unique);
+						   const Oid *operators, const Oid *collations, LookupRepeats repeats);
 
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
@@ -52,7 +59,7 @@ extern void lookup_finish(Lookup *lookup);
  */
 extern FilterCondition *lookup_condition(Lookup *lookup, int k, bool excluded);
 
-/* Returns the place of the row that has this key. */
+/* Returns the place of the row that has this key, of several the last one. */
 extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
 
 /*
@@ -78,6 +85,26 @@ extern void lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches,
 extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places,
 								   uint8 *nulls);
 
+/* How far lookup_repeat has come with a batch; zeros at first. */
+typedef struct RepeatPosition
+{
+	size_t		row;			/* of the batch */
+	bool		within;			/* it has been written, and its next place is this one */
+	int32		place;
+} RepeatPosition;
+
+/*
+ * Repeats rows by the places of their keys, which are a batch: writes as many of COLUMN_BATCH_KEYS
+ * rows as are left, their numbers in the batch to rows, each as often as its key has rows, and a
+ * row's place or NULL to found.  A row without a place is written once if outer, else passed over.
+ * Returns how many rows there are, 0 when there are no more.
+ */
+extern size_t lookup_repeat(const Lookup *lookup, const ColumnBatch *places, bool outer,
+							RepeatPosition *position, uint16 *rows, ColumnBatch *found);
+
+/* Whether no key has a second row. */
+extern bool lookup_is_unique(const Lookup *lookup);
+
 /* Returns the value of a column, by its index, of the row at a place. */
 extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);
 
@@ -86,6 +113,9 @@ extern int64 lookup_key(const Lookup *lookup, int k, int32 place);
 
 /* Returns how many rows there are; their places are below. */
 extern int32 lookup_size(const Lookup *lookup);
+
+/* Returns how many keys these have. */
+extern int32 lookup_nkeys(const Lookup *lookup);
 
 /* Returns the bytes that the rows take. */
 extern size_t lookup_memory(const Lookup *lookup);

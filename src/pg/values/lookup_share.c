@@ -19,6 +19,7 @@ typedef struct LookupHeader
 {
 	size_t		size;			/* bytes of the block */
 	int32		rows;			/* as the lookup has them: size ... */
+	int32		repeated;
 	uint32		mask;
 	int64		least;
 	int64		most;
@@ -36,7 +37,7 @@ typedef struct LookupArray
 static int
 count_arrays(const Lookup *lookup)
 {
-	return 4 + 2 * lookup->ncolumns;
+	return 5 + 2 * lookup->ncolumns;
 }
 
 /* Returns the arrays, in an order that is the same in all processes. */
@@ -64,6 +65,10 @@ list_arrays(Lookup *lookup)
 	arrays[n++] = (LookupArray)
 	{
 		(void **) &lookup->by_key, lookup->by_key ? (range + 1) * sizeof(int32) : 0
+	};
+	arrays[n++] = (LookupArray)
+	{
+		(void **) &lookup->before, lookup->before ? rows * sizeof(int32) : 0
 	};
 	for (c = 0; c < lookup->ncolumns; c++)
 	{
@@ -142,6 +147,7 @@ lookup_share(Lookup *lookup, dsa_area *area)
 	header = (LookupHeader *) base;
 	header->size = size;
 	header->rows = lookup->size;
+	header->repeated = lookup->repeated;
 	header->mask = lookup->mask;
 	header->least = lookup->least;
 	header->most = lookup->most;
@@ -169,6 +175,7 @@ lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block)
 
 	lookup_empty(lookup);
 	lookup->size = header->rows;
+	lookup->repeated = header->repeated;
 	lookup->mask = header->mask;
 	lookup->least = header->least;
 	lookup->most = header->most;

@@ -44,7 +44,7 @@ struct Lookup
 {
 	MemoryContext memory;		/* of the rows */
 	TupleDesc	rows;			/* what rows are */
-	bool		unique;
+	int			repeats;		/* a LookupRepeats */
 	int			nkeys;
 	LookupKey  *keys;
 	int			ncolumns;
@@ -55,10 +55,13 @@ struct Lookup
 
 	/* --- of the rows */
 	int32		size;			/* rows */
+	int32		repeated;		/* of these, rows whose key a row before them has */
 	int32		room;			/* in the arrays by place */
 	uint32	   *hashes;			/* by place; not of integers */
 	uint32		mask;			/* elements of the hash table - 1 */
 	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
+	int32	   *before;			/* by place: that of the row before it that has its key, or
+								 * LOOKUP_NO_PLACE; NULL unless there are repeated rows */
 
 	char	   *free;			/* where the next value that is not passed by value goes ... */
 	Size		nfree;			/* ... and how many bytes there are */

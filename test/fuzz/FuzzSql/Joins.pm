@@ -36,6 +36,8 @@ my %dimensions = (
 	days => { keys => [ [ day => qw(day) ] ], columns => { month => 'int', dow => 'int', holiday => 'bool' } },
 	gappy => { keys => [ [ id => qw(shop shop8) ] ], columns => { name => 'text', weight => 'int' } },
 	twins => { keys => [ [ id => qw(shop shop8) ] ], columns => { name => 'text', weight => 'int' }, many => 1 },
+	code_twins => { keys => [ [ code => qw(code vcode) ] ], columns => { title => 'text', weight => 'int' }, many => 1 },
+	pair_twins => { keys => [ [ k1 => qw(k1 k2) ], [ k2 => qw(k2 shop) ] ], columns => { title => 'text', weight => 'int' }, many => 1 },
 	facts => { keys => [ [ id => qw(x item) ] ], columns => { x => 'int', label => 'text' } },
 	'(SELECT region AS id, count(*) AS n, max(name) AS name FROM shops GROUP BY region)' => { keys => [ [ id => qw(shop shop8 item) ] ], columns => { n => 'int', name => 'text' } },
 	'(SELECT DISTINCT id % 30 AS id FROM shops)' => { keys => [ [ id => qw(shop item) ] ], columns => {} },
@@ -88,6 +90,8 @@ CREATE TABLE pairs (k1 int4, k2 int4, title text, weight int4, UNIQUE (k1, k2));
 CREATE TABLE days (day date PRIMARY KEY, month int4, dow int4, holiday bool); INSERT INTO days SELECT date '2001-01-01' + i, i / 30, i % 7, i % 19 = 0 FROM generate_series(0, 364) i; INSERT INTO days VALUES ('infinity', -1, NULL, NULL);
 CREATE TABLE gappy (id int4 UNIQUE, name text, weight int4); INSERT INTO gappy SELECT CASE WHEN i % 3 > 0 THEN i END, 'gap ' || i % 5, i % 4 FROM generate_series(0, 150) i;
 CREATE TABLE twins (id int4, name text, weight int4); INSERT INTO twins SELECT CASE WHEN i % 10 > 0 THEN i / 2 END, 'twin ' || i % 6, i % 4 FROM generate_series(0, 200) i;
+CREATE TABLE code_twins AS SELECT code, title || n AS title, weight + n AS weight FROM codes, generate_series(1, 3) n WHERE weight > n UNION ALL SELECT NULL, 'none', 1 FROM codes;
+CREATE TABLE pair_twins AS SELECT k1::int2, k2::int8, title, n AS weight FROM pairs, generate_series(0, 2) n WHERE n < 1 + weight % 3;
 };
 	$sql .= "CREATE TABLE $_ ($facts);\n" for qw(facts dense all_null no_facts);
 	$sql .= 'CREATE TABLE wide (filler text, ' . $facts =~ s/, x int4/, filler2 text, x int4/r . ");\n";
@@ -211,7 +215,7 @@ sub dimension
 	my @conditions = map { my ($key, @refer) = @$_; my $mine = key_of($key, "$from." . pick(@refer)); pick("$alias.$key = $mine", "$mine = $alias.$key") } @{ $d->{keys} };
 	my @columns = map { +{ sql => "$alias.$_", class => $d->{columns}{$_} } } sort keys %{ $d->{columns} };
 
-	push @columns, { sql => "$alias.$d->{keys}[0][0]", class => 'int' } if $name =~ /shop|gappy|twins|SELECT/;
+	push @columns, { sql => "$alias.$d->{keys}[0][0]", class => 'int' } if $name =~ /shop|gappy|^twins|SELECT/;
 	push @conditions, condition(@columns) if @columns && chance(0.25);
 	return { from => "$name $alias", on => join(' AND ', @conditions), columns => \@columns, alias => $alias, many => $d->{many}, region => $d->{columns}{region} };
 }
@@ -229,7 +233,7 @@ sub star
 	for (1 .. weighted(1 => 5, 2 => 4, 3 => 1.5))
 	{
 		my $kind = weighted(inner => 6, left => 3, semi => 1.2, anti => 0.8);
-		my $d = dimension(chance(0.45) ? pick(qw(shops shops8 shop_parts)) : pick(@names), 'f');
+		my $d = dimension(chance(0.45) ? pick(qw(shops shops8 shop_parts)) : chance(0.2) ? pick(qw(twins code_twins pair_twins)) : pick(@names), 'f');
 
 		push @kinds, $d->{many} ? "$kind many" : $kind;
 		if ($kind eq 'inner' || $kind eq 'left')

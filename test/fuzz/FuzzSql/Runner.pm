@@ -147,20 +147,20 @@ sub count_plan
 	return;
 }
 
-# Tests whether at least this part of all plans has the Custom Scan that is counted.
+# Tests whether at least this part of all plans, or of the kinds that match $of, has the Custom Scan that is counted.
 sub ok_scan
 {
-	my ($self, $least) = @_;
+	my ($self, $least, $of) = @_;
 	my %sum = (all => 0, scan => 0);
 
-	for my $kind (sort keys %{ $self->{plans} })
+	for my $kind (grep { $_ =~ ($of // qr/^/) } sort keys %{ $self->{plans} })
 	{
 		my $plans = $self->{plans}{$kind};
 
 		note("$kind: $plans->{scan} of $plans->{all} planned with $self->{scan}");
 		$sum{$_} += $plans->{$_} for keys %sum;
 	}
-	cmp_ok($sum{scan}, '>=', $sum{all} * $least, "$sum{scan} of $sum{all} plans have $self->{scan}");
+	cmp_ok($sum{scan}, '>=', $sum{all} * $least, "$sum{scan} of $sum{all} plans have $self->{scan}" . ($of ? ", $of" : ''));
 	return;
 }
 

@@ -328,6 +328,28 @@ add_batches_to_states(void *arg, const ColumnBatch *batches)
 					  (int64) batches[0].n + (batches[0].runs ? batches[0].nnulls : 0));
 }
 
+/* Adds rows, of a star join perhaps repeated, to the aggregation. */
+static void
+add_rows(GroupsState *node, const ColumnBatch *batches)
+{
+	batches = derive_batches(node, batches);
+	if (node->derived.any && (exchange_is_given_up(node) || sets_are_full(node)))
+		return;
+	batches = take_rows(node, batches);
+	if (batches[0].n == 0)
+		return;
+	if (node->derived.any)
+	{
+		groups_refuse_values(node, batches);
+		if (node->core)
+			core_aggregates_add(node->core, batches);
+	}
+	aggregation_add(node->aggregation, batches);
+	if (node->derived.any)
+		groups_add_outsized(node, batches);
+	groups_memory_note(node, 0);
+}
+
 /*
  * A ColumnConsume: adds rows, runs or packed values to the aggregation.  Packed values are
  * unpacked into rows if more than counting is wanted of them.
@@ -337,6 +359,8 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 {
 	GroupsState *node = (GroupsState *) arg;
 	BatchPosition position = {0};
+	StarPosition star = {0};
+	const ColumnBatch *repeated;
 	ColumnBatch rows;
 
 	if (node->lookup)
@@ -354,25 +378,11 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 				add_batches_to_groups(node, &rows);
 		return;
 	}
-	batches = derive_batches(node, batches);
-	if (node->derived.any && (exchange_is_given_up(node) || sets_are_full(node)))
-		return;
-	batches = take_rows(node, batches);
-	if (batches[0].n == 0)
-	{
-		forget_values(node);
-		return;
-	}
-	if (node->derived.any)
-	{
-		groups_refuse_values(node, batches);
-		if (node->core)
-			core_aggregates_add(node->core, batches);
-	}
-	aggregation_add(node->aggregation, batches);
-	if (node->derived.any)
-		groups_add_outsized(node, batches);
-	groups_memory_note(node, 0);
+	if (node->star.many < 0)
+		add_rows(node, batches);
+	else
+		while ((repeated = groups_star_next(node, batches, &star)) != NULL)
+			add_rows(node, repeated);
 	forget_values(node);
 }
 
@@ -546,7 +556,10 @@ read_part(GroupsState *node)
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
 	while ((batches = row_spill_read(spill)) != NULL)
-		add_batches_to_groups(node, batches);
+	{
+		add_rows(node, batches);
+		forget_values(node);
+	}
 	end_rows(node);
 	MemoryContextSwitchTo(old);
 	return true;

@@ -289,9 +289,13 @@ fill_groupings(const GroupsState *node, TupleTableSlot *slot)
 	}
 }
 
-/* How many groups before a value of a dictionary is wanted it is fetched, and where it is. */
+/*
+ * How many groups before a value of a dictionary is wanted it is fetched, and where it is.  Fewer
+ * values are in the CPU's caches.
+ */
 #define GROUPS_AHEAD		8
 #define PLACES_AHEAD		16
+#define VALUES_AHEAD		4096
 
 /* Fetches values of groups that come next into the CPU's caches. */
 static void
@@ -305,7 +309,7 @@ prefetch_values(const GroupsState *node)
 	{
 		const Dictionary *dictionary = node->group_domains[g].dictionary;
 
-		if (dictionary == NULL)
+		if (dictionary == NULL || dictionary_size(dictionary) < VALUES_AHEAD)
 			continue;
 		if (reader->methods->ahead(reader, g, PLACES_AHEAD, &number))
 			dictionary_prefetch(dictionary, (uint32) number, false);

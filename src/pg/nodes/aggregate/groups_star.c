@@ -24,10 +24,12 @@ typedef struct StarLookupState
 {
 	PlanState  *plan;
 	JoinType	jointype;
+	bool		many;			/* a key may have several rows, which are all wanted */
 	Lookup	   *lookup;
 	bool		ran;			/* this process has run the plan */
 	bool		filled;			/* the lookup has the rows of the plan */
-	int64		rows;			/* how many it has, in the last execution */
+	int64		rows;			/* how many it has, in the last execution ... */
+	int64		found_keys;		/* ... and of how many keys */
 	List	   *clauses;		/* OpExprs: an expression of the fact = the plan's column */
 	List	   *columns;		/* Vars that are looked up */
 	int		   *indexes;		/* of each, its index in lookup */
@@ -68,17 +70,18 @@ make_lookup(StarLookupState *state, const List *described)
 
 		/* Core checks this right where it joins. */
 		aggregate_check_function(get_opcode(clause->opno), GetUserId());
-		columns[i] = (AttrNumber) (list_nth_int(described, 3 + i) + 1);
+		columns[i] = (AttrNumber) (list_nth_int(described, 4 + i) + 1);
 		operators[i] = clause->opno;
 		collations[i] = clause->inputcollid;
 	}
 	state->lookup = lookup_make(ExecGetResultType(state->plan), nkeys, columns, operators,
-								collations,
-								state->jointype != JOIN_SEMI && state->jointype != JOIN_ANTI);
+								collations, state->many ? LOOKUP_REPEATS_KEPT :
+								state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ?
+								LOOKUP_REPEATS_PASSED : LOOKUP_REPEATS_FAIL);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
 		state->indexes[i] = lookup_add_column(state->lookup, (AttrNumber)
-											  (list_nth_int(described, 3 + nkeys + i) + 1));
+											  (list_nth_int(described, 4 + nkeys + i) + 1));
 }
 
 List *
@@ -109,6 +112,7 @@ groups_star_begin(GroupsState *node, int eflags)
 	ListCell   *lc;
 	int			l;
 
+	node->star.many = -1;
 	if (lookups == NIL)
 		return;
 	node->star.n = list_length(lookups);
@@ -117,17 +121,20 @@ groups_star_begin(GroupsState *node, int eflags)
 	at -= nconditions;
 	node->star.conditions = scan_expressions(node, at, nconditions);
 	foreach(lc, lookups)
-		at -= lsecond_int(lfirst(lc)) + lthird_int(lfirst(lc));
+		at -= lthird_int(lfirst(lc)) + lfourth_int(lfirst(lc));
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 		const List *described = list_nth(lookups, l);
-		int			nclauses = lsecond_int(described);
+		int			nclauses = lthird_int(described);
 
 		state->jointype = (JoinType) linitial_int(described);
+		state->many = lsecond_int(described) != 0;
+		if (state->many)
+			node->star.many = l;
 		state->clauses = scan_expressions(node, at, nclauses);
-		state->columns = scan_expressions(node, at + nclauses, lthird_int(described));
-		at += nclauses + lthird_int(described);
+		state->columns = scan_expressions(node, at + nclauses, lfourth_int(described));
+		at += nclauses + lfourth_int(described);
 		state->plan = ExecInitNode(list_nth(scan->custom_plans, nsources + l),
 								   node->css.ss.ps.state,
 								   eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
@@ -136,6 +143,8 @@ groups_star_begin(GroupsState *node, int eflags)
 	}
 	node->star.fact =
 		(Index) linitial_node(Var, expression_columns(linitial(groups_star_keys(node, 0))))->varno;
+	/* The places of rows that are repeated are read as columns are. */
+	node->nread += node->star.many >= 0;
 	/* These columns of the scan tuple are for EXPLAIN. */
 	memset(node->css.ss.ss_ScanTupleSlot->tts_isnull, true,
 		   list_length(scan->custom_scan_tlist) * sizeof(bool));
@@ -145,6 +154,13 @@ void
 groups_star_note_keys(GroupsState *node, int l, const RowInput *keys)
 {
 	node->star.lookups[l].keys = keys;
+}
+
+/* Returns the index of the batch of the places in a lookup. */
+static int
+places_batch(const GroupsState *node, int l)
+{
+	return l == node->star.many ? node->nread - 1 : node->nread + l;
 }
 
 bool
@@ -163,7 +179,7 @@ groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 		{
 			if (!is_same_column(lfirst_node(Var, lc), column))
 				continue;
-			input->batch = node->nread + l;
+			input->batch = places_batch(node, l);
 			input->domain = *derived_domain(node->derived.columns[l]);
 			input->lookup = state->lookup;
 			input->lookup_column = state->indexes[foreach_current_index(lc)];
@@ -239,6 +255,7 @@ fill_lookup(StarLookupState *state)
 	MemoryContextDelete(memory);
 	lookup_finish(state->lookup);
 	state->rows = lookup_size(state->lookup);
+	state->found_keys = lookup_nkeys(state->lookup);
 }
 
 /* Has all lookups attached to those in shared memory, of which this process makes some. */
@@ -256,7 +273,8 @@ share_lookups(GroupsState *node)
 		if (!groups_shared_claim_lookup(shared, l))
 			continue;
 		fill_lookup(state);
-		groups_shared_put_lookup(shared, l, lookup_share(state->lookup, area), state->rows);
+		groups_shared_put_lookup(shared, l, lookup_share(state->lookup, area), state->rows,
+								 state->found_keys);
 	}
 	for (l = 0; l < node->star.n; l++)
 	{
@@ -310,7 +328,7 @@ groups_star_detach(GroupsState *node)
 	{
 		StarLookupState *state = &node->star.lookups[l];
 
-		state->rows = groups_shared_lookup_rows(node->parallel.shared, l);
+		state->rows = groups_shared_lookup_rows(node->parallel.shared, l, &state->found_keys);
 		lookup_empty(state->lookup);
 		state->filled = false;
 	}
@@ -343,21 +361,24 @@ groups_star_memory(const GroupsState *node)
 	return memory;
 }
 
-/* Makes node->star.matched, with the arrays that batches have. */
-static void
-make_matched(GroupsState *node, const ColumnBatch *batches)
+/*
+ * Returns n batches for rows, with the arrays that batches have, but for those of places, from
+ * number places on.
+ */
+static ColumnBatch *
+make_batches(GroupsState *node, const ColumnBatch *batches, int n, int places)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
-	int			n = node->nread + node->star.n;
+	ColumnBatch *result = palloc0_array(ColumnBatch, n);
 	int			b;
 
-	node->star.matched = palloc0_array(ColumnBatch, n);
 	for (b = 0; b < n; b++)
-		column_batch_make(&node->star.matched[b], BATCH_NULLS |
-						  (batches[b].keys || b >= node->nread ? BATCH_KEYS :
+		column_batch_make(&result[b], BATCH_NULLS |
+						  (b >= places || batches[b].keys ? BATCH_KEYS :
 						   batches[b].wide ? BATCH_WIDE : 0),
 						  COLUMN_BATCH_KEYS);
 	MemoryContextSwitchTo(old);
+	return result;
 }
 
 /* Leaves of the rows in derived.batches only these, in all batches up to number n. */
@@ -367,10 +388,14 @@ keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 	int			b;
 
 	if (node->star.matched == NULL)
-		make_matched(node, node->derived.batches);
+		node->star.matched = make_batches(node, node->derived.batches, node->nread + node->star.n,
+										  node->nread);
 	for (b = 0; b < n; b++)
 	{
-		column_batch_gather(&node->star.matched[b], &node->derived.batches[b], rows, nrows);
+		/* Its places are among what is read. */
+		if (node->star.many >= 0 && b == node->nread + node->star.many)
+			continue;
+		column_batch_gather(&node->star.matched[b], &node->derived.batches[b], rows, nrows, false);
 		node->derived.batches[b] = node->star.matched[b];
 	}
 }
@@ -393,6 +418,54 @@ keep_true(GroupsState *node, const ColumnBatch *condition)
 		keep_rows(node, node->nread + node->star.n, rows, n);
 }
 
+/* Repeats the rows of batches by their places in a lookup, as far as one batch has room. */
+static bool
+repeat_rows(GroupsState *node, const ColumnBatch *batches, const StarLookupState *state,
+			StarPosition *position)
+{
+	int			n = node->nread - 1;
+	uint16		rows[COLUMN_BATCH_KEYS];
+	size_t		nrows;
+	int			b;
+
+	CHECK_FOR_INTERRUPTS();
+	if (node->star.repeated == NULL)
+		node->star.repeated = make_batches(node, batches, node->nread, n);
+	column_batch_empty(&node->star.repeated[n]);
+	nrows = lookup_repeat(state->lookup, position->places, state->jointype == JOIN_LEFT,
+						  &position->lookup, rows, &node->star.repeated[n]);
+	for (b = 0; b < n; b++)
+		column_batch_gather(&node->star.repeated[b], &batches[b], rows, nrows, true);
+	return nrows > 0;
+}
+
+const ColumnBatch *
+groups_star_next(GroupsState *node, const ColumnBatch *batches, StarPosition *position)
+{
+	const StarLookupState *state = &node->star.lookups[node->star.many];
+	bool		unique = lookup_is_unique(state->lookup);
+	int			n = node->nread - 1;
+
+	if (position->places == NULL)
+	{
+		position->places = derived_batch(node->derived.columns[node->star.many], batches);
+		if (unique)
+		{
+			if (node->star.repeated == NULL)
+				node->star.repeated = MemoryContextAllocZero(node->derived.memory,
+															 node->nread * sizeof(ColumnBatch));
+			memcpy(node->star.repeated, batches, n * sizeof(ColumnBatch));
+			node->star.repeated[n] = *position->places;
+			return node->star.repeated;
+		}
+		if (state->jointype == JOIN_INNER)
+			node->star.removed += position->places->nnulls;
+	}
+	else if (unique)
+		return NULL;
+	return repeat_rows(node, batches, state, position) ? node->star.repeated : NULL;
+}
+
 const ColumnBatch *
 groups_star_match(GroupsState *node, const ColumnBatch *batches)
 {
@@ -404,13 +477,15 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 	for (l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
-		ColumnBatch *places = &derived[node->nread + l];
+		ColumnBatch *places = &derived[places_batch(node, l)];
 		bool		anti = state->jointype == JOIN_ANTI;
 		uint16		rows[COLUMN_BATCH_KEYS];
 		size_t		n = 0;
 		size_t		i;
 
-		*places = *derived_batch(node->derived.columns[l], derived);
+		/* The others have been found where rows were repeated. */
+		if (l != node->star.many)
+			*places = *derived_batch(node->derived.columns[l], derived);
 		for (i = 0; node->star.met && i < places->n; i++)
 			node->star.met[places->keys[i]] |= !places->nulls[i];
 		if (state->jointype == JOIN_LEFT || places->nnulls == (anti ? (int64) places->n : 0))
@@ -442,7 +517,7 @@ groups_star_begin_rows(GroupsState *node)
 
 /* Makes batches as the scan of the fact makes them, in the current memory context. */
 static ColumnBatch *
-make_batches(const GroupsState *node)
+make_unmet(const GroupsState *node)
 {
 	const AggregateSource *source = &node->sources.sources[0];
 	TupleDesc	columns = RelationGetDescr(source->scan->ss_currentRelation);
@@ -501,7 +576,7 @@ groups_star_end_rows(GroupsState *node, ColumnConsume consume)
 
 	if (met == NULL || node->sources.stop)
 		return;
-	batches = make_batches(node);
+	batches = make_unmet(node);
 	size = lookup_size(node->star.lookups[0].lookup);
 	for (place = 0; place < size; place++)
 	{
@@ -522,7 +597,7 @@ groups_star_end_rows(GroupsState *node, ColumnConsume consume)
 void
 groups_star_free(GroupsState *node)
 {
-	node->star.matched = NULL;
+	node->star.matched = node->star.repeated = NULL;
 }
 
 /* Core's rescan does not know the children of a custom scan. */
@@ -573,6 +648,8 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 											   context, true, false), es);
 		if (es->analyze && node->done.done)
 			ExplainPropertyInteger("Lookup Rows", NULL, state->rows, es);
+		if (es->analyze && node->done.done && state->many)
+			ExplainPropertyInteger("Lookup Keys", NULL, state->found_keys, es);
 		removes |= state->jointype != JOIN_LEFT;
 		ExplainCloseGroup("Lookup", NULL, true, es);
 	}

@@ -51,6 +51,10 @@ typedef struct GroupsStar
 	uint64		removed;		/* rows that have no place, beside those that the scan refuses */
 	List	   *conditions;		/* that joined rows must pass: derived columns behind the places */
 	uint64		filtered;		/* rows that do not, in the last execution */
+	int			many;			/* the lookup of which a row may have several rows; -1: none */
+	ColumnBatch *repeated;		/* batches that are read, in which rows are repeated by their
+								 * places in that one, and these places; of an execution; NULL:
+								 * none so far */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 	bool	   *met;			/* of a right join, while rows are read: by place, whether a row
@@ -114,7 +118,8 @@ typedef struct GroupsState
 	PairType   *source_types;	/* by value source: the type of values that have numbers */
 	GroupsRanks ranks;
 
-	int			nread;			/* batches that are read: columns, then filters */
+	int			nread;			/* batches that are read: columns, then filters, and the places of
+								 * rows that are repeated (groups_star_next) */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
 	GroupsDerived derived;
 	MemoryBudget budget;		/* of an execution */
@@ -231,6 +236,21 @@ extern bool groups_star_is_empty(const GroupsState *node);
 
 /* Returns the bytes of the lookups' rows. */
 extern size_t groups_star_memory(const GroupsState *node);
+
+/* How far groups_star_next has come with rows that were read; zeros at first. */
+typedef struct StarPosition
+{
+	const ColumnBatch *places;	/* in the lookup of which a row may have several rows */
+	RepeatPosition lookup;
+} StarPosition;
+
+/*
+ * Of a node of which a lookup may have several rows for one that is read (star.many): returns the
+ * next of these rows, each as often as it has rows there, with a batch of its places behind what is
+ * read; valid until the next call.  NULL if there are no more.
+ */
+extern const ColumnBatch *groups_star_next(GroupsState *node, const ColumnBatch *batches,
+										   StarPosition *position);
 
 /*
  * Returns the rows of batches, which have been read, that are rows of the join.  Puts these and the

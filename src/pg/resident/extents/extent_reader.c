@@ -92,7 +92,7 @@ select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8
 			 uint8 *nulls)
 {
 	uint8		all[COLUMN_BATCH_KEYS];
-	size_t		nnulls = 0;
+	size_t		nnulls;
 	size_t		at = 0;
 	size_t		i;
 
@@ -101,10 +101,15 @@ select_nulls(const ExtentReader *reader, int from, int to, size_t n, const uint8
 	memset(all, 0, n);
 	extent_reader_mark_nulls(reader, from, to, 1, all);
 	for (i = 0; i < n; i++)
+		all[i] &= marks[i];
+	nnulls = kernel_count_marks(all, n);
+	/* Most conditions refuse NULLs. */
+	if (nnulls == 0)
+		return 0;
+	for (i = 0; i < n; i++)
 	{
 		nulls[at] = all[i];
 		at += marks[i];
-		nnulls += all[i] & marks[i];
 	}
 	if (at < n)
 		nulls[at] = 0;

@@ -87,6 +87,7 @@ static bool
 next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 {
 	Aggregation *aggregation = (Aggregation *) reader;
+	GroupValues *next = &aggregation->at.next_group;
 	const GroupValues *first = NULL;
 	bool		numbered = find_number(aggregation);
 	int			c;
@@ -95,12 +96,10 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	if (numbered)
 	{
 		if (aggregation_numbers_by_table(aggregation))
-			group_table_values(aggregation->table, aggregation->at.next_number,
-							   &aggregation->at.next_group);
+			group_table_values(aggregation->table, aggregation->at.next_number, next);
 		else
-			group_code_values(&aggregation->window, aggregation->at.next_number,
-							  &aggregation->at.next_group);
-		first = &aggregation->at.next_group;
+			group_code_values(&aggregation->window, aggregation->at.next_number, next);
+		first = next;
 	}
 	if (aggregation->ncolumns > 0)
 		for (s = 0; s < aggregation->nsources; s++)
@@ -111,13 +110,22 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	if (first == NULL)
 		return false;
 
-	for (c = 0; c < aggregation->ncolumns; c++)
+	aggregation->at.inside = numbered &&
+		(first == next || compare_groups(aggregation, next, first) == 0);
+	if (aggregation->at.inside)
 	{
-		aggregation->at.group.values[c] = first->values[c];
-		aggregation->at.group.nulls[c] = first->nulls[c];
+		GroupValues before = aggregation->at.group;
+
+		aggregation->at.group = *next;
+		*next = before;
 	}
+	else
+		for (c = 0; c < aggregation->ncolumns; c++)
+		{
+			aggregation->at.group.values[c] = first->values[c];
+			aggregation->at.group.nulls[c] = first->nulls[c];
+		}
 	*group = &aggregation->at.group;
-	aggregation->at.inside = numbered && is_at(aggregation, &aggregation->at.next_group);
 	aggregation->at.number = aggregation->at.next_number;
 	if (aggregation->at.inside)
 	{

@@ -121,12 +121,13 @@ groups_shared_claim_lookup(GroupsShared *shared, int l)
 }
 
 void
-groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows)
+groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows, int64 keys)
 {
 	SharedLookup *lookup = get_lookup(shared, l);
 
 	lookup->block = block;
 	lookup->rows = rows;
+	lookup->keys = keys;
 	pg_write_barrier();
 	pg_atomic_write_u32(&lookup->state, SHARED_LOOKUP_MADE);
 	ConditionVariableBroadcast(&lookup->made);
@@ -152,13 +153,14 @@ groups_shared_drop_lookup(GroupsShared *shared, int l, dsa_area *area)
 	if (DsaPointerIsValid(lookup->block))
 		dsa_free(area, lookup->block);
 	lookup->block = InvalidDsaPointer;
-	lookup->rows = 0;
+	lookup->rows = lookup->keys = 0;
 	pg_atomic_write_u32(&lookup->state, SHARED_LOOKUP_WANTED);
 }
 
 int64
-groups_shared_lookup_rows(GroupsShared *shared, int l)
+groups_shared_lookup_rows(GroupsShared *shared, int l, int64 *keys)
 {
+	*keys = get_lookup(shared, l)->keys;
 	return get_lookup(shared, l)->rows;
 }
 

@@ -38,7 +38,8 @@ typedef struct SharedLookup
 	pg_atomic_uint32 state;		/* a SharedLookupState */
 	ConditionVariable made;
 	dsa_pointer block;			/* when it has been made */
-	int64		rows;			/* of it */
+	int64		rows;			/* of it, and its keys */
+	int64		keys;
 } SharedLookup;
 
 struct GroupsShared

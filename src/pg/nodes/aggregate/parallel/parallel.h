@@ -70,14 +70,15 @@ extern void groups_shared_attach(GroupsShared *shared);
  * may have to wait.
  */
 extern bool groups_shared_claim_lookup(GroupsShared *shared, int l);
-extern void groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows);
+extern void groups_shared_put_lookup(GroupsShared *shared, int l, dsa_pointer block, int64 rows,
+									 int64 keys);
 extern dsa_pointer groups_shared_get_lookup(GroupsShared *shared, int l);
 
 /* Frees a lookup that is to be made anew, in the leader before workers are started again. */
 extern void groups_shared_drop_lookup(GroupsShared *shared, int l, dsa_area *area);
 
 /* Returns how many rows it has; 0 if it has not been made. */
-extern int64 groups_shared_lookup_rows(GroupsShared *shared, int l);
+extern int64 groups_shared_lookup_rows(GroupsShared *shared, int l, int64 *keys);
 
 /* For EXPLAIN: sums over all processes, and the most memory that one of them held. */
 typedef struct GroupsTotals

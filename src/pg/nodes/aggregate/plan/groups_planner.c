@@ -366,7 +366,10 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	query.rti = star.fact->relid;
 	query.lookups = star.lookups;
 	query.conditions = star.conditions;
-	query.matched = Min(input_rel->rows / Max(star.fact->rows, 1), 1);
+	query.repeated = star.many != NULL;
+	query.matched = input_rel->rows / Max(star.fact->rows, 1);
+	if (!query.repeated)
+		query.matched = Min(query.matched, 1);
 	if (!groups_query_note(stage, target, having, &query) || !star_adds_rows(&query))
 		return;
 

@@ -30,8 +30,7 @@ typedef struct QueryGroup
 } QueryGroup;
 
 /*
- * What is joined to the relation by columns that are unique: a relation, or several that are joined
- * with each other (star.h).
+ * What is joined to the relation: another one, or several that are joined with each other (star.h).
  */
 typedef struct StarLookup
 {
@@ -40,6 +39,7 @@ typedef struct StarLookup
 	JoinType	jointype;		/* inner: a row without match is none of the join; left, semi (one
 								 * match of several is enough), anti (no match), or right: rows of
 								 * the lookup that no row has are rows of the join */
+	bool		many;			/* a row may have several, which are all wanted */
 	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
 								 * path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
@@ -62,7 +62,8 @@ typedef struct GroupsQuery
 	Index		rti;			/* the relation that is read */
 	List	   *lookups;		/* StarLookups */
 	List	   *conditions;		/* all of theirs, in the order in which they are evaluated */
-	double		matched;		/* which part of the rows read has rows in all of these */
+	double		matched;		/* rows of the join for each row read */
+	bool		repeated;		/* a row may have several rows in one of these */
 	List	   *looked_up_columns;	/* Vars of these, each once */
 	int			ngroups;		/* grouping columns and expressions */
 	QueryGroup *groups;

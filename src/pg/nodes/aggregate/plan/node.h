@@ -49,9 +49,10 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_PARTIAL,		/* true: in a parallel plan each process returns all groups of its
 								 * share of the rows */
 	GROUPS_PLAN_UNORDERED,		/* true: groups may come in any order */
-	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, how many clauses
-								 * and how many columns it has; of each of these, the column of
-								 * the lookup's plan, counted from 0 */
+	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, whether a row may
+								 * have several of its rows, which one lookup may have at most,
+								 * how many clauses and how many columns it has; of each of these,
+								 * the column of the lookup's plan, counted from 0 */
 	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */

@@ -4,7 +4,8 @@
  *
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
- * than one in it (innerrel_is_unique).  The dimensions are what remains connected by join clauses
+ * than one in it (innerrel_is_unique).  If there is none, or if that costs less, it is the largest
+ * relation, beside which one dimension need not be unique.  The dimensions are what remains connected by join clauses
  * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
  * where that costs less: what joins these with each other is then a condition on joined rows, as is
  * what joins a dimension to the fact beside its key.
@@ -310,16 +311,17 @@ is_condition(const RestrictInfo *rinfo, Relids relids)
 /*
  * Returns the lookup of a dimension, whose base relations these are; NULL if there is no plan, or a
  * clause that is neither looked up nor a condition.  An equality that is not looked up may be that
- * by which a relation is unique.
+ * by which a relation is unique.  may_be_many: the dimension need not be unique.
  */
 static StarLookup *
-make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids)
+make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many)
 {
 	StarLookup *lookup = palloc0_object(StarLookup);
 	RelOptInfo *rel;
 	ListCell   *lc;
 
-	if (!are_unique(root, fact->relids, relids) ||
+	lookup->many = !are_unique(root, fact->relids, relids);
+	if ((lookup->many && !may_be_many) ||
 		!find_jointype(root, fact, &relids, &lookup->jointype))
 		return NULL;
 	rel = bms_membership(relids) == BMS_SINGLETON ?
@@ -328,7 +330,7 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids)
 		rel->cheapest_total_path->param_info != NULL)
 		return NULL;
 	/* Relations that are not joined by equality may have far more rows than the fact. */
-	if (IS_JOIN_REL(rel) && rel->rows > fact->tuples)
+	if ((IS_JOIN_REL(rel) || lookup->many) && rel->rows > fact->tuples)
 		return NULL;
 	lookup->path = rel->cheapest_total_path;
 	lookup->safe_path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
@@ -393,7 +395,7 @@ divide(PlannerInfo *root, RelOptInfo *fact, Relids dimension)
 		return NIL;
 	foreach(lc, parts)
 	{
-		StarLookup *lookup = make_lookup(root, fact, lfirst(lc));
+		StarLookup *lookup = make_lookup(root, fact, lfirst(lc), false);
 
 		if (lookup == NULL)
 			return NIL;
@@ -404,10 +406,11 @@ divide(PlannerInfo *root, RelOptInfo *fact, Relids dimension)
 
 /* Adds a dimension to *star, whole or divided; false if neither is possible. */
 static bool
-add_dimension(Star *star, PlannerInfo *root, Relids dimension)
+add_dimension(Star *star, PlannerInfo *root, Relids dimension, bool may_be_many)
 {
 	double		rows = star->fact->rows;
-	StarLookup *whole = make_lookup(root, star->fact, dimension);
+	StarLookup *whole = make_lookup(root, star->fact, dimension,
+									may_be_many && star->many == NULL);
 	List	   *parts = divide(root, star->fact, dimension);
 	Cost		cost = 0;
 	ListCell   *lc;
@@ -419,7 +422,11 @@ add_dimension(Star *star, PlannerInfo *root, Relids dimension)
 		cost += star_lookup_cost(root, part, part->path, rows);
 	}
 	if (whole && (parts == NIL || star_lookup_cost(root, whole, whole->path, rows) <= cost))
+	{
 		parts = list_make1(whole);
+		if (whole->many)
+			star->many = whole;
+	}
 	star->lookups = list_concat(star->lookups, parts);
 	return parts != NIL;
 }
@@ -540,9 +547,12 @@ collect_conditions(Star *star, PlannerInfo *root)
 	list_sort(star->conditions, compare_conditions);
 }
 
-/* Fills in *star for a fact, which is joined to others; false if that is no star join. */
+/*
+ * Fills in *star for a fact, which is joined to others; false if that is no star join.
+ * may_be_many: one dimension need not be unique.
+ */
 static bool
-find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
+find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, bool may_be_many)
 {
 	List	   *dimensions = NIL;
 	Relids		rest = bms_copy(others);
@@ -551,6 +561,7 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 
 	star->fact = fact;
 	star->lookups = NIL;
+	star->many = NULL;
 	while (!bms_is_empty(rest))
 	{
 		Relids		dimension = connected(root, rest);
@@ -560,13 +571,13 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others)
 	}
 	foreach(lc, dimensions)
 	{
-		if (!add_dimension(star, root, (Relids) lfirst(lc)))
+		if (!add_dimension(star, root, (Relids) lfirst(lc), may_be_many))
 			return false;
 	}
 	/* What the fact is joined to from the right must be all that there is. */
 	if (is_right_side(root, fact->relids) &&
 		(list_length(star->lookups) != 1 ||
-		 ((const StarLookup *) linitial(star->lookups))->jointype != JOIN_RIGHT))
+		 ((const StarLookup *) linitial(star->lookups))->jointype != JOIN_RIGHT || star->many))
 		return false;
 	if (has_wide_clause(root, star, fact, dimensions))
 		return false;
@@ -610,11 +621,28 @@ possible_facts(PlannerInfo *root, Relids relids)
 	return facts;
 }
 
+/* Returns what reading the fact and looking up its rows cost. */
+static Cost
+reading_cost(PlannerInfo *root, const Star *star)
+{
+	Cost		cost = star->fact->cheapest_total_path->total_cost;
+	ListCell   *lc;
+
+	foreach(lc, star->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		cost += star_lookup_cost(root, lookup, lookup->path, star->fact->rows);
+	}
+	return cost;
+}
+
 bool
 star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 {
 	Relids		relids = base_relids(root, joinrel->relids);
 	Relids		facts = bms_copy(relids);
+	Star		many = {.fact = NULL};
 	bool		tested = false;
 	int			i = -1;
 
@@ -639,13 +667,23 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 				fact = rel;
 		}
 		if (fact == NULL)
-			return false;
-		if (find_dimensions(star, root, fact, bms_difference(relids, fact->relids)))
-			return true;
+			break;
+		if (find_dimensions(star, root, fact, bms_difference(relids, fact->relids), !tested))
+		{
+			if (star->many == NULL)
+			{
+				if (many.fact && reading_cost(root, &many) < reading_cost(root, star))
+					*star = many;
+				return true;
+			}
+			many = *star;
+		}
 		/* Most star joins have been found with the largest relation, without these tests. */
 		if (!tested)
 			facts = bms_copy(possible_facts(root, relids));
 		tested = true;
 		facts = bms_del_member(facts, fact->relid);
 	}
+	*star = many;
+	return many.fact != NULL;
 }

@@ -6,7 +6,8 @@
  * or only asks whether there is a match (semi and anti joins).  So a column of a joined relation is
  * a function of columns of the fact.  What is joined to the fact is divided into dimensions.  A
  * dimension is a relation, or several that are joined with each other; it is read by core's own
- * plan of it.  Other conditions on several relations are evaluated for rows that are joined.
+ * plan of it.  One of them need not be unique: a row of the fact is repeated for each row that it
+ * has there.  Other conditions on several relations are evaluated for rows that are joined.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
 #define HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H
@@ -22,6 +23,7 @@ typedef struct Star
 {
 	RelOptInfo *fact;
 	List	   *lookups;		/* StarLookups */
+	const StarLookup *many;		/* the one that may have several rows for one; NULL: none */
 	List	   *conditions;		/* RestrictInfos that joined rows must pass, in core's order */
 } Star;
 

@@ -75,6 +75,10 @@ star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, 
 					 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
 }
 
+/* A row of the fact written once for each row that it has, and each of its values. */
+#define REPEATED_ROW_COST	0.1
+#define REPEATED_VALUE_COST	0.05
+
 /* The columns of a joined row put where core evaluates a condition, in cpu_tuple_cost. */
 #define CONDITION_ROW_COST	0.5
 
@@ -93,7 +97,9 @@ conditions_cost(const GroupsQuery *query, double rows)
 	if (query->conditions == NIL)
 		return 0;
 	selectivity = clauselist_selectivity(root, query->conditions, 0, JOIN_INNER, NULL);
-	joined = Min(rows * query->matched / Max(selectivity, 1e-6), rows);
+	joined = rows * query->matched / Max(selectivity, 1e-6);
+	if (!query->repeated)
+		joined = Min(joined, rows);
 	cost_qual_eval(&cost, query->conditions, root);
 	return cost.startup + joined * cost.per_tuple + cost_of_rows(joined * CONDITION_ROW_COST);
 }
@@ -115,5 +121,9 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(plan));
 		total += star_lookup_cost(query->root, lookup, plan, rows);
 	}
+	if (query->repeated)
+		total += cost_of_rows(rows * query->matched *
+							  (REPEATED_ROW_COST +
+							   REPEATED_VALUE_COST * list_length(query->columns)));
 	return total + conditions_cost(query, rows);
 }

@@ -43,8 +43,8 @@ List *
 star_describe(const GroupsQuery *query, const StarLookup *lookup)
 {
 	List	   *columns = columns_of(query, lookup);
-	List	   *result = list_make3_int(lookup->jointype, list_length(lookup->clauses),
-										list_length(columns));
+	List	   *result = list_make4_int(lookup->jointype, lookup->many,
+										list_length(lookup->clauses), list_length(columns));
 	ListCell   *lc;
 
 	result = list_concat(result, lookup->key_columns);
@@ -63,10 +63,12 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 
 /*
  * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
- * have more than they need; and of a value that is not passed by value, beside its own.
+ * have more than they need; of a value that is not passed by value, beside its own; and of a row of
+ * a key that may repeat.
  */
 #define LOOKUP_PLACE_BYTES	12.0
 #define LOOKUP_POINTER_BYTES	8.0
+#define LOOKUP_REPEAT_BYTES	4.0
 
 /* Returns the bytes that a column takes for a row. */
 static double
@@ -83,7 +85,7 @@ column_bytes(PlannerInfo *root, const Var *column)
 static double
 lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
-	double		row = LOOKUP_PLACE_BYTES;
+	double		row = LOOKUP_PLACE_BYTES + (lookup->many ? LOOKUP_REPEAT_BYTES : 0);
 	ListCell   *lc;
 
 	foreach(lc, lookup->clauses)

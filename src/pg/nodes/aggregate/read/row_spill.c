@@ -589,7 +589,7 @@ row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 	row_spill_write(spill, batches);
 	/* The batch may be the spill's own, whose rows move towards its beginning. */
 	for (b = 0; b < spill->nbatches; b++)
-		column_batch_gather(&spill->batches[b], &batches[b], kept, n);
+		column_batch_gather(&spill->batches[b], &batches[b], kept, n, false);
 	return spill->batches;
 }
 
