@@ -5,10 +5,10 @@
  * The fact is the largest relation for which all others can be proved unique: beginning with the
  * fact, a relation is added to those that are there if core finds that no row of theirs has more
  * than one in it (innerrel_is_unique).  If there is none, or if that costs less, it is the largest
- * relation, beside which one dimension need not be unique.  The dimensions are what remains connected by join clauses
- * without the fact.  A dimension may be divided into several, each of which has a key of the fact,
- * where that costs less: what joins these with each other is then a condition on joined rows, as is
- * what joins a dimension to the fact beside its key.
+ * relation, beside which one dimension need not be unique.  The dimensions are what remains
+ * connected by join clauses without the fact.  A dimension may be divided into several, each of
+ * which has a key of the fact, where that costs less: what joins these with each other is then a
+ * condition on joined rows, as is what joins a dimension to the fact beside its key.
  *
  * Outer, semi and anti joins (SpecialJoinInfo) are either within a dimension, where they are
  * core's, or they are those by which a dimension is joined to the fact.
