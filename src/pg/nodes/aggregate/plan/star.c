@@ -322,8 +322,7 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 
 	lookup->many = !are_unique(root, fact->relids, relids);
 	if ((lookup->many && !may_be_many) ||
-		!find_jointype(root, fact, &relids, &lookup->jointype) ||
-		(lookup->many && lookup->jointype == JOIN_RIGHT))
+		!find_jointype(root, fact, &relids, &lookup->jointype))
 		return NULL;
 	rel = bms_membership(relids) == BMS_SINGLETON ?
 		find_base_rel(root, bms_singleton_member(relids)) : find_join_rel(root, relids);
@@ -578,7 +577,7 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, 
 	/* What the fact is joined to from the right must be all that there is. */
 	if (is_right_side(root, fact->relids) &&
 		(list_length(star->lookups) != 1 ||
-		 ((const StarLookup *) linitial(star->lookups))->jointype != JOIN_RIGHT))
+		 ((const StarLookup *) linitial(star->lookups))->jointype != JOIN_RIGHT || star->many))
 		return false;
 	if (has_wide_clause(root, star, fact, dimensions))
 		return false;
