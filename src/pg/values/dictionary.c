@@ -29,10 +29,7 @@
 /* Bytes of refused values with which a batch ends. */
 #define MOST_REFUSED (128 * 1024)
 
-/*
- * A dictionary is given up if more than half of TRIAL_VALUES values were new, and it is full or has
- * as many.
- */
+/* Values after which a dictionary is given up if most were new and it is full or has as many. */
 #define TRIAL_VALUES 65536
 
 /* The part of its limit that a dictionary has for itself, whatever others of the pool take. */
@@ -205,10 +202,9 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 													   "hpsort dictionary batch",
 													   ALLOCSET_DEFAULT_SIZES);
 	dictionary->limit = limit;
-	dictionary->lent = 0;
 	dictionary->table = make_table(dictionary, 2 * FIRST_NUMBERS);
 	dictionary->table_mask = 2 * FIRST_NUMBERS - 1;
-	dictionary->nimages = dictionary->images_room = 0;
+	dictionary->lent = dictionary->nimages = dictionary->images_room = 0;
 	dictionary->images = NULL;
 	dictionary->numbers = NULL;
 	dictionary->hash = dictionary->identical ? NULL :
@@ -216,9 +212,9 @@ dictionary_begin(Dictionary *dictionary, size_t limit)
 	dictionary->values = NULL;
 	dictionary->n = dictionary->room = dictionary->block_left = dictionary->block_size = 0;
 	dictionary->full = dictionary->given_up = false;
+	dictionary->shared = NULL;
 	dictionary->looked_for = dictionary->missed = 0;
 	dictionary_forget_refused(dictionary);
-	dictionary->shared = NULL;
 }
 
 void
