@@ -213,7 +213,7 @@ read_extents(FILE *file, Size size)
 
 		CHECK_FOR_INTERRUPTS();
 		resetStringInfo(&bytes);
-		if (copy->extent.size > size)
+		if (copy->extent.size > Min(size, MaxAllocSize / 2))
 			break;
 		enlargeStringInfo(&bytes, (int) copy->extent.size);
 		if (fread(bytes.data, copy->extent.size, 1, file) != 1 ||
