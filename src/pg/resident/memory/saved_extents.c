@@ -17,6 +17,7 @@
 #include "port/pg_crc32c.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
+#include "utils/memutils.h"
 
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/resident.h"
