@@ -134,7 +134,7 @@ check_set(const int64_t *keys, size_t n, int kind)
 			continue;
 		if (any_between(sorted, n, values[i], hi))
 			assert_true(key_set_may_have(set, values[i], hi));
-		else if (!set->is_table || hi - values[i] < 64)
+		else if (!set->is_table || (uint64_t) hi - (uint64_t) values[i] < 64)
 			assert_false(key_set_may_have(set, values[i], hi));
 		if (other < values[i] && any_between(sorted, n, other, values[i]))
 			assert_true(key_set_may_have(set, other, values[i]));
