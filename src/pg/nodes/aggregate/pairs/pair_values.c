@@ -333,6 +333,8 @@ pair_values_runs(PairValues *values, uint64 *datums, uint64 *counts, size_t room
 	MemoryContext old = MemoryContextSwitchTo(values->kept);
 	size_t		n = 0;
 
+	/* Otherwise a value behind would take the memory of a small group's. */
+	Assert(room >= FEW_VALUES);
 	if (values->has_behind)
 	{
 		datums[0] = (uint64) datumCopy(values->value, values->typbyval, values->typlen);

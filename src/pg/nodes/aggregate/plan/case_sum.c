@@ -12,7 +12,6 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/clauses.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 
