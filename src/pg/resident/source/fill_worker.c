@@ -7,7 +7,7 @@
  * step.  It acts as a superuser, and executes no user's code: pages are all that it reads.
  *
  * An error of a table is written to the log, and leaves the table's columns to the queries that
- * read them.
+ * read them.  On a standby, replay may cancel a step; then the worker goes through all tables again.
  */
 #include "postgres.h"
 
@@ -232,6 +232,8 @@ fill_table(Oid relid)
 		errcontext("while filling resident columns of relation %u", relid);
 		EmitErrorReport();
 		AbortOutOfAnyTransaction();
+		if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE)
+			(void) fill_request(MyDatabaseId, NULL);
 		FlushErrorState();
 		RESUME_INTERRUPTS();
 	}
