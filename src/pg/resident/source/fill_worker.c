@@ -7,7 +7,8 @@
  * step.  It acts as a superuser, and executes no user's code: pages are all that it reads.
  *
  * An error of a table is written to the log, and leaves the table's columns to the queries that
- * read them.  On a standby, replay may cancel a step; then the worker goes through all tables again.
+ * read them.  After a step that replay has cancelled, on a standby, all tables are gone through
+ * again.
  */
 #include "postgres.h"
 
