@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
