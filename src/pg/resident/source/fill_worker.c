@@ -17,6 +17,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
@@ -108,7 +109,7 @@ fill_all(void)
 /*
  * Gives up what is in memory of columns that are not declared any more: dropped ones, or of a
  * transaction that was rolled back.  While a transaction is declaring columns, nothing is given up:
- * it may have filled them already.
+ * it may have filled them already.  On a standby there is none.
  */
 static void
 forget_undeclared(void)
@@ -116,7 +117,8 @@ forget_undeclared(void)
 	Oid			table = resident_kept_table();
 	ListCell   *lc;
 
-	if (OidIsValid(table) && !ConditionalLockRelationOid(table, ShareLock))
+	if (OidIsValid(table) && !RecoveryInProgress() &&
+		!ConditionalLockRelationOid(table, ShareLock))
 		return;
 	foreach(lc, resident_status())
 	{
