@@ -1,7 +1,7 @@
 /*
  * pair_rows.h
  *		(group, value) pairs that do not fit 64 bits as rows of a core tuplesort, and those whose
- *		values have no numbers (pair_values.h).
+ *		values have no numbers.
  *
  * PairSorter uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself,
  * and so does not need a PairFile.

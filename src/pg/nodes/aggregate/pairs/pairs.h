@@ -7,7 +7,7 @@
  * value outside of the ranges comes, the ranges become wider and what is there is
  * coded anew.  What does not fit into the memory limit is written to a temporary file,
  * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
- * tuplesort (pair_rows.h); values for whose numbers there is no memory have two (pair_values.h).
+ * tuplesort (pair_rows.h); values for whose numbers there is no memory have two.
  *
  * Other rooms include this header, and no other of this room; with it come segments.h, sorted runs
  * of codes in blocks, and their merge, and pair_rows.h.
