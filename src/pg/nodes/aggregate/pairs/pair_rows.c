@@ -29,7 +29,6 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
-#include "pg/nodes/aggregate/pairs/pair_table.h"
 
 /* Runs that are moved from the table at once. */
 #define TABLE_RUNS 256
@@ -529,24 +528,10 @@ pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value,
 	add_row(rows, group, marker, DatumGetInt64(value), count);
 }
 
-bool
-pair_rows_add_coded(PairRows *rows, uint64 code, int64 value)
+PairTable *
+pair_rows_table(const PairRows *rows)
 {
-	return rows->table && pair_table_add_coded(rows->table, code, value);
-}
-
-void
-pair_rows_note_code(PairRows *rows, uint64 code)
-{
-	if (rows->table)
-		pair_table_note_code(rows->table, code);
-}
-
-void
-pair_rows_forget_codes(PairRows *rows)
-{
-	if (rows->table)
-		pair_table_forget_codes(rows->table);
+	return rows->table;
 }
 
 void
@@ -555,18 +540,6 @@ pair_rows_limit_memory(PairRows *rows, size_t memory_limit)
 	rows->limit = memory_limit;
 	if (rows->table)
 		pair_table_limit_memory(rows->table, memory_limit);
-}
-
-uint64
-pair_rows_disk(const PairRows *rows)
-{
-	return rows->table ? pair_table_disk(rows->table) : 0;
-}
-
-bool
-pair_rows_in_table(const PairRows *rows)
-{
-	return rows->table != NULL;
 }
 
 void

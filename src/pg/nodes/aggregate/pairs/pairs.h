@@ -90,13 +90,16 @@ extern void pairs_add_group(PairSorter *pairs, const GroupValues *group, int mar
 
 extern uint64 pairs_disk(const PairSorter *pairs);
 
-/* Sets how the values were put in order; false, and *stats unchanged, of more than 64 bits. */
-extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
+typedef enum PairsSorted
+{
+	PAIRS_NOT_SORTED,			/* there are none */
+	PAIRS_SORTED,
+	PAIRS_SORTED_BY_GROUP,		/* pairs of more than 64 bits, in memory */
+	PAIRS_SORTED_BY_CORE		/* pairs of more than 64 bits, in a tuplesort */
+} PairsSorted;
 
-/* Whether the values of each group, of pairs of more than 64 bits, are sorted in memory. */
-extern bool pairs_in_table(const PairSorter *pairs);
-
-extern uint64 pairs_count(const PairSorter *pairs);
+/* Returns how the values were put in order; *stats is unchanged unless it is PAIRS_SORTED. */
+extern PairsSorted pairs_stats(PairSorter *pairs, SorterStats *stats);
 
 extern void pairs_free(PairSorter *pairs);
 
