@@ -38,6 +38,9 @@
 /* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
 #define ARRAY_KEYS_PER_ROW 16
 
+/* ... or of a part, which is as large as memory allows, so many, as the hash table has. */
+#define PART_KEYS_PER_ROW 4
+
 /*
  * Whether values of an operator's types are equal as integers if and only if they are equal by the
  * operator.
@@ -163,7 +166,7 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 }
 
 void
-lookup_empty(Lookup *lookup)
+lookup_forget(Lookup *lookup)
 {
 	int			c;
 
@@ -182,6 +185,14 @@ lookup_empty(Lookup *lookup)
 	lookup->shared_size = 0;
 	lookup->least = PG_INT64_MAX;
 	lookup->most = PG_INT64_MIN;
+}
+
+void
+lookup_empty(Lookup *lookup)
+{
+	lookup_forget(lookup);
+	if (lookup->parts)
+		lookup_parts_empty(lookup->parts);
 }
 
 /* --- the hash table */
@@ -381,16 +392,21 @@ place_of_integer(const Lookup *lookup, int64 key)
 int32
 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull)
 {
+	uint32		hash = 0;
 	int			k;
 
 	for (k = 0; k < lookup->nkeys; k++)
 		if (isnull[k])
 			return LOOKUP_NO_PLACE;
+	if (!lookup->of_integers || lookup->parts)
+		hash = hash_key(lookup, key, false);
+	if (lookup->parts && lookup_part_of_hash(lookup->parts, hash) != lookup->parts->part)
+		return LOOKUP_NO_PLACE - 1 - lookup_part_of_hash(lookup->parts, hash);
 	if (lookup->size == 0)
 		return LOOKUP_NO_PLACE;
 	if (lookup->of_integers)
 		return place_of_integer(lookup, integer_of(lookup, key, false));
-	return lookup->places[find_element(lookup, key, false, hash_key(lookup, key, false))];
+	return lookup->places[find_element(lookup, key, false, hash)];
 }
 
 bool
@@ -456,12 +472,42 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 	return nmissing;
 }
 
+/* Does what lookup_find_integers does where rows are divided. */
+static size_t
+find_in_part(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
+{
+	int64		bias = keys->keys ? column_kind_bias(lookup->keys[0].kind) : 0;
+	size_t		nmissing = 0;
+	size_t		i;
+
+	for (i = 0; i < keys->n; i++)
+	{
+		int64		key = column_batch_value(keys, i) + bias;
+		int			part = lookup_part_of_hash(lookup->parts, hash_integer(key));
+		int32		place = LOOKUP_NO_PLACE;
+
+		if (keys->nnulls == 0 || !keys->nulls[i])
+		{
+			if (part != lookup->parts->part)
+				place = LOOKUP_NO_PLACE - 1 - part;
+			else if (lookup->size > 0)
+				place = place_of_integer(lookup, key);
+		}
+		nulls[i] = place < 0;
+		places[i] = place < 0 ? lookup_part_wanted(place) : place;
+		nmissing += place < 0;
+	}
+	return nmissing;
+}
+
 size_t
 lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
 {
 	size_t		nmissing;
 	size_t		i;
 
+	if (lookup->parts)
+		return find_in_part(lookup, keys, places, nulls);
 	if (lookup->size == 0)
 	{
 		memset(places, 0, keys->n * sizeof(int32));
@@ -643,6 +689,11 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 			return;
 		key[k] = row->tts_values[column - 1];
 	}
+	if (lookup->parts && !lookup->parts->loading)
+	{
+		lookup_parts_add(lookup, hash_key(lookup, key, true), row);
+		return;
+	}
 	make_room(lookup);
 	if (!is_made_last(lookup))
 	{
@@ -677,9 +728,16 @@ void
 lookup_finish(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
-	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
+	uint64		most = Max((uint64) lookup->size * (lookup->parts ? PART_KEYS_PER_ROW :
+													ARRAY_KEYS_PER_ROW), LEAST_ELEMENTS);
 	int32		place;
 
+	if (lookup->parts && !lookup->parts->loading)
+	{
+		lookup->parts->part = -1;
+		lookup_load(lookup, 0);
+		return;
+	}
 	if (!lookup->of_integers || lookup->size == 0)
 		return;
 	if (range < most)

@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "pg/values/value.h"
+#include "utils/tuplestore.h"
 
 /* A column of the rows that is kept. */
 typedef struct LookupColumn
@@ -40,6 +41,17 @@ typedef struct LookupKey
 	int			shift;			/* ... and of those behind it */
 } LookupKey;
 
+/* The rows of a lookup that is divided. */
+typedef struct LookupParts
+{
+	int			bits;			/* there are 2 to the power of it */
+	int			part;			/* the one that the lookup has */
+	bool		loading;		/* ... or is to have: its rows are added */
+	int64		rows;			/* of all */
+	TupleTableSlot *row;
+	Tuplestorestate **stores;	/* by part; NULL: it has no rows */
+} LookupParts;
+
 struct Lookup
 {
 	MemoryContext memory;		/* of the rows */
@@ -50,6 +62,7 @@ struct Lookup
 	int			ncolumns;
 	LookupColumn *columns;
 
+	LookupParts *parts;			/* NULL: it is not divided */
 	bool		of_integers;	/* keys are integers ... */
 	bool		narrow;			/* ... of 32 bits */
 
@@ -91,5 +104,19 @@ lookup_integer_width(const struct Lookup *lookup)
 {
 	return lookup->narrow ? sizeof(int32) : sizeof(int64);
 }
+
+/* Returns the part of a key, by bits of its hash at which the hash table looks last. */
+static inline int
+lookup_part_of_hash(const LookupParts *parts, uint32 hash)
+{
+	return (int) ((uint64) hash >> (32 - parts->bits));
+}
+
+/* Adds a row, whose key has a hash, to its part; forgets the rows of all parts. */
+extern void lookup_parts_add(struct Lookup *lookup, uint32 hash, TupleTableSlot *row);
+extern void lookup_parts_empty(LookupParts *parts);
+
+/* Forgets all rows, but those of parts. */
+extern void lookup_forget(struct Lookup *lookup);
 
 #endif							/* HPSORT_PG_VALUES_LOOKUP_STATE_H */

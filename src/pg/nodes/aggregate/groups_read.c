@@ -121,12 +121,9 @@ derive_batches(GroupsState *node, const ColumnBatch *batches)
 	return node->derived.batches;
 }
 
-/*
- * Returns where rows that are refused go, *spill, which the first one of an execution makes.
- * keeps_numbers is that of row_spill_make.
- */
-static RowSpill *
-get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool keeps_numbers)
+RowSpill *
+groups_get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill,
+				 bool keeps_numbers)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 	size_t		share = node->budget.spill;
@@ -141,7 +138,8 @@ get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool 
 			share = Max(share, (limit - Min(held, limit)) / 4 * 3);
 		groups_memory_lend(node, share);
 		*spill = row_spill_make(batches, node->nread, node->images, node->sources.ncolumns,
-								keeps_numbers, share);
+								keeps_numbers, spill == &node->star.spill ? node->star.ncells : 0,
+								share);
 	}
 	MemoryContextSwitchTo(old);
 	return *spill;
@@ -162,10 +160,10 @@ refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 	for (i = 0; i < batch->n; i++)
 	{
 		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
-			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
+			row_spill_refuse(groups_get_spill(node, batches, &node->derived.spill, false), i,
 							 (uint32) batch->keys[i]);
 		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
-			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
+			row_spill_refuse(groups_get_spill(node, batches, &node->derived.spill, false), i,
 							 dictionary_refused_hash(dictionary, batch->keys[i]));
 		else
 			continue;
@@ -206,7 +204,7 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 static void
 refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 {
-	RowSpill   *spill = get_spill(node, batches, &node->derived.spill, false);
+	RowSpill   *spill = groups_get_spill(node, batches, &node->derived.spill, false);
 	uint32		hash;
 	size_t		i;
 
@@ -219,7 +217,7 @@ refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 static const ColumnBatch *
 refuse_rows_of_groups(GroupsState *node, const ColumnBatch *batches)
 {
-	RowSpill   *spill = get_spill(node, batches, &node->spill, true);
+	RowSpill   *spill = groups_get_spill(node, batches, &node->spill, true);
 	uint32		hash;
 	size_t		i;
 
@@ -349,6 +347,39 @@ add_rows(GroupsState *node, const ColumnBatch *batches)
 	if (node->derived.any)
 		groups_add_outsized(node, batches);
 	groups_memory_note(node, 0);
+}
+
+/* Adds the rows of the partition that a spill is at. */
+static void
+add_partition(GroupsState *node, RowSpill *spill)
+{
+	const ColumnBatch *batches;
+
+	while (!node->sources.stop && (batches = row_spill_read(spill)) != NULL)
+	{
+		add_rows(node, batches);
+		forget_values(node);
+	}
+}
+
+/* Adds the rows whose cell of lookups was not there, when all others have been added. */
+static void
+add_cells(GroupsState *node)
+{
+	RowSpill   *spill = node->star.spill;
+
+	if (spill == NULL)
+		return;
+	while (!node->sources.stop && row_spill_next(spill))
+	{
+		groups_star_load(node, row_spill_partition(spill));
+		add_partition(node, spill);
+	}
+	node->done.totals.disk += row_spill_disk(spill);
+	groups_memory_note(node, 0);
+	row_spill_free(spill);
+	node->star.spill = NULL;
+	groups_memory_return(node, node->budget.spill);
 }
 
 /*
@@ -496,6 +527,7 @@ read_rows(GroupsState *node)
 										  node->states ? add_batches_to_states :
 										  add_batches_to_groups, node);
 		groups_star_end_rows(node, add_batches_to_groups);
+		add_cells(node);
 	}
 	if (node->sources.stop)
 	{
@@ -541,7 +573,6 @@ static bool
 read_part(GroupsState *node)
 {
 	RowSpill   *spill = NULL;
-	const ColumnBatch *batches;
 	MemoryContext old;
 
 	if (node->spill && row_spill_next(node->spill))
@@ -555,11 +586,8 @@ read_part(GroupsState *node)
 		begin_derived(node);
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
-	while ((batches = row_spill_read(spill)) != NULL)
-	{
-		add_rows(node, batches);
-		forget_values(node);
-	}
+	add_partition(node, spill);
+	add_cells(node);
 	end_rows(node);
 	MemoryContextSwitchTo(old);
 	return true;

@@ -7,6 +7,10 @@
  * before the fact is read, again only if a parameter of theirs has changed.  In a parallel plan one
  * of the processes runs a plan, whichever is the first to come, and all have the rows in shared
  * memory.
+ *
+ * A lookup that does not fit into memory is divided into parts, of which it has one at a time.  One
+ * part of each lookup is a cell.  Rows of the fact that are of another cell than the one that is
+ * there are written to files by their cells (RowSpill), and are read when their cell is there.
  */
 #include "postgres.h"
 
@@ -20,12 +24,15 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
+StaticAssertDecl(GROUPS_MOST_CELLS <= ROW_SPILL_MOST_PARTITIONS, "each cell is a partition");
+
 typedef struct StarLookupState
 {
 	PlanState  *plan;
 	JoinType	jointype;
 	bool		many;			/* a key may have several rows, which are all wanted */
 	Lookup	   *lookup;
+	int			nparts;			/* 1: it is not divided */
 	bool		ran;			/* this process has run the plan */
 	bool		filled;			/* the lookup has the rows of the plan */
 	int64		rows;			/* how many it has, in the last execution ... */
@@ -70,7 +77,7 @@ make_lookup(StarLookupState *state, const List *described)
 
 		/* Core checks this right where it joins. */
 		aggregate_check_function(get_opcode(clause->opno), GetUserId());
-		columns[i] = (AttrNumber) (list_nth_int(described, 4 + i) + 1);
+		columns[i] = (AttrNumber) (list_nth_int(described, 5 + i) + 1);
 		operators[i] = clause->opno;
 		collations[i] = clause->inputcollid;
 	}
@@ -78,10 +85,13 @@ make_lookup(StarLookupState *state, const List *described)
 								collations, state->many ? LOOKUP_REPEATS_KEPT :
 								state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ?
 								LOOKUP_REPEATS_PASSED : LOOKUP_REPEATS_FAIL);
+	state->nparts = list_nth_int(described, 4);
+	if (state->nparts > 1)
+		lookup_divide(state->lookup, state->nparts);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
 		state->indexes[i] = lookup_add_column(state->lookup, (AttrNumber)
-											  (list_nth_int(described, 4 + nkeys + i) + 1));
+											  (list_nth_int(described, 5 + nkeys + i) + 1));
 }
 
 List *
@@ -113,6 +123,7 @@ groups_star_begin(GroupsState *node, int eflags)
 	int			l;
 
 	node->star.many = -1;
+	node->star.ncells = 1;
 	if (lookups == NIL)
 		return;
 	node->star.n = list_length(lookups);
@@ -140,6 +151,7 @@ groups_star_begin(GroupsState *node, int eflags)
 								   eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 		node->css.custom_ps = lappend(node->css.custom_ps, state->plan);
 		make_lookup(state, described);
+		node->star.ncells *= state->nparts;
 	}
 	node->star.fact =
 		(Index) linitial_node(Var, expression_columns(linitial(groups_star_keys(node, 0))))->varno;
@@ -199,7 +211,7 @@ make_conditions(StarLookupState *state)
 
 	list_free(state->conditions);
 	state->conditions = NIL;
-	if (state->keys == NULL || state->jointype == JOIN_LEFT)
+	if (state->nparts > 1 || state->keys == NULL || state->jointype == JOIN_LEFT)
 		return;
 	for (k = 0; k < list_length(state->clauses); k++)
 	{
@@ -254,8 +266,25 @@ fill_lookup(StarLookupState *state)
 	}
 	MemoryContextDelete(memory);
 	lookup_finish(state->lookup);
-	state->rows = lookup_size(state->lookup);
+	state->rows = lookup_rows(state->lookup);
 	state->found_keys = lookup_nkeys(state->lookup);
+}
+
+void
+groups_star_load(GroupsState *node, int cell)
+{
+	int			l;
+	int			d;
+
+	for (l = node->star.n - 1; l >= 0; l--)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		if (lookup_load(state->lookup, cell % state->nparts))
+			for (d = 0; d < node->derived.n; d++)
+				derived_forget_places(node->derived.columns[d], state->lookup);
+		cell /= state->nparts;
+	}
 }
 
 /* Has all lookups attached to those in shared memory, of which this process makes some. */
@@ -344,7 +373,7 @@ groups_star_is_empty(const GroupsState *node)
 		const StarLookupState *state = &node->star.lookups[l];
 
 		if (state->jointype != JOIN_LEFT && state->jointype != JOIN_ANTI &&
-			lookup_size(state->lookup) == 0)
+			lookup_rows(state->lookup) == 0)
 			return true;
 	}
 	return false;
@@ -416,6 +445,48 @@ keep_true(GroupsState *node, const ColumnBatch *condition)
 	node->star.filtered += condition->n - n;
 	if (n < condition->n)
 		keep_rows(node, node->nread + node->star.n, rows, n);
+}
+
+/* Returns the part that has the place of a row, perhaps, if that is not there; else -1. */
+static inline int
+part_wanted(const StarLookupState *state, const ColumnBatch *places, size_t i)
+{
+	return state->nparts > 1 && places->nulls[i] ? places->keys[i] - 1 : -1;
+}
+
+/* Writes the joined rows whose cell is not there, and leaves the others. */
+static void
+keep_cell(GroupsState *node)
+{
+	const ColumnBatch *derived = node->derived.batches;
+	size_t		nrows = derived[places_batch(node, 0)].n;
+	uint16		rows[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
+	size_t		i;
+	int			l;
+
+	for (i = 0; i < nrows; i++)
+	{
+		bool		here = true;
+		uint32		cell = 0;
+
+		for (l = 0; l < node->star.n; l++)
+		{
+			const StarLookupState *state = &node->star.lookups[l];
+			int			part = part_wanted(state, &derived[places_batch(node, l)], i);
+
+			here &= part < 0;
+			cell = cell * state->nparts + (part < 0 ? lookup_part(state->lookup) : part);
+		}
+		if (here)
+			rows[n++] = (uint16) i;
+		else
+			row_spill_refuse(groups_get_spill(node, derived, &node->star.spill, false), i, cell);
+	}
+	if (n == nrows)
+		return;
+	row_spill_write(node->star.spill, derived);
+	keep_rows(node, node->nread + node->star.n, rows, n);
 }
 
 /* Repeats the rows of batches by their places in a lookup, as far as one batch has room. */
@@ -494,11 +565,13 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 		for (i = 0; i < places->n; i++)
 		{
 			rows[n] = (uint16) i;
-			n += places->nulls[i] == anti;
+			n += places->nulls[i] == anti || part_wanted(state, places, i) >= 0;
 		}
 		node->star.removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
+	if (node->star.ncells > 1)
+		keep_cell(node);
 	for (c = 0; c < list_length(node->star.conditions); c++)
 		keep_true(node, derived_batch(node->derived.columns[node->star.n + c], derived));
 	return derived;
@@ -618,7 +691,10 @@ groups_star_end(GroupsState *node)
 	int			l;
 
 	for (l = 0; l < node->star.n; l++)
+	{
+		lookup_empty(node->star.lookups[l].lookup);
 		ExecEndNode(node->star.lookups[l].plan);
+	}
 }
 
 /* --- EXPLAIN */
@@ -647,6 +723,8 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		ExplainPropertyText(labels[state->jointype],
 							deparse_expression((Node *) make_ands_explicit(state->clauses),
 											   context, true, false), es);
+		if (state->nparts > 1)
+			ExplainPropertyInteger("Lookup Parts", NULL, state->nparts, es);
 		if (es->analyze && node->done.done)
 			ExplainPropertyInteger("Lookup Rows", NULL, state->rows, es);
 		if (es->analyze && node->done.done && state->many)

@@ -57,6 +57,8 @@ typedef struct GroupsStar
 								 * none so far */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
+	int			ncells;			/* combinations of parts of the lookups, of which one is there */
+	RowSpill   *spill;			/* rows whose cell is not there; NULL: none so far */
 	bool	   *met;			/* of a right join, while rows are read: by place, whether a row
 								 * has it; else NULL */
 } GroupsStar;
@@ -265,6 +267,12 @@ extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch
 extern void groups_star_begin_rows(GroupsState *node);
 extern void groups_star_end_rows(GroupsState *node, ColumnConsume consume);
 
+/*
+ * Has the lookups have the rows of a cell: of one part each of those that do not fit into memory.
+ * What has been computed of the parts before is forgotten.
+ */
+extern void groups_star_load(GroupsState *node, int cell);
+
 /* Gives back what an execution has beside the lookups. */
 extern void groups_star_free(GroupsState *node);
 
@@ -297,6 +305,13 @@ extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
 
 /* --- groups_read.c */
+
+/*
+ * Returns where rows that are refused go, *spill, which the first one of an execution makes.
+ * keeps_numbers is that of row_spill_make.
+ */
+extern RowSpill *groups_get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill,
+								  bool keeps_numbers);
 
 /* Makes what rows are read into; the node has been described, and its memory made. */
 extern void groups_read_begin(GroupsState *node, int eflags, int nfilters);
