@@ -19,12 +19,14 @@
  * In cpu_tuple_cost, which is to groups_cost.c what it is here: a row of a dimension put into the
  * look-up, which takes what core takes to put it into a hash join's table (80 ns of 450,000 rows)
  * and says 1.25 for; a key that is not of integers and is looked up for the first time; a row whose
- * key is known or of integers, by an array in the CPU's caches, and in memory.
+ * key is known or of integers, by an array in the CPU's caches, and in memory; a row whose key the
+ * scan tests, by a bit for each key.
  */
 #define LOOKUP_BUILD_COST	1.5
 #define LOOKUP_KEY_COST		6.0
 #define LOOKUP_ROW_COST		0.1
 #define LOOKUP_MISS_COST	0.3
+#define LOOKUP_TEST_COST	0.05
 
 /* From so many rows of a dimension on, arrays by key are not in the CPU's caches. */
 #define LOOKUP_CACHED_ROWS	50000.0
@@ -74,6 +76,47 @@ star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, 
 	return plan->total_cost +
 		cost_of_rows(LOOKUP_BUILD_COST * plan->rows + (integers ? 0 : LOOKUP_KEY_COST * nkeys) +
 					 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
+}
+
+/* Whether the scan of the fact tests the keys of a lookup, each column by itself. */
+static bool
+is_tested(const StarLookup *lookup)
+{
+	ListCell   *lc;
+
+	foreach(lc, lookup->clauses)
+	{
+		if (plain_column(linitial(lfirst_node(OpExpr, lc)->args)) == NULL)
+			return false;
+	}
+	return (lookup->jointype == JOIN_INNER || lookup->jointype == JOIN_SEMI) &&
+		lookup->nparts == 1 && are_integers(lookup->clauses);
+}
+
+double
+star_part_left(const GroupsQuery *query)
+{
+	double		part = 1;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, query->lookups)
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		if (!is_tested(lookup))
+			continue;
+		/* A key is one of its relation: those of all of its rows, or of rows that conditions leave. */
+		foreach(lc2, lookup->clauses)
+		{
+			const Var  *key = plain_column(lsecond(lfirst_node(OpExpr, lc2)->args));
+			double		keys = find_base_rel(query->root, key->varno)->tuples;
+
+			if (keys > lookup->path->rows)
+				part *= lookup->path->rows / keys;
+		}
+	}
+	return Max(part, Min(query->matched, 1));
 }
 
 /* A row of the fact written once for each row that it has, and each of its values. */
@@ -149,8 +192,9 @@ parts_cost(const GroupsQuery *query, double rows)
 }
 
 Cost
-star_cost(const GroupsQuery *query, CustomPath *path, double rows)
+star_cost(const GroupsQuery *query, CustomPath *path, double rows, double part)
 {
+	const RelOptInfo *fact = find_base_rel(query->root, query->rti);
 	Cost		total = 0;
 	ListCell   *lc;
 
@@ -163,7 +207,9 @@ star_cost(const GroupsQuery *query, CustomPath *path, double rows)
 		/* It may have workers of its own. */
 		path->path.parallel_safe &= plan->parallel_safe;
 		compat_add_disabled_nodes(&path->path, compat_disabled_nodes(plan));
-		total += star_lookup_cost(query->root, lookup, plan, rows);
+		total += star_lookup_cost(query->root, lookup, plan, rows * part);
+		if (is_tested(lookup))
+			total += cost_of_rows(LOOKUP_TEST_COST * rows * fact->tuples / Max(fact->rows, 1));
 	}
 	if (query->repeated)
 		total += cost_of_rows(rows * query->matched *
