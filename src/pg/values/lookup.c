@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -40,60 +39,6 @@
 
 /* ... or of a part, which is as large as memory allows, so many, as the hash table has. */
 #define PART_KEYS_PER_ROW 4
-
-/*
- * Whether values of an operator's types are equal as integers if and only if they are equal by the
- * operator.
- */
-static bool
-compares_integers(Oid operator)
-{
-	switch (get_opcode(operator))
-	{
-		case F_INT2EQ:
-		case F_INT4EQ:
-		case F_INT8EQ:
-		case F_INT24EQ:
-		case F_INT28EQ:
-		case F_INT42EQ:
-		case F_INT48EQ:
-		case F_INT82EQ:
-		case F_INT84EQ:
-		case F_OIDEQ:
-		case F_DATE_EQ:
-		case F_TIMESTAMP_EQ:
-		case F_TIMESTAMPTZ_EQ:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Returns the bits of a value of either type of an operator that compares integers. */
-static int
-bits_of_values(Oid operator)
-{
-	Oid			left;
-	Oid			right;
-
-	op_input_types(operator, &left, &right);
-	return 8 * Max(get_typlen(left), get_typlen(right));
-}
-
-bool
-lookup_compares_integers(int n, const Oid *operators)
-{
-	int			bits = 0;
-	int			k;
-
-	for (k = 0; k < n; k++)
-	{
-		if (!compares_integers(operators[k]))
-			return false;
-		bits += bits_of_values(operators[k]);
-	}
-	return bits <= 64;
-}
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
@@ -136,7 +81,7 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 		op_input_types(operators[k], &left, &right);
 		key->kind = column_builtin_kind(left);
 		key->row_kind = column_builtin_kind(right);
-		key->bits = bits_of_values(operators[k]);
+		key->bits = lookup_value_bits(operators[k]);
 		if (k < nkeys - 1)
 			key->shift = key[1].shift + key[1].bits;
 	}
@@ -165,8 +110,9 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 	return c;
 }
 
-void
-lookup_forget(Lookup *lookup)
+/* Forgets the rows, but for those of parts. */
+static void
+forget_rows(Lookup *lookup)
 {
 	int			c;
 
@@ -190,7 +136,7 @@ lookup_forget(Lookup *lookup)
 void
 lookup_empty(Lookup *lookup)
 {
-	lookup_forget(lookup);
+	forget_rows(lookup);
 	if (lookup->parts)
 		lookup_parts_empty(lookup->parts);
 }
@@ -672,8 +618,9 @@ note_integer(Lookup *lookup, int64 integer)
 	lookup->most = Max(lookup->most, integer);
 }
 
-void
-lookup_add(Lookup *lookup, TupleTableSlot *row)
+/* Adds a row, unless a column of its key is NULL: to its part, or to the rows that are there. */
+static void
+add_row(Lookup *lookup, TupleTableSlot *row, bool to_part)
 {
 	Datum		key[INDEX_MAX_KEYS];
 	uint32		hash;
@@ -689,9 +636,9 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 			return;
 		key[k] = row->tts_values[column - 1];
 	}
-	if (lookup->parts && !lookup->parts->loading)
+	if (to_part)
 	{
-		lookup_parts_add(lookup, hash_key(lookup, key, true), row);
+		lookup_parts_add(lookup->parts, hash_key(lookup, key, true), row);
 		return;
 	}
 	make_room(lookup);
@@ -724,20 +671,15 @@ make_array(Lookup *lookup, uint64 range)
 										  (uint64) lookup->least], place);
 }
 
-void
-lookup_finish(Lookup *lookup)
+/* Makes what is made when all rows are there. */
+static void
+finish_rows(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
 	uint64		most = Max((uint64) lookup->size * (lookup->parts ? PART_KEYS_PER_ROW :
 													ARRAY_KEYS_PER_ROW), LEAST_ELEMENTS);
 	int32		place;
 
-	if (lookup->parts && !lookup->parts->loading)
-	{
-		lookup->parts->part = -1;
-		lookup_load(lookup, 0);
-		return;
-	}
 	if (!lookup->of_integers || lookup->size == 0)
 		return;
 	if (range < most)
@@ -749,6 +691,47 @@ lookup_finish(Lookup *lookup)
 			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
 					  place);
 	}
+}
+
+void
+lookup_add(Lookup *lookup, TupleTableSlot *row)
+{
+	add_row(lookup, row, lookup->parts != NULL);
+}
+
+bool
+lookup_load(Lookup *lookup, int part)
+{
+	MemoryContext memory;
+	TupleTableSlot *row;
+
+	if (lookup->parts == NULL || lookup->parts->part == part)
+		return false;
+	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's part",
+								   ALLOCSET_SMALL_SIZES);
+	forget_rows(lookup);
+	lookup_parts_begin(lookup->parts, part);
+	while ((row = lookup_parts_next(lookup->parts)) != NULL)
+	{
+		/* Hash and equality functions leave memory behind. */
+		MemoryContext old = MemoryContextSwitchTo(memory);
+
+		add_row(lookup, row, false);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(memory);
+	}
+	MemoryContextDelete(memory);
+	finish_rows(lookup);
+	return true;
+}
+
+void
+lookup_finish(Lookup *lookup)
+{
+	if (lookup->parts)
+		lookup_load(lookup, 0);
+	else
+		finish_rows(lookup);
 }
 
 Datum

@@ -32,7 +32,7 @@ typedef enum LookupRepeats
 /* In place of a place: there is no row.  What is less is lookup_part_wanted()'s. */
 #define LOOKUP_NO_PLACE (-1)
 
-/* Returns how far below LOOKUP_NO_PLACE a place is: a part of the rows that is not there, plus 1. */
+/* Returns how far below LOOKUP_NO_PLACE a place is: a part that is not there, plus 1. */
 static inline int32
 lookup_part_wanted(int32 place)
 {
@@ -106,8 +106,8 @@ extern void lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches,
 
 /*
  * Writes the places of the keys of a batch's rows, and where there is none lookup_part_wanted's
- * number, which is 0 unless rows are divided, and marks the latter in nulls.  Returns how many these
- * are.  Keys of several columns are packed.
+ * number, which is 0 unless rows are divided, and marks the latter in nulls.  Returns how many
+ * these are.  Keys of several columns are packed.
  */
 extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places,
 								   uint8 *nulls);

@@ -1,8 +1,8 @@
 /*
  * lookup_parts.c
- *		Lookups that do not fit into memory (see lookup.h).
+ *		The rows of lookups that do not fit into memory (see lookup.h).
  *
- * Rows are divided by the hash of their key, and each part is kept in a tuplestore of core's.
+ * Each part is a tuplestore of core's.
  */
 #include "postgres.h"
 
@@ -30,9 +30,23 @@ lookup_divide(Lookup *lookup, int nparts)
 }
 
 void
-lookup_parts_add(Lookup *lookup, uint32 hash, TupleTableSlot *row)
+lookup_parts_empty(LookupParts *parts)
 {
-	LookupParts *parts = lookup->parts;
+	int			part;
+
+	for (part = 0; part < 1 << parts->bits; part++)
+	{
+		if (parts->stores[part])
+			tuplestore_end(parts->stores[part]);
+		parts->stores[part] = NULL;
+	}
+	parts->part = -1;
+	parts->rows = 0;
+}
+
+void
+lookup_parts_add(LookupParts *parts, uint32 hash, TupleTableSlot *row)
+{
 	Tuplestorestate **store = &parts->stores[lookup_part_of_hash(parts, hash)];
 
 	if (*store == NULL)
@@ -47,60 +61,30 @@ lookup_parts_add(Lookup *lookup, uint32 hash, TupleTableSlot *row)
 }
 
 void
-lookup_parts_empty(LookupParts *parts)
+lookup_parts_begin(LookupParts *parts, int part)
 {
-	int			part;
-
-	for (part = 0; part < 1 << parts->bits; part++)
-	{
-		if (parts->stores[part])
-			tuplestore_end(parts->stores[part]);
-		parts->stores[part] = NULL;
-	}
-	parts->rows = 0;
-}
-
-bool
-lookup_load(Lookup *lookup, int part)
-{
-	LookupParts *parts = lookup->parts;
-	Tuplestorestate *store;
-	MemoryContext memory;
-
-	if (parts == NULL || parts->part == part)
-		return false;
-	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's part",
-								   ALLOCSET_SMALL_SIZES);
-	lookup_forget(lookup);
 	parts->part = part;
-	parts->loading = true;
-	store = parts->stores[part];
-	if (store)
-		tuplestore_rescan(store);
-	while (store && tuplestore_gettupleslot(store, true, false, parts->row))
-	{
-		/* Hash and equality functions leave memory behind. */
-		MemoryContext old = MemoryContextSwitchTo(memory);
-
-		CHECK_FOR_INTERRUPTS();
-		lookup_add(lookup, parts->row);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(memory);
-	}
-	MemoryContextDelete(memory);
-	lookup_finish(lookup);
-	parts->loading = false;
-	return true;
+	if (parts->stores[part])
+		tuplestore_rescan(parts->stores[part]);
 }
 
-int
-lookup_part(const Lookup *lookup)
+TupleTableSlot *
+lookup_parts_next(LookupParts *parts)
 {
-	return lookup->parts ? lookup->parts->part : 0;
+	Tuplestorestate *store = parts->stores[parts->part];
+
+	CHECK_FOR_INTERRUPTS();
+	return store && tuplestore_gettupleslot(store, true, false, parts->row) ? parts->row : NULL;
 }
 
 int64
 lookup_rows(const Lookup *lookup)
 {
 	return lookup->parts ? lookup->parts->rows : lookup->size;
+}
+
+int
+lookup_part(const Lookup *lookup)
+{
+	return lookup->parts ? lookup->parts->part : 0;
 }

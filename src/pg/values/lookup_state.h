@@ -45,8 +45,7 @@ typedef struct LookupKey
 typedef struct LookupParts
 {
 	int			bits;			/* there are 2 to the power of it */
-	int			part;			/* the one that the lookup has */
-	bool		loading;		/* ... or is to have: its rows are added */
+	int			part;			/* the one that the lookup has; -1: none yet */
 	int64		rows;			/* of all */
 	TupleTableSlot *row;
 	Tuplestorestate **stores;	/* by part; NULL: it has no rows */
@@ -105,6 +104,9 @@ lookup_integer_width(const struct Lookup *lookup)
 	return lookup->narrow ? sizeof(int32) : sizeof(int64);
 }
 
+/* Returns the bits of a value of either type of an operator that compares integers. */
+extern int	lookup_value_bits(Oid operator);
+
 /* Returns the part of a key, by bits of its hash at which the hash table looks last. */
 static inline int
 lookup_part_of_hash(const LookupParts *parts, uint32 hash)
@@ -112,11 +114,14 @@ lookup_part_of_hash(const LookupParts *parts, uint32 hash)
 	return (int) ((uint64) hash >> (32 - parts->bits));
 }
 
-/* Adds a row, whose key has a hash, to its part; forgets the rows of all parts. */
-extern void lookup_parts_add(struct Lookup *lookup, uint32 hash, TupleTableSlot *row);
+/* Forgets the rows, and closes the files. */
 extern void lookup_parts_empty(LookupParts *parts);
 
-/* Forgets all rows, but those of parts. */
-extern void lookup_forget(struct Lookup *lookup);
+/* Adds a row, whose key has a hash, to its part. */
+extern void lookup_parts_add(LookupParts *parts, uint32 hash, TupleTableSlot *row);
+
+/* Begins to read a part; then returns one row of it after the other, and NULL. */
+extern void lookup_parts_begin(LookupParts *parts, int part);
+extern TupleTableSlot *lookup_parts_next(LookupParts *parts);
 
 #endif							/* HPSORT_PG_VALUES_LOOKUP_STATE_H */

@@ -104,26 +104,11 @@ groups_read_free(GroupsState *node)
 }
 
 /*
- * Returns batches that have been read, of a star join only rows that are joined, and behind them
- * batches that are derived; the former alone unless there are derived columns or numbers.
+ * Returns where rows that are refused go, *spill, which the first one of an execution makes.
+ * keeps_numbers is that of row_spill_make.
  */
-static const ColumnBatch *
-derive_batches(GroupsState *node, const ColumnBatch *batches)
-{
-	int			d;
-
-	if (!node->derived.any)
-		return batches;
-	groups_star_match(node, batches);
-	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
-		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
-																node->derived.batches);
-	return node->derived.batches;
-}
-
-RowSpill *
-groups_get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill,
-				 bool keeps_numbers)
+static RowSpill *
+get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool keeps_numbers)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 	size_t		share = node->budget.spill;
@@ -145,6 +130,52 @@ groups_get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill
 	return *spill;
 }
 
+/* Writes the joined rows whose cell of lookups is not there, and leaves the others. */
+static void
+refuse_cells(GroupsState *node)
+{
+	const ColumnBatch *batches = node->derived.batches;
+	size_t		nrows = batches[0].n;
+	uint16		rows[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < nrows; i++)
+	{
+		int			cell = groups_star_cell(node, i);
+
+		if (cell < 0)
+			rows[n++] = (uint16) i;
+		else
+			row_spill_refuse(get_spill(node, batches, &node->star.spill, false), i, cell);
+	}
+	if (n == nrows)
+		return;
+	row_spill_write(node->star.spill, batches);
+	groups_star_keep_rows(node, rows, n);
+}
+
+/*
+ * Returns batches that have been read, of a star join only rows that are joined, and behind them
+ * batches that are derived; the former alone unless there are derived columns or numbers.
+ */
+static const ColumnBatch *
+derive_batches(GroupsState *node, const ColumnBatch *batches)
+{
+	int			d;
+
+	if (!node->derived.any)
+		return batches;
+	groups_star_match(node, batches);
+	if (node->star.ncells > 1)
+		refuse_cells(node);
+	groups_star_filter(node);
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
+		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
+																node->derived.batches);
+	return node->derived.batches;
+}
+
 /*
  * Has row_spill_divide take the rows of a batch whose value in a grouping column has no number;
  * false if there are none.
@@ -160,10 +191,10 @@ refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 	for (i = 0; i < batch->n; i++)
 	{
 		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
-			row_spill_refuse(groups_get_spill(node, batches, &node->derived.spill, false), i,
+			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
 							 (uint32) batch->keys[i]);
 		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
-			row_spill_refuse(groups_get_spill(node, batches, &node->derived.spill, false), i,
+			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
 							 dictionary_refused_hash(dictionary, batch->keys[i]));
 		else
 			continue;
@@ -204,7 +235,7 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 static void
 refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 {
-	RowSpill   *spill = groups_get_spill(node, batches, &node->derived.spill, false);
+	RowSpill   *spill = get_spill(node, batches, &node->derived.spill, false);
 	uint32		hash;
 	size_t		i;
 
@@ -217,7 +248,7 @@ refuse_rows_of_core(GroupsState *node, const ColumnBatch *batches)
 static const ColumnBatch *
 refuse_rows_of_groups(GroupsState *node, const ColumnBatch *batches)
 {
-	RowSpill   *spill = groups_get_spill(node, batches, &node->spill, true);
+	RowSpill   *spill = get_spill(node, batches, &node->spill, true);
 	uint32		hash;
 	size_t		i;
 

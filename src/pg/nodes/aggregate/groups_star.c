@@ -429,6 +429,12 @@ keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 	}
 }
 
+void
+groups_star_keep_rows(GroupsState *node, const uint16 *rows, size_t nrows)
+{
+	keep_rows(node, node->nread + node->star.n, rows, nrows);
+}
+
 /* Leaves of the joined rows those for which a condition is true. */
 static void
 keep_true(GroupsState *node, const ColumnBatch *condition)
@@ -444,7 +450,7 @@ keep_true(GroupsState *node, const ColumnBatch *condition)
 	}
 	node->star.filtered += condition->n - n;
 	if (n < condition->n)
-		keep_rows(node, node->nread + node->star.n, rows, n);
+		groups_star_keep_rows(node, rows, n);
 }
 
 /* Returns the part that has the place of a row, perhaps, if that is not there; else -1. */
@@ -454,39 +460,22 @@ part_wanted(const StarLookupState *state, const ColumnBatch *places, size_t i)
 	return state->nparts > 1 && places->nulls[i] ? places->keys[i] - 1 : -1;
 }
 
-/* Writes the joined rows whose cell is not there, and leaves the others. */
-static void
-keep_cell(GroupsState *node)
+int
+groups_star_cell(const GroupsState *node, size_t i)
 {
-	const ColumnBatch *derived = node->derived.batches;
-	size_t		nrows = derived[places_batch(node, 0)].n;
-	uint16		rows[COLUMN_BATCH_KEYS];
-	size_t		n = 0;
-	size_t		i;
+	bool		here = true;
+	int			cell = 0;
 	int			l;
 
-	for (i = 0; i < nrows; i++)
+	for (l = 0; l < node->star.n; l++)
 	{
-		bool		here = true;
-		uint32		cell = 0;
+		const StarLookupState *state = &node->star.lookups[l];
+		int			part = part_wanted(state, &node->derived.batches[places_batch(node, l)], i);
 
-		for (l = 0; l < node->star.n; l++)
-		{
-			const StarLookupState *state = &node->star.lookups[l];
-			int			part = part_wanted(state, &derived[places_batch(node, l)], i);
-
-			here &= part < 0;
-			cell = cell * state->nparts + (part < 0 ? lookup_part(state->lookup) : part);
-		}
-		if (here)
-			rows[n++] = (uint16) i;
-		else
-			row_spill_refuse(groups_get_spill(node, derived, &node->star.spill, false), i, cell);
+		here &= part < 0;
+		cell = cell * state->nparts + (part < 0 ? lookup_part(state->lookup) : part);
 	}
-	if (n == nrows)
-		return;
-	row_spill_write(node->star.spill, derived);
-	keep_rows(node, node->nread + node->star.n, rows, n);
+	return here ? -1 : cell;
 }
 
 /* Repeats the rows of batches by their places in a lookup, as far as one batch has room. */
@@ -537,12 +526,11 @@ groups_star_next(GroupsState *node, const ColumnBatch *batches, StarPosition *po
 	return repeat_rows(node, batches, state, position) ? node->star.repeated : NULL;
 }
 
-const ColumnBatch *
+void
 groups_star_match(GroupsState *node, const ColumnBatch *batches)
 {
 	ColumnBatch *derived = node->derived.batches;
 	int			l;
-	int			c;
 
 	memcpy(derived, batches, node->nread * sizeof(ColumnBatch));
 	for (l = 0; l < node->star.n; l++)
@@ -570,11 +558,16 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 		node->star.removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
-	if (node->star.ncells > 1)
-		keep_cell(node);
+}
+
+void
+groups_star_filter(GroupsState *node)
+{
+	int			c;
+
 	for (c = 0; c < list_length(node->star.conditions); c++)
-		keep_true(node, derived_batch(node->derived.columns[node->star.n + c], derived));
-	return derived;
+		keep_true(node, derived_batch(node->derived.columns[node->star.n + c],
+									  node->derived.batches));
 }
 
 /* --- rows that a right join adds */

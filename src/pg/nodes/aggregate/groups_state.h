@@ -255,10 +255,17 @@ extern const ColumnBatch *groups_star_next(GroupsState *node, const ColumnBatch 
 										   StarPosition *position);
 
 /*
- * Returns the rows of batches, which have been read, that are rows of the join.  Puts these and the
- * batches of places into node->derived.batches.
+ * Puts the rows of batches, which have been read, that are joined with rows of all lookups, and the
+ * batches of places, into node->derived.batches.  Of the first of these functions they may be of
+ * another cell: groups_star_cell returns it of row i, and -1 of rows that are joined for certain.
+ * groups_star_filter leaves those that pass conditions on joined rows.
  */
-extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch *batches);
+extern void groups_star_match(GroupsState *node, const ColumnBatch *batches);
+extern int	groups_star_cell(const GroupsState *node, size_t i);
+extern void groups_star_filter(GroupsState *node);
+
+/* Leaves these of the rows that groups_star_match has left. */
+extern void groups_star_keep_rows(GroupsState *node, const uint16 *rows, size_t nrows);
 
 /*
  * Called before rows are read, and when all have been: calls consume for rows of a right join's
@@ -305,13 +312,6 @@ extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 extern GroupReader *groups_lookup_open(GroupsLookup *lookup);
 
 /* --- groups_read.c */
-
-/*
- * Returns where rows that are refused go, *spill, which the first one of an execution makes.
- * keeps_numbers is that of row_spill_make.
- */
-extern RowSpill *groups_get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill,
-								  bool keeps_numbers);
 
 /* Makes what rows are read into; the node has been described, and its memory made. */
 extern void groups_read_begin(GroupsState *node, int eflags, int nfilters);

@@ -52,8 +52,8 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, whether a row may
 								 * have several of its rows, which one lookup may have at most,
 								 * how many clauses and how many columns it has, and into how many
-								 * parts its rows are divided; of each clause and column, the column
-								 * of the lookup's plan, counted from 0 */
+								 * parts its rows are divided; of each clause and column, the
+								 * column of the lookup's plan, counted from 0 */
 	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */

@@ -106,7 +106,7 @@ star_part_left(const GroupsQuery *query)
 
 		if (!is_tested(lookup))
 			continue;
-		/* A key is one of its relation: those of all of its rows, or of rows that conditions leave. */
+		/* A key is one of all rows of its relation, of which conditions leave some. */
 		foreach(lc2, lookup->clauses)
 		{
 			const Var  *key = plain_column(lsecond(lfirst_node(OpExpr, lc2)->args));

@@ -27,9 +27,9 @@ typedef struct RowSpill RowSpill;
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
  * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
  * Datums, in place of which values are kept; NULL: none.  keeps_numbers: numbers that values have
- * stay what they are, because dictionaries are not emptied before the rows are read.  npartitions: 0,
- * or how many partitions there are, a power of two up to ROW_SPILL_MOST_PARTITIONS, of which hashes
- * are the numbers.  memory_limit is bytes: of rows, and of the buffers of the files.
+ * stay what they are, because dictionaries are not emptied before the rows are read.  npartitions:
+ * 0, or how many partitions there are, a power of two up to ROW_SPILL_MOST_PARTITIONS, of which
+ * hashes are the numbers.  memory_limit is bytes: of rows, and of the buffers of the files.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 								int ncolumns, bool keeps_numbers, int npartitions,
