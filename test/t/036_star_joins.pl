@@ -23,19 +23,7 @@ my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 8800);
 my $only = $ENV{HPSORT_TEST_QUERY};
 
-my $node = new_cluster('star');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-max_worker_processes = 16
-max_parallel_workers = 8
-timezone = 'UTC'
-CONF
-$node->start;
+my $node = start_cluster('star');
 $node->safe_psql('postgres', "CREATE EXTENSION hpsort;\nSELECT setseed(" . $seed % 1000000 / 1000000 . ");\n" . FuzzSql::Joins::setup());
 
 # --- Shapes, and whether the node takes them

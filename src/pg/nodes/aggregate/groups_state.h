@@ -75,7 +75,7 @@ typedef struct GroupsDerived
 								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
 	RowSpill   *spill;			/* rows that columns or core refused; NULL: none so far */
-	HTAB	   *outsized;		/* sums of outsized values by group; NULL: none so far */
+	struct OutsizedSums *outsized;	/* by group; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -354,6 +354,8 @@ extern void groups_add_late(GroupsState *node);
 extern void groups_free_late(GroupsState *node);
 
 /* --- groups_outsized.c */
+
+typedef struct OutsizedSums OutsizedSums;
 
 /* Adds the outsized values of a batch that has been added to the aggregation. */
 extern void groups_add_outsized(GroupsState *node, const ColumnBatch *batches);

@@ -365,20 +365,6 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 	return range;
 }
 
-static void
-group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, GroupValues *group)
-{
-	int			c;
-
-	for (c = 0; c < groups->code.ncolumns; c++)
-	{
-		const ColumnBatch *batch = &batches[groups->columns[c].column];
-
-		group->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
-		group->values[c] = group->nulls[c] ? 0 : column_batch_value(batch, row);
-	}
-}
-
 /* Adds rows of a batch where pairs are rows; without batch they are markers. */
 static void
 add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const ColumnBatch *batch,
@@ -399,7 +385,7 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 			continue;
 		if (batch)
 			value = value_of_rows(pairs, column_batch_value(batch, row));
-		group_of_row(groups, batches, row, &group);
+		group_values_of_row(groups->columns, groups->code.ncolumns, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
 		if (table && pair_rows_table(pairs->rows))
 			pair_table_note_code(table, codes[row]);
