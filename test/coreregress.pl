@@ -75,10 +75,10 @@ sub statements
 			my @copies = $statements[-1][0] =~ /\bcopy\b[^;]*?\bfrom\s+std(?:in|out)\b/gi;
 			for (@copies)
 			{
-				# One that fails may have no data: what follows it is repeated.
+				# One that fails may have no data: what follows it is repeated, as what follows \; is.
 				my $next = $i + 1;
 				$next++ while $next < @$output && $output->[$next] =~ /^(?:ERROR|LINE|DETAIL|HINT|CONTEXT)\b|^ *\^$/;
-				last if $next < @$output && $at < @$script && $output->[$next] eq $script->[$at];
+				last if $text !~ /\\;\s*$/ && $next < @$output && $at < @$script && $output->[$next] eq $script->[$at];
 				$at++ while $at < @$script && $script->[$at] !~ /^\\\.\s*$/;
 				$at++;
 			}
