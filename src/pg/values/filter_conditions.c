@@ -17,7 +17,6 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/values/clause_values.h"
 #include "pg/values/domain.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/numeric_unit.h"

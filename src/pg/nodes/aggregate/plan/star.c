@@ -320,6 +320,7 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 	RelOptInfo *rel;
 	ListCell   *lc;
 
+	lookup->nparts = 1;
 	lookup->many = !are_unique(root, fact->relids, relids);
 	if ((lookup->many && !may_be_many) ||
 		!find_jointype(root, fact, &relids, &lookup->jointype))
