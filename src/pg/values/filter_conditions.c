@@ -10,12 +10,9 @@
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/params.h"
 #include "nodes/pathnodes.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -26,6 +23,7 @@
 #include "pg/values/plain_column.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
+#include "pg/values/value_condition.h"
 
 /* What is compared with what. */
 typedef struct Comparison
@@ -43,7 +41,8 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
-	bool		pages;			/* conditions may be of texts, which only pages have */
+	bool		pages;			/* conditions may be of texts, which only pages have ... */
+	PlanState  *parent;			/* ... and of any values, for this node; NULL: they may not */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -100,7 +99,8 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	{
 		FilterCondition *other = (FilterCondition *) lfirst(lc);
 
-		if (other->attnum == column->varattno && other->texts == NULL)
+		if (other->attnum == column->varattno && other->texts == NULL &&
+			other->values == NULL)
 			condition = other;
 	}
 	/* One that accepts everything, to begin with. */
@@ -130,66 +130,6 @@ refuse_all(Finding *finding, const Var *column)
 }
 
 /* --- the two sides */
-
-/* Returns the parameter of a query, perhaps in *workspace; NULL if it has no value yet. */
-static const ParamExternData *
-external_parameter(const Param *param, const ExprContext *econtext, ParamExternData *workspace)
-{
-	ParamListInfo params = econtext->ecxt_param_list_info;
-	const ParamExternData *value;
-
-	if (params == NULL || param->paramid <= 0 || param->paramid > params->numParams)
-		return NULL;
-	/* Speculative: a variable that cannot be read is no error before core reads it. */
-	if (params->paramFetch != NULL)
-		value = params->paramFetch(params, param->paramid, true, workspace);
-	else
-		value = &params->params[param->paramid - 1];
-	return value->ptype == param->paramtype ? value : NULL;
-}
-
-/*
- * Sets *value and *isnull to the value of a constant or a parameter, and returns true; false if the
- * expression is neither, or the parameter has no value yet.  While planning all values are NULL: it
- * only matters that there will be one.
- */
-static bool
-known_value(const Expr *expression, const ExprContext *econtext, Datum *value, bool *isnull)
-{
-	const Param *param = (const Param *) strip_relabels(expression);
-
-	*isnull = true;
-	if (econtext == NULL)
-		return IsA(param, Const) || IsA(param, Param);
-	if (IsA(param, Const))
-	{
-		*value = ((const Const *) param)->constvalue;
-		*isnull = ((const Const *) param)->constisnull;
-		return true;
-	}
-	if (!IsA(param, Param))
-		return false;
-	if (param->paramkind == PARAM_EXTERN)
-	{
-		ParamExternData workspace;
-		const ParamExternData *external = external_parameter(param, econtext, &workspace);
-
-		if (external == NULL)
-			return false;
-		*value = external->value;
-		*isnull = external->isnull;
-		return true;
-	}
-	/* That of a subquery which has not been run yet is not known. */
-	if (param->paramkind == PARAM_EXEC &&
-		econtext->ecxt_param_exec_vals[param->paramid].execPlan == NULL)
-	{
-		*value = econtext->ecxt_param_exec_vals[param->paramid].value;
-		*isnull = econtext->ecxt_param_exec_vals[param->paramid].isnull;
-		return true;
-	}
-	return false;
-}
 
 /* Whether values of both types are integers, or floats, which compare with each other. */
 static bool
@@ -333,19 +273,22 @@ find_text_operator(Finding *finding, const OpExpr *clause)
 {
 	const Var  *column = plain_column(linitial(clause->args));
 	const Expr *other = lsecond(clause->args);
+	Oid			function = clause->opfuncid;
 	TextOperator op;
 	Datum		value;
 	bool		isnull;
 
-	if (!finding->pages || !text_operator_find(clause->opfuncid, clause->inputcollid, &op))
+	if (!finding->pages)
 		return false;
-	if (column == NULL && op.equal)
+	if (column == NULL && OidIsValid(get_commutator(clause->opno)))
 	{
 		column = plain_column(lsecond(clause->args));
 		other = linitial(clause->args);
+		function = get_opcode(get_commutator(clause->opno));
 	}
-	if (column == NULL || get_typlen(column->vartype) != -1 ||
-		!known_value(other, finding->econtext, &value, &isnull))
+	if (column == NULL || !text_operator_find(function, clause->inputcollid, &op) ||
+		get_typlen(column->vartype) != op.typlen ||
+		!clause_known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (!isnull)
 		return add_texts(finding, column, &op, &value, 1);
@@ -367,7 +310,7 @@ find_operator(Finding *finding, const OpExpr *clause)
 	if (find_text_operator(finding, clause))
 		return true;
 	if (!find_sides(clause->opno, clause->args, &comparison, &other) ||
-		!known_value(other, finding->econtext, &value, &isnull))
+		!clause_known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
 		refuse_all(finding, comparison.column);
@@ -448,13 +391,13 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 
 	if (column == NULL)
 		return false;
-	texts = finding->pages && get_typlen(column->vartype) == -1 &&
-		text_operator_find(clause->opfuncid, clause->inputcollid, &op) && op.equal;
+	texts = finding->pages && text_operator_find(clause->opfuncid, clause->inputcollid, &op) &&
+		op.equal && get_typlen(column->vartype) == op.typlen;
 	if (texts ? op.negated == clause->useOr :
 		(!find_comparison(clause->opno, &comparison) ||
 		 comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL)))
 		return false;
-	if (!known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
+	if (!clause_known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
 	{
@@ -532,6 +475,23 @@ add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 		return false;
 	add_condition(finding, column, &range, truth->when_true || truth->when_false ? 1 : 0,
 				  truth->when_null);
+	return true;
+}
+
+/* Adds the condition that a clause is of the values of a column; false if it is none. */
+static bool
+find_values(Finding *finding, const Expr *clause)
+{
+	const Var  *column = finding->parent ? value_condition_column(clause, finding->econtext) : NULL;
+	FilterCondition *condition;
+
+	if (column == NULL)
+		return false;
+	condition = palloc0_object(FilterCondition);
+	condition->attnum = column->varattno;
+	condition->values = value_condition_make(clause, column, finding->parent, finding->econtext,
+											 &condition->nulls);
+	finding->conditions = lappend(finding->conditions, condition);
 	return true;
 }
 
@@ -641,73 +601,6 @@ filter_condition_ranges(const FilterCondition *condition, size_t *n)
 
 /* --- filters of which only some clauses are conditions */
 
-/* A check_functions_callback. */
-static bool
-is_not_leakproof(Oid function, void *context)
-{
-	return !get_func_leakproof(function);
-}
-
-/*
- * Whether a call is LIKE or NOT LIKE with a pattern that has nothing wrong with it: it cannot fail,
- * although PostgreSQL does not call it leakproof.
- */
-static bool
-is_plain_like(const Node *node)
-{
-	const OpExpr *call = (const OpExpr *) node;
-	const Const *pattern;
-
-	if (!IsA(node, OpExpr) ||
-		(call->opfuncid != F_TEXTLIKE && call->opfuncid != F_TEXTNLIKE))
-		return false;
-	pattern = (const Const *) lsecond(call->args);
-	return IsA(pattern, Const) && !pattern->constisnull &&
-		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL &&
-		OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
-}
-
-/*
- * Whether an expression may raise an error, or do anything else but return a value.  context is the
- * ExprContext.
- */
-static bool
-may_fail(Node *node, void *context)
-{
-	Datum		value;
-	bool		isnull;
-
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_Param:
-			/* Perhaps of a subquery that is run when its value is wanted. */
-			return !known_value((const Expr *) node, (const ExprContext *) context, &value,
-								&isnull);
-		case T_List:
-		case T_Var:
-		case T_Const:
-		case T_BoolExpr:
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_RelabelType:
-		case T_CoalesceExpr:
-			break;
-		case T_OpExpr:
-		case T_FuncExpr:
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-		case T_ScalarArrayOpExpr:
-			if (!is_plain_like(node) && check_functions_in_node(node, is_not_leakproof, NULL))
-				return true;
-			break;
-		default:
-			return true;
-	}
-	return expression_tree_walker(node, may_fail, context);
-}
-
 /*
  * Whether one of the arguments of an AND may fail that is no condition.  A filter is over with its
  * first clause that is NULL; but core goes on to the next argument of an AND, and to its error.
@@ -720,7 +613,7 @@ and_may_fail(const Finding *finding, const BoolExpr *clause)
 
 	foreach(lc, clause->args)
 	{
-		if (!find_clause(&tried, lfirst(lc)) && may_fail(lfirst(lc), finding->econtext))
+		if (!find_clause(&tried, lfirst(lc)) && clause_may_fail(lfirst(lc), finding->econtext))
 			return true;
 	}
 	return false;
@@ -743,10 +636,11 @@ split_clauses(Finding *finding, const List *clauses, List **others, bool *ordere
 
 		if (and && !*ordered && !and_may_fail(finding, (const BoolExpr *) clause))
 			split_clauses(finding, ((BoolExpr *) clause)->args, others, ordered);
-		else if (and || *ordered || !find_clause(finding, (Expr *) clause))
+		else if (and || *ordered || !(find_clause(finding, (Expr *) clause) ||
+									  (*others == NIL && find_values(finding, (Expr *) clause))))
 		{
 			*others = lappend(*others, clause);
-			*ordered = *ordered || may_fail(clause, finding->econtext);
+			*ordered = *ordered || clause_may_fail(clause, finding->econtext);
 		}
 	}
 }
@@ -755,7 +649,7 @@ List *
 filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others,
 						bool *may_fail)
 {
-	Finding		finding = {.econtext = econtext,.pages = true};
+	Finding		finding = {.econtext = econtext,.pages = true,.parent = filter->parent};
 
 	*others = NIL;
 	*may_fail = filter->expr == NULL || !IsA(filter->expr, List);

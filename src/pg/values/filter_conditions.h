@@ -25,6 +25,7 @@ typedef struct FilterCondition
 	size_t		nranges;
 	bool		nulls;			/* rows in which the column is NULL, too */
 	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
+	struct ValueCondition *values;	/* of any type, in place of ranges; or NULL */
 	const KeySet *keys;			/* in place of ranges, of integers; or NULL ... */
 	bool		excluded;		/* ... its keys are refused, and other values accepted */
 	bool		optional;		/* the caller refuses these rows, too: not evaluated for each row
@@ -35,7 +36,7 @@ typedef struct FilterCondition
 static inline bool
 filter_condition_compares(const FilterCondition *condition)
 {
-	return condition->texts || condition->keys ||
+	return condition->texts || condition->values || condition->keys ||
 		(condition->nranges > 0 && (condition->ranges[0].lo != PG_INT64_MIN ||
 									condition->ranges[0].hi != PG_INT64_MAX));
 }
@@ -77,7 +78,8 @@ extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtex
  * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
  * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
  * the order in which core evaluates them, and *may_fail to whether one of these may fail.  Also
- * compared are texts, as text_conditions.h says; IS [NOT] NULL is a condition of any column.
+ * compared are texts, as text_conditions.h says; IS [NOT] NULL is a condition of any column, and so
+ * is a clause of one column that value_condition.h takes, unless it comes behind one of the others.
  *
  * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
  * value, calls no function and shows nothing, so that it may come before clauses of any level, but
