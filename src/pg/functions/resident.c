@@ -124,7 +124,7 @@ check_column(Relation rel, const char *attribute)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep column \"%s\" of type %s", attribute,
 						format_type_with_typemod(att->atttypid, att->atttypmod)),
-				 errdetail("Columns of integer types, floats, numeric(p, s) of up to 18 digits, date, time, timestamps, boolean, oid, \"char\" and enums can be kept.")));
+				 errdetail("Values of this type have no length of their own.")));
 }
 
 /* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
@@ -144,6 +144,18 @@ column_names(ArrayType *array, Datum **names)
 	return n;
 }
 
+/* A list_sort_comparator: attributes by the length of their values; last those that vary. */
+static int
+compare_lengths(const ListCell *a, const ListCell *b)
+{
+	const		FormData_pg_attribute *left = (const FormData_pg_attribute *) lfirst(a);
+	const		FormData_pg_attribute *right = (const FormData_pg_attribute *) lfirst(b);
+
+	if (left->attlen != right->attlen)
+		return (int) (uint16) left->attlen - (int) (uint16) right->attlen;
+	return left->attnum - right->attnum;
+}
+
 /*
  * Returns the names of all columns that can be kept, those of the shortest values first.  An error
  * if there are none.
@@ -151,21 +163,19 @@ column_names(ArrayType *array, Datum **names)
 static ArrayType *
 all_names(Relation rel)
 {
-	static const int lengths[] = {1, 2, 4, 8, -1};
 	TupleDesc	desc = RelationGetDescr(rel);
 	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
+	List	   *columns = NIL;
 	int			n = 0;
-	int			l;
+	ListCell   *lc;
 	int			i;
 
-	for (l = 0; l < lengthof(lengths); l++)
-		for (i = 0; i < desc->natts; i++)
-		{
-			Form_pg_attribute att = TupleDescAttr(desc, i);
-
-			if (att->attlen == lengths[l] && residency_keeps_column(att))
-				names[n++] = NameGetDatum(&att->attname);
-		}
+	for (i = 0; i < desc->natts; i++)
+		if (residency_keeps_column(TupleDescAttr(desc, i)))
+			columns = lappend(columns, TupleDescAttr(desc, i));
+	list_sort(columns, compare_lengths);
+	foreach(lc, columns)
+		names[n++] = NameGetDatum(&((Form_pg_attribute) lfirst(lc))->attname);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -677,8 +687,8 @@ estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
 			continue;
 		if (size == NULL)
 			reason = refusal ? refusal : "type cannot be kept";
-		else if (size->bytes == 0)
-			reason = resident_reason_text(RESIDENT_NOT_VISIBLE);
+		else
+			reason = resident_reason_text(size->reason);
 		isnull[3] = isnull[4] = reason != NULL;
 		isnull[5] = reason == NULL;
 		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));

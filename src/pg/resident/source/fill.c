@@ -63,7 +63,9 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 		residency_key(rel, (AttrNumber) attnum, &column->reader.key);
 		if (!resident_begin(&column->reader.key, nextents, &summary))
 			return false;
-		column->capture = true;
+		column->capture = !summary.no_repeats;
+		if (summary.no_repeats)
+			column->sweep.reason = RESIDENT_NO_REPEATS;
 		column->sweep.free_only = true;
 	}
 	return true;
@@ -253,8 +255,12 @@ is_full(const ResidentFill *fill)
 	int			c;
 
 	for (c = 0; c < fill->ncolumns; c++)
-		if (fill->columns[c].sweep.reason != RESIDENT_OK)
+	{
+		ResidentReason reason = fill->columns[c].sweep.reason;
+
+		if (reason != RESIDENT_OK && reason != RESIDENT_NO_REPEATS)
 			return true;
+	}
 	return false;
 }
 

@@ -146,7 +146,9 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		residency_key(scan->rel, attnums[c], key);
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
 			return false;
-		column->capture = summaries[c].reads > 0;
+		column->capture = summaries[c].reads > 0 && !summaries[c].no_repeats;
+		if (summaries[c].no_repeats)
+			column->sweep.reason = RESIDENT_NO_REPEATS;
 		if (source->filter)
 			resident_filter_read(source->filter, c, &column->reader);
 	}
@@ -247,6 +249,12 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 	}
 	MemoryContextDelete(source->memory);
 	return filtered;
+}
+
+uint64
+resident_source_values(const ResidentSource *source)
+{
+	return extent_reader_values_generation(&source->columns[0].reader);
 }
 
 int64
