@@ -347,6 +347,8 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
 	}
 	column->usage = MAX_USAGE;
 	column->wanted = nextents;
+	if (column->summary.no_repeats)
+		sweep->reason = RESIDENT_NO_REPEATS;
 	*summary = column->summary;
 	resident_unlock(root);
 	return true;
