@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/objectaddress.h"
@@ -86,7 +87,7 @@ check_relation(Relation rel)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep columns of relation \"%s\"", name),
 				 errdetail_relkind_not_supported(kind)));
-	if (IsCatalogRelation(rel))
+	if (IsCatalogRelation(rel) || RelationGetRelid(rel) < FirstNormalObjectId)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep columns of system catalog \"%s\"", name)));
@@ -96,7 +97,7 @@ check_relation(Relation rel)
 				 errmsg("cannot keep columns of temporary table \"%s\"", name)));
 }
 
-/* Raises an error if there is no such column, or its values cannot be kept. */
+/* Raises an error if there is no such column, or it has no values that are stored. */
 static void
 check_column(Relation rel, const char *attribute)
 {
@@ -117,12 +118,6 @@ check_column(Relation rel, const char *attribute)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
-	if (!residency_keeps_column(att))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("cannot keep column \"%s\" of type %s", attribute,
-						format_type_with_typemod(att->atttypid, att->atttypmod)),
-				 errdetail("Columns of integer types, floats, numeric(p, s) of up to 18 digits, date, time, timestamps, boolean, oid, \"char\" and enums can be kept.")));
 }
 
 /* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
@@ -142,6 +137,18 @@ column_names(ArrayType *array, Datum **names)
 	return n;
 }
 
+/* A list_sort_comparator: attributes by the length of their values; last those that vary. */
+static int
+compare_lengths(const ListCell *a, const ListCell *b)
+{
+	const		FormData_pg_attribute *left = (const FormData_pg_attribute *) lfirst(a);
+	const		FormData_pg_attribute *right = (const FormData_pg_attribute *) lfirst(b);
+
+	if (left->attlen != right->attlen)
+		return (int) (uint16) left->attlen - (int) (uint16) right->attlen;
+	return left->attnum - right->attnum;
+}
+
 /*
  * Returns the names of all columns that can be kept, those of the shortest values first.  An error
  * if there are none.
@@ -149,21 +156,19 @@ column_names(ArrayType *array, Datum **names)
 static ArrayType *
 all_names(Relation rel)
 {
-	static const int lengths[] = {1, 2, 4, 8, -1};
 	TupleDesc	desc = RelationGetDescr(rel);
 	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
+	List	   *columns = NIL;
 	int			n = 0;
-	int			l;
+	ListCell   *lc;
 	int			i;
 
-	for (l = 0; l < lengthof(lengths); l++)
-		for (i = 0; i < desc->natts; i++)
-		{
-			Form_pg_attribute att = TupleDescAttr(desc, i);
-
-			if (att->attlen == lengths[l] && residency_keeps_column(att))
-				names[n++] = NameGetDatum(&att->attname);
-		}
+	for (i = 0; i < desc->natts; i++)
+		if (residency_keeps_column(TupleDescAttr(desc, i)))
+			columns = lappend(columns, TupleDescAttr(desc, i));
+	list_sort(columns, compare_lengths);
+	foreach(lc, columns)
+		names[n++] = NameGetDatum(&((Form_pg_attribute) lfirst(lc))->attname);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -672,9 +677,9 @@ estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
 		if (att->attisdropped)
 			continue;
 		if (size == NULL)
-			reason = refusal ? refusal : "type cannot be kept";
-		else if (size->bytes == 0)
-			reason = resident_reason_text(RESIDENT_NOT_VISIBLE);
+			reason = refusal ? refusal : "virtual generated column";
+		else
+			reason = resident_reason_text(size->reason);
 		isnull[3] = isnull[4] = reason != NULL;
 		isnull[5] = reason == NULL;
 		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));

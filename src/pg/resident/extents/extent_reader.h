@@ -54,6 +54,16 @@ extent_reader_extent(ExtentReader *reader, uint32 number)
 }
 
 /*
+ * Returns the generation of the values of which the extent that has been begun has numbers
+ * (column_dictionary.h); 0 if it has values.
+ */
+static inline uint64
+extent_reader_values_generation(const ExtentReader *reader)
+{
+	return reader->extents[reader->number % VISIBILITY_EXTENTS].values;
+}
+
+/*
  * Begins to read an extent that there is, and copies its start to header.  Returns false if the
  * extent has been given up.
  */

@@ -4,6 +4,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
+ *	column_dictionary.h     values of which extents have numbers
  *	extent_reader.h         an extent's values as batches
  *	left_extents.h          extents that a scan leaves until its end
  *	residency.h             which columns may be resident, and for which snapshots
@@ -15,6 +16,7 @@
 
 #include "postgres.h"
 
+#include "pg/resident/extents/column_dictionary.h"
 #include "pg/resident/extents/extent_reader.h"
 #include "pg/resident/extents/left_extents.h"
 #include "pg/resident/extents/residency.h"

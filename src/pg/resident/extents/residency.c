@@ -11,6 +11,8 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
@@ -44,8 +46,7 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 bool
 residency_keeps_column(Form_pg_attribute att)
 {
-	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL &&
-		column_value_kind(att->atttypid, att->atttypmod) != COLUMN_KIND_NONE;
+	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL;
 }
 
 /*
@@ -86,7 +87,11 @@ residency_domain(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	return column_domain(att->atttypid, att->atttypmod);
+	ColumnDomain domain = column_domain(att->atttypid, att->atttypmod);
+
+	if (domain.kind == COLUMN_KIND_NONE)
+		domain.kind = COLUMN_KIND_NUMBER;
+	return domain;
 }
 
 bool
@@ -102,6 +107,27 @@ residency_value(const ColumnDomain *domain, Datum value)
 	if (domain->kind == COLUMN_KIND_NUMERIC)
 		return numeric_unit_value(domain->unit, DatumGetPointer(value));
 	return column_value(domain->kind, value);
+}
+
+/*
+ * Returns what tells the value that rows lack from other values of the same column that they might
+ * have lacked: of values that have numbers a hash, which only this server knows how to make.
+ */
+static int64
+missing_value(const ColumnDomain *domain, Form_pg_attribute att, Datum value)
+{
+	struct varlena *bytes;
+
+	if (domain->kind != COLUMN_KIND_NUMBER)
+		return residency_value(domain, value);
+	if (att->attlen != -1)
+		return (int64) hash_bytes_extended(att->attbyval ? (unsigned char *) &value :
+										   (unsigned char *) DatumGetPointer(value),
+										   att->attbyval ? sizeof(Datum) : att->attlen,
+										   resident_epoch());
+	bytes = PG_DETOAST_DATUM_PACKED(value);
+	return (int64) hash_bytes_extended((unsigned char *) VARDATA_ANY(bytes),
+									   (int) VARSIZE_ANY_EXHDR(bytes), resident_epoch());
 }
 
 void
@@ -123,9 +149,9 @@ residency_key(Relation rel, AttrNumber attnum, ResidentKey *key)
 	key->file[0] = rel->rd_locator.spcOid;
 	key->file[1] = rel->rd_locator.dbOid;
 	key->file[2] = rel->rd_locator.relNumber;
-	if (!isnull && domain.kind != COLUMN_KIND_NONE)
+	if (!isnull)
 	{
 		key->missing = 1;
-		key->missing_value = residency_value(&domain, missing);
+		key->missing_value = missing_value(&domain, att, missing);
 	}
 }

@@ -25,7 +25,7 @@
  */
 extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
 
-/* Whether a column of a table may be resident, by its type. */
+/* Whether there is a column, and its values are stored. */
 extern bool residency_keeps_column(Form_pg_attribute att);
 
 /*
@@ -34,7 +34,10 @@ extern bool residency_keeps_column(Form_pg_attribute att);
  */
 extern bool residency_is_allowed(Relation rel, Snapshot snapshot);
 
-/* Returns what the integers of a column that may be resident stand for. */
+/*
+ * Returns what the integers of a column that may be resident stand for: of COLUMN_KIND_NUMBER,
+ * which has no dictionary here, values of any type by their numbers (column_dictionary.h).
+ */
 extern ColumnDomain residency_domain(Relation rel, AttrNumber attnum);
 
 /*
@@ -43,7 +46,7 @@ extern ColumnDomain residency_domain(Relation rel, AttrNumber attnum);
  */
 extern bool residency_suits_gpu(Relation rel, AttrNumber attnum);
 
-/* Returns the integer of a value of a domain of residency_domain(). */
+/* Returns the integer of a value of a domain of residency_domain(), but of COLUMN_KIND_NUMBER. */
 extern int64 residency_value(const ColumnDomain *domain, Datum value);
 
 /* The key of a column. */

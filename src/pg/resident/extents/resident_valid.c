@@ -68,7 +68,8 @@ wants_capture(const ResidentLook *look, const SourceColumn *column, const Reside
 {
 	const ResidentBlocks *visible = &look->visible;
 
-	if (!column->capture || look->lsn == 0 || !look->whole)
+	if (!column->capture || look->lsn == 0 || !look->whole || extent->refused ||
+		column->sweep.reason == RESIDENT_NO_REPEATS)
 		return false;
 	/* The first time, half of the blocks must be all-visible. */
 	if (extent->generation == 0)
@@ -157,6 +158,8 @@ resident_valid_reason(const SourceColumn *column, int64 hits, int64 blocks)
 {
 	int64		resident = hits + (int64) column->captured * RESIDENT_EXTENT_BLOCKS;
 
+	if (column->sweep.reason == RESIDENT_NO_REPEATS)
+		return RESIDENT_NO_REPEATS;
 	if (!column->capture)
 		return RESIDENT_READ_ONCE;
 	if (resident * 2 >= blocks)

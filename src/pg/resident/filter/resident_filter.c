@@ -81,6 +81,9 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		ColumnFilter *column = &columns->columns[columns->ncolumns++];
 
+		/* Extents have numbers of texts. */
+		if (condition->texts)
+			return false;
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
 		column->values.keys = condition->keys;

@@ -14,7 +14,7 @@
 #include "utils/freepage.h"
 
 #include "pg/guc.h"
-#include "pg/resident/memory/slabs.h"
+#include "pg/resident/memory/directory.h"
 #include "pg/resident/memory/worker.h"
 
 /*
@@ -22,20 +22,6 @@
  * survives unused.
  */
 #define MAX_USAGE 3
-
-/* What is known of a column. */
-typedef struct ResidentColumn
-{
-	ResidentPlace place;		/* its own */
-	ResidentPlace next;			/* in the bucket */
-	ResidentKey key;
-	ResidentPlace map;			/* ResidentExtent[capacity]; 0: none */
-	uint32		capacity;
-	uint32		nextents;		/* that are resident */
-	uint32		usage;			/* as an extent's */
-	ResidentSummary summary;
-	ResidentStatus status;		/* but for relid, attnum, rows and blocks_valid */
-} ResidentColumn;
 
 bool
 resident_enabled(void)
@@ -86,9 +72,8 @@ find_attribute(ResidentRoot *root, const ResidentKey *key)
 	return column;
 }
 
-/* Returns the column of exactly that key; NULL if there is none. */
-static ResidentColumn *
-find_column(ResidentRoot *root, const ResidentKey *key)
+ResidentColumn *
+directory_find(ResidentRoot *root, const ResidentKey *key)
 {
 	ResidentColumn *column = find_attribute(root, key);
 
@@ -107,7 +92,7 @@ find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
 static ResidentExtent *
 find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint64 generation)
 {
-	ResidentColumn *column = find_column(root, key);
+	ResidentColumn *column = directory_find(root, key);
 	ResidentExtent *extent = column ? find_extent(root, column, number) : NULL;
 
 	return extent && extent->generation == generation ? extent : NULL;
@@ -136,16 +121,34 @@ drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 	memset(extent, 0, sizeof(*extent));
 }
 
+/* Gives up the values of which a column's extents, which are gone, had numbers. */
+static void
+drop_values(ResidentRoot *root, ResidentColumn *column)
+{
+	value_parts_drop(root, &column->values);
+	column->numbered_extents = column->first_values = 0;
+	column->numbered = column->first_rows = 0;
+}
+
+void
+directory_drop_values(ResidentRoot *root, ResidentColumn *column, bool no_repeats)
+{
+	uint32		i;
+
+	for (i = 0; i < column->capacity; i++)
+		drop_extent(root, column, find_extent(root, column, i));
+	drop_values(root, column);
+	column->summary.no_repeats = no_repeats;
+}
+
 /* Gives up a column, with its map and extents. */
 static void
 drop_column(ResidentRoot *root, ResidentColumn *column)
 {
 	ResidentPlace *link = find_bucket(root, column->key.database, column->key.relid,
 									  column->key.attnum);
-	uint32		i;
 
-	for (i = 0; i < column->capacity; i++)
-		drop_extent(root, column, find_extent(root, column, i));
+	directory_drop_values(root, column, false);
 	if (column->map != 0)
 		resident_free(root, column->map, column->capacity * sizeof(ResidentExtent));
 	while (*link != column->place)
@@ -234,6 +237,11 @@ sweep_extent(ResidentRoot *root, ResidentColumn *column, uint32 number)
 	{
 		size = extent->size;
 		drop_extent(root, column, extent);
+		if (column->nextents == 0)
+		{
+			size += column->values.bytes;
+			drop_values(root, column);
+		}
 		column->status.evictions++;
 		column->status.reason = RESIDENT_NO_ROOM;
 		return size;
@@ -290,14 +298,9 @@ sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *
 	return freed >= size;
 }
 
-/*
- * Gets memory for a piece of size bytes, of a column of that key: first more of it from the
- * worker, which is asked for that many bytes, then that of other columns.  The lock is held on
- * entry, and not afterwards.  Returns whether the caller is to allocate again, with the lock.
- * Free pieces need not lie side by side, so that more may have to be given up then.
- */
-static bool
-get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask, ResidentSweep *sweep)
+bool
+directory_get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask,
+				   ResidentSweep *sweep)
 {
 	bool		more = true;
 
@@ -338,10 +341,14 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
 			column = make_column(root, key);
 		if (column && grow_map(root, column, nextents))
 			break;
-		if (!get_room(root, key, size + sizeof(ResidentColumn), size + RESIDENT_MB, sweep))
+		if (!directory_get_room(root, key, size + sizeof(ResidentColumn), size + RESIDENT_MB,
+								sweep))
 			return false;
 	}
 	column->usage = MAX_USAGE;
+	column->wanted = nextents;
+	if (column->summary.no_repeats)
+		sweep->reason = RESIDENT_NO_REPEATS;
 	*summary = column->summary;
 	resident_unlock(root);
 	return true;
@@ -355,7 +362,7 @@ resident_summarize(const ResidentKey *key, ResidentSummary *summary)
 
 	if (root == NULL || !resident_lock(root, LW_SHARED))
 		return false;
-	column = find_column(root, key);
+	column = directory_find(root, key);
 	if (column)
 		*summary = column->summary;
 	resident_unlock(root);
@@ -370,7 +377,7 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 
 	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
 		return;
-	column = find_column(root, key);
+	column = directory_find(root, key);
 	if (column)
 	{
 		column->status.blocks = use->blocks;
@@ -392,7 +399,7 @@ resident_note_fill(const ResidentKey *key, int64 filled, int64 blocks)
 
 	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
 		return;
-	column = find_column(root, key);
+	column = directory_find(root, key);
 	if (column)
 	{
 		column->status.filler = MyProcPid;
@@ -413,7 +420,7 @@ resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *exten
 	memset(extents, 0, n * sizeof(ResidentExtent));
 	if (root == NULL || !resident_lock(root, LW_SHARED))
 		return 0;
-	column = find_column(root, key);
+	column = directory_find(root, key);
 	if (column && first < column->capacity)
 	{
 		known = Min((uint32) n, column->capacity - first);
@@ -493,9 +500,57 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
 		place = resident_allocate(root, size);
 		if (place != 0)
 			return place;
-		if (!get_room(root, key, size, expected + expected / 8 + 2 * FPM_PAGE_SIZE, sweep))
+		if (!directory_get_room(root, key, size, expected + expected / 8 + 2 * FPM_PAGE_SIZE,
+								sweep))
 			return 0;
 	}
+}
+
+/*
+ * Notes that an extent of numbers of values has been made.  Returns false, and gives up all of the
+ * column, if that is better: if values hardly repeat, or most of them are dead.
+ *
+ * Numbers save nothing if values occur less than twice.  How often they will have occurred at the
+ * table's end is known only there, or after most of the table; before, it is asked if statistics
+ * say that they hardly repeat, and a part of the table is expected to have as large a part of the
+ * repeats.
+ *
+ * Values are dead if all extents that had them have been made anew.  If many extents have been, and
+ * values hardly repeat, or there are twice as many for as many rows as when most of the table had
+ * extents for the first time, most of the values are dead, or have come since.
+ */
+static bool
+is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExtent *extent,
+				 bool many)
+{
+	double		values = column->values.n;
+	double		numbered;
+	uint32		some;
+	bool		most;
+	bool		no_repeats;
+	bool		more;
+	bool		anew;			/* many extents have been made more than once */
+
+	column->numbered_extents++;
+	column->numbered += extent->rows - extent->nulls;
+	numbered = (double) column->numbered;
+	some = Min(column->numbered_extents, column->wanted);
+	most = some >= column->wanted - column->wanted / 8;
+	no_repeats = (most || many) && numbered >= RESIDENT_LEAST_NUMBERED &&
+		2 * (numbered - values) * column->wanted < numbered * some;
+	if (most && column->first_values == 0)
+	{
+		column->first_values = column->values.n;
+		column->first_rows = column->summary.rows;
+	}
+	more = values >= RESIDENT_LEAST_NUMBERED && column->first_values > 0 &&
+		values * column->first_rows >= 2.0 * column->first_values *
+		Max(column->first_rows, column->summary.rows);
+	anew = 2 * (column->numbered_extents - column->nextents) >= column->nextents;
+	if (!no_repeats && !(more && anew))
+		return true;
+	directory_drop_values(root, column, !anew);
+	return false;
 }
 
 bool
@@ -513,10 +568,11 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	place = find_room(root, key, size, expected, sweep);
 	if (place == 0)
 		return false;
-	column = find_column(root, key);
+	column = directory_find(root, key);
 	known = column ? find_extent(root, column, number) : NULL;
-	/* The column has been given up, or has another key, since the read began. */
-	if (known == NULL)
+
+	/* The column has been given up, or its values, or has another key, since the read began. */
+	if (known == NULL || extent->values != column->values.generation)
 	{
 		resident_free(root, place, size);
 		resident_unlock(root);
@@ -537,8 +593,29 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	column->summary.lo = Min(column->summary.lo, extent->base);
 	column->summary.hi = Max(column->summary.hi, (int64) ((uint64) extent->base + extent->top));
 	column->nextents++;
+	if (extent->values != 0 && !is_worth_numbers(root, column, extent, sweep->many))
+		sweep->reason = column->summary.no_repeats ? RESIDENT_NO_REPEATS : RESIDENT_OK;
 	resident_unlock(root);
 	return true;
+}
+
+void
+resident_refuse(const ResidentKey *key, uint32 number)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+	ResidentExtent *extent;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	column = directory_find(root, key);
+	extent = column ? find_extent(root, column, number) : NULL;
+	if (extent)
+	{
+		drop_extent(root, column, extent);
+		extent->refused = true;
+	}
+	resident_unlock(root);
 }
 
 Size
@@ -609,7 +686,7 @@ resident_next_extent(ResidentCursor *cursor, ResidentCopy *copy, StringInfo byte
 		for (c = 0; column && c < cursor->column; c++)
 			column = column_at(root, column->next);
 		extent = column ? find_extent(root, column, cursor->number) : NULL;
-		found = extent && extent->generation != 0;
+		found = extent && extent->generation != 0 && extent->values == 0;
 		if (found)
 		{
 			copy->key = column->key;
@@ -650,6 +727,10 @@ resident_reason_text(ResidentReason reason)
 			return "no shared memory";
 		case RESIDENT_NO_WORKER:
 			return "no background worker";
+		case RESIDENT_NO_REPEATS:
+			return "values do not repeat";
+		case RESIDENT_LONG_VALUES:
+			return "values too long";
 	}
 	pg_unreachable();
 }
@@ -680,6 +761,7 @@ column_status(ResidentRoot *root, const ResidentColumn *column)
 	status->relid = column->key.relid;
 	status->attnum = (AttrNumber) column->key.attnum;
 	status->rows = column->summary.rows;
+	status->bytes += (int64) column->values.bytes;
 	for (i = 0; i < column->capacity; i++)
 	{
 		const ResidentExtent *extent = find_extent(root, column, i);

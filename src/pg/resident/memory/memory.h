@@ -5,6 +5,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
+ *	column_values.h         values of which extents have numbers
  *	fill_request.h          asking for the workers that fill extents
  *	kept.h                  which columns were declared resident
  *	resident.h              extents by table, column and block
@@ -16,6 +17,7 @@
 
 #include "postgres.h"
 
+#include "pg/resident/memory/column_values.h"
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/kept.h"
 #include "pg/resident/memory/resident.h"

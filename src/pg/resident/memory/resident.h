@@ -25,6 +25,9 @@
 /* How many blocks an extent has; the last extent of a range of blocks may have fewer. */
 #define RESIDENT_EXTENT_BLOCKS 128
 
+/* Of how many values it is asked whether they repeat; fewer take little memory in any case. */
+#define RESIDENT_LEAST_NUMBERED 65536
+
 /* A set of an extent's blocks: block i is bit i % 64 of word i / 64. */
 typedef struct ResidentBlocks
 {
@@ -49,6 +52,8 @@ typedef struct ResidentExtent
 {
 	uint64		generation;		/* of these bytes; 0: there is no extent */
 	uint64		place;			/* of the bytes: for resident_address */
+	uint64		values;			/* generation of the column's values, of which the extent has
+								 * numbers (column_values.h); 0: it has values */
 	uint64		stamp;			/* the caller's */
 	uint64		last;			/* stamp that was compared at the last use */
 	ResidentBlocks blocks;		/* that the extent may still be used for */
@@ -61,6 +66,7 @@ typedef struct ResidentExtent
 	uint8		usage;			/* for eviction */
 	uint8		moves;			/* uses in a row at which the stamp was another */
 	uint8		skip;			/* uses that shall not look for the reason */
+	bool		refused;		/* there is no extent, and shall be none (resident_refuse) */
 } ResidentExtent;
 
 /* Why a column, or part of it, is not resident. */
@@ -72,7 +78,9 @@ typedef enum ResidentReason
 	RESIDENT_CHANGES,			/* the table is updated between reads */
 	RESIDENT_NO_ROOM,			/* hpsort.resident_memory is used up */
 	RESIDENT_NO_MEMORY,			/* the system has no shared memory left */
-	RESIDENT_NO_WORKER			/* there is no background worker to allocate it */
+	RESIDENT_NO_WORKER,			/* there is no background worker to allocate it */
+	RESIDENT_NO_REPEATS,		/* numbers of values would save nothing */
+	RESIDENT_LONG_VALUES		/* some are longer than values that have numbers may be */
 } ResidentReason;
 
 /* What a read of a column has done. */
@@ -99,6 +107,7 @@ typedef struct ResidentSummary
 	int64		rows;			/* in extents */
 	int64		lo;				/* bounds of values that were in extents; of none, lo > hi */
 	int64		hi;
+	bool		no_repeats;		/* it was found that values hardly repeat: none are kept */
 } ResidentSummary;
 
 /*
@@ -168,6 +177,7 @@ typedef struct ResidentSweep
 	uint32		searched;		/* buckets of columns */
 	bool		full;			/* the worker has no more memory: columns give up extents ... */
 	bool		free_only;		/* ... unless only free memory may be used */
+	bool		many;			/* the column's values are expected to repeat hardly */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;
 
@@ -182,12 +192,15 @@ extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSwee
 
 /*
  * Copies bytes into resident memory, as the extent of that number.  Returns false if there is
- * no room for it.  expected is how many bytes of extents the caller will still bring, these
- * included.  place, generation, size and moves of *extent are ignored.  May wait for the
- * worker as resident_begin() does.
+ * no room for it, or if it has numbers of values that have been given up.  expected is how many
+ * bytes of extents the caller will still bring, these included.  place, generation, size and moves
+ * of *extent are ignored.  May wait for the worker as resident_begin() does.
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
+
+/* Notes that no extent of that number shall be made. */
+extern void resident_refuse(const ResidentKey *key, uint32 number);
 
 /* Returns how much resident memory an extent of size bytes takes, with what is noted of it. */
 extern Size resident_footprint(Size size);
@@ -213,7 +226,8 @@ typedef struct ResidentCopy
 } ResidentCopy;
 
 /*
- * Copies the next extent of any database, and appends its bytes.  Returns false after the last one.
+ * Copies the next extent of any database, but of numbers of values, and appends its bytes.  Returns
+ * false after the last one.
  * Extents that come and go meanwhile may be left out, or come twice.
  */
 extern bool resident_next_extent(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes);

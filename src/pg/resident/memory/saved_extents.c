@@ -30,7 +30,7 @@
 #define SEAL_FILE "hpsort_resident.seal"
 
 /* The first bytes of the file.  The number changes with the layout of extents and their keys. */
-#define FORMAT "hpsort " HPSORT_VERSION " extents 1"
+#define FORMAT "hpsort " HPSORT_VERSION " extents 3"
 
 /* Before the bytes of an extent. */
 typedef struct SavedHeader

@@ -253,8 +253,12 @@ is_full(const ResidentFill *fill)
 	int			c;
 
 	for (c = 0; c < fill->ncolumns; c++)
-		if (fill->columns[c].sweep.reason != RESIDENT_OK)
+	{
+		ResidentReason reason = fill->columns[c].sweep.reason;
+
+		if (reason != RESIDENT_OK && reason != RESIDENT_NO_REPEATS)
 			return true;
+	}
 	return false;
 }
 

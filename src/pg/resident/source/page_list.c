@@ -18,6 +18,7 @@
 /* The values of one column of an extent, of all pages so far. */
 typedef struct CapturedValues
 {
+	CapturedNumbers *numbers;	/* that the rows have; NULL: they have values */
 	ColumnBatch rows;			/* room for MAX_ROWS, wide */
 	ResidentBlocks blocks;		/* captured */
 	uint32		counts[RESIDENT_EXTENT_BLOCKS]; /* rows of each block; 0 where it is not captured */
@@ -131,18 +132,32 @@ make_capture(const PageList *list)
 	MemoryContext old = MemoryContextSwitchTo(list->memory);
 	Capture    *capture = palloc0_object(Capture);
 	AttrNumber *attnums = palloc_array(AttrNumber, list->ncolumns);
-	ColumnScan	scan = {.rel = list->rel,.ncolumns = list->ncolumns,.attnums = attnums};
+	ColumnImage *images = palloc0_array(ColumnImage, list->ncolumns);
+	ColumnScan	scan = {
+		.rel = list->rel,
+		.ncolumns = list->ncolumns,
+		.attnums = attnums,
+		.images = images
+	};
 	int			c;
 
 	capture->batches = palloc0_array(ColumnBatch, list->ncolumns);
 	capture->columns = palloc0_array(CapturedValues, list->ncolumns);
 	for (c = 0; c < list->ncolumns; c++)
 	{
+		CapturedValues *captured = &capture->columns[c];
+		ColumnKind	kind;
+
 		attnums[c] = (AttrNumber) list->columns[c].reader.key.attnum;
-		column_batch_make(&capture->columns[c].rows, BATCH_WIDE | BATCH_NULLS, MAX_ROWS);
-		column_batch_make(&capture->batches[c], BATCH_NULLS |
-						  (column_kind_is_wide(residency_domain(list->rel, attnums[c]).kind) ?
-						   BATCH_WIDE : BATCH_KEYS),
+		kind = residency_domain(list->rel, attnums[c]).kind;
+		if (kind == COLUMN_KIND_NUMBER)
+		{
+			captured->numbers = captured_numbers_make(list->rel, attnums[c]);
+			images[c] = captured_numbers_image(captured->numbers);
+			list->columns[c].sweep.many = captured_numbers_are_many(list->rel, attnums[c]);
+		}
+		column_batch_make(&captured->rows, BATCH_WIDE | BATCH_NULLS, MAX_ROWS);
+		column_batch_make(&capture->batches[c], column_image_arrays(&images[c], kind),
 						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, &scan, 0, NULL);
@@ -170,6 +185,8 @@ begin_extent(PageList *list, const ListedExtent *extent)
 		column_batch_empty(&captured->rows);
 		memset(&captured->blocks, 0, sizeof(captured->blocks));
 		memset(captured->counts, 0, sizeof(captured->counts));
+		if (captured->numbers)
+			captured_numbers_begin(captured->numbers, bms_is_member(c, extent->wanted));
 	}
 }
 
@@ -243,7 +260,7 @@ capture_page(PageList *list, int i, Buffer buffer)
  * Makes the extent of a column resident, if there is room, or measures it.  May wait for memory.
  */
 static void
-publish(const PageList *list, SourceColumn *column, const CapturedValues *captured)
+publish(const PageList *list, SourceColumn *column, CapturedValues *captured)
 {
 	const Capture *capture = list->capture;
 	const ListedExtent *listed = capture->extent;
@@ -267,12 +284,30 @@ publish(const PageList *list, SourceColumn *column, const CapturedValues *captur
 	Extent		header;
 	void	   *bytes;
 
+	if (captured->numbers && captured_numbers_miss(captured->numbers))
+	{
+		column->reason = RESIDENT_LONG_VALUES;
+		if (list->sizes == NULL)
+			resident_refuse(&column->reader.key, number);
+		return;
+	}
+	if (captured->numbers && list->sizes == NULL &&
+		!captured_numbers_share(captured->numbers, &column->reader.key, &captured->rows,
+								&extent.values, &column->sweep))
+		return;
 	extent_plan(&rows, &header);
 	if (list->sizes)
 	{
 		ExtentSizes *sizes = &list->sizes[column - list->columns];
 
 		Assert(sizes->n < EXTENT_SIZES);
+		if (captured->numbers)
+		{
+			captured_numbers_sample(captured->numbers, &captured->rows, &sizes->numbers);
+			/* How wide the numbers will be is not known before the sample's end. */
+			header.size -= header.nrows * header.width;
+			sizes->rows += header.nrows;
+		}
 		sizes->blocks[sizes->n] = resident_blocks_count(&captured->blocks);
 		sizes->bytes[sizes->n++] = resident_footprint(header.size);
 		return;

@@ -18,6 +18,7 @@
 
 #include "pg/compat.h"
 #include "pg/resident/extents/extents.h"
+#include "pg/resident/source/captured_numbers.h"
 
 typedef struct PageList PageList;
 
@@ -73,7 +74,9 @@ typedef struct ExtentSizes
 {
 	int			n;
 	int			blocks[EXTENT_SIZES];	/* captured of each */
-	Size		bytes[EXTENT_SIZES];	/* of resident memory */
+	Size		bytes[EXTENT_SIZES];	/* of resident memory, but for numbers of values ... */
+	NumbersSample numbers;		/* ... of a column that has numbers ... */
+	double		rows;			/* ... one in each of these rows */
 } ExtentSizes;
 
 /*

@@ -12,6 +12,7 @@
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -28,6 +29,9 @@ typedef struct TableRows
 	bool		more;			/* the slot has a row that has not been compared */
 	AttrNumber	attnum;
 	ColumnDomain domain;
+	Form_pg_attribute att;
+	ColumnDictionary *dictionary;	/* of a domain of numbers; or NULL */
+	uint64		generation;		/* of the values that rows in memory have numbers of */
 } TableRows;
 
 /* Moves on to the table's next row, in the order of blocks and line numbers. */
@@ -53,6 +57,25 @@ close_table(TableRows *table)
 	table_endscan(table->scan);
 }
 
+/*
+ * Whether a number stands for the bytes of a value; true if what it stands for has just been given
+ * up.
+ */
+static bool
+number_is_of(const TableRows *table, uint32 number, Datum value)
+{
+	ColumnDictionary *dictionary = table->dictionary;
+	Datum		kept;
+
+	if ((column_dictionary_generation(dictionary) != table->generation ||
+		 number >= column_dictionary_size(dictionary)) &&
+		!column_dictionary_look(dictionary, table->generation))
+		return true;
+	return number < column_dictionary_size(dictionary) &&
+		(!column_dictionary_value(dictionary, number, &kept) ||
+		 datum_image_eq(kept, value, table->att->attbyval, table->att->attlen));
+}
+
 /* Whether there is a row i in a batch, which has the column's value of the row in the slot. */
 static bool
 is_same(const TableRows *table, const ColumnBatch *batch, size_t i)
@@ -63,6 +86,8 @@ is_same(const TableRows *table, const ColumnBatch *batch, size_t i)
 
 	if (i >= batch->n || isnull != (batch->nulls[i] != 0))
 		return false;
+	if (!isnull && table->dictionary)
+		return number_is_of(table, (uint32) column_batch_value(batch, i), datum);
 	return isnull ||
 		residency_value(&table->domain, datum) == column_batch_value(batch, i) + bias;
 }
@@ -107,6 +132,7 @@ check_blocks(ResidentSource *source, PageList *list, TableRows *table, ResidentC
 			page_list_end(list);
 			continue;
 		}
+		table->generation = resident_source_values(source);
 		check->blocks++;
 		check->rows += (int64) batch.n;
 		if (!block_is_same(table, block, &batch) && check->differing++ == 0)
@@ -123,7 +149,8 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	TableRows	table = {
 		.attnum = attnum,
-		.domain = residency_domain(rel, attnum)
+		.domain = residency_domain(rel, attnum),
+		.att = TupleDescAttr(RelationGetDescr(rel), attnum - 1)
 	};
 	ColumnScan	scan = {
 		.rel = rel,
@@ -139,13 +166,11 @@ resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 	memset(check, 0, sizeof(*check));
 	check->first_differing = InvalidBlockNumber;
 	/* A column that is not in memory is not entered. */
-	if (table.domain.kind != COLUMN_KIND_NONE)
-	{
-		residency_key(rel, attnum, &key);
-		if (resident_summarize(&key, &summary))
-			source = resident_source_open(&scan, RelationGetNumberOfBlocks(rel), NULL,
-										  &list);
-	}
+	residency_key(rel, attnum, &key);
+	if (table.domain.kind == COLUMN_KIND_NUMBER)
+		table.dictionary = column_dictionary_make(rel, attnum);
+	if (resident_summarize(&key, &summary))
+		source = resident_source_open(&scan, RelationGetNumberOfBlocks(rel), NULL, &list);
 	if (source)
 	{
 		open_table(&table, rel, scan.snapshot);

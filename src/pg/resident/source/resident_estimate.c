@@ -58,7 +58,9 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		ResidentKey key;
 
 		residency_key(rel, (AttrNumber) list_nth_int(question->columns, c), &key);
-		if (!resident_summarize(&key, &summaries[c]))
+		/* Numbers of values are not read by queries. */
+		if (!resident_summarize(&key, &summaries[c]) ||
+			residency_domain(rel, (AttrNumber) key.attnum).kind == COLUMN_KIND_NUMBER)
 			summaries[c].rows = 0;
 		gpu &= residency_suits_gpu(rel, (AttrNumber) list_nth_int(question->columns, c));
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);

@@ -36,6 +36,33 @@ list_one(PageList *list, uint32 first, uint32 end, BlockNumber nblocks, Bitmapse
 	page_list_add(list, &extent);
 }
 
+/* Bytes that a value takes beside its own, where values have numbers (value_parts.c). */
+#define VALUE_OVERHEAD 20
+
+/*
+ * Adds what a column's values and their numbers take, if those of a sample repeat; part of the
+ * table's blocks are in the sample.  How many different values the table has is estimated as
+ * ANALYZE does.
+ */
+static void
+add_numbers(ResidentSize *size, const ExtentSizes *sizes, double part)
+{
+	const NumbersSample *sample = &sizes->numbers;
+	double		values = sample->rows * sample->values /
+	Max(sample->rows - sample->once + sample->once * part, 1);
+	double		width = values <= PG_UINT8_MAX ? 1 : values <= PG_UINT16_MAX ? 2 : 4;
+
+	if (sizes->rows == 0 || sample->rows == 0)
+		return;
+	if (sample->rows >= RESIDENT_LEAST_NUMBERED && 2 * values * part > sample->rows)
+	{
+		size->reason = RESIDENT_NO_REPEATS;
+		return;
+	}
+	size->bytes += (int64) rint(sizes->rows / part * width +
+								values * (sample->bytes / sample->values + VALUE_OVERHEAD));
+}
+
 /*
  * Returns what a table of nblocks blocks takes if a sample of its nextents extents takes sizes.
  * The ratio of bytes to blocks is estimated, with the margin of a simple random sample, which is
@@ -56,7 +83,10 @@ extrapolate(const ExtentSizes *sizes, BlockNumber nblocks, uint32 nextents)
 		blocks += sizes->blocks[i];
 	}
 	if (blocks == 0)
+	{
+		size.reason = RESIDENT_NOT_VISIBLE;
 		return size;
+	}
 	for (i = 0; i < sizes->n; i++)
 	{
 		double		error = sizes->bytes[i] - bytes / blocks * sizes->blocks[i];
@@ -68,6 +98,7 @@ extrapolate(const ExtentSizes *sizes, BlockNumber nblocks, uint32 nextents)
 		size.margin = (int64) rint(2 * sqrt(squares / (sizes->n - 1) * sizes->n *
 											(1 - (double) sizes->n / nextents)) *
 								   nblocks / blocks);
+	add_numbers(&size, sizes, blocks / nblocks);
 	return size;
 }
 
@@ -102,7 +133,11 @@ resident_sizes(Relation rel, int n, const AttrNumber *attnums, ResidentSize *siz
 				 bms_add_range(NULL, 0, n - 1));
 	page_list_read(list);
 	for (c = 0; c < n; c++)
+	{
 		sizes[c] = extrapolate(&measured[c], nblocks, nextents);
+		if (sizes[c].bytes == 0 && columns[c].reason != RESIDENT_OK)
+			sizes[c].reason = columns[c].reason;
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(memory);
 }

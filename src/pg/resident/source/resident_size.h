@@ -10,9 +10,12 @@
 #include "access/attnum.h"
 #include "utils/rel.h"
 
+#include "pg/resident/memory/memory.h"
+
 typedef struct ResidentSize
 {
-	int64		bytes;			/* 0: no block of the sample is all-visible */
+	ResidentReason reason;		/* why nothing would be kept; or RESIDENT_OK */
+	int64		bytes;
 	int64		margin;			/* twice the standard error; 0 if all of the table was read */
 } ResidentSize;
 

@@ -254,6 +254,12 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 	return filtered;
 }
 
+uint64
+resident_source_values(const ResidentSource *source)
+{
+	return extent_reader_values_generation(&source->columns[0].reader);
+}
+
 int64
 resident_source_hits(const ResidentSource *source)
 {

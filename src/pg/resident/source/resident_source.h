@@ -47,6 +47,9 @@ typedef enum ResidentStep
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
 
+/* Returns the generation of the values of which the last rows of the first column are numbers. */
+extern uint64 resident_source_values(const ResidentSource *source);
+
 /* Returns how many blocks this process has read from extents so far. */
 extern int64 resident_source_hits(const ResidentSource *source);
 
