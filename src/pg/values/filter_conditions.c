@@ -43,7 +43,6 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
-	bool		pages;			/* conditions may be of texts, which only pages have */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -337,7 +336,7 @@ find_text_operator(Finding *finding, const OpExpr *clause)
 	Datum		value;
 	bool		isnull;
 
-	if (!finding->pages || !text_operator_find(clause->opfuncid, clause->inputcollid, &op))
+	if (!text_operator_find(clause->opfuncid, clause->inputcollid, &op))
 		return false;
 	if (column == NULL && op.equal)
 	{
@@ -448,7 +447,7 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 
 	if (column == NULL)
 		return false;
-	texts = finding->pages && get_typlen(column->vartype) == -1 &&
+	texts = get_typlen(column->vartype) == -1 &&
 		text_operator_find(clause->opfuncid, clause->inputcollid, &op) && op.equal;
 	if (texts ? op.negated == clause->useOr :
 		(!find_comparison(clause->opno, &comparison) ||
@@ -488,10 +487,7 @@ find_null_test(Finding *finding, const NullTest *test)
 {
 	const Var  *column = plain_column(test->arg);
 
-	/* Of any type on pages, and in memory of one that a kept column has been given later. */
-	if (column == NULL || test->argisrow ||
-		(!finding->pages &&
-		 column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE))
+	if (column == NULL || test->argisrow)
 		return false;
 	if (test->nulltesttype == IS_NULL)
 		add_condition(finding, column, NULL, 0, true);
@@ -715,7 +711,7 @@ may_fail(Node *node, void *context)
 static bool
 and_may_fail(const Finding *finding, const BoolExpr *clause)
 {
-	Finding		tried = {.econtext = finding->econtext,.pages = finding->pages};
+	Finding		tried = {.econtext = finding->econtext};
 	ListCell   *lc;
 
 	foreach(lc, clause->args)
@@ -755,7 +751,7 @@ List *
 filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others,
 						bool *may_fail)
 {
-	Finding		finding = {.econtext = econtext,.pages = true};
+	Finding		finding = {.econtext = econtext};
 
 	*others = NIL;
 	*may_fail = filter->expr == NULL || !IsA(filter->expr, List);

@@ -373,7 +373,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	}
 	if (batches[0].runs || batches[0].packed.n > 0)
 	{
-		if (batches[0].runs || node->derived.any ||
+		if (batches[0].runs || node->derived.n > 0 || node->core ||
 			!aggregation_add_counted(node->aggregation, &batches[0]))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
 				add_batches_to_groups(node, &rows);

@@ -13,6 +13,7 @@
 #include "access/xlogdefs.h"
 #include "utils/rel.h"
 
+#include "pg/resident/extents/column_dictionary.h"
 #include "pg/resident/extents/extent_reader.h"
 #include "pg/resident/memory/memory.h"
 
@@ -20,6 +21,7 @@
 typedef struct SourceColumn
 {
 	ExtentReader reader;
+	ColumnDictionary *dictionary;	/* of the numbers in extents; NULL: they have values */
 	bool		capture;		/* extents may be made of it */
 	int64		refreshes;		/* extents */
 	ResidentReason reason;		/* why blocks were not read from extents */

@@ -14,6 +14,7 @@
 #include "pg/resident/memory/memory.h"
 #include "pg/resident/source/page_list.h"
 #include "pg/resident/source/resident_source.h"
+#include "pg/resident/source/source_image.h"
 
 /*
  * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
@@ -21,6 +22,12 @@
  */
 #define LIST_BLOCKS 4096
 #define LIST_BLOCKS_PARALLEL 512
+
+/*
+ * A value is numbered before it is met for so many blocks: little beside reading their rows, which
+ * then need not be looked at.
+ */
+#define BLOCKS_PER_VALUE 8
 
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
@@ -51,6 +58,8 @@ struct ResidentSource
 	BlockNumber table_blocks;
 	int			nbatches;		/* column_scan_nbatches */
 	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
+	SourceImage **images;		/* by column of the scan, NULL where values are wanted; or NULL */
+	ColumnBatch *into;			/* with images: to which rows of extents are added */
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
 	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
@@ -130,6 +139,26 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 		left->extents = resident_rows_extents(left->rows);
 }
 
+/* Makes the images of the scan's columns. */
+static void
+make_images(ResidentSource *source)
+{
+	const ColumnScan *scan = &source->scan;
+	int			c;
+
+	source->images = palloc0_array(SourceImage *, scan->ncolumns);
+	source->into = palloc_array(ColumnBatch, source->nbatches);
+	for (c = 0; c < scan->ncolumns; c++)
+	{
+		const ColumnImage *image = &scan->images[c];
+
+		if (image->make || image->dictionary || image->presence)
+			source->images[c] = source_image_make(image, scan->rel, scan->attnums[c],
+												  source->columns[c].dictionary,
+												  source->table_blocks / BLOCKS_PER_VALUE);
+	}
+}
+
 /* Enters the columns; false if there is no memory for one of them. */
 static bool
 begin_columns(ResidentSource *source, const AttrNumber *attnums)
@@ -149,8 +178,10 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		column->capture = summaries[c].reads > 0 && !summaries[c].no_repeats;
 		if (summaries[c].no_repeats)
 			column->sweep.reason = RESIDENT_NO_REPEATS;
+		if (residency_domain(scan->rel, attnums[c]).kind == COLUMN_KIND_NUMBER)
+			column->dictionary = column_dictionary_make(scan->rel, attnums[c]);
 		if (source->filter)
-			resident_filter_read(source->filter, c, &column->reader);
+			resident_filter_read(source->filter, c, column);
 	}
 	choose_left(source, summaries);
 	return true;
@@ -184,7 +215,11 @@ open_source(ResidentSource *source, BatchPages *pages)
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
 	source->map.first = InvalidBlockNumber;
-	return begin_columns(source, attnums);
+	if (!begin_columns(source, attnums))
+		return false;
+	if (scan->images)
+		make_images(source);
+	return true;
 }
 
 ResidentSource *
@@ -359,6 +394,94 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 	return wanted;
 }
 
+/* Has the blocks that are not valid read from their pages. */
+static void
+read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
+{
+	ListedExtent extent = {
+		.first = source->first,
+		.nblocks = source->nblocks,
+		.blocks = resident_blocks_without(blocks, &source->valid)
+	};
+
+	page_list_add(source->pages, &extent);
+}
+
+/*
+ * The extent has been given up while it was read: lists its valid blocks, block from and later
+ * ones, to be read from pages.
+ */
+static void
+abandon_extent(ResidentSource *source, int from)
+{
+	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
+
+	unread = resident_blocks_and(&unread, &source->valid);
+	memset(&source->valid, 0, sizeof(source->valid));
+	source->at = source->nblocks;
+	read_from_pages(source, &unread);
+}
+
+/* Returns the largest number of an extent that has numbers, -1 if none of it is sound. */
+static int64
+last_number(const SourceColumn *column)
+{
+	const Extent *extent = &column->reader.header.extent;
+
+	if (extent->base < 0 || extent->base > PG_INT32_MAX ||
+		extent->top > (uint64) (PG_INT32_MAX - extent->base))
+		return -1;
+	return extent->base + (int64) extent->top;
+}
+
+/*
+ * Has a column's dictionary know all values of the extent begun.  Returns false if they have been
+ * given up.
+ */
+static bool
+know_values(const SourceColumn *column)
+{
+	ColumnDictionary *dictionary = column->dictionary;
+	const Extent *extent = &column->reader.header.extent;
+	uint64		generation = extent_reader_values_generation(&column->reader);
+	int64		last = last_number(column);
+
+	/* There is no value of which NULLs would have a number. */
+	if (extent->nnulls == extent->nrows)
+		return true;
+	return last >= 0 &&
+		((generation == column_dictionary_generation(dictionary) &&
+		  last < (int64) column_dictionary_size(dictionary)) ||
+		 (column_dictionary_look(dictionary, generation) &&
+		  last < (int64) column_dictionary_size(dictionary)));
+}
+
+/* Prepares the values of an extent with valid blocks, and the filter. */
+static void
+begin_values(ResidentSource *source)
+{
+	int			c;
+
+	source->match = EXTENT_ALL;
+	if (!resident_blocks_any(&source->valid))
+		return;
+	for (c = 0; c < source->ncolumns; c++)
+	{
+		SourceColumn *column = &source->columns[c];
+
+		if (column->dictionary &&
+			(!know_values(column) ||
+			 (source->images && c < source->scan.ncolumns && source->images[c] &&
+			  !source_image_begin(source->images[c], (uint32) last_number(column)))))
+		{
+			abandon_extent(source, 0);
+			return;
+		}
+	}
+	if (source->filter && !resident_filter_begin(source->filter, &source->match))
+		abandon_extent(source, 0);
+}
+
 /* Decides which of the blocks taken are read from the extent, from pages, or later. */
 static void
 begin_extent(ResidentSource *source)
@@ -403,9 +526,7 @@ begin_extent(ResidentSource *source)
 			source->blocks.resident += RESIDENT_EXTENT_BLOCKS;
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
-	source->match = EXTENT_ALL;
-	if (source->filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->filter);
+	begin_values(source);
 	/* Nothing of it is read here: the usual case where the GPU counts. */
 	if (!resident_blocks_any(&source->valid))
 		source->at = source->nblocks;
@@ -478,43 +599,19 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 	return true;
 }
 
-/* Has the blocks that are not valid read from their pages. */
-static void
-read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
-{
-	ListedExtent extent = {
-		.first = source->first,
-		.nblocks = source->nblocks,
-		.blocks = resident_blocks_without(blocks, &source->valid)
-	};
-
-	page_list_add(source->pages, &extent);
-}
-
-/*
- * The extent has been given up while it was read: lists its valid blocks, block from and later
- * ones, to be read from pages.
- */
-static void
-abandon_extent(ResidentSource *source, int from)
-{
-	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
-
-	unread = resident_blocks_and(&unread, &source->valid);
-	memset(&source->valid, 0, sizeof(source->valid));
-	source->at = source->nblocks;
-	read_from_pages(source, &unread);
-}
-
 /* Whether the extent's rows go to packed batches. */
 static bool
 is_packed(const ResidentSource *source)
 {
-	const Extent *extent = &source->columns[0].reader.header.extent;
+	const SourceColumn *column = &source->columns[0];
+	const Extent *extent = &column->reader.header.extent;
+	const SourceImage *image = source->images ? source->images[0] : NULL;
 
 	return source->packed != NULL && source->nbatches == 1 && source->scan.ncolumns == 1 &&
 		source->match == EXTENT_ALL && extent->nnulls == 0 &&
 		extent->width <= (int) sizeof(uint32) &&
+		(image == NULL || (column->dictionary &&
+						   source_image_is_number(image, (uint32) last_number(column)))) &&
 	/* Rows that come before the GPU has been asked are noted. */
 		(source->left.rows == NULL || source->left.asked);
 }
@@ -560,6 +657,47 @@ take_back_rows(ResidentSource *source, ColumnBatch *batches)
 	source->unmatched = saved->unmatched;
 }
 
+/* Has rows of extents be added to the batches, or to those of which images will be made. */
+static ColumnBatch *
+begin_rows(ResidentSource *source, ColumnBatch *batches)
+{
+	int			b;
+
+	for (b = 0; source->images && b < source->nbatches; b++)
+		source->into[b] = b < source->scan.ncolumns && source->images[b] ?
+			source_image_rows(source->images[b]) : batches[b];
+	return source->images ? source->into : batches;
+}
+
+/* Makes images of the rows that have been added; false if values have been given up. */
+static bool
+end_rows(ResidentSource *source, ColumnBatch *batches)
+{
+	bool		made = true;
+	int			b;
+
+	for (b = 0; source->images && b < source->nbatches && made; b++)
+	{
+		if (b < source->scan.ncolumns && source->images[b])
+			made = source_image_add(source->images[b], &source->into[b], &batches[b]);
+		else
+			batches[b] = source->into[b];
+	}
+	return made;
+}
+
+/* Whether something is true of an image of the scan. */
+static bool
+any_image(const ResidentSource *source, bool (*is_true) (const SourceImage *image))
+{
+	int			c;
+
+	for (c = 0; source->images && c < source->scan.ncolumns; c++)
+		if (source->images[c] && is_true(source->images[c]))
+			return true;
+	return false;
+}
+
 /*
  * Adds the rows of valid blocks of the present extent to the batches, as many blocks as fit, or one
  * block if single.  Returns RESIDENT_ROWS if the rows are good; RESIDENT_FULL, and adds nothing, if
@@ -572,6 +710,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		pack = !single && is_packed(source);
 	size_t		room = batch_room(source, batches, pack);
 	ResidentStep step = RESIDENT_ROWS;
+	ColumnBatch *into;
 	int			nblocks = 0;
 	int			start = source->at;
 	int			from = start;
@@ -579,9 +718,11 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		reaches;
 
 	/* Packed batches have nothing else in them. */
-	if (pack && batches[0].n > 0)
+	if (batches[0].n > 0 && (pack || any_image(source, source_image_is_full)))
 		return RESIDENT_FULL;
+	single = single || any_image(source, source_image_fills);
 	save_rows(source, batches);
+	into = pack ? batches : begin_rows(source, batches);
 	resident_start_copying();
 	/* From here to resident_stop_copying() nothing may raise an error or take the lock. */
 	reaches = all_columns(source, extent_reader_reaches);
@@ -593,7 +734,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed,
 									 PACKED_BYTES, &batches[0]);
 		else
-			added = add_blocks(source, from, to, batches);
+			added = add_blocks(source, from, to, into);
 		room -= added;
 		nblocks += to - from;
 		from = to;
@@ -603,7 +744,8 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	resident_stop_copying();
 	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
-	else if (!reaches || !all_columns(source, extent_reader_holds))
+	else if (!reaches || !all_columns(source, extent_reader_holds) ||
+			 (!pack && !end_rows(source, batches)))
 	{
 		take_back_rows(source, batches);
 		abandon_extent(source, start);
@@ -640,8 +782,7 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 	}
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	read_from_pages(source, &left->valid);
-	if (source->filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->filter);
+	begin_values(source);
 }
 
 /*
