@@ -29,13 +29,13 @@
 #include "pg/nodes/aggregate/groups_state.h"
 
 /*
- * Whether results depend on the order of the rows: sums of floats do, the first of equal floats
+ * Whether results depend on the order of the rows: sums of floats do, the first of equal values
  * that a group is shown as, and core's functions may.
  */
 static bool
 depends_on_order(const GroupsState *node)
 {
-	bool		depends = node->core != NULL;
+	bool		depends = node->core != NULL || node->first_equal;
 	int			i;
 
 	for (i = 0; i < node->nvalue_sources; i++)

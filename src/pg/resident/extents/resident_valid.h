@@ -55,6 +55,12 @@ extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn
 										  bool *wanted);
 
 /*
+ * Has the dictionary of a column, if it has one, know all values of the extent begun, unless that
+ * has NULLs alone.  Returns false if they have been given up.
+ */
+extern bool resident_valid_know_values(const SourceColumn *column);
+
+/*
  * Takes out of valid the blocks that have different numbers of rows in different columns.  Needs
  * the starts of all columns' extents.  Only a mistake elsewhere makes a block with different
  * numbers, but it would mix up the values of rows: hence this check.

@@ -14,6 +14,7 @@
 #include "pg/resident/memory/memory.h"
 #include "pg/resident/source/page_list.h"
 #include "pg/resident/source/resident_source.h"
+#include "pg/resident/source/saved_rows.h"
 #include "pg/resident/source/source_image.h"
 
 /*
@@ -32,16 +33,6 @@
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
 
-/* What there was before rows were added. */
-typedef struct SavedRows
-{
-	ColumnBatch *batches;
-	int			pages;			/* of rows with TIDs */
-	uint64		skipped;		/* by the cutoff */
-	uint64		filtered;
-	uint64		unmatched;
-} SavedRows;
-
 /* Extents that are left until all other blocks have been read. */
 typedef struct LeftToRead
 {
@@ -58,8 +49,7 @@ struct ResidentSource
 	BlockNumber table_blocks;
 	int			nbatches;		/* column_scan_nbatches */
 	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
-	SourceImage **images;		/* by column of the scan, NULL where values are wanted; or NULL */
-	ColumnBatch *into;			/* with images: to which rows of extents are added */
+	SourceImages *images;		/* NULL: values are wanted */
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
 	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
@@ -139,26 +129,6 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 		left->extents = resident_rows_extents(left->rows);
 }
 
-/* Makes the images of the scan's columns. */
-static void
-make_images(ResidentSource *source)
-{
-	const ColumnScan *scan = &source->scan;
-	int			c;
-
-	source->images = palloc0_array(SourceImage *, scan->ncolumns);
-	source->into = palloc_array(ColumnBatch, source->nbatches);
-	for (c = 0; c < scan->ncolumns; c++)
-	{
-		const ColumnImage *image = &scan->images[c];
-
-		if (image->make || image->dictionary || image->presence)
-			source->images[c] = source_image_make(image, scan->rel, scan->attnums[c],
-												  source->columns[c].dictionary,
-												  source->table_blocks / BLOCKS_PER_VALUE);
-	}
-}
-
 /* Enters the columns; false if there is no memory for one of them. */
 static bool
 begin_columns(ResidentSource *source, const AttrNumber *attnums)
@@ -208,7 +178,12 @@ open_source(ResidentSource *source, BatchPages *pages)
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
 	source->columns = palloc0_array(SourceColumn, source->ncolumns);
-	source->saved.batches = palloc_array(ColumnBatch, source->nbatches);
+	source->saved = (SavedRows)
+	{
+		.nbatches = source->nbatches,.tids = source->tids,.cutoff = scan->cutoff,
+			.filtered = &source->filtered,.unmatched = &source->unmatched,
+			.batches = palloc_array(ColumnBatch, source->nbatches)
+	};
 	source->pages = page_list_make(scan->rel, source->table_blocks, source->ncolumns,
 								   source->columns,
 								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
@@ -217,8 +192,8 @@ open_source(ResidentSource *source, BatchPages *pages)
 	source->map.first = InvalidBlockNumber;
 	if (!begin_columns(source, attnums))
 		return false;
-	if (scan->images)
-		make_images(source);
+	source->images = source_images_make(scan, source->columns,
+										source->table_blocks / BLOCKS_PER_VALUE);
 	return true;
 }
 
@@ -422,40 +397,6 @@ abandon_extent(ResidentSource *source, int from)
 	read_from_pages(source, &unread);
 }
 
-/* Returns the largest number of an extent that has numbers, -1 if none of it is sound. */
-static int64
-last_number(const SourceColumn *column)
-{
-	const Extent *extent = &column->reader.header.extent;
-
-	if (extent->base < 0 || extent->base > PG_INT32_MAX ||
-		extent->top > (uint64) (PG_INT32_MAX - extent->base))
-		return -1;
-	return extent->base + (int64) extent->top;
-}
-
-/*
- * Has a column's dictionary know all values of the extent begun.  Returns false if they have been
- * given up.
- */
-static bool
-know_values(const SourceColumn *column)
-{
-	ColumnDictionary *dictionary = column->dictionary;
-	const Extent *extent = &column->reader.header.extent;
-	uint64		generation = extent_reader_values_generation(&column->reader);
-	int64		last = last_number(column);
-
-	/* There is no value of which NULLs would have a number. */
-	if (extent->nnulls == extent->nrows)
-		return true;
-	return last >= 0 &&
-		((generation == column_dictionary_generation(dictionary) &&
-		  last < (int64) column_dictionary_size(dictionary)) ||
-		 (column_dictionary_look(dictionary, generation) &&
-		  last < (int64) column_dictionary_size(dictionary)));
-}
-
 /* Prepares the values of an extent with valid blocks, and the filter. */
 static void
 begin_values(ResidentSource *source)
@@ -465,20 +406,10 @@ begin_values(ResidentSource *source)
 	source->match = EXTENT_ALL;
 	if (!resident_blocks_any(&source->valid))
 		return;
-	for (c = 0; c < source->ncolumns; c++)
-	{
-		SourceColumn *column = &source->columns[c];
-
-		if (column->dictionary &&
-			(!know_values(column) ||
-			 (source->images && c < source->scan.ncolumns && source->images[c] &&
-			  !source_image_begin(source->images[c], (uint32) last_number(column)))))
-		{
-			abandon_extent(source, 0);
-			return;
-		}
-	}
-	if (source->filter && !resident_filter_begin(source->filter, &source->match))
+	for (c = 0; c < source->ncolumns && resident_valid_know_values(&source->columns[c]); c++)
+		;
+	if (c < source->ncolumns || (source->images && !source_images_begin(source->images)) ||
+		(source->filter && !resident_filter_begin(source->filter, &source->match)))
 		abandon_extent(source, 0);
 }
 
@@ -603,15 +534,12 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 static bool
 is_packed(const ResidentSource *source)
 {
-	const SourceColumn *column = &source->columns[0];
-	const Extent *extent = &column->reader.header.extent;
-	const SourceImage *image = source->images ? source->images[0] : NULL;
+	const Extent *extent = &source->columns[0].reader.header.extent;
 
 	return source->packed != NULL && source->nbatches == 1 && source->scan.ncolumns == 1 &&
 		source->match == EXTENT_ALL && extent->nnulls == 0 &&
 		extent->width <= (int) sizeof(uint32) &&
-		(image == NULL || (column->dictionary &&
-						   source_image_is_number(image, (uint32) last_number(column)))) &&
+		(source->images == NULL || source_images_are_numbers(source->images)) &&
 	/* Rows that come before the GPU has been asked are noted. */
 		(source->left.rows == NULL || source->left.asked);
 }
@@ -627,77 +555,6 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	return batches[0].room - batches[0].n;
 }
 
-/* Notes how many rows the batches have, and all else that adding rows changes. */
-static void
-save_rows(ResidentSource *source, const ColumnBatch *batches)
-{
-	SavedRows  *saved = &source->saved;
-
-	memcpy(saved->batches, batches, source->nbatches * sizeof(ColumnBatch));
-	saved->pages = source->tids ? source->tids->n : 0;
-	saved->skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
-	saved->filtered = source->filtered;
-	saved->unmatched = source->unmatched;
-}
-
-/* Has everything be as it was before the last rows were added. */
-static void
-take_back_rows(ResidentSource *source, ColumnBatch *batches)
-{
-	const SavedRows *saved = &source->saved;
-	int			b;
-
-	for (b = 0; b < source->nbatches; b++)
-		column_batch_take_back(&batches[b], &saved->batches[b]);
-	if (source->tids)
-		source->tids->n = saved->pages;
-	if (source->scan.cutoff)
-		source->scan.cutoff->skipped = saved->skipped;
-	source->filtered = saved->filtered;
-	source->unmatched = saved->unmatched;
-}
-
-/* Has rows of extents be added to the batches, or to those of which images will be made. */
-static ColumnBatch *
-begin_rows(ResidentSource *source, ColumnBatch *batches)
-{
-	int			b;
-
-	for (b = 0; source->images && b < source->nbatches; b++)
-		source->into[b] = b < source->scan.ncolumns && source->images[b] ?
-			source_image_rows(source->images[b]) : batches[b];
-	return source->images ? source->into : batches;
-}
-
-/* Makes images of the rows that have been added; false if values have been given up. */
-static bool
-end_rows(ResidentSource *source, ColumnBatch *batches)
-{
-	bool		made = true;
-	int			b;
-
-	for (b = 0; source->images && b < source->nbatches && made; b++)
-	{
-		if (b < source->scan.ncolumns && source->images[b])
-			made = source_image_add(source->images[b], &source->into[b], &batches[b]);
-		else
-			batches[b] = source->into[b];
-	}
-	return made;
-}
-
-/* Whether something is true of an image of the scan. */
-static bool
-any_image(const ResidentSource *source, bool (*is_true) (const SourceImage *image))
-{
-	int			c;
-
-	for (c = 0; source->images && c < source->scan.ncolumns; c++)
-		if (source->images[c] && is_true(source->images[c]))
-			return true;
-	return false;
-}
-
 /*
  * Adds the rows of valid blocks of the present extent to the batches, as many blocks as fit, or one
  * block if single.  Returns RESIDENT_ROWS if the rows are good; RESIDENT_FULL, and adds nothing, if
@@ -710,7 +567,8 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		pack = !single && is_packed(source);
 	size_t		room = batch_room(source, batches, pack);
 	ResidentStep step = RESIDENT_ROWS;
-	ColumnBatch *into;
+	SourceImages *images = pack ? NULL : source->images;
+	ColumnBatch *into = batches;
 	int			nblocks = 0;
 	int			start = source->at;
 	int			from = start;
@@ -718,11 +576,14 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		reaches;
 
 	/* Packed batches have nothing else in them. */
-	if (batches[0].n > 0 && (pack || any_image(source, source_image_is_full)))
+	if (batches[0].n > 0 && (pack || (images && source_images_are_full(images))))
 		return RESIDENT_FULL;
-	single = single || any_image(source, source_image_fills);
-	save_rows(source, batches);
-	into = pack ? batches : begin_rows(source, batches);
+	saved_rows_save(&source->saved, batches);
+	if (images)
+	{
+		single |= source_images_fill(images);
+		into = source_images_rows(images, batches);
+	}
 	resident_start_copying();
 	/* From here to resident_stop_copying() nothing may raise an error or take the lock. */
 	reaches = all_columns(source, extent_reader_reaches);
@@ -745,9 +606,9 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
 	else if (!reaches || !all_columns(source, extent_reader_holds) ||
-			 (!pack && !end_rows(source, batches)))
+			 (images && !source_images_add(images, batches)))
 	{
-		take_back_rows(source, batches);
+		saved_rows_take_back(&source->saved, batches);
 		abandon_extent(source, start);
 		step = RESIDENT_PAGES;
 	}

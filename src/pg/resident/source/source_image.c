@@ -9,11 +9,13 @@
 #include "pg/compat.h"
 #include "pg/resident/source/source_image.h"
 
-struct SourceImage
+/* Of a column. */
+typedef struct SourceImage
 {
 	MemoryContext memory;
 	MemoryContext scratch;		/* of values that are made for the query's dictionary */
 	ColumnImage image;
+	const SourceColumn *column;
 	ColumnDomain domain;		/* of what extents have */
 	ColumnDictionary *values;	/* NULL: extents have values */
 	ColumnBatch rows;			/* of extents */
@@ -26,24 +28,55 @@ struct SourceImage
 	uint32		nsame;			/* the first ones, which are equal in both */
 	uint32		most_ahead;
 	bool		ahead;			/* values are numbered before they are met */
+} SourceImage;
+
+struct SourceImages
+{
+	int			nbatches;		/* of the scan */
+	ColumnBatch *rows;			/* nbatches */
+	SourceImage **images;		/* by batch; NULL where values are wanted */
 };
 
-SourceImage *
-source_image_make(const ColumnImage *image, Relation rel, AttrNumber attnum,
-				  ColumnDictionary *dictionary, uint32 most_ahead)
+static SourceImage *
+make_image(const ColumnImage *wanted, Relation rel, const SourceColumn *column, uint32 most_ahead)
 {
-	SourceImage *made = palloc0_object(SourceImage);
+	SourceImage *image = palloc0_object(SourceImage);
 
-	made->memory = CurrentMemoryContext;
-	made->scratch = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Value",
-										  ALLOCSET_SMALL_SIZES);
-	made->image = *image;
-	made->domain = residency_domain(rel, attnum);
-	made->values = dictionary;
-	made->most_ahead = most_ahead;
-	made->ahead = true;
-	column_batch_make(&made->rows, column_image_arrays(NULL, made->domain.kind), COLUMN_BATCH_KEYS);
-	return made;
+	image->memory = CurrentMemoryContext;
+	image->scratch = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Value",
+										   ALLOCSET_SMALL_SIZES);
+	image->image = *wanted;
+	image->column = column;
+	image->domain = residency_domain(rel, (AttrNumber) column->reader.key.attnum);
+	image->values = column->dictionary;
+	image->most_ahead = most_ahead;
+	image->ahead = true;
+	column_batch_make(&image->rows, column_image_arrays(NULL, image->domain.kind),
+					  COLUMN_BATCH_KEYS);
+	return image;
+}
+
+SourceImages *
+source_images_make(const ColumnScan *scan, const SourceColumn *columns, uint32 most_ahead)
+{
+	SourceImages *images;
+	int			c;
+
+	if (scan->images == NULL)
+		return NULL;
+	images = palloc_object(SourceImages);
+	images->nbatches = column_scan_nbatches(scan);
+	images->rows = palloc_array(ColumnBatch, images->nbatches);
+	images->images = palloc0_array(SourceImage *, images->nbatches);
+	for (c = 0; c < scan->ncolumns; c++)
+	{
+		const ColumnImage *image = &scan->images[c];
+
+		if (image->make || image->dictionary || image->presence)
+			images->images[c] = make_image(image, scan->rel, &columns[c],
+										   scan->ordered ? 0 : most_ahead);
+	}
+	return images;
 }
 
 /* --- numbers of the query's dictionary */
@@ -90,11 +123,21 @@ find_number(SourceImage *image, uint32 shared, int32 *number)
 	return true;
 }
 
-bool
-source_image_begin(SourceImage *image, uint32 last)
+/* Returns the largest number of the extent begun. */
+static uint32
+last_number(const SourceImage *image)
 {
-	if (image->values == NULL || image->image.dictionary == NULL)
-		return true;
+	const Extent *extent = &image->column->reader.header.extent;
+
+	return (uint32) (extent->base + (int64) extent->top);
+}
+
+/* Begins an extent that has numbers, of a dictionary's column. */
+static bool
+begin_numbers(SourceImage *image)
+{
+	uint32		last = last_number(image);
+
 	review_numbers(image);
 	image->ahead = image->ahead && last < image->most_ahead &&
 		dictionary_size(image->image.dictionary) == image->nsame;
@@ -111,12 +154,6 @@ source_image_begin(SourceImage *image, uint32 last)
 			image->ahead = false;
 	}
 	return true;
-}
-
-bool
-source_image_is_number(const SourceImage *image, uint32 last)
-{
-	return last < image->nsame;
 }
 
 /* Sets to to the numbers of n rows; NULLs become 0.  False if the values have been given up. */
@@ -150,7 +187,7 @@ map_rows(SourceImage *image, const ColumnBatch *rows, int32 *to)
 
 /* Sets a row's image: of a value of the extent, as a batch has it. */
 static bool
-make_image(SourceImage *image, int64 row, const BatchSpace *space, size_t at)
+set_image(SourceImage *image, int64 row, const BatchSpace *space, size_t at)
 {
 	const ColumnImage *made = &image->image;
 	MemoryContext old;
@@ -176,7 +213,7 @@ make_image(SourceImage *image, int64 row, const BatchSpace *space, size_t at)
 
 /* Sets the images of rows that are not NULL, one by one. */
 static bool
-make_images(SourceImage *image, const ColumnBatch *rows, const BatchSpace *space)
+set_images(SourceImage *image, const ColumnBatch *rows, const BatchSpace *space)
 {
 	bool		made = true;
 	size_t		i;
@@ -184,7 +221,7 @@ make_images(SourceImage *image, const ColumnBatch *rows, const BatchSpace *space
 	for (i = 0; i < rows->n && made; i++)
 	{
 		if (!rows->nulls[i])
-			made = make_image(image, column_batch_value(rows, i), space, i);
+			made = set_image(image, column_batch_value(rows, i), space, i);
 		else if (space->wide)
 			space->wide[i] = 0;
 		else
@@ -194,15 +231,9 @@ make_images(SourceImage *image, const ColumnBatch *rows, const BatchSpace *space
 	return made;
 }
 
-ColumnBatch
-source_image_rows(SourceImage *image)
-{
-	column_batch_clear(&image->rows);
-	return image->rows;
-}
-
-bool
-source_image_add(SourceImage *image, const ColumnBatch *rows, ColumnBatch *batch)
+/* Appends the images of rows to a batch; false if the values have been given up. */
+static bool
+add_images(SourceImage *image, const ColumnBatch *rows, ColumnBatch *batch)
 {
 	BatchSpace	space = column_batch_space(batch, rows->n);
 
@@ -213,23 +244,97 @@ source_image_add(SourceImage *image, const ColumnBatch *rows, ColumnBatch *batch
 		if (!map_rows(image, rows, space.keys))
 			return false;
 	}
-	else if (!make_images(image, rows, &space))
+	else if (!set_images(image, rows, &space))
 		return false;
 	memcpy(space.nulls, rows->nulls, rows->n);
 	column_batch_add(batch, rows->n, (size_t) rows->nnulls);
 	return true;
 }
 
+/* --- all images */
+
 bool
-source_image_fills(const SourceImage *image)
+source_images_begin(SourceImages *images)
 {
-	return image->image.make ||
-		(image->image.dictionary && dictionary_nrefused(image->image.dictionary) > 0);
+	int			b;
+
+	for (b = 0; b < images->nbatches; b++)
+	{
+		SourceImage *image = images->images[b];
+
+		if (image && image->values && image->image.dictionary && !begin_numbers(image))
+			return false;
+	}
+	return true;
 }
 
 bool
-source_image_is_full(const SourceImage *image)
+source_images_are_numbers(const SourceImages *images)
 {
-	return image->image.is_full ? image->image.is_full(image->image.arg) :
-		image->image.dictionary && dictionary_ends_batch(image->image.dictionary);
+	const SourceImage *image = images->images[0];
+
+	return image == NULL || (image->nsame > 0 && last_number(image) < image->nsame);
+}
+
+ColumnBatch *
+source_images_rows(SourceImages *images, const ColumnBatch *batches)
+{
+	int			b;
+
+	for (b = 0; b < images->nbatches; b++)
+	{
+		SourceImage *image = images->images[b];
+
+		if (image)
+			column_batch_clear(&image->rows);
+		images->rows[b] = image ? image->rows : batches[b];
+	}
+	return images->rows;
+}
+
+bool
+source_images_add(SourceImages *images, ColumnBatch *batches)
+{
+	int			b;
+
+	for (b = 0; b < images->nbatches; b++)
+	{
+		if (images->images[b] == NULL)
+			batches[b] = images->rows[b];
+		else if (!add_images(images->images[b], &images->rows[b], &batches[b]))
+			return false;
+	}
+	return true;
+}
+
+bool
+source_images_fill(const SourceImages *images)
+{
+	int			b;
+
+	for (b = 0; b < images->nbatches; b++)
+	{
+		const SourceImage *image = images->images[b];
+
+		if (image && (image->image.make || (image->image.dictionary &&
+											dictionary_nrefused(image->image.dictionary) > 0)))
+			return true;
+	}
+	return false;
+}
+
+bool
+source_images_are_full(const SourceImages *images)
+{
+	int			b;
+
+	for (b = 0; b < images->nbatches; b++)
+	{
+		const ColumnImage *image = images->images[b] ? &images->images[b]->image : NULL;
+
+		if (image && (image->is_full ? image->is_full(image->arg) :
+					  image->dictionary && dictionary_ends_batch(image->dictionary)))
+			return true;
+	}
+	return false;
 }
