@@ -173,7 +173,7 @@ sub clause
 		comparison('price', 0, "'NaN'", 9999999.99, '1e20', map { int(rand(5000)) / 100 - 10 } 1 .. 9), comparison('ratio', 0, "'-0'", "'NaN'", "'inf'", "'-inf'", map { int(rand(300)) / 8 - 9 } 1 .. 9),
 		comparison('part', 0, "'-0'", "'NaN'", '0.1', map { (int(rand(300)) / 10 - 9) . '::float4' } 1 .. 9), comparison('letter', "'a'", "'z'", "'0'"), comparison('o', 0, 4294967295, 2147483648, map { int(rand(4294967296)) } 1 .. 4),
 		pick('flag', 'NOT flag', 'flag IS NOT TRUE', 'flag IS UNKNOWN', 'flag IS NOT FALSE', 'flag IS NOT NULL'), comparison('name', map { "'$_'" } '', 'n3', 'n11_', 'n199', 'none'), "name " . pick('', 'NOT ') . 'LIKE ' . pick("'n1%'", "'%9%'", "'%\\_'", "'long%'"),
-		pick("code IS NULL", "num IS NOT NULL", "num > 0.5", "code > '8'"), pick("mood = 'a'", "mood <> 'zero'", "mood IS NULL", "mood IN ('b', 'zero')"));
+		pick("code IS NULL", "num IS NOT NULL", "num > 0.5", "code > '80000000-0000-0000-0000-000000000000'"), pick("mood = 'a'", "mood <> 'zero'", "mood IS NULL", "mood IN ('b', 'zero')"));
 }
 
 sub filter
@@ -199,11 +199,11 @@ for my $round (1 .. 6)
 			'SELECT flag, count(*) FILTER (WHERE ' . filter() . '), sum(wide) FILTER (WHERE ' . filter() . ') FROM f WHERE ' . filter() . ' GROUP BY flag',
 			'SELECT few AS k, sum(ratio), avg(part), sum(price), avg(price), max(at), min(ratio), max(part) FROM f WHERE ' . filter() . ' GROUP BY few',
 			'SELECT ' . pick('at', 'price', 'ratio', 'part', 'big') . ' AS k, count(*), count(id), min(price) FROM f WHERE ' . filter() . ' GROUP BY 1',
-			'SELECT ' . pick('name', 'num', 'code', 'upper(name)', 'num * 2', 'length(name)', "name || 'x'") . ' AS k, ' . pick('count(*)', 'count(name), max(code::text), sum(wide)', 'count(DISTINCT name), min(num)', 'array_agg(name ORDER BY name), count(few)',
+			'SELECT ' . pick('name', 'code', 'upper(name)', 'trim_scale(num)', 'length(name)', "name || 'x'") . ' AS k, ' . pick('count(*)', 'count(name), max(code::text), sum(wide)', 'count(DISTINCT name), min(trim_scale(num))', 'array_agg(name ORDER BY name), count(few)',
 				'percentile_disc(0.4) WITHIN GROUP (ORDER BY name), mode() WITHIN GROUP (ORDER BY code)', 'sum(length(name) + few), count(*) FILTER (WHERE ' . filter() . ')') . ' FROM f WHERE ' . pick('true', filter()) . ' GROUP BY 1',
 			'SELECT ' . pick('name, few', 'flag, num', 'code, name', "name || flag, few") . ', count(*), max(id) FROM f WHERE ' . filter() . ' GROUP BY 1, 2',
 			'SELECT DISTINCT ' . pick('name', 'code', 'num', 'name, mood') . ' FROM f WHERE ' . filter(),
-			'SELECT count(DISTINCT name), max(name), min(name), mode() WITHIN GROUP (ORDER BY num), count(DISTINCT code) FROM f WHERE ' . pick('true', filter()),
+			'SELECT count(DISTINCT name), max(name), min(name), mode() WITHIN GROUP (ORDER BY code), count(DISTINCT code) FROM f WHERE ' . pick('true', filter()),
 			'SELECT sum(ratio), stddev(part), sum(price) FROM f WHERE ' . filter(),
 			'SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY price), percentile_disc(0.7) WITHIN GROUP (ORDER BY at), count(DISTINCT ratio), sum(big) FROM f WHERE ' . filter(),
 			'SELECT count(*) FILTER (WHERE ' . filter() . '), count(*) FILTER (WHERE ' . filter() . ') FROM f',
