@@ -591,6 +591,18 @@ sub is_filled
 	ok($filled->poll_query_until('postgres', "SELECT bool_and(reason IS NULL AND blocks_valid = blocks AND filled IS NULL) AND sum(hits) = 0 FROM hpsort_resident WHERE relation = '$table'::regclass"), $name)
 		or diag(filled('SELECT * FROM hpsort_resident'));
 }
+# As long as a worker has a snapshot, VACUUM does not mark the blocks of a new file.
+sub vacuum
+{
+	my ($table) = @_;
+
+	for (1 .. 1800)
+	{
+		return if filled("VACUUM $table; SELECT relallvisible > 0 AND relallvisible + 64 > relpages FROM pg_class WHERE oid = '$table'::regclass") eq 't';
+		usleep(100_000);
+	}
+	fail("$table is all-visible");
+}
 filled(<<'SQL');
 CREATE TABLE a (id int, x int, y int, filler text);
 CREATE TABLE b (id int, x int, y int, filler text);
@@ -677,17 +689,103 @@ is(filled("SELECT hpsort_keep('more', '{i,x}', wait => true); SELECT sum(rows), 
 is(filled(q{SELECT string_agg(attribute || ' ' || (e.bytes BETWEEN r.bytes AND r.bytes + (r.blocks / 128 + 1) * 4300) || ' ' || margin, ', ' ORDER BY attribute)
 	FROM hpsort_resident_estimate('more') e JOIN hpsort_resident r USING (relation, attribute)}), 'i true 0, x true 0', 'the estimate of a table that is read as a whole');
 is(filled(q{SELECT string_agg(concat_ws(' ', attribute, type, bytes > 7000, reason), ', ' ORDER BY attribute) FROM hpsort_resident_estimate('a')}),
-	'filler text type cannot be kept, id integer t, x integer t, y integer t', 'and of columns that cannot be kept');
+	'filler text t, id integer t, x integer t, y integer t', 'and of texts');
 filled("SELECT hpsort_keep('a', 'y'); ALTER TABLE a ALTER y TYPE text");
-# As long as a worker has a snapshot, VACUUM does not mark the blocks of the new file.
-for (1 .. 600)
-{
-	last if filled("VACUUM a; SELECT relallvisible > 80 FROM pg_class WHERE oid = 'a'::regclass") eq 't';
-	usleep(100_000);
-}
+vacuum('a');
 filled("SELECT hpsort_keep('a', '{x}', true)");
-is(filled("SELECT string_agg(concat_ws(' ', attribute, blocks > 80, differing), ', ' ORDER BY attribute) FROM hpsort_resident_check('a')"), 'x t 0, y f 0', 'a declared column of another type');
+is(filled("SELECT string_agg(concat_ws(' ', attribute, blocks > 80, differing), ', ' ORDER BY attribute) FROM hpsort_resident_check('a')"), 'x t 0, y t 0', 'a declared column of another type');
 filled("SELECT hpsort_forget('a', 'y')");
+
+# Values of any type, which have numbers; they are compared with the table's.
+sub blocks_and_differing
+{
+	my ($table) = @_;
+
+	return filled("SELECT string_agg(DISTINCT blocks || ' ' || differing, ', ') FROM hpsort_resident_check('$table')");
+}
+filled(<<'SQL');
+CREATE TYPE pair AS (a int, b text);
+CREATE DOMAIN word AS text COLLATE "C";
+CREATE TABLE kinds AS SELECT i, 'text ' || i % 700 AS t, ('v' || i % 50)::varchar(10) AS v, ('b' || i % 7)::char(12) AS b, decode(md5((i % 300)::text), 'hex') AS ba, md5((i % 100)::text)::uuid AS u,
+	CASE WHEN i % 3 = 0 THEN (i % 40)::numeric / 7 WHEN i % 5 = 0 THEN 1.0 WHEN i % 7 = 0 THEN 1.00 ELSE 'NaN' END AS n, (i % 90 * 1e17)::numeric(25, 2) AS n25, jsonb_build_object('k', i % 20) AS j, ('10.0.0.' || i % 200)::inet AS ip,
+	ARRAY[i % 5, NULL] AS ar, ARRAY['a' || i % 5, repeat('b', 300)] AS ta, repeat('compressed ' || i % 4, 600) AS l, (i % 5, 'x')::pair AS p, ('d' || i % 9)::word AS d, CASE WHEN i % 5 > 0 THEN '' END AS e,
+	make_interval(secs => i % 77) AS iv, ('n' || i % 8)::name AS nm, (i % 60)::text::money AS mo, point(i % 3, '-0') AS pt, NULL::text AS nothing, int4range(i % 10, i % 10 + 5) AS r, (i % 4)::text::xid AS x, i % 2 = 0 AS bo
+	FROM generate_series(1, 9000) i;
+ALTER TABLE kinds ALTER t SET STORAGE EXTERNAL, ADD later text DEFAULT 'later';
+INSERT INTO kinds (i, t) SELECT i, repeat(chr(65 + i % 20), 5000) FROM generate_series(1, 200) i;
+DELETE FROM kinds WHERE i % 11 = 2;
+SQL
+vacuum('kinds');
+filled("SELECT hpsort_keep('kinds', '{}', wait => true)");
+is(filled("SELECT string_agg(DISTINCT concat_ws(' ', k.blocks > 100, k.rows > 6000, differing, reason), ', '), count(*) FROM hpsort_resident_check('kinds') k JOIN hpsort_resident r USING (relation, attribute)"), 't t 0|25',
+	'values of any type, short, empty, compressed and toasted');
+is(filled("SELECT count(*) FROM hpsort_resident_estimate('kinds') e JOIN hpsort_resident r USING (relation, attribute) WHERE e.bytes BETWEEN r.bytes / 2 AND r.bytes * 3 + 100000"), '25', 'and what they would take');
+my $of_kinds = 'SELECT t, n, count(*), min(d), count(DISTINCT u) FILTER (WHERE v = $$v7$$) FROM kinds WHERE e IS NOT NULL GROUP BY t, n ORDER BY t, n LIMIT 20';
+is(filled($of_kinds), filled("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $of_kinds"), 'a query of them');
+filled("ALTER TABLE kinds DROP u; UPDATE kinds SET v = 'changed', t = NULL WHERE i % 1000 = 7");
+is(filled("SELECT sum(differing), count(*) FROM hpsort_resident_check('kinds')"), '0|24', 'changed rows');
+
+# All at once: filled, forgotten, changed, checked.  A value that differs divides by zero.
+my $script = $filled->basedir . '/kinds.sql';
+append_to_file($script, <<'SQL');
+\set what random(1, 8)
+\set i random(1, 9000)
+\if :what = 1
+SELECT hpsort_forget('kinds', 't', 'ta', 'l');
+\elif :what <= 3
+SELECT hpsort_keep('kinds', '{t,ta,l}', wait => true);
+\elif :what = 4
+UPDATE kinds SET t = 'new ' || :i, ta = ARRAY[:i::text] WHERE i % 500 = :i % 500;
+\elif :what = 5
+VACUUM kinds;
+\else
+SELECT 1 / (CASE WHEN sum(differing) > 0 THEN 0 ELSE 1 END) FROM hpsort_resident_check('kinds');
+\endif
+SQL
+$filled->command_ok([ 'pgbench', '-n', '-c', 4, '-j', 2, '-t', 25, "--random-seed=$seed", '-f', $script, 'postgres' ], 'values numbered, given up and compared by four sessions at once');
+
+# A value of more than a page: its 128 blocks are not kept for the column, and not tried again.
+filled("CREATE TABLE long AS SELECT i, CASE WHEN i = 9000 THEN repeat('l', 8193) WHEN i = 100 THEN repeat('l', 8192) ELSE 'short' END AS t, repeat('f', 200) AS filler FROM generate_series(1, 14000) i");
+vacuum('long');
+for my $time (1 .. 2)
+{
+	filled("SELECT hpsort_keep('long', '{t,i}', wait => true)");
+	is(filled("SELECT string_agg(attribute || ' ' || blocks_valid, ', ' ORDER BY attribute) FROM hpsort_resident WHERE relation = 'long'::regclass"), 'i 425, t 297', "a long value, time $time");
+}
+is(blocks_and_differing('long'), '297 0, 425 0', 'and what is kept is right');
+
+# Values that hardly repeat are not kept: known from statistics at once, else when half of them are there.
+filled("CREATE TABLE many AS SELECT i, md5(i::text) AS once, 'of 60000: ' || i % 60000 AS twice, 'of 20000: ' || i % 20000 AS often FROM generate_series(1, 150000) i");
+vacuum('many');
+for my $statistics ('without', 'with')
+{
+	filled('ANALYZE many') if $statistics eq 'with';
+	filled("SELECT hpsort_forget('many'); SELECT hpsort_keep('many', '{}', wait => true)");
+	is(filled("SELECT string_agg(attribute || ' ' || (rows > 140000) || coalesce(' ' || reason, ''), ', ' ORDER BY attribute) FROM hpsort_resident WHERE relation = 'many'::regclass"),
+		'i true, often true, once false values do not repeat, twice true', "values that do not repeat, $statistics statistics");
+	filled("SELECT hpsort_keep('many', '{}', wait => true)");
+}
+is(filled("SELECT reason FROM hpsort_resident_estimate('many') WHERE attribute = 'once'"), 'values do not repeat', 'nor would they');
+
+# Most values are dead: all are given up, and kept anew.
+filled('UPDATE many SET twice = $$new $$ || twice');
+vacuum('many');
+filled("SELECT hpsort_forget('many', 'i', 'once', 'often')");
+filled("SELECT hpsort_keep('many', '{twice}', wait => true)") for 1 .. 2;
+is(blocks_and_differing('many') =~ s/\d+ //gr, '0', 'dead values');
+cmp_ok(filled("SELECT max(bytes) FROM hpsort_resident WHERE relation = 'many'::regclass AND attribute = 'twice'"), '<', 6_500_000, 'take no memory for ever');
+
+# Memory runs out in the middle.
+$filled->append_conf('postgresql.conf', "hpsort.resident_memory = 4MB\n");
+$filled->reload;
+$filled->poll_query_until('postgres', 'SELECT coalesce(sum(bytes), 0) = 0 FROM hpsort_resident') or fail('all is given back');
+filled("SELECT hpsort_keep('many', '{}', wait => true), hpsort_keep('kinds', '{}', wait => true)");
+is(blocks_and_differing($_) =~ s/\d+ (0)(, )?/$1/gr =~ s/0+/0/r, '0', "$_ in little memory") for 'many', 'kinds';
+like(filled("SELECT string_agg(DISTINCT reason, ', ') FROM hpsort_resident WHERE relation = 'many'::regclass"), qr/no room/, 'for which there is no room');
+$filled->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+$filled->reload;
+filled("DROP TABLE many, long; SELECT hpsort_forget('kinds'); SELECT hpsort_keep('kinds', 't', 'n')");
+$filled->poll_query_until('postgres', "SELECT bool_and(reason IS NULL) FROM hpsort_resident") or fail('is filled again');
 
 # Restarted, and crashed.
 for my $mode ('fast', 'immediate')
@@ -700,6 +798,7 @@ for my $mode ('fast', 'immediate')
 		or diag(filled('SELECT * FROM hpsort_resident'));
 }
 same($filled, 'after restarts', 'more', 'x');
+is(filled("SELECT string_agg(concat_ws(' ', attribute, blocks > 100, differing), ', ' ORDER BY attribute) FROM hpsort_resident_check('kinds')"), 'n t 0, t t 0', 'and values that have numbers');
 $filled->stop;
 is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|WARNING:|terminated by signal/ } split /^/m, slurp_file($filled->logfile)), '', 'nothing in the log');
 

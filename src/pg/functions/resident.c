@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
@@ -88,7 +89,7 @@ check_relation(Relation rel)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep columns of relation \"%s\"", name),
 				 errdetail_relkind_not_supported(kind)));
-	if (IsCatalogRelation(rel))
+	if (IsCatalogRelation(rel) || RelationGetRelid(rel) < FirstNormalObjectId)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep columns of system catalog \"%s\"", name)));
@@ -98,7 +99,7 @@ check_relation(Relation rel)
 				 errmsg("cannot keep columns of temporary table \"%s\"", name)));
 }
 
-/* Raises an error if there is no such column, or its values cannot be kept. */
+/* Raises an error if there is no such column, or it has no values that are stored. */
 static void
 check_column(Relation rel, const char *attribute)
 {
@@ -119,12 +120,6 @@ check_column(Relation rel, const char *attribute)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
-	if (!residency_keeps_column(att))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("cannot keep column \"%s\" of type %s", attribute,
-						format_type_with_typemod(att->atttypid, att->atttypmod)),
-				 errdetail("Values of this type have no length of their own.")));
 }
 
 /* Returns the number of names in a name[], and sets *names to them.  A NULL is an error. */
@@ -686,7 +681,7 @@ estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
 		if (att->attisdropped)
 			continue;
 		if (size == NULL)
-			reason = refusal ? refusal : "type cannot be kept";
+			reason = refusal ? refusal : "virtual generated column";
 		else
 			reason = resident_reason_text(size->reason);
 		isnull[3] = isnull[4] = reason != NULL;

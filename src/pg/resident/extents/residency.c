@@ -47,9 +47,7 @@ residency_refusal(Relation rel, BlockNumber nblocks)
 bool
 residency_keeps_column(Form_pg_attribute att)
 {
-	/* A value of length -2 ends where its bytes say: no built-in type of a column has it. */
-	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL &&
-		att->attlen >= -1;
+	return !att->attisdropped && att->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL;
 }
 
 /*

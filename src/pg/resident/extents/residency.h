@@ -25,7 +25,7 @@
  */
 extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
 
-/* Whether a column of a table may be resident, by its type. */
+/* Whether there is a column, and its values are stored. */
 extern bool residency_keeps_column(Form_pg_attribute att);
 
 /*

@@ -509,32 +509,39 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
  * column, if that is better: if values hardly repeat, or most of them are dead.
  *
  * Numbers save nothing if values occur less than twice.  How often they will have occurred at the
- * table's end is known only there.  Half of the table is taken for enough; or less, if statistics
- * say that they hardly repeat.  A part of the table is expected to have as large a part of the
+ * table's end is known only there, or after most of the table; before, it is asked if statistics
+ * say that they hardly repeat, and a part of the table is expected to have as large a part of the
  * repeats.
  *
- * Values are dead if all extents that had them have been made anew.  Then there are more values for
- * as many rows than there were at first; twice as many, and at least half of them are dead, or have
- * come since.
+ * Values are dead if all extents that had them have been made anew.  If many extents have been, and
+ * there are twice as many values for as many rows as when most of the table had extents for the
+ * first time, at least half of the values are dead, or have come since.
  */
 static bool
 is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExtent *extent,
 				 bool many)
 {
-	uint32		some = Min(++column->numbered_extents, column->wanted);
-	bool		half = 2 * some >= column->wanted;
-	double		numbered = (double) (column->numbered += extent->rows - extent->nulls);
 	double		values = column->values.n;
-	bool		no_repeats = (half || many) && numbered >= RESIDENT_LEAST_NUMBERED &&
-	2 * (numbered - values) * column->wanted < numbered * some;
+	double		numbered;
+	uint32		some;
+	bool		most;
+	bool		no_repeats;
 	bool		dead;
 
-	if (column->first_values == 0 && half)
+	column->numbered_extents++;
+	column->numbered += extent->rows - extent->nulls;
+	numbered = (double) column->numbered;
+	some = Min(column->numbered_extents, column->wanted);
+	most = some >= column->wanted - column->wanted / 8;
+	no_repeats = (most || many) && numbered >= RESIDENT_LEAST_NUMBERED &&
+		2 * (numbered - values) * column->wanted < numbered * some;
+	if (most && column->first_values == 0)
 	{
 		column->first_values = column->values.n;
 		column->first_rows = column->summary.rows;
 	}
 	dead = values >= RESIDENT_LEAST_NUMBERED && column->first_values > 0 &&
+		2 * (column->numbered_extents - column->nextents) >= column->nextents &&
 		values * column->first_rows >= 2.0 * column->first_values *
 		Max(column->first_rows, column->summary.rows);
 	if (no_repeats || dead)

@@ -29,8 +29,8 @@ typedef struct ResidentColumn
 	ValueParts	values;
 	uint32		numbered_extents;	/* of this generation, those that have been replaced included */
 	int64		numbered;		/* their values that are not NULL */
-	uint32		first_values;	/* how many values there were when half of the table had extents;
-								 * 0: it has not ... */
+	uint32		first_values;	/* how many values there were when most of the table had extents
+								 * for the first time; 0: it has not ... */
 	int64		first_rows;		/* ... and how many rows in extents */
 } ResidentColumn;
 

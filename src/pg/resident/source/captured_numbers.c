@@ -81,7 +81,7 @@ number_of(void *arg, Datum value)
 		return 0;
 	if (!toasted)
 		numbers->missed = !dictionary_find(numbers->dictionary, value, &number);
-	else if (toast_raw_datum_size(value) > RESIDENT_VALUE_BYTES)
+	else if (toast_raw_datum_size(value) > VARHDRSZ + RESIDENT_VALUE_BYTES)
 		numbers->missed = true;
 	else
 	{
