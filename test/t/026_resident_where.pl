@@ -122,6 +122,7 @@ my @known = (
 	'ratio = 0', 'ratio < 0', "ratio <= '-0'", 'ratio > 0', "ratio = 'NaN'", "ratio > 'inf'", "ratio <> '-inf'", "ratio IN (0, 1.5, 'NaN')", 'ratio BETWEEN -1 AND 1::float4', 'ratio IS NULL',
 	'part = 0', 'part < 0', 'part > 0.1', 'part = 0.1::float4', 'part = 0.5', 'part >= 0.3::float4', "part < 'NaN'", 'part NOT IN (0, 0.5)', "part BETWEEN '-1e300'::float8 AND 1e300", 'part <> 0.1',
 	q(name = 'n3'), q(name <> ''), q('n7__' = name), q(name LIKE '%3%'), q(name NOT LIKE 'n1%'), q(name LIKE 'long%8'), q(name IN ('n1', '', 'n77_')), q(name NOT IN ('n1', 'n2')), q(name ^@ 'n5'), 'name IS NULL', 'name IS NOT NULL',
+	q(name < 'n2'), q(name BETWEEN 'n11' AND 'n3'), q(name ~ '^n[0-9]*7_?$'), q(name !~* 'L.NG'), q(name LIKE 'n_'), q(name = 'n1' OR name LIKE 'long%' OR name IS NULL), q(NOT (name >= 'n5')), q(coalesce(name, '') = ''), q(code > '80000000-0000-0000-0000-000000000000'), q(name IS DISTINCT FROM 'n1'),
 	'code IS NULL', 'num IS NOT NULL', q(name LIKE 'n%' AND name <> 'n4' AND few > 3), q(name = ANY ('{n1,NULL}')), q(name <> ALL ('{n1,NULL}')),
 	'late IS NULL', 'late IS NULL AND late > 3', 'never IS NULL', 'never IS NOT NULL', 'never <> 0', 'late = ANY (ARRAY[1, NULL, 3])', 'late <> ALL (ARRAY[1, NULL, 3])',
 	q(late = ANY ('{}'::int[])), q(late <> ALL ('{}'::int[])), 'late = ANY (NULL::int2[])', 'late = NULL::int2',
@@ -134,7 +135,7 @@ my @known = (
 my @hits = split /\n/, sql(join(';', map { /NULL::/ ? "SELECT $blocks" : "SELECT blocks_by(\$f\$$_\$f\$)" } @known));
 cmp_ok($hits[$_], '>=', $blocks * 0.8, 'in memory: ' . substr($known[$_], 0, 60)) for 0 .. $#known;
 my @others = ('other > 3', 'few > 3 OR wide > 0', 'few + 1 > 3', 'few > 3 AND filler IS NOT NULL', 'few = wide', 'abs(few) = 3', 'day < timestamp $$2001-01-01$$',
-	q(mood > 'b'), 'id < (SELECT 100 FROM f LIMIT 1)', 'ctid > $$(3,1)$$', 'few > 3 AND random() < 2', 'id = ANY (ARRAY[1, 2, few])', 'few::int::oid > 4', 'few > ANY (ARRAY[3, 4])');
+	q(mood > 'b'), 'id < (SELECT 100 FROM f LIMIT 1)', 'ctid > $$(3,1)$$', 'few > 3 AND random() < 2', 'id = ANY (ARRAY[1, 2, few])', 'few::int::oid > 4', 'few > ANY (ARRAY[3, 4])', q(lower(name) = 'n1'), q(name || 'x' > 'n2x'), q(name < 'n3' OR few > 3), 'name > filler');
 is(sql(join(';', map { "SELECT blocks_by(\$f\$$_\$f\$)" } @others)), join("\n", ('-1') x @others), 'other filters: by pages');
 is(sql(join(';', map { "SELECT compare(\$f\$SELECT few, count(*) FROM f WHERE $_ GROUP BY few\$f\$, true)" } @others)) =~ s/^\n+//r, '', 'and right');
 
@@ -172,7 +173,7 @@ sub clause
 		comparison('at', "'infinity'", "'-infinity'", map { "timestamp '2024-02-03' + " . int(rand(14000)) . " * interval '7 min'" } 1 .. 6),
 		comparison('price', 0, "'NaN'", 9999999.99, '1e20', map { int(rand(5000)) / 100 - 10 } 1 .. 9), comparison('ratio', 0, "'-0'", "'NaN'", "'inf'", "'-inf'", map { int(rand(300)) / 8 - 9 } 1 .. 9),
 		comparison('part', 0, "'-0'", "'NaN'", '0.1', map { (int(rand(300)) / 10 - 9) . '::float4' } 1 .. 9), comparison('letter', "'a'", "'z'", "'0'"), comparison('o', 0, 4294967295, 2147483648, map { int(rand(4294967296)) } 1 .. 4),
-		pick('flag', 'NOT flag', 'flag IS NOT TRUE', 'flag IS UNKNOWN', 'flag IS NOT FALSE', 'flag IS NOT NULL'), comparison('name', map { "'$_'" } '', 'n3', 'n11_', 'n199', 'none'), "name " . pick('', 'NOT ') . 'LIKE ' . pick("'n1%'", "'%9%'", "'%\\_'", "'long%'"),
+		pick('flag', 'NOT flag', 'flag IS NOT TRUE', 'flag IS UNKNOWN', 'flag IS NOT FALSE', 'flag IS NOT NULL'), comparison('name', map { "'$_'" } '', 'n3', 'n11_', 'n199', 'none'), pick("name ~ '1.*1'", "(name > 'n3' OR name IS NULL)", "NOT name LIKE 'n_2'"), "name " . pick('', 'NOT ') . 'LIKE ' . pick("'n1%'", "'%9%'", "'%\\_'", "'long%'"),
 		pick("code IS NULL", "num IS NOT NULL", "num > 0.5", "code > '80000000-0000-0000-0000-000000000000'"), pick("mood = 'a'", "mood <> 'zero'", "mood IS NULL", "mood IN ('b', 'zero')"));
 }
 

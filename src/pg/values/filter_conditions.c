@@ -9,9 +9,13 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "regex/regex.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
@@ -43,6 +47,7 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
+	bool		clauses;		/* conditions may be clauses, which are evaluated once a value */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -99,7 +104,7 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	{
 		FilterCondition *other = (FilterCondition *) lfirst(lc);
 
-		if (other->attnum == column->varattno && other->texts == NULL)
+		if (other->attnum == column->varattno && other->texts == NULL && other->clause == NULL)
 			condition = other;
 	}
 	/* One that accepts everything, to begin with. */
@@ -532,6 +537,38 @@ add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 }
 
 static bool find_clauses(Finding *finding, const List *clauses);
+static bool may_fail(Node *node, void *context);
+
+/*
+ * Adds a clause of one column's values as its condition; false if it is of several columns, of
+ * integers, or may fail.
+ */
+static bool
+add_clause(Finding *finding, const Expr *clause)
+{
+	List	   *columns = pull_var_clause((Node *) clause, PVC_RECURSE_AGGREGATES |
+										  PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	const Var  *column = columns ? linitial_node(Var, columns) : NULL;
+	FilterCondition *condition;
+	ListCell   *lc;
+
+	if (column == NULL || column->varattno <= 0 ||
+		column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE)
+		return false;
+	foreach(lc, columns)
+	{
+		if (lfirst_node(Var, lc)->varattno != column->varattno)
+			return false;
+	}
+	if (may_fail((Node *) clause, finding->econtext) ||
+		contain_volatile_functions((Node *) clause))
+		return false;
+	condition = palloc0_object(FilterCondition);
+	condition->attnum = column->varattno;
+	condition->clause = clause;
+	finding->conditions = lappend(finding->conditions, condition);
+	return true;
+}
 
 /* Adds the conditions that a clause of a filter is, ANDed; false if it is more than conditions. */
 static bool
@@ -568,7 +605,8 @@ find_clauses(Finding *finding, const List *clauses)
 
 	foreach(lc, clauses)
 	{
-		if (!find_clause(finding, lfirst(lc)))
+		if (!find_clause(finding, lfirst(lc)) &&
+			!(finding->clauses && add_clause(finding, lfirst(lc))))
 			return false;
 	}
 	return true;
@@ -577,7 +615,7 @@ find_clauses(Finding *finding, const List *clauses)
 bool
 filter_conditions_find(const ExprState *filter, ExprContext *econtext, List **conditions)
 {
-	Finding		finding = {.econtext = econtext};
+	Finding		finding = {.econtext = econtext,.clauses = true};
 
 	if (filter->expr == NULL || !IsA(filter->expr, List) ||
 		!find_clauses(&finding, (const List *) filter->expr))
@@ -664,6 +702,38 @@ is_plain_like(const Node *node)
 }
 
 /*
+ * Whether a call matches texts with a regular expression that has nothing wrong with it: it cannot
+ * fail either.
+ */
+static bool
+is_plain_regex(const Node *node)
+{
+	const OpExpr *call = (const OpExpr *) node;
+	bool		icase = IsA(node, OpExpr) && (call->opfuncid == F_TEXTICREGEXEQ ||
+											  call->opfuncid == F_TEXTICREGEXNE);
+	const Const *pattern;
+	const char *bytes;
+	pg_wchar   *wide;
+	regex_t		regex;
+	bool		plain;
+
+	if (!IsA(node, OpExpr) || (!icase && call->opfuncid != F_TEXTREGEXEQ &&
+							   call->opfuncid != F_TEXTREGEXNE))
+		return false;
+	pattern = (const Const *) lsecond(call->args);
+	if (!IsA(pattern, Const) || pattern->constisnull || !OidIsValid(call->inputcollid) ||
+		!get_collation_isdeterministic(call->inputcollid))
+		return false;
+	bytes = TextDatumGetCString(pattern->constvalue);
+	wide = palloc_array(pg_wchar, strlen(bytes) + 1);
+	plain = pg_regcomp(&regex, wide, pg_mb2wchar(bytes, wide),
+					   REG_ADVANCED | (icase ? REG_ICASE : 0), call->inputcollid) == REG_OKAY;
+	if (plain)
+		pg_regfree(&regex);
+	return plain;
+}
+
+/*
  * Whether an expression may raise an error, or do anything else but return a value.  context is the
  * ExprContext.
  */
@@ -695,7 +765,8 @@ may_fail(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
-			if (!is_plain_like(node) && check_functions_in_node(node, is_not_leakproof, NULL))
+			if (!is_plain_like(node) && !is_plain_regex(node) &&
+				check_functions_in_node(node, is_not_leakproof, NULL))
 				return true;
 			break;
 		default:
@@ -763,7 +834,7 @@ filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **o
 bool
 filter_conditions_columns(const List *clauses, List **columns)
 {
-	Finding		finding = {NULL};
+	Finding		finding = {.clauses = true};
 	ListCell   *lc;
 
 	foreach(lc, clauses)
@@ -772,7 +843,7 @@ filter_conditions_columns(const List *clauses, List **columns)
 
 		if (IsA(clause, RestrictInfo))
 			clause = ((const RestrictInfo *) clause)->clause;
-		if (!find_clause(&finding, clause))
+		if (!find_clause(&finding, clause) && !add_clause(&finding, clause))
 			return false;
 	}
 	foreach(lc, finding.conditions)

@@ -25,6 +25,7 @@ typedef struct FilterCondition
 	size_t		nranges;
 	bool		nulls;			/* rows in which the column is NULL, too */
 	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
+	const Expr *clause;			/* of values of any type, in place of ranges; or NULL */
 	const KeySet *keys;			/* in place of ranges, of integers; or NULL ... */
 	bool		excluded;		/* ... its keys are refused, and other values accepted */
 	bool		optional;		/* the caller refuses these rows, too: not evaluated for each row
@@ -35,7 +36,7 @@ typedef struct FilterCondition
 static inline bool
 filter_condition_compares(const FilterCondition *condition)
 {
-	return condition->texts || condition->keys ||
+	return condition->texts || condition->clause || condition->keys ||
 		(condition->nranges > 0 && (condition->ranges[0].lo != PG_INT64_MIN ||
 									condition->ranges[0].hi != PG_INT64_MAX));
 }
@@ -66,9 +67,10 @@ extern const LongRange *filter_condition_ranges(const FilterCondition *condition
  * - = ANY and <> ALL of an array of these;
  * - comparisons of texts, as text_conditions.h says;
  * - IS [NOT] NULL of any column, and the tests of booleans;
+ * - other clauses of one column that has no kind (column_value_kind), which cannot fail;
  *
- * ANDed.  Nothing is evaluated that could fail or call a function.  Compared numerics are of few
- * digits (numeric_unit.h).
+ * ANDed.  Nothing is evaluated here that could fail or call a function.  Compared numerics are of
+ * few digits (numeric_unit.h).
  */
 extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext,
 								   List **conditions);
