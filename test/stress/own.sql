@@ -1,6 +1,6 @@
 -- what the transaction has changed itself, and what it has rolled back
 \set tab random(1, 2)
-\set which random(1, 17)
+\set which random(1, 18)
 \set id random(1, 20000)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SAVEPOINT s;

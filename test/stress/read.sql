@@ -1,7 +1,7 @@
 \set tab random(1, 2)
-\set which random(1, 17)
+\set which random(1, 18)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT stress_read(:tab, :which);
-\set which random(1, 17)
+\set which random(1, 18)
 SELECT stress_read(:tab, :which);
 COMMIT;

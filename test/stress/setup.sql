@@ -8,11 +8,11 @@ CREATE FUNCTION stress_ratio(i int) RETURNS float8 LANGUAGE sql AS $$ SELECT i %
 -- one that mostly grows, one that is changed all over
 CREATE TABLE stress_1 (id int, x int, y int, big int8, flag bool, at timestamp, price numeric(9, 2), ratio float8, filler text) WITH (fillfactor = 90);
 CREATE TABLE stress_2 (LIKE stress_1);
-INSERT INTO stress_1 SELECT nextval('ids'), i % 500, CASE WHEN i % 7 > 0 THEN i END, i % 100000, i % 3 = 0, stress_at(i), stress_price(i), stress_ratio(i), repeat('f', 20) FROM generate_series(1, 120000) i;
-INSERT INTO stress_2 SELECT nextval('ids'), i % 500, CASE WHEN i % 7 > 0 THEN i END, i % 100000, i % 3 = 0, stress_at(i), stress_price(i), stress_ratio(i), repeat('f', 20) FROM generate_series(1, 20000) i;
+INSERT INTO stress_1 SELECT nextval('ids'), i % 500, CASE WHEN i % 7 > 0 THEN i END, i % 100000, i % 3 = 0, stress_at(i), stress_price(i), stress_ratio(i), 'filler ' || i % 300 FROM generate_series(1, 120000) i;
+INSERT INTO stress_2 SELECT nextval('ids'), i % 500, CASE WHEN i % 7 > 0 THEN i END, i % 100000, i % 3 = 0, stress_at(i), stress_price(i), stress_ratio(i), 'filler ' || i % 300 FROM generate_series(1, 20000) i;
 CREATE INDEX ON stress_1 (id);
 CREATE INDEX ON stress_2 (id);
-SELECT hpsort_keep('stress_1', 'x', 'y', 'big', 'flag', 'at', 'price', 'ratio'), hpsort_keep('stress_2');
+SELECT hpsort_keep('stress_1', 'x', 'y', 'big', 'flag', 'at', 'price', 'ratio', 'filler'), hpsort_keep('stress_2');
 
 CREATE FUNCTION stress_query(tab int, which int) RETURNS text LANGUAGE sql AS $$
 SELECT format((ARRAY[
@@ -32,7 +32,8 @@ SELECT format((ARRAY[
 	'SELECT y AS k FROM stress_%1$s WHERE x < 400 ORDER BY y DESC NULLS LAST LIMIT 10',
 	'SELECT x AS k, sum(ratio), avg(price), max(at) FROM stress_%1$s WHERE x < 100 GROUP BY x',
 	'SELECT price AS k, count(*), min(ratio) FROM stress_%1$s WHERE at > ''2026-01-09'' AND ratio < 90.5 GROUP BY price',
-	'SELECT *, ctid FROM stress_%1$s WHERE price > 3 ORDER BY at DESC, id, ctid LIMIT 7'])[which], tab)
+	'SELECT *, ctid FROM stress_%1$s WHERE price > 3 ORDER BY at DESC, id, ctid LIMIT 7',
+	'SELECT filler AS k, count(*), max(x) FROM stress_%1$s WHERE filler LIKE ''%%1%%'' GROUP BY filler'])[which], tab)
 $$;
 
 -- The answers of hpsort and of core.  Both are stable: of one statement they see the same snapshot.
@@ -81,7 +82,7 @@ BEGIN
 		CASE which
 			WHEN 1 THEN EXECUTE format('ALTER TABLE %s ADD added int DEFAULT %s', name, which); EXECUTE format('ALTER TABLE %s DROP added', name);
 			WHEN 2 THEN EXECUTE format('CLUSTER %1$s USING %1$s_id_idx', name);
-			WHEN 3 THEN EXECUTE format('SELECT hpsort_forget(%1$L), hpsort_keep(%1$L, ''x'', ''y'', ''big'', ''flag'', ''at'', ''price'', ''ratio'')', name);
+			WHEN 3 THEN EXECUTE format('SELECT hpsort_forget(%1$L), hpsort_keep(%1$L, ''x'', ''y'', ''big'', ''flag'', ''at'', ''price'', ''ratio'', ''filler'')', name);
 			WHEN 4 THEN EXECUTE format('DELETE FROM %1$s WHERE id > (SELECT max(id) - 3000 FROM %1$s)', name);
 			WHEN 5 THEN EXECUTE format('CREATE TEMP TABLE saved ON COMMIT DROP AS SELECT * FROM %1$s', name); EXECUTE format('TRUNCATE %1$s', name);
 				EXECUTE format('INSERT INTO %1$s SELECT * FROM saved', name); EXECUTE 'DROP TABLE saved';

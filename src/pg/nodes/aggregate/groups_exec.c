@@ -396,8 +396,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 			source.domains = memcpy(palloc(sizeof(domains)), domains, sizeof(domains));
 		if (domains[0].dictionary)
 		{
-			const Node *values = (const Node *) (answer->column ? (Expr *) answer->column :
-												 answer->argument);
+			const Node *values = (const Node *) aggref_values(answer);
 
 			node->source_types[s] = (PairType)
 			{
@@ -405,8 +404,6 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 					.collation = exprCollation(values),
 					.dictionary = domains[0].dictionary
 			};
-			if (node->derived.of_sources[s])
-				derived_number_all(node->derived.of_sources[s]);
 		}
 		node->value_sources[node->nvalue_sources++] = source;
 	}

@@ -48,7 +48,8 @@ give_up(ResidentRoot *root, const ResidentKey *key)
 	if (!resident_lock(root, LW_EXCLUSIVE))
 		return false;
 	column = directory_find(root, key);
-	gives_up = column && 2 * (int64) column->values.n > column->numbered;
+	gives_up = column && column->numbered >= RESIDENT_LEAST_NUMBERED &&
+		2 * (int64) column->values.n > column->numbered;
 	if (gives_up)
 		directory_drop_values(root, column, true);
 	resident_unlock(root);

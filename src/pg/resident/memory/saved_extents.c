@@ -30,7 +30,7 @@
 #define SEAL_FILE "hpsort_resident.seal"
 
 /* The first bytes of the file.  The number changes with the layout of extents and their keys. */
-#define FORMAT "hpsort " HPSORT_VERSION " extents 1"
+#define FORMAT "hpsort " HPSORT_VERSION " extents 3"
 
 /* Before the bytes of an extent. */
 typedef struct SavedHeader
@@ -221,7 +221,7 @@ read_extents(FILE *file, Size size)
 			checksum(&header, bytes.data) != header.crc)
 			break;
 		if (memcmp(&key, &copy->key, sizeof(key)) != 0 &&
-			!resident_begin(&copy->key, copy->nextents, &summary))
+			!resident_begin(&copy->key, copy->nextents, &sweep, &summary))
 			break;
 		key = copy->key;
 		if (!resident_publish(&key, copy->number, &copy->extent, bytes.data, copy->extent.size,

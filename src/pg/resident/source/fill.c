@@ -61,12 +61,12 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 		ResidentSummary summary;
 
 		residency_key(rel, (AttrNumber) attnum, &column->reader.key);
-		if (!resident_begin(&column->reader.key, nextents, &summary))
+		column->sweep.free_only = true;
+		if (!resident_begin(&column->reader.key, nextents, &column->sweep, &summary))
 			return false;
 		column->capture = !summary.no_repeats;
 		if (summary.no_repeats)
 			column->sweep.reason = RESIDENT_NO_REPEATS;
-		column->sweep.free_only = true;
 	}
 	return true;
 }

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/column/column.h"
 #include "pg/compat.h"

@@ -20,7 +20,6 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/pairs/pair_coding.h"
 #include "pg/nodes/aggregate/pairs/pair_rows.h"
 #include "pg/nodes/aggregate/pairs/pair_table.h"
 #include "pg/nodes/aggregate/pairs/pair_values.h"

@@ -8,7 +8,6 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec/row_sort.h"
-#include "pg/nodes/sort/store/store.h"
 #include "pg/sort_context.h"
 
 /* Keys handled between two looks at interrupts. */
