@@ -9,13 +9,10 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/params.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "regex/regex.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
@@ -24,6 +21,7 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
+#include "pg/values/clauses.h"
 #include "pg/values/domain.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/numeric_unit.h"
@@ -134,66 +132,6 @@ refuse_all(Finding *finding, const Var *column)
 }
 
 /* --- the two sides */
-
-/* Returns the parameter of a query, perhaps in *workspace; NULL if it has no value yet. */
-static const ParamExternData *
-external_parameter(const Param *param, const ExprContext *econtext, ParamExternData *workspace)
-{
-	ParamListInfo params = econtext->ecxt_param_list_info;
-	const ParamExternData *value;
-
-	if (params == NULL || param->paramid <= 0 || param->paramid > params->numParams)
-		return NULL;
-	/* Speculative: a variable that cannot be read is no error before core reads it. */
-	if (params->paramFetch != NULL)
-		value = params->paramFetch(params, param->paramid, true, workspace);
-	else
-		value = &params->params[param->paramid - 1];
-	return value->ptype == param->paramtype ? value : NULL;
-}
-
-/*
- * Sets *value and *isnull to the value of a constant or a parameter, and returns true; false if the
- * expression is neither, or the parameter has no value yet.  While planning all values are NULL: it
- * only matters that there will be one.
- */
-static bool
-known_value(const Expr *expression, const ExprContext *econtext, Datum *value, bool *isnull)
-{
-	const Param *param = (const Param *) strip_relabels(expression);
-
-	*isnull = true;
-	if (econtext == NULL)
-		return IsA(param, Const) || IsA(param, Param);
-	if (IsA(param, Const))
-	{
-		*value = ((const Const *) param)->constvalue;
-		*isnull = ((const Const *) param)->constisnull;
-		return true;
-	}
-	if (!IsA(param, Param))
-		return false;
-	if (param->paramkind == PARAM_EXTERN)
-	{
-		ParamExternData workspace;
-		const ParamExternData *external = external_parameter(param, econtext, &workspace);
-
-		if (external == NULL)
-			return false;
-		*value = external->value;
-		*isnull = external->isnull;
-		return true;
-	}
-	/* That of a subquery which has not been run yet is not known. */
-	if (param->paramkind == PARAM_EXEC &&
-		econtext->ecxt_param_exec_vals[param->paramid].execPlan == NULL)
-	{
-		*value = econtext->ecxt_param_exec_vals[param->paramid].value;
-		*isnull = econtext->ecxt_param_exec_vals[param->paramid].isnull;
-		return true;
-	}
-	return false;
-}
 
 /* Whether values of both types are integers, or floats, which compare with each other. */
 static bool
@@ -349,7 +287,7 @@ find_text_operator(Finding *finding, const OpExpr *clause)
 		other = linitial(clause->args);
 	}
 	if (column == NULL || get_typlen(column->vartype) != -1 ||
-		!known_value(other, finding->econtext, &value, &isnull))
+		!clause_known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (!isnull)
 		return add_texts(finding, column, &op, &value, 1);
@@ -371,7 +309,7 @@ find_operator(Finding *finding, const OpExpr *clause)
 	if (find_text_operator(finding, clause))
 		return true;
 	if (!find_sides(clause->opno, clause->args, &comparison, &other) ||
-		!known_value(other, finding->econtext, &value, &isnull))
+		!clause_known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
 		refuse_all(finding, comparison.column);
@@ -458,7 +396,7 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 		(!find_comparison(clause->opno, &comparison) ||
 		 comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL)))
 		return false;
-	if (!known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
+	if (!clause_known_value(lsecond(clause->args), finding->econtext, &value, &isnull))
 		return false;
 	if (isnull)
 	{
@@ -537,7 +475,6 @@ add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 }
 
 static bool find_clauses(Finding *finding, const List *clauses);
-static bool may_fail(Node *node, void *context);
 
 /*
  * Adds a clause of one column's values as its condition; false if it is of several columns, of
@@ -560,7 +497,7 @@ add_clause(Finding *finding, const Expr *clause)
 		if (lfirst_node(Var, lc)->varattno != column->varattno)
 			return false;
 	}
-	if (may_fail((Node *) clause, finding->econtext) ||
+	if (clause_may_fail(clause, finding->econtext) ||
 		contain_volatile_functions((Node *) clause))
 		return false;
 	condition = palloc0_object(FilterCondition);
@@ -675,106 +612,6 @@ filter_condition_ranges(const FilterCondition *condition, size_t *n)
 
 /* --- filters of which only some clauses are conditions */
 
-/* A check_functions_callback. */
-static bool
-is_not_leakproof(Oid function, void *context)
-{
-	return !get_func_leakproof(function);
-}
-
-/*
- * Whether a call is LIKE or NOT LIKE with a pattern that has nothing wrong with it: it cannot fail,
- * although PostgreSQL does not call it leakproof.
- */
-static bool
-is_plain_like(const Node *node)
-{
-	const OpExpr *call = (const OpExpr *) node;
-	const Const *pattern;
-
-	if (!IsA(node, OpExpr) ||
-		(call->opfuncid != F_TEXTLIKE && call->opfuncid != F_TEXTNLIKE))
-		return false;
-	pattern = (const Const *) lsecond(call->args);
-	return IsA(pattern, Const) && !pattern->constisnull &&
-		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL &&
-		OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
-}
-
-/*
- * Whether a call matches texts with a regular expression that has nothing wrong with it: it cannot
- * fail either.
- */
-static bool
-is_plain_regex(const Node *node)
-{
-	const OpExpr *call = (const OpExpr *) node;
-	bool		icase = IsA(node, OpExpr) && (call->opfuncid == F_TEXTICREGEXEQ ||
-											  call->opfuncid == F_TEXTICREGEXNE);
-	const Const *pattern;
-	const char *bytes;
-	pg_wchar   *wide;
-	regex_t		regex;
-	bool		plain;
-
-	if (!IsA(node, OpExpr) || (!icase && call->opfuncid != F_TEXTREGEXEQ &&
-							   call->opfuncid != F_TEXTREGEXNE))
-		return false;
-	pattern = (const Const *) lsecond(call->args);
-	if (!IsA(pattern, Const) || pattern->constisnull || !OidIsValid(call->inputcollid) ||
-		!get_collation_isdeterministic(call->inputcollid))
-		return false;
-	bytes = TextDatumGetCString(pattern->constvalue);
-	wide = palloc_array(pg_wchar, strlen(bytes) + 1);
-	plain = pg_regcomp(&regex, wide, pg_mb2wchar(bytes, wide),
-					   REG_ADVANCED | (icase ? REG_ICASE : 0), call->inputcollid) == REG_OKAY;
-	if (plain)
-		pg_regfree(&regex);
-	return plain;
-}
-
-/*
- * Whether an expression may raise an error, or do anything else but return a value.  context is the
- * ExprContext.
- */
-static bool
-may_fail(Node *node, void *context)
-{
-	Datum		value;
-	bool		isnull;
-
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_Param:
-			/* Perhaps of a subquery that is run when its value is wanted. */
-			return !known_value((const Expr *) node, (const ExprContext *) context, &value,
-								&isnull);
-		case T_List:
-		case T_Var:
-		case T_Const:
-		case T_BoolExpr:
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_RelabelType:
-		case T_CoalesceExpr:
-			break;
-		case T_OpExpr:
-		case T_FuncExpr:
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-		case T_ScalarArrayOpExpr:
-			if (!is_plain_like(node) && !is_plain_regex(node) &&
-				check_functions_in_node(node, is_not_leakproof, NULL))
-				return true;
-			break;
-		default:
-			return true;
-	}
-	return expression_tree_walker(node, may_fail, context);
-}
-
 /*
  * Whether one of the arguments of an AND may fail that is no condition.  A filter is over with its
  * first clause that is NULL; but core goes on to the next argument of an AND, and to its error.
@@ -787,7 +624,7 @@ and_may_fail(const Finding *finding, const BoolExpr *clause)
 
 	foreach(lc, clause->args)
 	{
-		if (!find_clause(&tried, lfirst(lc)) && may_fail(lfirst(lc), finding->econtext))
+		if (!find_clause(&tried, lfirst(lc)) && clause_may_fail(lfirst(lc), finding->econtext))
 			return true;
 	}
 	return false;
@@ -813,7 +650,7 @@ split_clauses(Finding *finding, const List *clauses, List **others, bool *ordere
 		else if (and || *ordered || !find_clause(finding, (Expr *) clause))
 		{
 			*others = lappend(*others, clause);
-			*ordered = *ordered || may_fail(clause, finding->econtext);
+			*ordered = *ordered || clause_may_fail(clause, finding->econtext);
 		}
 	}
 }

@@ -24,12 +24,6 @@
 #define LIST_BLOCKS 4096
 #define LIST_BLOCKS_PARALLEL 512
 
-/*
- * A value is numbered before it is met for so many blocks: little beside reading their rows, which
- * then need not be looked at.
- */
-#define BLOCKS_PER_VALUE 8
-
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
 
@@ -75,17 +69,6 @@ struct ResidentSource
 };
 
 /* --- opening and closing */
-
-static bool
-columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
-{
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
-		if (!resident_is_kept(relid, attnums[c]))
-			return false;
-	return true;
-}
 
 /* Whether a GPU may be asked about all columns. */
 static bool
@@ -174,7 +157,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 		source->ncolumns = resident_filter_columns(source->filter, &attnums);
 	}
 	if (source->ncolumns == 0 ||
-		!columns_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+		!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
 		return false;
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
@@ -193,8 +176,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 	source->map.first = InvalidBlockNumber;
 	if (!begin_columns(source, attnums))
 		return false;
-	source->images = source_images_make(scan, source->columns,
-										source->table_blocks / BLOCKS_PER_VALUE);
+	source->images = source_images_make(scan, source->columns, source->table_blocks);
 	return true;
 }
 
@@ -208,7 +190,7 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 
 	if (!resident_enabled() || residency_refusal(scan->rel, nblocks) != NULL ||
 		!resident_keeps_any() ||
-		!columns_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
+		!resident_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
 		!residency_is_allowed(scan->rel, scan->snapshot))
 		return NULL;
 	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Source",

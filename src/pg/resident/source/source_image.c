@@ -9,6 +9,12 @@
 #include "pg/compat.h"
 #include "pg/resident/source/source_image.h"
 
+/*
+ * A value is numbered before it is met for so many blocks: little beside reading their rows, which
+ * then need not be looked at.
+ */
+#define BLOCKS_PER_VALUE 8
+
 /* Of a column. */
 typedef struct SourceImage
 {
@@ -57,7 +63,7 @@ make_image(const ColumnImage *wanted, Relation rel, const SourceColumn *column, 
 }
 
 SourceImages *
-source_images_make(const ColumnScan *scan, const SourceColumn *columns, uint32 most_ahead)
+source_images_make(const ColumnScan *scan, const SourceColumn *columns, BlockNumber nblocks)
 {
 	SourceImages *images;
 	int			c;
@@ -74,7 +80,7 @@ source_images_make(const ColumnScan *scan, const SourceColumn *columns, uint32 m
 
 		if (image->make || image->dictionary || image->presence)
 			images->images[c] = make_image(image, scan->rel, &columns[c],
-										   scan->ordered ? 0 : most_ahead);
+										   scan->ordered ? 0 : nblocks / BLOCKS_PER_VALUE);
 	}
 	return images;
 }

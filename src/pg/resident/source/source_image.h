@@ -19,11 +19,10 @@ typedef struct SourceImages SourceImages;
 
 /*
  * Makes the images of a scan's columns, which are the first ones of columns, in the current memory
- * context; NULL if the scan wants values only.  Unless rows are wanted in order, values up to so
- * many may be numbered before they are met.
+ * context; NULL if the scan wants values only.  The table has nblocks.
  */
 extern SourceImages *source_images_make(const ColumnScan *scan, const SourceColumn *columns,
-										uint32 most_ahead);
+										BlockNumber nblocks);
 
 /* Begins an extent whose values are known.  Returns false if they have been given up. */
 extern bool source_images_begin(SourceImages *images);
