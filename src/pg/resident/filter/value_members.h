@@ -23,8 +23,8 @@ extern ValueMembers *value_members_make(const ColumnScan *scan, const FilterCond
 extern bool value_members_have_null(ValueMembers *members);
 
 /*
- * Returns a mark for each number up to last, which the dictionary knows: 1 if the value is accepted,
- * else 0.  Valid until the next call.  Returns NULL if the values have been given up.
+ * Returns a mark for each number up to last, which the dictionary knows: 1 if the value is
+ * accepted, else 0.  Valid until the next call.  Returns NULL if the values have been given up.
  */
 extern const uint8 *value_members_look(ValueMembers *members, ColumnDictionary *dictionary,
 									   uint32 last);
