@@ -23,19 +23,7 @@ my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500);
 my $only = $ENV{HPSORT_TEST_QUERY};
 
-my $node = new_cluster('any_column');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-max_worker_processes = 16
-max_parallel_workers = 8
-timezone = 'UTC'
-CONF
-$node->start;
+my $node = start_cluster('any_column');
 # Without ICU there is no such collation.
 my $icu = $node->psql('postgres', q{CREATE COLLATION nondeterministic (provider = icu, locale = 'und-u-ks-level2', deterministic = false)}) == 0;
 my $citext = $node->safe_psql('postgres', q{SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'citext'}) eq 't';

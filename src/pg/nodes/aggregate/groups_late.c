@@ -68,7 +68,7 @@ make_late(GroupsState *node, int source, const ColumnBatch *columns)
 	old = MemoryContextSwitchTo(node->memory);
 	groups_memory_lend(node, node->budget.spill);
 	spill = row_spill_make(columns, node->ngroups + 1, images, node->ngroups + 1, false,
-						   node->budget.spill);
+						   0, node->budget.spill);
 	MemoryContextSwitchTo(old);
 	pfree(images);
 	return spill;

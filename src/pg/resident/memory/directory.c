@@ -347,6 +347,8 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
 	}
 	column->usage = MAX_USAGE;
 	column->wanted = nextents;
+	if (column->summary.no_repeats)
+		sweep->reason = RESIDENT_NO_REPEATS;
 	*summary = column->summary;
 	resident_unlock(root);
 	return true;
@@ -514,8 +516,8 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
  * repeats.
  *
  * Values are dead if all extents that had them have been made anew.  If many extents have been, and
- * there are twice as many values for as many rows as when most of the table had extents for the
- * first time, at least half of the values are dead, or have come since.
+ * values hardly repeat, or there are twice as many for as many rows as when most of the table had
+ * extents for the first time, most of the values are dead, or have come since.
  */
 static bool
 is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExtent *extent,
@@ -526,7 +528,8 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	uint32		some;
 	bool		most;
 	bool		no_repeats;
-	bool		dead;
+	bool		more;
+	bool		anew;			/* many extents have been made more than once */
 
 	column->numbered_extents++;
 	column->numbered += extent->rows - extent->nulls;
@@ -540,13 +543,14 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 		column->first_values = column->values.n;
 		column->first_rows = column->summary.rows;
 	}
-	dead = values >= RESIDENT_LEAST_NUMBERED && column->first_values > 0 &&
-		2 * (column->numbered_extents - column->nextents) >= column->nextents &&
+	more = values >= RESIDENT_LEAST_NUMBERED && column->first_values > 0 &&
 		values * column->first_rows >= 2.0 * column->first_values *
 		Max(column->first_rows, column->summary.rows);
-	if (no_repeats || dead)
-		directory_drop_values(root, column, no_repeats);
-	return !no_repeats && !dead;
+	anew = 2 * (column->numbered_extents - column->nextents) >= column->nextents;
+	if (!no_repeats && !(more && anew))
+		return true;
+	directory_drop_values(root, column, !anew);
+	return false;
 }
 
 bool

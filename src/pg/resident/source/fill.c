@@ -64,9 +64,7 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 		column->sweep.free_only = true;
 		if (!resident_begin(&column->reader.key, nextents, &column->sweep, &summary))
 			return false;
-		column->capture = !summary.no_repeats;
-		if (summary.no_repeats)
-			column->sweep.reason = RESIDENT_NO_REPEATS;
+		column->capture = true;
 	}
 	return true;
 }

@@ -118,6 +118,7 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 {
 	const ColumnScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, source->ncolumns);
+	bool		unread = false;
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -129,14 +130,15 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &column->sweep,
 							&summaries[c]))
 			return false;
-		column->capture = summaries[c].reads > 0 && !summaries[c].no_repeats;
-		if (summaries[c].no_repeats)
-			column->sweep.reason = RESIDENT_NO_REPEATS;
+		column->capture = summaries[c].reads > 0;
+		unread = unread || !column->capture;
 		if (residency_domain(scan->rel, attnums[c]).kind == COLUMN_KIND_NUMBER)
 			column->dictionary = column_dictionary_make(scan->rel, attnums[c]);
 		if (source->filter)
 			resident_filter_read(source->filter, c, column);
 	}
+	if (unread)
+		fill_request_unread();
 	choose_left(source, summaries);
 	return true;
 }

@@ -574,7 +574,8 @@ void
 groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
 					CustomPath *path, double ngroups, int workers)
 {
-	Cost		total = aggregate_input_scan(input, root, path, workers);
+	double		part = star_part_left(query);
+	Cost		total = aggregate_input_scan(input, root, path, workers, part);
 	double		resident = aggregate_input_resident_part(input, false);
 	MemoryBudget budget = groups_budget(query, workers > 0 && !query->partial);
 	double		rows = 0;
@@ -591,7 +592,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
-	total += star_cost(query, path, rows) + keys_cost(query, rows);
+	total += star_cost(query, path, rows, part) + keys_cost(query, rows * part);
 	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->looked_up || !has_derived(query)))

@@ -194,18 +194,38 @@ derived_domain(const DerivedColumn *derived)
 	return &derived->domain;
 }
 
+/* Begins a memo, of which nothing is left that would have to be freed. */
+static void
+begin_memo(DerivedColumn *derived, size_t limit)
+{
+	derived->memo = (DerivedMemo)
+	{
+		.limit = limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
+			.range = EMPTY_KEY_RANGE,
+			.given_up = !derived_has_memo(derived)
+	};
+}
+
+void
+derived_forget_places(DerivedColumn *derived, const Lookup *lookup)
+{
+	ColumnBatch blocks;
+
+	if (derived->lookup != lookup && derived->inputs[0].lookup != lookup)
+		return;
+	derived_memo_free(&derived->memo);
+	blocks = derived->memo.block_batch;
+	begin_memo(derived, derived->memo.limit);
+	derived->memo.block_batch = blocks;
+}
+
 void
 derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
 	derived->memory = CurrentMemoryContext;
 	memset(&derived->batch, 0, sizeof(derived->batch));
 	memset(&derived->packed, 0, sizeof(derived->packed));
-	derived->memo = (DerivedMemo)
-	{
-		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE,
-			.given_up = !derived_has_memo(derived)
-	};
+	begin_memo(derived, memo_limit);
 	if (derived_has_numbers(derived))
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	if (derived->computed)
@@ -263,8 +283,8 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
 		place = lookup_find(derived->lookup, key, nulls);
 		MemoryContextSwitchTo(old);
-		*value = place == LOOKUP_NO_PLACE ? 0 : place;
-		return place == LOOKUP_NO_PLACE ? STATE_NULL : STATE_VALUE;
+		*value = place < 0 ? lookup_part_wanted(place) : place;
+		return place < 0 ? STATE_NULL : STATE_VALUE;
 	}
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)

@@ -89,6 +89,11 @@ extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /*
+ * Forgets what has been computed of keys of a lookup, or of its places: it is to have other rows.
+ */
+extern void derived_forget_places(DerivedColumn *derived, const Lookup *lookup);
+
+/*
  * Computes the batch, which is valid until the next call, from the batches of the scan, and of
  * places.  Raises the errors of the expression.
  */

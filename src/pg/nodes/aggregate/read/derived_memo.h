@@ -48,6 +48,9 @@ typedef struct DerivedMemo
 	uint64		trial_computed; /* computed at that time */
 } DerivedMemo;
 
+/* Forgets the results, and gives their memory back. */
+extern void derived_memo_free(DerivedMemo *memo);
+
 /*
  * Makes the memo hold a range, whose values are within limits: with an array, or with the hash
  * table, or, where computing is cheap, gives it up.  all: with an array in any case.
