@@ -102,7 +102,7 @@ for pg_config in "${postgres_list[@]}"; do
 	if [ -n "${STANDBY:-}" ]; then
 		touch "$work/written"
 		wait $reader
-		awk '/actually processed/ { n += $NF } END { print "transactions of readers of the standby: " n + 0 }' "$work/readers.log"
+		awk '/^number of transactions actually/ { n += $6 } END { print "transactions of readers of the standby: " n + 0 }' "$work/readers.log"
 		! grep -m 20 -E 'resident columns (are wrong|differ)' "$work/readers.log" || failed=1
 	fi
 	grep -m 1 'number of transactions actually' "$work/pgbench.log" || failed=1

@@ -219,7 +219,8 @@ sub aggregate
 
 	return weighted(
 		'count(*)' => 4, 'count(x)' => 1, 'sum(x)' => 3, 'sum(y)' => 1, 'avg(x)' => 1, 'min(y)' => 1, 'max(x)' => 1, 'count(DISTINCT x)' => 1, 'percentile_disc(0.5) WITHIN GROUP (ORDER BY x)' => 1,
-		'percentile_cont(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY y)' => 1, 'mode() WITHIN GROUP (ORDER BY x)' => 0.5, 'array_agg(x ORDER BY x)' => 1) . $filter;
+		'percentile_cont(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY y)' => 1, 'mode() WITHIN GROUP (ORDER BY x)' => 0.5, 'array_agg(x ORDER BY x)' => 1,
+		'sum(x * 0.5)' => 0.7, 'regr_avgx(y, x)' => 0.7, 'regr_count(x, y)' => 0.3) . $filter;
 }
 
 sub where
@@ -297,6 +298,7 @@ like(plan_of('SELECT x, count(DISTINCT lower(tx)), min(upper(tc)) FROM few GROUP
 like(plan_of('SELECT DISTINCT tx FROM few'), qr/^Gather\n.*Parallel Custom Scan \(HpSort Aggregate\)/s, 'also of different values');
 like(plan_of('SELECT f8, count(*), sum(x), min(y) FROM few GROUP BY f8'), qr/Finalize HashAggregate.*Gather.*Parallel Custom Scan \(HpSort Aggregate\).*PARTIAL sum\(x\)/s, 'core puts together groups of floats');
 unlike(plan_of('SELECT f8, avg(x) FROM few GROUP BY f8'), qr/Parallel Custom Scan \(HpSort Aggregate\)/, 'but no states that are not results');
+like(plan_of('SELECT f8, sum(x * 0.5), regr_avgx(y, x) FROM few GROUP BY ROLLUP (f8)'), qr/^Custom Scan \(HpSort Aggregate\)/, 'sets of floats, with states');
 unlike(plan_of('SELECT nu, x, count(*) FROM few GROUP BY nu, x'), qr/HpSort Aggregate/, 'which of equal values is returned depends on the group');
 unlike(plan_of('SELECT cn, x, count(*) FROM few GROUP BY cn, x'), qr/HpSort Aggregate/, 'nor of a char(n) in a collation in which different ones are equal') if $icu;
 unlike(plan_of('SELECT pg_column_size(tx), count(*) FROM few GROUP BY 1'), qr/HpSort Aggregate/, 'no expressions of how values are stored');

@@ -48,6 +48,12 @@ my %columns = (
 	t => [ 'text', "(ARRAY[" . join(', ', @texts) . "])[1 + h % 9]", @texts ],
 	v => [ 'varchar', "(ARRAY[" . join(', ', @texts) . "])[1 + h % 9]", @texts ],
 	p => [ 'char(4)', "(ARRAY['', 'a', 'ab', 'ab ', 'abcd'])[1 + h % 5]", map { "'$_'::char(4)" } '', 'a', 'ab', 'abc', 'abcd' ],
+	u => [ 'uuid', 'md5((h % 20)::text)::uuid', map { "md5('$_')::uuid" } 0, 5, 19, 77 ],
+	y => [ 'bytea', q{CASE WHEN h % 30 = 0 THEN convert_to(repeat('a', 3000), 'UTF8') ELSE decode(left('00ff006100', h % 6 * 2), 'hex') END}, map { "'\\x$_'::bytea" } '', '00', '00ff', '01', '6161' ],
+	ip => [ 'inet', q{'10.0.0.0'::inet + h % 30}, map { "'$_'::inet" } '10.0.0.5', '10.0.0.0/8', '10.0.0.29', '::1' ],
+	nn => [ 'numeric', "(ARRAY[0, 1, 1.0, 1.00, -2.5, 1e30, 'NaN', 'Infinity'])[1 + h % 8] + h % 3", map { "'$_'::numeric" } '1.0', '1', '2.00', 'NaN', '-1e5' ],
+	iv => [ 'interval', q{h % 5 * interval '1 day' + h % 3 * interval '24 hours'}, map { "interval '$_'" } '48 hours', '2 days', '1 month' ],
+	w => [ 'word', q{(ARRAY['a', 'A', 'b', 'B', 'ab', 'a b', 'zz', ''])[1 + h % 8] || left('xyz', h % 9 - 5)}, "'a'", "'B'", "'ab'", "'a bx'", "''" ],
 	z => [ 'text', "CASE WHEN h % 50 = 0 THEN (SELECT string_agg(md5((h + i)::text), '') FROM generate_series(1, 400) i) ELSE 'z' || h % 10 END", "'z1'", "'z'", "'zz'" ]);
 my @all = sort keys %columns;
 my @loads;
@@ -82,13 +88,16 @@ sub fill
 
 sub shuffled { return sort { rand() <=> 0.5 } @_; }
 
-my @numbers = grep { !/^[ntvpz]$/ } @all;
+my @numbers = grep { !/^(?:[ntvpzuyw]|ip|nn|iv)$/ } @all;
 my @orders = ([ @numbers ], [ shuffled(@all) ], [ shuffled(@all) ], [ shuffled(@all) ]);
+# A collation that does not compare bytes, if there is one.
+my $collation = sql(q{SELECT coalesce(min(quote_ident(collname)) FILTER (WHERE collname IN ('und-x-icu', 'en_US.utf8')), '"C"') FROM pg_collation});
 my $late = q{ADD late int DEFAULT 7, ADD late_t text DEFAULT 'late', ADD late_null int8};
 my $load = <<"SQL";
 CREATE EXTENSION hpsort;
 CREATE TYPE mood AS ENUM ('zero', 'b', 'a');
 CREATE DOMAIN small AS int2;
+CREATE DOMAIN word AS text COLLATE $collation;
 CREATE FUNCTION fails(i int) RETURNS bool IMMUTABLE LANGUAGE plpgsql COST 0.1 AS \$\$ BEGIN IF i = 5 THEN RAISE 'failed'; END IF; RETURN i <> 3; END \$\$;
 CREATE FUNCTION says(i int) RETURNS bool IMMUTABLE LANGUAGE plpgsql COST 0.1 AS \$\$ BEGIN RAISE NOTICE 'said %', i; RETURN i % 2 = 0; END \$\$;
 SQL
@@ -138,7 +147,7 @@ sub constant
 	my $value = pick(@{ $columns{$column} }[ 2 .. $#{ $columns{$column} } ]);
 
 	$value = 'NULL' if rand() < 0.02;
-	my $cast = $value =~ /::(\w+|"char")$/ ? $1 : $type eq 'small' ? 'int2' : $type;
+	my $cast = $value =~ /::(\w+|"char")$/ ? $1 : $type eq 'small' ? 'int2' : $type eq 'word' ? 'text' : $type;
 	return "($value)::$cast" if rand() < 0.8 || !$parameters[0];
 	push @parameters, [ $cast, $value ];
 	return '$' . $#parameters;
@@ -156,12 +165,13 @@ sub comparison
 {
 	my ($column) = @_;
 	my $enum = $columns{$column}[0] eq 'mood';
-	my $text = $column =~ /^(?:t|v|z|late_t)$/;
+	my $text = $column =~ /^(?:t|v|z|w|late_t)$/;
 
 	return $column . pick(' IS NULL', ' IS NOT NULL') if rand() < 0.1;
 	return pick('b', 'NOT b', 'b IS NOT TRUE', 'b IS UNKNOWN', 'b IS FALSE', 'b IS NOT UNKNOWN', 'b = false', 'b <> true') if $column eq 'b';
 	return "$column " . pick('LIKE', 'LIKE', 'NOT LIKE') . ' ' . pick("'a%'", "'ab%'", "''", "'%'", "'abc'", "'z%'", "'%y'", "'a_c'", "'a\\%%'", "'x%'", "'zz%'", "'z\\'", "'" . 'y' x 20 . "%'", like_pattern()) if $text && rand() < 0.4;
 	return "$column BETWEEN " . constant($column) . ' AND ' . constant($column) if rand() < 0.15;
+	return "($column " . pick('<', '=', '>=') . ' ' . constant($column) . ' OR ' . pick("$column IS NULL", "$column > " . constant($column), "$column IS DISTINCT FROM " . constant($column)) . ')' if rand() < 0.07;
 	return "$column " . pick('IN', 'NOT IN') . ' (' . join(', ', map { constant($column) } 0 .. int(rand(pick(2, 12)))) . ')' if rand() < 0.3;
 	return constant($column) . ' ' . pick('=', '<>', '<', '<=', '>', '>=') . " $column" if rand() < 0.1;
 	return "$column " . pick('=', '=', '<>', '<', '<=', '>', '>=') . ' ' . constant($column);

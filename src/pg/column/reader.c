@@ -565,6 +565,7 @@ column_reader_open(const ColumnScan *scan, ColumnBatch **batches)
 					 reader->heap);
 	row_layout_init(&reader->layout, scan, reader->filters.nconditions,
 					reader->filters.conditions);
+	row_filter_order(&reader->layout, reader->filters.nconditions, reader->filters.conditions);
 	reader->page.notes = notes_of(scan, &reader->layout, &reader->filters);
 	reader->page.all_visible_counts = heap_format_trusts_pages(reader->snapshot);
 	reader->page.current = reader->page.next = InvalidBuffer;

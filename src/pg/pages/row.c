@@ -564,8 +564,8 @@ rows_keep(RowLayout *layout, NotedRows *rows, const uint16 *kept, int n)
 	{
 		const RowColumn *column = &layout->columns[c];
 
-		/* Columns of the qual have been looked at. */
-		if (column->condition == NULL || column->filter > 0)
+		/* Columns of the qual have been looked at, but for those whose condition comes late. */
+		if (column->condition == NULL || column->filter > 0 || column->condition->values)
 			for (i = 0; i < n; i++)
 				column->places[i] = column->places[kept[i]];
 	}

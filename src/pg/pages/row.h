@@ -75,6 +75,8 @@ typedef struct RowLayout
 {
 	int			ncolumns;
 	RowColumn  *columns;		/* ascending by attnum; of one, conditions of keys last */
+	int			nconditions;
+	int		   *conditions;		/* the columns that have one, in the order of evaluation */
 	int			nfixed;			/* the first nfixed of them are at fixed offsets */
 	AttrNumber	last_fixed;		/* attnum of the last fixed column; 0 if none */
 	int			early;			/* a fixed column of 4 bytes; -1 if none */

@@ -133,9 +133,12 @@ test_texts(const RowColumn *column, const char *const *data, int offset, int n, 
 		passed[i] = data[i] != column->null && text_condition_test(condition, data[i] + offset);
 }
 
-/* Sets passed[i] to whether row i passes the condition of a column, which has been found. */
+/*
+ * Sets passed[i] to whether row i passes the condition of a column, which has been found; anything
+ * if skip[i], of rows that are refused already, or NULL.
+ */
 static void
-test_rows(const RowLayout *layout, NotedRows *rows, int c, uint8 *passed)
+test_rows(const RowLayout *layout, NotedRows *rows, int c, const uint8 *skip, uint8 *passed)
 {
 	const RowColumn *column = &layout->columns[c];
 	const FilterCondition *condition = column->condition;
@@ -148,6 +151,8 @@ test_rows(const RowLayout *layout, NotedRows *rows, int c, uint8 *passed)
 	rows_begin_loop(rows);
 	if (condition->texts)
 		test_texts(column, data, offset, rows->n, passed);
+	else if (condition->values)
+		value_condition_test(condition->values, data, offset, rows->n, column->null, skip, passed);
 	else if (column->null_only)
 		memset(passed, condition->nranges > 0, rows->n);
 	else
@@ -164,6 +169,22 @@ test_rows(const RowLayout *layout, NotedRows *rows, int c, uint8 *passed)
 }
 
 /* --- filters */
+
+void
+row_filter_order(RowLayout *layout, int nconditions, const RowCondition *conditions)
+{
+	int			c;
+	int			i;
+
+	layout->conditions = palloc_array(int, Max(nconditions, 1));
+	for (c = 0; c < layout->ncolumns; c++)
+		if (layout->columns[c].condition && layout->columns[c].condition->values == NULL)
+			layout->conditions[layout->nconditions++] = c;
+	for (i = 0; i < nconditions; i++)
+		for (c = 0; c < layout->ncolumns && conditions[i].condition->values; c++)
+			if (layout->columns[c].condition == conditions[i].condition)
+				layout->conditions[layout->nconditions++] = c;
+}
 
 /*
  * An optional condition is evaluated for so many rows, and for more if it refuses one of
@@ -186,18 +207,19 @@ row_filter_keep(RowLayout *layout, NotedRows *rows)
 	uint8		passed[MaxHeapTuplesPerPage];
 	uint16		kept[MaxHeapTuplesPerPage];
 	int			unmatched = 0;
-	int			c;
+	int			k;
 
-	for (c = 0; c < layout->ncolumns && rows->n > 0; c++)
+	for (k = 0; k < layout->nconditions && rows->n > 0; k++)
 	{
+		int			c = layout->conditions[k];
 		RowColumn  *column = &layout->columns[c];
 		int			n = 0;
 		int			i;
 
-		if (column->condition == NULL || column->filter != 0 || is_given_up(column))
+		if (column->filter != 0 || is_given_up(column))
 			continue;
 		rows_locate(layout, rows, c + 1);
-		test_rows(layout, rows, c, passed);
+		test_rows(layout, rows, c, NULL, passed);
 		rows_begin_loop(rows);
 		for (i = 0; i < rows->n; i++)
 		{
@@ -218,16 +240,18 @@ void
 row_filter_mark(RowLayout *layout, NotedRows *rows, int filter, uint8 *refused)
 {
 	uint8		passed[MaxHeapTuplesPerPage];
-	int			c;
+	int			k;
 	int			i;
 
 	memset(refused, 0, rows->n);
-	for (c = 0; c < layout->ncolumns; c++)
+	for (k = 0; k < layout->nconditions; k++)
 	{
-		if (layout->columns[c].condition == NULL || layout->columns[c].filter != filter)
+		int			c = layout->conditions[k];
+
+		if (layout->columns[c].filter != filter)
 			continue;
 		rows_locate(layout, rows, c + 1);
-		test_rows(layout, rows, c, passed);
+		test_rows(layout, rows, c, refused, passed);
 		for (i = 0; i < rows->n; i++)
 			refused[i] |= 1 ^ passed[i];
 	}

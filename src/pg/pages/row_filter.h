@@ -13,6 +13,13 @@
 #include "pg/pages/row.h"
 
 /*
+ * Fills in the order in which the conditions of a layout, which has been made, are evaluated: those
+ * that cost next to nothing by their columns; behind them those of values, in their order here,
+ * that of core.
+ */
+extern void row_filter_order(RowLayout *layout, int nconditions, const RowCondition *conditions);
+
+/*
  * Keeps the rows noted of a page that pass all conditions of the layout's qual.  Returns how many
  * rows have been refused by the scan's further conditions.
  */

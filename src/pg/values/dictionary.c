@@ -612,12 +612,9 @@ refuse(Dictionary *dictionary, uint32 hash, Datum value)
 	}
 	refused = &dictionary->refused[dictionary->nrefused];
 	refused->hash = hash;
-	refused->value = value;
-	if (!dictionary->typbyval)
-	{
-		refused->value = datumCopy(value, false, dictionary->typlen);
-		dictionary->refused_bytes += datumGetSize(refused->value, false, dictionary->typlen);
-	}
+	refused->value = datumCopy(value, dictionary->typbyval, dictionary->typlen);
+	dictionary->refused_bytes += datumGetSize(refused->value, dictionary->typbyval,
+											  dictionary->typlen);
 	MemoryContextSwitchTo(old);
 	return -1 - dictionary->nrefused++;
 }
@@ -694,6 +691,12 @@ void
 dictionary_may_give_up(Dictionary *dictionary, bool may)
 {
 	dictionary->may_give_up = may;
+}
+
+bool
+dictionary_is_given_up(const Dictionary *dictionary)
+{
+	return dictionary->given_up;
 }
 
 void

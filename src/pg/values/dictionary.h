@@ -115,6 +115,9 @@ extern size_t dictionary_size(const Dictionary *dictionary);
  */
 extern void dictionary_may_give_up(Dictionary *dictionary, bool may);
 
+/* Whether all further values of batches are refused. */
+extern bool dictionary_is_given_up(const Dictionary *dictionary);
+
 /*
  * Forgets all values, and refuses all further ones of batches, until dictionary_begin is called;
  * the current memory context is as for that.  The memory is given back, but not to the pool.

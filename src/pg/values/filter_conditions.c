@@ -11,23 +11,19 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/values/clauses.h"
 #include "pg/values/domain.h"
 #include "pg/values/filter_conditions.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
+#include "pg/values/value_condition.h"
 
 /* What is compared with what. */
 typedef struct Comparison
@@ -45,7 +41,7 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
-	bool		clauses;		/* conditions may be clauses, which are evaluated once a value */
+	PlanState  *parent;			/* of any values conditions are for this node; NULL: for none */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -102,7 +98,8 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	{
 		FilterCondition *other = (FilterCondition *) lfirst(lc);
 
-		if (other->attnum == column->varattno && other->texts == NULL && other->clause == NULL)
+		if (other->attnum == column->varattno && other->texts == NULL &&
+			other->values == NULL)
 			condition = other;
 	}
 	/* One that accepts everything, to begin with. */
@@ -275,18 +272,19 @@ find_text_operator(Finding *finding, const OpExpr *clause)
 {
 	const Var  *column = plain_column(linitial(clause->args));
 	const Expr *other = lsecond(clause->args);
+	Oid			function = clause->opfuncid;
 	TextOperator op;
 	Datum		value;
 	bool		isnull;
 
-	if (!text_operator_find(clause->opfuncid, clause->inputcollid, &op))
-		return false;
-	if (column == NULL && op.equal)
+	if (column == NULL && OidIsValid(get_commutator(clause->opno)))
 	{
 		column = plain_column(lsecond(clause->args));
 		other = linitial(clause->args);
+		function = get_opcode(get_commutator(clause->opno));
 	}
-	if (column == NULL || get_typlen(column->vartype) != -1 ||
+	if (column == NULL || !text_operator_find(function, clause->inputcollid, &op) ||
+		get_typlen(column->vartype) != op.typlen ||
 		!clause_known_value(other, finding->econtext, &value, &isnull))
 		return false;
 	if (!isnull)
@@ -390,8 +388,8 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 
 	if (column == NULL)
 		return false;
-	texts = get_typlen(column->vartype) == -1 &&
-		text_operator_find(clause->opfuncid, clause->inputcollid, &op) && op.equal;
+	texts = text_operator_find(clause->opfuncid, clause->inputcollid, &op) &&
+		op.equal && get_typlen(column->vartype) == op.typlen;
 	if (texts ? op.negated == clause->useOr :
 		(!find_comparison(clause->opno, &comparison) ||
 		 comparison.strategy != (clause->useOr ? BTEqualStrategyNumber : UNEQUAL)))
@@ -474,38 +472,24 @@ add_boolean(Finding *finding, const Expr *expression, BoolTestType test)
 	return true;
 }
 
-static bool find_clauses(Finding *finding, const List *clauses);
-
-/*
- * Adds a clause of one column's values as its condition; false if it is of several columns, of
- * integers, or may fail.
- */
+/* Adds the condition that a clause is of the values of a column; false if it is none. */
 static bool
-add_clause(Finding *finding, const Expr *clause)
+find_values(Finding *finding, const Expr *clause)
 {
-	List	   *columns = pull_var_clause((Node *) clause, PVC_RECURSE_AGGREGATES |
-										  PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
-	const Var  *column = columns ? linitial_node(Var, columns) : NULL;
+	const Var  *column = finding->parent ? value_condition_column(clause, finding->econtext) : NULL;
 	FilterCondition *condition;
-	ListCell   *lc;
 
-	if (column == NULL || column->varattno <= 0 ||
-		column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE)
-		return false;
-	foreach(lc, columns)
-	{
-		if (lfirst_node(Var, lc)->varattno != column->varattno)
-			return false;
-	}
-	if (clause_may_fail(clause, finding->econtext) ||
-		contain_volatile_functions((Node *) clause))
+	if (column == NULL)
 		return false;
 	condition = palloc0_object(FilterCondition);
 	condition->attnum = column->varattno;
-	condition->clause = clause;
+	condition->values = value_condition_make(clause, column, finding->parent, finding->econtext,
+											 &condition->nulls);
 	finding->conditions = lappend(finding->conditions, condition);
 	return true;
 }
+
+static bool find_clauses(Finding *finding, const List *clauses);
 
 /* Adds the conditions that a clause of a filter is, ANDed; false if it is more than conditions. */
 static bool
@@ -542,8 +526,7 @@ find_clauses(Finding *finding, const List *clauses)
 
 	foreach(lc, clauses)
 	{
-		if (!find_clause(finding, lfirst(lc)) &&
-			!(finding->clauses && add_clause(finding, lfirst(lc))))
+		if (!find_clause(finding, lfirst(lc)) && !find_values(finding, lfirst(lc)))
 			return false;
 	}
 	return true;
@@ -552,7 +535,7 @@ find_clauses(Finding *finding, const List *clauses)
 bool
 filter_conditions_find(const ExprState *filter, ExprContext *econtext, List **conditions)
 {
-	Finding		finding = {.econtext = econtext,.clauses = true};
+	Finding		finding = {.econtext = econtext,.parent = filter->parent};
 
 	if (filter->expr == NULL || !IsA(filter->expr, List) ||
 		!find_clauses(&finding, (const List *) filter->expr))
@@ -647,7 +630,8 @@ split_clauses(Finding *finding, const List *clauses, List **others, bool *ordere
 
 		if (and && !*ordered && !and_may_fail(finding, (const BoolExpr *) clause))
 			split_clauses(finding, ((BoolExpr *) clause)->args, others, ordered);
-		else if (and || *ordered || !find_clause(finding, (Expr *) clause))
+		else if (and || *ordered || !(find_clause(finding, (Expr *) clause) ||
+									  (*others == NIL && find_values(finding, (Expr *) clause))))
 		{
 			*others = lappend(*others, clause);
 			*ordered = *ordered || clause_may_fail(clause, finding->econtext);
@@ -659,7 +643,7 @@ List *
 filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others,
 						bool *may_fail)
 {
-	Finding		finding = {.econtext = econtext};
+	Finding		finding = {.econtext = econtext,.parent = filter->parent};
 
 	*others = NIL;
 	*may_fail = filter->expr == NULL || !IsA(filter->expr, List);
@@ -671,7 +655,8 @@ filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **o
 bool
 filter_conditions_columns(const List *clauses, List **columns)
 {
-	Finding		finding = {.clauses = true};
+	Finding		finding = {NULL};
+	const Var  *column;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
@@ -680,8 +665,12 @@ filter_conditions_columns(const List *clauses, List **columns)
 
 		if (IsA(clause, RestrictInfo))
 			clause = ((const RestrictInfo *) clause)->clause;
-		if (!find_clause(&finding, clause) && !add_clause(&finding, clause))
+		if (find_clause(&finding, clause))
+			continue;
+		column = value_condition_column(clause, NULL);
+		if (column == NULL)
 			return false;
+		*columns = list_append_unique_int(*columns, column->varattno);
 	}
 	foreach(lc, finding.conditions)
 	{

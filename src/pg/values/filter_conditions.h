@@ -25,7 +25,7 @@ typedef struct FilterCondition
 	size_t		nranges;
 	bool		nulls;			/* rows in which the column is NULL, too */
 	struct TextCondition *texts;	/* of a text, in place of ranges; or NULL */
-	const Expr *clause;			/* of values of any type, in place of ranges; or NULL */
+	struct ValueCondition *values;	/* of any type, in place of ranges; or NULL */
 	const KeySet *keys;			/* in place of ranges, of integers; or NULL ... */
 	bool		excluded;		/* ... its keys are refused, and other values accepted */
 	bool		optional;		/* the caller refuses these rows, too: not evaluated for each row
@@ -36,7 +36,7 @@ typedef struct FilterCondition
 static inline bool
 filter_condition_compares(const FilterCondition *condition)
 {
-	return condition->texts || condition->clause || condition->keys ||
+	return condition->texts || condition->values || condition->keys ||
 		(condition->nranges > 0 && (condition->ranges[0].lo != PG_INT64_MIN ||
 									condition->ranges[0].hi != PG_INT64_MAX));
 }
@@ -59,18 +59,18 @@ extern const LongRange *filter_condition_ranges(const FilterCondition *condition
 
 /*
  * Sets *conditions to the conditions that together are a filter (ExecInitQual), one for each
- * column and one for each clause of texts, in the current memory context.  Returns false if the
- * filter has anything but
+ * column and one for each clause of texts or values, in the current memory context.  Returns false
+ * if the filter has anything but
  *
  * - comparisons by <> and the operators of the column's default btree operator class, with
  *	 constants and with parameters that have a value already;
  * - = ANY and <> ALL of an array of these;
  * - comparisons of texts, as text_conditions.h says;
  * - IS [NOT] NULL of any column, and the tests of booleans;
- * - other clauses of one column that has no kind (column_value_kind), which cannot fail;
+ * - other clauses of one column that value_condition.h takes;
  *
- * ANDed.  Nothing is evaluated here that could fail or call a function.  Compared numerics are of
- * few digits (numeric_unit.h).
+ * ANDed.  Nothing is evaluated that could fail.  Numerics that are compared as integers are of few
+ * digits (numeric_unit.h).
  */
 extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext,
 								   List **conditions);
@@ -78,7 +78,8 @@ extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtex
 /*
  * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
  * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
- * the order in which core evaluates them, and *may_fail to whether one of these may fail.
+ * the order in which core evaluates them, and *may_fail to whether one of these may fail.  A clause
+ * that value_condition.h takes is no condition behind one of the others.
  *
  * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
  * value, calls no function and shows nothing, so that it may come before clauses of any level, but

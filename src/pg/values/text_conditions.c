@@ -10,26 +10,55 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/uuid.h"
 
 #include "pg/values/text_conditions.h"
+
+/* The functions of =, <>, <, <=, > and >= of a type. */
+#define COMPARISONS(eq, ne, lt, le, gt, ge, is_collated, is_padded, length) \
+	{eq, is_collated, {.equal = true,.padded = is_padded,.typlen = length}}, \
+	{ne, is_collated, {.equal = true,.negated = true,.padded = is_padded,.typlen = length}}, \
+	{lt, is_collated, {.order = BTLessStrategyNumber,.padded = is_padded,.typlen = length}}, \
+	{le, is_collated, {.order = BTLessEqualStrategyNumber,.padded = is_padded,.typlen = length}}, \
+	{gt, is_collated, {.order = BTGreaterStrategyNumber,.padded = is_padded,.typlen = length}}, \
+	{ge, is_collated, {.order = BTGreaterEqualStrategyNumber,.padded = is_padded,.typlen = length}}
+
+static const struct
+{
+	Oid			function;
+	bool		collated;
+	TextOperator op;
+}			comparisons[] =
+
+{
+	COMPARISONS(F_TEXTEQ, F_TEXTNE, F_TEXT_LT, F_TEXT_LE, F_TEXT_GT, F_TEXT_GE, true, false, -1),
+	COMPARISONS(F_BPCHAREQ, F_BPCHARNE, F_BPCHARLT, F_BPCHARLE, F_BPCHARGT, F_BPCHARGE, true, true,
+				-1),
+	COMPARISONS(F_BYTEAEQ, F_BYTEANE, F_BYTEALT, F_BYTEALE, F_BYTEAGT, F_BYTEAGE, false, false, -1),
+	COMPARISONS(F_UUID_EQ, F_UUID_NE, F_UUID_LT, F_UUID_LE, F_UUID_GT, F_UUID_GE, false, false,
+				UUID_LEN)
+};
 
 bool
 text_operator_find(Oid function, Oid collation, TextOperator *op)
 {
+	size_t		i;
+
 	*op = (TextOperator)
 	{
-		0
+		.typlen = -1
 	};
+	for (i = 0; i < lengthof(comparisons); i++)
+		if (comparisons[i].function == function)
+		{
+			*op = comparisons[i].op;
+			/* Without a collation core raises an error. */
+			return !comparisons[i].collated ||
+				(OidIsValid(collation) && (op->order ? compat_collation_is_c(collation) :
+										   get_collation_isdeterministic(collation)));
+		}
 	switch (function)
 	{
-		case F_TEXTEQ:
-		case F_TEXTNE:
-		case F_BPCHAREQ:
-		case F_BPCHARNE:
-			op->equal = true;
-			op->negated = function == F_TEXTNE || function == F_BPCHARNE;
-			op->padded = function == F_BPCHAREQ || function == F_BPCHARNE;
-			break;
 		case F_TEXTLIKE:
 		case F_TEXTNLIKE:
 		case F_BPCHARLIKE:
@@ -42,7 +71,6 @@ text_operator_find(Oid function, Oid collation, TextOperator *op)
 		default:
 			return false;
 	}
-	/* Without a collation core raises an error. */
 	return OidIsValid(collation) && get_collation_isdeterministic(collation);
 }
 
@@ -168,17 +196,22 @@ text_condition_make(const TextOperator *op, const Datum *texts, int n)
 	for (i = 0; i < n; i++)
 	{
 		TextBytes  *wanted = &condition->texts[i];
-		char	   *bytes = TextDatumGetCString(texts[i]);
+		const char *given = DatumGetPointer(texts[i]);
+		char	   *bytes;
 
+		if (op->typlen < 0)
+			given = (const char *) PG_DETOAST_DATUM_PACKED(texts[i]);
+		wanted->length = op->typlen < 0 ? VARSIZE_ANY_EXHDR(given) : op->typlen;
+		bytes = palloc0(wanted->length + 1);
+		memcpy(bytes, op->typlen < 0 ? VARDATA_ANY(given) : given, wanted->length);
 		wanted->bytes = bytes;
-		wanted->length = strlen(bytes);
 		if (op->padded)
 			wanted->length = length_without_blanks(bytes, wanted->length);
-		if (!op->equal && !find_parts(condition, bytes))
+		if (!op->equal && !op->order && !find_parts(condition, bytes))
 			return NULL;
 	}
 	qsort(condition->texts, condition->n, sizeof(TextBytes), compare_texts);
-	if (condition->n > 0)
+	if (condition->n > 0 && op->equal)
 		condition->shortest = condition->texts[0].length;
 	return condition;
 }
@@ -237,6 +270,29 @@ matches_parts(const TextCondition *condition, const char *bytes, int length)
 	return true;
 }
 
+/* Whether a text is on the side of the only text that a condition wants. */
+static bool
+is_beside(const TextCondition *condition, const TextBytes *given)
+{
+	const TextBytes *text = condition->texts;
+	int			order = memcmp(given->bytes, text->bytes, Min(given->length, text->length));
+
+	if (order == 0)
+		order = given->length - text->length;
+
+	switch (condition->op.order)
+	{
+		case BTLessStrategyNumber:
+			return order < 0;
+		case BTLessEqualStrategyNumber:
+			return order <= 0;
+		case BTGreaterStrategyNumber:
+			return order > 0;
+		default:
+			return order >= 0;
+	}
+}
+
 bool
 text_condition_accepts(const TextCondition *condition, const char *bytes, int length)
 {
@@ -245,6 +301,8 @@ text_condition_accepts(const TextCondition *condition, const char *bytes, int le
 
 	if (condition->op.padded)
 		given.length = length_without_blanks(bytes, length);
+	if (condition->op.order)
+		return is_beside(condition, &given);
 	if (condition->nparts > 0)
 		found = length >= condition->shortest && matches_parts(condition, bytes, length);
 	else if (condition->n == 1)
@@ -260,6 +318,7 @@ text_condition_accepts_stored(const TextCondition *condition, const char *stored
 {
 	struct varlena *value = unconstify(struct varlena *, (const struct varlena *) stored);
 	bool		begins = condition->nparts == 2 && condition->parts[1].wanted.length == 0;
+	int			first = begins ? condition->shortest : -1;
 	Size		length;
 	bool		accepted;
 
@@ -268,12 +327,14 @@ text_condition_accepts_stored(const TextCondition *condition, const char *stored
 
 	/* Its length is known without its bytes: often that is enough, or the first ones are. */
 	length = toast_raw_datum_size(PointerGetDatum(value)) - VARHDRSZ;
-	if (!condition->op.padded &&
-		(length < condition->shortest ||
-		 (condition->nparts == 0 && length > condition->texts[condition->n - 1].length)))
+	if (condition->op.order)
+		first = condition->op.padded ? -1 : condition->texts[0].length + 1;
+	else if (!condition->op.padded &&
+			 (length < condition->shortest ||
+			  (condition->nparts == 0 && length > condition->texts[condition->n - 1].length)))
 		return condition->op.negated;
 	CHECK_FOR_INTERRUPTS();
-	value = begins ? detoast_attr_slice(value, 0, condition->shortest) : detoast_attr(value);
+	value = first >= 0 ? detoast_attr_slice(value, 0, first) : detoast_attr(value);
 	accepted = text_condition_accepts(condition, VARDATA(value), VARSIZE(value) - VARHDRSZ);
 	pfree(value);
 	return accepted;

@@ -1,13 +1,17 @@
 /*
  * text_conditions.h
- *		Conditions of texts that are decided by their bytes: =, <>, IN, and LIKE without _.
+ *		Conditions of texts, bytea and uuid that are decided by their bytes: =, <>, IN, LIKE
+ *		without _, and <, <=, >, >=.
  *
- * In a deterministic collation texts are equal if their bytes are, and LIKE compares bytes.
+ * In a deterministic collation texts are equal if their bytes are, and LIKE compares bytes.  They
+ * are in the order of their bytes in the collation C.
  */
 #ifndef HPSORT_PG_VALUES_TEXT_CONDITIONS_H
 #define HPSORT_PG_VALUES_TEXT_CONDITIONS_H
 
 #include "postgres.h"
+
+#include "access/stratnum.h"
 
 #include "pg/compat.h"
 
@@ -19,6 +23,8 @@ typedef struct TextOperator
 								 * with */
 	bool		negated;
 	bool		padded;			/* blanks at the end do not matter */
+	StrategyNumber order;		/* of a btree, of <, <=, > and >=; else 0 */
+	int16		typlen;			/* of the values, -1 but of uuid */
 } TextOperator;
 
 /*
@@ -41,7 +47,7 @@ typedef struct PatternPart
 								 * next place may be */
 } PatternPart;
 
-/* Accepts a text that is one of some texts, or matches a pattern; or all others. */
+/* Accepts a text that is one of some, matches a pattern, or is beside a text; or all others. */
 typedef struct TextCondition
 {
 	TextOperator op;
@@ -68,13 +74,16 @@ extern bool text_condition_accepts_stored(const TextCondition *condition, const 
 static inline bool
 text_condition_test(const TextCondition *condition, const char *stored)
 {
+	if (condition->op.typlen > 0)
+		return text_condition_accepts(condition, stored, condition->op.typlen);
 	if (VARATT_IS_1B(stored) && !VARATT_IS_1B_E(stored))
 	{
 		int			length = (int) VARSIZE_1B(stored) - VARHDRSZ_SHORT;
 		const TextBytes *only = condition->texts;
 
 		/* Most texts have another length than the only one that is wanted. */
-		if (condition->n == 1 && !condition->op.padded && length != only->length)
+		if (condition->n == 1 && condition->op.equal && !condition->op.padded &&
+			length != only->length)
 			return condition->op.negated;
 		return text_condition_accepts(condition, VARDATA_1B(stored), length);
 	}

@@ -20,6 +20,7 @@
  *	shared_dictionary.h     numbers that several processes give together
  *	text_conditions.h       conditions of texts by their bytes
  *	value.h                 which types are read as integers, and how
+ *	value_condition.h       clauses of a filter that are of one column of any type
  */
 #ifndef HPSORT_PG_VALUES_VALUES_H
 #define HPSORT_PG_VALUES_VALUES_H
@@ -42,5 +43,6 @@
 #include "pg/values/shared_dictionary.h"
 #include "pg/values/text_conditions.h"
 #include "pg/values/value.h"
+#include "pg/values/value_condition.h"
 
 #endif							/* HPSORT_PG_VALUES_VALUES_H */

@@ -525,7 +525,7 @@ describe_core(GroupsState *node, int eflags)
 	RowInput   *inputs = palloc0_array(RowInput, list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) +
 									   list_length(((CustomScan *) node->css.ss.ps.plan)
 												   ->custom_scan_tlist));
-	CoreDescription core = {.inputs = inputs,.ngroups = node->ngroups,.groups = node->groups};
+	CoreDescription core = {.inputs = inputs};
 	ListCell   *lc;
 	int			i;
 

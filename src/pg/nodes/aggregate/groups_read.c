@@ -445,11 +445,21 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	forget_values(node);
 }
 
+/* Returns the columns by which rows are grouped now, and sets *n to how many they are. */
+static const GroupColumn *
+columns_now(const GroupsState *node, int *n)
+{
+	*n = node->ngroups;
+	return node->set < 0 ? node->groups : grouping_sets_columns(node->sets, node->set, n);
+}
+
 /* Begins an execution of derived columns, dictionaries and core's functions, or another pass. */
 static void
 begin_derived(GroupsState *node)
 {
 	const MemoryBudget *budget = &node->budget;
+	const GroupColumn *columns;
+	int			ncolumns;
 	DictionaryPool *pool;
 	MemoryContext old;
 	int			i;
@@ -474,8 +484,9 @@ begin_derived(GroupsState *node)
 			datum_buffer_limit(node->images[i].arg, budget->datum_buffer);
 	}
 	MemoryContextSwitchTo(node->memory);
+	columns = columns_now(node, &ncolumns);
 	if (node->core)
-		core_aggregates_begin(node->core, budget->core);
+		core_aggregates_begin(node->core, columns, ncolumns, budget->core);
 	MemoryContextSwitchTo(old);
 	groups_forget_ranks(node);
 }
@@ -496,12 +507,10 @@ expected_rows(const GroupsState *node)
 static void
 begin_rows(GroupsState *node)
 {
-	const GroupColumn *columns = node->groups;
-	int			ncolumns = node->ngroups;
+	int			ncolumns;
+	const GroupColumn *columns = columns_now(node, &ncolumns);
 	int			s;
 
-	if (node->set >= 0)
-		columns = grouping_sets_columns(node->sets, node->set, &ncolumns);
 	/* Groups that are put together are summed up in all parts. */
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->sets || node->parallel.exchange)
@@ -588,8 +597,8 @@ read_set(GroupsState *node, int set)
 		node->derived.spill = NULL;
 	}
 	groups_memory_begin(node);
-	begin_derived(node);
 	node->set = set;
+	begin_derived(node);
 	filtered = read_rows(node);
 	MemoryContextSwitchTo(old);
 	return filtered;
@@ -674,7 +683,8 @@ read_and_exchange(GroupsState *node)
 
 /*
  * Does what read_rows does, for grouping sets: for all of them, unless values are added up in the
- * order of the rows, or numbers have no memory.  Then it reads for the first set.
+ * order of the rows, perhaps by core's functions, or numbers have no memory.  Then it reads for the
+ * first set.
  */
 static uint64
 read_sets(GroupsState *node)
@@ -684,8 +694,10 @@ read_sets(GroupsState *node)
 	int			s;
 
 	grouping_sets_begin(node->sets);
+	if (node->core)
+		return read_set(node, first);
 	for (s = 0; s < node->nvalue_sources; s++)
-		if (node->value_sources[s].float_parts != 0)
+		if (node->value_sources[s].float_parts != 0 || node->value_sources[s].with >= 0)
 			return read_set(node, first);
 	filtered = read_rows(node);
 	return node->sources.stop ? read_set(node, first) : filtered;
@@ -717,8 +729,8 @@ groups_read_start(GroupsState *node)
 		pg_sort_context_lenient(&node->context, node->memory, node->parallel.shared == NULL);
 	groups_star_read(node);
 	groups_memory_begin(node);
-	begin_derived(node);
 	node->set = -1;
+	begin_derived(node);
 	if (node->sets)
 		filtered = read_sets(node);
 	else if (node->parallel.shared && !node->states && !node->parallel.partial)

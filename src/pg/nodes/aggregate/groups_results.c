@@ -348,7 +348,9 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 		&node->counts[output->source].summary;
 
 		if (output->core >= 0)
-			*value = core_aggregates_value(node->core, group, output->core, isnull);
+			*value = core_aggregates_value(node->core, node->sets ?
+										   grouping_sets_group(node->sets) : group,
+										   output->core, isnull);
 		else if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
 			*value = aggregate_result_end(output->result, isnull);
 		else

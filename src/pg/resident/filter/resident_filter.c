@@ -85,10 +85,8 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
-		if (condition->texts || condition->clause)
-			column->members = value_members_make(scan, condition);
-		if (condition->clause)
-			column->nulls = value_members_have_null(column->members);
+		if (condition->texts || condition->values)
+			column->members = value_members_make(condition);
 		column->values.keys = condition->keys;
 		column->values.bias = column_kind_bias(condition->kind);
 		column->values.excluded = condition->excluded;

@@ -14,13 +14,10 @@
 typedef struct ValueMembers ValueMembers;
 
 /*
- * Makes them for a condition of a scan, of texts or a clause, which must live as long, in the
- * current memory context.
+ * Makes them for a condition of texts or values, which must live as long, in the current memory
+ * context.
  */
-extern ValueMembers *value_members_make(const ColumnScan *scan, const FilterCondition *condition);
-
-/* Whether NULLs are accepted. */
-extern bool value_members_have_null(ValueMembers *members);
+extern ValueMembers *value_members_make(const FilterCondition *condition);
 
 /*
  * Returns a mark for each number up to last, which the dictionary knows: 1 if the value is

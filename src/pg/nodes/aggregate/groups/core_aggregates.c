@@ -179,7 +179,8 @@ add_group(CoreAggregates *core)
 }
 
 void
-core_aggregates_begin(CoreAggregates *core, size_t memory_limit)
+core_aggregates_begin(CoreAggregates *core, const GroupColumn *columns, int ncolumns,
+					  size_t memory_limit)
 {
 	MemoryContext old;
 
@@ -188,8 +189,8 @@ core_aggregates_begin(CoreAggregates *core, size_t memory_limit)
 										 ALLOCSET_DEFAULT_SIZES);
 	core->memory_limit = memory_limit;
 	old = MemoryContextSwitchTo(core->memory);
-	if (core->description.ngroups > 0)
-		core->table = group_table_make(core->description.groups, core->description.ngroups);
+	if (ncolumns > 0)
+		core->table = group_table_make(columns, ncolumns);
 	else
 		add_group(core);
 	MemoryContextSwitchTo(old);
@@ -271,7 +272,7 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 														  batches[filter].nnulls == 0 ||
 														  !batches[filter].nulls[i]);
 		}
-		agg->all_pergroups[0] = core->states[description->ngroups > 0 ? core->numbers[i] : 0];
+		agg->all_pergroups[0] = core->states[core->table ? core->numbers[i] : 0];
 		ExecEvalExprSwitchContext(agg->phase->evaltrans, agg->tmpcontext, &isnull);
 		ResetExprContext(agg->tmpcontext);
 	}

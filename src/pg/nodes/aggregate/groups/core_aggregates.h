@@ -19,15 +19,13 @@
 
 typedef struct CoreAggregates CoreAggregates;
 
-/* What the aggregates are, and of which groups.  The pointers must outlive the CoreAggregates. */
+/* What the aggregates are.  The pointers must outlive the CoreAggregates. */
 typedef struct CoreDescription
 {
 	List	   *aggrefs;		/* the calls */
 	List	   *filters;		/* for each, the index of the batch of its filter; -1: none */
 	int			ninputs;		/* columns of their arguments */
 	const RowInput *inputs;
-	int			ngroups;		/* grouping columns */
-	const GroupColumn *groups;
 } CoreDescription;
 
 /*
@@ -38,11 +36,12 @@ extern CoreAggregates *core_aggregates_make(PlanState *parent, int eflags,
 											const CoreDescription *description);
 
 /*
- * Begins an execution, or another pass, without groups but for the one that there is without
- * grouping columns.  Memory is in the current memory context; the states may take memory_limit
- * bytes.
+ * Begins an execution, or another pass, by these columns, which outlive it; without groups but for
+ * the one that there is without columns.  Memory is in the current memory context; the states may
+ * take memory_limit bytes.
  */
-extern void core_aggregates_begin(CoreAggregates *core, size_t memory_limit);
+extern void core_aggregates_begin(CoreAggregates *core, const GroupColumn *columns, int ncolumns,
+								  size_t memory_limit);
 
 /* Forgets all groups, and has functions give back what they hold. */
 extern void core_aggregates_free(CoreAggregates *core);

@@ -54,7 +54,8 @@ struct GroupingSets
 	int			last;			/* the last one that is made of the rows that have been read */
 	int			counted;		/* the level whose rows are counted */
 	GroupReader *inner;			/* of its groups; NULL: it has not been opened */
-	GroupValues group;			/* being read, of all columns */
+	const GroupValues *of_level;	/* the group being read, of the level's columns ... */
+	GroupValues group;			/* ... and of all columns */
 	GroupingSetsTotals totals;	/* so far; rows are of the level that is counted */
 };
 
@@ -192,6 +193,7 @@ set_group(GroupingSets *sets, const GroupValues *group)
 	const Level *level = &sets->levels[sets->at];
 	int			c;
 
+	sets->of_level = group;
 	for (c = 0; c < sets->ncolumns; c++)
 	{
 		sets->group.values[c] = 0;
@@ -319,6 +321,12 @@ grouping_sets_columns(const GroupingSets *sets, int set, int *n)
 {
 	*n = sets->levels[set].ncolumns;
 	return sets->levels[set].columns;
+}
+
+const GroupValues *
+grouping_sets_group(const GroupingSets *sets)
+{
+	return sets->of_level;
 }
 
 GroupReader *

@@ -55,6 +55,9 @@ extern const GroupColumn *grouping_sets_columns(const GroupingSets *sets, int se
 /* Whether a set has a column, by its index among all grouping columns. */
 extern bool grouping_sets_has(const GroupingSets *sets, int set, int column);
 
+/* Returns the group being read as its set has it, without the columns of other sets. */
+extern const GroupValues *grouping_sets_group(const GroupingSets *sets);
+
 /* Closes the files of the other aggregations, also where not all groups have been read. */
 extern void grouping_sets_close(GroupingSets *sets);
 

@@ -392,7 +392,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 	serial = make_path(&query, output_rel, target, &input, 0, having);
 	groups_cost_reading(root, &query, &input, serial, ngroups, 0);
-	if (query.sets != NIL && (groups_query_totals_floats(&query) ||
+	if (query.sets != NIL && (groups_query_reads_each_set(&query) ||
 							  !groups_numbers_fit(root, &query, input_rel->rows)))
 		serial->path.startup_cost *= list_length(query.sets);
 	else

@@ -675,31 +675,24 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 }
 
 /*
- * Whether groups of sets are answered.  They are not where a group shows the first of equal floats,
- * nor where aggregates have states of core's or sums of outsized values, which are kept by all
- * grouping columns.
+ * Whether groups of sets are answered.  They are not where aggregates have sums of outsized values,
+ * which are kept by all grouping columns.
  */
 static bool
 can_have_sets(const GroupsQuery *query)
 {
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_EQUAL)
-			return false;
 	foreach(lc, query->answers)
 	{
-		const AggregateAnswer *answer = (const AggregateAnswer *) lfirst(lc);
-
-		if (answer->outsized || answer->function == AGGREGATE_FUNCTION_REGRESSION)
+		if (((const AggregateAnswer *) lfirst(lc))->outsized)
 			return false;
 	}
-	return query->ncore == 0;
+	return true;
 }
 
 bool
-groups_query_totals_floats(const GroupsQuery *query)
+groups_query_reads_each_set(const GroupsQuery *query)
 {
 	ListCell   *lc;
 
@@ -707,11 +700,12 @@ groups_query_totals_floats(const GroupsQuery *query)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
-			answer->function != AGGREGATE_FUNCTION_COUNT)
+		if (answer->with ||
+			(column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
+			 answer->function != AGGREGATE_FUNCTION_COUNT))
 			return true;
 	}
-	return false;
+	return query->ncore > 0;
 }
 
 /* Has the columns read by which rows are looked up, and those of conditions. */

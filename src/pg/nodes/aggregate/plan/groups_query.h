@@ -118,8 +118,11 @@ extern bool groups_query_computes(const GroupsQuery *query, List *expressions);
  */
 extern bool groups_query_is_serial(const GroupsQuery *query);
 
-/* Whether there are totals of floats, which depend on the order of the rows. */
-extern bool groups_query_totals_floats(const GroupsQuery *query);
+/*
+ * Whether rows are read for each grouping set: there are totals of floats, which depend on the
+ * order of the rows, or states of core's functions.
+ */
+extern bool groups_query_reads_each_set(const GroupsQuery *query);
 
 /*
  * Whether the values of an aggregate are wanted in order: for itself or, with grouping sets,
