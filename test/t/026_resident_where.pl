@@ -32,7 +32,7 @@ sql(<<"SQL");
 CREATE TYPE mood AS ENUM ('zero', 'b', 'a');
 CREATE DOMAIN small AS int2;
 CREATE FUNCTION chance(i int, salt int) RETURNS int IMMUTABLE LANGUAGE sql AS \$\$ SELECT (hashint8extended(i, salt) & 2147483647)::int \$\$;
-CREATE TABLE f (id int, few small, wide int, late int2, never int, big int8, day date, flag bool, letter "char", o oid, mood mood, at timestamp, price numeric(9, 2), ratio float8, part float4, other int, filler text) WITH (fillfactor = 80);
+CREATE TABLE f (id int, few small, wide int, late int2, never int, big int8, day date, flag bool, letter "char", o oid, mood mood, at timestamp, price numeric(9, 2), ratio float8, part float4, name text, code uuid, num numeric, other int, filler text) WITH (fillfactor = 80);
 CREATE FUNCTION add(first int, last int, salt int) RETURNS void LANGUAGE sql AS \$\$
 INSERT INTO f SELECT i, CASE WHEN chance(i, salt) % 10 > 0 THEN (chance(i, salt + 1) % 30)::small END, chance(i, salt + 2) - 1073741824,
 	(CASE WHEN i < 5000 THEN i % 700 END)::int2, NULL,
@@ -42,10 +42,12 @@ INSERT INTO f SELECT i, CASE WHEN chance(i, salt) % 10 > 0 THEN (chance(i, salt 
 	CASE chance(i, salt + 10) % 300 WHEN 0 THEN '-infinity' WHEN 1 THEN 'infinity' WHEN 2 THEN NULL ELSE timestamp '2024-02-03' + i * interval '7 min' END,
 	CASE chance(i, salt + 11) % 300 WHEN 0 THEN 'NaN' WHEN 1 THEN 9999999.99 WHEN 2 THEN -9999999.99 WHEN 3 THEN NULL ELSE chance(i, salt + 12) % 5000 / 100.0 - 10 END,
 	CASE chance(i, salt + 13) % 100 WHEN 0 THEN 'NaN' WHEN 1 THEN 'inf' WHEN 2 THEN '-inf' WHEN 3 THEN '-0' WHEN 4 THEN 0 WHEN 5 THEN NULL ELSE chance(i, salt + 14) % 300 / 8.0 - 9 END,
-	CASE chance(i, salt + 15) % 100 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL ELSE chance(i, salt + 16) % 300 / 10.0 - 9 END::float4, i, repeat('f', 40) FROM generate_series(first, last) i \$\$;
+	CASE chance(i, salt + 15) % 100 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL ELSE chance(i, salt + 16) % 300 / 10.0 - 9 END::float4,
+	CASE chance(i, salt + 17) % 20 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN repeat('long ', 300) || chance(i, salt + 18) % 9 ELSE 'n' || chance(i, salt + 18) % 200 || repeat('_', i % 3) END,
+	CASE WHEN i % 50 > 0 THEN md5((i / 100)::text)::uuid END, (ARRAY[NULL, 1, 1.0, 1.00, 'NaN', 0.5, 1e30])[1 + chance(i, salt + 19) % 7] + i / 9000, i, repeat('f', 40) FROM generate_series(first, last) i \$\$;
 SELECT add(1, 12000, $seed);
 DELETE FROM f WHERE chance(id, $seed + 20) % 5 = 0 OR id BETWEEN 9000 AND 9500;
-SELECT hpsort_keep('f', 'id', 'few', 'wide', 'late', 'never', 'big', 'day', 'flag', 'letter', 'o', 'mood', 'at', 'price', 'ratio', 'part');
+SELECT hpsort_keep('f', 'id', 'few', 'wide', 'late', 'never', 'big', 'day', 'flag', 'letter', 'o', 'mood', 'at', 'price', 'ratio', 'part', 'name', 'code', 'num');
 CREATE FUNCTION of_core(query text) RETURNS text LANGUAGE plpgsql
 	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off SET enable_sort = off AS \$\$
 DECLARE result text;
@@ -104,7 +106,7 @@ ALTER DATABASE postgres SET parallel_setup_cost = 0;
 ALTER DATABASE postgres SET parallel_tuple_cost = 0;
 ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
 SQL
-my $warm = join(';', ('SELECT count(*), sum(id), sum(few), sum(wide), sum(late), sum(never), sum(big), min(day), count(flag), count(letter), count(o), count(mood), max(at), max(price), max(ratio), max(part) FROM f') x 3);
+my $warm = join(';', ('SELECT count(*), sum(id), sum(few), sum(wide), sum(late), sum(never), sum(big), min(day), count(flag), count(letter), count(o), count(mood), max(at), max(price), max(ratio), max(part), max(name), count(DISTINCT code), max(num) FROM f') x 3);
 sql('VACUUM ANALYZE f');
 sql($warm);
 my $blocks = sql("SELECT pg_relation_size('f') / 8192");
@@ -119,6 +121,9 @@ my @known = (
 	'price < 0', 'price = 1.5', 'price <> 12.34', 'price > 1.005', "price >= 'NaN'", "price < 'NaN'", 'price IN (1, 2.5, 2.505)', 'price NOT IN (0.5, 12)', 'price IS NOT NULL', "price > 1e30",
 	'ratio = 0', 'ratio < 0', "ratio <= '-0'", 'ratio > 0', "ratio = 'NaN'", "ratio > 'inf'", "ratio <> '-inf'", "ratio IN (0, 1.5, 'NaN')", 'ratio BETWEEN -1 AND 1::float4', 'ratio IS NULL',
 	'part = 0', 'part < 0', 'part > 0.1', 'part = 0.1::float4', 'part = 0.5', 'part >= 0.3::float4', "part < 'NaN'", 'part NOT IN (0, 0.5)', "part BETWEEN '-1e300'::float8 AND 1e300", 'part <> 0.1',
+	q(name = 'n3'), q(name <> ''), q('n7__' = name), q(name LIKE '%3%'), q(name NOT LIKE 'n1%'), q(name LIKE 'long%8'), q(name IN ('n1', '', 'n77_')), q(name NOT IN ('n1', 'n2')), q(name ^@ 'n5'), 'name IS NULL', 'name IS NOT NULL',
+	q(name < 'n2'), q(name BETWEEN 'n11' AND 'n3'), q(name ~ '^n[0-9]*7_?$'), q(name !~* 'L.NG'), q(name LIKE 'n_'), q(name = 'n1' OR name LIKE 'long%' OR name IS NULL), q(NOT (name >= 'n5')), q(coalesce(name, '') = ''), q(code > '80000000-0000-0000-0000-000000000000'), q(name IS DISTINCT FROM 'n1'),
+	'code IS NULL', 'num IS NOT NULL', q(name LIKE 'n%' AND name <> 'n4' AND few > 3), q(name = ANY ('{n1,NULL}')), q(name <> ALL ('{n1,NULL}')),
 	'late IS NULL', 'late IS NULL AND late > 3', 'never IS NULL', 'never IS NOT NULL', 'never <> 0', 'late = ANY (ARRAY[1, NULL, 3])', 'late <> ALL (ARRAY[1, NULL, 3])',
 	q(late = ANY ('{}'::int[])), q(late <> ALL ('{}'::int[])), 'late = ANY (NULL::int2[])', 'late = NULL::int2',
 	"day < '2001-01-01'", "day BETWEEN '2000-06-01' AND '2001-02-03'", "day <> '-infinity'", "day < 'infinity'", "day IN ('2000-01-01', '2000-01-05')",
@@ -130,7 +135,7 @@ my @known = (
 my @hits = split /\n/, sql(join(';', map { /NULL::/ ? "SELECT $blocks" : "SELECT blocks_by(\$f\$$_\$f\$)" } @known));
 cmp_ok($hits[$_], '>=', $blocks * 0.8, 'in memory: ' . substr($known[$_], 0, 60)) for 0 .. $#known;
 my @others = ('other > 3', 'few > 3 OR wide > 0', 'few + 1 > 3', 'few > 3 AND filler IS NOT NULL', 'few = wide', 'abs(few) = 3', 'day < timestamp $$2001-01-01$$',
-	q(mood > 'b'), 'id < (SELECT 100 FROM f LIMIT 1)', 'ctid > $$(3,1)$$', 'few > 3 AND random() < 2', 'id = ANY (ARRAY[1, 2, few])', 'few::int::oid > 4', 'few > ANY (ARRAY[3, 4])');
+	q(mood > 'b'), 'id < (SELECT 100 FROM f LIMIT 1)', 'ctid > $$(3,1)$$', 'few > 3 AND random() < 2', 'id = ANY (ARRAY[1, 2, few])', 'few::int::oid > 4', 'few > ANY (ARRAY[3, 4])', q(lower(name) = 'n1'), q(name || 'x' > 'n2x'), q(name < 'n3' OR few > 3), 'name > filler');
 is(sql(join(';', map { "SELECT blocks_by(\$f\$$_\$f\$)" } @others)), join("\n", ('-1') x @others), 'other filters: by pages');
 is(sql(join(';', map { "SELECT compare(\$f\$SELECT few, count(*) FROM f WHERE $_ GROUP BY few\$f\$, true)" } @others)) =~ s/^\n+//r, '', 'and right');
 
@@ -168,7 +173,8 @@ sub clause
 		comparison('at', "'infinity'", "'-infinity'", map { "timestamp '2024-02-03' + " . int(rand(14000)) . " * interval '7 min'" } 1 .. 6),
 		comparison('price', 0, "'NaN'", 9999999.99, '1e20', map { int(rand(5000)) / 100 - 10 } 1 .. 9), comparison('ratio', 0, "'-0'", "'NaN'", "'inf'", "'-inf'", map { int(rand(300)) / 8 - 9 } 1 .. 9),
 		comparison('part', 0, "'-0'", "'NaN'", '0.1', map { (int(rand(300)) / 10 - 9) . '::float4' } 1 .. 9), comparison('letter', "'a'", "'z'", "'0'"), comparison('o', 0, 4294967295, 2147483648, map { int(rand(4294967296)) } 1 .. 4),
-		pick('flag', 'NOT flag', 'flag IS NOT TRUE', 'flag IS UNKNOWN', 'flag IS NOT FALSE', 'flag IS NOT NULL'), pick("mood = 'a'", "mood <> 'zero'", "mood IS NULL", "mood IN ('b', 'zero')"));
+		pick('flag', 'NOT flag', 'flag IS NOT TRUE', 'flag IS UNKNOWN', 'flag IS NOT FALSE', 'flag IS NOT NULL'), comparison('name', map { "'$_'" } '', 'n3', 'n11_', 'n199', 'none'), pick("name ~ '1.*1'", "(name > 'n3' OR name IS NULL)", "NOT name LIKE 'n_2'"), "name " . pick('', 'NOT ') . 'LIKE ' . pick("'n1%'", "'%9%'", "'%\\_'", "'long%'"),
+		pick("code IS NULL", "num IS NOT NULL", "num > 0.5", "code > '80000000-0000-0000-0000-000000000000'"), pick("mood = 'a'", "mood <> 'zero'", "mood IS NULL", "mood IN ('b', 'zero')"));
 }
 
 sub filter
@@ -194,6 +200,11 @@ for my $round (1 .. 6)
 			'SELECT flag, count(*) FILTER (WHERE ' . filter() . '), sum(wide) FILTER (WHERE ' . filter() . ') FROM f WHERE ' . filter() . ' GROUP BY flag',
 			'SELECT few AS k, sum(ratio), avg(part), sum(price), avg(price), max(at), min(ratio), max(part) FROM f WHERE ' . filter() . ' GROUP BY few',
 			'SELECT ' . pick('at', 'price', 'ratio', 'part', 'big') . ' AS k, count(*), count(id), min(price) FROM f WHERE ' . filter() . ' GROUP BY 1',
+			'SELECT ' . pick('name', 'code', 'upper(name)', 'trim_scale(num)', 'length(name)', "name || 'x'") . ' AS k, ' . pick('count(*)', 'count(name), max(code::text), sum(wide)', 'count(DISTINCT name), min(trim_scale(num))', 'array_agg(name ORDER BY name), count(few)',
+				'percentile_disc(0.4) WITHIN GROUP (ORDER BY name), mode() WITHIN GROUP (ORDER BY code)', 'sum(length(name) + few), count(*) FILTER (WHERE ' . filter() . ')') . ' FROM f WHERE ' . pick('true', filter()) . ' GROUP BY 1',
+			'SELECT ' . pick('name, few', 'flag, num', 'code, name', "name || flag, few") . ', count(*), max(id) FROM f WHERE ' . filter() . ' GROUP BY 1, 2',
+			'SELECT DISTINCT ' . pick('name', 'code', 'num', 'name, mood') . ' FROM f WHERE ' . filter(),
+			'SELECT count(DISTINCT name), max(name), min(name), mode() WITHIN GROUP (ORDER BY code), count(DISTINCT code) FROM f WHERE ' . pick('true', filter()),
 			'SELECT sum(ratio), stddev(part), sum(price) FROM f WHERE ' . filter(),
 			'SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY price), percentile_disc(0.7) WITHIN GROUP (ORDER BY at), count(DISTINCT ratio), sum(big) FROM f WHERE ' . filter(),
 			'SELECT count(*) FILTER (WHERE ' . filter() . '), count(*) FILTER (WHERE ' . filter() . ') FROM f',
@@ -205,11 +216,11 @@ for my $round (1 .. 6)
 	sql("VACUUM f; $warm") if $round % 2;
 	sql($changes[ rand @changes ]->()) if $round > 1;
 	is(sql(join(';', map { 'SELECT compare($q$' . $_ . '$q$, ' . pick('true', 'false', 'false') . ')' } @queries)) =~ s/^\n+//r, '', "random filters, round $round");
-	is(sql("SELECT count(*), sum(differing) FROM hpsort_resident_check('f')"), '15|0', "random filters, round $round, checked");
+	is(sql("SELECT count(*), sum(differing) FROM hpsort_resident_check('f')"), '18|0', "random filters, round $round, checked");
 }
 sql('VACUUM f');
 sql($warm);
-cmp_ok(sql("SELECT count(*) FROM hpsort_resident WHERE hits > 0"), '==', 15, 'all columns were read from memory');
+cmp_ok(sql("SELECT count(*) FROM hpsort_resident WHERE hits > 0"), '==', 18, 'all columns were read from memory');
 
 # --- Parameters: of prepared statements, of PL/pgSQL, of nested loops
 
@@ -253,13 +264,13 @@ like(sql("EXPLAIN (ANALYZE) $lateral"), qr/Resident Blocks: [1-9]/, 'a nested lo
 sql(<<"SQL");
 CREATE TABLE h (LIKE f) WITH (fillfactor = 60);
 INSERT INTO h SELECT * FROM (SELECT * FROM f ORDER BY id) s;
-INSERT INTO h SELECT id + 40000, few, wide - 1, late, never, big, day, flag, letter, o, mood, at, price, ratio, part, other, filler FROM (SELECT * FROM f ORDER BY id) s;
-SELECT hpsort_keep('h', 'id', 'few', 'wide', 'late', 'big', 'day', 'flag', 'at', 'price');
+INSERT INTO h SELECT id + 40000, few, wide - 1, late, never, big, day, flag, letter, o, mood, at, price, ratio, part, name, code, num, other, filler FROM (SELECT * FROM f ORDER BY id) s;
+SELECT hpsort_keep('h', 'id', 'few', 'wide', 'late', 'big', 'day', 'flag', 'at', 'price', 'name');
 -- Rows with equal keys are in any order: their keys, and whether each row is the one at its place.
 CREATE FUNCTION rows_by(query text, key text) RETURNS text LANGUAGE sql AS \$\$
 SELECT format('SELECT array_agg(%1\$s), bool_and(s::text = (SELECT h::text FROM h WHERE ctid = place)) FROM (SELECT s, %1\$s, place FROM (%2\$s OFFSET 0) s) t (s, %1\$s, place)', key, query) \$\$;
 SQL
-my $warm_rows = join(';', ('SELECT sum(id), sum(few), sum(wide), sum(late), sum(big), min(day), count(flag), min(at), max(price) FROM h') x 3);
+my $warm_rows = join(';', ('SELECT sum(id), sum(few), sum(wide), sum(late), sum(big), min(day), count(flag), min(at), max(price), max(name) FROM h') x 3);
 sql('VACUUM ANALYZE h');
 sql($warm_rows);
 my $first = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM h ORDER BY wide LIMIT 10';
@@ -290,7 +301,7 @@ for my $round (0 .. @row_changes)
 		my $limit = 1 + int(rand(20));
 		my $key = pick('wide', 'id', 'few', 'big', 'day', 'late', 'flag', 'at', 'price');
 		my $order = $key . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST');
-		my $where = 'WHERE ' . pick(('true') x 2, "few > " . int(rand(30)), 'wide < 0 AND flag', 'id > 6000', 'late IS NOT NULL', "other % 3 = 0");
+		my $where = 'WHERE ' . pick(('true') x 2, "few > " . int(rand(30)), 'wide < 0 AND flag', 'id > 6000', 'late IS NOT NULL', "name LIKE 'n1%'", "other % 3 = 0");
 		pick(
 			"SELECT *, ctid FROM h $where ORDER BY $order, id, ctid LIMIT $limit",
 			"SELECT few, percentile_disc(0.5) WITHIN GROUP (ORDER BY id), count(*) FROM (SELECT DISTINCT ON (few, id) * FROM h $where ORDER BY few, id, $order) s GROUP BY few",

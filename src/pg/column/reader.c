@@ -389,7 +389,7 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 	reading->late = InvalidBuffer;
 	reading->unread = InvalidBlockNumber;
 	reading->blocks = scan->blocks;
-	if (!resident_enabled() || !reader->heap || (scan->tids && !scan->unread) || scan->images)
+	if (!resident_enabled() || !reader->heap || (scan->tids && !scan->unread))
 		return;
 	resident.snapshot = reader->snapshot;
 	reading->source = resident_source_open(&resident, heap_format_scan_blocks(reader->scan),
@@ -435,7 +435,7 @@ next_from_resident(ColumnReader *reader)
 			{
 				read_page(reader);
 				page_list_show(reading->list, reader->page.current);
-				if (reader->by_page)
+				if (reader->by_page || rows_end_batch(&reader->layout))
 					return true;
 				continue;
 			}

@@ -41,8 +41,7 @@ typedef struct Comparison
 typedef struct Finding
 {
 	ExprContext *econtext;		/* NULL while planning, when no value matters */
-	bool		pages;			/* conditions may be of texts, which only pages have ... */
-	PlanState  *parent;			/* ... and of any values, for this node; NULL: they may not */
+	PlanState  *parent;			/* of any values conditions are for this node; NULL: for none */
 	List	   *conditions;		/* of FilterCondition, one a column at most */
 } Finding;
 
@@ -278,8 +277,6 @@ find_text_operator(Finding *finding, const OpExpr *clause)
 	Datum		value;
 	bool		isnull;
 
-	if (!finding->pages)
-		return false;
 	if (column == NULL && OidIsValid(get_commutator(clause->opno)))
 	{
 		column = plain_column(lsecond(clause->args));
@@ -391,7 +388,7 @@ find_array_operator(Finding *finding, const ScalarArrayOpExpr *clause)
 
 	if (column == NULL)
 		return false;
-	texts = finding->pages && text_operator_find(clause->opfuncid, clause->inputcollid, &op) &&
+	texts = text_operator_find(clause->opfuncid, clause->inputcollid, &op) &&
 		op.equal && get_typlen(column->vartype) == op.typlen;
 	if (texts ? op.negated == clause->useOr :
 		(!find_comparison(clause->opno, &comparison) ||
@@ -431,10 +428,7 @@ find_null_test(Finding *finding, const NullTest *test)
 {
 	const Var  *column = plain_column(test->arg);
 
-	/* Of any type on pages, and in memory of one that a kept column has been given later. */
-	if (column == NULL || test->argisrow ||
-		(!finding->pages &&
-		 column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE))
+	if (column == NULL || test->argisrow)
 		return false;
 	if (test->nulltesttype == IS_NULL)
 		add_condition(finding, column, NULL, 0, true);
@@ -532,7 +526,7 @@ find_clauses(Finding *finding, const List *clauses)
 
 	foreach(lc, clauses)
 	{
-		if (!find_clause(finding, lfirst(lc)))
+		if (!find_clause(finding, lfirst(lc)) && !find_values(finding, lfirst(lc)))
 			return false;
 	}
 	return true;
@@ -541,7 +535,7 @@ find_clauses(Finding *finding, const List *clauses)
 bool
 filter_conditions_find(const ExprState *filter, ExprContext *econtext, List **conditions)
 {
-	Finding		finding = {.econtext = econtext};
+	Finding		finding = {.econtext = econtext,.parent = filter->parent};
 
 	if (filter->expr == NULL || !IsA(filter->expr, List) ||
 		!find_clauses(&finding, (const List *) filter->expr))
@@ -608,7 +602,7 @@ filter_condition_ranges(const FilterCondition *condition, size_t *n)
 static bool
 and_may_fail(const Finding *finding, const BoolExpr *clause)
 {
-	Finding		tried = {.econtext = finding->econtext,.pages = finding->pages};
+	Finding		tried = {.econtext = finding->econtext};
 	ListCell   *lc;
 
 	foreach(lc, clause->args)
@@ -649,7 +643,7 @@ List *
 filter_conditions_split(const ExprState *filter, ExprContext *econtext, List **others,
 						bool *may_fail)
 {
-	Finding		finding = {.econtext = econtext,.pages = true,.parent = filter->parent};
+	Finding		finding = {.econtext = econtext,.parent = filter->parent};
 
 	*others = NIL;
 	*may_fail = filter->expr == NULL || !IsA(filter->expr, List);
@@ -662,6 +656,7 @@ bool
 filter_conditions_columns(const List *clauses, List **columns)
 {
 	Finding		finding = {NULL};
+	const Var  *column;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
@@ -670,8 +665,12 @@ filter_conditions_columns(const List *clauses, List **columns)
 
 		if (IsA(clause, RestrictInfo))
 			clause = ((const RestrictInfo *) clause)->clause;
-		if (!find_clause(&finding, clause))
+		if (find_clause(&finding, clause))
+			continue;
+		column = value_condition_column(clause, NULL);
+		if (column == NULL)
 			return false;
+		*columns = list_append_unique_int(*columns, column->varattno);
 	}
 	foreach(lc, finding.conditions)
 	{

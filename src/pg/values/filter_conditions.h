@@ -59,17 +59,18 @@ extern const LongRange *filter_condition_ranges(const FilterCondition *condition
 
 /*
  * Sets *conditions to the conditions that together are a filter (ExecInitQual), one for each
- * column, in the current memory context.  Returns false if the filter has anything but
+ * column and one for each clause of texts or values, in the current memory context.  Returns false
+ * if the filter has anything but
  *
  * - comparisons by <> and the operators of the column's default btree operator class, with
  *	 constants and with parameters that have a value already;
  * - = ANY and <> ALL of an array of these;
- * - IS [NOT] NULL, and the tests of booleans;
+ * - comparisons of texts, as text_conditions.h says;
+ * - IS [NOT] NULL of any column, and the tests of booleans;
+ * - other clauses of one column that value_condition.h takes;
  *
- * ANDed.  Nothing is evaluated that could fail or call a function.
- *
- * Conditions are of types whose columns may be resident: numerics are of few digits
- * (numeric_unit.h).
+ * ANDed.  Nothing is evaluated that could fail.  Numerics that are compared as integers are of few
+ * digits (numeric_unit.h).
  */
 extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtext,
 								   List **conditions);
@@ -77,9 +78,8 @@ extern bool filter_conditions_find(const ExprState *filter, ExprContext *econtex
 /*
  * Returns the conditions of a filter (ExecInitQual) that may be evaluated before all else, one for
  * each column and one for each clause of texts, and sets *others to the clauses besides, ANDed, in
- * the order in which core evaluates them, and *may_fail to whether one of these may fail.  Also
- * compared are texts, as text_conditions.h says; IS [NOT] NULL is a condition of any column, and so
- * is a clause of one column that value_condition.h takes, unless it comes behind one of the others.
+ * the order in which core evaluates them, and *may_fail to whether one of these may fail.  A clause
+ * that value_condition.h takes is no condition behind one of the others.
  *
  * Core evaluates clauses in the order of their security levels and costs.  A condition fails for no
  * value, calls no function and shows nothing, so that it may come before clauses of any level, but

@@ -8,9 +8,11 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 #include "executor/executor.h"
+#include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
 #include "optimizer/optimizer.h"
+#include "regex/regex.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -135,6 +137,38 @@ is_plain_like(const Node *node)
 		OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
 }
 
+/*
+ * Whether a call matches texts with a regular expression that has nothing wrong with it: it cannot
+ * fail either.
+ */
+static bool
+is_plain_regex(const Node *node)
+{
+	const OpExpr *call = (const OpExpr *) node;
+	bool		icase = IsA(node, OpExpr) && (call->opfuncid == F_TEXTICREGEXEQ ||
+											  call->opfuncid == F_TEXTICREGEXNE);
+	const Const *pattern;
+	const char *bytes;
+	pg_wchar   *wide;
+	regex_t		regex;
+	bool		plain;
+
+	if (!IsA(node, OpExpr) || (!icase && call->opfuncid != F_TEXTREGEXEQ &&
+							   call->opfuncid != F_TEXTREGEXNE))
+		return false;
+	pattern = (const Const *) lsecond(call->args);
+	if (!IsA(pattern, Const) || pattern->constisnull || !OidIsValid(call->inputcollid) ||
+		!get_collation_isdeterministic(call->inputcollid))
+		return false;
+	bytes = TextDatumGetCString(pattern->constvalue);
+	wide = palloc_array(pg_wchar, strlen(bytes) + 1);
+	plain = pg_regcomp(&regex, wide, pg_mb2wchar(bytes, wide),
+					   REG_ADVANCED | (icase ? REG_ICASE : 0), call->inputcollid) == REG_OKAY;
+	if (plain)
+		pg_regfree(&regex);
+	return plain;
+}
+
 /* Does what clause_may_fail does; context is the ExprContext. */
 static bool
 may_fail(Node *node, void *context)
@@ -164,7 +198,8 @@ may_fail(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
-			if (!is_plain_like(node) && check_functions_in_node(node, is_not_leakproof, NULL))
+			if (!is_plain_like(node) && !is_plain_regex(node) &&
+				check_functions_in_node(node, is_not_leakproof, NULL))
 				return true;
 			break;
 		default:
@@ -216,9 +251,8 @@ replace_column(Node *node, void *context)
 	return (Node *) column;
 }
 
-/* Whether a value is accepted. */
-static bool
-evaluate(ValueCondition *condition, Datum value, bool isnull)
+bool
+value_condition_accepts(ValueCondition *condition, Datum value, bool isnull)
 {
 	bool		accepted;
 
@@ -250,7 +284,7 @@ value_condition_make(const Expr *clause, const Var *column, PlanState *parent,
 	condition->dictionary = dictionary_make_identical(column->vartype);
 	dictionary_begin(condition->dictionary, KNOWN_VALUES_MEMORY);
 	dictionary_may_give_up(condition->dictionary, true);
-	*nulls = evaluate(condition, (Datum) 0, true);
+	*nulls = value_condition_accepts(condition, (Datum) 0, true);
 	return condition;
 }
 
@@ -269,8 +303,8 @@ is_accepted(ValueCondition *condition, uint32 number)
 	}
 	if (condition->results[number] == RESULT_UNKNOWN)
 		condition->results[number] =
-			evaluate(condition, dictionary_value(condition->dictionary, number), false) ?
-			RESULT_ACCEPTED : RESULT_REFUSED;
+			value_condition_accepts(condition, dictionary_value(condition->dictionary, number),
+									false) ? RESULT_ACCEPTED : RESULT_REFUSED;
 	return condition->results[number] == RESULT_ACCEPTED;
 }
 
@@ -291,8 +325,9 @@ value_condition_test(ValueCondition *condition, const char *const *data, int off
 		else if (numbered && numbers[i] >= 0)
 			passed[i] = is_accepted(condition, numbers[i]);
 		else
-			passed[i] = evaluate(condition, fetch_att(data[i] + offset, condition->typbyval,
-													  condition->typlen), false);
+			passed[i] = value_condition_accepts(condition,
+												fetch_att(data[i] + offset, condition->typbyval,
+														  condition->typlen), false);
 	}
 	if (numbered)
 		dictionary_forget_refused(condition->dictionary);

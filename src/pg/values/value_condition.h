@@ -39,6 +39,9 @@ extern Var *value_condition_column(const Expr *clause, const ExprContext *econte
 extern ValueCondition *value_condition_make(const Expr *clause, const Var *column,
 											PlanState *parent, ExprContext *econtext, bool *nulls);
 
+/* Whether a condition accepts a value. */
+extern bool value_condition_accepts(ValueCondition *condition, Datum value, bool isnull);
+
 /*
  * Sets passed[i] to whether a condition accepts value i of n, at most those of a page, which lies
  * at data[i] + offset; to false where that is null, or skip[i], if there is a skip.

@@ -21,6 +21,19 @@ fill_table(ExtentFilter *filter)
 			filter->table[v / 64] |= UINT64_C(1) << v % 64;
 }
 
+/* Says which of an extent's values are members, if there are fewer of these than rows. */
+static ExtentMatch
+match_members(const uint8_t *members, const Extent *extent)
+{
+	size_t		n = (size_t) extent->top + 1;
+
+	if (n >= extent->nrows)
+		return EXTENT_SOME;
+	if (memchr(members, !members[0], n))
+		return EXTENT_SOME;
+	return members[0] ? EXTENT_ALL : EXTENT_NONE;
+}
+
 ExtentMatch
 extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 {
@@ -28,6 +41,8 @@ extent_filter_begin(ExtentFilter *filter, const Extent *extent)
 	int64_t		last = (int64_t) ((uint64_t) base + extent->top);
 	size_t		r;
 
+	if (filter->members)
+		return match_members(filter->members + extent->base, extent);
 	if (filter->keys)
 	{
 		if (key_set_may_have(filter->keys, base, last))
@@ -103,11 +118,49 @@ mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 			marks[i] ^= 1;
 }
 
+/* Values that are no longer the extent's may be beyond its last one. */
+#define MARK_MEMBERS(type) \
+	do { \
+		const type *distances = (const type *) values->values; \
+		\
+		for (i = 0; i < values->n; i++) \
+			marks[i] = members[distances[i] < top ? distances[i] : top]; \
+	} while (0)
+
+/* Marks the values that are members. */
+static void
+mark_members(const uint8_t *members, const PackedKeys *values, uint8_t *marks)
+{
+	uint64_t	top = values->top;
+	size_t		i;
+
+	members += values->base;
+	switch (values->width)
+	{
+		case 1:
+			MARK_MEMBERS(uint8_t);
+			break;
+		case 2:
+			MARK_MEMBERS(uint16_t);
+			break;
+		case 4:
+			MARK_MEMBERS(uint32_t);
+			break;
+		default:
+			MARK_MEMBERS(uint64_t);
+	}
+}
+
 void
 extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 {
 	size_t		i;
 
+	if (filter->members)
+	{
+		mark_members(filter->members, values, marks);
+		return;
+	}
 	if (filter->keys)
 	{
 		mark_keys(filter, values, marks);

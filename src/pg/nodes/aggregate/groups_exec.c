@@ -131,6 +131,8 @@ domain_of_column(GroupsState *node, int batch, const Var *column, Oid collation,
 		node->images[batch].dictionary = read == READ_IDENTICAL ?
 			dictionary_make_identical(type) : dictionary_make(type, collation);
 		dictionary_may_give_up(node->images[batch].dictionary, base);
+		node->first_equal |= read != READ_IDENTICAL &&
+			!dictionary_equal_is_identical(type, column->vartypmod, collation);
 	}
 	else if (!base)
 		dictionary_may_give_up(node->images[batch].dictionary, false);
@@ -201,6 +203,10 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
+	node->first_equal |= form == DERIVED_NUMBERS &&
+		!dictionary_equal_is_identical(exprType((Node *) expression),
+									   exprTypmod((Node *) expression),
+									   exprCollation((Node *) expression));
 	inputs = read_inputs(node, expression_columns(expression), of_values, &ninputs);
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															ninputs, inputs, filter);

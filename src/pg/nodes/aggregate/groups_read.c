@@ -29,13 +29,13 @@
 #include "pg/nodes/aggregate/groups_state.h"
 
 /*
- * Whether results depend on the order of the rows: sums of floats do, the first of equal floats
+ * Whether results depend on the order of the rows: sums of floats do, the first of equal values
  * that a group is shown as, and core's functions may.
  */
 static bool
 depends_on_order(const GroupsState *node)
 {
-	bool		depends = node->core != NULL;
+	bool		depends = node->core != NULL || node->first_equal;
 	int			i;
 
 	for (i = 0; i < node->nvalue_sources; i++)
@@ -431,7 +431,7 @@ add_batches_to_groups(void *arg, const ColumnBatch *batches)
 	}
 	if (batches[0].runs || batches[0].packed.n > 0)
 	{
-		if (batches[0].runs || node->derived.any ||
+		if (batches[0].runs || node->derived.n > 0 || node->core ||
 			!aggregation_add_counted(node->aggregation, &batches[0]))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
 				add_batches_to_groups(node, &rows);

@@ -123,6 +123,7 @@ typedef struct GroupsState
 	int			nread;			/* batches that are read: columns, then filters, and the places of
 								 * rows that are repeated (groups_star_next) */
 	ColumnImage *images;		/* by column that is read: its dictionary; NULL if none has one */
+	bool		first_equal;	/* of equal values, the first one that is read is shown */
 	GroupsDerived derived;
 	MemoryBudget budget;		/* of an execution */
 	size_t		lent;			/* bytes of the aggregation's share that late takers have */

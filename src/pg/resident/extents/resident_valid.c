@@ -153,6 +153,26 @@ resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
 																  number)->numbered);
 }
 
+bool
+resident_valid_know_values(const SourceColumn *column)
+{
+	ColumnDictionary *dictionary = column->dictionary;
+	const Extent *extent = &column->reader.header.extent;
+	uint64		generation = extent_reader_values_generation(&column->reader);
+	uint64		last = (uint64) extent->base + extent->top;
+
+	if (dictionary == NULL || extent->nnulls == extent->nrows)
+		return true;
+	if (generation != column_dictionary_generation(dictionary) ||
+		last >= column_dictionary_size(dictionary))
+	{
+		if (!column_dictionary_look(dictionary, generation))
+			return false;
+	}
+	return last < column_dictionary_size(dictionary) && (uint64) extent->base <= last &&
+		last <= PG_INT32_MAX;
+}
+
 ResidentReason
 resident_valid_reason(const SourceColumn *column, int64 hits, int64 blocks)
 {

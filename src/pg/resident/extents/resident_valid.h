@@ -13,6 +13,7 @@
 #include "access/xlogdefs.h"
 #include "utils/rel.h"
 
+#include "pg/resident/extents/column_dictionary.h"
 #include "pg/resident/extents/extent_reader.h"
 #include "pg/resident/memory/memory.h"
 
@@ -20,6 +21,7 @@
 typedef struct SourceColumn
 {
 	ExtentReader reader;
+	ColumnDictionary *dictionary;	/* of the numbers in extents; NULL: they have values */
 	bool		capture;		/* extents may be made of it */
 	int64		refreshes;		/* extents */
 	ResidentReason reason;		/* why blocks were not read from extents */
@@ -51,6 +53,12 @@ typedef struct ResidentLook
  */
 extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn *column,
 										  bool *wanted);
+
+/*
+ * Has the dictionary of a column, if it has one, know all values of the extent begun, unless that
+ * has NULLs alone.  Returns false if they have been given up.
+ */
+extern bool resident_valid_know_values(const SourceColumn *column);
 
 /*
  * Takes out of valid the blocks that have different numbers of rows in different columns.  Needs

@@ -10,6 +10,7 @@
 
 #include "pg/compat.h"
 #include "pg/resident/filter/resident_filter.h"
+#include "pg/resident/filter/value_members.h"
 #include "pg/values/values.h"
 #include "sort/kernels/kernels.h"
 
@@ -33,7 +34,8 @@ struct ResidentFilter
 	int			nreturned;		/* columns that the scan wants */
 	int			nattnums;		/* these and others */
 	AttrNumber *attnums;
-	const ExtentReader **readers;	/* by the number of the column read */
+	const SourceColumn **read;	/* by the number of the column read */
+	bool		lost;			/* values of a dictionary have been given up */
 	FilterColumns qual;
 	int			nfilters;
 	FilterColumns *filters;		/* besides the qual */
@@ -81,11 +83,10 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		ColumnFilter *column = &columns->columns[columns->ncolumns++];
 
-		/* Extents have numbers of texts. */
-		if (condition->texts)
-			return false;
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
+		if (condition->texts || condition->values)
+			column->members = value_members_make(condition);
 		column->values.keys = condition->keys;
 		column->values.bias = column_kind_bias(condition->kind);
 		column->values.excluded = condition->excluded;
@@ -120,7 +121,7 @@ resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 	for (f = 0; f < scan->nfilters; f++)
 		if (!make_filter(filter, scan->filters[f], NIL, scan, &filter->filters[f]))
 			return NULL;
-	filter->readers = palloc0_array(const ExtentReader *, Max(filter->nattnums, 1));
+	filter->read = palloc0_array(const SourceColumn *, Max(filter->nattnums, 1));
 	return filter;
 }
 
@@ -132,9 +133,9 @@ resident_filter_columns(const ResidentFilter *filter, const AttrNumber **attnums
 }
 
 void
-resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader)
+resident_filter_read(ResidentFilter *filter, int c, const SourceColumn *column)
 {
-	filter->readers[c] = reader;
+	filter->read[c] = column;
 }
 
 const ColumnFilter *
@@ -155,11 +156,20 @@ resident_filter_condition(const ResidentFilter *filter, int c)
  * bounds say.  Returns which of its rows are, NULLs among them.
  */
 static ExtentMatch
-begin_column(const ResidentFilter *filter, ColumnFilter *column)
+begin_column(ResidentFilter *filter, ColumnFilter *column)
 {
-	const Extent *extent = &filter->readers[column->column]->header.extent;
+	const SourceColumn *read = filter->read[column->column];
+	const Extent *extent = &read->reader.header.extent;
 
-	column->values_match = extent_filter_begin(&column->values, extent);
+	column->values.members = NULL;
+	if (column->members && extent->nnulls < extent->nrows)
+	{
+		column->values.members = value_members_look(column->members, read->dictionary,
+													(uint32) (extent->base + extent->top));
+		filter->lost |= column->values.members == NULL;
+	}
+	column->values_match = column->members && column->values.members == NULL ? EXTENT_NONE :
+		extent_filter_begin(&column->values, extent);
 	if (extent->nnulls == 0)
 		return column->values_match;
 	if (column->values_match == EXTENT_ALL && column->nulls)
@@ -175,7 +185,7 @@ begin_column(const ResidentFilter *filter, ColumnFilter *column)
  * EXTENT_ALL).
  */
 static ExtentMatch
-begin_filter(const ResidentFilter *filter, FilterColumns *columns)
+begin_filter(ResidentFilter *filter, FilterColumns *columns)
 {
 	int			c;
 
@@ -190,14 +200,16 @@ begin_filter(const ResidentFilter *filter, FilterColumns *columns)
 	return columns->match;
 }
 
-ExtentMatch
-resident_filter_begin(ResidentFilter *filter)
+bool
+resident_filter_begin(ResidentFilter *filter, ExtentMatch *match)
 {
 	int			f;
 
+	filter->lost = false;
 	for (f = 0; f < filter->nfilters; f++)
 		begin_filter(filter, &filter->filters[f]);
-	return begin_filter(filter, &filter->qual);
+	*match = begin_filter(filter, &filter->qual);
+	return !filter->lost;
 }
 
 bool
@@ -226,7 +238,7 @@ resident_filter_only_cuts(const ResidentFilter *filter)
 static void
 mark_column(ResidentFilter *filter, const ColumnFilter *column, int from, int to, uint8 *marks)
 {
-	const ExtentReader *reader = filter->readers[column->column];
+	const ExtentReader *reader = &filter->read[column->column]->reader;
 	PackedKeys	values = extent_reader_values(reader, from, to);
 
 	if (column->values_match == EXTENT_SOME)
@@ -342,7 +354,7 @@ size_t
 resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 					ColumnBatch *batches, size_t *matched)
 {
-	size_t		n = extent_reader_rows(filter->readers[0], from, to);
+	size_t		n = extent_reader_rows(&filter->read[0]->reader, from, to);
 	size_t		naccepted = n;
 	size_t		nadded;
 	const uint8 *accepted = NULL;
@@ -360,12 +372,12 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 	if (nadded < n)
 		accepted = filter->accepted;
 	for (i = 0; i < filter->nreturned; i++)
-		extent_reader_add(filter->readers[i], from, to, accepted, &batches[i]);
+		extent_reader_add(&filter->read[i]->reader, from, to, accepted, &batches[i]);
 	for (i = 0; i < filter->nfilters; i++)
 		add_filter(filter, &filter->filters[i], from, to, n, nadded, accepted,
 				   &batches[filter->nreturned + i]);
 	if (filter->pages)
-		extent_reader_add_tids(filter->readers[0], first, from, to, accepted,
+		extent_reader_add_tids(&filter->read[0]->reader, first, from, to, accepted,
 							   &batches[filter->nreturned + filter->nfilters], filter->pages);
 	else if (filter->nreturned + filter->nfilters == 0)
 		column_batch_add(&batches[0], nadded, 0);

@@ -29,8 +29,8 @@ extern ResidentFilter *resident_filter_make(const ColumnScan *scan, BatchPages *
  */
 extern int	resident_filter_columns(const ResidentFilter *filter, const AttrNumber **attnums);
 
-/* Says where column c of these is read.  The reader must outlive the filter. */
-extern void resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader);
+/* Says where column c of these is read.  The column must outlive the filter. */
+extern void resident_filter_read(ResidentFilter *filter, int c, const SourceColumn *column);
 
 /*
  * A filter's condition of one column: which values it accepts, in general and of the extent begun.
@@ -40,6 +40,7 @@ typedef struct ColumnFilter
 	int			column;			/* number among the columns read */
 	bool		nulls;			/* NULLs are accepted */
 	ExtentFilter values;		/* the set of values that are accepted */
+	struct ValueMembers *members;	/* which values are, if extents have numbers of them */
 	ExtentMatch values_match;	/* values that are not NULL, of the extent begun */
 	ExtentMatch match;			/* rows, NULLs among them */
 } ColumnFilter;
@@ -51,10 +52,11 @@ typedef struct ColumnFilter
 extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int c);
 
 /*
- * Begins an extent that the readers of all columns have begun.  Returns which of its rows the
- * scan's qual accepts, as far as the extent's bounds say.
+ * Begins an extent that the readers of all columns have begun, and whose values their dictionaries
+ * know.  Sets *match to which of its rows the scan's qual accepts, as far as the extent's bounds
+ * say.  Returns false if values of a dictionary have been given up.
  */
-extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
+extern bool resident_filter_begin(ResidentFilter *filter, ExtentMatch *match);
 
 /*
  * Of an extent of which no row is accepted: whether the scan's further conditions say so, and not

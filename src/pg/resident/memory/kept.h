@@ -31,6 +31,9 @@ typedef struct ResidentDeclaration
  */
 extern bool resident_is_kept(Oid relid, AttrNumber attnum);
 
+/* Whether all of these columns were. */
+extern bool resident_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums);
+
 /* Whether any column of any relation was declared.  Quick where none was. */
 extern bool resident_keeps_any(void);
 

@@ -58,9 +58,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		ResidentKey key;
 
 		residency_key(rel, (AttrNumber) list_nth_int(question->columns, c), &key);
-		/* Numbers of values are not read by queries. */
-		if (!resident_summarize(&key, &summaries[c]) ||
-			residency_domain(rel, (AttrNumber) key.attnum).kind == COLUMN_KIND_NUMBER)
+		if (!resident_summarize(&key, &summaries[c]))
 			summaries[c].rows = 0;
 		gpu &= residency_suits_gpu(rel, (AttrNumber) list_nth_int(question->columns, c));
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);

@@ -14,6 +14,8 @@
 #include "pg/resident/memory/memory.h"
 #include "pg/resident/source/page_list.h"
 #include "pg/resident/source/resident_source.h"
+#include "pg/resident/source/saved_rows.h"
+#include "pg/resident/source/source_image.h"
 
 /*
  * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
@@ -24,16 +26,6 @@
 
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
-
-/* What there was before rows were added. */
-typedef struct SavedRows
-{
-	ColumnBatch *batches;
-	int			pages;			/* of rows with TIDs */
-	uint64		skipped;		/* by the cutoff */
-	uint64		filtered;
-	uint64		unmatched;
-} SavedRows;
 
 /* Extents that are left until all other blocks have been read. */
 typedef struct LeftToRead
@@ -51,6 +43,7 @@ struct ResidentSource
 	BlockNumber table_blocks;
 	int			nbatches;		/* column_scan_nbatches */
 	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
+	SourceImages *images;		/* NULL: values are wanted */
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
 	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
@@ -76,17 +69,6 @@ struct ResidentSource
 };
 
 /* --- opening and closing */
-
-static bool
-columns_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
-{
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
-		if (!resident_is_kept(relid, attnums[c]))
-			return false;
-	return true;
-}
 
 /* Whether a GPU may be asked about all columns. */
 static bool
@@ -150,8 +132,10 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 			return false;
 		column->capture = summaries[c].reads > 0;
 		unread = unread || !column->capture;
+		if (residency_domain(scan->rel, attnums[c]).kind == COLUMN_KIND_NUMBER)
+			column->dictionary = column_dictionary_make(scan->rel, attnums[c]);
 		if (source->filter)
-			resident_filter_read(source->filter, c, &column->reader);
+			resident_filter_read(source->filter, c, column);
 	}
 	if (unread)
 		fill_request_unread();
@@ -175,19 +159,27 @@ open_source(ResidentSource *source, BatchPages *pages)
 		source->ncolumns = resident_filter_columns(source->filter, &attnums);
 	}
 	if (source->ncolumns == 0 ||
-		!columns_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+		!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
 		return false;
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
 	source->columns = palloc0_array(SourceColumn, source->ncolumns);
-	source->saved.batches = palloc_array(ColumnBatch, source->nbatches);
+	source->saved = (SavedRows)
+	{
+		.nbatches = source->nbatches,.tids = source->tids,.cutoff = scan->cutoff,
+			.filtered = &source->filtered,.unmatched = &source->unmatched,
+			.batches = palloc_array(ColumnBatch, source->nbatches)
+	};
 	source->pages = page_list_make(scan->rel, source->table_blocks, source->ncolumns,
 								   source->columns,
 								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
 	source->map.first = InvalidBlockNumber;
-	return begin_columns(source, attnums);
+	if (!begin_columns(source, attnums))
+		return false;
+	source->images = source_images_make(scan, source->columns, source->table_blocks);
+	return true;
 }
 
 ResidentSource *
@@ -200,7 +192,7 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 
 	if (!resident_enabled() || residency_refusal(scan->rel, nblocks) != NULL ||
 		!resident_keeps_any() ||
-		!columns_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
+		!resident_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
 		!residency_is_allowed(scan->rel, scan->snapshot))
 		return NULL;
 	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Source",
@@ -362,6 +354,50 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 	return wanted;
 }
 
+/* Has the blocks that are not valid read from their pages. */
+static void
+read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
+{
+	ListedExtent extent = {
+		.first = source->first,
+		.nblocks = source->nblocks,
+		.blocks = resident_blocks_without(blocks, &source->valid)
+	};
+
+	page_list_add(source->pages, &extent);
+}
+
+/*
+ * The extent has been given up while it was read: lists its valid blocks, block from and later
+ * ones, to be read from pages.
+ */
+static void
+abandon_extent(ResidentSource *source, int from)
+{
+	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
+
+	unread = resident_blocks_and(&unread, &source->valid);
+	memset(&source->valid, 0, sizeof(source->valid));
+	source->at = source->nblocks;
+	read_from_pages(source, &unread);
+}
+
+/* Prepares the values of an extent with valid blocks, and the filter. */
+static void
+begin_values(ResidentSource *source)
+{
+	int			c;
+
+	source->match = EXTENT_ALL;
+	if (!resident_blocks_any(&source->valid))
+		return;
+	for (c = 0; c < source->ncolumns && resident_valid_know_values(&source->columns[c]); c++)
+		;
+	if (c < source->ncolumns || (source->images && !source_images_begin(source->images)) ||
+		(source->filter && !resident_filter_begin(source->filter, &source->match)))
+		abandon_extent(source, 0);
+}
+
 /* Decides which of the blocks taken are read from the extent, from pages, or later. */
 static void
 begin_extent(ResidentSource *source)
@@ -406,9 +442,7 @@ begin_extent(ResidentSource *source)
 			source->blocks.resident += RESIDENT_EXTENT_BLOCKS;
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
-	source->match = EXTENT_ALL;
-	if (source->filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->filter);
+	begin_values(source);
 	/* Nothing of it is read here: the usual case where the GPU counts. */
 	if (!resident_blocks_any(&source->valid))
 		source->at = source->nblocks;
@@ -481,34 +515,6 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 	return true;
 }
 
-/* Has the blocks that are not valid read from their pages. */
-static void
-read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
-{
-	ListedExtent extent = {
-		.first = source->first,
-		.nblocks = source->nblocks,
-		.blocks = resident_blocks_without(blocks, &source->valid)
-	};
-
-	page_list_add(source->pages, &extent);
-}
-
-/*
- * The extent has been given up while it was read: lists its valid blocks, block from and later
- * ones, to be read from pages.
- */
-static void
-abandon_extent(ResidentSource *source, int from)
-{
-	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
-
-	unread = resident_blocks_and(&unread, &source->valid);
-	memset(&source->valid, 0, sizeof(source->valid));
-	source->at = source->nblocks;
-	read_from_pages(source, &unread);
-}
-
 /* Whether the extent's rows go to packed batches. */
 static bool
 is_packed(const ResidentSource *source)
@@ -518,6 +524,7 @@ is_packed(const ResidentSource *source)
 	return source->packed != NULL && source->nbatches == 1 && source->scan.ncolumns == 1 &&
 		source->match == EXTENT_ALL && extent->nnulls == 0 &&
 		extent->width <= (int) sizeof(uint32) &&
+		(source->images == NULL || source_images_are_numbers(source->images)) &&
 	/* Rows that come before the GPU has been asked are noted. */
 		(source->left.rows == NULL || source->left.asked);
 }
@@ -533,36 +540,6 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	return batches[0].room - batches[0].n;
 }
 
-/* Notes how many rows the batches have, and all else that adding rows changes. */
-static void
-save_rows(ResidentSource *source, const ColumnBatch *batches)
-{
-	SavedRows  *saved = &source->saved;
-
-	memcpy(saved->batches, batches, source->nbatches * sizeof(ColumnBatch));
-	saved->pages = source->tids ? source->tids->n : 0;
-	saved->skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
-	saved->filtered = source->filtered;
-	saved->unmatched = source->unmatched;
-}
-
-/* Has everything be as it was before the last rows were added. */
-static void
-take_back_rows(ResidentSource *source, ColumnBatch *batches)
-{
-	const SavedRows *saved = &source->saved;
-	int			b;
-
-	for (b = 0; b < source->nbatches; b++)
-		column_batch_take_back(&batches[b], &saved->batches[b]);
-	if (source->tids)
-		source->tids->n = saved->pages;
-	if (source->scan.cutoff)
-		source->scan.cutoff->skipped = saved->skipped;
-	source->filtered = saved->filtered;
-	source->unmatched = saved->unmatched;
-}
-
 /*
  * Adds the rows of valid blocks of the present extent to the batches, as many blocks as fit, or one
  * block if single.  Returns RESIDENT_ROWS if the rows are good; RESIDENT_FULL, and adds nothing, if
@@ -575,6 +552,8 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		pack = !single && is_packed(source);
 	size_t		room = batch_room(source, batches, pack);
 	ResidentStep step = RESIDENT_ROWS;
+	SourceImages *images = pack ? NULL : source->images;
+	ColumnBatch *into = batches;
 	int			nblocks = 0;
 	int			start = source->at;
 	int			from = start;
@@ -582,9 +561,14 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		reaches;
 
 	/* Packed batches have nothing else in them. */
-	if (pack && batches[0].n > 0)
+	if (batches[0].n > 0 && (pack || (images && source_images_are_full(images))))
 		return RESIDENT_FULL;
-	save_rows(source, batches);
+	saved_rows_save(&source->saved, batches);
+	if (images)
+	{
+		single |= source_images_fill(images);
+		into = source_images_rows(images, batches);
+	}
 	resident_start_copying();
 	/* From here to resident_stop_copying() nothing may raise an error or take the lock. */
 	reaches = all_columns(source, extent_reader_reaches);
@@ -596,7 +580,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed,
 									 PACKED_BYTES, &batches[0]);
 		else
-			added = add_blocks(source, from, to, batches);
+			added = add_blocks(source, from, to, into);
 		room -= added;
 		nblocks += to - from;
 		from = to;
@@ -606,9 +590,10 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	resident_stop_copying();
 	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
-	else if (!reaches || !all_columns(source, extent_reader_holds))
+	else if (!reaches || !all_columns(source, extent_reader_holds) ||
+			 (images && !source_images_add(images, batches)))
 	{
-		take_back_rows(source, batches);
+		saved_rows_take_back(&source->saved, batches);
 		abandon_extent(source, start);
 		step = RESIDENT_PAGES;
 	}
@@ -643,8 +628,7 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 	}
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	read_from_pages(source, &left->valid);
-	if (source->filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->filter);
+	begin_values(source);
 }
 
 /*

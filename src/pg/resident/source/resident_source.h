@@ -22,7 +22,7 @@
 typedef struct ResidentSource ResidentSource;
 
 /*
- * Opens the source of a scan of a heap without images, whose snapshot is set, in the current memory
+ * Opens the source of a scan of a heap, whose snapshot is set, in the current memory
  * context.  Returns NULL unless all columns, also of the filters, are declared resident, the
  * filters can be evaluated in memory, and the table and the snapshot allow it.
  * Needs the table's blocks, as found after the snapshot was taken.  pages gets the pages of rows,

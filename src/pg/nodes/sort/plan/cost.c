@@ -683,6 +683,8 @@ resident_part(PlannerInfo *root, const CostInput *input)
 		if (!IsA(column, Var) || column->varattno <= 0)
 			return 1;
 		kind = column_kind(column->vartype);
+		if (column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE)
+			return 1;
 		if ((i == 0 || columns->key_only) && kind != COLUMN_KIND_INT2 && kind != COLUMN_KIND_INT4 &&
 			(columns->key_only || kind != COLUMN_KIND_INT8))
 			return 1;
