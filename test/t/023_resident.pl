@@ -611,6 +611,13 @@ is_filled($_, "the partition $_ is filled") for 'part1', 'part2';
 filled("SELECT hpsort_forget('parted')");
 is(filled("BEGIN; SELECT hpsort_keep('parted', '{x,y}', wait => true); SELECT count(*), sum(rows) FROM hpsort_resident WHERE relation IN ('part1'::regclass, 'part2'); ROLLBACK"), "\n4|14000",
 	'filled by hpsort_keep, in a transaction');
+my $keeper = $filled->background_psql('postgres');
+$keeper->query_safe("BEGIN; SELECT hpsort_keep('parted', '{x}', wait => true)");
+filled("SELECT hpsort_keep('b', 'y')");
+is_filled('b', 'meanwhile, by a worker');
+is($keeper->query_safe("SELECT sum(rows) FROM hpsort_resident WHERE relation IN ('part1'::regclass, 'part2'); ROLLBACK"), '7000', 'which does not know of it');
+$keeper->quit;
+filled("SELECT hpsort_forget('b')");
 ($rc, $out, $err) = $filled->psql('postgres', <<'SQL');
 BEGIN; CREATE TABLE made (id int, x int, y int, filler text); SELECT fill('made'), hpsort_keep('made', '{x}', wait => true);
 SELECT rows FROM hpsort_resident WHERE relation = 'made'::regclass; COMMIT; VACUUM made; SELECT hpsort_keep('made', '{x}', true), rows > 6000, reason FROM hpsort_resident WHERE relation = 'made'::regclass

@@ -43,7 +43,6 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/resident/extents/extents.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/resident/source/source.h"
 #include "pg/values/values.h"

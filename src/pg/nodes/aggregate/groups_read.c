@@ -190,14 +190,10 @@ refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 
 	for (i = 0; i < batch->n; i++)
 	{
-		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
-			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
-							 (uint32) batch->keys[i]);
-		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
-			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
-							 dictionary_refused_hash(dictionary, batch->keys[i]));
-		else
+		if (batch->keys[i] >= 0)
 			continue;
+		row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
+						 dictionary_refused_hash(dictionary, batch->keys[i]));
 		refused = true;
 	}
 	return refused;
@@ -212,10 +208,7 @@ has_refused(const GroupsState *node, int g)
 {
 	const Dictionary *dictionary = node->group_domains[g].dictionary;
 
-	if (dictionary == NULL)
-		return false;
-	return node->derived.of_groups[g] ? derived_nrefused(node->derived.of_groups[g]) > 0 :
-		dictionary_nrefused(dictionary) > 0;
+	return dictionary && dictionary_nrefused(dictionary) > 0;
 }
 
 /* Notes the rows of a batch that grouping columns refuse; false if there are none. */
@@ -291,6 +284,9 @@ forget_values(GroupsState *node)
 	int			c;
 
 	groups_give_up_dictionaries(node);
+	for (c = 0; c < node->derived.n; c++)
+		if (derived_has_numbers(node->derived.columns[c]))
+			dictionary_forget_refused(derived_domain(node->derived.columns[c])->dictionary);
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
 	{
 		ColumnImage *image = &node->images[c];

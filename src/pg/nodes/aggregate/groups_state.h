@@ -38,8 +38,8 @@ typedef struct GroupsDone
 {
 	bool		done;			/* an execution has ended; what follows is of it */
 	GroupsTotals totals;		/* of all groups, also of groups that HAVING refuses */
-	SourceSorted *sorted;		/* by source: how its values were put in order */
-	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
+	PairsSorted *sorted;		/* by source: how its values were put in order */
+	SorterStats *stats;			/* by source; valid where sorted is PAIRS_SORTED */
 } GroupsDone;
 
 /* A star join: the lookups, whose places are the first derived columns. */

@@ -305,7 +305,7 @@ get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask, Reside
 		more = !sweep->free_only && sweep_for(root, key, size, sweep);
 	resident_unlock(root);
 	if (!sweep->full)
-		sweep->full = !resident_worker_ask(root, ask, &sweep->reason);
+		sweep->full = !resident_worker_ask(root, ask, sweep->free_only, &sweep->reason);
 	else if (!more && sweep->reason == RESIDENT_OK)
 		sweep->reason = RESIDENT_NO_ROOM;
 	return more;
@@ -314,11 +314,11 @@ get_room(ResidentRoot *root, const ResidentKey *key, Size size, Size ask, Reside
 /* --- reading */
 
 bool
-resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary)
+resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
+			   ResidentSummary *summary)
 {
 	ResidentRoot *root = resident_root();
 	Size		size = map_size(nextents);
-	ResidentSweep sweep = {0};
 	ResidentColumn *column;
 
 	if (root == NULL)
@@ -338,7 +338,7 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 			column = make_column(root, key);
 		if (column && grow_map(root, column, nextents))
 			break;
-		if (!get_room(root, key, size + sizeof(ResidentColumn), size + RESIDENT_MB, &sweep))
+		if (!get_room(root, key, size + sizeof(ResidentColumn), size + RESIDENT_MB, sweep))
 			return false;
 	}
 	column->usage = MAX_USAGE;

@@ -109,13 +109,6 @@ typedef struct ResidentSummary
 extern uint64 resident_epoch(void);
 
 /*
- * Begins a read of a column of nextents extents, and sets *summary.  Makes an entry for the column,
- * if there is none.  An entry of the table and attribute under another key is forgotten, with its
- * extents.  Returns false if nothing can be kept.  May wait for the background worker, shortly.
- */
-extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary);
-
-/*
  * Sets *summary as resident_begin() does, without beginning a read.  Returns false if there is
  * no entry.
  */
@@ -179,10 +172,19 @@ typedef struct ResidentSweep
 } ResidentSweep;
 
 /*
+ * Begins a read of a column of nextents extents, and sets *summary.  Makes an entry for the column,
+ * if there is none.  An entry of the table and attribute under another key is forgotten, with its
+ * extents.  Returns false if nothing can be kept.  May wait for the background
+ * worker: shortly, or half a minute if only free memory may be used.
+ */
+extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
+						   ResidentSummary *summary);
+
+/*
  * Copies bytes into resident memory, as the extent of that number.  Returns false if there is
  * no room for it.  expected is how many bytes of extents the caller will still bring, these
- * included.  place, generation, size and moves of *extent are ignored.  May wait for the background
- * worker, shortly.
+ * included.  place, generation, size and moves of *extent are ignored.  May wait for the
+ * worker as resident_begin() does.
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);

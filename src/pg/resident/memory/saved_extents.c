@@ -221,7 +221,7 @@ read_extents(FILE *file, Size size)
 			checksum(&header, bytes.data) != header.crc)
 			break;
 		if (memcmp(&key, &copy->key, sizeof(key)) != 0 &&
-			!resident_begin(&copy->key, copy->nextents, &summary))
+			!resident_begin(&copy->key, copy->nextents, &sweep, &summary))
 			break;
 		key = copy->key;
 		if (!resident_publish(&key, copy->number, &copy->extent, bytes.data, copy->extent.size,

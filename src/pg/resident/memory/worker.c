@@ -19,8 +19,11 @@
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
 
-/* How long a query waits for the worker, which may have to be started. */
+/* How long a query waits for the worker, which may have to be started ... */
 #define WAIT_MS 1000
+
+/* ... and how often it does that if it is patient. */
+#define PATIENCE 30
 
 /* How long after it was registered a worker that has not begun may be registered again. */
 #define START_LOST_MS 10000
@@ -134,8 +137,9 @@ wait_for_answer(ResidentRoot *root)
 	return answered;
 }
 
-bool
-resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason)
+/* As resident_worker_ask(), for WAIT_MS. */
+static bool
+ask_once(ResidentRoot *root, uint64 bytes, bool patient, ResidentReason *reason)
 {
 	uint64		limit = hpsort_resident_memory * RESIDENT_MB;
 	TimestampTz now = GetCurrentTimestamp();
@@ -148,7 +152,8 @@ resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason)
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	allocated = root->allocated;
 	full = allocated + RESIDENT_MB > limit;
-	failed = !full && has_failed(root, now);
+	failed = !full && has_failed(root, now) &&
+		!(patient && root->failure == RESIDENT_NO_WORKER);
 	*reason = full ? RESIDENT_NO_ROOM : root->failure;
 	start = false;
 	if (!full && !failed)
@@ -186,6 +191,17 @@ resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason)
 	full = root->allocated <= allocated;
 	LWLockRelease(&root->lock);
 	return !full;
+}
+
+bool
+resident_worker_ask(ResidentRoot *root, uint64 bytes, bool patient, ResidentReason *reason)
+{
+	int			tries = patient ? PATIENCE : 1;
+
+	while (!ask_once(root, bytes, patient, reason))
+		if (*reason != RESIDENT_NO_WORKER || --tries == 0)
+			return false;
+	return true;
 }
 
 /* --- the worker */

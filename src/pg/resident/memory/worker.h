@@ -20,11 +20,12 @@
 extern void resident_worker_preload(void);
 
 /*
- * Asks the worker for that many bytes more, and waits for an answer, a second or so at most.
- * Returns whether there is more memory; if not, *reason says why.  May raise the error of a
- * cancelled query, but no other.
+ * Asks the worker for that many bytes more, and waits for an answer: a second or so at most, if
+ * patient half a minute.  Returns whether there is more memory; if not, *reason says why.  May
+ * raise the error of a cancelled query, but no other.
  */
-extern bool resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason);
+extern bool resident_worker_ask(ResidentRoot *root, uint64 bytes, bool patient,
+								ResidentReason *reason);
 
 /* What the worker calls when it is to end, as it is with the server; NULL: nothing. */
 extern void (*resident_worker_at_end) (void);

@@ -61,10 +61,10 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 		ResidentSummary summary;
 
 		residency_key(rel, (AttrNumber) attnum, &column->reader.key);
-		if (!resident_begin(&column->reader.key, nextents, &summary))
+		column->sweep.free_only = true;
+		if (!resident_begin(&column->reader.key, nextents, &column->sweep, &summary))
 			return false;
 		column->capture = true;
-		column->sweep.free_only = true;
 	}
 	return true;
 }

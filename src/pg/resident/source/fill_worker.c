@@ -22,7 +22,7 @@
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
-#include "storage/lock.h"
+#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -106,13 +106,17 @@ fill_all(void)
 
 /*
  * Gives up what is in memory of columns that are not declared any more: dropped ones, or of a
- * transaction that was rolled back.
+ * transaction that was rolled back.  While a transaction is declaring columns, nothing is given up:
+ * it may have filled them already.
  */
 static void
 forget_undeclared(void)
 {
+	Oid			table = resident_kept_table();
 	ListCell   *lc;
 
+	if (OidIsValid(table) && !ConditionalLockRelationOid(table, ShareLock))
+		return;
 	foreach(lc, resident_status())
 	{
 		const ResidentStatus *status = (const ResidentStatus *) lfirst(lc);

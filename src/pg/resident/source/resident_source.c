@@ -144,7 +144,8 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 		ResidentKey *key = &column->reader.key;
 
 		residency_key(scan->rel, attnums[c], key);
-		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &summaries[c]))
+		if (!resident_begin(key, visibility_extent(source->table_blocks - 1) + 1, &column->sweep,
+							&summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
 		if (source->filter)

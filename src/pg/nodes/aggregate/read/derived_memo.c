@@ -120,6 +120,13 @@ derived_memo_make_room(DerivedMemo *memo, MemoryContext memory, const KeyRange *
 }
 
 void
+derived_memo_give_up(DerivedMemo *memo)
+{
+	derived_memo_free(memo);
+	memo->given_up = true;
+}
+
+void
 derived_memo_review(DerivedMemo *memo)
 {
 	uint64		rows = memo->rows - memo->trial_rows;
@@ -133,10 +140,7 @@ derived_memo_review(DerivedMemo *memo)
 		return;
 	else if (memo->computed - memo->trial_computed > rows / 2 &&
 			 (memo->computed >= TRIAL_VALUES || memo->emptied))
-	{
-		derived_memo_free(memo);
-		memo->given_up = true;
-	}
+		derived_memo_give_up(memo);
 	memo->trial_rows = memo->rows;
 	memo->trial_computed = memo->computed;
 }
