@@ -150,10 +150,12 @@ conditions_cost(const GroupsQuery *query, double rows)
 
 /*
  * A row of a dimension that is divided, written, and read each time that its part is, and a row of
- * the fact whose cell is not there, written and read again, in cpu_tuple_cost.
+ * the fact whose cell is not there, written and read again, in cpu_tuple_cost: 6e6 rows and 1.5e6
+ * or 8e5 of a dimension, in 4 to 16 parts, take up to 0.75 s more than without parts, where core's
+ * sum(x) takes 50 ns a row.  Parts are in the CPU's caches where the whole is not.
  */
-#define PART_ROW_COST		1.5
-#define CELL_ROW_COST		2.5
+#define PART_ROW_COST		1.0
+#define CELL_ROW_COST		1.0
 
 /* Returns what writing bytes to files costs, or reading them. */
 static Cost
