@@ -477,6 +477,8 @@ read_extents(FILE *file, Size size)
 			!resident_begin(&copy->key, copy->nextents, &sweep, &summary))
 			break;
 		key = copy->key;
+		/* Its pages are looked at by the next use, whatever was before. */
+		header.copy.extent.skip = 0;
 		if (!resident_publish(&key, copy->number, &copy->extent, bytes.data, copy->extent.size,
 							  Max(size, copy->extent.size), &sweep))
 			break;
