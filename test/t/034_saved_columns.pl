@@ -16,7 +16,7 @@ my $extents = '/hpsort_resident.extents';
 my $seal = '/hpsort_resident.seal';
 my $start_size = 64;    # of the extents' file: a format, a number of its own, an LSN; the seal has a copy
 my $saved = new_node('saved', "fsync = on\nfull_page_writes = on\nshared_preload_libraries = hpsort\nhpsort.resident_fill = eager\nhpsort.resident_save = 1s
-wal_level = replica\nwal_log_hints = on\nmax_wal_senders = 2\nrestart_after_crash = on\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nrecovery_init_sync_method = syncfs\n");
+wal_level = replica\nwal_log_hints = on\nmax_wal_senders = 2\nrestart_after_crash = on\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nwal_keep_size = 256MB\nrecovery_init_sync_method = syncfs\n");
 
 sub bytes_of
 {
@@ -178,7 +178,7 @@ for my $setting ('fsync', 'full_page_writes')
 	restarted($saved, 'immediate', 0, "[$setting] a crash with $setting = off", sub { $saved->append_conf('postgresql.conf', "$setting = off") });
 	my $outlives = sub { return substr(bytes_of($data . $seal), -8, 1) eq "\1" ? 1 : 0; };
 	wait_sealed($saved);
-	is($outlives->(), 0, "[$setting-seal] the seal says that $setting was off");
+	is($outlives->(), 0, "[seal] the seal says that $setting was off");
 	$saved->append_conf('postgresql.conf', "$setting = on");
 	$saved->reload;
 	$saved->safe_psql('postgres', 'CHECKPOINT');
@@ -198,8 +198,8 @@ for my $setting ('fsync', 'full_page_writes')
 	$saved->append_conf('postgresql.conf', "$setting = on");
 	$saved->reload;
 	$saved->poll_query_until('postgres', "SHOW $setting", 'on');
-	is($outlives->(), 0, "[$setting-seal] ... and that it was off since the checkpoint");
-	restarted($saved, 'immediate', 0, "[$setting-seal] a crash after $setting was off") if $setting eq 'fsync';
+	is($outlives->(), 0, "[seal] ... and that it was off since the checkpoint");
+	restarted($saved, 'immediate', 0, "[seal] a crash after $setting was off") if $setting eq 'fsync';
 }
 
 # The file may have what has not been flushed otherwise.
