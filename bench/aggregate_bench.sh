@@ -23,44 +23,18 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=10000000
 reps=5
-out=
 only=
 targets=
 memory_only=
-installed=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--quick) rows=1000000 reps=3 ;;
-		--targets) targets=yes ;;
-		--memory) memory_only=yes ;;
-		--rows) rows=$2; shift ;;
-		--only) only=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--installed] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "quick:rows=1000000,reps=3 targets memory:memory_only=yes rows= only= reps= installed out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 # --- tables
 

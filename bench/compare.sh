@@ -1,10 +1,5 @@
 # compare.sh: what benches share that run a query with hpsort's nodes and without them in turns, in one session, by processor
-# time.  Sourced after test/lib.sh; sql/measure.sql has been run in the server.
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
+# time.  Sourced after lib.sh; sql/measure.sql has been run in the server.
 
 say() { printf '%4d s  %s\n' "$SECONDS" "$*" >&2; }
 

@@ -19,6 +19,8 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 command="bench/never_slower.sh $*"
 rows=500000
 reps=3
@@ -27,25 +29,8 @@ only=
 part=1/1
 memories=()
 workers=()
-installed=
-out=
 list=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--least) least=$2; shift ;;
-		--only) only=$2; shift ;;
-		--part) part=$2; shift ;;
-		--memory) memories+=("$2"); shift ;;
-		--workers) workers+=("$2"); shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		--list) list=yes ;;
-		*) sed -n '/^#	never_slower.sh/,/^#$/s/^#	//p' "$0" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "rows= reps= least= only= part= memory+memories workers+workers installed out= list" "$@"
 [ ${#memories[@]} -gt 0 ] || memories=(4MB 256MB)
 [ ${#workers[@]} -gt 0 ] || workers=(0 2)
 
@@ -74,17 +59,9 @@ if [ -n "$list" ]; then
 	exit 0
 fi
 
-. "$here/../test/lib.sh"
-. "$here/machine.sh"
 . "$here/compare.sh"
 
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=$((rows / 1000 + 256))MB maintenance_work_mem=256MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h \
 	jit=off timezone=UTC shared_preload_libraries=hpsort hpsort.gpu=off hpsort.resident_fill=on_use hpsort.resident_memory=$((rows / 10000 + 64))MB
 

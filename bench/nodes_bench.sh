@@ -12,26 +12,13 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=4000000
 reps=5
-out=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--quick) rows=200000 reps=3 ;;
-		--rows) rows=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: nodes_bench.sh [--quick] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "quick:rows=200000,reps=3 rows= reps= out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-. "$root/bench/machine.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-use_working_tree
+begin_bench
 start_server shared_buffers=256MB session_preload_libraries=hpsort jit=off max_parallel_workers_per_gather=0
 
 # --- the nodes
@@ -72,11 +59,6 @@ start_node()
 	done | as_user tee -a "$work/$node/postgresql.conf" >/dev/null
 	as_user "$bindir/pg_ctl" -D "$work/$node" -l "$work/$node.log" -w -s start ||
 		{ tail -20 "$work/$node.log" >&2; return 1; }
-}
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
 }
 
 trap 'stop_nodes; finish' EXIT

@@ -21,9 +21,10 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=10000000
 reps=5
-out=
 only=
 targets=
 first=
@@ -31,42 +32,11 @@ types=
 queries=
 memories=
 cpu=
-installed=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--quick) rows=1000000 reps=3 ;;
-		--targets) targets=yes ;;
-		--first) first=yes targets=yes ;;
-		--types) types=yes ;;
-		--queries) queries=$2; shift ;;
-		--rows) rows=$2; shift ;;
-		--only) only=$2; shift ;;
-		--memory) memories=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--cpu) cpu=yes ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) sed -n '/^#	order_bench.sh/,/^#$/s/^#	//p' "$0" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "quick:rows=1000000,reps=3 targets first:first=yes,targets=yes types queries= rows= only= memory=memories reps= cpu installed out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=5GB maintenance_work_mem=512MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 # Keys that are no integers: those whose times are promised, in rows that all fit into the
 # buffers, and of all kinds: with many values and few, in order, with a long common prefix, with one value in most rows.

@@ -12,32 +12,14 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=6000000
 tries=100
 only=.
-out=
-installed=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--tries) tries=$2; shift ;;
-		--only) only=$2; shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: order_cancel.sh [--rows N] [--tries N] [--only PATTERN] [--installed] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "rows= tries= only= installed out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=4GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 

@@ -16,30 +16,15 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 reps=0
-out=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--reps) reps=$2; shift ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: order_planning.sh [--reps N] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "reps= out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-use_working_tree
+begin_bench
 command -v valgrind >/dev/null || need_packages valgrind
 start_server jit=off max_parallel_workers_per_gather=0 shared_preload_libraries=pg_stat_statements \
 	pg_stat_statements.track=all pg_stat_statements.track_planning=on
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 run_psql <<'SQL'
 CREATE EXTENSION pg_stat_statements;

@@ -18,6 +18,8 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 command="bench/public_bench.sh $*"
 rows=2000000
 sets="hits groupby trade star joins"
@@ -27,39 +29,14 @@ reps=3
 least=100
 memories=()
 workers=()
-installed=
-out=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--sets) sets=$2; shift ;;
-		--only) only=$2; shift ;;
-		--ways) ways=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--least) least=$2; shift ;;
-		--memory) memories+=("$2"); shift ;;
-		--workers) workers+=("$2"); shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) sed -n '/^#	public_bench.sh/,/^#$/s/^#	//p' "$0" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "rows= sets= only= ways= reps= least= memory+memories workers+workers installed out=" "$@"
 [ ${#memories[@]} -gt 0 ] || memories=(4MB 256MB)
 [ ${#workers[@]} -gt 0 ] || workers=(0 2)
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-. "$here/../test/lib.sh"
-. "$here/machine.sh"
 . "$here/compare.sh"
 
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=$((rows / 1000 + 256))MB maintenance_work_mem=256MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h \
 	jit=off timezone=UTC shared_preload_libraries=hpsort hpsort.gpu=off hpsort.resident_fill=on_use hpsort.resident_memory=$((rows / 2000 + 64))MB
 run_psql -c "CREATE EXTENSION hpsort" -c "CREATE EXTENSION pg_prewarm" -f "$here/sql/measure.sql" >/dev/null

@@ -16,40 +16,16 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=10000000
 reps=7
-out=
 targets=
-installed=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--quick) rows=1000000 reps=3 ;;
-		--targets) targets=yes ;;
-		--rows) rows=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: resident_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--installed] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "quick:rows=1000000,reps=3 targets rows= reps= installed out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off work_mem=2GB \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.resident_fill=on_use hpsort.resident_memory=1GB
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 run_psql <<SQL
 CREATE EXTENSION hpsort;

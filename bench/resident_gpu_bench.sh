@@ -19,46 +19,26 @@
 
 set -euo pipefail
 
-all_rows=
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+all_rows=()
 narrow=
-calibrate=
+calibrate=()
 jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
 promised=
-out=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) all_rows="$all_rows $2"; shift ;;
-		--narrow) narrow=$2; shift ;;
-		--calibrate) calibrate="$calibrate $2"; shift ;;
-		--jobs) jobs=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--ways) some_ways=$2; shift ;;
-		--promised) promised=yes ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways WAYS] [--promised] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
-[ -n "$all_rows$narrow$calibrate" ] || all_rows="10000000 100000000"
+take_options "rows+all_rows narrow= calibrate+calibrate jobs= reps= ways=some_ways promised out=" "$@"
+[ -n "${all_rows[*]}$narrow${calibrate[*]}" ] || all_rows=(10000000 100000000)
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-use_installed
+installed=yes
+begin_bench
 # Of 1e9 narrow rows there are 36 GB of pages.
 buffers=12GB
 [ "${narrow:-0}" -lt 500000000 ] || buffers=42GB
 start_server shared_buffers=$buffers maintenance_work_mem=1GB max_wal_size=64GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
 	full_page_writes=off wal_buffers=256MB wal_recycle=off wal_init_zero=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_fill=on_use hpsort.resident_memory=8GB \
 	hpsort.resident_gpu_memory=16GB ${SETTINGS:-}
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 run_psql -c "CREATE EXTENSION hpsort" -c "CREATE EXTENSION pg_prewarm"
 
@@ -246,7 +226,7 @@ cost()
 				gpu < memory ? "gpu" : "memory" }' | tee -a "$out/resident_gpu_costs.csv" >&2
 }
 
-for rows in $all_rows; do
+for rows in "${all_rows[@]}"; do
 	# Core's sorts of very many rows take half a minute each.
 	ways="gpu auto memory workers pages"
 	[ "$rows" -gt 20000000 ] || ways="$ways core"
@@ -294,14 +274,14 @@ if [ -n "$narrow" ]; then
 	measure "$narrow" $most "gpu auto memory workers" "SELECT count(DISTINCT x) FROM narrow"
 	measure "$narrow" $most "gpu auto memory workers" "SELECT x, count(*) FROM narrow GROUP BY x"
 fi
-if [ -n "$calibrate" ]; then
+if [ -n "${calibrate[*]}" ]; then
 	echo "rows,columns,query,gpu_ms,gpu_expected_ms,memory_ms,memory_expected_ms,chosen,faster" >"$out/resident_gpu_costs.csv"
 	run_psql -c "$gpu SELECT hpsort('{2,1}')" >/dev/null
 	grep -m 1 'measured in' "$work/server.log" | sed 's/^/# /' >&2 || true
 	startup=$(sed -n 's/.*measured in .* job \([0-9]*\) us,.*/\1/p' "$work/server.log" | head -1)
 	auto_serial="SET max_parallel_workers_per_gather = 0; SET hpsort.debug_aggregate = force;"
 fi
-for rows in $calibrate; do
+for rows in "${calibrate[@]}"; do
 	fill_series "even" "id int, x int, y int" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000"
 	keep even x y id
 	cost "$rows" 2 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even GROUP BY x"

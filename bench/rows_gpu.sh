@@ -12,32 +12,17 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=10000000
 reps=3
-out=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: rows_gpu.sh [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "rows= reps= out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-use_installed
+installed=yes
+begin_bench
 # A quarter of the buffers, which may be pinned, holds the table.
 start_server shared_buffers=$((rows > 40000000 ? rows / 3333333 : 12))GB max_wal_size=64GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
 	max_worker_processes=24 max_parallel_workers=16 session_preload_libraries=hpsort
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 run_psql <<SQL
 CREATE EXTENSION hpsort;

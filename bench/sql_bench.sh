@@ -12,41 +12,21 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
 rows=10000000
 reps=7
 full=
 columns_only=
-out=
-while [ $# -gt 0 ]; do
-	case $1 in
-		--quick) rows=1000000 reps=3 ;;
-		--full) full=1 ;;
-		--columns) columns_only=1 ;;
-		--rows) rows=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--out) out=$2; shift ;;
-		*) echo "usage: sql_bench.sh [--quick | --full] [--columns] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "quick:rows=1000000,reps=3 full:full=1 columns:columns_only=1 rows= reps= out=" "$@"
 
-. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
+begin_bench
 sql=$root/bench/sql
-
-use_working_tree
 
 # Memory enough that nobody's sort goes to disk: the peers at their best.
 start_server shared_buffers=3GB work_mem=2GB hash_mem_multiplier=1 maintenance_work_mem=512MB \
 	max_wal_size=8GB checkpoint_timeout=1h jit=off max_parallel_workers_per_gather=0 \
 	hpsort.enable_sort=off	# the peers sort as PostgreSQL does
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 echo "$version" >"$out/postgres_version"
 echo "PostgreSQL $version, $rows rows, $reps repetitions; loading" >&2

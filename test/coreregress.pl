@@ -63,8 +63,10 @@ sub statements
 	my $at = 0;
 	my $text = '';
 
-	for my $line (@$output)
+	for my $i (0 .. $#$output)
 	{
+		my $line = $output->[$i];
+
 		if ($at < @$script && follows(\@statements, $line, $script->[$at]))
 		{
 			$text .= $script->[ $at++ ];
@@ -73,6 +75,10 @@ sub statements
 			my @copies = $statements[-1][0] =~ /\bcopy\b[^;]*?\bfrom\s+std(?:in|out)\b/gi;
 			for (@copies)
 			{
+				# One that fails may have no data: what follows it is repeated, as what follows \; is.
+				my $next = $i + 1;
+				$next++ while $next < @$output && $output->[$next] =~ /^(?:ERROR|LINE|DETAIL|HINT|CONTEXT)\b|^ *\^$/;
+				last if $text !~ /\\;\s*$/ && $next < @$output && $at < @$script && $output->[$next] eq $script->[$at];
 				$at++ while $at < @$script && $script->[$at] !~ /^\\\.\s*$/;
 				$at++;
 			}

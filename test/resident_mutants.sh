@@ -42,6 +42,10 @@ mutate()
 		LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/true)/' ;;
 		# a heap page with another LSN has not changed as long as it is all-visible
 		page-LSN) edit heap_format.c 's/PageIsAllVisible\(BufferGetPage\(buffer\)\) && BufferGetLSNAtomic\(buffer\) == lsn/PageIsAllVisible(BufferGetPage(buffer))/' ;;
+		# the same on a standby; and a page that says more than the map, which a full-page image may
+		standby-LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/extent->stamp == look->lsn || RecoveryInProgress())/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
+		standby-page-LSN) edit heap_format.c 's/BufferGetLSNAtomic\(buffer\) == lsn/(RecoveryInProgress() || BufferGetLSNAtomic(buffer) == lsn)/' 's/(#include "access\/visibilitymap.h")/$1\n#include "access\/xlog.h"/' ;;
+		standby-bit) edit visibility.h 's/return resident_blocks_and\(&blocks, &wanted\);/return RecoveryInProgress() ? wanted : resident_blocks_and(&blocks, &wanted);/' 's/(#include "port\/pg_bitutils.h")/#include "access\/xlog.h"\n$1/' ;;
 		# tables that the transaction has made, or given another file
 		subid) edit residency.c 's/ && !is_new\(rel\)/ && (is_new(rel) || true)/' ;;
 		catalog) edit residency.c 's/if \(IsCatalogRelation\(rel\) \|\| [^\n]*\)\n/if (false)\n/' ;;
@@ -88,6 +92,8 @@ condition()
 {
 	case $1 in
 		page-LSN) echo LSN ;;
+		standby-page-LSN) echo 'standby LSN' ;;
+		standby-*) echo "standby ${1#*-}" ;;
 		taken-back) echo 'taken back' ;;
 		lost-WAL) echo 'lost WAL' ;;
 		*) echo "$1" ;;
@@ -113,7 +119,7 @@ copy_tree "$work/src"
 mkdir "$work/original"
 cp -r "$work/src/src/pg" "$work/original"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-for mutant in ${MUTANTS:-LSN page-LSN subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered given-up taken-back \
+for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN standby-bit subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered given-up taken-back \
 	control checksum format number fsync full_page_writes seal flush lost-WAL label} none; do
 	cp -r "$work/original/pg" "$work/src/src"
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }

@@ -22,6 +22,8 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
 bits=30
 device=cpu
 algorithms="hp one_hp zero_compressed_published bucket_radix comparison_free comparison_free_onehot bucket_bitonic zero_compressed radix"
@@ -29,53 +31,17 @@ keys=
 computed=
 jobs=$(nproc)
 beside=1
-installed=
-out=
 
-usage()
-{
-	sed -n 's/^#\t\(sql.sh\)/usage: \1/p; s/^#\t\( .*\)/\1/p' "$0" >&2
-	exit 2
-}
-
-while [ $# -gt 0 ]; do
-	case $1 in
-		--bits | --device | --algorithms | --jobs | --beside | --out) [ $# -ge 2 ] || usage ;;&
-		--bits) bits=$2; shift ;;
-		--device) device=$2; shift ;;
-		--algorithms) algorithms=$2; shift ;;
-		--keys) keys=yes ;;
-		--computed) computed=yes ;;
-		--jobs) jobs=$2; shift ;;
-		--beside) beside=$2; shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) usage ;;
-	esac
-	shift
-done
+take_options "bits= device= algorithms= keys computed jobs= beside= installed out=" "$@"
 case $bits:$jobs:$beside in *[!0-9:]* | :* | *:: | *:) usage ;; esac
 [ "$bits" -ge 12 ] && [ "$bits" -le 30 ] && [ "$jobs" -ge 1 ] && [ "$beside" -ge 1 ] || usage
 case $device in cpu | gpu) devices=$device ;; both) devices="cpu gpu" ;; *) usage ;; esac
 
 command="bench/papers/sql.sh --bits $bits --device $device --algorithms \"$algorithms\"${keys:+ --keys}${computed:+ --computed} --beside $beside"
-. "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
-. "$root/bench/machine.sh"
 
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=1GB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.gpu_wait_timeout=10min ${SETTINGS:-}
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 n=$((1 << bits))
 mask=$((n - 1))

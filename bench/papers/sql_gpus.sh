@@ -14,50 +14,20 @@
 
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
 devices="0 0,1"
 sizes="4000000 16000000 64000000 128000000"
 rounds=3
-installed=
-out=
 
-usage()
-{
-	sed -n 's/^#\t\(sql_gpus.sh\)/usage: \1/p' "$0" >&2
-	exit 2
-}
-
-while [ $# -gt 0 ]; do
-	case $1 in
-		--devices | --sizes | --rounds | --out) [ $# -ge 2 ] || usage ;;&
-		--devices) devices=$2; shift ;;
-		--sizes) sizes=$2; shift ;;
-		--rounds) rounds=$2; shift ;;
-		--installed) installed=yes ;;
-		--out) out=$2; shift ;;
-		*) usage ;;
-	esac
-	shift
-done
+take_options "devices= sizes= rounds= installed out=" "$@"
 case $rounds:$sizes in *[!0-9:\ ]* | :* | *: | 0:*) usage ;; esac
 
 command="bench/papers/sql_gpus.sh --devices \"$devices\" --sizes \"$sizes\" --rounds $rounds"
-. "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
-. "$root/bench/machine.sh"
 
-out=${out:-$root/build/bench}
-mkdir -p "$out"
-if [ -n "$installed" ]; then
-	use_installed
-else
-	use_working_tree
-fi
+begin_bench
 start_server shared_buffers=1GB max_wal_size=8GB wal_level=minimal max_wal_senders=0 jit=off work_mem=8GB \
 	session_preload_libraries=hpsort hpsort.gpu_wait_timeout=10min
-
-run_psql()
-{
-	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
-}
 
 run_psql <<'SQL'
 CREATE EXTENSION hpsort;

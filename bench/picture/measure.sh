@@ -18,30 +18,18 @@
 # have.  Takes four minutes, 8 GB of memory and 2 GB of disk.
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
 command="bench/picture/measure.sh"
 rows="100000 1000000 3000000 10000000"
 reps=5
-out=
-usage="usage: measure.sh [--rows \"N ...\"] [--reps N] [--out DIR]"
-while [ $# -gt 0 ]; do
-	case $1 in
-		--rows) rows=$2; shift ;;
-		--reps) reps=$2; shift ;;
-		--out) out=$2; shift ;;
-		*) echo "$usage" >&2; exit 2 ;;
-	esac
-	shift
-done
+take_options "rows= reps= out=" "$@"
 
-source "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
-source "$root/bench/machine.sh"
-
-out=${out:-$root/build/bench}
-mkdir -p "$out"
+installed=yes
+begin_bench
 rows=$(printf '%s\n' $rows | sort -n | xargs)
 smallest=${rows%% *}
 largest=${rows##* }
-use_installed
 
 # Rows stay in place where a quarter of the buffers holds the table.
 start_server shared_buffers=$((largest / 3500 + 256))MB work_mem=2GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off client_min_messages=warning \

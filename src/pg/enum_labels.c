@@ -9,11 +9,9 @@
 #include "access/skey.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_enum.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "pg/enum_labels.h"

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "pg/guarded_call.h"

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "utils/memutils.h"
-
 #include "pg/huge_pages.h"
 
 void

@@ -10,7 +10,6 @@
 
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
-#include "sort/algorithms.h"
 
 static LastSort last_sort;
 

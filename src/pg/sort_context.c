@@ -9,12 +9,9 @@
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "utils/memutils.h"
 
-#include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/huge_pages.h"
-#include "pg/interrupts.h"
 #include "pg/sort_context.h"
 
 /*

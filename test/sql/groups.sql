@@ -412,8 +412,10 @@ RESET hpsort.debug_aggregate;
 EXPLAIN (COSTS OFF) SELECT x, sum((random() * y)::int) FROM groups_data GROUP BY x;
 -- by core's functions
 EXPLAIN (COSTS OFF) SELECT x, count(*), corr(y, y), groups_schema.sum(y) FROM groups_data GROUP BY x;
+SET hpsort.debug_aggregate = force;
 SELECT x, round(corr(y, id)::numeric, 6) AS corr, groups_schema.sum(y) FILTER (WHERE flag), array_agg(small), max(label || y), percentile_disc(0.5) WITHIN GROUP (ORDER BY y)
 	FROM groups_data WHERE id < 40 GROUP BY x ORDER BY x;
+RESET hpsort.debug_aggregate;
 -- core's
 SET hpsort.enable_aggregate = off;
 EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;

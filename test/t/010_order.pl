@@ -14,19 +14,11 @@ my $seed = random_seed();
 
 sub pick { return $_[int(rand(@_))]; }
 
-my $node = new_cluster('order');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
+my $node = start_cluster('order', <<'CONF');
 hpsort.enable_aggregate = off
-autovacuum = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
 enable_hashagg = off
 enable_hashjoin = off
-max_worker_processes = 16
-max_parallel_workers = 8
 CONF
-$node->start;
 my $version = $node->safe_psql('postgres', "SELECT current_setting('server_version_num')::int / 10000");
 
 sub sql { return $node->safe_psql('postgres', join('', @_)); }

@@ -13,16 +13,7 @@ use Test::More;
 my $seed = random_seed();
 
 my $rows = $ENV{HPSORT_TEST_ROWS} // 20000;
-my $node = new_cluster('spill');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-jit = off
-fsync = off
-CONF
-$node->start;
+my $node = start_cluster('spill');
 
 # Rows of a sample are copied.  Tables are in a schema, and the views of this name are samples of them;
 # 021_order_in_place.pl has more of rows in place.

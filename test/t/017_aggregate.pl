@@ -29,19 +29,7 @@ my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500);
 my $only = $ENV{HPSORT_TEST_QUERY};
 my $least_share = $ENV{HPSORT_TEST_SHARE} // 75;
 
-my $node = new_cluster('aggregate');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-max_worker_processes = 16
-max_parallel_workers = 8
-timezone = 'UTC'
-CONF
-$node->start;
+my $node = start_cluster('aggregate');
 
 # --- Tables.  The columns of each type are made by the same expressions; id is different in each row.
 

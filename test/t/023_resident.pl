@@ -710,32 +710,4 @@ same($filled, 'after restarts', 'more', 'x');
 $filled->stop;
 is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|WARNING:|terminated by signal/ } split /^/m, slurp_file($filled->logfile)), '', 'nothing in the log');
 
-# --- A standby does not keep columns; once promoted it does
-
-my $primary = new_cluster('primary', allows_streaming => 1);
-$primary->append_conf('postgresql.conf', $ResidentColumns::common . "shared_preload_libraries = hpsort\n");
-$primary->start;
-$primary->safe_psql('postgres', "CREATE EXTENSION hpsort; $functions");
-resident_table($primary, 't');
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->start;
-$primary->wait_for_catchup($standby);
-is($standby->safe_psql('postgres', "SELECT warm('t', 'x'), (SELECT DISTINCT reason FROM hpsort_resident), answer('t', 'x') = answer_of_core('t', 'x')"), '0|server is a standby|t', 'a standby');
-$session = $standby->background_psql('postgres');
-$session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
-$primary->safe_psql('postgres', 'UPDATE t SET x = 70 WHERE id < 100');
-$primary->wait_for_catchup($standby);
-$primary->stop;
-$standby->promote;
-$standby->safe_psql('postgres', "UPDATE t SET x = 71 WHERE id = 200");
-$standby->safe_psql('postgres', 'VACUUM t');
-cmp_ok($standby->safe_psql('postgres', "SELECT warm('t', 'y')"), '>', 80, 'promoted');
-same($standby, 'promoted', 't', 'x');
-is($session->query_safe("SELECT answer('t', 'y') = answer_of_core('t', 'y'), answer('t', 'x') = answer_of_core('t', 'x'), resident_blocks('t', 'y')"), 't|t|0', 'a snapshot that was taken during recovery');
-$session->query_safe('COMMIT');
-$session->quit;
-$standby->stop;
-
 done_testing();

@@ -10,6 +10,7 @@ use Cwd qw(getcwd);
 use File::Copy qw(copy);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use HpsortTest;
 use ResidentColumns;
 use Test::More;
 
@@ -26,7 +27,7 @@ my $node = new_node('breaks', "wal_level = replica\n");
 my $version = $node->pg_version;
 $node->safe_psql('postgres', "CREATE FUNCTION hold_map(regclass, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION set_map_slowly(regclass, int8, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
-	CREATE FUNCTION clear_page_flag(regclass, int8) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
+	CREATE FUNCTION set_page_flag(regclass, int8, bool) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION change_first_row(regclass, int8, int4) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION extent_of_block(int8) RETURNS text STRICT LANGUAGE c AS '$module/hpsort_visibility';");
 
@@ -269,7 +270,7 @@ SKIP:
 # --- A map that is wrong: the block has rows that the map does not know of [PD_ALL_VISIBLE]
 
 resident_table($node, 'corrupt');
-$node->safe_psql('postgres', "SELECT clear_page_flag('corrupt', 3), clear_page_flag('corrupt', 70), hpsort_forget('corrupt'), hpsort_keep('corrupt', 'x')");
+$node->safe_psql('postgres', "SELECT set_page_flag('corrupt', 3, false), set_page_flag('corrupt', 70, false), hpsort_forget('corrupt'), hpsort_keep('corrupt', 'x')");
 my $blocks = $node->safe_psql('postgres', "SELECT pg_relation_size('corrupt') / 8192");
 # PostgreSQL 19 repairs them when they are read.
 my $captured = $node->safe_psql('postgres', "SELECT warm('corrupt', 'x')");
@@ -439,5 +440,141 @@ SKIP:
 	same($old, '[old_snapshot_threshold] and right', 't');
 	$old->stop;
 }
+
+# --- Standbys: replay changes pages and the map as the primary did [standby LSN], and heap pages may say more than the map [standby bit]
+
+my $primary = new_cluster('primary', allows_streaming => 1);
+$primary->append_conf('postgresql.conf', $ResidentColumns::common . "shared_preload_libraries = hpsort\nhpsort.resident_fill = eager\nmax_standby_streaming_delay = -1\n");
+$primary->start;
+$primary->safe_psql('postgres', "CREATE EXTENSION hpsort; $functions
+	CREATE FUNCTION set_page_flag(regclass, int8, bool) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility'; SELECT make('t');
+	CREATE FUNCTION wait_for_file(name text, any_value text) RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN FOR i IN 1 .. 1800 LOOP EXIT WHEN (pg_stat_file(name, true)).size > 0; PERFORM pg_sleep(0.1); END LOOP; END \$\$");
+$primary->safe_psql('postgres', 'VACUUM t');
+$primary->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'backup', has_streaming => 1);
+$standby->start;
+
+# Does something on the primary, and waits until the standby has done it, too.
+sub replayed
+{
+	my ($sql) = @_;
+
+	$primary->safe_psql('postgres', $_) for split / *; */, $sql;
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+}
+
+# Waits until all columns of a table are in the memory of a server.
+sub is_filled
+{
+	my ($server, $table, $name) = @_;
+
+	ok($server->poll_query_until('postgres', qq{SELECT bool_and(reason IS NULL AND rows > 6000) AND count(*) = 2 FROM hpsort_resident WHERE relation = '$table'::regclass}), $name)
+		or diag($server->safe_psql('postgres', 'SELECT * FROM hpsort_resident'));
+}
+
+# A session's snapshot, and whether its answers are core's.
+sub snapshot
+{
+	my $snapshot = $_[0]->background_psql('postgres', on_error_stop => 0);
+
+	$snapshot->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+	return $snapshot;
+}
+my $is_core = "SELECT answer('t', 'x') = answer_of_core('t', 'x') AND answer('t', 'y') = answer_of_core('t', 'y')";
+
+is_filled($standby, 't', 'standby: filled when it has started');
+cmp_ok($standby->safe_psql('postgres', "SELECT resident_blocks('t', 'x')"), '>=', 80, 'standby: and read from memory');
+replayed("UPDATE t SET x = 70 WHERE id < 300; UPDATE t SET y = y + 1 WHERE id % 500 = 1");
+same($standby, '[standby LSN] rows that were updated', 't');
+for my $round (1 .. 3)
+{
+	replayed("UPDATE t SET x = x + 1 WHERE id % 700 = $round; DELETE FROM t WHERE id % 1000 = $round; INSERT INTO t SELECT i, 200, 3, repeat('f', 60) FROM generate_series(1, 50) i; VACUUM t");
+	same($standby, "[standby LSN] changed and vacuumed, round $round", 't');
+	replayed("UPDATE t SET x = x + 2 WHERE id % 900 = $round");
+	same($standby, "[standby LSN] changed, round $round", 't');
+	replayed('VACUUM (FREEZE) t');
+	same($standby, "[standby LSN] and vacuumed, round $round", 't');
+	cmp_ok($standby->safe_psql('postgres', "SELECT warm('t', 'x')"), '>', 70, 'standby: is resident again') if $round == 3;
+}
+
+# Replay waits for a snapshot that does not see what a bit is about to say.
+my $snapshot = snapshot($standby);
+is($snapshot->query_safe("$is_core; SELECT resident_blocks('t', 'x') > 70"), "t\nt", 'standby: a snapshot reads memory');
+replayed('UPDATE t SET x = 90 WHERE id % 3 = 1');
+is($snapshot->query_safe($is_core), 't', 'standby: rows that it does not see');
+$primary->safe_psql('postgres', 'VACUUM t');
+$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'startup' AND wait_event = 'RecoveryConflictSnapshot'}) or fail('replay waits');
+is($snapshot->query_safe($is_core), 't', 'standby: replay waits to set a bit');
+same($standby, 'standby: which a later snapshot reads past', 't');
+$snapshot->quit;
+$primary->wait_for_catchup($standby);
+same($standby, 'standby: the bits are set', 't');
+
+# A page that says that all rows are visible, which comes by a full-page image, does not count without the map.
+replayed("SELECT make('flagged'); VACUUM flagged");
+$snapshot = snapshot($standby);
+$primary->safe_psql('postgres', "INSERT INTO flagged SELECT i, 300, i, repeat('g', 60) FROM generate_series(1, 200) i");
+my $last = $primary->safe_psql('postgres', "SELECT pg_relation_size('flagged') / 8192 - 1");
+replayed("SELECT set_page_flag('flagged', $last, true); CHECKPOINT; SELECT FROM flagged WHERE ctid = '($last,1)' FOR UPDATE");
+is($snapshot->query_safe("SELECT bool_and(answer('flagged', 'x') = answer_of_core('flagged', 'x')) FROM generate_series(1, 4); SELECT resident_blocks('flagged', 'x') > 80"), "t\nt", '[standby bit] a page that says more than the map');
+$snapshot->quit;
+
+# Declarations come by replay.  Two reads keep a column, one has the worker keep all of them.
+replayed("SELECT make('declared'); VACUUM declared");
+$standby->safe_psql('postgres', "SELECT answer('declared', 'x')");
+is_filled($standby, 'declared', 'standby: columns that were declared meanwhile are filled once one has been read');
+replayed("SELECT hpsort_forget('declared')");
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM hpsort_resident WHERE relation = 'declared'::regclass}), '0', 'standby: forgotten');
+
+# TRUNCATE and COPY FREEZE in one transaction: the old file until it has committed
+my $copier = $primary->background_psql('postgres');
+$copier->query_safe("BEGIN; TRUNCATE flagged; COPY flagged FROM '$data' FREEZE; SELECT hpsort_keep('flagged', 'x', 'y')");
+$primary->safe_psql('postgres', 'SELECT pg_switch_wal()');
+$copier->query_safe("COPY flagged FROM '$more' FREEZE; COMMIT");
+$copier->quit;
+replayed('VACUUM flagged');
+same($standby, "standby: TRUNCATE and COPY FREEZE, read $_", 'flagged') for 1 .. 3;
+
+# Restarted, crashed: nothing is taken back.
+for my $mode ('fast', 'immediate')
+{
+	$standby->stop($mode);
+	$primary->safe_psql('postgres', $_) for 'UPDATE t SET x = x + 1 WHERE id % 900 = 5', 'VACUUM t', 'CHECKPOINT';
+	$standby->start;
+	$primary->wait_for_catchup($standby);
+	same($standby, "standby: started again, $mode", 't');
+	is_filled($standby, 't', "standby: and filled, $mode");
+	same($standby, "standby: filled, $mode", 't', 'y');
+}
+unlike(slurp_file($standby->logfile), qr/took back [1-9]/, 'standby: no extents are taken back');
+
+# Promoted in the middle of a transaction, and of a statement.
+$snapshot = snapshot($standby);
+my $spanning = snapshot($standby);
+is($snapshot->query_safe($is_core), 't', 'standby: before it is promoted');
+replayed('UPDATE t SET x = 70 WHERE id BETWEEN 1000 AND 1100');
+$spanning->query_until(qr/waiting/, "\\echo waiting\nSELECT CASE WHEN answer('t', 'x') = before AND answer_of_core('t', 'x') = before THEN 'same' END FROM (SELECT answer('t', 'x') AS before OFFSET 0) a, LATERAL (SELECT wait_for_file('changed', before)) b;\n");
+$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) or fail('the statement has begun');
+$primary->stop;
+$standby->promote;
+$standby->safe_psql('postgres', $_) for 'UPDATE t SET x = 71 WHERE id BETWEEN 3000 AND 3200', 'VACUUM t';
+append_to_file($standby->data_dir . '/changed', 'changed');
+like($spanning->query('SELECT 1'), qr/same/, 'promoted: a statement that began before');
+is($snapshot->query_safe("$is_core; SELECT resident_blocks('t', 'x') > 40"), "t\nt", 'promoted: a snapshot that was taken during recovery');
+same($standby, 'promoted', 't');
+$_->quit for $snapshot, $spanning;
+$standby->safe_psql('postgres', 'VACUUM t');
+cmp_ok($standby->safe_psql('postgres', "SELECT warm('t', 'x')"), '>', 70, 'promoted: is resident');
+same($standby, 'promoted: and vacuumed', 't', $_) for 'x', 'y';
+
+# The primary that was shut down follows, with the extents that it had.
+$primary->enable_streaming($standby);
+$primary->start;
+$standby->wait_for_catchup($primary);
+like(slurp_file($primary->logfile), qr/took back [1-9]/, 'a primary that has become a standby takes back what it had');
+same($primary, 'a primary that has become a standby', 't', $_) for 'x', 'y';
+$_->stop for $primary, $standby;
+is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|terminated by signal/ } split /^/m, slurp_file($standby->logfile)), '', 'nothing in the log');
 
 done_testing();

@@ -33,23 +33,13 @@ my $buffers = pick('1MB', '2MB', '4MB', '16MB');
 my $resident = pick(0, 0, '16MB');
 diag("shared_buffers $buffers, hpsort.resident_memory $resident");
 
-my $node = new_cluster('rows');
-$node->append_conf('postgresql.conf', <<"CONF");
+my $node = start_cluster('rows', <<"CONF");
 shared_preload_libraries = 'hpsort'
 hpsort.resident_memory = $resident
 hpsort.resident_fill = on_use
 shared_buffers = $buffers
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-max_worker_processes = 16
-max_parallel_workers = 8
-timezone = 'UTC'
 log_statement = none
 CONF
-$node->start;
 
 # --- Types and collations
 

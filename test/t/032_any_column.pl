@@ -23,19 +23,7 @@ my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 2500);
 my $only = $ENV{HPSORT_TEST_QUERY};
 
-my $node = new_cluster('any_column');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-max_worker_processes = 16
-max_parallel_workers = 8
-timezone = 'UTC'
-CONF
-$node->start;
+my $node = start_cluster('any_column');
 # Without ICU there is no such collation.
 my $icu = $node->psql('postgres', q{CREATE COLLATION nondeterministic (provider = icu, locale = 'und-u-ks-level2', deterministic = false)}) == 0;
 my $citext = $node->safe_psql('postgres', q{SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'citext'}) eq 't';
@@ -207,11 +195,24 @@ sub aggregate_of
 	return "count($name)";
 }
 
+# The same of an expression of a column, whose results all look different.
+sub aggregate_of_expression
+{
+	my ($name) = @_;
+	my $value = '(' . pick(@{ $expressions{$name} }) =~ s/(?<!")\bC\b/$name/gr . ')';
+
+	return "count(DISTINCT $value)" if chance(0.5) || $name =~ /^(nd|cn|kn)$/;
+	$value .= '::text';
+	return pick("min($value)", "max($value)", "count(DISTINCT $value)", "mode() WITHIN GROUP (ORDER BY $value)", "percentile_disc(ARRAY[0.2, 1]) WITHIN GROUP (ORDER BY $value DESC)",
+		"md5(string_agg(DISTINCT $value, ',')::text)", "md5(array_agg($value ORDER BY $value)::text)");
+}
+
 sub aggregate
 {
 	my ($table) = @_;
 	my $filter = chance(0.15) ? ' FILTER (WHERE ' . pick('x > 20', 'y % 2 = 0', 'x IS NULL') . ')' : '';
-	my $of = aggregate_of(pick(@{ $tables{$table} }));
+	my $name = pick(@{ $tables{$table} });
+	my $of = $expressions{$name} && chance(0.3) ? aggregate_of_expression($name) : aggregate_of($name);
 
 	# A function of an aggregate has its FILTER inside.
 	return $of =~ s/\)::text\)$/)$filter\::text)/r =~ s/^(?!md5)(.*)$/$1$filter/sr if chance(0.5);
@@ -292,6 +293,7 @@ $runner->ok_scan(0.6) if !$only && $queries >= 300;
 sub plan_of { return $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET hpsort.debug_aggregate = force; EXPLAIN (COSTS OFF) $_[0]"); }
 
 like(plan_of('SELECT tx, avg(x), min(tc) FROM few GROUP BY tx'), qr/^Gather\n.*Parallel Custom Scan \(HpSort Aggregate\)/s, 'processes give numbers together');
+like(plan_of('SELECT x, count(DISTINCT lower(tx)), min(upper(tc)) FROM few GROUP BY x'), qr/^Gather Merge\n.*Parallel Custom Scan \(HpSort Aggregate\)/s, 'also of expressions');
 like(plan_of('SELECT DISTINCT tx FROM few'), qr/^Gather\n.*Parallel Custom Scan \(HpSort Aggregate\)/s, 'also of different values');
 like(plan_of('SELECT f8, count(*), sum(x), min(y) FROM few GROUP BY f8'), qr/Finalize HashAggregate.*Gather.*Parallel Custom Scan \(HpSort Aggregate\).*PARTIAL sum\(x\)/s, 'core puts together groups of floats');
 unlike(plan_of('SELECT f8, avg(x) FROM few GROUP BY f8'), qr/Parallel Custom Scan \(HpSort Aggregate\)/, 'but no states that are not results');

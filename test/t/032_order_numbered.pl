@@ -12,16 +12,7 @@ use Test::More;
 
 my $seed = random_seed();
 
-my $node = new_cluster('numbered');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-jit = off
-fsync = off
-CONF
-$node->start;
+my $node = start_cluster('numbered');
 
 sub sql { return $node->safe_psql('postgres', join('', @_)); }
 sub pick { return $_[ rand @_ ]; }

@@ -17,19 +17,11 @@ use Test::More;
 
 my $seed = random_seed();
 my $tables = ($ENV{HPSORT_TEST_QUERIES} // at_length(300, 1500)) / 20;
-my $node = new_cluster('numbers');
-
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
+my $node = start_cluster('numbers', <<'CONF');
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 CONF
-$node->start;
 $node->safe_psql('postgres', "CREATE EXTENSION hpsort;\n" . FuzzSql::Numbers::setup());
 
 # --- Random queries

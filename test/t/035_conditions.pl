@@ -15,19 +15,11 @@ use Test::More;
 
 my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 1500);
-my $node = new_cluster('conditions');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-fsync = off
-jit = off
-max_parallel_workers_per_gather = 0
-timezone = 'UTC'
+my $node = start_cluster('conditions', <<'CONF');
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 CONF
-$node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 

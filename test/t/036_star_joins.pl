@@ -23,19 +23,7 @@ my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 8800);
 my $only = $ENV{HPSORT_TEST_QUERY};
 
-my $node = new_cluster('star');
-$node->append_conf('postgresql.conf', <<'CONF');
-session_preload_libraries = 'hpsort'
-autovacuum = off
-jit = off
-fsync = off
-max_parallel_workers_per_gather = 0
-synchronize_seqscans = off
-max_worker_processes = 16
-max_parallel_workers = 8
-timezone = 'UTC'
-CONF
-$node->start;
+my $node = start_cluster('star');
 $node->safe_psql('postgres', "CREATE EXTENSION hpsort;\nSELECT setseed(" . $seed % 1000000 / 1000000 . ");\n" . FuzzSql::Joins::setup());
 
 # --- Shapes, and whether the node takes them
@@ -271,6 +259,33 @@ for my $memory ('64kB', '1MB', '64MB')
 {
 	same($memory eq '64MB' ? 1 : 'any', 'SELECT m.class, count(*), max(m.name) FROM orders o JOIN many m ON m.id = o.customer GROUP BY m.class', set => "SET work_mem = '$memory'; SET hash_mem_multiplier = 1;", name => "a look-up in $memory");
 }
+# Look-ups that do not fit into memory, in parts.
+my $little = "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;";
+sql("CREATE TABLE lots AS SELECT * FROM many WHERE id < 5500; ALTER TABLE lots ADD PRIMARY KEY (id); CREATE TABLE lots_codes AS SELECT 'code ' || i AS code, i % 7 AS kind FROM generate_series(1, 5500) i;
+	ALTER TABLE lots_codes ADD PRIMARY KEY (code); VACUUM ANALYZE lots, lots_codes");
+my %in_parts = (
+	'inner' => [ 1, 'SELECT m.class, o.a, count(*), max(m.name), sum(o.price * m.class) FROM orders o JOIN lots m ON m.id = o.customer GROUP BY m.class, o.a' ],
+	'left' => [ 1, 'SELECT m.name, count(*), count(m.id) FROM orders o LEFT JOIN lots m ON m.id = o.shop GROUP BY m.name' ],
+	'semi' => [ 1, 'SELECT o.b, count(*) FROM orders o WHERE o.shop8 IN (SELECT id FROM lots WHERE class < 9) GROUP BY o.b' ],
+	'anti' => [ 'any', 'SELECT o.b, count(*), sum(o.shop) FROM orders o WHERE NOT EXISTS (SELECT FROM lots m WHERE m.id = o.shop AND m.class < 9) GROUP BY o.b' ],
+	'of texts, and of values' => [ 1, 'SELECT c.kind, o.code, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.tag), count(DISTINCT o.code) FROM orders o JOIN lots_codes c USING (code) GROUP BY c.kind, o.code' ],
+	'by an expression' => [ 1, 'SELECT c.kind, count(*) FROM orders o JOIN lots_codes c ON c.code = \'code \' || o.shop GROUP BY c.kind' ],
+	'two' => [ 2, 'SELECT m.class, c.kind, count(*), string_agg(DISTINCT m.name, \'\' ORDER BY m.name) FROM orders o JOIN lots m ON m.id = o.shop JOIN lots_codes c USING (code) WHERE m.class + c.kind <> 7 GROUP BY m.class, c.kind' ],
+	'with one that may have several rows' => [ 2, 'SELECT m.name, t.name, count(*), sum(m.class) FROM orders o JOIN lots m ON m.id = o.customer JOIN twin t ON t.id = o.shop GROUP BY m.name, t.name' ],
+	'with sets' => [ 1, 'SELECT m.class, o.code, count(*), sum(o.ms::float8 / 8) FROM orders o JOIN lots m ON m.id = o.customer GROUP BY CUBE (m.class, o.code)' ],
+	'with groups of core' => [ 1, 'SELECT m.name, regr_slope(o.ms, m.class), every(m.class > 3) FROM orders o JOIN lots m ON m.id = o.shop GROUP BY m.name' ],
+	'with groups that are refused' => [ 1, 'SELECT o.id, m.name, count(*), sum(m.class) FROM orders o JOIN lots m ON m.id = o.customer GROUP BY o.id, m.name' ],
+	'again' => [ 1, 'SELECT g, q.* FROM generate_series(1, 3) g CROSS JOIN LATERAL (SELECT m.class, count(*), sum(o.amount) FROM orders o JOIN lots m ON m.id = o.customer WHERE o.a > g GROUP BY m.class) q' ],
+	'again, and anew' => [ 1, 'SELECT g, q.* FROM generate_series(1, 3) g CROSS JOIN LATERAL (SELECT m.name, count(*) FROM orders o JOIN lots m ON m.id = o.shop WHERE m.class % 4 <> g GROUP BY m.name) q' ],
+	'an error' => [ 1, 'SELECT m.class, sum(1 / (m.id - 201)) FROM orders o JOIN lots m ON m.id = o.customer GROUP BY m.class' ]);
+
+for my $name (sort keys %in_parts)
+{
+	my ($lookups, $query) = @{ $in_parts{$name} };
+
+	same($lookups, $query, set => $little, name => "in parts: $name");
+	like(sql("$force $little EXPLAIN (COSTS OFF) $query"), qr/Lookup Parts: [248]/, 'there are parts');
+}
 
 # --- Workers
 
@@ -323,7 +338,7 @@ same('any', "SELECT s.name, count(*) $join WHERE fails(s.class) GROUP BY s.name"
 
 # --- Random queries
 
-my $parallel = 0;
+my ($parallel, $parts) = (0, 0);
 my $runner = FuzzSql::Runner->new(
 	connection => { host => $node->host, port => $node->port, user => scalar getpwuid($<), database => 'postgres' },
 	seed => $seed,
@@ -331,17 +346,20 @@ my $runner = FuzzSql::Runner->new(
 		core => 'SET hpsort.debug_sort = forbid; SET hpsort.debug_aggregate = forbid',
 		force => 'SET hpsort.debug_sort = allow; SET hpsort.debug_aggregate = force'
 	},
-	planned => sub { $parallel += $_[1] =~ /Parallel Custom Scan \(HpSort Aggregate\)/ },
+	planned => sub { $parallel += $_[1] =~ /Parallel Custom Scan \(HpSort Aggregate\)/; $parts += $_[1] =~ /Lookup Parts/ },
 	scan => 'HpSort Aggregate');
 
-# The same ones both ways.
+# The same ones both ways; a query of a great dimension has little memory for it.
 sub settings
 {
+	my ($query) = @_;
 	my %set = (
 		work_mem => weighted('64kB' => 2, '4MB' => 3, '64MB' => 3),
 		hash_mem_multiplier => pick(1, 2),
 		plan_cache_mode => weighted(auto => 3, force_generic_plan => 2),
 		max_parallel_workers_per_gather => weighted(0 => 4, 2 => 2));
+
+	%set = (%set, work_mem => '64kB', hash_mem_multiplier => 1, max_parallel_workers_per_gather => 0) if $query->{explain} =~ /\bgreat/ && chance(0.7);
 
 	if ($set{max_parallel_workers_per_gather})
 	{
@@ -361,7 +379,7 @@ $runner->run($queries, $only, sub {
 	my $before = chance(0.1) ? pick('UPDATE facts SET shop = shop + 1 WHERE id % 3 = 0', 'DELETE FROM shops WHERE id % 3 = 1', 'INSERT INTO no_shops SELECT * FROM shops WHERE id < 50', 'TRUNCATE shops8',
 		'UPDATE shops SET id = -id WHERE id % 5 = 2', 'INSERT INTO no_facts SELECT * FROM dense WHERE id < 300', 'INSERT INTO regions VALUES (11, NULL, 3)') : undef;
 
-	return ($query, settings(), $before, 'force');
+	return ($query, settings($query), $before, 'force');
 });
 
 diag($runner->summary);
@@ -371,6 +389,7 @@ $runner->ok_scan(0.5) if !$only && $queries >= 300;
 # With one dimension of which a row may have several rows.
 $runner->ok_scan(0.5, qr/^(?=.*(?:inner|left) many)(?!.*many.*many)/) if !$only && $queries >= 300;
 # A third of the queries may have workers, and of 900 queries half of these had them in the node.
+cmp_ok($parts, '>=', $queries / 40, "$parts plans have look-ups in parts") if !$only && $queries >= 300;
 cmp_ok($parallel, '>=', $queries / 12, "$parallel plans are parallel") if !$only && $queries >= 300;
 
 $node->stop;

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Cluster;
 use Test::More;
 use Time::HiRes ();
 
-our @EXPORT = qw(new_cluster random_seed at_length only_at_length);
+our @EXPORT = qw(new_cluster start_cluster random_seed at_length only_at_length);
 
 # Encoding and locale are the tests' own: without them, initdb takes the environment's, and
 # collations, messages and order of texts are others on each machine.
@@ -26,6 +26,28 @@ sub new_cluster
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(%params, extra => [ '--locale=C', '--encoding=UTF8', @{ $params{extra} // [] } ]);
+	return $node;
+}
+
+# A started cluster of these settings in which only queries run, and repeat what they did.
+sub start_cluster
+{
+	my ($name, $settings) = @_;
+	my $node = new_cluster($name);
+
+	$node->append_conf('postgresql.conf', <<"CONF");
+session_preload_libraries = 'hpsort'
+autovacuum = off
+jit = off
+fsync = off
+max_parallel_workers_per_gather = 0
+synchronize_seqscans = off
+max_worker_processes = 16
+max_parallel_workers = 8
+timezone = 'UTC'
+CONF
+	$node->append_conf('postgresql.conf', $settings) if defined $settings;
+	$node->start;
 	return $node;
 }
 

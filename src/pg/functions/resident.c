@@ -17,7 +17,6 @@
 #include "access/relation.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
@@ -43,7 +42,6 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/resident/extents/extents.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/resident/source/source.h"
 #include "pg/values/values.h"
@@ -476,8 +474,6 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 		return "not in heap format";
 	if (hpsort_resident_memory == 0)
 		return "hpsort.resident_memory is 0";
-	if (RecoveryInProgress())
-		return "server is a standby";
 	/* relpages is as of the last VACUUM or ANALYZE. */
 	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
 		return "too small";

@@ -14,7 +14,6 @@
 
 #include "lib/ilist.h"
 #include "storage/ipc.h"
-#include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "pg/compat.h"

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/multiset/run_levels.h"
 #include "pg/multiset/value.h"

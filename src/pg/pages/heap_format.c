@@ -7,7 +7,6 @@
 #include "access/relscan.h"
 #include "access/visibilitymap.h"
 #include "port/pg_bswap.h"
-#include "storage/predicate.h"
 #include "storage/spin.h"
 
 #include "pg/pages/heap_format.h"

@@ -8,10 +8,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
 
-#include "pg/compat.h"
 #include "pg/pages/row_fetch.h"
 #include "pg/shared_memory.h"
 

@@ -615,11 +615,8 @@ refuse(Dictionary *dictionary, uint32 hash, Datum value)
 	refused->value = value;
 	if (!dictionary->typbyval)
 	{
-		const char *at = DatumGetPointer(value);
-		Size		size = dictionary->typlen == -1 ? VARSIZE_ANY(at) : dictionary->typlen;
-
-		refused->value = PointerGetDatum(memcpy(palloc(size), at, size));
-		dictionary->refused_bytes += size;
+		refused->value = datumCopy(value, false, dictionary->typlen);
+		dictionary->refused_bytes += datumGetSize(refused->value, false, dictionary->typlen);
 	}
 	MemoryContextSwitchTo(old);
 	return -1 - dictionary->nrefused++;

@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -38,59 +37,8 @@
 /* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
 #define ARRAY_KEYS_PER_ROW 16
 
-/*
- * Whether values of an operator's types are equal as integers if and only if they are equal by the
- * operator.
- */
-static bool
-compares_integers(Oid operator)
-{
-	switch (get_opcode(operator))
-	{
-		case F_INT2EQ:
-		case F_INT4EQ:
-		case F_INT8EQ:
-		case F_INT24EQ:
-		case F_INT28EQ:
-		case F_INT42EQ:
-		case F_INT48EQ:
-		case F_INT82EQ:
-		case F_INT84EQ:
-		case F_OIDEQ:
-		case F_DATE_EQ:
-		case F_TIMESTAMP_EQ:
-		case F_TIMESTAMPTZ_EQ:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Returns the bits of a value of either type of an operator that compares integers. */
-static int
-bits_of_values(Oid operator)
-{
-	Oid			left;
-	Oid			right;
-
-	op_input_types(operator, &left, &right);
-	return 8 * Max(get_typlen(left), get_typlen(right));
-}
-
-bool
-lookup_compares_integers(int n, const Oid *operators)
-{
-	int			bits = 0;
-	int			k;
-
-	for (k = 0; k < n; k++)
-	{
-		if (!compares_integers(operators[k]))
-			return false;
-		bits += bits_of_values(operators[k]);
-	}
-	return bits <= 64;
-}
+/* ... or of a part, which is as large as memory allows, so many, as the hash table has. */
+#define PART_KEYS_PER_ROW 4
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
@@ -133,7 +81,7 @@ lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid 
 		op_input_types(operators[k], &left, &right);
 		key->kind = column_builtin_kind(left);
 		key->row_kind = column_builtin_kind(right);
-		key->bits = bits_of_values(operators[k]);
+		key->bits = lookup_value_bits(operators[k]);
 		if (k < nkeys - 1)
 			key->shift = key[1].shift + key[1].bits;
 	}
@@ -162,8 +110,9 @@ lookup_add_column(Lookup *lookup, AttrNumber column)
 	return c;
 }
 
-void
-lookup_empty(Lookup *lookup)
+/* Forgets the rows, but for those of parts. */
+static void
+forget_rows(Lookup *lookup)
 {
 	int			c;
 
@@ -182,6 +131,14 @@ lookup_empty(Lookup *lookup)
 	lookup->shared_size = 0;
 	lookup->least = PG_INT64_MAX;
 	lookup->most = PG_INT64_MIN;
+}
+
+void
+lookup_empty(Lookup *lookup)
+{
+	forget_rows(lookup);
+	if (lookup->parts)
+		lookup_parts_empty(lookup->parts);
 }
 
 /* --- the hash table */
@@ -381,16 +338,21 @@ place_of_integer(const Lookup *lookup, int64 key)
 int32
 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull)
 {
+	uint32		hash = 0;
 	int			k;
 
 	for (k = 0; k < lookup->nkeys; k++)
 		if (isnull[k])
 			return LOOKUP_NO_PLACE;
+	if (!lookup->of_integers || lookup->parts)
+		hash = hash_key(lookup, key, false);
+	if (lookup->parts && lookup_part_of_hash(lookup->parts, hash) != lookup->parts->part)
+		return LOOKUP_NO_PLACE - 1 - lookup_part_of_hash(lookup->parts, hash);
 	if (lookup->size == 0)
 		return LOOKUP_NO_PLACE;
 	if (lookup->of_integers)
 		return place_of_integer(lookup, integer_of(lookup, key, false));
-	return lookup->places[find_element(lookup, key, false, hash_key(lookup, key, false))];
+	return lookup->places[find_element(lookup, key, false, hash)];
 }
 
 bool
@@ -456,12 +418,42 @@ find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint
 	return nmissing;
 }
 
+/* Does what lookup_find_integers does where rows are divided. */
+static size_t
+find_in_part(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
+{
+	int64		bias = keys->keys ? column_kind_bias(lookup->keys[0].kind) : 0;
+	size_t		nmissing = 0;
+	size_t		i;
+
+	for (i = 0; i < keys->n; i++)
+	{
+		int64		key = column_batch_value(keys, i) + bias;
+		int			part = lookup_part_of_hash(lookup->parts, hash_integer(key));
+		int32		place = LOOKUP_NO_PLACE;
+
+		if (keys->nnulls == 0 || !keys->nulls[i])
+		{
+			if (part != lookup->parts->part)
+				place = LOOKUP_NO_PLACE - 1 - part;
+			else if (lookup->size > 0)
+				place = place_of_integer(lookup, key);
+		}
+		nulls[i] = place < 0;
+		places[i] = place < 0 ? lookup_part_wanted(place) : place;
+		nmissing += place < 0;
+	}
+	return nmissing;
+}
+
 size_t
 lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
 {
 	size_t		nmissing;
 	size_t		i;
 
+	if (lookup->parts)
+		return find_in_part(lookup, keys, places, nulls);
 	if (lookup->size == 0)
 	{
 		memset(places, 0, keys->n * sizeof(int32));
@@ -626,8 +618,9 @@ note_integer(Lookup *lookup, int64 integer)
 	lookup->most = Max(lookup->most, integer);
 }
 
-void
-lookup_add(Lookup *lookup, TupleTableSlot *row)
+/* Adds a row, unless a column of its key is NULL: to its part, or to the rows that are there. */
+static void
+add_row(Lookup *lookup, TupleTableSlot *row, bool to_part)
 {
 	Datum		key[INDEX_MAX_KEYS];
 	uint32		hash;
@@ -642,6 +635,11 @@ lookup_add(Lookup *lookup, TupleTableSlot *row)
 		if (row->tts_isnull[column - 1])
 			return;
 		key[k] = row->tts_values[column - 1];
+	}
+	if (to_part)
+	{
+		lookup_parts_add(lookup->parts, hash_key(lookup, key, true), row);
+		return;
 	}
 	make_room(lookup);
 	if (!is_made_last(lookup))
@@ -673,11 +671,13 @@ make_array(Lookup *lookup, uint64 range)
 										  (uint64) lookup->least], place);
 }
 
-void
-lookup_finish(Lookup *lookup)
+/* Makes what is made when all rows are there. */
+static void
+finish_rows(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
-	uint64		most = Max((uint64) lookup->size * ARRAY_KEYS_PER_ROW, LEAST_ELEMENTS);
+	uint64		most = Max((uint64) lookup->size * (lookup->parts ? PART_KEYS_PER_ROW :
+													ARRAY_KEYS_PER_ROW), LEAST_ELEMENTS);
 	int32		place;
 
 	if (!lookup->of_integers || lookup->size == 0)
@@ -691,6 +691,47 @@ lookup_finish(Lookup *lookup)
 			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
 					  place);
 	}
+}
+
+void
+lookup_add(Lookup *lookup, TupleTableSlot *row)
+{
+	add_row(lookup, row, lookup->parts != NULL);
+}
+
+bool
+lookup_load(Lookup *lookup, int part)
+{
+	MemoryContext memory;
+	TupleTableSlot *row;
+
+	if (lookup->parts == NULL || lookup->parts->part == part)
+		return false;
+	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's part",
+								   ALLOCSET_SMALL_SIZES);
+	forget_rows(lookup);
+	lookup_parts_begin(lookup->parts, part);
+	while ((row = lookup_parts_next(lookup->parts)) != NULL)
+	{
+		/* Hash and equality functions leave memory behind. */
+		MemoryContext old = MemoryContextSwitchTo(memory);
+
+		add_row(lookup, row, false);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(memory);
+	}
+	MemoryContextDelete(memory);
+	finish_rows(lookup);
+	return true;
+}
+
+void
+lookup_finish(Lookup *lookup)
+{
+	if (lookup->parts)
+		lookup_load(lookup, 0);
+	else
+		finish_rows(lookup);
 }
 
 Datum

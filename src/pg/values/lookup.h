@@ -29,8 +29,15 @@ typedef enum LookupRepeats
 	LOOKUP_REPEATS_KEPT			/* it has a place, too: lookup_repeat */
 } LookupRepeats;
 
-/* In place of a place: there is no row. */
+/* In place of a place: there is no row.  What is less is lookup_part_wanted()'s. */
 #define LOOKUP_NO_PLACE (-1)
+
+/* Returns how far below LOOKUP_NO_PLACE a place is: a part that is not there, plus 1. */
+static inline int32
+lookup_part_wanted(int32 place)
+{
+	return LOOKUP_NO_PLACE - Min(place, LOOKUP_NO_PLACE);
+}
 
 /*
  * Makes one without rows, in the current memory context, for a node.  rows describes a row, as
@@ -42,6 +49,22 @@ extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_colu
 
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
+
+/*
+ * Has the rows divided by their keys into so many parts, a power of two, which are in files, and of
+ * which the lookup has one at a time.  A key has no several rows that are kept.  Called right after
+ * lookup_make.
+ */
+extern void lookup_divide(Lookup *lookup, int nparts);
+
+/*
+ * Has a finished lookup have the rows of a part; at first it has those of part 0.  Returns whether
+ * it has had others.
+ */
+extern bool lookup_load(Lookup *lookup, int part);
+
+/* Returns the part that it has; 0 if it is not divided. */
+extern int	lookup_part(const Lookup *lookup);
 
 /* Forgets all rows, and gives their memory back. */
 extern void lookup_empty(Lookup *lookup);
@@ -59,7 +82,10 @@ extern void lookup_finish(Lookup *lookup);
  */
 extern FilterCondition *lookup_condition(Lookup *lookup, int k, bool excluded);
 
-/* Returns the place of the row that has this key, of several the last one. */
+/*
+ * Returns the place of the row that has this key, of several the last one.  If the key is in a part
+ * that is not there, lookup_part_wanted says in which.
+ */
 extern int32 lookup_find(const Lookup *lookup, const Datum *key, const bool *isnull);
 
 /*
@@ -79,8 +105,9 @@ extern void lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches,
 						ColumnBatch *packed);
 
 /*
- * Writes the places of the keys of a batch's rows, and 0 where there is none, and marks the latter
- * in nulls.  Returns how many these are.  Keys of several columns are packed.
+ * Writes the places of the keys of a batch's rows, and where there is none lookup_part_wanted's
+ * number, which is 0 unless rows are divided, and marks the latter in nulls.  Returns how many
+ * these are.  Keys of several columns are packed.
  */
 extern size_t lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places,
 								   uint8 *nulls);
@@ -113,6 +140,9 @@ extern int64 lookup_key(const Lookup *lookup, int k, int32 place);
 
 /* Returns how many rows there are; their places are below. */
 extern int32 lookup_size(const Lookup *lookup);
+
+/* Returns how many there are in all parts. */
+extern int64 lookup_rows(const Lookup *lookup);
 
 /* Returns how many keys these have. */
 extern int32 lookup_nkeys(const Lookup *lookup);

@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "pg/values/value.h"
+#include "utils/tuplestore.h"
 
 /* A column of the rows that is kept. */
 typedef struct LookupColumn
@@ -40,6 +41,16 @@ typedef struct LookupKey
 	int			shift;			/* ... and of those behind it */
 } LookupKey;
 
+/* The rows of a lookup that is divided. */
+typedef struct LookupParts
+{
+	int			bits;			/* there are 2 to the power of it */
+	int			part;			/* the one that the lookup has; -1: none yet */
+	int64		rows;			/* of all */
+	TupleTableSlot *row;
+	Tuplestorestate **stores;	/* by part; NULL: it has no rows */
+} LookupParts;
+
 struct Lookup
 {
 	MemoryContext memory;		/* of the rows */
@@ -50,6 +61,7 @@ struct Lookup
 	int			ncolumns;
 	LookupColumn *columns;
 
+	LookupParts *parts;			/* NULL: it is not divided */
 	bool		of_integers;	/* keys are integers ... */
 	bool		narrow;			/* ... of 32 bits */
 
@@ -91,5 +103,25 @@ lookup_integer_width(const struct Lookup *lookup)
 {
 	return lookup->narrow ? sizeof(int32) : sizeof(int64);
 }
+
+/* Returns the bits of a value of either type of an operator that compares integers. */
+extern int	lookup_value_bits(Oid operator);
+
+/* Returns the part of a key, by bits of its hash at which the hash table looks last. */
+static inline int
+lookup_part_of_hash(const LookupParts *parts, uint32 hash)
+{
+	return (int) ((uint64) hash >> (32 - parts->bits));
+}
+
+/* Forgets the rows, and closes the files. */
+extern void lookup_parts_empty(LookupParts *parts);
+
+/* Adds a row, whose key has a hash, to its part. */
+extern void lookup_parts_add(LookupParts *parts, uint32 hash, TupleTableSlot *row);
+
+/* Begins to read a part; then returns one row of it after the other, and NULL. */
+extern void lookup_parts_begin(LookupParts *parts, int part);
+extern TupleTableSlot *lookup_parts_next(LookupParts *parts);
 
 #endif							/* HPSORT_PG_VALUES_LOOKUP_STATE_H */

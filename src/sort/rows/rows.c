@@ -9,7 +9,6 @@
 #include "sort/algorithms.h"
 #include "sort/device/job.h"
 #include "sort/kernels/permutation.h"
-#include "sort/kernels/wide.h"
 #include "sort/steps.h"
 
 /* Keys handed to a device at once, from a buffer: all in the cache. */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sort/algorithms.h"
 #include "sort/device/cpu_sort.h"
 #include "sort/error.h"
 #include "sort/kernels/wide.h"

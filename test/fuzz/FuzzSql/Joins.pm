@@ -11,7 +11,7 @@ use warnings;
 use FuzzSql::Random;
 
 # Facts: the columns of all, and how many rows each has.  A column's name says what it refers to.
-my %facts = (facts => 2000, parts => 1500, dense => 1500, wide => 800, all_null => 50, no_facts => 0);
+my %facts = (facts => 5000, parts => 1500, dense => 1500, wide => 800, all_null => 50, no_facts => 0);
 my @fact_columns = (
 	[ id => 'int4', 'int' ], [ shop => 'int4', 'int' ], [ shop8 => 'int8', 'int' ], [ item => 'int4', 'int' ], [ code => 'text', 'text' ],
 	[ vcode => 'varchar(12)', 'text' ], [ uid => 'uuid', 'other' ], [ price => 'numeric(8,2)', 'numeric' ], [ k1 => 'int2', 'int' ], [ k2 => 'int8', 'int' ],
@@ -34,6 +34,8 @@ my %dimensions = (
 	prices => { keys => [ [ price => qw(price) ] ], columns => { band => 'int', title => 'text' } },
 	pairs => { keys => [ [ k1 => qw(k1 k2) ], [ k2 => qw(k2 shop) ] ], columns => { title => 'text', weight => 'int' } },
 	days => { keys => [ [ day => qw(day) ] ], columns => { month => 'int', dow => 'int', holiday => 'bool' } },
+	great => { keys => [ [ id => qw(shop shop8 item) ] ], columns => { name => 'text', weight => 'int', region => 'int' } },
+	great_codes => { keys => [ [ code => qw(code vcode) ] ], columns => { title => 'text', weight => 'int' } },
 	gappy => { keys => [ [ id => qw(shop shop8) ] ], columns => { name => 'text', weight => 'int' } },
 	twins => { keys => [ [ id => qw(shop shop8) ] ], columns => { name => 'text', weight => 'int' }, many => 1 },
 	code_twins => { keys => [ [ code => qw(code vcode) ] ], columns => { title => 'text', weight => 'int' }, many => 1 },
@@ -89,6 +91,9 @@ CREATE TABLE prices (price numeric PRIMARY KEY, band int4, title text); INSERT I
 CREATE TABLE pairs (k1 int4, k2 int4, title text, weight int4, UNIQUE (k1, k2)); INSERT INTO pairs SELECT i % 6, i / 6, 'pair ' || i % 17, i % 10 FROM generate_series(0, 99) i; INSERT INTO pairs VALUES (NULL, 3, 'no first', 1), (2, NULL, 'no second', 2), (2, NULL, 'again', 3);
 CREATE TABLE days (day date PRIMARY KEY, month int4, dow int4, holiday bool); INSERT INTO days SELECT date '2001-01-01' + i, i / 30, i % 7, i % 19 = 0 FROM generate_series(0, 364) i; INSERT INTO days VALUES ('infinity', -1, NULL, NULL);
 CREATE TABLE gappy (id int4 UNIQUE, name text, weight int4); INSERT INTO gappy SELECT CASE WHEN i % 3 > 0 THEN i END, 'gap ' || i % 5, i % 4 FROM generate_series(0, 150) i;
+CREATE TABLE great (id int4 PRIMARY KEY, name text, weight int4, region int4);
+INSERT INTO great SELECT CASE WHEN i % 9 > 0 THEN i ELSE -i END, CASE WHEN i % 6 > 0 THEN 'great ' || repeat(i % 70 || '.', 20) END, i % 8, i % 12 FROM generate_series(1, 4600) i;
+CREATE TABLE great_codes (code text PRIMARY KEY, title text, weight int4); INSERT INTO great_codes SELECT 'c' || i, 'title ' || repeat(i % 9 || '.', 20), CASE WHEN i % 4 > 0 THEN i % 5 END FROM generate_series(1, 4600) i;
 CREATE TABLE twins (id int4, name text, weight int4); INSERT INTO twins SELECT CASE WHEN i % 10 > 0 THEN i / 2 END, 'twin ' || i % 6, i % 4 FROM generate_series(0, 200) i;
 CREATE TABLE code_twins AS SELECT code, title || n AS title, weight + n AS weight FROM codes, generate_series(1, 3) n WHERE weight > n UNION ALL SELECT NULL, 'none', 1 FROM codes;
 CREATE TABLE pair_twins AS SELECT k1::int2, k2::int8, title, n AS weight FROM pairs, generate_series(0, 2) n WHERE n < 1 + weight % 3;
@@ -215,7 +220,7 @@ sub dimension
 	my @conditions = map { my ($key, @refer) = @$_; my $mine = key_of($key, "$from." . pick(@refer)); pick("$alias.$key = $mine", "$mine = $alias.$key") } @{ $d->{keys} };
 	my @columns = map { +{ sql => "$alias.$_", class => $d->{columns}{$_} } } sort keys %{ $d->{columns} };
 
-	push @columns, { sql => "$alias.$d->{keys}[0][0]", class => 'int' } if $name =~ /shop|gappy|^twins|SELECT/;
+	push @columns, { sql => "$alias.$d->{keys}[0][0]", class => 'int' } if $name =~ /shop|gappy|^twins|great$|SELECT/;
 	push @conditions, condition(@columns) if @columns && chance(0.25);
 	return { from => "$name $alias", on => join(' AND ', @conditions), columns => \@columns, alias => $alias, many => $d->{many}, region => $d->{columns}{region} };
 }
@@ -233,7 +238,7 @@ sub star
 	for (1 .. weighted(1 => 5, 2 => 4, 3 => 1.5))
 	{
 		my $kind = weighted(inner => 6, left => 3, semi => 1.2, anti => 0.8);
-		my $d = dimension(chance(0.45) ? pick(qw(shops shops8 shop_parts)) : chance(0.2) ? pick(qw(twins code_twins pair_twins)) : pick(@names), 'f');
+		my $d = dimension(chance(0.45) ? pick(qw(shops shops8 shop_parts great)) : chance(0.2) ? pick(qw(twins code_twins pair_twins)) : pick(@names), 'f');
 
 		push @kinds, $d->{many} ? "$kind many" : $kind;
 		if ($kind eq 'inner' || $kind eq 'left')

@@ -27,7 +27,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(hold_map);
 PG_FUNCTION_INFO_V1(set_map_slowly);
-PG_FUNCTION_INFO_V1(clear_page_flag);
+PG_FUNCTION_INFO_V1(set_page_flag);
 PG_FUNCTION_INFO_V1(change_first_row);
 PG_FUNCTION_INFO_V1(extent_of_block);
 
@@ -100,17 +100,20 @@ set_map_slowly(PG_FUNCTION_ARGS)
 }
 
 /*
- * clear_page_flag(regclass, block int8): the block forgets that all of its rows are visible,
- * the map does not, as a lost write can leave them.
+ * set_page_flag(regclass, block int8, visible bool): the block forgets that all of its rows are
+ * visible, or says so; the map does not, as lost writes can leave them.
  */
 Datum
-clear_page_flag(PG_FUNCTION_ARGS)
+set_page_flag(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
 	Buffer		buffer = ReadBuffer(rel, (BlockNumber) PG_GETARG_INT64(1));
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	PageClearAllVisible(BufferGetPage(buffer));
+	if (PG_GETARG_BOOL(2))
+		PageSetAllVisible(BufferGetPage(buffer));
+	else
+		PageClearAllVisible(BufferGetPage(buffer));
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 	table_close(rel, AccessShareLock);

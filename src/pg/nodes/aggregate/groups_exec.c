@@ -390,8 +390,7 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 			source.domains = memcpy(palloc(sizeof(domains)), domains, sizeof(domains));
 		if (domains[0].dictionary)
 		{
-			const Node *values = (const Node *) (answer->column ? (Expr *) answer->column :
-												 answer->argument);
+			const Node *values = (const Node *) aggref_values(answer);
 
 			node->source_types[s] = (PairType)
 			{
@@ -399,8 +398,6 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 					.collation = exprCollation(values),
 					.dictionary = domains[0].dictionary
 			};
-			if (node->derived.of_sources[s])
-				derived_number_all(node->derived.of_sources[s]);
 		}
 		node->value_sources[node->nvalue_sources++] = source;
 	}
@@ -475,7 +472,7 @@ describe_outputs(GroupsState *node)
 		node->states &= aggref_has_state(&output->answer);
 	}
 	node->counts = palloc0_array(SourceCounts, Max(node->nvalue_sources, 1));
-	node->done.sorted = palloc0_array(SourceSorted, Max(node->nvalue_sources, 1));
+	node->done.sorted = palloc0_array(PairsSorted, Max(node->nvalue_sources, 1));
 	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
 }
 
@@ -627,9 +624,11 @@ rescan_groups(CustomScanState *css)
 static void
 note_sets(GroupsState *node)
 {
-	groups_memory_note(node, grouping_sets_memory(node->sets));
-	node->done.totals.disk += grouping_sets_disk(node->sets);
-	node->done.totals.rows = grouping_sets_rows(node->sets);
+	const GroupingSetsTotals *totals = grouping_sets_totals(node->sets);
+
+	groups_memory_note(node, totals->memory);
+	node->done.totals.disk += totals->disk;
+	node->done.totals.rows = totals->rows;
 }
 
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */

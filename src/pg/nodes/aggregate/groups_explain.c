@@ -76,11 +76,11 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 		const SorterStats *stats = &node->done.stats[s];
 		char		reason[256];
 
-		if (node->done.sorted[s] == SOURCE_NOT_SORTED)
+		if (node->done.sorted[s] == PAIRS_NOT_SORTED)
 			continue;
-		if (node->done.sorted[s] != SOURCE_SORTED)
+		if (node->done.sorted[s] != PAIRS_SORTED)
 		{
-			algorithms = lappend(algorithms, node->done.sorted[s] == SOURCE_SORTED_BY_CORE ?
+			algorithms = lappend(algorithms, node->done.sorted[s] == PAIRS_SORTED_BY_CORE ?
 								 "tuplesort" : psprintf("%s on %s",
 														sort_algorithm_name(SORT_ALGORITHM_RADIX),
 														sort_device_name(SORT_DEVICE_CPU)));

@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
@@ -70,7 +68,7 @@ make_late(GroupsState *node, int source, const ColumnBatch *columns)
 	old = MemoryContextSwitchTo(node->memory);
 	groups_memory_lend(node, node->budget.spill);
 	spill = row_spill_make(columns, node->ngroups + 1, images, node->ngroups + 1, false,
-						   node->budget.spill);
+						   0, node->budget.spill);
 	MemoryContextSwitchTo(old);
 	pfree(images);
 	return spill;
@@ -141,7 +139,11 @@ groups_give_up_dictionaries(GroupsState *node)
 
 		if (domain->datums && domain->dictionary && dictionary_size(domain->dictionary) > 0 &&
 			!is_of_group(node, node->value_sources[s].column))
+		{
 			dictionary_give_up(domain->dictionary);
+			if (node->derived.of_sources[s])
+				derived_forget(node->derived.of_sources[s]);
+		}
 	}
 	MemoryContextSwitchTo(old);
 }

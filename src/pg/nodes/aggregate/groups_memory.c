@@ -48,7 +48,8 @@ groups_memory_begin(GroupsState *node)
 		takers.dictionaries += node->images[i].dictionary != NULL;
 		takers.datum_buffers += node->images[i].make != NULL;
 	}
-	takers.spills = (takers.dictionaries > 0 || takers.core) + groups_may_be_refused(node);
+	takers.spills = (takers.dictionaries > 0 || takers.core) + groups_may_be_refused(node) +
+		(node->star.ncells > 1);
 	for (i = 0; i < node->nvalue_sources; i++)
 		takers.spills += node->source_domains[i].dictionary != NULL;
 	node->budget = memory_budget_make(&takers);

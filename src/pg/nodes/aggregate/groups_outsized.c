@@ -4,8 +4,8 @@
  *		(read/computed.h), by group.
  *
  * The aggregation has counted such a value, and added 0.  They are rare: a sum of them is a numeric
- * in a hash table, whose key is the group's values.  Processes do not exchange these: one of them
- * reads all rows alone.
+ * of a group that has a number of its own here.  Processes do not exchange these: one of them reads
+ * all rows alone.
  */
 #include "postgres.h"
 
@@ -16,58 +16,47 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
-/* An entry begins with the group's values and NULL marks; sums by source are at its end. */
-static Size
-key_size(const GroupsState *node)
+/* Sums by group; all in the memory of derived columns. */
+struct OutsizedSums
 {
-	return MAXALIGN(Max(node->ngroups * (sizeof(int64) + 1), 1));
+	GroupTable *groups;			/* that have outsized values */
+	GroupValues group;			/* room for a row's */
+	size_t		room;			/* groups that sums has room for */
+	Datum	   *sums;			/* by number of the group, of each by source; 0: there is none */
+};
+
+/* Groups that there is room for at first. */
+#define FIRST_GROUPS 16
+
+/* Makes the sums of an execution or a pass. */
+static OutsizedSums *
+make_sums(const GroupsState *node)
+{
+	OutsizedSums *outsized = palloc0_object(OutsizedSums);
+
+	outsized->groups = group_table_make(node->groups, node->ngroups);
+	outsized->group = group_values_make(node->ngroups);
+	outsized->room = FIRST_GROUPS;
+	outsized->sums = palloc0_array(Datum, outsized->room * node->nvalue_sources);
+	return outsized;
 }
 
-static Datum *
-entry_sums(const GroupsState *node, char *entry)
-{
-	return (Datum *) (entry + key_size(node));
-}
-
-/* Puts the value of a grouping column, as batches hold it, into a key, which was zeros. */
+/* Adds a value to the sum of a source of the group that there is room for. */
 static void
-put_value(const GroupsState *node, char *key, int group, int64 value, bool isnull)
+add_value(GroupsState *node, int source, Datum value)
 {
-	int64	   *values = (int64 *) key;
-	uint8	   *nulls = (uint8 *) (values + node->ngroups);
+	OutsizedSums *outsized = node->derived.outsized;
+	uint32		number = group_table_find_values(outsized->groups, &outsized->group, true);
+	size_t		size = outsized->room * node->nvalue_sources * sizeof(Datum);
+	Datum	   *sum;
 
-	nulls[group] = isnull;
-	values[group] = isnull ? 0 : value;
-}
-
-/* Makes the key of a row's group. */
-static void
-key_of_row(const GroupsState *node, const ColumnBatch *batches, size_t row, char *key)
-{
-	int			g;
-
-	memset(key, 0, key_size(node));
-	for (g = 0; g < node->ngroups; g++)
+	if (number == outsized->room)
 	{
-		const ColumnBatch *batch = &batches[node->groups[g].column];
-
-		put_value(node, key, g, column_batch_value(batch, row),
-				  batch->nnulls > 0 && batch->nulls[row]);
+		outsized->sums = repalloc_huge(outsized->sums, 2 * size);
+		memset((char *) outsized->sums + size, 0, size);
+		outsized->room *= 2;
 	}
-}
-
-/* Adds a value to a group's sum of a source. */
-static void
-add_value(GroupsState *node, const char *key, int source, Datum value)
-{
-	MemoryContext old;
-	bool		found;
-	char	   *entry = hash_search(node->derived.outsized, key, HASH_ENTER, &found);
-	Datum	   *sum = &entry_sums(node, entry)[source];
-
-	if (!found)
-		memset(entry_sums(node, entry), 0, node->nvalue_sources * sizeof(Datum));
-	old = MemoryContextSwitchTo(node->derived.memory);
+	sum = &outsized->sums[(size_t) number * node->nvalue_sources + source];
 	if (*sum == (Datum) 0)
 		*sum = datumCopy(value, false, -1);
 	else
@@ -77,27 +66,12 @@ add_value(GroupsState *node, const char *key, int source, Datum value)
 		*sum = DirectFunctionCall2(numeric_add, before, value);
 		pfree(DatumGetPointer(before));
 	}
-	MemoryContextSwitchTo(old);
-}
-
-/* Makes the hash table of an execution or a pass, in the memory of derived columns. */
-static void
-make_table(GroupsState *node)
-{
-	HASHCTL		ctl = {
-		.keysize = key_size(node),
-		.entrysize = key_size(node) + node->nvalue_sources * sizeof(Datum),
-		.hcxt = node->derived.memory
-	};
-
-	node->derived.outsized = hash_create("HpSort outsized values", 16, &ctl,
-										 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 void
 groups_add_outsized(GroupsState *node, const ColumnBatch *batches)
 {
-	char	   *key = NULL;
+	MemoryContext old = MemoryContextSwitchTo(node->derived.memory);
 	int			s;
 	int			i;
 
@@ -115,33 +89,30 @@ groups_add_outsized(GroupsState *node, const ColumnBatch *batches)
 			if (node->parallel.exchange && !node->sources.alone)
 			{
 				groups_exchange_give_up(node->parallel.exchange);
-				return;
+				break;
 			}
 			if (node->derived.outsized == NULL)
-				make_table(node);
-			if (key == NULL)
-				key = palloc(key_size(node));
-			key_of_row(node, batches, values[i].row, key);
-			add_value(node, key, s, values[i].value);
+				node->derived.outsized = make_sums(node);
+			group_values_of_row(node->groups, node->ngroups, batches, values[i].row,
+								&node->derived.outsized->group);
+			add_value(node, s, values[i].value);
 		}
 	}
-	if (key)
-		pfree(key);
+	MemoryContextSwitchTo(old);
 }
 
 void
 groups_find_outsized(GroupsState *node, const GroupValues *group)
 {
-	char	   *key = palloc0(key_size(node));
-	char	   *entry;
-	int			g;
+	const OutsizedSums *outsized = node->derived.outsized;
+	uint32		number = group_table_find_values(outsized->groups, group, false);
 	int			s;
 
-	for (g = 0; g < node->ngroups; g++)
-		put_value(node, key, g, group->values[g], group->nulls[g]);
-	entry = hash_search(node->derived.outsized, key, HASH_FIND, NULL);
-	for (s = 0; entry && s < node->nvalue_sources; s++)
-		if (entry_sums(node, entry)[s] != (Datum) 0)
-			node->counts[s].summary.outsized = &entry_sums(node, entry)[s];
-	pfree(key);
+	for (s = 0; number != NO_GROUP && s < node->nvalue_sources; s++)
+	{
+		const Datum *sum = &outsized->sums[(size_t) number * node->nvalue_sources + s];
+
+		if (*sum != (Datum) 0)
+			node->counts[s].summary.outsized = sum;
+	}
 }

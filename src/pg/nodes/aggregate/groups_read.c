@@ -104,24 +104,6 @@ groups_read_free(GroupsState *node)
 }
 
 /*
- * Returns batches that have been read, of a star join only rows that are joined, and behind them
- * batches that are derived; the former alone unless there are derived columns or numbers.
- */
-static const ColumnBatch *
-derive_batches(GroupsState *node, const ColumnBatch *batches)
-{
-	int			d;
-
-	if (!node->derived.any)
-		return batches;
-	groups_star_match(node, batches);
-	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
-		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
-																node->derived.batches);
-	return node->derived.batches;
-}
-
-/*
  * Returns where rows that are refused go, *spill, which the first one of an execution makes.
  * keeps_numbers is that of row_spill_make.
  */
@@ -141,10 +123,57 @@ get_spill(GroupsState *node, const ColumnBatch *batches, RowSpill **spill, bool 
 			share = Max(share, (limit - Min(held, limit)) / 4 * 3);
 		groups_memory_lend(node, share);
 		*spill = row_spill_make(batches, node->nread, node->images, node->sources.ncolumns,
-								keeps_numbers, share);
+								keeps_numbers, spill == &node->star.spill ? node->star.ncells : 0,
+								share);
 	}
 	MemoryContextSwitchTo(old);
 	return *spill;
+}
+
+/* Writes the joined rows whose cell of lookups is not there, and leaves the others. */
+static void
+refuse_cells(GroupsState *node)
+{
+	const ColumnBatch *batches = node->derived.batches;
+	size_t		nrows = batches[0].n;
+	uint16		rows[COLUMN_BATCH_KEYS];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < nrows; i++)
+	{
+		int			cell = groups_star_cell(node, i);
+
+		if (cell < 0)
+			rows[n++] = (uint16) i;
+		else
+			row_spill_refuse(get_spill(node, batches, &node->star.spill, false), i, cell);
+	}
+	if (n == nrows)
+		return;
+	row_spill_write(node->star.spill, batches);
+	groups_star_keep_rows(node, rows, n);
+}
+
+/*
+ * Returns batches that have been read, of a star join only rows that are joined, and behind them
+ * batches that are derived; the former alone unless there are derived columns or numbers.
+ */
+static const ColumnBatch *
+derive_batches(GroupsState *node, const ColumnBatch *batches)
+{
+	int			d;
+
+	if (!node->derived.any)
+		return batches;
+	groups_star_match(node, batches);
+	if (node->star.ncells > 1)
+		refuse_cells(node);
+	groups_star_filter(node);
+	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
+		node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
+																node->derived.batches);
+	return node->derived.batches;
 }
 
 /*
@@ -161,14 +190,10 @@ refuse_numbers(GroupsState *node, const ColumnBatch *batches, int g)
 
 	for (i = 0; i < batch->n; i++)
 	{
-		if (node->derived.of_groups[g] && batch->nulls[i] == DERIVED_REFUSED)
-			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
-							 (uint32) batch->keys[i]);
-		else if (node->derived.of_groups[g] == NULL && batch->keys[i] < 0)
-			row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
-							 dictionary_refused_hash(dictionary, batch->keys[i]));
-		else
+		if (batch->keys[i] >= 0)
 			continue;
+		row_spill_refuse(get_spill(node, batches, &node->derived.spill, false), i,
+						 dictionary_refused_hash(dictionary, batch->keys[i]));
 		refused = true;
 	}
 	return refused;
@@ -183,10 +208,7 @@ has_refused(const GroupsState *node, int g)
 {
 	const Dictionary *dictionary = node->group_domains[g].dictionary;
 
-	if (dictionary == NULL)
-		return false;
-	return node->derived.of_groups[g] ? derived_nrefused(node->derived.of_groups[g]) > 0 :
-		dictionary_nrefused(dictionary) > 0;
+	return dictionary && dictionary_nrefused(dictionary) > 0;
 }
 
 /* Notes the rows of a batch that grouping columns refuse; false if there are none. */
@@ -262,6 +284,9 @@ forget_values(GroupsState *node)
 	int			c;
 
 	groups_give_up_dictionaries(node);
+	for (c = 0; c < node->derived.n; c++)
+		if (derived_has_numbers(node->derived.columns[c]))
+			dictionary_forget_refused(derived_domain(node->derived.columns[c])->dictionary);
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
 	{
 		ColumnImage *image = &node->images[c];
@@ -349,6 +374,39 @@ add_rows(GroupsState *node, const ColumnBatch *batches)
 	if (node->derived.any)
 		groups_add_outsized(node, batches);
 	groups_memory_note(node, 0);
+}
+
+/* Adds the rows of the partition that a spill is at. */
+static void
+add_partition(GroupsState *node, RowSpill *spill)
+{
+	const ColumnBatch *batches;
+
+	while (!node->sources.stop && (batches = row_spill_read(spill)) != NULL)
+	{
+		add_rows(node, batches);
+		forget_values(node);
+	}
+}
+
+/* Adds the rows whose cell of lookups was not there, when all others have been added. */
+static void
+add_cells(GroupsState *node)
+{
+	RowSpill   *spill = node->star.spill;
+
+	if (spill == NULL)
+		return;
+	while (!node->sources.stop && row_spill_next(spill))
+	{
+		groups_star_load(node, row_spill_partition(spill));
+		add_partition(node, spill);
+	}
+	node->done.totals.disk += row_spill_disk(spill);
+	groups_memory_note(node, 0);
+	row_spill_free(spill);
+	node->star.spill = NULL;
+	groups_memory_return(node, node->budget.spill);
 }
 
 /*
@@ -496,6 +554,7 @@ read_rows(GroupsState *node)
 										  node->states ? add_batches_to_states :
 										  add_batches_to_groups, node);
 		groups_star_end_rows(node, add_batches_to_groups);
+		add_cells(node);
 	}
 	if (node->sources.stop)
 	{
@@ -541,7 +600,6 @@ static bool
 read_part(GroupsState *node)
 {
 	RowSpill   *spill = NULL;
-	const ColumnBatch *batches;
 	MemoryContext old;
 
 	if (node->spill && row_spill_next(node->spill))
@@ -555,11 +613,8 @@ read_part(GroupsState *node)
 		begin_derived(node);
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
-	while ((batches = row_spill_read(spill)) != NULL)
-	{
-		add_rows(node, batches);
-		forget_values(node);
-	}
+	add_partition(node, spill);
+	add_cells(node);
 	end_rows(node);
 	MemoryContextSwitchTo(old);
 	return true;

@@ -249,7 +249,7 @@ fill_states(GroupsState *node, TupleTableSlot *slot)
 	dsa_area   *area = node->css.ss.ps.state->es_query_dsa;
 	int			i;
 
-	memset(node->done.sorted, 0, node->nvalue_sources * sizeof(SourceSorted));
+	memset(node->done.sorted, 0, node->nvalue_sources * sizeof(PairsSorted));
 	for (i = 0; i < node->noutputs; i++)
 		slot->tts_values[i] =
 			aggregate_result_from_state(node->outputs[i].result,
@@ -261,9 +261,9 @@ fill_states(GroupsState *node, TupleTableSlot *slot)
 		SorterStats stats;
 
 		if (aggregate_result_end_state(node->outputs[i].result, &stats) &&
-			node->done.sorted[source] == SOURCE_NOT_SORTED)
+			node->done.sorted[source] == PAIRS_NOT_SORTED)
 		{
-			node->done.sorted[source] = SOURCE_SORTED;
+			node->done.sorted[source] = PAIRS_SORTED;
 			node->done.stats[source] = stats;
 		}
 	}

@@ -7,6 +7,10 @@
  * before the fact is read, again only if a parameter of theirs has changed.  In a parallel plan one
  * of the processes runs a plan, whichever is the first to come, and all have the rows in shared
  * memory.
+ *
+ * A lookup that does not fit into memory is divided into parts, of which it has one at a time.  One
+ * part of each lookup is a cell.  Rows of the fact that are of another cell than the one that is
+ * there are written to files by their cells (RowSpill), and are read when their cell is there.
  */
 #include "postgres.h"
 
@@ -20,12 +24,15 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
 
+StaticAssertDecl(GROUPS_MOST_CELLS <= ROW_SPILL_MOST_PARTITIONS, "each cell is a partition");
+
 typedef struct StarLookupState
 {
 	PlanState  *plan;
 	JoinType	jointype;
 	bool		many;			/* a key may have several rows, which are all wanted */
 	Lookup	   *lookup;
+	int			nparts;			/* 1: it is not divided */
 	bool		ran;			/* this process has run the plan */
 	bool		filled;			/* the lookup has the rows of the plan */
 	int64		rows;			/* how many it has, in the last execution ... */
@@ -70,7 +77,7 @@ make_lookup(StarLookupState *state, const List *described)
 
 		/* Core checks this right where it joins. */
 		aggregate_check_function(get_opcode(clause->opno), GetUserId());
-		columns[i] = (AttrNumber) (list_nth_int(described, 4 + i) + 1);
+		columns[i] = (AttrNumber) (list_nth_int(described, 5 + i) + 1);
 		operators[i] = clause->opno;
 		collations[i] = clause->inputcollid;
 	}
@@ -78,10 +85,13 @@ make_lookup(StarLookupState *state, const List *described)
 								collations, state->many ? LOOKUP_REPEATS_KEPT :
 								state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ?
 								LOOKUP_REPEATS_PASSED : LOOKUP_REPEATS_FAIL);
+	state->nparts = list_nth_int(described, 4);
+	if (state->nparts > 1)
+		lookup_divide(state->lookup, state->nparts);
 	state->indexes = palloc_array(int, Max(list_length(state->columns), 1));
 	for (i = 0; i < list_length(state->columns); i++)
 		state->indexes[i] = lookup_add_column(state->lookup, (AttrNumber)
-											  (list_nth_int(described, 4 + nkeys + i) + 1));
+											  (list_nth_int(described, 5 + nkeys + i) + 1));
 }
 
 List *
@@ -113,6 +123,7 @@ groups_star_begin(GroupsState *node, int eflags)
 	int			l;
 
 	node->star.many = -1;
+	node->star.ncells = 1;
 	if (lookups == NIL)
 		return;
 	node->star.n = list_length(lookups);
@@ -140,6 +151,7 @@ groups_star_begin(GroupsState *node, int eflags)
 								   eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 		node->css.custom_ps = lappend(node->css.custom_ps, state->plan);
 		make_lookup(state, described);
+		node->star.ncells *= state->nparts;
 	}
 	node->star.fact =
 		(Index) linitial_node(Var, expression_columns(linitial(groups_star_keys(node, 0))))->varno;
@@ -199,7 +211,7 @@ make_conditions(StarLookupState *state)
 
 	list_free(state->conditions);
 	state->conditions = NIL;
-	if (state->keys == NULL || state->jointype == JOIN_LEFT)
+	if (state->nparts > 1 || state->keys == NULL || state->jointype == JOIN_LEFT)
 		return;
 	for (k = 0; k < list_length(state->clauses); k++)
 	{
@@ -254,8 +266,25 @@ fill_lookup(StarLookupState *state)
 	}
 	MemoryContextDelete(memory);
 	lookup_finish(state->lookup);
-	state->rows = lookup_size(state->lookup);
+	state->rows = lookup_rows(state->lookup);
 	state->found_keys = lookup_nkeys(state->lookup);
+}
+
+void
+groups_star_load(GroupsState *node, int cell)
+{
+	int			l;
+	int			d;
+
+	for (l = node->star.n - 1; l >= 0; l--)
+	{
+		StarLookupState *state = &node->star.lookups[l];
+
+		if (lookup_load(state->lookup, cell % state->nparts))
+			for (d = 0; d < node->derived.n; d++)
+				derived_forget_places(node->derived.columns[d], state->lookup);
+		cell /= state->nparts;
+	}
 }
 
 /* Has all lookups attached to those in shared memory, of which this process makes some. */
@@ -344,7 +373,7 @@ groups_star_is_empty(const GroupsState *node)
 		const StarLookupState *state = &node->star.lookups[l];
 
 		if (state->jointype != JOIN_LEFT && state->jointype != JOIN_ANTI &&
-			lookup_size(state->lookup) == 0)
+			lookup_rows(state->lookup) == 0)
 			return true;
 	}
 	return false;
@@ -400,6 +429,12 @@ keep_rows(GroupsState *node, int n, const uint16 *rows, size_t nrows)
 	}
 }
 
+void
+groups_star_keep_rows(GroupsState *node, const uint16 *rows, size_t nrows)
+{
+	keep_rows(node, node->nread + node->star.n, rows, nrows);
+}
+
 /* Leaves of the joined rows those for which a condition is true. */
 static void
 keep_true(GroupsState *node, const ColumnBatch *condition)
@@ -415,7 +450,32 @@ keep_true(GroupsState *node, const ColumnBatch *condition)
 	}
 	node->star.filtered += condition->n - n;
 	if (n < condition->n)
-		keep_rows(node, node->nread + node->star.n, rows, n);
+		groups_star_keep_rows(node, rows, n);
+}
+
+/* Returns the part that has the place of a row, perhaps, if that is not there; else -1. */
+static inline int
+part_wanted(const StarLookupState *state, const ColumnBatch *places, size_t i)
+{
+	return state->nparts > 1 && places->nulls[i] ? places->keys[i] - 1 : -1;
+}
+
+int
+groups_star_cell(const GroupsState *node, size_t i)
+{
+	bool		here = true;
+	int			cell = 0;
+	int			l;
+
+	for (l = 0; l < node->star.n; l++)
+	{
+		const StarLookupState *state = &node->star.lookups[l];
+		int			part = part_wanted(state, &node->derived.batches[places_batch(node, l)], i);
+
+		here &= part < 0;
+		cell = cell * state->nparts + (part < 0 ? lookup_part(state->lookup) : part);
+	}
+	return here ? -1 : cell;
 }
 
 /* Repeats the rows of batches by their places in a lookup, as far as one batch has room. */
@@ -466,12 +526,11 @@ groups_star_next(GroupsState *node, const ColumnBatch *batches, StarPosition *po
 	return repeat_rows(node, batches, state, position) ? node->star.repeated : NULL;
 }
 
-const ColumnBatch *
+void
 groups_star_match(GroupsState *node, const ColumnBatch *batches)
 {
 	ColumnBatch *derived = node->derived.batches;
 	int			l;
-	int			c;
 
 	memcpy(derived, batches, node->nread * sizeof(ColumnBatch));
 	for (l = 0; l < node->star.n; l++)
@@ -494,14 +553,21 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 		for (i = 0; i < places->n; i++)
 		{
 			rows[n] = (uint16) i;
-			n += places->nulls[i] == anti;
+			n += places->nulls[i] == anti || part_wanted(state, places, i) >= 0;
 		}
 		node->star.removed += places->n - n;
 		keep_rows(node, node->nread + l + 1, rows, n);
 	}
+}
+
+void
+groups_star_filter(GroupsState *node)
+{
+	int			c;
+
 	for (c = 0; c < list_length(node->star.conditions); c++)
-		keep_true(node, derived_batch(node->derived.columns[node->star.n + c], derived));
-	return derived;
+		keep_true(node, derived_batch(node->derived.columns[node->star.n + c],
+									  node->derived.batches));
 }
 
 /* --- rows that a right join adds */
@@ -618,7 +684,10 @@ groups_star_end(GroupsState *node)
 	int			l;
 
 	for (l = 0; l < node->star.n; l++)
+	{
+		lookup_empty(node->star.lookups[l].lookup);
 		ExecEndNode(node->star.lookups[l].plan);
+	}
 }
 
 /* --- EXPLAIN */
@@ -647,6 +716,8 @@ groups_star_explain(const GroupsState *node, List *context, ExplainState *es)
 		ExplainPropertyText(labels[state->jointype],
 							deparse_expression((Node *) make_ands_explicit(state->clauses),
 											   context, true, false), es);
+		if (state->nparts > 1)
+			ExplainPropertyInteger("Lookup Parts", NULL, state->nparts, es);
 		if (es->analyze && node->done.done)
 			ExplainPropertyInteger("Lookup Rows", NULL, state->rows, es);
 		if (es->analyze && node->done.done && state->many)

@@ -38,8 +38,8 @@ typedef struct GroupsDone
 {
 	bool		done;			/* an execution has ended; what follows is of it */
 	GroupsTotals totals;		/* of all groups, also of groups that HAVING refuses */
-	SourceSorted *sorted;		/* by source: how its values were put in order */
-	SorterStats *stats;			/* by source; valid where sorted is SOURCE_SORTED */
+	PairsSorted *sorted;		/* by source: how its values were put in order */
+	SorterStats *stats;			/* by source; valid where sorted is PAIRS_SORTED */
 } GroupsDone;
 
 /* A star join: the lookups, whose places are the first derived columns. */
@@ -57,6 +57,8 @@ typedef struct GroupsStar
 								 * none so far */
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
+	int			ncells;			/* combinations of parts of the lookups, of which one is there */
+	RowSpill   *spill;			/* rows whose cell is not there; NULL: none so far */
 	bool	   *met;			/* of a right join, while rows are read: by place, whether a row
 								 * has it; else NULL */
 } GroupsStar;
@@ -73,7 +75,7 @@ typedef struct GroupsDerived
 								 * NULL unless any */
 	MemoryContext memory;		/* of memos and numbers; emptied for each execution and each pass */
 	RowSpill   *spill;			/* rows that columns or core refused; NULL: none so far */
-	HTAB	   *outsized;		/* sums of outsized values by group; NULL: none so far */
+	struct OutsizedSums *outsized;	/* by group; NULL: none so far */
 } GroupsDerived;
 
 /* Of a parallel plan.  In other plans shared and exchange are NULL. */
@@ -253,10 +255,17 @@ extern const ColumnBatch *groups_star_next(GroupsState *node, const ColumnBatch 
 										   StarPosition *position);
 
 /*
- * Returns the rows of batches, which have been read, that are rows of the join.  Puts these and the
- * batches of places into node->derived.batches.
+ * Puts the rows of batches, which have been read, that are joined with rows of all lookups, and the
+ * batches of places, into node->derived.batches.  Of the first of these functions they may be of
+ * another cell: groups_star_cell returns it of row i, and -1 of rows that are joined for certain.
+ * groups_star_filter leaves those that pass conditions on joined rows.
  */
-extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch *batches);
+extern void groups_star_match(GroupsState *node, const ColumnBatch *batches);
+extern int	groups_star_cell(const GroupsState *node, size_t i);
+extern void groups_star_filter(GroupsState *node);
+
+/* Leaves these of the rows that groups_star_match has left. */
+extern void groups_star_keep_rows(GroupsState *node, const uint16 *rows, size_t nrows);
 
 /*
  * Called before rows are read, and when all have been: calls consume for rows of a right join's
@@ -264,6 +273,12 @@ extern const ColumnBatch *groups_star_match(GroupsState *node, const ColumnBatch
  */
 extern void groups_star_begin_rows(GroupsState *node);
 extern void groups_star_end_rows(GroupsState *node, ColumnConsume consume);
+
+/*
+ * Has the lookups have the rows of a cell: of one part each of those that do not fit into memory.
+ * What has been computed of the parts before is forgotten.
+ */
+extern void groups_star_load(GroupsState *node, int cell);
 
 /* Gives back what an execution has beside the lookups. */
 extern void groups_star_free(GroupsState *node);
@@ -339,6 +354,8 @@ extern void groups_add_late(GroupsState *node);
 extern void groups_free_late(GroupsState *node);
 
 /* --- groups_outsized.c */
+
+typedef struct OutsizedSums OutsizedSums;
 
 /* Adds the outsized values of a batch that has been added to the aggregation. */
 extern void groups_add_outsized(GroupsState *node, const ColumnBatch *batches);

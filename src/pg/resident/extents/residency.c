@@ -8,7 +8,6 @@
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -75,8 +74,7 @@ is_new(Relation rel)
 bool
 residency_is_allowed(Relation rel, Snapshot snapshot)
 {
-	return snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery &&
-		!RecoveryInProgress() && RelationNeedsWAL(rel) && !is_new(rel) &&
+	return snapshot->snapshot_type == SNAPSHOT_MVCC && RelationNeedsWAL(rel) && !is_new(rel) &&
 	/* Writers check for conflicts before they clear a bit, and rely on the page's lock. */
 		!CheckForSerializableConflictOutNeeded(rel, snapshot) &&
 	/* A bit may be set while an old snapshot does not see all of the page. */

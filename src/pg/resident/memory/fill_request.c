@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 
@@ -67,7 +68,7 @@ register_worker(Oid database, BackgroundWorkerHandle **handle)
 {
 	BackgroundWorker worker = {
 		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
-		.bgw_start_time = BgWorkerStart_RecoveryFinished,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
 		.bgw_restart_time = BGW_NEVER_RESTART,
 		.bgw_main_arg = ObjectIdGetDatum(database),
 		.bgw_notify_pid = handle ? MyProcPid : 0
@@ -147,6 +148,13 @@ fill_request_at_commit(void)
 	if (!registered)
 		RegisterXactCallback(transaction_ends, NULL);
 	registered = requested = true;
+}
+
+void
+fill_request_unread(void)
+{
+	if (fill_is_eager() && RecoveryInProgress())
+		(void) fill_request(MyDatabaseId, NULL);
 }
 
 void

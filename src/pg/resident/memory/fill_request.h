@@ -26,6 +26,13 @@ extern bool fill_request(Oid database, BackgroundWorkerHandle **handle);
 /* Asks for a worker of this database when the transaction has committed, if filling is eager. */
 extern void fill_request_at_commit(void);
 
+/*
+ * Asks for a worker of this database if the server is a standby and filling is eager.  For whoever
+ * reads a declared column that nobody has read before: a standby hears of a declaration in no
+ * other way.
+ */
+extern void fill_request_unread(void);
+
 /* Registers the worker that asks for the workers of all databases; for the first worker only. */
 extern void fill_request_all(void);
 

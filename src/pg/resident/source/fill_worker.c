@@ -7,7 +7,8 @@
  * step.  It acts as a superuser, and executes no user's code: pages are all that it reads.
  *
  * An error of a table is written to the log, and leaves the table's columns to the queries that
- * read them.
+ * read them.  After a step that replay has cancelled, on a standby, all tables are gone through
+ * again.
  */
 #include "postgres.h"
 
@@ -16,6 +17,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
@@ -107,7 +109,7 @@ fill_all(void)
 /*
  * Gives up what is in memory of columns that are not declared any more: dropped ones, or of a
  * transaction that was rolled back.  While a transaction is declaring columns, nothing is given up:
- * it may have filled them already.
+ * it may have filled them already.  On a standby there is none.
  */
 static void
 forget_undeclared(void)
@@ -115,7 +117,8 @@ forget_undeclared(void)
 	Oid			table = resident_kept_table();
 	ListCell   *lc;
 
-	if (OidIsValid(table) && !ConditionalLockRelationOid(table, ShareLock))
+	if (OidIsValid(table) && !RecoveryInProgress() &&
+		!ConditionalLockRelationOid(table, ShareLock))
 		return;
 	foreach(lc, resident_status())
 	{
@@ -236,6 +239,8 @@ fill_table(Oid relid)
 		errcontext("while filling resident columns of relation %u", relid);
 		EmitErrorReport();
 		AbortOutOfAnyTransaction();
+		if (geterrcode() == ERRCODE_T_R_SERIALIZATION_FAILURE)
+			(void) fill_request(MyDatabaseId, NULL);
 		FlushErrorState();
 		RESUME_INTERRUPTS();
 	}

@@ -136,6 +136,7 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 {
 	const ColumnScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, source->ncolumns);
+	bool		unread = false;
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -148,9 +149,12 @@ begin_columns(ResidentSource *source, const AttrNumber *attnums)
 							&summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
+		unread = unread || !column->capture;
 		if (source->filter)
 			resident_filter_read(source->filter, c, &column->reader);
 	}
+	if (unread)
+		fill_request_unread();
 	choose_left(source, summaries);
 	return true;
 }

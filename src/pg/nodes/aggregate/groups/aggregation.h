@@ -153,17 +153,9 @@ extern void aggregation_free(Aggregation *aggregation);
 /* Returns the bytes that have been written to temporary files. */
 extern uint64 aggregation_disk(const Aggregation *aggregation);
 
-typedef enum SourceSorted
-{
-	SOURCE_NOT_SORTED,
-	SOURCE_SORTED,
-	SOURCE_SORTED_BY_GROUP,		/* pairs of more than 64 bits, in memory */
-	SOURCE_SORTED_BY_CORE		/* pairs of more than 64 bits, in a tuplesort */
-} SourceSorted;
-
-/* Returns how the values of a source were put in order; *stats is 0 unless it is SOURCE_SORTED. */
-extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int source,
-											 SorterStats *stats);
+/* Returns how the values of a source were put in order; *stats is 0 unless it is PAIRS_SORTED. */
+extern PairsSorted aggregation_source_stats(Aggregation *aggregation, int source,
+											SorterStats *stats);
 
 /* --- reading */
 

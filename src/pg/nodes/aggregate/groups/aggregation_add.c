@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/column/column.h"
 #include "pg/compat.h"
@@ -715,17 +714,13 @@ aggregation_disk(const Aggregation *aggregation)
 	return disk;
 }
 
-SourceSorted
+PairsSorted
 aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats)
 {
 	PairSorter *pairs = aggregation->values[source].pairs;
 
 	memset(stats, 0, sizeof(*stats));
-	if (pairs == NULL || pairs_count(pairs) == 0)
-		return SOURCE_NOT_SORTED;
-	if (pairs_stats(pairs, stats))
-		return SOURCE_SORTED;
-	return pairs_in_table(pairs) ? SOURCE_SORTED_BY_GROUP : SOURCE_SORTED_BY_CORE;
+	return pairs ? pairs_stats(pairs, stats) : PAIRS_NOT_SORTED;
 }
 
 void

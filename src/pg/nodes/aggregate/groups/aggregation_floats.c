@@ -124,20 +124,13 @@ aggregation_add_outside_floats(Aggregation *aggregation, int s, const ColumnBatc
 	const ColumnBatch *batch = &batches[source->column];
 	GroupValues group;
 	int			i;
-	int			c;
 
 	if (nrows == 0)
 		return;
 	group = group_values_make(aggregation->ncolumns);
 	for (i = 0; i < nrows; i++)
 	{
-		for (c = 0; c < aggregation->ncolumns; c++)
-		{
-			const ColumnBatch *column = &batches[aggregation->columns[c].column];
-
-			group.nulls[c] = column->nnulls > 0 && column->nulls[rows[i]];
-			group.values[c] = group.nulls[c] ? 0 : column_batch_value(column, rows[i]);
-		}
+		group_values_of_row(aggregation->columns, aggregation->ncolumns, batches, rows[i], &group);
 		/* In place of a count of values that are in order: the value itself, or Y and then X. */
 		pair_rows_add(values->outside, &group, PAIR_MARKERS,
 					  Int64GetDatum(values->noutside++), column_batch_value(batch, rows[i]));

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/groups/aggregation.h"
-#include "pg/nodes/aggregate/groups/group_table.h"
 
 /*
  * What is known of the values of a group that has a number, for sources without runs.  Each part

@@ -19,7 +19,6 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups/core_aggregates.h"
-#include "pg/nodes/aggregate/groups/group_table.h"
 
 /* How many groups are made before their memory is looked at again. */
 #define GROUPS_PER_LOOK 64

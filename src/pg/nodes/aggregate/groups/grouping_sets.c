@@ -55,9 +55,7 @@ struct GroupingSets
 	int			counted;		/* the level whose rows are counted */
 	GroupReader *inner;			/* of its groups; NULL: it has not been opened */
 	GroupValues group;			/* being read, of all columns */
-	int64		rows;			/* of all groups of the level that is counted so far */
-	size_t		most_memory;	/* bytes that all levels have held, the most */
-	uint64		disk;			/* bytes of files of levels that have ended */
+	GroupingSetsTotals totals;	/* so far; rows are of the level that is counted */
 };
 
 /* Whether a level has all columns of another one. */
@@ -164,7 +162,7 @@ end_level(GroupingSets *sets, Level *level)
 {
 	if (level->memory)
 	{
-		sets->disk += aggregation_disk(level->aggregation);
+		sets->totals.disk += aggregation_disk(level->aggregation);
 		aggregation_free(level->aggregation);
 		MemoryContextDelete(level->memory);
 	}
@@ -240,15 +238,15 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 			open_level(sets);
 		if (!sets->inner->methods->next(sets->inner, &inner, rows))
 		{
-			sets->most_memory = Max(sets->most_memory,
-									MemoryContextMemAllocated(sets->memory, true));
+			sets->totals.memory = Max(sets->totals.memory,
+									  MemoryContextMemAllocated(sets->memory, true));
 			end_level(sets, level);
 			sets->inner = NULL;
 			sets->at++;
 			continue;
 		}
 		if (sets->at == sets->counted)
-			sets->rows += *rows;
+			sets->totals.rows += *rows;
 		for (l = sets->at + 1; l <= sets->last; l++)
 			if (sets->levels[l].finer == sets->at)
 				aggregation_add_group(sets->levels[l].aggregation, inner, *rows);
@@ -298,9 +296,7 @@ static const GroupReaderMethods grouping_sets_methods = {
 void
 grouping_sets_begin(GroupingSets *sets)
 {
-	sets->rows = 0;
-	sets->most_memory = 0;
-	sets->disk = 0;
+	memset(&sets->totals, 0, sizeof(sets->totals));
 }
 
 int
@@ -362,20 +358,8 @@ grouping_sets_grouping(const GroupingSets *sets, const List *columns)
 	return result;
 }
 
-int64
-grouping_sets_rows(const GroupingSets *sets)
+const GroupingSetsTotals *
+grouping_sets_totals(const GroupingSets *sets)
 {
-	return sets->rows;
-}
-
-size_t
-grouping_sets_memory(const GroupingSets *sets)
-{
-	return sets->most_memory;
-}
-
-uint64
-grouping_sets_disk(const GroupingSets *sets)
-{
-	return sets->disk;
+	return &sets->totals;
 }

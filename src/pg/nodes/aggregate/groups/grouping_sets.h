@@ -17,6 +17,13 @@
 
 typedef struct GroupingSets GroupingSets;
 
+typedef struct GroupingSetsTotals
+{
+	int64		rows;			/* of all groups of one set */
+	size_t		memory;			/* the most bytes that all aggregations have held */
+	uint64		disk;			/* bytes of the files of aggregations that are made of others */
+} GroupingSetsTotals;
+
 /*
  * Makes the sets of a node in the current memory context.  sets has for each set a list of the
  * indexes of its columns; a set may be there several times.  columns, sources and sets must outlive
@@ -54,13 +61,7 @@ extern void grouping_sets_close(GroupingSets *sets);
 /* Returns what GROUPING() of some columns, a list of their indexes, is in the group being read. */
 extern int32 grouping_sets_grouping(const GroupingSets *sets, const List *columns);
 
-/* Returns how many rows all groups have, of one set. */
-extern int64 grouping_sets_rows(const GroupingSets *sets);
-
-/* Returns the most bytes of memory that all aggregations have held. */
-extern size_t grouping_sets_memory(const GroupingSets *sets);
-
-/* Returns the bytes of the files of all aggregations that are made of others. */
-extern uint64 grouping_sets_disk(const GroupingSets *sets);
+/* Returns what there was of all sets in the execution so far. */
+extern const GroupingSetsTotals *grouping_sets_totals(const GroupingSets *sets);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUPING_SETS_H */

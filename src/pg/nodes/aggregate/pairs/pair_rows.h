@@ -1,7 +1,7 @@
 /*
  * pair_rows.h
  *		(group, value) pairs that do not fit 64 bits as rows of a core tuplesort, and those whose
- *		values have no numbers (pair_values.h).
+ *		values have no numbers.
  *
  * PairSorter uses it where a pair cannot be coded.  A tuplesort obeys its memory limit by itself,
  * and so does not need a PairFile.
@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/pairs/pair_coding.h"
+#include "pg/nodes/aggregate/pairs/pair_table.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/sort_context.h"
 
@@ -33,23 +34,11 @@ extern PairRows *pair_rows_make(const SortContext *context, const GroupColumn *c
 extern void pair_rows_add(PairRows *rows, const GroupValues *group, int marker, Datum value,
 						  int64 count);
 
-/*
- * Adds a value, an integer, of the group that has a code, if the rows have noted the code.  Returns
- * false, and adds nothing, if not: the caller adds the value with its group, and notes the code.
- * Codes are forgotten when they change.
- */
-extern bool pair_rows_add_coded(PairRows *rows, uint64 code, int64 value);
-extern void pair_rows_note_code(PairRows *rows, uint64 code);
-extern void pair_rows_forget_codes(PairRows *rows);
+/* Returns the table that has all pairs, valid until the next pair is added; NULL: they are rows. */
+extern PairTable *pair_rows_table(const PairRows *rows);
 
 /* Sets another memory limit, which a tuplesort that has begun does not know. */
 extern void pair_rows_limit_memory(PairRows *rows, size_t memory_limit);
-
-/* Whether all pairs are in a table. */
-extern bool pair_rows_in_table(const PairRows *rows);
-
-/* Returns the bytes that a table has written. */
-extern uint64 pair_rows_disk(const PairRows *rows);
 
 /* Frees the rows, and closes the temporary files of the tuplesort. */
 extern void pair_rows_free(PairRows *rows);

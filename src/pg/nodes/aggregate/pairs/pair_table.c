@@ -16,6 +16,9 @@
 #define CODES_PART 16
 #define FIRST_CODES 4096
 
+/* Groups that there is room for at first. */
+#define FIRST_GROUPS 64
+
 /* Pairs that are allocated together. */
 #define CHUNK_PAIRS 16384
 
@@ -44,16 +47,7 @@ typedef struct PairGroup
 	uint64		end;			/* while values are distributed: where the next one goes; then the
 								 * end of the group's values; while they are written: its runs */
 	int64		markers[PAIR_MARKERS];
-	int64	   *values;			/* of the grouping columns, and behind them whether they are NULL */
 } PairGroup;
-
-/* Finds a group by its values. */
-typedef struct GroupEntry
-{
-	uint32		number;			/* of the group, which the key is of, too */
-	uint32		hash;
-	char		status;			/* simplehash's */
-} GroupEntry;
 
 /*
  * Values that have been written.  Numbers of groups stay what they are, and so does the order of
@@ -79,10 +73,10 @@ struct PairTable
 	size_t		limit;			/* bytes */
 	MemoryContext memory;
 
-	struct pair_groups_hash *hash;
-	PairGroup  *groups;			/* by number; behind the last one, the one looked for */
+	GroupTable *numbering;		/* of the groups */
+	PairGroup  *groups;			/* by number */
 	uint32		ngroups;
-	uint32		room;			/* groups that there is room for, one of them to look for */
+	uint32		room;			/* groups that there is room for */
 	uint32		last;			/* the group of the last pair */
 	PairChunk  *chunks;			/* the last one first */
 	uint64		n;				/* values */
@@ -109,67 +103,20 @@ struct PairTable
 	GroupValues group;			/* being read */
 };
 
-/* Bytes of a group, beside its columns', in the array and in the hash table, which double. */
-#define GROUP_BYTES (2 * sizeof(PairGroup) + 4 * sizeof(GroupEntry) + sizeof(uint32))
+/* Bytes of a group in the array, which doubles, and in order. */
+#define GROUP_BYTES (2 * sizeof(PairGroup) + sizeof(uint32))
 
 /* Bytes of a pair in a chunk, and once more when values are distributed. */
 #define PAIR_BYTES (sizeof(uint32) + 2 * sizeof(uint64))
 
 /* --- groups */
 
-/* Returns the bytes of a group's columns. */
-static size_t
-columns_size(const PairTable *table)
-{
-	return Max(table->ncolumns, 1) * 2 * sizeof(int64);
-}
-
-static inline bool
-is_same_group(const PairTable *table, uint32 a, uint32 b)
-{
-	const int64 *left = table->groups[a].values;
-	const int64 *right = table->groups[b].values;
-	int			c;
-
-	for (c = 0; c < 2 * table->ncolumns; c++)
-		if (left[c] != right[c])
-			return false;
-	return true;
-}
-
-static inline uint32
-hash_group(const PairTable *table, uint32 number)
-{
-	const int64 *values = table->groups[number].values;
-	uint64		hash = 0;
-	int			c;
-
-	for (c = 0; c < 2 * table->ncolumns; c++)
-	{
-		hash = (hash ^ (uint64) values[c]) * UINT64CONST(0x9E3779B97F4A7C15);
-		hash ^= hash >> 32;
-	}
-	return (uint32) hash;
-}
-
-#define SH_PREFIX pair_groups
-#define SH_ELEMENT_TYPE GroupEntry
-#define SH_KEY_TYPE uint32
-#define SH_KEY number
-#define SH_HASH_KEY(tb, key) hash_group((PairTable *) (tb)->private_data, key)
-#define SH_EQUAL(tb, a, b) is_same_group((PairTable *) (tb)->private_data, a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, entry) (entry)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
 /* Sets for how many values there is memory beside the groups, and a group more. */
 static void
 set_most(PairTable *table)
 {
-	size_t		groups = ((size_t) table->ngroups + 1) * (GROUP_BYTES + columns_size(table));
+	size_t		groups = ((size_t) table->ngroups + 1) *
+	(GROUP_BYTES + group_table_group_size(table->numbering));
 	size_t		taken = groups + table->ncodes * sizeof(uint32);
 	size_t		left = table->limit - Min(taken, table->limit);
 
@@ -179,71 +126,24 @@ set_most(PairTable *table)
 		table->most = 0;
 }
 
-/* Makes room for one more group, and for the one that is looked for. */
-static void
-enlarge_groups(PairTable *table)
-{
-	uint32		room = Max(2 * table->room, 64);
-	uint32		i;
-
-	if (table->ngroups + 1 < table->room)
-		return;
-	if (table->groups == NULL)
-		table->groups = MemoryContextAlloc(table->memory, room * sizeof(PairGroup));
-	else
-		table->groups = repalloc_huge(table->groups, room * sizeof(PairGroup));
-	for (i = table->room; i < room; i++)
-		table->groups[i].values = NULL;
-	table->room = room;
-}
-
 /* Returns the number of a group, which is new where there is none of these values. */
 static uint32
 find_group(PairTable *table, const GroupValues *values)
 {
-	PairGroup  *wanted;
-	GroupEntry *entry;
-	bool		found;
-	int			c;
-
-	enlarge_groups(table);
-	wanted = &table->groups[table->ngroups];
-	if (wanted->values == NULL)
-		wanted->values = MemoryContextAllocZero(table->memory, columns_size(table));
-	for (c = 0; c < table->ncolumns; c++)
-	{
-		wanted->values[c] = values->nulls[c] ? 0 : values->values[c];
-		wanted->values[table->ncolumns + c] = values->nulls[c];
-	}
-	/* Rows that came together often are of one group. */
-	if (table->ngroups > 0 && is_same_group(table, table->last, table->ngroups))
+	table->last = group_table_find_values(table->numbering, values, true);
+	if (table->last < table->ngroups)
 		return table->last;
-	entry = pair_groups_insert(table->hash, table->ngroups, &found);
-	if (!found)
+	if (table->ngroups == table->room)
 	{
-		wanted->n = wanted->written = 0;
-		memset(wanted->markers, 0, sizeof(wanted->markers));
-		table->ngroups++;
-		set_most(table);
+		table->room *= 2;
+		table->groups = repalloc_huge(table->groups, table->room * sizeof(PairGroup));
 	}
-	table->last = entry->number;
-	return entry->number;
+	memset(&table->groups[table->ngroups++], 0, sizeof(PairGroup));
+	set_most(table);
+	return table->last;
 }
 
 /* --- reading groups */
-
-static void
-get_group(const PairTable *table, uint32 number, GroupValues *group)
-{
-	const int64 *values = table->groups[number].values;
-	int			c;
-
-	for (c = 0; c < table->ncolumns; c++)
-	{
-		group->values[c] = values[c];
-		group->nulls[c] = values[table->ncolumns + c] != 0;
-	}
-}
 
 typedef struct GroupOrder
 {
@@ -257,8 +157,8 @@ compare_numbers(const void *a, const void *b, void *arg)
 {
 	GroupOrder *order = (GroupOrder *) arg;
 
-	get_group(order->table, *(const uint32 *) a, &order->a);
-	get_group(order->table, *(const uint32 *) b, &order->b);
+	group_table_values(order->table->numbering, *(const uint32 *) a, &order->a);
+	group_table_values(order->table->numbering, *(const uint32 *) b, &order->b);
 	return group_values_compare(order->table->columns, order->table->ncolumns, &order->a,
 								&order->b);
 }
@@ -546,6 +446,7 @@ pair_table_make(const SortContext *context, const GroupColumn *columns, int ncol
 				size_t memory_limit)
 {
 	PairTable  *table = palloc0_object(PairTable);
+	MemoryContext old;
 
 	table->context = context;
 	table->columns = columns;
@@ -553,7 +454,11 @@ pair_table_make(const SortContext *context, const GroupColumn *columns, int ncol
 	table->limit = memory_limit;
 	table->memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort pair table",
 										  ALLOCSET_DEFAULT_SIZES);
-	table->hash = pair_groups_create(table->memory, 64, table);
+	old = MemoryContextSwitchTo(table->memory);
+	table->numbering = group_table_make(columns, ncolumns);
+	table->room = FIRST_GROUPS;
+	table->groups = palloc_array(PairGroup, table->room);
+	MemoryContextSwitchTo(old);
 	set_most(table);
 	table->group = group_values_make(ncolumns);
 	return table;
@@ -692,7 +597,7 @@ pair_table_next_group(PairTable *table, int64 *markers)
 
 	if (group == NULL)
 		return NULL;
-	get_group(table, table->order[table->at - 1], &table->group);
+	group_table_values(table->numbering, table->order[table->at - 1], &table->group);
 	memcpy(markers, group->markers, sizeof(group->markers));
 	return &table->group;
 }

@@ -35,7 +35,8 @@ extern bool pair_table_add(PairTable *table, const GroupValues *group, int marke
 /*
  * Codes of groups, by which a group is found faster.  pair_table_add_coded adds a pair of the group
  * that pair_table_note_code has noted, which is that of the pair added last.  It returns false,
- * and adds nothing, if the group is not known or there is no memory.
+ * and adds nothing, if the group is not known or there is no memory.  Codes are forgotten when they
+ * change.
  */
 extern bool pair_table_add_coded(PairTable *table, uint64 code, int64 value);
 extern void pair_table_note_code(PairTable *table, uint64 code);

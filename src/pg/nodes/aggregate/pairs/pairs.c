@@ -305,8 +305,8 @@ pairs_regroup(PairSorter *pairs, const GroupCode *before)
 	PairCoding	old = pairs->coding;
 
 	old.groups = before;
-	if (pairs->rows)
-		pair_rows_forget_codes(pairs->rows);
+	if (pairs->rows && pair_rows_table(pairs->rows))
+		pair_table_forget_codes(pair_rows_table(pairs->rows));
 	change_coding(pairs, &old);
 }
 
@@ -365,20 +365,6 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 	return range;
 }
 
-static void
-group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, GroupValues *group)
-{
-	int			c;
-
-	for (c = 0; c < groups->code.ncolumns; c++)
-	{
-		const ColumnBatch *batch = &batches[groups->columns[c].column];
-
-		group->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
-		group->values[c] = group->nulls[c] ? 0 : column_batch_value(batch, row);
-	}
-}
-
 /* Adds rows of a batch where pairs are rows; without batch they are markers. */
 static void
 add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const ColumnBatch *batch,
@@ -392,16 +378,17 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
+		PairTable  *table = coded ? pair_rows_table(pairs->rows) : NULL;
 		Datum		value = (Datum) 0;
 
-		if (coded && pair_rows_add_coded(pairs->rows, codes[row], column_batch_value(batch, row)))
+		if (table && pair_table_add_coded(table, codes[row], column_batch_value(batch, row)))
 			continue;
 		if (batch)
 			value = value_of_rows(pairs, column_batch_value(batch, row));
-		group_of_row(groups, batches, row, &group);
+		group_values_of_row(groups->columns, groups->code.ncolumns, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
-		if (coded)
-			pair_rows_note_code(pairs->rows, codes[row]);
+		if (table && pair_rows_table(pairs->rows))
+			pair_table_note_code(table, codes[row]);
 	}
 	pairs->count += nrows;
 	group_values_free(&group);
@@ -617,33 +604,24 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, int marker, const i
 uint64
 pairs_disk(const PairSorter *pairs)
 {
-	return (pairs->file ? pair_file_size(pairs->file) : 0) +
-		(pairs->rows ? pair_rows_disk(pairs->rows) : 0);
+	const PairTable *table = pairs->rows ? pair_rows_table(pairs->rows) : NULL;
+
+	return (pairs->file ? pair_file_size(pairs->file) : 0) + (table ? pair_table_disk(table) : 0);
 }
 
-uint64
-pairs_count(const PairSorter *pairs)
-{
-	return pairs->count;
-}
-
-bool
-pairs_in_table(const PairSorter *pairs)
-{
-	return pairs->rows && pair_rows_in_table(pairs->rows);
-}
-
-bool
+PairsSorted
 pairs_stats(PairSorter *pairs, SorterStats *stats)
 {
+	if (pairs->count == 0)
+		return PAIRS_NOT_SORTED;
 	if (pairs->rows)
-		return false;
+		return pair_rows_table(pairs->rows) ? PAIRS_SORTED_BY_GROUP : PAIRS_SORTED_BY_CORE;
 	if (pairs->flushed.n > 0)
 		*stats = pairs->flushed;
 	else
 		long_sorter_stats(pairs->sorter, stats);
 	stats->n = pairs->count;
-	return true;
+	return PAIRS_SORTED;
 }
 
 void

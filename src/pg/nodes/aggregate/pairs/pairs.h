@@ -7,7 +7,7 @@
  * value outside of the ranges comes, the ranges become wider and what is there is
  * coded anew.  What does not fit into the memory limit is written to a temporary file,
  * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
- * tuplesort (pair_rows.h); values for whose numbers there is no memory have two (pair_values.h).
+ * tuplesort (pair_rows.h); values for whose numbers there is no memory have two.
  *
  * Other rooms include this header, and no other of this room; with it come segments.h, sorted runs
  * of codes in blocks, and their merge, and pair_rows.h.
@@ -90,13 +90,16 @@ extern void pairs_add_group(PairSorter *pairs, const GroupValues *group, int mar
 
 extern uint64 pairs_disk(const PairSorter *pairs);
 
-/* Sets how the values were put in order; false, and *stats unchanged, of more than 64 bits. */
-extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
+typedef enum PairsSorted
+{
+	PAIRS_NOT_SORTED,			/* there are none */
+	PAIRS_SORTED,
+	PAIRS_SORTED_BY_GROUP,		/* pairs of more than 64 bits, in memory */
+	PAIRS_SORTED_BY_CORE		/* pairs of more than 64 bits, in a tuplesort */
+} PairsSorted;
 
-/* Whether the values of each group, of pairs of more than 64 bits, are sorted in memory. */
-extern bool pairs_in_table(const PairSorter *pairs);
-
-extern uint64 pairs_count(const PairSorter *pairs);
+/* Returns how the values were put in order; *stats is unchanged unless it is PAIRS_SORTED. */
+extern PairsSorted pairs_stats(PairSorter *pairs, SorterStats *stats);
 
 extern void pairs_free(PairSorter *pairs);
 

@@ -16,7 +16,6 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/segments.h"

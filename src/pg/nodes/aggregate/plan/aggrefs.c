@@ -169,23 +169,10 @@ find_decimal(Expr *expression, AggregateAnswer *answer)
 		answer->function == AGGREGATE_FUNCTION_AVG;
 }
 
-/*
- * Notes an argument whose values are numbered; false if there may be more of them than memory has
- * room for.  Of a relation that is looked up there are no more than rows.
- */
+/* Notes an argument whose values are numbered; false if they cannot be. */
 static bool
-find_numbers(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_numbers(const Expr *expression, AggregateAnswer *answer)
 {
-	List	   *columns = expression_columns(expression);
-	ListCell   *lc;
-
-	foreach(lc, columns)
-	{
-		const Var  *column = lfirst_node(Var, lc);
-
-		if (column_is_read(column, rti) || column->varno != linitial_node(Var, columns)->varno)
-			return false;
-	}
 	answer->form = DERIVED_NUMBERS;
 	answer->kind = COLUMN_KIND_NONE;
 	answer->outsized = false;
@@ -222,7 +209,7 @@ find_argument(Expr *expression, Index rti, AggregateAnswer *answer)
 	answer->form = DERIVED_VALUES;
 	answer->kind = column_value_kind(exprType((const Node *) expression), -1);
 	if (answer->kind == COLUMN_KIND_NONE)
-		return find_decimal(expression, answer) || find_numbers(expression, rti, answer);
+		return find_decimal(expression, answer) || find_numbers(expression, answer);
 	return answer->kind != COLUMN_KIND_ENUM;
 }
 
@@ -277,8 +264,7 @@ are_constants(const List *expressions)
 static bool
 find_values_order(AggregateAnswer *answer)
 {
-	const Node *argument = (const Node *) (answer->column ? (Expr *) answer->column :
-										   answer->argument);
+	const Node *argument = (const Node *) aggref_values(answer);
 	int32		typmod = exprTypmod(argument);
 	Oid			type = getBaseTypeAndTypmod(exprType(argument), &typmod);
 
@@ -291,6 +277,9 @@ find_values_order(AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 		case AGGREGATE_FUNCTION_CUME_DIST:
 			return OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr);
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
+			return !answer->ranks;
 		default:
 			return !answer->ranks ||
 				dictionary_order_exists(type, typmod, exprCollation(argument));

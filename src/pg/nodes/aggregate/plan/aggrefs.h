@@ -92,11 +92,19 @@ extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
  */
 extern bool aggref_adds_floats(const AggregateAnswer *answer);
 
-/* Whether the values that an answer needs are numbers of a dictionary of its column. */
+/* Whether the values that an answer needs are numbers of a dictionary. */
 static inline bool
 aggref_has_numbers(const AggregateAnswer *answer)
 {
-	return answer->read == READ_EQUAL || answer->read == READ_IDENTICAL;
+	return answer->read == READ_EQUAL || answer->read == READ_IDENTICAL ||
+		answer->form == DERIVED_NUMBERS;
+}
+
+/* Returns the values of an answer, as they are before a relabelling of their column. */
+static inline Expr *
+aggref_values(const AggregateAnswer *answer)
+{
+	return answer->column ? (Expr *) answer->column : answer->argument;
 }
 
 /*

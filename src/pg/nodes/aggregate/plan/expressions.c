@@ -118,6 +118,15 @@ column_width(PlannerInfo *root, const Var *column)
 	return width > 0 ? width : get_typavgwidth(column->vartype, column->vartypmod);
 }
 
+double
+expression_width(PlannerInfo *root, const Expr *expression)
+{
+	const Var  *column = plain_column(expression);
+
+	return column ? column_width(root, column) :
+		get_typavgwidth(exprType((const Node *) expression), exprTypmod((const Node *) expression));
+}
+
 int
 target_column(const PathTarget *target, const Var *column)
 {

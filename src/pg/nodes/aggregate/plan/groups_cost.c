@@ -337,18 +337,12 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (aggref_has_numbers(answer) || answer->form == DERIVED_NUMBERS)
+		if (aggref_has_numbers(answer))
 			numbered = lappend(numbered, answer->argument);
 	}
 	foreach(lc, numbered)
-	{
-		Node	   *expression = lfirst(lc);
-		double		width = IsA(expression, Var) ? column_width(root, (Var *) expression) :
-		get_typavgwidth(exprType(expression), exprTypmod(expression));
-
-		most = Max(most, expression_groups(root, list_make1(expression), Max(rows, 1)) *
-				   (width + DICTIONARY_VALUE_BYTES));
-	}
+		most = Max(most, expression_groups(root, list_make1(lfirst(lc)), Max(rows, 1)) *
+				   (expression_width(root, lfirst(lc)) + DICTIONARY_VALUE_BYTES));
 	return hpsort_debug_aggregate == NODE_FORCE || most <= groups_budget(query, true).dictionary;
 }
 
@@ -437,8 +431,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, size_t
 			if (!list_member(group->columns, column))
 				continue;
 			if (derived_form_has_numbers(group->form))
-				again = rows_without_number(rows, values,
-											get_typavgwidth(group->type, exprTypmod(expression)),
+				again = rows_without_number(rows, values, expression_width(root, group->expression),
 											memory, &total);
 			if (group->form != DERIVED_VALUES)
 				refused = Max(refused, again);
@@ -581,7 +574,8 @@ void
 groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
 					CustomPath *path, double ngroups, int workers)
 {
-	Cost		total = aggregate_input_scan(input, root, path, workers);
+	double		part = star_part_left(query);
+	Cost		total = aggregate_input_scan(input, root, path, workers, part);
 	double		resident = aggregate_input_resident_part(input, false);
 	MemoryBudget budget = groups_budget(query, workers > 0 && !query->partial);
 	double		rows = 0;
@@ -598,7 +592,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
-	total += star_cost(query, path, rows) + keys_cost(query, rows);
+	total += star_cost(query, path, rows, part) + keys_cost(query, rows * part);
 	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->looked_up || !has_derived(query)))

@@ -383,7 +383,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	ngroups = groups_count(root, &query, rows / selectivity, input_rel->rows);
 	if (groups_are_derived(&query) && query.sets == NIL)
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
-	if (!groups_core_states_fit(&query, ngroups) || !star_fits(&query))
+	if (!star_fits(&query) || !groups_core_states_fit(&query, ngroups))
 		return;
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, star.fact, star.fact->pathlist, query.columns,

@@ -40,6 +40,8 @@ typedef struct StarLookup
 								 * match of several is enough), anti (no match), or right: rows of
 								 * the lookup that no row has are rows of the join */
 	bool		many;			/* a row may have several, which are all wanted */
+	int			nparts;			/* into which its rows are divided, since they do not fit into
+								 * memory; star_fits sets it */
 	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
 								 * path's target */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */

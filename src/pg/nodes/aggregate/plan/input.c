@@ -307,7 +307,8 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 #define FILTER_ROW_COST		0.6
 
 Cost
-aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path, int workers)
+aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path, int workers,
+					 double part)
 {
 	Cost		total = 0;
 	int			t;
@@ -322,7 +323,7 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		Cost		pages;
 		Cost		in_memory;
 		Path	   *scan = create_seqscan_path(root, table, NULL, workers);
-		double		share = table->baserestrictinfo != NIL ? FILTER_ROW_COST : READ_ROW_COST;
+		double		share = READ_ROW_COST;
 		double		rows = table->tuples;
 
 		if (input->filters != NIL)
@@ -332,7 +333,13 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		/* A worker's share of the rows, by core's estimate. */
 		if (workers > 0 && table->rows > 0)
 			rows *= scan->rows / table->rows;
-		pages = scan->total_cost - cpu_tuple_cost * rows + cost_of_rows(share * rows);
+		pages = scan->total_cost - cpu_tuple_cost * rows;
+		if (table->baserestrictinfo != NIL)
+		{
+			share += (FILTER_ROW_COST - READ_ROW_COST) * part;
+			pages -= table->baserestrictcost.per_tuple * rows * (1 - part);
+		}
+		pages += cost_of_rows(share * rows);
 		if (resident->gpu && workers == 0)
 			in_memory = cpu_tuple_cost * rows * RESIDENT_GPU_ROW_COST;
 		else

@@ -39,10 +39,11 @@ extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOp
 
 /*
  * Gives path a scan of each table, in which the executor half finds relation and filter.  Returns
- * the cost of reading all of them; with workers (0: none), the cost for one process.
+ * the cost of reading all of them; with workers (0: none), the cost for one process.  Filters of
+ * the relation are evaluated for a part of the rows.
  */
 extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
-								 int workers);
+								 int workers, double part);
 
 /*
  * Returns the part of the input's rows that is resident, from 0 to 1.  With gpu it is the part

@@ -51,14 +51,18 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_UNORDERED,		/* true: groups may come in any order */
 	GROUPS_PLAN_LOOKUPS,		/* for each lookup of a star join: its JoinType, whether a row may
 								 * have several of its rows, which one lookup may have at most,
-								 * how many clauses and how many columns it has; of each of these,
-								 * the column of the lookup's plan, counted from 0 */
+								 * how many clauses and how many columns it has, and into how many
+								 * parts its rows are divided; of each clause and column, the
+								 * column of the lookup's plan, counted from 0 */
 	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS,	/* of the scan tuple */
 	GROUPS_PATH_DIVIDED			/* expressions of the aggregates that are computed of others */
 } GroupsPlanList;
+
+/* The most combinations of parts of lookups, a power of two. */
+#define GROUPS_MOST_CELLS 64
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
 #define GROUPS_PLAN_NUMBERS 4

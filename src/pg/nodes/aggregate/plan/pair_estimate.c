@@ -212,8 +212,8 @@ pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, const Lis
 		/* Beside pairs, these are rows of a tuplesort. */
 		nwide += !has_window && aggref_adds_floats(answer);
 		bits = 1;
-		if (answer->column && aggref_has_numbers(answer))
-			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->column), rows, NULL,
+		if (aggref_has_numbers(answer))
+			bits = bits_of_range(estimate_num_groups(root, list_make1(answer->argument), rows, NULL,
 													 NULL));
 		else if (answer->argument && answer->read == READ_VALUES)
 			bits = bits_of_range(expression_range(root, answer->argument, answer->form));

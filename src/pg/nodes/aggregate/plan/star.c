@@ -109,13 +109,40 @@ is_right_side_alone(const PlannerInfo *root, const RelOptInfo *rel)
 	return true;
 }
 
+/*
+ * Whether a relation may be unique by columns that others want of it: core proves a table so by a
+ * unique index, a part of whose columns may be equal to constants.
+ */
+static bool
+may_be_unique(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	if (root->simple_rte_array[rel->relid]->rtekind != RTE_RELATION)
+		return true;
+	foreach(lc, rel->indexlist)
+	{
+		const IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		bool		wanted = index->unique;
+		int			k;
+
+		for (k = 0; wanted && k < index->nkeycolumns && rel->baserestrictinfo == NIL; k++)
+			wanted = index->indexkeys[k] == 0 ||
+				bms_num_members(rel->attr_needed[index->indexkeys[k] - rel->min_attr]) > 1;
+		if (wanted)
+			return true;
+	}
+	return false;
+}
+
 /* Whether each row of some relations has at most one row of another one. */
 static bool
 is_unique(PlannerInfo *root, Relids relids, RelOptInfo *rel)
 {
-	return innerrel_is_unique(root, bms_union(relids, rel->relids), relids, rel,
-							  is_nullable(root, rel->relid) ? JOIN_LEFT : JOIN_INNER,
-							  join_clauses(root, relids, rel), false);
+	return may_be_unique(root, rel) &&
+		innerrel_is_unique(root, bms_union(relids, rel->relids), relids, rel,
+						   is_nullable(root, rel->relid) ? JOIN_LEFT : JOIN_INNER,
+						   join_clauses(root, relids, rel), false);
 }
 
 /* Returns those of some relations that are not only asked for a match. */
@@ -320,6 +347,7 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 	RelOptInfo *rel;
 	ListCell   *lc;
 
+	lookup->nparts = 1;
 	lookup->many = !are_unique(root, fact->relids, relids);
 	if ((lookup->many && !may_be_many) ||
 		!find_jointype(root, fact, &relids, &lookup->jointype))

@@ -50,8 +50,8 @@ extern double star_bytes(const GroupsQuery *query);
 
 /*
  * Whether the rows of each dimension are likely to fit into the memory that core's hash join may
- * take for them.
+ * take for them, divided into parts if need be.
  */
-extern bool star_fits(const GroupsQuery *query);
+extern bool star_fits(GroupsQuery *query);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_H */

@@ -20,9 +20,16 @@ extern Cost star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const 
 							 double rows);
 
 /*
- * Gives path the plans of the lookups; returns what these cost, and looking up so many rows of the
- * fact.  One process of a parallel plan runs a lookup's plan, while the others wait.
+ * Returns what part of the fact's rows is likely to be left when the scan has tested keys that are
+ * integers, which it does before its filter.
  */
-extern Cost star_cost(const GroupsQuery *query, CustomPath *path, double rows);
+extern double star_part_left(const GroupsQuery *query);
+
+/*
+ * Gives path the plans of the lookups; returns what these cost, and looking up the part that is
+ * left of so many rows of the fact.  One process of a parallel plan runs a lookup's plan, while the
+ * others wait.
+ */
+extern Cost star_cost(const GroupsQuery *query, CustomPath *path, double rows, double part);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PLAN_STAR_COST_H */

@@ -43,8 +43,9 @@ List *
 star_describe(const GroupsQuery *query, const StarLookup *lookup)
 {
 	List	   *columns = columns_of(query, lookup);
-	List	   *result = list_make4_int(lookup->jointype, lookup->many,
-										list_length(lookup->clauses), list_length(columns));
+	List	   *result = list_make5_int(lookup->jointype, lookup->many,
+										list_length(lookup->clauses), list_length(columns),
+										lookup->nparts);
 	ListCell   *lc;
 
 	result = list_concat(result, lookup->key_columns);
@@ -69,6 +70,13 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 #define LOOKUP_PLACE_BYTES	12.0
 #define LOOKUP_REPEAT_BYTES	4.0
 #define LOOKUP_POINTER_BYTES	8.0
+
+/*
+ * The most combinations of parts of lookups: LEAST_CELLS, or one for each CELL_LIMIT bytes of
+ * memory, of which files of rows have an eighth.
+ */
+#define LEAST_CELLS		4
+#define CELL_LIMIT		(8 * 12 * 1024)
 
 /* Returns the bytes that a column takes for a row. */
 static double
@@ -102,7 +110,7 @@ star_bytes(const GroupsQuery *query)
 	ListCell   *lc;
 
 	foreach(lc, query->lookups)
-		bytes += lookup_bytes(query, (const StarLookup *) lfirst(lc));
+		bytes += lookup_bytes(query, lfirst(lc)) / ((const StarLookup *) lfirst(lc))->nparts;
 	return bytes;
 }
 
@@ -170,22 +178,45 @@ star_is_parallel(const GroupsQuery *query)
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 
 		/* That no process has met a row is known to none of them. */
-		if (lookup->safe_path == NULL || lookup->jointype == JOIN_RIGHT)
+		if (lookup->safe_path == NULL || lookup->jointype == JOIN_RIGHT || lookup->nparts > 1)
 			return false;
 	}
 	return true;
 }
 
-bool
-star_fits(const GroupsQuery *query)
+/* Lookups with more rows come first: parts of those behind them are read more often. */
+static int
+compare_rows(const ListCell *a, const ListCell *b)
 {
+	double		left = ((const StarLookup *) lfirst(a))->path->rows;
+	double		right = ((const StarLookup *) lfirst(b))->path->rows;
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+bool
+star_fits(GroupsQuery *query)
+{
+	double		limit = get_hash_memory_limit();
+	int			most = (int) Max(LEAST_CELLS, Min(GROUPS_MOST_CELLS, limit / CELL_LIMIT));
+	int			ncells = 1;
 	ListCell   *lc;
 
 	foreach(lc, query->lookups)
 	{
-		if (lookup_bytes(query, (const StarLookup *) lfirst(lc)) > get_hash_memory_limit() &&
-			hpsort_debug_aggregate != NODE_FORCE)
+		StarLookup *lookup = (StarLookup *) lfirst(lc);
+		double		bytes = lookup_bytes(query, lookup);
+		bool		divides = !lookup->many && lookup->jointype != JOIN_RIGHT;
+
+		for (lookup->nparts = 1; divides && bytes > limit * lookup->nparts && 2 * ncells <= most;)
+		{
+			lookup->nparts *= 2;
+			ncells *= 2;
+		}
+		if (bytes > limit * lookup->nparts && hpsort_debug_aggregate != NODE_FORCE)
 			return false;
 	}
+	if (ncells > 1)
+		list_sort(query->lookups, compare_rows);
 	return true;
 }

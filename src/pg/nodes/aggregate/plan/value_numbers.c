@@ -39,9 +39,9 @@ sort_cost(PlannerInfo *root, double values, double width, size_t memory)
 								 Max(kilobytes, 64));
 }
 
-/* Whether one of some answers wants the order of a column's values. */
+/* Whether one of some answers wants the order of values. */
 static bool
-wants_ranks(const List *answers, const Var *column)
+wants_ranks(const List *answers, Expr *values)
 {
 	ListCell   *lc;
 
@@ -49,22 +49,21 @@ wants_ranks(const List *answers, const Var *column)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (answer->ranks && aggref_has_numbers(answer) &&
-			answer->column->varattno == column->varattno)
+		if (answer->ranks && aggref_has_numbers(answer) && equal(aggref_values(answer), values))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Returns the cost of numbering and sorting the values of columns, each of which is counted once,
- * and sets *bytes to what their dictionaries need, and *memory to what they may have.
+ * Returns the cost of numbering and sorting values, those of a column or an expression once, and
+ * sets *bytes to what their dictionaries need, and *memory to what they may have.
  */
 static Cost
-columns_cost(PlannerInfo *root, const List *answers, double rows, const MemoryBudget *budget,
-			 double *bytes, double *memory)
+numbering_cost(PlannerInfo *root, const List *answers, double rows, const MemoryBudget *budget,
+			   double *bytes, double *memory)
 {
-	List	   *columns = NIL;
+	List	   *numbered = NIL;
 	Cost		total = 0;
 	ListCell   *lc;
 
@@ -75,29 +74,29 @@ columns_cost(PlannerInfo *root, const List *answers, double rows, const MemoryBu
 		double		values;
 		double		width;
 
-		if (!aggref_has_numbers(answer) || list_member_int(columns, answer->column->varattno))
+		if (!aggref_has_numbers(answer) || list_member(numbered, aggref_values(answer)))
 			continue;
-		columns = lappend_int(columns, answer->column->varattno);
-		values = estimate_num_groups(root, list_make1(answer->column), rows, NULL, NULL);
-		width = column_width(root, answer->column);
+		numbered = lappend(numbered, aggref_values(answer));
+		values = expression_groups(root, list_make1(aggref_values(answer)), rows);
+		width = expression_width(root, aggref_values(answer));
 		*bytes += values * (width + DICTIONARY_VALUE_BYTES);
 		total += cost_of_rows(rows * VALUE_FOUND_COST + values * VALUE_NEW_COST);
-		if (wants_ranks(answers, answer->column))
+		if (wants_ranks(answers, aggref_values(answer)))
 			total += sort_cost(root, values, width, budget->limit);
 	}
-	*memory = (double) budget->dictionary * list_length(columns);
+	*memory = (double) budget->dictionary * list_length(numbered);
 	return total;
 }
 
 /* Returns the cost of some rows' values of a source, for which there is no memory. */
 static Cost
-refused_cost(PlannerInfo *root, const List *answers, const Var *column, double rows,
+refused_cost(PlannerInfo *root, const List *answers, Expr *values, double rows,
 			 const MemoryBudget *budget)
 {
 	/* Beside the value a row has the group, and what comes before and behind a tuple. */
-	double		width = column_width(root, column) + 4 * sizeof(int64);
+	double		width = expression_width(root, values) + 4 * sizeof(int64);
 
-	if (wants_ranks(answers, column))
+	if (wants_ranks(answers, values))
 		return KEPT_VALUES_FACTOR * sort_cost(root, rows, width, budget->aggregation);
 	return cost_of_rows(rows * VALUE_LATE_COST) + 2 * rows * width / BLCKSZ * seq_page_cost;
 }
@@ -112,11 +111,13 @@ value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters, 
 {
 	double		bytes;
 	double		memory;
-	Cost		total = columns_cost(root, answers, Max(rows, 1), budget, &bytes, &memory);
+	Cost		total;
 	List	   *sources = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
 
+	rows = Max(rows, 1);
+	total = numbering_cost(root, answers, rows, budget, &bytes, &memory);
 	forboth(lc, answers, lc2, filters)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
@@ -125,17 +126,16 @@ value_numbers_cost(PlannerInfo *root, const List *answers, const List *filters, 
 		if (answer->ranks && (answer->function == AGGREGATE_FUNCTION_MIN ||
 							  answer->function == AGGREGATE_FUNCTION_MAX))
 		{
-			double		values = estimate_num_groups(root, list_make1(answer->argument),
-													 Max(rows, 1), NULL, NULL);
+			double		values = expression_groups(root, list_make1(answer->argument), rows);
 
 			total += cost_of_rows(Min(values * ngroups, rows) * VALUE_PAIR_COST);
 		}
 		if (!aggref_has_numbers(answer))
 			continue;
-		source = list_make2_int(answer->column->varattno, lfirst_int(lc2));
+		source = list_make2(aggref_values(answer), makeInteger(lfirst_int(lc2)));
 		if (bytes > memory && !list_member(sources, source))
-			total += refused_cost(root, answers, answer->column, rows * (1 - memory / bytes),
-								  budget);
+			total += refused_cost(root, answers, aggref_values(answer),
+								  rows * (1 - memory / bytes), budget);
 		sources = lappend(sources, source);
 	}
 	return total;

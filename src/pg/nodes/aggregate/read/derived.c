@@ -31,11 +31,10 @@
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
 
-/* A state as a batch has it beside the value: 0, 1 or DERIVED_REFUSED. */
+/* A state as a batch has it beside the value: 0, or 1 of NULL. */
 #define STATE_MARK(state) ((uint8) ((state) - STATE_VALUE))
 
-StaticAssertDecl(STATE_MARK(STATE_NULL) == 1 && STATE_MARK(STATE_REFUSED) == DERIVED_REFUSED,
-				 "marks of a batch are states");
+StaticAssertDecl(STATE_MARK(STATE_NULL) == 1, "marks of a batch are states");
 
 struct DerivedColumn
 {
@@ -50,13 +49,11 @@ struct DerivedColumn
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
 	ComputedColumn *computed;	/* computes all rows of a batch; or NULL */
 	const Lookup *lookup;		/* of DERIVED_PLACES */
-	size_t		least_limit;	/* of numbers; SIZE_MAX: no value is refused */
 
 	/* --- of an execution */
 	MemoryContext memory;		/* of memo and batch */
 	ColumnBatch batch;			/* what derived_batch returns */
 	ColumnBatch packed;			/* of DERIVED_PLACES: integers of several columns */
-	int			nrefused;		/* rows of the batch */
 	DerivedMemo memo;
 	EnumLabels	labels;			/* of DERIVED_RANKS */
 	EqualFloats equal;			/* of DERIVED_EQUAL */
@@ -137,12 +134,6 @@ derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm for
 		equal(derived->expression, expression);
 }
 
-void
-derived_number_all(DerivedColumn *derived)
-{
-	derived->least_limit = SIZE_MAX;
-}
-
 int
 derived_base(const DerivedColumn *derived)
 {
@@ -203,20 +194,40 @@ derived_domain(const DerivedColumn *derived)
 	return &derived->domain;
 }
 
+/* Begins a memo, of which nothing is left that would have to be freed. */
+static void
+begin_memo(DerivedColumn *derived, size_t limit)
+{
+	derived->memo = (DerivedMemo)
+	{
+		.limit = limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
+			.range = EMPTY_KEY_RANGE,
+			.given_up = !derived_has_memo(derived)
+	};
+}
+
+void
+derived_forget_places(DerivedColumn *derived, const Lookup *lookup)
+{
+	ColumnBatch blocks;
+
+	if (derived->lookup != lookup && derived->inputs[0].lookup != lookup)
+		return;
+	derived_memo_free(&derived->memo);
+	blocks = derived->memo.block_batch;
+	begin_memo(derived, derived->memo.limit);
+	derived->memo.block_batch = blocks;
+}
+
 void
 derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
 	derived->memory = CurrentMemoryContext;
 	memset(&derived->batch, 0, sizeof(derived->batch));
 	memset(&derived->packed, 0, sizeof(derived->packed));
-	derived->memo = (DerivedMemo)
-	{
-		.limit = memo_limit,.by_blocks = derived->blocks.kind != BLOCKS_NONE,
-			.range = EMPTY_KEY_RANGE,
-			.given_up = !derived_has_memo(derived)
-	};
+	begin_memo(derived, memo_limit);
 	if (derived_has_numbers(derived))
-		dictionary_begin(derived->domain.dictionary, Max(numbers_limit, derived->least_limit));
+		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	if (derived->computed)
 		computed_begin(derived->computed);
 	equal_floats_begin(&derived->equal);
@@ -272,8 +283,8 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
 		place = lookup_find(derived->lookup, key, nulls);
 		MemoryContextSwitchTo(old);
-		*value = place == LOOKUP_NO_PLACE ? 0 : place;
-		return place == LOOKUP_NO_PLACE ? STATE_NULL : STATE_VALUE;
+		*value = place < 0 ? lookup_part_wanted(place) : place;
+		return place < 0 ? STATE_NULL : STATE_VALUE;
 	}
 	datum = row_expression_value(&derived->row, batches, i, &isnull);
 	if (isnull)
@@ -283,21 +294,18 @@ derive(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *valu
 	else if (derived->form == DERIVED_VALUES)
 		*value = column_value(derived->domain.kind, datum) - column_kind_bias(derived->domain.kind);
 	else if (derived_has_numbers(derived))
-	{
-		bool		numbered;
-		uint32		number;
-
-		/* Hash and equality functions leave memory behind. */
-		old = MemoryContextSwitchTo(derived->row.econtext->ecxt_per_tuple_memory);
-		numbered = dictionary_find(derived->domain.dictionary, datum, &number);
-		MemoryContextSwitchTo(old);
-		*value = (int32) number;
-		return numbered ? STATE_VALUE : STATE_REFUSED;
-	}
+		*value = dictionary_number(derived->domain.dictionary, datum);
 	return STATE_VALUE;
 }
 
 /* --- rows */
+
+/* Whether a result is the number of a refused value, which means nothing in the next batch. */
+static bool
+is_refused(const DerivedColumn *derived, int64 value)
+{
+	return value < 0 && derived_has_numbers(derived);
+}
 
 /*
  * Evaluates a row, whose key (its value, or its block) is STATE_UNKNOWN or STATE_VARIES in the
@@ -310,6 +318,8 @@ derive_row(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 k
 	DerivedState state = derive(derived, batches, i, result);
 
 	derived->memo.computed++;
+	if (is_refused(derived, *result))
+		return state;
 	if (*entry == STATE_UNKNOWN && (!derived->memo.by_blocks ||
 									expression_block_is_known(&derived->blocks, key)))
 		*entry = (uint8) state;
@@ -321,13 +331,13 @@ derive_row(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 k
 	return state;
 }
 
-/* Returns what NULL, which row i has, becomes: it is computed once in an execution. */
+/* Returns what NULL, which row i has, becomes: unless refused it is computed once. */
 static DerivedState
 derive_null(DerivedColumn *derived, const ColumnBatch *batches, size_t i, int64 *value)
 {
 	MemoEntry  *null = &derived->memo.null;
 
-	if (null->state == STATE_UNKNOWN)
+	if (null->state == STATE_UNKNOWN || is_refused(derived, null->value))
 		null->state = derive(derived, batches, i, &null->value);
 	*value = null->value;
 	return (DerivedState) null->state;
@@ -416,7 +426,6 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	uint8	   *states = derived->memo.states;
 	MemoEntry  *entry = NULL;
 	size_t		nnulls = 0;
-	int			nrefused = 0;
 	size_t		i;
 
 	for (i = 0; i < base->n; i++)
@@ -456,10 +465,8 @@ fill_batch(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 			space.wide[i] = value;
 		space.nulls[i] = STATE_MARK(state);
 		nnulls += state == STATE_NULL;
-		nrefused += state == STATE_REFUSED;
 	}
 	column_batch_add(&derived->batch, base->n, nnulls);
-	derived->nrefused = nrefused;
 }
 
 /*
@@ -493,7 +500,6 @@ fill_known(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 		return false;
 	memset(space.nulls, 0, n);
 	column_batch_add(&derived->batch, n, 0);
-	derived->nrefused = 0;
 	return true;
 }
 
@@ -518,7 +524,6 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	size_t		nnulls = 0;
 	size_t		i;
 
-	derived->nrefused = 0;
 	for (i = 0; i < n; i++)
 	{
 		DerivedState state = STATE_NULL;
@@ -532,7 +537,6 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 			space.wide[i] = value;
 		space.nulls[i] = STATE_MARK(state);
 		nnulls += state == STATE_NULL;
-		derived->nrefused += state == STATE_REFUSED;
 	}
 	column_batch_add(&derived->batch, n, nnulls);
 }
@@ -614,10 +618,10 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	return batch;
 }
 
-int
-derived_nrefused(const DerivedColumn *derived)
+void
+derived_forget(DerivedColumn *derived)
 {
-	return derived->nrefused;
+	derived_memo_give_up(&derived->memo);
 }
 
 int

@@ -17,8 +17,8 @@
  * something to this column in this process only (derived_serialize), and so do numbers, unless
  * processes give them together (dictionary_share).
  *
- * Numbers are given while there is memory for their values.  Rows of other values are marked as
- * refused, and the caller has them computed again after derived_begin.
+ * Numbers are given while there is memory for their values.  Other values have negative numbers,
+ * as those of a column of the table (values/dictionary.h).
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H
 #define HPSORT_PG_NODES_AGGREGATE_READ_DERIVED_H
@@ -57,9 +57,6 @@ extern DerivedColumn *derived_make_places(PlanState *parent, const Lookup *looku
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form,
 					   int filter);
 
-/* Has a column of numbers give each value one, whatever the limit of derived_begin. */
-extern void derived_number_all(DerivedColumn *derived);
-
 /* Returns the index of the batch from which a column of DERIVED_RANKS is derived. */
 extern int	derived_base(const DerivedColumn *derived);
 
@@ -92,18 +89,18 @@ extern const ColumnDomain *derived_domain(const DerivedColumn *derived);
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /*
+ * Forgets what has been computed of keys of a lookup, or of its places: it is to have other rows.
+ */
+extern void derived_forget_places(DerivedColumn *derived, const Lookup *lookup);
+
+/*
  * Computes the batch, which is valid until the next call, from the batches of the scan, and of
  * places.  Raises the errors of the expression.
  */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
-/*
- * In the place of a NULL mark, in a batch of numbers: the row's value has no number, and
- * the batch has its hash.
- */
-#define DERIVED_REFUSED 2
-
-extern int	derived_nrefused(const DerivedColumn *derived);
+/* Called where the dictionary of a column of numbers has been given up. */
+extern void derived_forget(DerivedColumn *derived);
 
 /* Does what computed_outsized does, for a column of any expression. */
 extern int	derived_outsized(const DerivedColumn *derived, const OutsizedValue **values);

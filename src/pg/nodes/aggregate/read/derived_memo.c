@@ -51,8 +51,8 @@ hash_key(int64 key)
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
 
-static void
-free_memo(DerivedMemo *memo)
+void
+derived_memo_free(DerivedMemo *memo)
 {
 	if (memo->hash)
 		memo_destroy(memo->hash);
@@ -112,11 +112,18 @@ derived_memo_make_room(DerivedMemo *memo, MemoryContext memory, const KeyRange *
 	}
 	else
 	{
-		free_memo(memo);
+		derived_memo_free(memo);
 		memo->given_up = cheap;
 		if (!memo->given_up)
 			memo->hash = memo_create(memory, 256, NULL);
 	}
+}
+
+void
+derived_memo_give_up(DerivedMemo *memo)
+{
+	derived_memo_free(memo);
+	memo->given_up = true;
 }
 
 void
@@ -126,17 +133,14 @@ derived_memo_review(DerivedMemo *memo)
 
 	if (memo->by_blocks && memo->varied > memo->rows / 2)
 	{
-		free_memo(memo);
+		derived_memo_free(memo);
 		memo->by_blocks = false;
 	}
 	else if (rows < TRIAL_ROWS)
 		return;
 	else if (memo->computed - memo->trial_computed > rows / 2 &&
 			 (memo->computed >= TRIAL_VALUES || memo->emptied))
-	{
-		free_memo(memo);
-		memo->given_up = true;
-	}
+		derived_memo_give_up(memo);
 	memo->trial_rows = memo->rows;
 	memo->trial_computed = memo->computed;
 }

@@ -16,7 +16,6 @@ typedef enum DerivedState
 	STATE_UNKNOWN = 0,			/* not computed yet */
 	STATE_VALUE,				/* a value that is not NULL */
 	STATE_NULL,
-	STATE_REFUSED,				/* there is no room for its number; the value's hash */
 	STATE_VARIES				/* of a block: its values may become different ones */
 } DerivedState;
 
@@ -49,6 +48,9 @@ typedef struct DerivedMemo
 	uint64		trial_computed; /* computed at that time */
 } DerivedMemo;
 
+/* Forgets the results, and gives their memory back. */
+extern void derived_memo_free(DerivedMemo *memo);
+
 /*
  * Makes the memo hold a range, whose values are within limits: with an array, or with the hash
  * table, or, where computing is cheap, gives it up.  all: with an array in any case.
@@ -61,6 +63,9 @@ extern void derived_memo_make_room(DerivedMemo *memo, MemoryContext memory, cons
  * which most rows find nothing.
  */
 extern void derived_memo_review(DerivedMemo *memo);
+
+/* Forgets everything, and finds nothing from now on. */
+extern void derived_memo_give_up(DerivedMemo *memo);
 
 /* The entry of a key in the hash table, which is made if there is none. */
 extern MemoEntry *derived_memo_find(DerivedMemo *memo, int64 key);

@@ -93,6 +93,21 @@ group_values_free(GroupValues *values)
 	pfree(values->nulls);
 }
 
+void
+group_values_of_row(const GroupColumn *columns, int ncolumns, const ColumnBatch *batches,
+					size_t row, GroupValues *values)
+{
+	int			c;
+
+	for (c = 0; c < ncolumns; c++)
+	{
+		const ColumnBatch *batch = &batches[columns[c].column];
+
+		values->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
+		values->values[c] = values->nulls[c] ? 0 : column_batch_value(batch, row);
+	}
+}
+
 int
 group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
 					 const GroupValues *b)

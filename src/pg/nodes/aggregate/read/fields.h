@@ -60,6 +60,10 @@ typedef struct GroupValues
 extern GroupValues group_values_make(int ncolumns);
 extern void group_values_free(GroupValues *values);
 
+/* Sets the values of the group of a row. */
+extern void group_values_of_row(const GroupColumn *columns, int ncolumns,
+								const ColumnBatch *batches, size_t row, GroupValues *values);
+
 /* Returns < 0, 0, > 0: a's place among the groups is before, at, behind b's. */
 extern int	group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
 								 const GroupValues *b);

@@ -8,6 +8,7 @@
  *	computed.h              sums and products of columns
  *	derived.h               grouping columns computed from columns
  *	fields.h                grouping columns as key codes
+ *	group_table.h           numbers of groups by a hash table
  *	lookup_notes.h          rows of blocks that are not resident, for look-ups
  *	row_spill.h             rows of groups for which there is no memory
  *	sources.h               the tables that the node reads
@@ -20,6 +21,7 @@
 #include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/fields.h"
+#include "pg/nodes/aggregate/read/group_table.h"
 #include "pg/nodes/aggregate/read/lookup_notes.h"
 #include "pg/nodes/aggregate/read/row_spill.h"
 #include "pg/nodes/aggregate/read/sources.h"

@@ -26,7 +26,6 @@
  * memory limit, unless LEAST_PARTITIONS take more.
  */
 #define LEAST_PARTITIONS 4
-#define MOST_PARTITIONS 64
 #define LEAST_ROWS 64
 #define MOST_ROWS 1024
 
@@ -62,6 +61,7 @@ typedef struct Partition
 	uint64		nfile;			/* blocks in it that have not been read */
 	SpillBlock *first;			/* blocks behind these, in memory */
 	SpillBlock *last;
+	int			number;			/* among the partitions of rows that were refused */
 	uint64		nrows;			/* that have not been read, without those of gathered */
 	ColumnBatch *gathered;		/* arrays for rows that are in no block; NULL: none */
 	char	   *values;			/* their values */
@@ -76,6 +76,7 @@ struct RowSpill
 	int			nbatches;
 	Dictionary **dictionaries;	/* by batch, of the numbers that it has; or NULL */
 	bool		keeps_numbers;	/* numbers are written, and values only where they have none */
+	bool		by_number;		/* hashes are the numbers of partitions */
 	DatumBuffer **buffers;		/* by batch, of the Datums that it has; or NULL */
 	ColumnBatch *batches;		/* what the caller is given */
 	size_t		most_rows;		/* of a block */
@@ -128,7 +129,7 @@ row_size(const ColumnBatch *like, int nbatches)
 
 RowSpill *
 row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images, int ncolumns,
-			   bool keeps_numbers, size_t memory_limit)
+			   bool keeps_numbers, int npartitions, size_t memory_limit)
 {
 	RowSpill   *spill = palloc0_object(RowSpill);
 	size_t		buffers = BLCKSZ;	/* of a partition */
@@ -151,9 +152,13 @@ row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
 		if (images[b].make || (images[b].dictionary && !keeps_numbers))
 			buffers = BLCKSZ + VALUES_ROOM;
 	}
-	most = Min(memory_limit / (buffers + LEAST_ARRAYS), MOST_PARTITIONS);
+	most = Min(memory_limit / (buffers + LEAST_ARRAYS), ROW_SPILL_MOST_PARTITIONS);
 	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
 		spill->npartitions *= 2;
+	spill->by_number = npartitions > 0;
+	if (spill->by_number)
+		spill->npartitions = npartitions;
+	Assert(spill->npartitions <= ROW_SPILL_MOST_PARTITIONS);
 	arrays = Max(memory_limit / ARRAYS_PART / spill->npartitions, LEAST_ARRAYS);
 	spill->most_rows = Min(Max(arrays / row_size(like, nbatches), LEAST_ROWS), MOST_ROWS);
 	arrays = spill->npartitions * (buffers + spill->most_rows * row_size(like, nbatches));
@@ -472,8 +477,8 @@ static void
 scatter_column(RowSpill *spill, int b, const ColumnBatch *batch, size_t n, const uint16 *nrows)
 {
 	bool		kept = spill->buffers[b] || spill->dictionaries[b];
-	BatchSpace	spaces[MOST_PARTITIONS];
-	uint16		nnulls[MOST_PARTITIONS] = {0};
+	BatchSpace	spaces[ROW_SPILL_MOST_PARTITIONS];
+	uint16		nnulls[ROW_SPILL_MOST_PARTITIONS] = {0};
 	const uint8 *of = spill->partition_of;
 	const uint16 *place = spill->place;
 	const uint16 *rows = spill->rows;
@@ -541,7 +546,7 @@ row_spill_write(RowSpill *spill, const ColumnBatch *batches)
 	while (from < nrows)
 	{
 		Partition  *full = NULL;
-		uint16		place[MOST_PARTITIONS];
+		uint16		place[ROW_SPILL_MOST_PARTITIONS];
 		size_t		n = 0;
 		int			p;
 
@@ -549,11 +554,12 @@ row_spill_write(RowSpill *spill, const ColumnBatch *batches)
 			place[p] = spill->partitions[p].gathered ? spill->partitions[p].gathered[0].n : 0;
 		for (; from < nrows && full == NULL; from++)
 		{
-			uint32		hash = murmurhash32(spill->hashes[from] +
-											(uint32) spill->level * 0x9E3779B9);
+			uint32		hash = spill->hashes[from];
 
 			if (!spill->refused[from])
 				continue;
+			if (!spill->by_number)
+				hash = murmurhash32(hash + (uint32) spill->level * 0x9E3779B9);
 			p = hash & (spill->npartitions - 1);
 			if (spill->partitions[p].gathered == NULL)
 				begin_partition(spill, &spill->partitions[p]);
@@ -614,6 +620,7 @@ row_spill_next(RowSpill *spill)
 			spill->room *= 2;
 			spill->waiting = repalloc(spill->waiting, spill->room * sizeof(Partition));
 		}
+		partition->number = p;
 		spill->waiting[spill->nwaiting] = *partition;
 		memset(partition, 0, sizeof(Partition));
 		/* Its arrays serve the rows that are refused next. */
@@ -632,6 +639,12 @@ row_spill_next(RowSpill *spill)
 				(errcode_for_file_access(),
 				 errmsg("could not rewind temporary file of HpSort Aggregate")));
 	return true;
+}
+
+int
+row_spill_partition(const RowSpill *spill)
+{
+	return spill->reading.number;
 }
 
 /* Returns the next block of the partition that is read, valid until the next call. */

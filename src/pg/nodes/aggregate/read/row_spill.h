@@ -20,15 +20,20 @@
 
 typedef struct RowSpill RowSpill;
 
+/* A power of two. */
+#define ROW_SPILL_MOST_PARTITIONS 64
+
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that have the
  * kinds of like.  images says which of the first ncolumns batches have numbers of a dictionary, or
  * Datums, in place of which values are kept; NULL: none.  keeps_numbers: numbers that values have
- * stay what they are, because dictionaries are not emptied before the rows are read.  memory_limit
- * is bytes: of rows, and of the buffers of the files.
+ * stay what they are, because dictionaries are not emptied before the rows are read.  npartitions:
+ * 0, or how many partitions there are, a power of two up to ROW_SPILL_MOST_PARTITIONS, of which
+ * hashes are the numbers.  memory_limit is bytes: of rows, and of the buffers of the files.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, const ColumnImage *images,
-								int ncolumns, bool keeps_numbers, size_t memory_limit);
+								int ncolumns, bool keeps_numbers, int npartitions,
+								size_t memory_limit);
 
 /* Closes the files, and gives the memory back. */
 extern void row_spill_free(RowSpill *spill);
@@ -50,6 +55,9 @@ extern void row_spill_write(RowSpill *spill, const ColumnBatch *batches);
 
 /* Begins to read a partition, and closes the one before; false if there is none left. */
 extern bool row_spill_next(RowSpill *spill);
+
+/* Returns the number of the partition that is read, by the hash that divided its rows. */
+extern int	row_spill_partition(const RowSpill *spill);
 
 /*
  * Returns the next rows of the partition, valid until the next call of this function or

@@ -11,35 +11,19 @@
 #include "pg/nodes/aggregate/results/rights.h"
 
 void
-hypothetical_row_take(HypotheticalRow *row, const int64 *values, const int64 *counts, size_t nruns)
-{
-	size_t		i;
-
-	row->distinct += (int64) nruns;
-	if (row->isnull)
-		return;
-	for (i = 0; i < nruns && values[i] < row->value; i++)
-	{
-		row->below += counts[i];
-		row->distinct_below++;
-	}
-	if (i < nruns && values[i] == row->value && !row->no_peers)
-		row->peers = counts[i];
-}
-
-void
-hypothetical_row_take_datums(HypotheticalRow *row, Datum argument, SortSupport compare,
-							 const int64 *values, const int64 *counts, size_t nruns)
+hypothetical_row_take(HypotheticalRow *row, Datum argument, SortSupport compare,
+					  const int64 *values, const int64 *counts, size_t nruns)
 {
 	size_t		i;
 
 	row->distinct += (int64) nruns;
 	for (i = 0; i < nruns && !row->isnull; i++)
 	{
-		int			result = ApplySortComparator((Datum) values[i], false, argument, false,
-												 compare);
+		int			result = compare ?
+		ApplySortComparator((Datum) values[i], false, argument, false, compare) :
+		(values[i] > row->value) - (values[i] < row->value);
 
-		if (result == 0)
+		if (result == 0 && (compare || !row->no_peers))
 			row->peers = counts[i];
 		if (result >= 0)
 			return;
@@ -103,13 +87,6 @@ hypothetical_row_set(HypotheticalRow *row, const ColumnDomain *domain, Oid type,
 		row->value = column_value_equals(kind, row->value);
 	if (domain->labels)
 		row->value = enum_label_rank(domain->labels, (Oid) row->value, &row->no_peers);
-}
-
-void
-hypothetical_row_begin(HypotheticalRow *row)
-{
-	row->below = row->distinct_below = 0;
-	row->peers = row->distinct = 0;
 }
 
 Datum

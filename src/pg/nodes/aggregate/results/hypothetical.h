@@ -37,26 +37,18 @@ typedef struct HypotheticalRow
 } HypotheticalRow;
 
 /*
- * Does what hypothetical_row_take does for runs of Datums, which have the order of compare, where
- * the argument is argument.
- */
-extern void hypothetical_row_take_datums(HypotheticalRow *row, Datum argument,
-										 SortSupport compare, const int64 *values,
-										 const int64 *counts, size_t nruns);
-
-/*
  * Sets the argument, a value of this type that is not NULL, as it is compared with integers of the
  * domain: of equal floats, with the integer that stands for them.
  */
 extern void hypothetical_row_set(HypotheticalRow *row, const ColumnDomain *domain, Oid type,
 								 Datum value);
 
-/* Begins a group. */
-extern void hypothetical_row_begin(HypotheticalRow *row);
-
-/* Takes runs of the group; all calls together get all runs, values ascending. */
-extern void hypothetical_row_take(HypotheticalRow *row, const int64 *values, const int64 *counts,
-								  size_t nruns);
+/*
+ * Takes runs of the group, before the first of which the counts are 0; all calls together get all
+ * runs, values ascending.  With compare they are Datums in its order, and so is the argument.
+ */
+extern void hypothetical_row_take(HypotheticalRow *row, Datum argument, SortSupport compare,
+								  const int64 *values, const int64 *counts, size_t nruns);
 
 /*
  * Returns the value of a call for the group.  For dense_rank it checks the right to the type's

@@ -340,7 +340,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 	memset(&result->floats, 0, sizeof(result->floats));
 	result->mode_count = 0;
 	result->equal.count = 0;
-	hypothetical_row_begin(&result->row);
+	result->row.below = result->row.distinct_below = 0;
+	result->row.peers = result->row.distinct = 0;
 	if (result->percentiles != NULL)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (is_list(result))
@@ -363,13 +364,9 @@ take_values(AggregateResult *result, const int64 *values, const int64 *counts, s
 	if (result->percentiles)
 		percentiles_take(result->percentiles, &result->domain, values, counts, nruns);
 	else if (is_hypothetical(result))
-	{
-		if (result->domain.datums)
-			hypothetical_row_take_datums(&result->row, result->constants[0].value,
-										 &result->compare, values, counts, nruns);
-		else
-			hypothetical_row_take(&result->row, values, counts, nruns);
-	}
+		hypothetical_row_take(&result->row, result->constants[0].value,
+							  result->domain.datums ? &result->compare : NULL, values, counts,
+							  nruns);
 	else if (aggref_has_state(&result->answer))
 		key_result_take(result, values, counts, nruns);
 	else if (is_list(result))
@@ -401,9 +398,41 @@ take_translated(AggregateResult *result, const int64 *values, const int64 *count
 	int64		elements[RUN_BATCH];
 
 	if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG &&
-		array_elements_of(&result->domain, values, nruns, elements))
+		value_array_elements(&result->domain, values, nruns, elements))
 		values = elements;
 	take_values(result, values, counts, nruns);
+}
+
+/*
+ * Merges runs of a float's kind, the next ones of a group: writes the runs that are complete to
+ * merged and merged_counts, at most nruns, and returns how many; *run is the one that is not.
+ * stand_in: runs get the value that stands for all equal ones, otherwise the first of these.
+ */
+static size_t
+merge_equal(EqualRun *run, ColumnKind kind, bool stand_in, const int64 *values,
+			const int64 *counts, size_t nruns, int64 *merged, int64 *merged_counts)
+{
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < nruns; i++)
+	{
+		int64		equals = column_value_equals(kind, values[i]);
+
+		if (run->count > 0 && column_value_equals(kind, run->value) == equals)
+		{
+			run->count += counts[i];
+			continue;
+		}
+		if (run->count > 0)
+		{
+			merged[n] = run->value;
+			merged_counts[n++] = run->count;
+		}
+		run->value = stand_in ? equals : values[i];
+		run->count = counts[i];
+	}
+	return n;
 }
 
 /* Does what take_translated does, but equal floats are one run. */
@@ -413,8 +442,8 @@ take_equal(AggregateResult *result, const int64 *values, const int64 *counts, si
 	int64		merged[RUN_BATCH];
 	int64		merged_counts[RUN_BATCH];
 
-	nruns = equal_runs_merge(&result->equal, result->domain.kind, is_hypothetical(result), values,
-							 counts, nruns, merged, merged_counts);
+	nruns = merge_equal(&result->equal, result->domain.kind, is_hypothetical(result), values,
+						counts, nruns, merged, merged_counts);
 	if (nruns > 0)
 		take_translated(result, merged, merged_counts, nruns);
 }

@@ -11,7 +11,6 @@
 
 #include "pg/functions/functions.h"
 #include "pg/multiset/multiset.h"
-#include "pg/nodes/aggregate/results/equal_runs.h"
 #include "pg/nodes/aggregate/results/percentiles.h"
 #include "pg/nodes/aggregate/results/results.h"
 #include "pg/nodes/aggregate/results/value_array.h"
@@ -39,6 +38,16 @@ typedef struct KeyState
 	TupleDesc	run_type;		/* of the elements of hpsort_runs_agg's array */
 	AggregateState *state;		/* NULL: there are no rows yet */
 } KeyState;
+
+/*
+ * The last run of floats, to which the next one may be equal; zeros at first.  0 and -0, and all
+ * NaNs, are neighbours in the order of values.
+ */
+typedef struct EqualRun
+{
+	int64		value;			/* the first of its values, or what stands for all of them */
+	int64		count;			/* how often they are there; 0: there is no run */
+} EqualRun;
 
 struct AggregateResult
 {

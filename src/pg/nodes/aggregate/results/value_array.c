@@ -191,3 +191,22 @@ value_array_end(ValueArray *array, bool *isnull)
 	pfree(array->elements);
 	return PointerGetDatum(array->array);
 }
+
+bool
+value_array_elements(const ColumnDomain *domain, const int64 *values, size_t n, int64 *elements)
+{
+	size_t		i;
+
+	if (domain->labels)
+		for (i = 0; i < n; i++)
+			elements[i] = enum_label_at(domain->labels, (int) values[i]);
+	else if (domain->kind == COLUMN_KIND_FLOAT8)
+		for (i = 0; i < n; i++)
+			elements[i] = (int64) float8_key_bits(values[i]);
+	else if (domain->kind == COLUMN_KIND_FLOAT4)
+		for (i = 0; i < n; i++)
+			elements[i] = float4_key_bits((int32) values[i]);
+	else
+		return false;
+	return true;
+}

@@ -41,4 +41,11 @@ extern void value_array_take(ValueArray *array, const int64 *values, const int64
 							 size_t nruns);
 extern Datum value_array_end(ValueArray *array, bool *isnull);
 
+/*
+ * Writes what an array has as elements in place of integers: labels for their ranks, and the bits
+ * of floats.  Returns false, and writes nothing, if it has the integers themselves.
+ */
+extern bool value_array_elements(const ColumnDomain *domain, const int64 *values, size_t n,
+								 int64 *elements);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_VALUE_ARRAY_H */

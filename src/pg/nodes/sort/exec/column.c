@@ -11,15 +11,12 @@
  */
 #include "postgres.h"
 
-#include "access/relscan.h"
 #include "executor/executor.h"
-#include "executor/instrument.h"
 #include "optimizer/clauses.h"
 #include "storage/bufmgr.h"
 
 #include "pg/column/column.h"
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/nodes/sort/exec/exec.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/pages/pages.h"

@@ -14,7 +14,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "pg/compat.h"
 #include "pg/nodes/sort/exec/exec.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/sort_context.h"

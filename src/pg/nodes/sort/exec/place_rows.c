@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "executor/executor.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 

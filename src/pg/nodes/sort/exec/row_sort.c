@@ -8,7 +8,6 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec/row_sort.h"
-#include "pg/nodes/sort/store/store.h"
 #include "pg/sort_context.h"
 
 /* Keys handled between two looks at interrupts. */
@@ -350,24 +349,18 @@ row_sort_rewind(RowSort *sort)
 	sort->position.at_end = false;
 	if (sort->place == ROW_SORT_RUNS)
 		key_runs_rewind(&sort->runs);
-	else if (sort->place == ROW_SORT_TAPE)
-		tape_rewind(sort->tape);
 }
 
 void
 row_sort_mark(RowSort *sort)
 {
 	sort->mark = sort->position;
-	if (sort->place == ROW_SORT_TAPE)
-		tape_mark(sort->tape);
 }
 
 void
 row_sort_restore(RowSort *sort)
 {
 	sort->position = sort->mark;
-	if (sort->place == ROW_SORT_TAPE)
-		tape_restore(sort->tape);
 }
 
 /*
@@ -377,7 +370,7 @@ row_sort_restore(RowSort *sort)
 TupleTableSlot *
 row_sort_next_of_tape(RowSort *sort, bool forward, TupleTableSlot *slot)
 {
-	uint32		len = tape_next(sort->tape, forward);
+	uint32		len = tape_next(sort->tape, &sort->position, forward);
 	MinimalTuple tuple;
 
 	ExecClearTuple(slot);

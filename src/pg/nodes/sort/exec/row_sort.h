@@ -83,13 +83,6 @@ typedef enum RowSortPlace
 	ROW_SORT_TABLE
 } RowSortPlace;
 
-/* Where rows are being read: just after the row returned last. */
-typedef struct RowSortPosition
-{
-	uint64		at;
-	bool		at_end;			/* the end has been read */
-} RowSortPosition;
-
 /*
  * One sort.  Its place says which of runs, store, external, tape and in_place the rows are read
  * from; the pointers of the others may be NULL.
@@ -103,8 +96,8 @@ typedef struct RowSort
 	RowStore   *store;
 	GroupBound *by_group;		/* NULL: no bound by group */
 	uint64		count;			/* rows of the store, or of the table, that can be read */
-	RowSortPosition position;	/* of these */
-	RowSortPosition mark;
+	ReadPosition position;		/* of these, or of the tape */
+	ReadPosition mark;
 	ExternalSort *external;		/* NULL as long as the rows fit into memory */
 	Tape	   *tape;
 	RowBuffer	row;			/* a row of the tape */
@@ -223,7 +216,7 @@ row_sort_candidates(RowSort *sort, const GroupBoundKeys *keys, uint16 *rows)
  * at the end.
  */
 static inline bool
-row_sort_step(RowSortPosition *position, uint64 count, bool forward, uint64 *row)
+row_sort_step(ReadPosition *position, uint64 count, bool forward, uint64 *row)
 {
 	if (likely(forward))
 	{

@@ -17,7 +17,6 @@
 
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/restrictinfo.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/plan/path.h"

@@ -28,7 +28,6 @@
  */
 #include "postgres.h"
 
-#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 
 #include "pg/compat.h"

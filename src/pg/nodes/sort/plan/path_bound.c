@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

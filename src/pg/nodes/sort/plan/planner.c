@@ -107,22 +107,39 @@ make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *path, List *pathkeys,
 	return path ? sort_path_try(root, rel, path, pathkeys, NULL, partial) : NULL;
 }
 
+/*
+ * Whether a path is new: a join of two other relations has been there, and has been sorted, when
+ * the hook was called for them.
+ */
+static bool
+is_new(const Path *path, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
+{
+	const JoinPath *join = (const JoinPath *) path;
+
+	return !(IsA(path, NestPath) || IsA(path, MergePath) || IsA(path, HashPath)) ||
+		(bms_equal(join->outerjoinpath->parent->relids, outerrel->relids) &&
+		 bms_equal(join->innerjoinpath->parent->relids, innerrel->relids));
+}
+
 /* Offers the rows of a relation sorted by pathkeys, serially and by workers. */
 static void
-add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
+add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, const RelOptInfo *outerrel,
+				 const RelOptInfo *innerrel, List *pathkeys)
 {
 	Path	   *cheapest = sort_path_cheapest(rel->pathlist, NIL);
 	Path	   *path;
 
 	if (cheapest == NULL)
 		return;
-	path = make_sorted_path(root, rel, cheapest, pathkeys, false);
+	path = is_new(cheapest, outerrel, innerrel) ?
+		make_sorted_path(root, rel, cheapest, pathkeys, false) : NULL;
 	if (path)
 		add_path(rel, path);
 	if (rel->consider_parallel && rel->partial_pathlist != NIL)
 	{
-		path = make_sorted_path(root, rel, (Path *) linitial(rel->partial_pathlist), pathkeys,
-								true);
+		cheapest = (Path *) linitial(rel->partial_pathlist);
+		path = is_new(cheapest, outerrel, innerrel) ?
+			make_sorted_path(root, rel, cheapest, pathkeys, true) : NULL;
 		if (path)
 			add_partial_path(rel, path);
 	}
@@ -202,16 +219,17 @@ sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 }
 
 /*
- * Offers sorted paths of the relation that has all tables of the query: a base relation or a join.
- * The query must want its rows in an order whose first key may be mapped.
+ * Offers sorted paths of the relation that has all tables of the query: a base relation, or a join
+ * of two relations.  The query must want its rows in an order whose first key may be mapped.
  */
 static void
-add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
+add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel, const RelOptInfo *outerrel,
+					const RelOptInfo *innerrel)
 {
 	if (!sort_path_enough_rows(rel->rows) || IS_DUMMY_REL(rel))
 		return;
 	if (wants_order_below(root, rel) && !has_few_for_set_operation(root, rel))
-		add_sorted_paths(root, rel, root->query_pathkeys);
+		add_sorted_paths(root, rel, outerrel, innerrel, root->query_pathkeys);
 	if (root->query_pathkeys == root->sort_pathkeys)
 		sort_path_remember_input(root, rel);
 }
@@ -220,7 +238,7 @@ void
 sort_node_scan_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (rel->reloptkind == RELOPT_BASEREL && bms_equal(rel->relids, root->all_baserels))
-		add_scan_join_paths(root, rel);
+		add_scan_join_paths(root, rel, NULL, NULL);
 }
 
 void
@@ -234,5 +252,5 @@ sort_node_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
 		bms_is_subset(root->all_baserels, joinrel->relids) &&
 		sort_path_may_map(root->query_pathkeys))
-		add_scan_join_paths(root, joinrel);
+		add_scan_join_paths(root, joinrel, outerrel, innerrel);
 }

@@ -12,9 +12,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
-#include "pg/compat.h"
 #include "pg/nodes/sort/store/abbreviation.h"
 
 /* The bits of a Datum, and its sign. */

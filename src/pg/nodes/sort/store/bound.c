@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/bound.h"

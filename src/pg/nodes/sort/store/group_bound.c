@@ -21,7 +21,6 @@
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/kernels/wide.h"
-#include "sort/rows/rows.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096

@@ -6,7 +6,6 @@
 
 #include "miscadmin.h"
 #include "utils/datum.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/group_sort.h"

@@ -13,7 +13,6 @@
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/huge_pages.h"

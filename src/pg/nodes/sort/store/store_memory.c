@@ -5,8 +5,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/huge_pages.h"
 #include "pg/nodes/sort/store/row_store.h"
 

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/tape.h"
@@ -13,21 +12,12 @@
 /* Bytes read at once to be skipped. */
 #define SKIP_BYTES 1024
 
-/* Where a tape is being read: just after the row returned last. */
-typedef struct Position
-{
-	uint64		at;				/* in bytes from the start */
-	bool		at_end;			/* the end has been read */
-} Position;
-
 struct Tape
 {
 	MemoryContext memory;		/* of the tape, and of its buffers */
 	LogicalTape *tape;
 	uint64		bytes;			/* of the whole tape */
 	uint64		at;				/* where core's tape is */
-	Position	position;
-	Position	mark;
 	uint64		row;			/* first byte of the row that tape_get reads */
 };
 
@@ -67,25 +57,6 @@ tape_finish(Tape *tape)
 	Assert(tape->bytes > 0);
 	LogicalTapeFreeze(tape->tape, NULL);
 	MemoryContextSwitchTo(old);
-}
-
-void
-tape_rewind(Tape *tape)
-{
-	tape->position.at = 0;
-	tape->position.at_end = false;
-}
-
-void
-tape_mark(Tape *tape)
-{
-	tape->mark = tape->position;
-}
-
-void
-tape_restore(Tape *tape)
-{
-	tape->position = tape->mark;
 }
 
 /* Goes to a place, from where core's tape is. */
@@ -152,9 +123,8 @@ length_after(Tape *tape, uint64 at)
 }
 
 uint32
-tape_next(Tape *tape, bool forward)
+tape_next(Tape *tape, ReadPosition *position, bool forward)
 {
-	Position   *position = &tape->position;
 	uint32		len;
 
 	if (forward)

@@ -16,6 +16,13 @@
 
 typedef struct Tape Tape;
 
+/* Where rows are being read: just after the row returned last. */
+typedef struct ReadPosition
+{
+	uint64		at;				/* in rows, of a tape in bytes */
+	bool		at_end;			/* the end has been read */
+} ReadPosition;
+
 /* Makes an empty tape of a set, in the current memory context. */
 extern Tape *tape_create(LogicalTapeSet *tapes);
 
@@ -25,16 +32,11 @@ extern void tape_put(Tape *tape, const void *data, uint32 len);
 /* All rows are there, at least one: goes to the start. */
 extern void tape_finish(Tape *tape);
 
-/* Goes to the start; remembers a place; goes back to it. */
-extern void tape_rewind(Tape *tape);
-extern void tape_mark(Tape *tape);
-extern void tape_restore(Tape *tape);
-
 /*
- * tape_next goes to the next row in either direction, as tuplesort counts, and
- * returns its length, 0 if there is none.  tape_get then reads the row's len bytes.
+ * tape_next moves a position, at first 0, to the next row in either direction, as tuplesort counts,
+ * and returns its length, 0 if there is none.  tape_get then reads the row's len bytes.
  */
-extern uint32 tape_next(Tape *tape, bool forward);
+extern uint32 tape_next(Tape *tape, ReadPosition *position, bool forward);
 extern void tape_get(Tape *tape, void *data, uint32 len);
 
 /*

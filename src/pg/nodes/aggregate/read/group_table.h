@@ -2,12 +2,12 @@
  * group_table.h
  *		GroupTable: numbers groups as they occur, whatever their values are, by a hash table.
  */
-#ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_TABLE_H
-#define HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_TABLE_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_READ_GROUP_TABLE_H
+#define HPSORT_PG_NODES_AGGREGATE_READ_GROUP_TABLE_H
 
 #include "postgres.h"
 
-#include "pg/nodes/aggregate/read/read.h"
+#include "pg/nodes/aggregate/read/fields.h"
 
 typedef struct GroupTable GroupTable;
 
@@ -45,4 +45,4 @@ extern int64 group_table_value(const GroupTable *table, uint32 number, int c);
 /* Sets the values of the group that has a number. */
 extern void group_table_values(const GroupTable *table, uint32 number, GroupValues *group);
 
-#endif							/* HPSORT_PG_NODES_AGGREGATE_GROUPS_GROUP_TABLE_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_READ_GROUP_TABLE_H */

@@ -9,7 +9,7 @@
 #include "postgres.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/groups/group_table.h"
+#include "pg/nodes/aggregate/read/group_table.h"
 
 /* Slots of an empty table, a power of two.  At most three quarters of the slots are taken. */
 #define LEAST_SLOTS 1024
@@ -37,8 +37,9 @@ struct GroupTable
 	uint32		nslots;
 	GroupSlot  *slots;
 
+	uint32	   *key;			/* of a group that is looked for */
 	size_t		nrows;			/* that have been loaded */
-	uint32	   *row_keys;		/* by row */
+	uint32	   *row_keys;		/* by row; NULL until needed */
 	uint32	   *row_hashes;
 };
 
@@ -71,8 +72,7 @@ group_table_make(const GroupColumn *columns, int ncolumns)
 	table->keys = palloc_array(uint32, (size_t) table->room * table->nwords);
 	table->nslots = LEAST_SLOTS;
 	table->slots = make_slots(table->nslots);
-	table->row_keys = palloc_array(uint32, (size_t) COLUMN_BATCH_KEYS * table->nwords);
-	table->row_hashes = palloc_array(uint32, COLUMN_BATCH_KEYS);
+	table->key = palloc_array(uint32, table->nwords);
 	return table;
 }
 
@@ -118,11 +118,20 @@ group_table_load(GroupTable *table, const ColumnBatch *batches)
 {
 	size_t		n = batches[table->columns[0].column].n;
 	int			stride = table->nwords;
-	uint32	   *word = table->row_keys;
 	int			nnulls = stride - table->null_word;
+	uint32	   *word;
 	int			c;
 	size_t		i;
 
+	if (table->row_keys == NULL)
+	{
+		MemoryContext memory = GetMemoryChunkContext(table->key);
+
+		table->row_keys = MemoryContextAlloc(memory, (size_t) COLUMN_BATCH_KEYS * stride *
+											 sizeof(uint32));
+		table->row_hashes = MemoryContextAlloc(memory, COLUMN_BATCH_KEYS * sizeof(uint32));
+	}
+	word = table->row_keys;
 	for (i = 0; i < n; i++)
 		memset(table->row_keys + i * stride + table->null_word, 0, nnulls * sizeof(uint32));
 	for (c = 0; c < table->ncolumns; c++)
@@ -251,20 +260,21 @@ group_table_find(GroupTable *table, size_t row, bool add)
 {
 	const uint32 *key = table->row_keys + row * table->nwords;
 	const uint32 *hashes = table->row_hashes + row;
-	uint32		hash = hashes[0];
 	uint32		number;
 
 	if (row + ROWS_AHEAD < table->nrows)
 		__builtin_prefetch(&table->slots[hashes[ROWS_AHEAD] & (table->nslots - 1)]);
-	number = find_slot(table, key, hash)->number;
-	return number == NO_GROUP && add ? add_group(table, key, hash) : number;
+	number = find_slot(table, key, hashes[0])->number;
+	return number == NO_GROUP && add ? add_group(table, key, hashes[0]) : number;
 }
 
 uint32
 group_table_find_values(GroupTable *table, const GroupValues *group, bool add)
 {
-	uint32	   *key = table->row_keys;
+	uint32	   *key = table->key;
 	uint32	   *word = key;
+	uint32		hash;
+	uint32		number;
 	int			c;
 
 	memset(key, 0, table->nwords * sizeof(uint32));
@@ -274,7 +284,7 @@ group_table_find_values(GroupTable *table, const GroupValues *group, bool add)
 		key[table->null_word + c / 32] |= (uint32) group->nulls[c] << c % 32;
 		word += column_kind_is_wide(table->columns[c].kind) ? 2 : 1;
 	}
-	table->row_hashes[0] = hash_key(table, key);
-	table->nrows = 1;
-	return group_table_find(table, 0, add);
+	hash = hash_key(table, key);
+	number = find_slot(table, key, hash)->number;
+	return number == NO_GROUP && add ? add_group(table, key, hash) : number;
 }
