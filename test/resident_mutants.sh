@@ -6,8 +6,9 @@
 #	MUTANTS="LSN subid ..."					only these
 #
 # Each mutant is hpsort without one condition of docs/internals/resident.md, built from a copy of the
-# working tree and installed; test/t/024_resident_breaks.pl has to fail with it, in a test that
-# has the condition's name in brackets.  A mutant that survives is a test that proves nothing.
+# working tree and installed; test/t/024_resident_breaks.pl, or 034_saved_columns.pl for files
+# after a restart, has to fail with it, in a test that has the condition's name in brackets.  A mutant
+# that survives is a test that proves nothing.
 # given-up and values-given-up are no such mutants, but have memory given up that often that others find their faults.
 # At last hpsort is installed as it is.  Some 40 seconds for each mutant.
 set -euo pipefail
@@ -82,6 +83,19 @@ mutate()
 		# extents are given up all the time: then rows that are taken back must take their NULLs along
 		given-up) give_up ;;
 		taken-back) give_up && edit batch.c 's/(\*batch = \*before;\n\tif \()batch->nulls/${1}false/' ;;
+		# files: pg_control is another than the seal says
+		control) edit saved_extents.c 's/read_control\(&control\) && memcmp\([^;]*?== 0 &&/read_control(&control) \&\&/' ;;
+		checksum) edit saved_extents.c 's/ \|\|\n\t*checksum\(&header, bytes.data\) != header.crc//' ;;
+		format) edit saved_extents.c 's/strcmp\(start.format, FORMAT\) == 0 &&//' ;;
+		# the seal is of that very file
+		number) edit saved_extents.c 's/memcmp\(&start, &seal->start, sizeof\(start\)\) == 0 &&//' ;;
+		fsync) edit saved_extents.c 's/return enableFsync && /return /' ;;
+		full_page_writes) edit saved_extents.c 's/return enableFsync && fullPageWrites/return enableFsync/' ;;
+		# settings of the server that wrote it
+		seal) edit saved_extents.c 's/seal->outlives_crash && //' 's/seal.outlives_crash = hpsort[^;]*;/seal.outlives_crash = true;/' ;;
+		flush) edit saved_extents.c 's/\tXLogFlush\(end\);\n//' ;;
+		lost-WAL) edit saved_extents.c 's/GetXLogReplayRecPtr\(NULL\) >= trusted.start.flushed/true/' ;;
+		label) edit saved_extents.c 's/ &&\n\t*access\("backup_label"[^;]*;/;/' ;;
 		*) die "no such mutant: $1" ;;
 	esac
 }
@@ -95,7 +109,18 @@ condition()
 		standby-*) echo "standby ${1#*-}" ;;
 		taken-back | given-up) echo 'taken back' ;;
 		values-given-up) echo values ;;
+		lost-WAL) echo 'lost WAL' ;;
 		*) echo "$1" ;;
+	esac
+}
+
+# The test that notices a mutant; of none, both.
+test_of()
+{
+	case $1 in
+		control | checksum | format | number | fsync | full_page_writes | seal | flush | lost-WAL | label) echo test/t/034_saved_columns.pl ;;
+		none) echo test/t/024_resident_breaks.pl test/t/034_saved_columns.pl ;;
+		*) echo test/t/024_resident_breaks.pl ;;
 	esac
 }
 
@@ -108,12 +133,13 @@ copy_tree "$work/src"
 mkdir "$work/original"
 cp -r "$work/src/src/pg" "$work/original"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN standby-bit subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered values values-given-up given-up taken-back} none; do
+for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN standby-bit subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered values values-given-up given-up taken-back \
+	control checksum format number fsync full_page_writes seal flush lost-WAL label} none; do
 	cp -r "$work/original/pg" "$work/src/src"
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 	rc=0
-	as_user make -C "$work/src" "${make_flags[@]}" PROVE_FLAGS=-v PROVE_TESTS=test/t/024_resident_breaks.pl prove_installcheck >"$work/$mutant.log" 2>&1 || rc=$?
+	as_user make -C "$work/src" "${make_flags[@]}" PROVE_FLAGS=-v "PROVE_TESTS=$(test_of "$mutant")" prove_installcheck >"$work/$mutant.log" 2>&1 || rc=$?
 	if [ "$mutant" = none ]; then
 		[ $rc = 0 ] && echo "PASS hpsort as it is" || { grep '^not ok' "$work/none.log"; echo "FAIL hpsort as it is"; survived=1; }
 	elif [[ "$mutant" = *given-up ]]; then

@@ -2,6 +2,7 @@
 # stress.sh: resident columns while their tables change (make stress).
 #
 #	STRESS_SECONDS=3600					how long on each PostgreSQL; ten minutes by default
+#	STRESS_RESTARTS=N					instead: N shutdowns, N crashes of the server, N of one process (025_resident_stress.pl)
 #	STRESS_SEED=N						the clients' random numbers, as of the run that printed it
 #	STRESS_CLIENTS=N					sessions at a time, 8 by default
 #	PG_CONFIGS="/path/to/pg_config ..."	only these
@@ -80,6 +81,11 @@ for pg_config in "${postgres_list[@]}"; do
 	rm -rf "$work/src"
 	copy_tree "$work/src"
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
+	if [ -n "${STRESS_RESTARTS:-}" ]; then
+		as_user env STRESS_SECONDS=1 make -C "$work/src" "${make_flags[@]}" PROVE_FLAGS=-v PROVE_TESTS=test/t/025_resident_stress.pl prove_installcheck >"$work/restarts.log" 2>&1 || failed=1
+		grep -E '^not ok|were taken back' "$work/restarts.log"
+		continue
+	fi
 	# Memory for a part of the columns only, so that some are given up.
 	start_server session_preload_libraries=hpsort hpsort.resident_memory=1MB shared_buffers=128MB \
 		max_worker_processes=16 jit=off synchronous_commit=off parallel_setup_cost=0 parallel_tuple_cost=0 min_parallel_table_scan_size=0 ${SETTINGS:-}

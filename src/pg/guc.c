@@ -20,6 +20,7 @@ int			hpsort_debug_aggregate = NODE_ALLOW;
 int			hpsort_resident_memory = 0;
 bool		hpsort_enable_resident = true;
 int			hpsort_resident_fill = FILL_EAGER;
+int			hpsort_resident_save = 300;
 
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
@@ -186,6 +187,13 @@ define_resident_settings(void)
 							 FILL_EAGER, fill_options,
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.resident_save",
+							"Sets how often resident columns are written to a file that outlives a crash.",
+							"0 means at a clean shutdown only.",
+							&hpsort_resident_save,
+							300, 0, INT_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.resident_gpu_memory",
 							"Sets the GPU memory for resident columns, on each GPU.",
 							"-1 means a quarter of what the GPU service may use, 0 that none are kept there.",

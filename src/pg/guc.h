@@ -54,6 +54,9 @@ typedef enum FillMode
 
 extern int	hpsort_resident_fill;	/* FillMode */
 
+/* After how many seconds they are written to a file again; 0: at a clean shutdown only. */
+extern int	hpsort_resident_save;
+
 /* Defines all settings, when the module is loaded. */
 extern void guc_define(void);
 

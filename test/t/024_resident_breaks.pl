@@ -10,11 +10,9 @@ use Cwd qw(getcwd);
 use File::Copy qw(copy);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use GpuService qw(processes_alive);
 use HpsortTest;
 use ResidentColumns;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 # Built in a directory of this test alone, for the PostgreSQL whose pg_config comes first in PATH.
 my $module = PostgreSQL::Test::Utils::tempdir();
@@ -610,115 +608,5 @@ like(slurp_file($primary->logfile), qr/took back [1-9]/, 'a primary that has bec
 same($primary, 'a primary that has become a standby', 't', $_) for 'x', 'y';
 $_->stop for $primary, $standby;
 is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|terminated by signal/ } split /^/m, slurp_file($standby->logfile)), '', 'nothing in the log');
-
-# --- What outlives a clean shutdown, and is taken back only if nothing has happened since
-
-my $saved = new_node('saved', "shared_preload_libraries = hpsort\nhpsort.resident_fill = eager\nwal_level = replica\nmax_wal_senders = 2\nrestart_after_crash = on\n");
-my $extents = '/hpsort_resident.extents';
-my $seal = '/hpsort_resident.seal';
-
-# Whether the server that has just started has taken extents back; its answers are right in either case.
-sub takes_back
-{
-	my ($server, $expected, $name) = @_;
-
-	$server->poll_query_until('postgres', q{SELECT count(*) = 2 AND bool_and(reason IS NULL AND rows >= 7000) FROM hpsort_resident}) or fail("$name: not filled");
-	is(scalar(() = slurp_file($server->logfile) =~ /took back [1-9]\d* parts of resident columns/g), $expected, "$name: taken back " . ($expected ? 'yes' : 'no'));
-	ok(!-e $server->data_dir . $extents && !-e $server->data_dir . $seal, "$name: the files are gone");
-	same($server, $name, 't', $_) for 'x', 'y';
-	$server->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE id % 1000 = 0');
-	same($server, "$name, and changed", 't', 'x');
-	$server->safe_psql('postgres', 'VACUUM t');
-	same($server, "$name, changed, and vacuumed", 't', 'x');
-}
-
-# The server is stopped, something happens, and it is started with an empty log.
-sub restarted
-{
-	my ($server, $expected, $name, $between) = @_;
-
-	$server->stop;
-	ok(-e $server->data_dir . $extents && -e $server->data_dir . $seal, "$name: the files are there");
-	$between->();
-	$server->rotate_logfile;
-	$server->start;
-	takes_back($server, $expected, $name);
-}
-$saved->safe_psql('postgres', "SELECT make('t')");
-$saved->safe_psql('postgres', 'VACUUM t');
-$saved->safe_psql('postgres', "SELECT hpsort_keep('t', '{x,y}', wait => true)");
-is((stat($saved->data_dir . '/global/pg_control'))[2], do { $saved->stop; (stat($saved->data_dir . $extents))[2] }, 'the file has the mode of others');
-$saved->start;
-restarted($saved, 1, 'restarted', sub { });
-restarted($saved, 0, 'run without hpsort', sub {
-	$saved->append_conf('postgresql.conf', "shared_preload_libraries = ''\nsession_preload_libraries = ''\n");
-	$saved->start;
-	$saved->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE id < 100');
-	$saved->safe_psql('postgres', 'VACUUM t');
-	$saved->stop;
-	$saved->append_conf('postgresql.conf', "shared_preload_libraries = hpsort\nsession_preload_libraries = hpsort\n");
-});
-restarted($saved, 0, 'pg_resetwal', sub { $saved->command_ok([ 'pg_resetwal', '-D', $saved->data_dir ], 'pg_resetwal') });
-restarted($saved, 0, 'damaged', sub {
-	open(my $file, '+<', $saved->data_dir . $extents) or die;
-	binmode $file;
-	seek($file, 1000, 0);
-	print $file 'damage';
-	close $file;
-});
-restarted($saved, 0, 'another format', sub {
-	open(my $file, '+<', $saved->data_dir . $extents) or die;
-	print $file 'other';
-	close $file;
-});
-restarted($saved, 1, 'copied', sub {
-	$saved->backup_fs_cold('cold');
-	my $copy = PostgreSQL::Test::Cluster->new('copy');
-	$copy->init_from_backup($saved, 'cold');
-	$copy->start;
-	takes_back($copy, 1, 'the copy');
-	$copy->stop;
-});
-$saved->backup('hot');
-my $restored = PostgreSQL::Test::Cluster->new('restored');
-$restored->init_from_backup($saved, 'hot');
-$restored->start;
-takes_back($restored, 0, 'a backup of a running server');
-$restored->stop;
-
-# A process crashes when there is a file, which the worker has written since it is ended alone.
-sub end_worker
-{
-	my ($pid) = map { /^(\d+) / } grep { /hpsort resident columns/ } map { "$_ " . (eval { slurp_file("/proc/$_/cmdline") } // '') } processes_alive($saved, qr/postgres$/);
-
-	kill('TERM', $pid) if $pid;
-	for (1 .. 500)
-	{
-		return if -e $saved->data_dir . $extents;
-		usleep(20000);
-	}
-	fail('the worker has written a file');
-}
-end_worker();
-my $crasher = $saved->background_psql('postgres', on_error_stop => 0);
-kill('KILL', $crasher->query_safe('SELECT pg_backend_pid()'));
-$crasher->{run}->kill_kill;
-my $crashed = 0;
-for (my $try = 0; $try < 1000 && !$crashed; $try++)
-{
-	usleep(20000);
-	# psql may end before it is written to
-	$crashed = slurp_file($saved->logfile) =~ /all server processes terminated; reinitializing/ &&
-		eval { ($saved->psql('postgres', "SELECT hpsort_keep('t', '{x,y}', wait => true)"))[0] == 0 };
-}
-ok($crashed, 'a crash: the server has started again');
-ok(!-e $saved->data_dir . $extents, 'a crash: the file is gone');
-end_worker();
-$saved->stop('immediate');
-ok(!-e $saved->data_dir . $seal, 'an immediate shutdown: no seal');
-$saved->rotate_logfile;
-$saved->start;
-takes_back($saved, 0, 'an immediate shutdown');
-$saved->stop;
 
 done_testing();

@@ -115,6 +115,7 @@ drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 	column->status.bytes -= extent->size;
 	column->summary.rows -= extent->rows;
 	column->nextents--;
+	root->changes++;
 	if (column->nextents == 0)
 		forget_bounds(column);
 	resident_free(root, extent->place, extent->size);
@@ -474,6 +475,7 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 		for (w = 0; w < (int) lengthof(blocks->words); w++)
 			known->blocks.words[w] &= blocks->words[w];
 		known->stamp = Max(known->stamp, stamp);
+		root->changes++;
 	}
 	resident_unlock(root);
 }
@@ -593,6 +595,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	column->summary.lo = Min(column->summary.lo, extent->base);
 	column->summary.hi = Max(column->summary.hi, (int64) ((uint64) extent->base + extent->top));
 	column->nextents++;
+	root->changes++;
 	if (extent->values != 0 && !is_worth_numbers(root, column, extent, sweep->many))
 		sweep->reason = column->summary.no_repeats ? RESIDENT_NO_REPEATS : RESIDENT_OK;
 	resident_unlock(root);

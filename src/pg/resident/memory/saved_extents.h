@@ -1,6 +1,6 @@
 /*
  * saved_extents.h
- *		Extents that outlive a clean shutdown in a file.
+ *		Extents in a file, from which the next server takes them back.
  *
  * docs/internals/resident.md has the rule by which the next server trusts the file, and why.
  */
@@ -11,14 +11,11 @@
 
 /*
  * Called while the server starts with hpsort preloaded: finds out whether the file is to be
- * trusted, and removes it if not.  The worker will write it when it ends with the server.
+ * trusted, and removes it if not.  The worker that allocates memory will write it.
  */
 extern void saved_extents_preload(void);
 
-/*
- * For the first worker that fills: takes back what there is memory for, if the file is to be
- * trusted, and removes it.
- */
+/* For the first worker that fills: takes back what there is memory for. */
 extern void saved_extents_read(void);
 
 #endif							/* HPSORT_PG_RESIDENT_MEMORY_SAVED_EXTENTS_H */

@@ -338,6 +338,7 @@ resident_drop_slabs(ResidentRoot *root)
 	map_slabs(root);
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	memset(root->buckets, 0, sizeof(root->buckets));
+	root->changes++;
 	for (s = 0; s < RESIDENT_SLABS; s++)
 	{
 		if (root->slabs[s].serial == 0)

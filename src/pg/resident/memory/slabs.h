@@ -76,6 +76,8 @@ typedef struct ResidentRoot
 
 	/* All below is protected by lock. */
 	uint64		generations;	/* given to extents */
+	uint64		changes;		/* of extents, made, marked or given up ... */
+	uint64		saved;			/* ... of which so many are in the file of saved_extents.c */
 	uint64		allocated;		/* bytes of all slabs */
 	uint32		serials;		/* given to slabs */
 	uint32		hand_bucket;	/* where the search for extents to give up goes on ... */
@@ -93,7 +95,7 @@ typedef struct ResidentRoot
 	ConditionVariable changed;	/* wanted became 0 */
 
 	/* Of fill_request.c, also protected by lock. */
-	bool		taken_back;		/* the extents of the last shutdown; written once, without lock */
+	bool		taken_back;		/* what there was of saved_extents.c's file */
 	bool		launched;		/* all databases have been asked to be filled */
 	ResidentFiller fillers[RESIDENT_FILLERS];
 } ResidentRoot;

@@ -45,6 +45,7 @@
 /* How much dynamic shared memory must be left for others: the tables of some parallel queries. */
 #define RESERVED_BYTES (16 * RESIDENT_MB)
 
+long		(*resident_worker_step) (void) = NULL;
 void		(*resident_worker_at_end) (void) = NULL;
 
 /* Describes the worker for registering it. */
@@ -340,6 +341,7 @@ hpsort_resident_main(Datum arg)
 {
 	ResidentRoot *root;
 	MemoryContext memory;
+	long		timeout;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
@@ -364,11 +366,15 @@ hpsort_resident_main(Datum arg)
 		if (!obey_limit(root))
 			break;
 		allocate(root);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+		timeout = resident_worker_step ? resident_worker_step() : -1;
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (timeout < 0 ? 0 : WL_TIMEOUT),
+						 timeout, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (ShutdownRequestPending && resident_worker_at_end)
+	if (resident_worker_at_end)
 		resident_worker_at_end();
-	proc_exit(0);
+	/* Where it is ended alone, another one is started. */
+	proc_exit(ShutdownRequestPending ? 1 : 0);
 }

@@ -27,7 +27,11 @@ extern void resident_worker_preload(void);
 extern bool resident_worker_ask(ResidentRoot *root, uint64 bytes, bool patient,
 								ResidentReason *reason);
 
-/* What the worker calls when it is to end, as it is with the server; NULL: nothing. */
+/*
+ * What the worker calls when it has nothing else to do, and again after as many milliseconds as
+ * the call returns, or, for -1, when settings change; and when it ends.  NULL: nothing.
+ */
+extern long (*resident_worker_step) (void);
 extern void (*resident_worker_at_end) (void);
 
 /* The worker's main function. */

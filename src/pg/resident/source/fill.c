@@ -76,6 +76,7 @@ resident_fill_begin(Relation rel, MemoryContext parent)
 	MemoryContext old;
 	ResidentFill *fill;
 	Bitmapset  *attnums;
+	bool		begun;
 
 	if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
 		nblocks = RelationGetNumberOfBlocks(rel);
@@ -90,13 +91,12 @@ resident_fill_begin(Relation rel, MemoryContext parent)
 	fill = palloc0_object(ResidentFill);
 	fill->memory = CurrentMemoryContext;
 	fill->nblocks = nblocks;
-	if (!begin_columns(fill, rel, attnums))
-	{
-		resident_fill_end(fill);
-		fill = NULL;
-	}
+	begun = begin_columns(fill, rel, attnums);
 	MemoryContextSwitchTo(old);
-	return fill;
+	if (begun)
+		return fill;
+	resident_fill_end(fill);
+	return NULL;
 }
 
 bool

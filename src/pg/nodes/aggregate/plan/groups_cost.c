@@ -346,6 +346,20 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 	return hpsort_debug_aggregate == NODE_FORCE || most <= groups_budget(query, true).dictionary;
 }
 
+bool
+groups_fit_beside_parts(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
+{
+	bool		divided = false;
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+		divided |= ((const StarLookup *) lfirst(lc))->nparts > 1;
+	return !divided || hpsort_debug_aggregate == NODE_FORCE ||
+		(groups_numbers_fit(root, query, rows) &&
+		 ngroups * (TABLE_GROUP_BYTES + query->nsummaries * TABLE_SOURCE_BYTES) <=
+		 groups_budget(query, false).aggregation);
+}
+
 /* Adds columns to those that are read as numbers, each of which is there once. */
 static List *
 add_numbered(const GroupsQuery *query, List *numbered, List *columns)

@@ -74,6 +74,13 @@ extern bool groups_core_states_fit(const GroupsQuery *query, double ngroups);
  */
 extern bool groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows);
 
+/*
+ * Whether groups and numbers are likely to fit where lookups are divided: each part of the rows
+ * that are refused would need all parts of the lookups again.
+ */
+extern bool groups_fit_beside_parts(PlannerInfo *root, const GroupsQuery *query, double ngroups,
+									double rows);
+
 /* Whether groups are of expressions or numbers. */
 extern bool groups_are_derived(const GroupsQuery *query);
 

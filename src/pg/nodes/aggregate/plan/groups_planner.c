@@ -383,7 +383,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	ngroups = groups_count(root, &query, rows / selectivity, input_rel->rows);
 	if (groups_are_derived(&query) && query.sets == NIL)
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
-	if (!star_fits(&query) || !groups_core_states_fit(&query, ngroups))
+	if (!star_fits(&query) || !groups_core_states_fit(&query, ngroups) ||
+		!groups_fit_beside_parts(root, &query, ngroups, Max(input_rel->rows, 1)))
 		return;
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, star.fact, star.fact->pathlist, query.columns,
