@@ -285,9 +285,12 @@ write_extents(bool *all)
 static XLogRecPtr
 flush_wal(void)
 {
+	char		nothing = 0;
 	XLogRecPtr	end;
 
 	XLogBeginInsert();
+	/* Only the record that ends a segment may be empty. */
+	XLogRegisterData(&nothing, sizeof(nothing));
 	XLogSetRecordFlags(XLOG_MARK_UNIMPORTANT);
 	end = XLogInsert(RM_XLOG_ID, XLOG_NOOP);
 	XLogFlush(end);
