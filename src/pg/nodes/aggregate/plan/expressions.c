@@ -121,10 +121,15 @@ column_width(PlannerInfo *root, const Var *column)
 double
 expression_width(PlannerInfo *root, const Expr *expression)
 {
-	const Var  *column = plain_column(expression);
+	int16		length = get_typlen(exprType((const Node *) expression));
+	double		width = 0;
+	ListCell   *lc;
 
-	return column ? column_width(root, column) :
-		get_typavgwidth(exprType((const Node *) expression), exprTypmod((const Node *) expression));
+	if (length > 0)
+		return length;
+	foreach(lc, expression_columns(expression))
+		width += column_width(root, lfirst_node(Var, lc));
+	return width;
 }
 
 int

@@ -46,7 +46,7 @@ column_is_read(const Var *column, Index rti)
 /* Returns how many bytes a column's values have on average. */
 extern double column_width(PlannerInfo *root, const Var *column);
 
-/* The same of an expression's values, of which nothing is known but their type. */
+/* The same of an expression's values: of any length they may have those of all its columns. */
 extern double expression_width(PlannerInfo *root, const Expr *expression);
 
 /* Returns the index of a column in a target; -1 if it is not there. */

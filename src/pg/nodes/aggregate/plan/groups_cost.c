@@ -54,6 +54,10 @@
 #define DICTIONARY_NEW_COST 6.0
 #define REFUSED_ROW_COST	8.0
 
+/* What a partition of these rows takes of the memory for writing them, and the fewest of them. */
+#define SPILL_PARTITION_BYTES (2 * BLCKSZ)
+#define SPILL_LEAST_PARTITIONS 4
+
 /*
  * A group found in a hash table, for which the arrays by group are too small, and a row of a group
  * without memory, written and read again: 3e6 rows, where reading and adding up three columns takes
@@ -240,6 +244,8 @@ groups_budget(const GroupsQuery *query, bool exchange)
 		takers.dictionaries += read == READ_EQUAL || read == READ_IDENTICAL;
 		takers.datum_buffers += read == READ_DATUMS;
 	}
+	/* Of rows whose values have no numbers, and whose groups have no memory. */
+	takers.spills = takers.dictionaries > 0 ? 2 : 1;
 	return memory_budget_make(&takers);
 }
 
@@ -399,17 +405,22 @@ numbered_columns(const GroupsQuery *query)
 }
 
 /*
- * How many of some rows have a value for which a dictionary has no memory (in bytes), if there
- * are so many values of a width.  Adds the cost of numbering the others.
+ * How often some rows meet a dictionary that has no memory for their values, if there are that many
+ * values of a width: each time the rows are divided into partitions, until those of one fit.  Adds
+ * the cost of numbering the others.
  */
 static double
-rows_without_number(double rows, double values, double width, size_t memory, Cost *total)
+rows_without_number(double rows, double values, double width, const MemoryBudget *budget,
+					Cost *total)
 {
-	double		most = memory / (width + DICTIONARY_VALUE_BYTES);
-	double		numbered = Min(values, most);
+	double		most = budget->dictionary / (width + DICTIONARY_VALUE_BYTES);
+	double		partitions = Max(budget->spill / SPILL_PARTITION_BYTES, SPILL_LEAST_PARTITIONS);
+	double		refused = 0;
 
-	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + numbered * DICTIONARY_NEW_COST);
-	return rows * (1 - numbered / Max(values, 1));
+	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + Min(values, most) * DICTIONARY_NEW_COST);
+	for (most = Max(most, 1); most < values; most *= partitions)
+		refused += rows * (1 - most / values);
+	return refused;
 }
 
 /*
@@ -417,7 +428,8 @@ rows_without_number(double rows, double values, double width, size_t memory, Cos
  * a file, and its expressions are evaluated once more.
  */
 static Cost
-dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, size_t memory)
+dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows,
+				const MemoryBudget *budget)
 {
 	List	   *numbered = numbered_columns(query);
 	double		refused = 0;
@@ -429,29 +441,41 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, size_t
 	foreach(lc, numbered)
 	{
 		Var		   *column = lfirst_node(Var, lc);
+		double		width = column_width(root, column);
 		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
 												 NULL);
-		double		width = column_width(root, column);
-		double		without = rows_without_number(rows, values, width, memory, &total);
+		double		without = rows_without_number(rows, values, width, budget, &total);
 
 		row += width;
 		for (g = 0; g < query->ngroups; g++)
 		{
 			const QueryGroup *group = &query->groups[g];
-			Node	   *expression = (Node *) group->expression;
-			double		again = without;
 			QualCost	cost;
 
 			if (!list_member(group->columns, column))
 				continue;
-			if (derived_form_has_numbers(group->form))
-				again = rows_without_number(rows, values, expression_width(root, group->expression),
-											memory, &total);
 			if (group->form != DERIVED_VALUES)
-				refused = Max(refused, again);
-			cost_qual_eval_node(&cost, expression, root);
-			total += (without + again) * cost.per_tuple;
+				refused = Max(refused, without);
+			cost_qual_eval_node(&cost, (Node *) group->expression, root);
+			total += without * cost.per_tuple;
 		}
+	}
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		double		again;
+		QualCost	cost;
+
+		if (!derived_form_has_numbers(group->form))
+			continue;
+		again = rows_without_number(rows, expression_groups(root, list_make1(group->expression),
+															Max(rows, 1)),
+									expression_width(root, group->expression), budget, &total);
+		refused = Max(refused, again);
+		cost_qual_eval_node(&cost, (Node *) group->expression, root);
+		total += again * cost.per_tuple;
+		foreach(lc, group->columns)
+			row += list_member(numbered, lfirst(lc)) ? 0 : column_width(root, lfirst_node(Var, lc));
 	}
 	return total + cost_of_rows(refused * TABLE_REFUSED_COST) +
 		2 * refused * row / BLCKSZ * seq_page_cost;
@@ -623,7 +647,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs,
 													budget.aggregation));
 	total += derived_cost(query, rows) + core_costs(query, rows) +
-		dictionary_cost(root, query, rows, budget.dictionary);
+		dictionary_cost(root, query, rows, &budget);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{
