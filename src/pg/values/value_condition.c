@@ -100,9 +100,8 @@ clause_known_value(const Expr *expression, const ExprContext *econtext, Datum *v
 	return false;
 }
 
-/* A check_functions_callback; numerics are compared without fail, which PostgreSQL does not say. */
-static bool
-is_not_leakproof(Oid function, void *context)
+bool
+clause_function_may_fail(Oid function, void *context)
 {
 	switch (function)
 	{
@@ -199,7 +198,7 @@ may_fail(Node *node, void *context)
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
 			if (!is_plain_like(node) && !is_plain_regex(node) &&
-				check_functions_in_node(node, is_not_leakproof, NULL))
+				check_functions_in_node(node, clause_function_may_fail, NULL))
 				return true;
 			break;
 		default:

@@ -21,6 +21,12 @@
 extern bool clause_known_value(const Expr *expression, const ExprContext *econtext, Datum *value,
 							   bool *isnull);
 
+/*
+ * Whether a function may raise an error: a check_functions_callback.  Leakproof ones may not, nor
+ * may comparisons of numerics, of which PostgreSQL does not say so.
+ */
+extern bool clause_function_may_fail(Oid function, void *context);
+
 /* Whether an expression may raise an error, or do anything else but return a value. */
 extern bool clause_may_fail(const Node *clause, const ExprContext *econtext);
 

@@ -52,7 +52,6 @@
  */
 #define DICTIONARY_ROW_COST 0.3
 #define DICTIONARY_NEW_COST 6.0
-#define REFUSED_ROW_COST	8.0
 
 /* What a partition of these rows takes of the memory for writing them, and the fewest of them. */
 #define SPILL_PARTITION_BYTES (2 * BLCKSZ)

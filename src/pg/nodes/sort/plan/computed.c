@@ -11,9 +11,9 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 #include "pg/nodes/sort/plan/path.h"
+#include "pg/values/values.h"
 
 /*
  * A check_function_callback: returns true if a function may end in an error that depends on its
@@ -42,18 +42,12 @@ function_may_fail(Oid function, void *context)
 		case F_RTRIM_TEXT:
 		case F_LOWER_TEXT:
 		case F_UPPER_TEXT:
-		case F_NUMERIC_EQ:
-		case F_NUMERIC_NE:
-		case F_NUMERIC_LT:
-		case F_NUMERIC_LE:
-		case F_NUMERIC_GT:
-		case F_NUMERIC_GE:
 		case F_ABS_FLOAT8:
 		case F_ABS_NUMERIC:
 		case F_DATE_TIMESTAMP:
 			return false;
 		default:
-			return !get_func_leakproof(function);
+			return clause_function_may_fail(function, context);
 	}
 }
 
