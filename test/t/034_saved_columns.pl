@@ -81,6 +81,8 @@ sub takes_back
 {
 	my ($server, $expected, $name) = @_;
 
+	# A server that recovers from an archive lets readers in before it writes.
+	$server->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or fail("$name: in recovery");
 	$server->poll_query_until('postgres', q{SELECT count(*) = 2 AND bool_and(reason IS NULL AND rows > 3000) FROM hpsort_resident}) or fail("$name: not filled: " . $server->safe_psql('postgres', 'SELECT * FROM hpsort_resident'));
 	is(scalar(() = slurp_file($server->logfile) =~ /took back [1-9]\d* parts of resident columns/g), $expected, "$name: taken back " . ($expected ? 'yes' : 'no'));
 	same($server, $name, 't', $_) for 'x', 'y';

@@ -536,7 +536,7 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	column->numbered_extents++;
 	column->numbered += extent->rows - extent->nulls;
 	numbered = (double) column->numbered;
-	some = Min(column->numbered_extents, column->wanted);
+	some = Min(column->nextents, column->wanted);
 	most = some >= column->wanted - column->wanted / 8;
 	no_repeats = (most || many) && numbered >= RESIDENT_LEAST_NUMBERED &&
 		2 * (numbered - values) * column->wanted < numbered * some;
