@@ -65,7 +65,7 @@ END $$;
 CREATE FUNCTION resident_aggregate(v text, grouped boolean) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE fraction text := pick('0', '0.5', '1', '0.25', round(random()::numeric, 3)::text, '0.999');
 BEGIN
-	CASE below(8)
+	CASE below(10)
 		WHEN 0 THEN RETURN 'count(*)';
 		WHEN 1 THEN RETURN format('count(%I)', v);
 		WHEN 2 THEN RETURN CASE WHEN v IN ('f', 'c') THEN 'count(*)' ELSE format('%s(%I)', pick('min', 'max'), v) END;
@@ -73,6 +73,7 @@ BEGIN
 			format('percentile_cont(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC')) ELSE format('count(%I)', v) END;
 		WHEN 4 THEN RETURN format('percentile_disc(array[0, %s, NULL, 0.75, 1]) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
 		WHEN 5 THEN RETURN CASE WHEN grouped OR below(3) = 0 THEN format('max(%I)', CASE WHEN v IN ('f', 'c') THEN 'x' ELSE v END) ELSE format('count(DISTINCT %I)', v) END;
+		WHEN 6, 7 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u', 'w', 'p') THEN format('%s(%I)', pick('sum', 'avg'), v) ELSE format('count(%I)', v) END;
 		ELSE RETURN format('percentile_disc(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
 	END CASE;
 END $$;

@@ -5,8 +5,9 @@
  *
  * The key of a row is the code of its group above the place of its value, in 32 bits.  In the
  * keys' order each group's rows are side by side, its NULLs last, so that where groups begin says
- * how many rows and values they have, and percentiles, smallest and largest values are keys at
- * some positions.  So nothing but these positions and keys crosses the bus.
+ * how many rows and values they have, percentiles, smallest and largest values are keys at some
+ * positions, and a sum is the difference of two sums of keys.  So nothing but positions, keys and
+ * sums at these positions crosses the bus.
  *
  * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
  * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
@@ -36,6 +37,7 @@ typedef struct LookupGroup
 	int64		first;			/* position of its first key */
 	int64		rows;
 	int64		values;			/* of the rows, not NULL */
+	int64		sum;			/* of the values, if sums are wanted */
 	size_t		answers;		/* the index of its first answer among all answers */
 } LookupGroup;
 
@@ -60,6 +62,7 @@ struct GroupsLookup
 								 * codes */
 	bool		extremes;		/* the smallest and the largest value are wanted */
 	bool		distinct;		/* how many different values there are is wanted */
+	bool		sums;			/* the sum of the values is wanted */
 
 	/* of an execution */
 	MemoryContext memory;
@@ -94,6 +97,7 @@ note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *o
 		!aggref_is_looked_up(&output->answer, node->ngroups > 0))
 		return false;
 	lookup->extremes |= function == AGGREGATE_FUNCTION_MIN || function == AGGREGATE_FUNCTION_MAX;
+	lookup->sums |= function == AGGREGATE_FUNCTION_SUM || function == AGGREGATE_FUNCTION_AVG;
 	lookup->distinct |= output->answer.distinct;
 	return true;
 }
@@ -595,6 +599,71 @@ find_distinct(GroupsLookup *lookup, ResidentRows *rows)
 }
 
 /*
+ * Writes the positions at which the values of groups begin and end, ascending, to positions, which
+ * has room for two of each group; returns how many.
+ */
+static size_t
+list_ends(const GroupsLookup *lookup, uint64 *positions)
+{
+	size_t		n = 0;
+	size_t		g;
+
+	for (g = lookup->ngroups; g-- > 0;)
+	{
+		const LookupGroup *group = &lookup->groups[g];
+
+		/* Where there are no NULLs, the next group begins where this one ends. */
+		if (n == 0 || positions[n - 1] != (uint64) group->first)
+			positions[n++] = (uint64) group->first;
+		positions[n++] = (uint64) (group->first + group->values);
+	}
+	return n;
+}
+
+/*
+ * Finds the sums of all groups' values: what the sum of their keys is more than that of the keys of
+ * as many smallest values.  False if there is not the memory, or the GPU could not, or is wrong.
+ */
+static bool
+find_sums(GroupsLookup *lookup, ResidentRows *rows)
+{
+	const KeyRange *range = &lookup->layout.code.columns[lookup->nfields - 1].range;
+	int64		least = field_value(range->lo) +
+		column_kind_bias(lookup->fields[lookup->nfields - 1].kind);
+	size_t		room = 2 * lookup->ngroups * sizeof(uint64);
+	uint64	   *positions;
+	uint64	   *sums;
+	size_t		at = 0;
+	size_t		n;
+	size_t		g;
+
+	if (2 * room > lookup->limit && lookup->ngroups > 1024)
+		return false;
+	positions = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
+	sums = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
+	n = list_ends(lookup, positions);
+	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, n, sums))
+		return false;
+	for (g = lookup->ngroups; g-- > 0;)
+	{
+		LookupGroup *group = &lookup->groups[g];
+		int32		key = key_of_code(lookup, (uint64) group->code << lookup->value_bits);
+		uint64		places;
+
+		at += positions[at] != (uint64) group->first;
+		places = sums[at + 1] - sums[at] - (uint64) key * (uint64) group->values;
+		at++;
+		if (group->values > 0 &&
+			places / (uint64) group->values >= (uint64) key_range_images(range))
+			return false;
+		group->sum = group->values == 0 ? 0 : (int64) places + least * group->values;
+	}
+	pfree(positions);
+	pfree(sums);
+	return true;
+}
+
+/*
  * What the node returns of a group's columns: of labels their places, as the derived columns have
  * them.
  */
@@ -665,7 +734,8 @@ find_all(GroupsState *node, ResidentRows *rows)
 	if (lookup->ngroups > 0)
 		groups_prepare_results(node);
 	if (!want_positions(node) || (lookup->has_value && !find_values(lookup, rows)) ||
-		(lookup->distinct && !find_distinct(lookup, rows)))
+		(lookup->distinct && !find_distinct(lookup, rows)) ||
+		(lookup->sums && !find_sums(lookup, rows)))
 		return false;
 	if (lookup->ranked)
 		order_groups(node);
@@ -720,18 +790,40 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 }
 
 /*
- * Counts from positions alone.  Smallest and largest value are the first and the last answer:
- * right if they are wanted, and otherwise not read.
+ * Returns the sum of the answers, each as often as next_runs says; the answers are a part of the
+ * group's values.
+ */
+static ValueSum
+sum_of_runs(const GroupsLookup *lookup, const LookupGroup *group)
+{
+	const int64 *positions = lookup->positions + group->answers;
+	ValueSum	sum = 0;
+	uint32		i;
+
+	for (i = 0; i < group->nanswers; i++)
+		sum += (ValueSum) lookup->values[group->answers + i] *
+			(positions[i] + 1 - (i > 0 ? positions[i - 1] + 1 : 0));
+	return sum;
+}
+
+/*
+ * Counts from positions and sums.  Smallest and largest value are the first and the last answer:
+ * right if they are wanted, and otherwise not read.  The sum of a source with runs is what these
+ * leave of it, because they are going to be added.
  */
 static void
 count_values(GroupReader *reader, int source, SourceCounts *counts)
 {
 	const GroupsLookup *lookup = (const GroupsLookup *) reader;
+	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
 	const LookupGroup *group = &lookup->groups[lookup->at.next];
 
 	memset(counts, 0, sizeof(*counts));
 	counts->nulls = group->rows - group->values;
 	counts->summary.n = group->values;
+	if (lookup->sums)
+		counts->summary.sum = group->sum -
+			(node->value_sources[source].runs ? sum_of_runs(lookup, group) : 0);
 	if (group->nanswers > 0)
 	{
 		counts->summary.min = lookup->values[group->answers];
