@@ -78,12 +78,16 @@ BEGIN
 	END CASE;
 END $$;
 
+CREATE FUNCTION resident_filter() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT CASE WHEN below(4) = 0 THEN format(' FILTER (WHERE %s)', resident_condition()) ELSE '' END $$;
+
 CREATE FUNCTION resident_query(rel text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
 	columns text[] := (SELECT array_agg(col ORDER BY random()) FROM unnest(array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g']) col);
 	ngroups int := pick('0', '0', '1', '1', '1', '2', '2', '3')::int;
 	groups text := array_to_string(columns[1:ngroups], ', ');
 	v text := columns[ngroups + 1];
+	-- of several columns, and of rows that pass filters
+	several boolean := below(3) = 0;
 	conditions text := (SELECT string_agg(resident_condition(), ' AND ') FROM generate_series(1, pick('0', '0', '1', '1', '2', '3')::int));
 	stmt text := 'SELECT ';
 BEGIN
@@ -96,7 +100,8 @@ BEGIN
 		stmt := stmt || groups || ', ';
 	END IF;
 	stmt := stmt || CASE WHEN below(12) = 0 THEN 'count(*)' ELSE
-		(SELECT string_agg(resident_aggregate(v, ngroups > 0), ', ') FROM generate_series(1, 1 + below(4))) END;
+		(SELECT string_agg(resident_aggregate(CASE WHEN several AND i > 1 THEN columns[ngroups + 1 + below(2)] ELSE v END, ngroups > 0) || CASE WHEN several THEN resident_filter() ELSE '' END, ', ')
+			FROM generate_series(1, 1 + below(4)) i) END;
 	stmt := stmt || format(' FROM %I', rel) || coalesce(' WHERE ' || conditions, '');
 	IF ngroups > 0 THEN
 		stmt := stmt || ' GROUP BY ' || groups;
