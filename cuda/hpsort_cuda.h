@@ -352,33 +352,25 @@ extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
  *   Rows are numbered in 32 bits: a permutation of more than 2^32 - 1 rows is refused with
  *   BAD_ARGUMENT.
  */
-extern HpsortCudaCode hpsort_cuda_job_distinct(HpsortCudaJob *job,
-											   uint64_t *distinct,
+extern HpsortCudaCode hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
 											   HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_runs(HpsortCudaJob *job,
-												uint64_t first, uint64_t count,
+extern HpsortCudaCode hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 												int32_t *keys, uint64_t *counts,
 												HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_keys(HpsortCudaJob *job,
-												uint64_t first, uint64_t count,
+extern HpsortCudaCode hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 												int descending, int32_t *keys,
 												HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_at(HpsortCudaJob *job,
-											  const uint64_t *positions,
+extern HpsortCudaCode hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions,
 											  uint64_t count, int32_t *keys,
 											  HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_below(HpsortCudaJob *job,
-												 const int32_t *keys,
+extern HpsortCudaCode hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys,
 												 uint64_t count, uint64_t *positions,
 												 HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_sums(HpsortCudaJob *job,
-												const uint64_t *positions,
+extern HpsortCudaCode hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions,
 												uint64_t count, uint64_t *sums,
 												HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
-													   uint64_t first,
-													   uint64_t count,
-													   uint32_t *rows,
+extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first,
+													   uint64_t count, uint32_t *rows,
 													   HpsortCudaError *err);
 
 /*

@@ -39,7 +39,7 @@ typedef struct LookupValues
 	int64		first;			/* position of its first key among those of the source */
 	int64		values;			/* rows with a key that is not of NULL */
 	int64		nulls;			/* ... and that is */
-	int64		sum;			/* of the values, if sums are wanted */
+	int64		sum;			/* of the values, if sums are wanted; else 0 */
 	size_t		answers;		/* the index of its first answer among all answers */
 	uint32		nanswers;		/* how many of its positions are wanted */
 } LookupValues;
@@ -195,8 +195,8 @@ groups_lookup_make(GroupsState *node)
 		add_source(lookup, node, fields, &rows);
 
 	/*
-	 * Groups of a single column without a filter are runs of the GPU's, and a sum of all its values
-	 * takes memory less time than keys take the GPU.
+	 * Groups of a single column without a filter are runs of the GPU's, and a sum of all its
+	 * values takes memory less time than keys take the GPU.
 	 */
 	if (node->sources.ncolumns == 1 && node->sources.nfilters == 0 &&
 		node->sources.sources[0].scan->ps.qual == NULL &&
@@ -204,10 +204,10 @@ groups_lookup_make(GroupsState *node)
 		return NULL;
 	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup",
 										   ALLOCSET_DEFAULT_SIZES);
-	lookup->handler = (ResidentRowsHandler)
-	{
-		handle_rows, node, {lookup->nsources, values}, false
-	};
+	lookup->handler.handle = handle_rows;
+	lookup->handler.arg = node;
+	lookup->handler.jobs.n = lookup->nsources;
+	lookup->handler.jobs.values = values;
 	return lookup;
 }
 
@@ -718,26 +718,11 @@ values_of(const GroupsLookup *lookup, int s)
 }
 
 /*
- * Returns the sum of the answers, each as often as next_runs says; the answers are a part of the
- * group's values.
- */
-static ValueSum
-sum_of_runs(const LookupSource *source, const LookupValues *group)
-{
-	const int64 *positions = source->positions + group->answers;
-	ValueSum	sum = 0;
-	uint32		i;
-
-	for (i = 0; i < group->nanswers; i++)
-		sum += (ValueSum) source->values[group->answers + i] *
-			(positions[i] + 1 - (i > 0 ? positions[i - 1] + 1 : 0));
-	return sum;
-}
-
-/*
- * Counts from positions and sums.  Smallest and largest value are the first and the last answer:
- * right if they are wanted, and otherwise not read.  The sum of a source with runs is what these
- * leave of it, because they are going to be added.
+ * Counts from positions and sums, and makes the runs: each answer stands for the rows behind the
+ * answer before it, up to its own, and rows behind the last answer are in no run.  Smallest and
+ * largest value are the first and the last answer: right if they are wanted, and otherwise not
+ * read.  The sum of a source with runs is what these leave of it, because they are going to be
+ * added.
  */
 static void
 count_values(GroupReader *reader, int s, SourceCounts *counts)
@@ -746,44 +731,43 @@ count_values(GroupReader *reader, int s, SourceCounts *counts)
 	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
 	const LookupSource *source = &lookup->sources[s];
 	const LookupValues *group = values_of(lookup, s);
+	const int64 *positions = source->positions + group->answers;
+	const int64 *values = source->values + group->answers;
+	ValueSummary *summary = &counts->summary;
+	int64		before = 0;
+	uint32		i;
 
 	memset(counts, 0, sizeof(*counts));
-	lookup->at.read = false;
 	counts->nulls = group->nulls;
 	counts->refused = lookup->groups[lookup->at.next].rows - group->values - group->nulls;
-	counts->summary.n = group->values;
-	if (source->sums)
-		counts->summary.sum = group->sum -
-			(node->value_sources[s].runs ? sum_of_runs(source, group) : 0);
+	summary->n = group->values;
+	summary->sum = group->sum;
+	lookup->at.read = false;
+	for (i = 0; i < group->nanswers; i++)
+	{
+		lookup->at.run_counts[i] = positions[i] + 1 - before;
+		before = positions[i] + 1;
+		if (node->value_sources[s].runs)
+			summary->sum -= (ValueSum) values[i] * lookup->at.run_counts[i];
+	}
 	if (group->nanswers > 0)
 	{
-		counts->summary.min = source->values[group->answers];
-		counts->summary.max = source->values[group->answers + group->nanswers - 1];
+		summary->min = values[0];
+		summary->max = values[group->nanswers - 1];
 	}
 }
 
-/*
- * Returns the answers as one block of runs: each stands for the rows behind the answer before it,
- * up to its own.  Rows behind the last answer are in no run.
- */
+/* Returns the runs of the group's source, as one block. */
 static size_t
 next_runs(GroupReader *reader, int s, const int64 **values, const int64 **run_counts)
 {
 	GroupsLookup *lookup = (GroupsLookup *) reader;
-	const LookupSource *source = &lookup->sources[s];
 	const LookupValues *group = values_of(lookup, s);
-	int64		before = 0;
-	uint32		i;
 
 	if (lookup->at.read)
 		return 0;
 	lookup->at.read = true;
-	for (i = 0; i < group->nanswers; i++)
-	{
-		lookup->at.run_counts[i] = source->positions[group->answers + i] + 1 - before;
-		before = source->positions[group->answers + i] + 1;
-	}
-	*values = source->values + group->answers;
+	*values = lookup->sources[s].values + group->answers;
 	*run_counts = lookup->at.run_counts;
 	return group->nanswers;
 }

@@ -96,22 +96,23 @@ describe_rows(const LookupKeys *keys, RowsLayout *layout)
 }
 
 /*
- * Returns the keys of the rows that have been noted and that the filter accepts, in their order, and
- * how many they are.  The caller frees them.
+ * Returns the keys of the rows that have been noted and that the filter accepts, in their order,
+ * and how many they are.  The caller frees them.
  */
 static int32 *
 make_keys(const LookupKeys *keys, const LookupNotes *notes, size_t *n)
 {
 	int32	   *result = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(notes->n, 1) * sizeof(int32));
-	const uint8 *refused = keys->filter >= 0 ?
-		notes->columns[notes->ncolumns + keys->filter].nulls : NULL;
+	const uint8 *refused = NULL;
 	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
 	ColumnBatch *part = palloc_array(ColumnBatch, Max(notes->ncolumns, 1));
 	size_t		at;
 	size_t		i;
 
 	*n = 0;
+	if (keys->filter >= 0)
+		refused = notes->columns[notes->ncolumns + keys->filter].nulls;
 	for (at = 0; at < notes->n; at += COLUMN_BATCH_KEYS)
 	{
 		size_t		m = Min(notes->n - at, COLUMN_BATCH_KEYS);

@@ -332,16 +332,18 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 	{
 		RowsColumn *column = &layout->columns[c];
 		const ColumnFilter *qual = resident_filter_condition(rows->filter, -1, c);
-		const ColumnFilter *other = filter < 0 ? NULL :
-			resident_filter_condition(rows->filter, filter, c);
-		bool		nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
+		const ColumnFilter *other = NULL;
+		bool		nulls;
 		size_t		n;
 
+		if (filter >= 0)
+			other = resident_filter_condition(rows->filter, filter, c);
 		if (qual == NULL && other == NULL)
 			continue;
 		if (!combine_conditions(qual, other, ranges + layout->nranges,
 								ROWS_MAX_RANGES - layout->nranges, &n))
 			return false;
+		nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
 		column->flags |= ROWS_FILTERED | (nulls ? ROWS_NULLS_PASS : 0);
 		column->first_range = layout->nranges;
 		column->nranges = (uint32) n;

@@ -9,7 +9,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "pg/values/column_scan.h"
+#include "pg/values/values.h"
 
 /*
  * What reading a resident row costs, as a part of cpu_tuple_cost, which stands for a row of a
@@ -54,7 +54,7 @@ typedef struct ResidentQuestion
 	int			nkeys;			/* columns that are returned; the columns behind them are of
 								 * filters */
 	bool		filtered;		/* not all rows are wanted */
-	const ResidentJobs *jobs;	/* sorted keys are all that is wanted (resident_rows.h); else NULL */
+	const ResidentJobs *jobs;	/* sorted keys are all that is wanted; else NULL */
 } ResidentQuestion;
 
 /* tuples is how many rows the table has, as far as is known.  The table must be locked. */
