@@ -369,7 +369,9 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 		column->status.hits += use->hits;
 		column->status.gpu_hits += use->gpu_hits;
 		column->status.refreshes += use->refreshes;
-		column->status.reason = use->reason;
+		/* Another process has kept the values since this one found that they are not read twice. */
+		if (use->reason != RESIDENT_READ_ONCE || column->summary.reads == 0)
+			column->status.reason = use->reason;
 		column->status.filler = 0;
 		column->summary.reads += use->complete;
 	}
