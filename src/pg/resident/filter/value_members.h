@@ -20,8 +20,8 @@ typedef struct ValueMembers ValueMembers;
 extern ValueMembers *value_members_make(const FilterCondition *condition);
 
 /*
- * Returns marks by number: of first .. last, which the dictionary knows, 1 if the value is accepted,
- * else 0.  Valid until the next call.  Returns NULL if the values have been given up.
+ * Returns marks by number: of first .. last, which the dictionary knows, 1 if the value is
+ * accepted, else 0.  Valid until the next call.  Returns NULL if the values have been given up.
  */
 extern const uint8 *value_members_look(ValueMembers *members, ColumnDictionary *dictionary,
 									   uint32 first, uint32 last);

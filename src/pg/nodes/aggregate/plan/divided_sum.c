@@ -2,10 +2,10 @@
  * divided_sum.c
  *		Sums that are computed of other aggregates (see divided_sum.h).
  *
- * A branch of a CASE is evaluated for the rows for which it is in the CASE: its FILTER has the conditions
- * before it as IS NOT TRUE, so that an AND stops at the first one that does not hold.  A group's
- * result has the digits behind the point of the branches that the group's rows take, and no others:
- * the sum of none is NULL.
+ * A branch of a CASE is evaluated for the rows for which it is in the CASE: its FILTER has the
+ * conditions before it as IS NOT TRUE, so that an AND stops at the first one that does not hold.  A
+ * group's result has the digits behind the point of the branches that the group's rows take, and no
+ * others: the sum of none is NULL.
  */
 #include "postgres.h"
 
@@ -108,8 +108,8 @@ sum_of_constant(const Aggref *aggref, Expr *constant, Expr *filter)
 	return make_case(make_opclause(Int8LessOperator, BOOLOID, false, make_int8(0), (Expr *) count,
 								   InvalidOid, InvalidOid),
 					 make_call(F_NUMERIC_MUL, NUMERICOID,
-							   list_make2(constant,
-										  make_call(F_NUMERIC_INT8, NUMERICOID, list_make1(count)))));
+							   list_make2(constant, make_call(F_NUMERIC_INT8, NUMERICOID,
+															  list_make1(count)))));
 }
 
 /*

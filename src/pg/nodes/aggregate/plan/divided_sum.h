@@ -15,9 +15,9 @@
 
 /*
  * Returns the expression that a sum is: of numerics of sums and counts with FILTER, one for each
- * branch of the CASE that is added up; of a column plus or minus a constant, of the column's sum and
- * count.  NULL if it is another aggregate, or one of relation rti and its lookups of which a branch
- * is not added up by the node itself.  grouped: there are several groups.
+ * branch of the CASE that is added up; of a column plus or minus a constant, of the column's sum
+ * and count.  NULL if it is another aggregate, or one of relation rti and its lookups of which a
+ * branch is not added up by the node itself.  grouped: there are several groups.
  */
 extern Expr *divided_sum(const Aggref *aggref, Index rti, bool grouped);
 
