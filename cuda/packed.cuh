@@ -90,10 +90,10 @@ struct alignas(64) HpsortCudaPacked
 	const uint32_t *nulls_before = nullptr; /* on the host: the number of NULLs before each word
 											 * of nulls */
 	hpsort::PackedOrigin *origin = nullptr;
-	uint64_t	number = 0;		/* of this copy, among the copies of its origin */
+	uint64_t	number : 62 = 0;	/* of this copy, among the copies of its origin */
+	uint64_t	width_bits : 2 = 0;	/* log2 of the width */
+	int64_t		base = 0;
 	uint32_t	n = 0;
-	int32_t		base = 0;
-	int			width_bits = 0;	/* log2 of the width */
 	uint32_t	nnulls = 0;
 
 	std::shared_ptr<hpsort::PackedOrigin> owner;	/* keeps origin alive */

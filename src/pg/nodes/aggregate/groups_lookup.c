@@ -8,6 +8,9 @@
  * how many rows and values they have, and percentiles, smallest and largest values are keys at
  * some positions.  So nothing but these positions and keys crosses the bus.
  *
+ * Where extents have numbers of values, groups are of these numbers, and are shown as the
+ * numbers that the query's own dictionary has for the values (lookup_numbers.h).
+ *
  * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
  * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
  * other rows as well, and what was looked up is not used.
@@ -55,6 +58,7 @@ struct GroupsLookup
 	int			ncolumns;		/* of the scan */
 	int			nfields;		/* grouping columns, and then the value, if there is one */
 	GroupColumn *fields;		/* of the layout: the columns as keys have them */
+	int64	   *origins;		/* by column of the scan: what is 0 for the GPU */
 	bool		has_value;		/* aggregates are of a column, whose place is the last in a key */
 	bool		ranked;			/* groups by an enum come in the order of its labels, not of the
 								 * codes */
@@ -67,6 +71,7 @@ struct GroupsLookup
 	size_t		limit;			/* bytes, of groups and of their answers each, and of the notes
 								 * before */
 	bool		charged;		/* the aggregation has lent the look-up its share */
+	LookupNumbers *numbers;		/* by field */
 	GroupCode	layout;			/* of keys: grouping columns above the value */
 	int			value_bits;		/* of a key, for the place of its value */
 	uint32		offset;			/* what is added to a code to make a key that is signed */
@@ -135,8 +140,11 @@ groups_lookup_make(GroupsState *node)
 	int			i;
 
 	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1 ||
-		node->images)
+		node->sources.ordered)
 		return NULL;
+	for (i = 0; i < node->sources.ncolumns && node->images; i++)
+		if (node->images[i].make)
+			return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (!note_output(lookup, node, &node->outputs[i]))
 			return NULL;
@@ -146,12 +154,8 @@ groups_lookup_make(GroupsState *node)
 	if (lookup->nfields != lookup->ncolumns)
 		return NULL;
 	lookup->fields = palloc0_array(GroupColumn, Max(lookup->nfields, 1));
+	lookup->origins = palloc0_array(int64, Max(lookup->ncolumns, 1));
 	if (!find_fields(lookup, node))
-		return NULL;
-	/* Groups of a single column without a filter are runs of the GPU's. */
-	if (node->ngroups > 0 && lookup->ncolumns == 1 &&
-		node->sources.sources[0].scan->ps.qual == NULL &&
-		!lookup->ranked)
 		return NULL;
 	lookup->has_value = node->nvalue_sources > 0;
 	if (lookup->has_value)
@@ -159,7 +163,7 @@ groups_lookup_make(GroupsState *node)
 		lookup->fields[node->ngroups].column = node->value_sources[0].column;
 		lookup->fields[node->ngroups].kind = node->value_sources[0].kind;
 	}
-	/* Of wide kinds, too, a GPU has only int4. */
+	/* Of wide kinds, too, a GPU has only int4: distances from an origin. */
 	for (i = 0; i < lookup->nfields; i++)
 		if (column_kind_is_wide(lookup->fields[i].kind))
 			lookup->fields[i].kind = COLUMN_KIND_INT4;
@@ -167,7 +171,7 @@ groups_lookup_make(GroupsState *node)
 										   ALLOCSET_DEFAULT_SIZES);
 	lookup->handler = (ResidentRowsHandler)
 	{
-		handle_rows, node, false
+		.handle = handle_rows,.arg = node,.counted = node->ngroups > 0 && !lookup->ranked
 	};
 	return lookup;
 }
@@ -178,10 +182,12 @@ groups_lookup_begin(GroupsLookup *lookup)
 	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
 
 	groups_lookup_free(lookup);
-	lookup->handler.has_rows = lookup->found = lookup->at.read = lookup->charged = false;
+	lookup->handler.rows = NULL;
+	lookup->found = lookup->at.read = lookup->charged = false;
 	lookup->at.next = 0;
 	lookup->limit = node->budget.lookup / 2;
 	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
+	lookup->notes.origins = lookup->origins;
 	return &lookup->handler;
 }
 
@@ -208,8 +214,12 @@ charge(GroupsLookup *lookup, bool charged)
 void
 groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 {
-	if (!lookup->handler.has_rows || lookup->notes.closed)
+	int			c;
+
+	if (lookup->handler.rows == NULL || lookup->notes.closed)
 		return;
+	for (c = 0; c < lookup->ncolumns && lookup->notes.n == 0; c++)
+		lookup->origins[c] = resident_rows_origin(lookup->handler.rows, c);
 	charge(lookup, true);
 	lookup_notes_add(&lookup->notes, batches);
 	charge(lookup, !lookup->notes.closed);
@@ -218,8 +228,36 @@ groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 /* --- keys */
 
 /*
+ * Prepares the numbers of a field, whose numbers in extents have these bounds (lo > hi: none);
+ * false if it cannot.
+ */
+static bool
+begin_numbers(GroupsLookup *lookup, const ResidentRows *rows, int f, int32 lo, int32 hi)
+{
+	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
+	LookupNumbers *numbers = &lookup->numbers[f];
+	int			c = lookup->fields[f].column;
+	const ColumnImage *image = node->images ? &node->images[c] : NULL;
+
+	numbers->shared = NULL;
+	if (image == NULL || image->dictionary == NULL)
+		return true;
+	/* How many values there are is all that is asked of those that are not grouped by. */
+	return (f >= node->ngroups || hi < 1 << GROUP_BITS) &&
+		lookup_numbers_begin(numbers, resident_rows_dictionary(rows, c), image->dictionary, lo,
+							 hi, f < node->ngroups, &lookup->notes, c);
+}
+
+/* Whether only NULLs of a field are told from its values, all of which add nothing to a key. */
+static bool
+is_presence(const GroupsLookup *lookup, int f)
+{
+	return lookup->fields[f].kind == COLUMN_KIND_PRESENCE;
+}
+
+/*
  * Makes the layout of all rows, of resident and of noted ones; false if keys take more than 32
- * bits, or groups more than GROUP_BITS.
+ * bits, or groups more than GROUP_BITS, or if values have been given up.
  */
 static bool
 make_layout(GroupsLookup *lookup, const ResidentRows *rows)
@@ -227,6 +265,7 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 	KeyRange   *ranges = palloc_array(KeyRange, Max(lookup->nfields, 1));
 	int			f;
 
+	lookup->numbers = palloc_array(LookupNumbers, Max(lookup->nfields, 1));
 	for (f = 0; f < lookup->nfields; f++)
 	{
 		int			c = lookup->fields[f].column;
@@ -234,7 +273,12 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		int32		hi;
 		bool		nulls;
 
+		lookup->origins[c] = resident_rows_origin(rows, c);
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
+		if (!begin_numbers(lookup, rows, f, lo, hi))
+			return false;
+		if (is_presence(lookup, f) && lo <= hi)
+			lo = hi = 0;
 		ranges[f] = EMPTY_KEY_RANGE;
 		if (lo <= hi)
 			ranges[f] = (KeyRange)
@@ -276,7 +320,7 @@ code_of_key(const GroupsLookup *lookup, int32 key)
  * there is none, it adds what the row's values differ from these.
  */
 static void
-describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
+describe_rows(const GroupsLookup *lookup, const ResidentRows *rows, RowsLayout *layout)
 {
 	uint64		base = 0;
 	int			f;
@@ -300,6 +344,15 @@ describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 		/* Of a column that is always NULL nothing else is expected. */
 		if (empty)
 			continue;
+		if (is_presence(lookup, f))
+		{
+			int32		hi;
+			bool		nulls;
+
+			resident_rows_bounds(rows, lookup->fields[f].column, &column->lo, &hi, &nulls);
+			column->last = (uint32) hi - (uint32) column->lo;
+			continue;
+		}
 		column->lo = (int32) field_value(range->lo);
 		column->last = (uint32) (range->hi - range->lo);
 		column->stride = (uint32) (field->descending ? 0 - field->stride : field->stride);
@@ -350,7 +403,7 @@ sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 
 	if (!make_layout(lookup, rows))
 		return false;
-	describe_rows(lookup, &layout);
+	describe_rows(lookup, rows, &layout);
 	keys = make_keys(lookup);
 	lookup_notes_end(&lookup->notes);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
@@ -453,62 +506,12 @@ find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 	return true;
 }
 
-static int
-compare_positions(const void *a, const void *b)
-{
-	int64		left = *(const int64 *) a;
-	int64		right = *(const int64 *) b;
-
-	return (left > right) - (left < right);
-}
-
-/*
- * Writes the different positions that are wanted of a group's values, ascending, to wanted, which
- * has room; returns how many.
- */
-static uint32
-list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
-{
-	GroupCounts counts = {.values = group->values,.nulls = group->rows - group->values};
-	uint32		n = 0;
-	uint32		kept = 0;
-	uint32		i;
-	int			o;
-
-	if (group->values == 0)
-		return 0;
-	for (o = 0; o < node->noutputs; o++)
-		n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
-	if (node->lookup->extremes)
-	{
-		wanted[n++] = 0;
-		wanted[n++] = group->values - 1;
-	}
-	qsort(wanted, n, sizeof(int64), compare_positions);
-	for (i = 0; i < n; i++)
-		if (i == 0 || wanted[i] != wanted[kept - 1])
-			wanted[kept++] = wanted[i];
-	return kept;
-}
-
-/* The most positions that are wanted of a group. */
-static size_t
-most_positions(const GroupsState *node)
-{
-	size_t		most = 2;
-	int			o;
-
-	for (o = 0; o < node->noutputs; o++)
-		most += aggregate_result_most_rows(node->outputs[o].result);
-	return most;
-}
-
 /* Lists the positions that are wanted of all groups; false if they take too much memory. */
 static bool
 want_positions(GroupsState *node)
 {
 	GroupsLookup *lookup = node->lookup;
-	size_t		most = most_positions(node);
+	size_t		most = groups_most_positions(node);
 	int64	   *wanted;
 	size_t		g;
 
@@ -524,7 +527,8 @@ want_positions(GroupsState *node)
 		LookupGroup *group = &lookup->groups[g];
 
 		CHECK_FOR_INTERRUPTS();
-		group->nanswers = list_positions(node, group, wanted);
+		group->nanswers = groups_list_positions(node, group->values, group->rows - group->values,
+												lookup->extremes, wanted);
 		group->answers = lookup->nanswers;
 		memcpy(lookup->positions + lookup->nanswers, wanted, group->nanswers * sizeof(int64));
 		lookup->nanswers += group->nanswers;
@@ -542,6 +546,8 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 	int32	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32) + 1);
 	uint64		mask = (UINT64CONST(1) << lookup->value_bits) - 1;
 	const KeyRange *range = &lookup->layout.code.columns[lookup->nfields - 1].range;
+	const GroupColumn *field = &lookup->fields[lookup->nfields - 1];
+	int64		origin = column_kind_bias(field->kind) + resident_rows_origin(rows, field->column);
 	uint32		most = 1;
 	size_t		g;
 	size_t		i;
@@ -569,8 +575,7 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 			if (((uint64) code >> lookup->value_bits) != group->code ||
 				(code & mask) >= key_range_images(range))
 				return false;
-			lookup->values[i] = field_value(range->lo) + (int64) (code & mask) +
-				column_kind_bias(lookup->fields[lookup->nfields - 1].kind);
+			lookup->values[i] = field_value(range->lo) + (int64) (code & mask) + origin;
 		}
 	}
 	pfree(keys);
@@ -595,8 +600,8 @@ find_distinct(GroupsLookup *lookup, ResidentRows *rows)
 }
 
 /*
- * What the node returns of a group's columns: of labels their places, as the derived columns have
- * them.
+ * What the node returns of a group's columns: numbers of the query's dictionaries, which have been
+ * found (number_groups), and of labels their places, as the derived columns have them.
  */
 static void
 read_group(const GroupsState *node, const LookupGroup *group, GroupValues *values)
@@ -605,11 +610,42 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 	int			g;
 
 	group_code_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
-	for (g = 0; g < node->ngroups && lookup->ranked; g++)
-		if (node->derived.of_groups[g] && !values->nulls[g])
+	for (g = 0; g < node->ngroups; g++)
+	{
+		if (values->nulls[g])
+			continue;
+		if (lookup->numbers[g].shared)
+			values->values[g] = lookup->numbers[g].numbers[values->values[g]];
+		else if (node->derived.of_groups[g])
 			values->values[g] = derived_deserialize(node->derived.of_groups[g],
 													values->values[g] +
 													column_kind_bias(COLUMN_KIND_ENUM));
+		else
+			values->values[g] += lookup->origins[lookup->fields[g].column];
+	}
+}
+
+/* Finds numbers in the query's dictionaries for all groups; false if it cannot. */
+static bool
+number_groups(const GroupsState *node)
+{
+	const GroupsLookup *lookup = node->lookup;
+	GroupValues values = group_values_make(Max(lookup->nfields, 1));
+	bool		found = true;
+	size_t		i;
+	int			g;
+
+	for (i = 0; i < lookup->ngroups && found; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		group_code_values(&lookup->layout, (uint64) lookup->groups[i].code << lookup->value_bits,
+						  &values);
+		for (g = 0; g < node->ngroups && found; g++)
+			if (lookup->numbers[g].shared && !values.nulls[g])
+				found = lookup_numbers_find(&lookup->numbers[g], (int32) values.values[g]) >= 0;
+	}
+	group_values_free(&values);
+	return found;
 }
 
 /* Groups while they are put in the order of labels. */
@@ -665,7 +701,8 @@ find_all(GroupsState *node, ResidentRows *rows)
 	if (lookup->ngroups > 0)
 		groups_prepare_results(node);
 	if (!want_positions(node) || (lookup->has_value && !find_values(lookup, rows)) ||
-		(lookup->distinct && !find_distinct(lookup, rows)))
+		(lookup->distinct && !find_distinct(lookup, rows)) ||
+		!number_groups(node))
 		return false;
 	if (lookup->ranked)
 		order_groups(node);

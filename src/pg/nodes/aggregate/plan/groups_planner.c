@@ -133,7 +133,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 
 	for (g = 0; g < query->ngroups; g++)
 		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
-			query->groups[g].read != READ_VALUES)
+			query->groups[g].read == READ_EQUAL)
 			return false;
 	if (query->filters != NIL || query->sets != NIL || query->lookups != NIL ||
 		ngroups * 60 > groups_budget(query, false).lookup / 2)
@@ -142,7 +142,8 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+		if (answer->form != DERIVED_NONE ||
+			(answer->read != READ_VALUES && answer->read != READ_IDENTICAL) ||
 			!aggref_is_looked_up(answer, query->ngroups > 0))
 			return false;
 		if (answer->column)

@@ -1,0 +1,90 @@
+/*
+ * lookup_numbers.c
+ *		Numbers of values in resident extents (see lookup_numbers.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/nodes/aggregate/read/lookup_numbers.h"
+
+int32
+lookup_numbers_find(LookupNumbers *numbers, int32 shared)
+{
+	Datum		value;
+
+	if (numbers->numbers[shared] < 0 &&
+		column_dictionary_value(numbers->shared, (uint32) shared, &value))
+		numbers->numbers[shared] = dictionary_number(numbers->dictionary, value);
+	return numbers->numbers[shared];
+}
+
+/* Returns n numbers, each of them -1. */
+static int32 *
+make_unknown(size_t n)
+{
+	int32	   *numbers = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32));
+
+	memset(numbers, 0xff, n * sizeof(int32));
+	return numbers;
+}
+
+/*
+ * Has noted rows, which have numbers of the query's dictionary, less than nown, numbered as extents
+ * are; false if one of their values has none, or if there is no memory for those of extents.
+ */
+static bool
+renumber(LookupNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBatch *notes)
+{
+	int32	   *keys = unconstify(int32 *, notes->keys);
+	int32	   *shared = make_unknown(nown + 1);
+	int32		next = hi >= 0 ? hi + 1 : 0;
+	int32		number;
+	int32		s;
+	size_t		i;
+
+	for (s = lo; s <= hi; s++)
+	{
+		if (s % COLUMN_BATCH_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		number = lookup_numbers_find(numbers, s);
+		if (number < 0)
+			return false;
+		/* Otherwise no noted row has it. */
+		if ((size_t) number < nown)
+			shared[number] = s;
+	}
+	for (i = 0; i < notes->n; i++)
+	{
+		number = keys[i];
+		if (notes->nulls[i])
+			continue;
+		if (number < 0)
+			return false;
+		if (shared[number] < 0)
+		{
+			numbers->numbers[next] = number;
+			shared[number] = next++;
+		}
+		keys[i] = shared[number];
+	}
+	pfree(shared);
+	return true;
+}
+
+bool
+lookup_numbers_begin(LookupNumbers *numbers, ColumnDictionary *shared, Dictionary *dictionary,
+					 int32 lo, int32 hi, bool found, LookupNotes *notes, int c)
+{
+	size_t		nown = notes->n > 0 ? dictionary_size(dictionary) : 0;
+	size_t		size = (size_t) Max(hi, 0) + 1 + nown;
+
+	numbers->shared = shared;
+	numbers->dictionary = dictionary;
+	if (shared == NULL || size > notes->limit / sizeof(int32) / 2)
+		return false;
+	if (!found && notes->n == 0)
+		return true;
+	numbers->numbers = make_unknown(size);
+	return notes->n == 0 || renumber(numbers, nown, lo, hi, &notes->columns[c]);
+}
