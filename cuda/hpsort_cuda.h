@@ -310,8 +310,8 @@ extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaR
 /*
  * Adds the keys of nparts parts of rows.  With a layout, a part is one piece of each of its
  * columns, all of the same number of rows; pieces has the parts one after the other.  Without a
- * layout, a part is one piece, and its values but NULLs are the keys, in their order; a value beyond
- * int32 wraps around.  Pieces may overlap.
+ * layout, a part is one piece, and its values but NULLs are the keys, in their order; a value
+ * beyond int32 wraps around.  Pieces may overlap.
  *
  * Sets *nkeys to the number of keys added (nkeys may be NULL).  If the layout has conditions, this
  * is the most that there can be; hpsort_cuda_job_finish() returns the real number, and fails if a

@@ -122,7 +122,7 @@ foreach my $query ('percentile_disc(0.5) WITHIN GROUP (ORDER BY y), min(y), max(
 	# numbers of values, and integers beyond int4
 	't, count(*) FROM r GROUP BY t', 'DISTINCT v FROM r', 'count(DISTINCT l), count(*) FROM r', 'l, t, count(*) FROM r WHERE n > 40 AND l LIKE \'%a5%\' GROUP BY l, t ORDER BY l',
 	't, percentile_disc(0.5) WITHIN GROUP (ORDER BY k), min(k), max(k), count(*) FROM r WHERE t LIKE \'%1%\' AND t <> \'text 1\' GROUP BY t', 'z, x, count(t) FROM r WHERE l ~ \'^[0-7]\' GROUP BY z, x',
-	'k, count(*) FROM r GROUP BY k', 'p, count(*), max(s) FROM r WHERE k IN (5000000003, 5000001003, 7) GROUP BY p', 'x, count(*) FROM r WHERE v = \'00000000-0000-0000-0000-000000000000\' GROUP BY x')
+	'k, count(*) FROM r GROUP BY k', 'percentile_disc(0.5) WITHIN GROUP (ORDER BY p), max(p) FROM r WHERE k IN (5000000003, 5000001003, 7)', 'x, count(*) FROM r WHERE v = \'00000000-0000-0000-0000-000000000000\' GROUP BY x')
 {
 	like(plan_of("SELECT $query"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "on the GPU: $query");
 }
@@ -311,7 +311,13 @@ foreach my $point (qw(rows look finish))
 
 # Extents that are given up while the service is asked for them, and made anew of what has changed meanwhile: what it lacks cannot be
 # brought any more, and what it has is not used, as it is killed.  Their blocks are read from pages, with the rows of the query's snapshot.
+# So are the rows where the service has answered with numbers of values that have been given up.
+sql("CREATE TABLE worded AS SELECT (hashint4(i) & 1023)::int AS x, 'word ' || (hashint4(-i) & 255) AS word FROM generate_series(1, 120000) i; SELECT hpsort_keep('worded', 'x', 'word')");
+sql('VACUUM ANALYZE worded');
+my $words = 'SELECT md5(string_agg(q::text, \' \' ORDER BY word)) FROM (SELECT word, max(x), count(*) FROM worded WHERE word LIKE \'%1%\' AND x >= 0 GROUP BY word) q';
+sql("SET hpsort.device = auto; $words") for 1 .. 3;
 my %asked = (
+	numbers => [ 'worded', "'x', 'word'", $words ],
 	rows => [ 'wide', "'x', 'y'", $lookup ],
 	extents => [ 'big', "'x'", 'SELECT md5(string_agg(q::text, \' \' ORDER BY x)) FROM (SELECT x, count(*) FROM big GROUP BY x) q' ]);
 foreach my $point (sort keys %asked)
@@ -338,7 +344,7 @@ foreach my $point (sort keys %asked)
 		sql("SELECT hpsort_forget('$table'); SELECT hpsort_keep('$table', $columns); UPDATE $table SET x = x + 1 WHERE ctid < '(" . 20 * $time . ",0)'");
 		sql("SET hpsort.device = cpu; $query") for 1 .. 3;
 		cmp_ok(sql("SELECT min(blocks_valid) FROM hpsort_resident WHERE relation = '$table'::regclass"), '>', 500, "$name: there are others");
-		kill 'KILL', service($node, 'pid') if $time == 3;
+		kill 'KILL', service($node, 'pid') if $time == 3 && $point ne 'numbers';
 		GpuService::pump_session($victim, sub { $victim->{out} =~ s/^done\n//m }, $query);
 		like($victim->{out}, qr/^\Q$answer\E$/m, "$name: right");
 		$victim->{run}->kill_kill;

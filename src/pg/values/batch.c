@@ -107,9 +107,10 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows, int64 or
 	else
 		for (i = 0; i < rows->n; i++)
 		{
-			int64		value = rows->nulls[i] ? 0 :
-				(int64) ((uint64) rows->wide[i] - (uint64) origin);
+			int64		value = (int64) ((uint64) rows->wide[i] - (uint64) origin);
 
+			if (rows->nulls[i])
+				value = 0;
 			if (value != (int32) value)
 				return false;
 			space.keys[i] = (int32) value;

@@ -20,10 +20,10 @@
 struct ResidentRows;
 
 /*
- * A query may answer resident rows without reading them.  The scan sets rows before its
- * first row if the table has resident rows.  After the last row that it reads, it calls
- * handle() once with the resident rows (resident_rows.h), unless they are lost.  If handle() returns true, they are
- * answered and the scan ends; otherwise the scan reads them.
+ * A query may answer resident rows without reading them.  The scan sets rows before its first row
+ * if the table has resident rows.  After the last row that it reads, it calls handle() once with
+ * the resident rows (resident_rows.h), unless these have been given up.  If handle() returns true,
+ * they are answered and the scan ends; otherwise the scan reads them.
  */
 typedef struct ResidentRowsHandler
 {

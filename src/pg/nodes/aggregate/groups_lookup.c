@@ -8,8 +8,7 @@
  * how many rows and values they have, and percentiles, smallest and largest values are keys at
  * some positions.  So nothing but these positions and keys crosses the bus.
  *
- * Where extents have numbers of values, groups are of these numbers, and are shown as the
- * numbers that the query's own dictionary has for the values (lookup_numbers.h).
+ * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).
  *
  * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
  * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
@@ -22,9 +21,9 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_numbers.h"
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/nodes/aggregate/read/read.h"
-#include "pg/resident/gpu/resident_rows.h"
 
 /*
  * The most bits of a group's code: a million codes take 2 million questions, 24 MB with their
@@ -71,7 +70,7 @@ struct GroupsLookup
 	size_t		limit;			/* bytes, of groups and of their answers each, and of the notes
 								 * before */
 	bool		charged;		/* the aggregation has lent the look-up its share */
-	LookupNumbers *numbers;		/* by field */
+	GroupsNumbers *numbers;		/* by field */
 	GroupCode	layout;			/* of keys: grouping columns above the value */
 	int			value_bits;		/* of a key, for the place of its value */
 	uint32		offset;			/* what is added to a code to make a key that is signed */
@@ -142,9 +141,6 @@ groups_lookup_make(GroupsState *node)
 	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1 ||
 		node->sources.ordered)
 		return NULL;
-	for (i = 0; i < node->sources.ncolumns && node->images; i++)
-		if (node->images[i].make)
-			return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (!note_output(lookup, node, &node->outputs[i]))
 			return NULL;
@@ -235,29 +231,22 @@ static bool
 begin_numbers(GroupsLookup *lookup, const ResidentRows *rows, int f, int32 lo, int32 hi)
 {
 	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
-	LookupNumbers *numbers = &lookup->numbers[f];
+	GroupsNumbers *numbers = &lookup->numbers[f];
 	int			c = lookup->fields[f].column;
 	const ColumnImage *image = node->images ? &node->images[c] : NULL;
 
-	numbers->shared = NULL;
+	numbers->rows = NULL;
 	if (image == NULL || image->dictionary == NULL)
 		return true;
 	/* How many values there are is all that is asked of those that are not grouped by. */
 	return (f >= node->ngroups || hi < 1 << GROUP_BITS) &&
-		lookup_numbers_begin(numbers, resident_rows_dictionary(rows, c), image->dictionary, lo,
-							 hi, f < node->ngroups, &lookup->notes, c);
-}
-
-/* Whether only NULLs of a field are told from its values, all of which add nothing to a key. */
-static bool
-is_presence(const GroupsLookup *lookup, int f)
-{
-	return lookup->fields[f].kind == COLUMN_KIND_PRESENCE;
+		groups_numbers_begin(numbers, rows, c, image->dictionary, lo, hi, f < node->ngroups,
+							 &lookup->notes);
 }
 
 /*
- * Makes the layout of all rows, of resident and of noted ones; false if keys take more than 32
- * bits, or groups more than GROUP_BITS, or if values have been given up.
+ * Makes the layout of all rows, of resident and of noted ones; false if it cannot: keys take 32
+ * bits at most, and groups GROUP_BITS.
  */
 static bool
 make_layout(GroupsLookup *lookup, const ResidentRows *rows)
@@ -265,7 +254,7 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 	KeyRange   *ranges = palloc_array(KeyRange, Max(lookup->nfields, 1));
 	int			f;
 
-	lookup->numbers = palloc_array(LookupNumbers, Max(lookup->nfields, 1));
+	lookup->numbers = palloc_array(GroupsNumbers, Max(lookup->nfields, 1));
 	for (f = 0; f < lookup->nfields; f++)
 	{
 		int			c = lookup->fields[f].column;
@@ -277,7 +266,7 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
 		if (!begin_numbers(lookup, rows, f, lo, hi))
 			return false;
-		if (is_presence(lookup, f) && lo <= hi)
+		if (lookup->fields[f].kind == COLUMN_KIND_PRESENCE && lo <= hi)
 			lo = hi = 0;
 		ranges[f] = EMPTY_KEY_RANGE;
 		if (lo <= hi)
@@ -320,7 +309,7 @@ code_of_key(const GroupsLookup *lookup, int32 key)
  * there is none, it adds what the row's values differ from these.
  */
 static void
-describe_rows(const GroupsLookup *lookup, const ResidentRows *rows, RowsLayout *layout)
+describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 {
 	uint64		base = 0;
 	int			f;
@@ -344,13 +333,11 @@ describe_rows(const GroupsLookup *lookup, const ResidentRows *rows, RowsLayout *
 		/* Of a column that is always NULL nothing else is expected. */
 		if (empty)
 			continue;
-		if (is_presence(lookup, f))
+		/* Any value adds nothing. */
+		if (lookup->fields[f].kind == COLUMN_KIND_PRESENCE)
 		{
-			int32		hi;
-			bool		nulls;
-
-			resident_rows_bounds(rows, lookup->fields[f].column, &column->lo, &hi, &nulls);
-			column->last = (uint32) hi - (uint32) column->lo;
+			column->lo = PG_INT32_MIN;
+			column->last = PG_UINT32_MAX;
 			continue;
 		}
 		column->lo = (int32) field_value(range->lo);
@@ -388,8 +375,6 @@ make_keys(GroupsLookup *lookup)
 		for (i = 0; i < n; i++)
 			keys[at + i] = key_of_code(lookup, codes[i]);
 	}
-	pfree(codes);
-	pfree(part);
 	return keys;
 }
 
@@ -403,7 +388,7 @@ sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 
 	if (!make_layout(lookup, rows))
 		return false;
-	describe_rows(lookup, rows, &layout);
+	describe_rows(lookup, &layout);
 	keys = make_keys(lookup);
 	lookup_notes_end(&lookup->notes);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
@@ -444,8 +429,7 @@ add_group(GroupsLookup *lookup, LookupGroup group)
  */
 static bool
 look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls,
-			   uint32 null_place,
-			   int32 *keys, uint64 *below)
+			   uint32 null_place, int32 *keys, uint64 *below)
 {
 	uint32		n = to - from;
 	uint32		i;
@@ -614,7 +598,7 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 	{
 		if (values->nulls[g])
 			continue;
-		if (lookup->numbers[g].shared)
+		if (lookup->numbers[g].rows)
 			values->values[g] = lookup->numbers[g].numbers[values->values[g]];
 		else if (node->derived.of_groups[g])
 			values->values[g] = derived_deserialize(node->derived.of_groups[g],
@@ -629,23 +613,22 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 static bool
 number_groups(const GroupsState *node)
 {
-	const GroupsLookup *lookup = node->lookup;
-	GroupValues values = group_values_make(Max(lookup->nfields, 1));
-	bool		found = true;
+	GroupsLookup *lookup = node->lookup;
+	GroupValues *values = &lookup->at.group;
 	size_t		i;
 	int			g;
 
-	for (i = 0; i < lookup->ngroups && found; i++)
+	for (i = 0; i < lookup->ngroups; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		group_code_values(&lookup->layout, (uint64) lookup->groups[i].code << lookup->value_bits,
-						  &values);
-		for (g = 0; g < node->ngroups && found; g++)
-			if (lookup->numbers[g].shared && !values.nulls[g])
-				found = lookup_numbers_find(&lookup->numbers[g], (int32) values.values[g]) >= 0;
+						  values);
+		for (g = 0; g < node->ngroups; g++)
+			if (lookup->numbers[g].rows && !values->nulls[g] &&
+				groups_numbers_find(&lookup->numbers[g], (int32) values->values[g]) < 0)
+				return false;
 	}
-	group_values_free(&values);
-	return found;
+	return true;
 }
 
 /* Groups while they are put in the order of labels. */
@@ -664,7 +647,6 @@ compare_groups(const void *a, const void *b, void *arg)
 
 	read_group(order->node, (const LookupGroup *) a, &order->left);
 	read_group(order->node, (const LookupGroup *) b, &order->right);
-	/* the last one first */
 	return group_values_compare(order->node->groups, order->node->ngroups, &order->right,
 								&order->left);
 }
@@ -679,8 +661,6 @@ order_groups(const GroupsState *node)
 	};
 
 	qsort_arg(lookup->groups, lookup->ngroups, sizeof(LookupGroup), compare_groups, &order);
-	group_values_free(&order.left);
-	group_values_free(&order.right);
 }
 
 /* Finds all that the node returns; false if one of the steps could not. */
@@ -720,15 +700,13 @@ handle_rows(void *arg, struct ResidentRows *rows)
 	GroupsLookup *lookup = node->lookup;
 	MemoryContext old = MemoryContextSwitchTo(lookup->memory);
 
+	lookup->at.group = group_values_make(Max(lookup->nfields, 1));
 	if (!lookup->notes.closed)
 		lookup->found = find_all(node, rows);
 	resident_rows_end(rows);
 	lookup_notes_end(&lookup->notes);
 	if (lookup->found)
-	{
 		lookup->at.next = lookup->ngroups;
-		lookup->at.group = group_values_make(Max(lookup->nfields, 1));
-	}
 	else
 	{
 		groups_lookup_free(lookup);

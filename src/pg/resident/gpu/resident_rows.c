@@ -267,10 +267,16 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 	return true;
 }
 
-ColumnDictionary *
-resident_rows_dictionary(const ResidentRows *rows, int c)
+bool
+resident_rows_have_numbers(const ResidentRows *rows, int c)
 {
-	return rows->columns ? rows->columns[c].dictionary : NULL;
+	return rows->columns && rows->columns[c].dictionary;
+}
+
+bool
+resident_rows_value(const ResidentRows *rows, int c, uint32 number, Datum *value)
+{
+	return column_dictionary_value(rows->columns[c].dictionary, number, value);
 }
 
 /*
@@ -313,13 +319,16 @@ resident_rows_know(ResidentRows *rows)
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		ColumnBounds *bounds = &rows->bounds[c];
-		ColumnDictionary *dictionary = resident_rows_dictionary(rows, c);
+		ColumnDictionary *dictionary;
 
-		if (dictionary && bounds->generation != 0 &&
+		if (!resident_rows_have_numbers(rows, c))
+			continue;
+		dictionary = rows->columns[c].dictionary;
+		if (bounds->generation != 0 &&
 			(!column_dictionary_look(dictionary, bounds->generation) || bounds->lo < 0 ||
 			 (uint32) bounds->hi >= column_dictionary_size(dictionary)))
 			return false;
-		if (dictionary && resident_filter_condition(rows->filter, c) && !make_mask(rows, c))
+		if (resident_filter_condition(rows->filter, c) && !make_mask(rows, c))
 			return false;
 	}
 	return true;

@@ -72,14 +72,15 @@ extern bool resident_rows_know(ResidentRows *rows);
 
 /* --- for a ResidentRowsHandler, which is called once */
 
-/* Returns which value of column c, as batches have it, is 0 for the GPU: not 0 for wide kinds only. */
+/* Returns which value of column c, as batches have it, is 0 for the GPU: of narrow kinds 0. */
 extern int64 resident_rows_origin(const ResidentRows *rows, int c);
 
 /*
- * Returns the values of column c, which are known, if the GPU has numbers of them (resident_rows_know
- * has been called); NULL if it has values.
+ * Whether the GPU has numbers of column c's values.  Sets *value to that of a number within the
+ * column's bounds, valid until the next call; false if the values have been given up.
  */
-extern ColumnDictionary *resident_rows_dictionary(const ResidentRows *rows, int c);
+extern bool resident_rows_have_numbers(const ResidentRows *rows, int c);
+extern bool resident_rows_value(const ResidentRows *rows, int c, uint32 number, Datum *value);
 
 /*
  * The bounds of column c's values in rows that may pass, as distances from its origin (lo > hi:
@@ -90,11 +91,11 @@ extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int
 
 /*
  * Has the GPU put keys in order: keys of rows, and n other keys. layout says how rows become keys;
- * its first columns have been filled in but for origins and conditions.  Returns false if the GPU could not.
+ * its first columns have been filled in but for origins and conditions.  Returns false if the GPU
+ * could not.
  */
 extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi,
-							   const int32 *keys,
-							   size_t n);
+							   const int32 *keys, size_t n);
 
 /*
  * Returns how many keys there are, other keys among them.  Needs a resident_rows_sort that

@@ -89,8 +89,8 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	const ColumnScan *scan = &source->scan;
 	LeftToRead *left = &source->left;
 	bool		gpu = gpu_knows_columns(source) && !scan->ordered;
-	bool		counts = gpu && scan->runs && source->ncolumns == 1 && source->filter == NULL &&
-		source->columns[0].dictionary == NULL;
+	bool		counts = gpu && scan->runs && source->ncolumns == 1 && source->filter == NULL;
+
 	/* The GPU knows no set of keys. */
 	bool		sorts = gpu && scan->handler && scan->conditions == NIL;
 
@@ -101,6 +101,7 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
 										  scan->cutoff->descending, source->table_blocks);
+	counts = counts && source->columns[0].dictionary == NULL;
 	if (counts && (!sorts || scan->handler->counted || resident_rows_are_counted(&summaries[0])))
 		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL,
 										source->table_blocks);

@@ -19,8 +19,8 @@ typedef struct LookupNotes
 	size_t		room;			/* for rows */
 	size_t		limit;			/* bytes of the rows */
 	const int64 *origins;		/* by column, of wide kinds: the value that is noted as 0 */
-	bool		closed;			/* nothing is noted any more: a value was too far from its origin, or
-								 * rows took more than limit */
+	bool		closed;			/* nothing is noted any more: a value was too far from its origin,
+								 * or rows took more than limit */
 } LookupNotes;
 
 /*

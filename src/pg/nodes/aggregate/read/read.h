@@ -10,7 +10,6 @@
  *	fields.h                grouping columns as key codes
  *	group_table.h           numbers of groups by a hash table
  *	lookup_notes.h          rows of blocks that are not resident, for look-ups
- *	lookup_numbers.h        numbers of values in resident extents, for look-ups
  *	row_spill.h             rows of groups for which there is no memory
  *	sources.h               the tables that the node reads
  */
@@ -24,7 +23,6 @@
 #include "pg/nodes/aggregate/read/fields.h"
 #include "pg/nodes/aggregate/read/group_table.h"
 #include "pg/nodes/aggregate/read/lookup_notes.h"
-#include "pg/nodes/aggregate/read/lookup_numbers.h"
 #include "pg/nodes/aggregate/read/row_spill.h"
 #include "pg/nodes/aggregate/read/sources.h"
 

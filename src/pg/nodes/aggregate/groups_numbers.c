@@ -1,20 +1,20 @@
 /*
- * lookup_numbers.c
- *		Numbers of values in resident extents (see lookup_numbers.h).
+ * groups_numbers.c
+ *		Numbers of values in resident extents (see groups_numbers.h).
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
-#include "pg/nodes/aggregate/read/lookup_numbers.h"
+#include "pg/nodes/aggregate/groups_numbers.h"
 
 int32
-lookup_numbers_find(LookupNumbers *numbers, int32 shared)
+groups_numbers_find(GroupsNumbers *numbers, int32 shared)
 {
 	Datum		value;
 
 	if (numbers->numbers[shared] < 0 &&
-		column_dictionary_value(numbers->shared, (uint32) shared, &value))
+		resident_rows_value(numbers->rows, numbers->column, (uint32) shared, &value))
 		numbers->numbers[shared] = dictionary_number(numbers->dictionary, value);
 	return numbers->numbers[shared];
 }
@@ -34,7 +34,7 @@ make_unknown(size_t n)
  * are; false if one of their values has none, or if there is no memory for those of extents.
  */
 static bool
-renumber(LookupNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBatch *notes)
+renumber(GroupsNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBatch *notes)
 {
 	int32	   *keys = unconstify(int32 *, notes->keys);
 	int32	   *shared = make_unknown(nown + 1);
@@ -47,7 +47,7 @@ renumber(LookupNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBa
 	{
 		if (s % COLUMN_BATCH_KEYS == 0)
 			CHECK_FOR_INTERRUPTS();
-		number = lookup_numbers_find(numbers, s);
+		number = groups_numbers_find(numbers, s);
 		if (number < 0)
 			return false;
 		/* Otherwise no noted row has it. */
@@ -73,18 +73,19 @@ renumber(LookupNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBa
 }
 
 bool
-lookup_numbers_begin(LookupNumbers *numbers, ColumnDictionary *shared, Dictionary *dictionary,
-					 int32 lo, int32 hi, bool found, LookupNotes *notes, int c)
+groups_numbers_begin(GroupsNumbers *numbers, const ResidentRows *rows, int column,
+					 Dictionary *dictionary, int32 lo, int32 hi, bool found, LookupNotes *notes)
 {
 	size_t		nown = notes->n > 0 ? dictionary_size(dictionary) : 0;
 	size_t		size = (size_t) Max(hi, 0) + 1 + nown;
 
-	numbers->shared = shared;
+	numbers->rows = rows;
+	numbers->column = column;
 	numbers->dictionary = dictionary;
-	if (shared == NULL || size > notes->limit / sizeof(int32) / 2)
+	if (!resident_rows_have_numbers(rows, column) || size > notes->limit / sizeof(int32) / 2)
 		return false;
 	if (!found && notes->n == 0)
 		return true;
 	numbers->numbers = make_unknown(size);
-	return notes->n == 0 || renumber(numbers, nown, lo, hi, &notes->columns[c]);
+	return notes->n == 0 || renumber(numbers, nown, lo, hi, &notes->columns[column]);
 }
