@@ -104,7 +104,7 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows, int64 or
 
 	if (rows->keys)
 		memcpy(space.keys, rows->keys, rows->n * sizeof(int32));
-	else
+	else if (rows->wide)
 		for (i = 0; i < rows->n; i++)
 		{
 			int64		value = (int64) ((uint64) rows->wide[i] - (uint64) origin);

@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 
 #include "pg/nodes/aggregate/groups_numbers.h"
+#include "pg/nodes/aggregate/lookup_keys.h"
 
 int32
 groups_numbers_find(GroupsNumbers *numbers, int32 shared)
@@ -72,20 +73,53 @@ renumber(GroupsNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBa
 	return true;
 }
 
-bool
-groups_numbers_begin(GroupsNumbers *numbers, const ResidentRows *rows, int column,
-					 Dictionary *dictionary, int32 lo, int32 hi, bool found, LookupNotes *notes)
+/*
+ * Prepares the numbers of a column for groups_numbers_find, which is called if found; false if
+ * extents have values, or if these have been given up or take too much memory.
+ */
+static bool
+begin_column(GroupsNumbers *numbers, const ResidentRows *rows, int column, Dictionary *dictionary,
+			 bool found, LookupNotes *notes)
 {
 	size_t		nown = notes->n > 0 ? dictionary_size(dictionary) : 0;
-	size_t		size = (size_t) Max(hi, 0) + 1 + nown;
+	int32		lo;
+	int32		hi;
+	bool		nulls;
+	size_t		size;
 
 	numbers->rows = rows;
 	numbers->column = column;
 	numbers->dictionary = dictionary;
-	if (!resident_rows_have_numbers(rows, column) || size > notes->limit / sizeof(int32) / 2)
+	if (!resident_rows_have_numbers(rows, column))
 		return false;
+	resident_rows_bounds(rows, column, &lo, &hi, &nulls);
+	size = (size_t) Max(hi, 0) + 1 + nown;
+	/* How many values there are is all that is asked of those that are not grouped by. */
 	if (!found && notes->n == 0)
 		return true;
+	if ((found && hi >= 1 << LOOKUP_GROUP_BITS) || size > notes->limit / sizeof(int32) / 2)
+		return false;
 	numbers->numbers = make_unknown(size);
 	return notes->n == 0 || renumber(numbers, nown, lo, hi, &notes->columns[column]);
+}
+
+GroupsNumbers *
+groups_numbers_make(const GroupsState *node, const ResidentRows *rows, const GroupColumn *groups,
+					LookupNotes *notes)
+{
+	GroupsNumbers *numbers = palloc0_array(GroupsNumbers, Max(node->sources.ncolumns, 1));
+	int			c;
+	int			g;
+
+	for (c = 0; c < node->sources.ncolumns && node->images; c++)
+	{
+		bool		found = false;
+
+		for (g = 0; g < node->ngroups; g++)
+			found |= groups[g].column == c;
+		if (node->images[c].dictionary &&
+			!begin_column(&numbers[c], rows, c, node->images[c].dictionary, found, notes))
+			return NULL;
+	}
+	return numbers;
 }

@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/aggregate/read/read.h"
+#include "pg/nodes/aggregate/groups_state.h"
 #include "pg/resident/gpu/resident_rows.h"
 
 typedef struct GroupsNumbers
@@ -24,13 +24,12 @@ typedef struct GroupsNumbers
 } GroupsNumbers;
 
 /*
- * Prepares the numbers from lo to hi (lo > hi: none) of a column for groups_numbers_find, which is
- * called if found, in the current memory context; and has notes of it numbered as extents are.
- * Returns false if extents have values, or if these have been given up or take too much memory.
+ * Returns the numbers of all columns of the scan, in the current memory context, and has notes
+ * numbered as extents are.  groups are the grouping columns, of which alone numbers will be found.
+ * Returns NULL if values have been given up or take too much memory, or if there are too many.
  */
-extern bool groups_numbers_begin(GroupsNumbers *numbers, const ResidentRows *rows, int column,
-								 Dictionary *dictionary, int32 lo, int32 hi, bool found,
-								 LookupNotes *notes);
+extern GroupsNumbers *groups_numbers_make(const GroupsState *node, const ResidentRows *rows,
+										  const GroupColumn *groups, LookupNotes *notes);
 
 /*
  * Returns the number that the query's dictionary has for the value of one of extents; < 0 if the

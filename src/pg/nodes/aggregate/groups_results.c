@@ -63,7 +63,8 @@ set_distinct(GroupsState *node, int source, const GroupCounts *group)
 		{
 			aggregate_result_begin(node->outputs[i].result, group);
 			aggregate_result_set_distinct(node->outputs[i].result,
-										  node->reader->methods->distinct(node->reader));
+										  node->reader->methods->distinct(node->reader,
+																		  source));
 		}
 }
 
@@ -400,8 +401,8 @@ compare_positions(const void *a, const void *b)
 }
 
 uint32
-groups_list_positions(const GroupsState *node, int64 values, int64 nulls, bool extremes,
-					  int64 *wanted)
+groups_list_positions(const GroupsState *node, int source, int64 values, int64 nulls,
+					  bool extremes, int64 *wanted)
 {
 	GroupCounts counts = {.values = values,.nulls = nulls};
 	uint32		n = 0;
@@ -412,7 +413,8 @@ groups_list_positions(const GroupsState *node, int64 values, int64 nulls, bool e
 	if (values == 0)
 		return 0;
 	for (o = 0; o < node->noutputs; o++)
-		n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
+		if (node->outputs[o].source == source)
+			n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
 	if (extremes)
 	{
 		wanted[n++] = 0;
@@ -426,12 +428,13 @@ groups_list_positions(const GroupsState *node, int64 values, int64 nulls, bool e
 }
 
 size_t
-groups_most_positions(const GroupsState *node)
+groups_most_positions(const GroupsState *node, int source)
 {
-	size_t		most = 2;
+	size_t		most = 0;
 	int			o;
 
 	for (o = 0; o < node->noutputs; o++)
-		most += aggregate_result_most_rows(node->outputs[o].result);
+		if (node->outputs[o].source == source)
+			most += aggregate_result_most_rows(node->outputs[o].result);
 	return most;
 }

@@ -139,13 +139,17 @@ resident_filter_read(ResidentFilter *filter, int c, const SourceColumn *column)
 }
 
 const ColumnFilter *
-resident_filter_condition(const ResidentFilter *filter, int c)
+resident_filter_condition(const ResidentFilter *filter, int f, int c)
 {
+	const FilterColumns *columns;
 	int			i;
 
-	for (i = 0; filter && i < filter->qual.ncolumns; i++)
-		if (filter->qual.columns[i].column == c)
-			return &filter->qual.columns[i];
+	if (filter == NULL)
+		return NULL;
+	columns = f < 0 ? &filter->qual : &filter->filters[f];
+	for (i = 0; i < columns->ncolumns; i++)
+		if (columns->columns[i].column == c)
+			return &columns->columns[i];
 	return NULL;
 }
 
@@ -160,9 +164,10 @@ clear_refused(const uint8 *marks, uint32 n, uint32 *words)
 }
 
 bool
-resident_filter_numbers(ResidentFilter *filter, int c, uint32 n, uint32 *words, size_t nwords,
-						bool *nulls)
+resident_filter_numbers(ResidentFilter *filter, int f, int c, uint32 n, uint32 *words,
+						size_t nwords, bool *nulls)
 {
+	FilterColumns *columns = f < 0 ? &filter->qual : &filter->filters[f];
 	const uint8 *marks;
 	int			i;
 
@@ -170,9 +175,9 @@ resident_filter_numbers(ResidentFilter *filter, int c, uint32 n, uint32 *words, 
 	for (i = 0; i < (int) n; i++)
 		words[i / 32] |= UINT32_C(1) << i % 32;
 	*nulls = true;
-	for (i = 0; i < filter->qual.ncolumns; i++)
+	for (i = 0; i < columns->ncolumns; i++)
 	{
-		ColumnFilter *column = &filter->qual.columns[i];
+		ColumnFilter *column = &columns->columns[i];
 
 		if (column->column != c)
 			continue;

@@ -24,7 +24,7 @@ typedef struct ColumnBounds
 	/* of a column that has numbers */
 	uint64		generation;		/* of the values; 0: there are none */
 	ValueRange *mask;			/* resident_rows_know: of numbers that pass; NULL: all do */
-	uint32		nmask;
+	uint32		n;				/* resident_rows_know: numbers are less */
 	bool		nulls_pass;
 } ColumnBounds;
 
@@ -47,28 +47,33 @@ struct ResidentRows
 };
 
 /*
- * Returns how many different keys of nkeys columns there may be at most: the product of the numbers
- * of values between each column's bounds.  0 if keys take more than 32 bits.
+ * Returns how many different keys of nkeys columns a job may have at most: the product of the
+ * numbers of places between each column's bounds, of values of the widest column alone.  0 if keys
+ * take more than 32 bits.
  */
 static uint64
-count_keys(const ResidentSummary *columns, int nkeys)
+count_keys(const ResidentSummary *columns, int nkeys, const Bitmapset *values)
 {
 	const uint64 most = UINT64CONST(1) << 32;
 	uint64		range = 1;
+	uint64		widest = 1;
 	int			c;
 
 	for (c = 0; c < nkeys; c++)
 	{
-		uint64		values = 1;
+		uint64		places = 1;
 
 		/* A NULL has a place, too. */
 		if (columns[c].lo <= columns[c].hi)
-			values = (uint64) (columns[c].hi - columns[c].lo) + 2;
-		if (values > most / range)
+			places = (uint64) (columns[c].hi - columns[c].lo) + 2;
+		if (bms_is_member(c, values))
+			widest = Max(widest, places);
+		else if (places > most / range)
 			return 0;
-		range *= values;
+		else
+			range *= places;
 	}
-	return range;
+	return widest > most / range ? 0 : range * widest;
 }
 
 /*
@@ -118,7 +123,8 @@ make_context(SortContext *context, bool counted)
 }
 
 bool
-resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool counted)
+resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
+				  const ResidentJobs *jobs)
 {
 	uint64		range;
 	SortContext context;
@@ -130,10 +136,10 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool 
 		return false;
 	for (c = 0; c < ncolumns; c++)
 		if (columns[c].lo <= columns[c].hi &&
-			!are_near(columns[c].lo, columns[c].hi, counted ? 0 : origin_of(&columns[c])))
+			!are_near(columns[c].lo, columns[c].hi, jobs ? origin_of(&columns[c]) : 0))
 			return false;
-	if (!counted)
-		range = count_keys(columns, nkeys);
+	if (jobs)
+		range = count_keys(columns, nkeys, jobs->values);
 	else
 		range = columns->lo <= columns->hi ?
 			plan_range((int32) columns->lo, (int32) columns->hi) : 0;
@@ -141,32 +147,31 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool 
 		rows = Min(rows, columns[c].rows);
 	if (rows <= 0 || range == 0)
 		return false;
-	make_context(&context, counted);
-	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, counted);
+	make_context(&context, jobs == NULL);
+	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0);
 	pg_check_interrupts();
 	return pays;
 }
 
 ResidentRows *
-resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns, int ncolumns, int nkeys,
-				   ResidentFilter *filter, BlockNumber nblocks)
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
+				   const ResidentJobs *jobs, ResidentFilter *filter, BlockNumber nblocks)
 {
-	bool		counted = purpose == LEFT_TO_COUNT;
 	ResidentRows *rows;
 	int			c;
 
-	if (!resident_rows_pay(columns, ncolumns, nkeys, counted))
+	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs))
 		return NULL;
 	rows = palloc0_object(ResidentRows);
-	make_context(&rows->context, counted);
+	make_context(&rows->context, jobs == NULL);
 	rows->memory = CurrentMemoryContext;
 	rows->filter = filter;
-	rows->left = left_extents_make(purpose, ncolumns, false, nblocks);
+	rows->left = left_extents_make(jobs ? LEFT_TO_SORT : LEFT_TO_COUNT, ncolumns, false, nblocks);
 	rows->bounds = palloc_array(ColumnBounds, ncolumns);
 	for (c = 0; c < ncolumns; c++)
 		rows->bounds[c] = (ColumnBounds)
 	{
-		.origin = counted ? 0 : origin_of(&columns[c]),.lo = PG_INT32_MAX,.hi = PG_INT32_MIN
+		.origin = jobs ? origin_of(&columns[c]) : 0,.lo = PG_INT32_MAX,.hi = PG_INT32_MIN
 	};
 	return rows;
 }
@@ -228,7 +233,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
-		const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+		const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 
 		if (condition && condition->members == NULL && refuses_extent(extent, condition))
 		{
@@ -287,15 +292,14 @@ static bool
 make_mask(ResidentRows *rows, int c)
 {
 	ColumnBounds *bounds = &rows->bounds[c];
-	const uint32 n = bounds->lo <= bounds->hi ? (uint32) bounds->hi + 1 : 0;
+	const uint32 nmask = (bounds->n + ROWS_MASK_VALUES - 1) / ROWS_MASK_VALUES;
 	const uint32 *words;
 
-	bounds->nmask = (n + ROWS_MASK_VALUES - 1) / ROWS_MASK_VALUES;
-	if (bounds->nmask > ROWS_MAX_RANGES)
+	if (nmask > ROWS_MAX_RANGES)
 		return false;
-	bounds->mask = MemoryContextAlloc(rows->memory, (bounds->nmask + 1) * sizeof(ValueRange));
-	if (!resident_filter_numbers(rows->filter, c, n, (uint32 *) bounds->mask, 2 * bounds->nmask,
-								 &bounds->nulls_pass))
+	bounds->mask = MemoryContextAlloc(rows->memory, (nmask + 1) * sizeof(ValueRange));
+	if (!resident_filter_numbers(rows->filter, -1, c, bounds->n, (uint32 *) bounds->mask,
+								 2 * nmask, &bounds->nulls_pass))
 		return false;
 	words = (const uint32 *) bounds->mask;
 	while (bounds->lo <= bounds->hi && !(words[bounds->lo / 32] >> bounds->lo % 32 & 1))
@@ -328,7 +332,8 @@ resident_rows_know(ResidentRows *rows)
 			(!column_dictionary_look(dictionary, bounds->generation) || bounds->lo < 0 ||
 			 (uint32) bounds->hi >= column_dictionary_size(dictionary)))
 			return false;
-		if (resident_filter_condition(rows->filter, c) && !make_mask(rows, c))
+		bounds->n = bounds->lo <= bounds->hi ? (uint32) bounds->hi + 1 : 0;
+		if (resident_filter_condition(rows->filter, -1, c) && !make_mask(rows, c))
 			return false;
 	}
 	return true;
@@ -343,7 +348,7 @@ resident_rows_origin(const ResidentRows *rows, int c)
 void
 resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool *nulls)
 {
-	const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+	const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 	const ExtentFilter *values;
 	int64		bias;
 	int64		least;
@@ -416,11 +421,64 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 }
 
 /*
- * Adds origins and the filter's conditions to a layout, and their ranges to ranges; false if there
- * are too many.
+ * Writes the ranges of values that both of two conditions of a column accept, of which one may be
+ * NULL, as distances from origin, to ranges, which has room for most; false if there are too many.
  */
 static bool
-add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
+combine_conditions(const ColumnFilter *a, const ColumnFilter *b, int64 origin, ValueRange *ranges,
+				   size_t most, size_t *n)
+{
+	LongRange  *both = NULL;
+	const LongRange *accepted = a ? a->values.ranges : b->values.ranges;
+
+	*n = a ? a->values.nranges : b->values.nranges;
+	if (*n + (a && b ? b->values.nranges : 0) > most)
+		return false;
+	if (a && b)
+	{
+		both = palloc_array(LongRange, *n + b->values.nranges + 1);
+		*n = long_ranges_intersect(accepted, *n, b->values.ranges, b->values.nranges, both);
+		accepted = both;
+	}
+	*n = long_ranges_narrow(accepted, *n, origin + (a ? a->values.bias : b->values.bias), ranges);
+	if (both)
+		pfree(both);
+	return true;
+}
+
+/*
+ * Writes the mask of a column's numbers that pass the qual and a filter (-1: none), as
+ * combine_conditions does, and whether NULLs pass both; false also if values have been given up.
+ */
+static bool
+combine_masks(const ResidentRows *rows, int filter, int c, ValueRange *mask, size_t most,
+			  size_t *n, bool *nulls)
+{
+	const ColumnBounds *bounds = &rows->bounds[c];
+	size_t		i;
+
+	*n = (bounds->n + ROWS_MASK_VALUES - 1) / ROWS_MASK_VALUES;
+	*nulls = true;
+	if (*n > most)
+		return false;
+	if (filter >= 0 && !resident_filter_numbers(rows->filter, filter, c, bounds->n,
+												(uint32 *) mask, 2 * *n, nulls))
+		return false;
+	for (i = 0; i < *n && bounds->mask; i++)
+	{
+		mask[i].lo = bounds->mask[i].lo & (filter >= 0 ? mask[i].lo : -1);
+		mask[i].hi = bounds->mask[i].hi & (filter >= 0 ? mask[i].hi : -1);
+	}
+	*nulls = *nulls && (bounds->mask == NULL || bounds->nulls_pass);
+	return true;
+}
+
+/*
+ * Adds origins, and the conditions of the qual and of a filter (-1: none), to a layout, and their
+ * ranges to ranges; false if there are too many, or if values have been given up.
+ */
+static bool
+add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRange *ranges)
 {
 	int			c;
 
@@ -430,26 +488,30 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 	{
 		RowsColumn *column = &layout->columns[c];
 		const ColumnBounds *bounds = &rows->bounds[c];
-		const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+		const ColumnFilter *qual = resident_filter_condition(rows->filter, -1, c);
+		const ColumnFilter *other = NULL;
 		bool		nulls;
 		size_t		n;
 
 		column->origin = bounds->origin;
-		if (condition == NULL)
+		if (filter >= 0)
+			other = resident_filter_condition(rows->filter, filter, c);
+		if (qual == NULL && other == NULL)
 			continue;
-		n = bounds->mask ? bounds->nmask : condition->values.nranges;
-		if (n > ROWS_MAX_RANGES - layout->nranges)
-			return false;
-		nulls = bounds->mask ? bounds->nulls_pass : condition->nulls;
-		if (bounds->mask)
+		if (resident_rows_have_numbers(rows, c))
 		{
-			memcpy(ranges + layout->nranges, bounds->mask, n * sizeof(ValueRange));
+			if (!combine_masks(rows, other ? filter : -1, c, ranges + layout->nranges,
+							   ROWS_MAX_RANGES - layout->nranges, &n, &nulls))
+				return false;
 			column->flags |= ROWS_MASKED;
 		}
 		else
-			n = long_ranges_narrow(condition->values.ranges, n,
-								   bounds->origin + condition->values.bias,
-								   ranges + layout->nranges);
+		{
+			if (!combine_conditions(qual, other, bounds->origin, ranges + layout->nranges,
+									ROWS_MAX_RANGES - layout->nranges, &n))
+				return false;
+			nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
+		}
 		column->flags |= ROWS_FILTERED | (nulls ? ROWS_NULLS_PASS : 0);
 		column->first_range = layout->nranges;
 		column->nranges = (uint32) n;
@@ -486,8 +548,8 @@ failed(ResidentRows *rows, const SortError *err)
 }
 
 bool
-resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, const int32 *keys,
-				   size_t n)
+resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo, int32 hi,
+				   const int32 *keys, size_t n)
 {
 	ValueRange *ranges;
 	RowsJob		job = job_of(rows, lo, hi);
@@ -503,7 +565,7 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 	if (rows->left->n == 0)
 		return false;
 	job.ranges = ranges = palloc_array(ValueRange, ROWS_MAX_RANGES);
-	if (!add_conditions(rows, layout, ranges))
+	if (!add_conditions(rows, filter, layout, ranges))
 		return false;
 	status = rows_job_sort(&rows->context, &job, &rows->job, &err);
 	pfree(ranges);
@@ -516,7 +578,8 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 		nrows += rows->left->rows[i].rows;
 	rows->nothers = (int64) n;
 	/* What has no key although it was read. */
-	rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
+	if (filter < 0)
+		rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
 	return true;
 }
 

@@ -103,12 +103,12 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 										  scan->cutoff->descending, source->table_blocks);
 	counts = counts && source->columns[0].dictionary == NULL;
 	if (counts && (!sorts || scan->handler->counted || resident_rows_are_counted(&summaries[0])))
-		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL,
-										source->table_blocks);
+		left->rows = resident_rows_make(summaries, 1, 1, NULL, NULL, source->table_blocks);
 	if (left->rows == NULL && sorts)
 	{
-		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
-										source->filter, source->table_blocks);
+		left->rows = resident_rows_make(summaries, source->ncolumns, scan->ncolumns,
+										&scan->handler->jobs, source->filter,
+										source->table_blocks);
 		scan->handler->rows = left->rows;
 	}
 	if (left->rows)
