@@ -166,7 +166,7 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 
 	for (g = 0; g < query->ngroups; g++)
 		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
-			query->groups[g].read != READ_VALUES)
+			query->groups[g].read == READ_EQUAL)
 			return NULL;
 	if (query->derived_filters != NIL || query->sets != NIL || query->lookups != NIL)
 		return NULL;
@@ -177,7 +177,7 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+		if (answer->form != DERIVED_NONE || answer->read == READ_EQUAL ||
 			!aggref_is_looked_up(answer, query->ngroups > 0) ||
 			(all && (answer->function == AGGREGATE_FUNCTION_SUM ||
 					 answer->function == AGGREGATE_FUNCTION_AVG)))
