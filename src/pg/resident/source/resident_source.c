@@ -151,15 +151,14 @@ open_source(ResidentSource *source, BatchPages *pages)
 	const AttrNumber *attnums = scan->attnums;
 
 	source->ncolumns = scan->ncolumns;
-	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff)
+	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff || scan->ncolumns == 0)
 	{
 		source->filter = resident_filter_make(scan, pages);
 		if (source->filter == NULL)
 			return false;
 		source->ncolumns = resident_filter_columns(source->filter, &attnums);
 	}
-	if (source->ncolumns == 0 ||
-		!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+	if (!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
 		return false;
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
