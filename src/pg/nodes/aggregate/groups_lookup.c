@@ -464,58 +464,38 @@ find_distinct(LookupSource *source, ResidentRows *rows)
 }
 
 /*
- * Writes the positions at which the values of groups begin and end, ascending, to positions, which
- * has room for two of each group; returns how many.
- */
-static size_t
-list_ends(const GroupsLookup *lookup, const LookupSource *source, uint64 *positions)
-{
-	size_t		n = 0;
-	size_t		g;
-
-	for (g = lookup->ngroups; g-- > 0;)
-	{
-		const LookupValues *group = &source->groups[g];
-
-		/* Where there are no NULLs, the next group begins where this one ends. */
-		if (n == 0 || positions[n - 1] != (uint64) group->first)
-			positions[n++] = (uint64) group->first;
-		positions[n++] = (uint64) (group->first + group->values);
-	}
-	return n;
-}
-
-/*
- * Finds the sums of all groups' values; false if there is not the memory, or the GPU could not, or
- * is wrong.
+ * Finds the sums of all groups' values, from the sums of the keys before the first one and before
+ * the one behind the last; false if there is not the memory, or the GPU could not, or is wrong.
  */
 static bool
 find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 {
-	size_t		room = 2 * lookup->ngroups * sizeof(uint64);
+	size_t		n = lookup->ngroups;
+	size_t		size = 2 * n * sizeof(uint64);
 	uint64	   *positions;
 	uint64	   *sums;
-	size_t		at = 0;
-	size_t		n;
-	size_t		g;
+	size_t		i;
 
-	if (2 * room > lookup->limit && lookup->ngroups > 1024)
+	if (2 * size > lookup->limit && n > 1024)
 		return false;
-	positions = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
-	sums = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
-	n = list_ends(lookup, source, positions);
-	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, n, sums))
-		return false;
-	for (g = lookup->ngroups; g-- > 0; at++)
+	positions = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
+	sums = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
+	for (i = 0; i < n; i++)
 	{
-		LookupValues *group = &source->groups[g];
+		const LookupValues *group = &source->groups[n - 1 - i];
 
-		/* of its first value; that of its last one is behind it */
-		at += positions[at] != (uint64) group->first;
-		group->sum = 0;
+		positions[2 * i] = (uint64) group->first;
+		positions[2 * i + 1] = (uint64) (group->first + group->values);
+	}
+	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, 2 * n, sums))
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		LookupValues *group = &source->groups[n - 1 - i];
+
 		if (group->values > 0 &&
-			!lookup_keys_sum(&source->keys, sums[at + 1] - sums[at], lookup->groups[g].code,
-							 group->values, &group->sum))
+			!lookup_keys_sum(&source->keys, sums[2 * i + 1] - sums[2 * i],
+							 lookup->groups[n - 1 - i].code, group->values, &group->sum))
 			return false;
 	}
 	pfree(positions);
