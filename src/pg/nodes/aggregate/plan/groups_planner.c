@@ -434,7 +434,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	groups_cost_reading(root, &query, &input, serial, ngroups, 0);
 	if (query.sets != NIL && (groups_query_reads_each_set(&query) ||
 							  !groups_numbers_fit(root, &query, input_rel->rows)))
-		serial->path.startup_cost *= list_length(query.sets);
+		serial->path.startup_cost += (list_length(query.sets) - 1) *
+			(serial->path.startup_cost - aggregate_input_cached_cost(&input));
 	else
 		serial->path.startup_cost += groups_sets_cost(root, &query, ngroups,
 													  Max(input_rel->rows, 1));
