@@ -142,13 +142,17 @@ resident_filter_read(ResidentFilter *filter, int c, const SourceColumn *column)
 }
 
 const ColumnFilter *
-resident_filter_condition(const ResidentFilter *filter, int c)
+resident_filter_condition(const ResidentFilter *filter, int f, int c)
 {
+	const FilterColumns *columns;
 	int			i;
 
-	for (i = 0; filter && i < filter->qual.ncolumns; i++)
-		if (filter->qual.columns[i].column == c)
-			return &filter->qual.columns[i];
+	if (filter == NULL)
+		return NULL;
+	columns = f < 0 ? &filter->qual : &filter->filters[f];
+	for (i = 0; i < columns->ncolumns; i++)
+		if (columns->columns[i].column == c)
+			return &columns->columns[i];
 	return NULL;
 }
 

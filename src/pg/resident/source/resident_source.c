@@ -101,13 +101,13 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	/* The GPU knows one condition of a column at most, and no set of keys. */
 	if (scan->handler && gpu && scan->conditions == NIL &&
 		!(counts && resident_rows_are_counted(&summaries[0])))
-		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
-										source->filter, source->table_blocks);
+		left->rows = resident_rows_make(summaries, source->ncolumns, scan->ncolumns,
+										&scan->handler->jobs, source->filter,
+										source->table_blocks);
 	if (left->rows)
 		scan->handler->has_rows = true;
 	else if (counts)
-		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL,
-										source->table_blocks);
+		left->rows = resident_rows_make(summaries, 1, 1, NULL, NULL, source->table_blocks);
 	if (left->rows)
 		left->extents = resident_rows_extents(left->rows);
 }
