@@ -97,8 +97,7 @@ residency_domain(Relation rel, AttrNumber attnum)
 bool
 residency_suits_gpu(Relation rel, AttrNumber attnum)
 {
-	return column_kind(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid) !=
-		COLUMN_KIND_NONE;
+	return !column_kind_is_float(residency_domain(rel, attnum).kind);
 }
 
 int64
@@ -154,4 +153,29 @@ residency_key(Relation rel, AttrNumber attnum, ResidentKey *key)
 		key->missing = 1;
 		key->missing_value = missing_value(&domain, att, missing);
 	}
+}
+
+AttrNumber
+residency_most_rows(Relation rel)
+{
+	AttrNumber	found = InvalidAttrNumber;
+	int64		most = 0;
+	AttrNumber	attnum;
+
+	for (attnum = 1; attnum <= RelationGetNumberOfAttributes(rel); attnum++)
+	{
+		ResidentKey key;
+		ResidentSummary summary;
+
+		if (!residency_keeps_column(TupleDescAttr(RelationGetDescr(rel), attnum - 1)) ||
+			!resident_is_kept(RelationGetRelid(rel), attnum))
+			continue;
+		residency_key(rel, attnum, &key);
+		if (resident_summarize(&key, &summary) && summary.rows > most)
+		{
+			found = attnum;
+			most = summary.rows;
+		}
+	}
+	return found;
 }

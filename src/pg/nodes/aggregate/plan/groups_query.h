@@ -73,7 +73,7 @@ typedef struct GroupsQuery
 	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *arguments;		/* these, and behind each its with */
 	List	   *divided;		/* Aggrefs that are computed of these, different ones ... */
-	List	   *divided_exprs;	/* ... and the expression of each (case_sum.h) */
+	List	   *divided_exprs;	/* ... and the expression of each (divided_sum.h) */
 	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
 	List	   *filters;		/* different filters of columns that are read */
 	List	   *derived_filters;	/* different filters that have other columns, too */
