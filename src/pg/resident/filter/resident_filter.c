@@ -189,7 +189,7 @@ resident_filter_numbers(ResidentFilter *filter, int f, int c, uint32 n, uint32 *
 			memset(words, 0, nwords * sizeof(uint32));
 		if (column->members == NULL || n == 0)
 			continue;
-		marks = value_members_look(column->members, filter->read[c]->dictionary, n - 1);
+		marks = value_members_look(column->members, filter->read[c]->dictionary, 0, n - 1);
 		if (marks == NULL)
 			return false;
 		clear_refused(marks, n, words);
