@@ -136,7 +136,7 @@ grow_table(ResidentRoot *root, ValueParts *values)
 	return 0;
 }
 
-/* Goes on making the larger table, and replaces the other by it when it has all entries. */
+/* Goes on making the larger table, which takes the place of the other when it has all entries. */
 static void
 go_on_growing(ResidentRoot *root, ValueParts *values)
 {
