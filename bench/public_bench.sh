@@ -91,6 +91,8 @@ END $$;
 SELECT keep(attrelid, attname) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND attnum > 0 ORDER BY attrelid, attnum;
 DROP FUNCTION keep;
+-- A count of rows fills no column, and reads any.
+SELECT hpsort_keep(relation, ARRAY[min(attribute::text)]::name[], wait => true) FROM hpsort_kept JOIN pg_class ON oid = relation GROUP BY relation;
 SELECT pg_prewarm(oid) FROM pg_class WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace;
 SQL
 }
