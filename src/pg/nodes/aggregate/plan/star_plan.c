@@ -110,7 +110,13 @@ star_bytes(const GroupsQuery *query)
 	ListCell   *lc;
 
 	foreach(lc, query->lookups)
-		bytes += lookup_bytes(query, lfirst(lc)) / ((const StarLookup *) lfirst(lc))->nparts;
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		bytes += lookup_bytes(query, lookup) / lookup->nparts;
+		if (lookup->nparts > 1)
+			bytes += (double) lookup->nparts * LOOKUP_STORE_BYTES;
+	}
 	return bytes;
 }
 
