@@ -50,7 +50,7 @@ extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_colu
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
 
-/* Of a part so many bytes are in memory, the least that a tuplestore takes; the rest is in a file. */
+/* Bytes of a part that are in memory, the least that a tuplestore takes; the rest is in a file. */
 #define LOOKUP_STORE_BYTES (64 * 1024)
 
 /*
