@@ -105,8 +105,8 @@ compare()
 	settings="SET search_path = $1, public; SET work_mem = '$6'; SET max_parallel_workers_per_gather = $7; SET hpsort.enable_resident = "
 	if [ "$5" = kept ]; then
 		settings+="on;"
-		# Values are kept from the second reading on.
-		run_psql -c "$settings" -c "SELECT use_hpsort(true)" -v q="$4" -f - <<<"SELECT run_statement(:'q', 3)" >/dev/null
+		# Values are kept from the second reading on, by hpsort's nodes.
+		run_psql -c "$settings; SET hpsort.debug_sort = force; SET hpsort.debug_aggregate = force" -c "SELECT use_hpsort(true)" -v q="$4" -f - <<<"SELECT run_statement(:'q', 3)" >/dev/null
 	else
 		settings+="off;"
 	fi

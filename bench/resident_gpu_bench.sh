@@ -3,12 +3,12 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
 # some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
 # SETTINGS: more of the server's, NAME=VALUE ...  --ways: only these of gpu, auto, memory, workers, pages and core.
-# --promised: only statements of which something was promised.
+# --promised: only statements of which something was promised; --match: only statements that match.
 # Writes resident_gpu.csv: for each query the median milliseconds of the whole statement, as psql sees them,
 # by the GPU, by one process from memory and from pages, by nine processes from memory, and by core with nine; then
 # how many times the GPU is faster than one process from memory, what was promised of the GPU in ms, and whether it is
@@ -28,7 +28,8 @@ jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
 promised=
-take_options "rows+all_rows narrow= calibrate+calibrate jobs= reps= ways=some_ways promised out=" "$@"
+match=
+take_options "rows+all_rows narrow= calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
 [ -n "${all_rows[*]}$narrow${calibrate[*]}" ] || all_rows=(10000000 100000000)
 
 installed=yes
@@ -136,6 +137,7 @@ measure()
 	local rows=$1 most=$2 ways= query=$4 way i times ms=() met=- best times_memory=-
 
 	[ -z "$promised" ] || [ "$most" != - ] || return 0
+	[[ $query =~ $match ]] || return 0
 	for way in $3; do
 		case " $some_ways " in *" $way "*) ways="$ways $way" ;; esac
 	done
@@ -210,6 +212,7 @@ cost()
 {
 	local rows=$1 columns=$2 query=$3 way by_gpu by_memory chosen i
 
+	[[ $query =~ $match ]] || return 0
 	for way in gpu memory; do
 		{
 			printf '%s\n' "${!way}" "\\o /dev/null" "$query;" "$query;" "\\o" "\\echo times $way" "\\timing on" "\\o /dev/null"
@@ -234,7 +237,8 @@ for rows in "${all_rows[@]}"; do
 	most=-
 	limit=-
 	pairs=-
-	[ "$rows" -ne 100000000 ] || { most=3; limit=5; pairs=10; }
+	sums=-
+	[ "$rows" -ne 100000000 ] || { most=3; limit=5; pairs=10; sums=6; }
 	fill_series "even" "id int, x int, y int, label text" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000, 'row ' || i"
 	run_psql -c "SELECT pg_prewarm('even')" >/dev/null
 	keep even x y id
@@ -254,6 +258,11 @@ for rows in "${all_rows[@]}"; do
 		measure "$rows" - "$ways" "SELECT x, count(*) FROM even WHERE y < ${share}0000 GROUP BY x"
 		measure "$rows" $pairs "$ways" "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > $((rows / 100 * (100 - share))) GROUP BY x"
 	done
+	measure "$rows" $sums "$ways" "SELECT x, sum(y), avg(y) FROM even GROUP BY x"
+	measure "$rows" - "$ways" "SELECT x, sum(y), count(*) FROM even WHERE id > $((rows / 2)) GROUP BY x"
+	measure "$rows" - "$ways" "SELECT x, sum(y) FILTER (WHERE id > $((rows / 2))), avg(y) FROM even GROUP BY x"
+	measure "$rows" - "$ways" "SELECT x, sum(y) FILTER (WHERE y < 10000), count(*) FILTER (WHERE y > 500000) FROM even GROUP BY x"
+	measure "$rows" - "$ways" "SELECT sum(y), avg(id) FROM even WHERE x < 500"
 	measure "$rows" - "gpu memory pages" "SELECT x FROM even ORDER BY x"
 	# The server's memory answers these, whatever there is.
 	measure "$rows" $limit "auto memory pages core" "SELECT y FROM (SELECT * FROM even ORDER BY y LIMIT 10) q"
@@ -292,5 +301,8 @@ for rows in "${calibrate[@]}"; do
 	cost "$rows" 3 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > $((rows / 2)) GROUP BY x"
 	cost "$rows" 3 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > $((rows / 100 * 99)) GROUP BY x"
 	cost "$rows" 3 "SELECT count(*) FROM even WHERE x < 500 AND y < 500000 AND id > 100"
+	cost "$rows" 2 "SELECT x, sum(y), avg(y) FROM even GROUP BY x"
+	cost "$rows" 3 "SELECT x, sum(y) FROM even WHERE id > $((rows / 2)) GROUP BY x"
+	cost "$rows" 2 "SELECT sum(y), count(*) FROM even WHERE x < 500"
 	run_psql -c "DROP TABLE even"
 done

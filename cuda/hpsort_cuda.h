@@ -344,35 +344,33 @@ extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
  *   first call makes the runs, and so does hpsort_cuda_job_distinct().
  * - keys: in the direction asked for here, whatever spec->descending says.
  * - at: the keys at count positions of the ascending order, in any order and repeated.
- * - below: for each of count keys, in any order, how many keys of the job are smaller.  Arrays of
- *   at and below are in host memory.  Runs or keys must be wanted.
+ * - below: for each of count keys, in any order, how many keys of the job are smaller.
+ * - sums: for each of count positions of the ascending order, the sum of the keys before it, modulo
+ *   2^64; the position behind the last key is one, too.  Arrays of at, below and sums are in host
+ *   memory.  Runs or keys must be wanted.
  * - permutation: row indexes, counted from 0 in the order of adding; equal keys keep their order.
  *   Rows are numbered in 32 bits: a permutation of more than 2^32 - 1 rows is refused with
  *   BAD_ARGUMENT.
  */
-extern HpsortCudaCode hpsort_cuda_job_distinct(HpsortCudaJob *job,
-											   uint64_t *distinct,
+extern HpsortCudaCode hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
 											   HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_runs(HpsortCudaJob *job,
-												uint64_t first, uint64_t count,
+extern HpsortCudaCode hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 												int32_t *keys, uint64_t *counts,
 												HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_keys(HpsortCudaJob *job,
-												uint64_t first, uint64_t count,
+extern HpsortCudaCode hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 												int descending, int32_t *keys,
 												HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_at(HpsortCudaJob *job,
-											  const uint64_t *positions,
+extern HpsortCudaCode hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions,
 											  uint64_t count, int32_t *keys,
 											  HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_below(HpsortCudaJob *job,
-												 const int32_t *keys,
+extern HpsortCudaCode hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys,
 												 uint64_t count, uint64_t *positions,
 												 HpsortCudaError *err);
-extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
-													   uint64_t first,
-													   uint64_t count,
-													   uint32_t *rows,
+extern HpsortCudaCode hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions,
+												uint64_t count, uint64_t *sums,
+												HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first,
+													   uint64_t count, uint32_t *rows,
 													   HpsortCudaError *err);
 
 /*

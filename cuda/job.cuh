@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "common/runs.cuh"
+#include "common/sums.cuh"
 #include "histogram/packed_rows.cuh"
 #include "histogram/shared_histogram.cuh"
 #include "kept_keys.cuh"
@@ -125,6 +126,7 @@ struct HpsortCudaJob
 	hpsort::Runs		runs;
 	hpsort::DeviceBuffer sorted;		/* keys in order, if there are no runs */
 	bool		sorted_descending = false;
+	hpsort::KeySums		sums;	/* of the runs, or of the keys in order */
 	hpsort::DeviceBuffer rows;
 };
 

@@ -43,6 +43,7 @@ need_runs(HpsortCudaJob *job)
 	check(cudaStreamSynchronize(job->compute), "find the runs");
 	/* from here on keys are expanded from the runs */
 	job->sorted.release();
+	job->sums.forget();
 	job->have_runs = true;
 }
 
@@ -130,6 +131,25 @@ deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
 	check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault,
 						  job->compute), "copy the result");
 	check(cudaStreamSynchronize(job->compute), "copy the result");
+}
+
+/* Fails unless keys are there, or runs, in ascending order. */
+void
+check_ascending(const HpsortCudaJob *job)
+{
+	check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, 0);
+	if (job->sorted_descending)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "keys that were sorted downwards for a permutation");
+}
+
+/* Fails unless all positions, beyond which the device would read, are below end. */
+void
+check_positions(const HpsortCudaJob *job, const uint64_t *positions, uint64_t count, uint64_t end)
+{
+	for (uint64_t i = 0; i < count; i++)
+		if (positions[i] >= end)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no key at position %llu of %llu",
+				 (unsigned long long) positions[i], (unsigned long long) job->n);
 }
 
 /*
@@ -223,18 +243,14 @@ hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
-/* Reads in parts of as much memory as reading in order takes.  The host checks the positions
- * first, because the device would read beyond the keys. */
+/* Reads in parts of as much memory as reading in order takes. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t count,
 						int32_t *keys, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
 		check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, job->n);
-		for (uint64_t i = 0; i < count; i++)
-			if (positions[i] >= job->n)
-				fail(HPSORT_CUDA_BAD_ARGUMENT, "no key at position %llu of %llu",
-					 (unsigned long long) positions[i], (unsigned long long) job->n);
+		check_positions(job, positions, count, job->n);
 		answer(job, positions, count, keys,
 			   [&](const uint64_t *where, uint64_t m, int32_t *found) {
 				   if (job->have_runs)
@@ -252,9 +268,7 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 						   uint64_t *positions, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
-		check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, job->n);
-		if (job->sorted_descending)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys that were sorted downwards for a permutation");
+		check_ascending(job);
 		if (job->n == 0)
 		{
 			memset(positions, 0, count * sizeof(uint64_t));
@@ -267,6 +281,31 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 				   else
 					   keys_below(job->compute, job->sorted.as<int32_t>(), job->n, others, m,
 								  found);
+			   });
+	});
+}
+
+/* Reads in parts, as hpsort_cuda_job_read_at() does. */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions, uint64_t count,
+						  uint64_t *sums, HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		check_ascending(job);
+		check_positions(job, positions, count, job->n + 1);
+		if (job->n == 0)
+		{
+			memset(sums, 0, count * sizeof(uint64_t));
+			return;
+		}
+
+		const SummedKeys keys = job->have_runs ?
+			SummedKeys{job->runs.keys, job->runs.starts, job->runs.distinct} :
+			SummedKeys{job->sorted.as<int32_t>(), nullptr, job->n};
+
+		answer(job, positions, count, sums,
+			   [&](const uint64_t *where, uint64_t m, uint64_t *found) {
+				   job->sums.read(job->context, job->compute, keys, where, m, found);
 			   });
 	});
 }

@@ -87,6 +87,10 @@ mutate()
 		control) edit saved_extents.c 's/read_control\(&control\) && memcmp\([^;]*?== 0 &&/read_control(&control) \&\&/' ;;
 		checksum) edit saved_extents.c 's/ \|\|\n\t*checksum\(&header, bytes.data\) != header.crc//' ;;
 		format) edit saved_extents.c 's/strcmp\(start.format, FORMAT\) == 0 &&//' ;;
+		# numbers: values before are of the same generation, have these numbers, and are all of them
+		generation) edit saved_extents.c 's/extent->values != taken->saved \|\| //' ;;
+		renumbered) edit saved_extents.c 's/ && numbers\[i\] == taken->n//' ;;
+		last) edit saved_extents.c 's/ \|\| resident_numbers\(extent\) > taken->n//' ;;
 		# the seal is of that very file
 		number) edit saved_extents.c 's/memcmp\(&start, &seal->start, sizeof\(start\)\) == 0 &&//' ;;
 		fsync) edit saved_extents.c 's/return enableFsync && /return /' ;;
@@ -118,7 +122,7 @@ condition()
 test_of()
 {
 	case $1 in
-		control | checksum | format | number | fsync | full_page_writes | seal | flush | lost-WAL | label) echo test/t/034_saved_columns.pl ;;
+		control | checksum | format | generation | renumbered | last | number | fsync | full_page_writes | seal | flush | lost-WAL | label) echo test/t/034_saved_columns.pl ;;
 		none) echo test/t/024_resident_breaks.pl test/t/034_saved_columns.pl ;;
 		*) echo test/t/024_resident_breaks.pl ;;
 	esac
@@ -134,7 +138,7 @@ mkdir "$work/original"
 cp -r "$work/src/src/pg" "$work/original"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN standby-bit subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered values values-given-up given-up taken-back \
-	control checksum format number fsync full_page_writes seal flush lost-WAL label} none; do
+	control checksum format generation renumbered last number fsync full_page_writes seal flush lost-WAL label} none; do
 	cp -r "$work/original/pg" "$work/src/src"
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }

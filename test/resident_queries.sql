@@ -65,7 +65,7 @@ END $$;
 CREATE FUNCTION resident_aggregate(v text, grouped boolean) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE fraction text := pick('0', '0.5', '1', '0.25', round(random()::numeric, 3)::text, '0.999');
 BEGIN
-	CASE below(8)
+	CASE below(10)
 		WHEN 0 THEN RETURN 'count(*)';
 		WHEN 1 THEN RETURN format('count(%I)', v);
 		WHEN 2 THEN RETURN CASE WHEN v IN ('f', 'c') THEN 'count(*)' ELSE format('%s(%I)', pick('min', 'max'), v) END;
@@ -73,9 +73,12 @@ BEGIN
 			format('percentile_cont(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC')) ELSE format('count(%I)', v) END;
 		WHEN 4 THEN RETURN format('percentile_disc(array[0, %s, NULL, 0.75, 1]) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
 		WHEN 5 THEN RETURN CASE WHEN grouped OR below(3) = 0 THEN format('max(%I)', CASE WHEN v IN ('f', 'c') THEN 'x' ELSE v END) ELSE format('count(DISTINCT %I)', v) END;
+		WHEN 6, 7 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u', 'w', 'p') THEN format('%s(%I)', pick('sum', 'avg'), v) ELSE format('count(%I)', v) END;
 		ELSE RETURN format('percentile_disc(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
 	END CASE;
 END $$;
+
+CREATE FUNCTION resident_filter() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT CASE WHEN below(4) = 0 THEN format(' FILTER (WHERE %s)', resident_condition()) ELSE '' END $$;
 
 CREATE FUNCTION resident_query(rel text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -83,6 +86,8 @@ DECLARE
 	ngroups int := pick('0', '0', '1', '1', '1', '2', '2', '3')::int;
 	groups text := array_to_string(columns[1:ngroups], ', ');
 	v text := columns[ngroups + 1];
+	-- of several columns, and of rows that pass filters
+	several boolean := below(3) = 0;
 	conditions text := (SELECT string_agg(resident_condition(), ' AND ') FROM generate_series(1, pick('0', '0', '1', '1', '2', '3')::int));
 	stmt text := 'SELECT ';
 BEGIN
@@ -95,7 +100,8 @@ BEGIN
 		stmt := stmt || groups || ', ';
 	END IF;
 	stmt := stmt || CASE WHEN below(12) = 0 THEN 'count(*)' ELSE
-		(SELECT string_agg(resident_aggregate(v, ngroups > 0), ', ') FROM generate_series(1, 1 + below(4))) END;
+		(SELECT string_agg(resident_aggregate(CASE WHEN several AND i > 1 THEN columns[ngroups + 1 + below(2)] ELSE v END, ngroups > 0) || CASE WHEN several THEN resident_filter() ELSE '' END, ', ')
+			FROM generate_series(1, 1 + below(4)) i) END;
 	stmt := stmt || format(' FROM %I', rel) || coalesce(' WHERE ' || conditions, '');
 	IF ngroups > 0 THEN
 		stmt := stmt || ' GROUP BY ' || groups;

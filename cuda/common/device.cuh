@@ -412,10 +412,10 @@ widen_bounds(int32_t lo, int32_t hi, Bounds *bounds)
 	}
 }
 
-/* Returns the sum of x over a warp, in every lane.  Sums are of 32 bits: the shares of a block
- * stay below 2^32. */
-__device__ __forceinline__ uint32_t
-warp_sum(uint32_t x)
+/* Returns the sum of x over a warp, in every lane. */
+template <typename T>
+__device__ __forceinline__ T
+warp_sum(T x)
 {
 #pragma unroll
 	for (int step = 16; step > 0; step /= 2)

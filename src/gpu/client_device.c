@@ -433,8 +433,8 @@ gpu_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void 
 			SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	const size_t question_bytes = look == SORT_LOOK_AT ? sizeof(uint64_t) : sizeof(int32_t);
-	const size_t answer_bytes = look == SORT_LOOK_AT ? sizeof(int32_t) : sizeof(uint64_t);
+	const size_t question_bytes = sort_look_asks(look);
+	const size_t answer_bytes = sort_look_answers(look);
 	SortStatus	status = check_job(job, job->finished && base->spec.look_up, err);
 	uint32_t	count;
 

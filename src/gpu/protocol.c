@@ -29,7 +29,7 @@ _Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
 _Static_assert(sizeof(SortRows) == 32, "rows of extents");
-_Static_assert(GPU_MSG_LOOK_DISTINCT - GPU_MSG_LOOK_AT == SORT_LOOK_DISTINCT, "questions");
+_Static_assert(GPU_MSG_LOOK_SUM - GPU_MSG_LOOK_AT == SORT_LOOK_SUM, "questions");
 _Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
 			   "layout in a chunk");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
@@ -211,6 +211,7 @@ static const MessageKind kinds[] = {
 	[GPU_MSG_LOOK_AT] = {CHUNK(sizeof(uint64_t))},
 	[GPU_MSG_LOOK_BELOW] = {CHUNK(sizeof(uint64_t))},
 	[GPU_MSG_LOOK_DISTINCT] = {CHUNK(sizeof(uint64_t)),.complaint = complaint_of_single},
+	[GPU_MSG_LOOK_SUM] = {CHUNK(sizeof(uint64_t))},
 
 	/* from the service */
 	[GPU_MSG_WELCOME] = {BODY(welcome),.complaint = complaint_of_welcome},

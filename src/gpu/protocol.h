@@ -92,6 +92,7 @@ typedef enum GpuMessageType
 	GPU_MSG_LOOK_AT,			/* as SORT_LOOK_AT, and so on: see gpu_look_type */
 	GPU_MSG_LOOK_BELOW,
 	GPU_MSG_LOOK_DISTINCT,
+	GPU_MSG_LOOK_SUM,
 
 	/* from the service */
 	GPU_MSG_WELCOME = 33,

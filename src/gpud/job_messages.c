@@ -268,6 +268,7 @@ static const Handler handlers[] = {
 	[GPU_MSG_LOOK_AT] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_LOOK_BELOW] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_LOOK_DISTINCT] = {job_look_up, CHUNK_FILLING,.finished = true},
+	[GPU_MSG_LOOK_SUM] = {job_look_up, CHUNK_FILLING,.finished = true},
 	[GPU_MSG_RELEASE] = {on_release, CHUNK_READING,.failed = true},
 	[GPU_MSG_CLOSE] = {on_close, CHUNK_NONE,.failed = true},
 };

@@ -498,13 +498,14 @@ job_add_rows(Job *job, const GpuMessage *m)
 
 /* --- LOOK_... */
 
+/* Whether all of n positions are below end. */
 static bool
-positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
+positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t end)
 {
 	uint32_t	i;
 
 	for (i = 0; i < n; i++)
-		if (positions[i] >= keys)
+		if (positions[i] >= end)
 			return false;
 	return true;
 }
@@ -528,6 +529,8 @@ answer_questions(Job *job, GpuMessageType type, const GpuChunk *message, const v
 			return hpsort_cuda_job_read_at(job->cuda, questions, message->count, chunk, err);
 		case GPU_MSG_LOOK_BELOW:
 			return hpsort_cuda_job_read_below(job->cuda, questions, message->count, chunk, err);
+		case GPU_MSG_LOOK_SUM:
+			return hpsort_cuda_job_read_sums(job->cuda, questions, message->count, chunk, err);
 		default:
 			if (job->n > 0)
 				code = hpsort_cuda_job_distinct(job->cuda, &distinct, err);
@@ -541,8 +544,8 @@ job_look_up(Job *job, const GpuMessage *m)
 {
 	const GpuChunk *message = &m->body.chunk;
 	const GpuMessageType type = (GpuMessageType) m->header.type;
-	size_t		bytes = message->count * (type == GPU_MSG_LOOK_AT ? sizeof(uint64_t) :
-										  sizeof(int32_t));
+	const SortLook look = (SortLook) (type - GPU_MSG_LOOK_AT);
+	size_t		bytes = message->count * sort_look_asks(look);
 	void	   *questions;
 	HpsortCudaError err;
 	bool		alive;
@@ -553,7 +556,8 @@ job_look_up(Job *job, const GpuMessage *m)
 	if (questions == NULL)
 		return job_fail(job, GPU_RESOURCES, "out of memory");
 	memcpy(questions, chunks_at(job->holder.chunks, message->chunk), bytes);
-	if (type == GPU_MSG_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
+	if (sort_look_asks(look) == sizeof(uint64_t) &&
+		!positions_are_sound(questions, message->count, job->n + (look == SORT_LOOK_SUM)))
 		alive = peer_bad_message(job->peer, "position beyond the keys");
 	else if (answer_questions(job, type, message, questions, &err) != HPSORT_CUDA_OK)
 		alive = job_fail_by(job, &err);

@@ -35,6 +35,7 @@ _PG_init(void)
 			supervisor_register();
 	}
 
+	resident_init();
 	nodes_init();
 	last_sort_init();
 }

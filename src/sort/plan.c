@@ -191,15 +191,15 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 
 /* What the GPU needs: gpu has its costs, NULL stands for the least that any has. */
 static double
-rows_gpu_ns(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, bool counted)
+rows_gpu_ns(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs)
 {
 	double		startup = gpu ? gpu->startup_ns : GPU_LEAST_NS;
 	double		transfer = gpu ? gpu->transfer_ns : GPU_LEAST_KEY_NS / 2;
 	double		runs = (double) (n < range ? n : range);
 	double		key = range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS;
+	double		job = startup + (double) n * (key + (ncolumns - 1) * EXTENT_KEY_NS);
 
-	return startup + (double) n * (key + (ncolumns - 1) * EXTENT_KEY_NS) +
-		(counted ? runs * KEYS_PER_RUN * transfer : ROWS_LOOK_NS);
+	return njobs == 0 ? job + runs * KEYS_PER_RUN * transfer : njobs * (job + ROWS_LOOK_NS);
 }
 
 /* What the CPU needs for counting, or sorting, packed keys, and for other columns. */
@@ -216,9 +216,9 @@ rows_cpu_ns(uint64_t n, int ncolumns, uint64_t range)
 }
 
 bool
-plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, bool counted)
+plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs)
 {
-	return rows_cpu_ns(n, ncolumns, range) > rows_gpu_ns(gpu, n, ncolumns, range, counted);
+	return rows_cpu_ns(n, ncolumns, range) > rows_gpu_ns(gpu, n, ncolumns, range, njobs);
 }
 
 bool

@@ -892,6 +892,8 @@ check_looks(HpsortCudaJob *job, std::vector<int32_t> keys, uint64_t seed)
 	std::vector<int32_t> others;
 	std::vector<int32_t> expected;
 	std::vector<uint64_t> expected_below;
+	std::vector<uint64_t> before(1, 0);
+	std::vector<uint64_t> expected_sums;
 
 	std::sort(keys.begin(), keys.end());
 	for (uint64_t i = 0; i < 300; i++)
@@ -906,6 +908,9 @@ check_looks(HpsortCudaJob *job, std::vector<int32_t> keys, uint64_t seed)
 		}
 	}
 
+	for (int32_t key : keys)
+		before.push_back(before.back() + static_cast<uint64_t>(static_cast<int64_t>(key)));
+
 	std::vector<int32_t> got(positions.size(), 77);
 	std::vector<uint64_t> below(others.size(), 77);
 
@@ -913,6 +918,17 @@ check_looks(HpsortCudaJob *job, std::vector<int32_t> keys, uint64_t seed)
 	CHECK(got == expected);
 	ENGINE(hpsort_cuda_job_read_below(job, others.data(), others.size(), below.data(), &err));
 	CHECK(below == expected_below);
+	positions.push_back(keys.size());
+	positions.push_back(0);
+	for (uint64_t position : positions)
+		expected_sums.push_back(before[position]);
+
+	std::vector<uint64_t> sums(positions.size(), 77);
+
+	ENGINE(hpsort_cuda_job_read_sums(job, positions.data(), positions.size(), sums.data(), &err));
+	CHECK(sums == expected_sums);
+	positions[0] = keys.size() + 1;
+	CHECK(hpsort_cuda_job_read_sums(job, positions.data(), positions.size(), sums.data(), &err) == HPSORT_CUDA_BAD_ARGUMENT);
 }
 
 /* Some calls of some parts each, behind other keys; the result against the host's. */

@@ -136,6 +136,8 @@ use_rows(SortJob *job, bool keep, bool filtered, SortError *err)
 		status = d->look_up(job, SORT_LOOK_AT, positions, 3, found, err);
 	if (status == SORT_OK)
 		status = d->look_up(job, SORT_LOOK_DISTINCT, others, 1, below, err);
+	if (status == SORT_OK)
+		status = d->look_up(job, SORT_LOOK_SUM, positions, 3, below, err);
 	return status;
 }
 

@@ -231,10 +231,11 @@ say_rows_job(void)
 	say_chunk(GPU_MSG_ADD_ROWS, 3, 1);
 	say_plain(GPU_MSG_FINISH, 1);
 	say_chunk(GPU_MSG_RELEASE, 3, 0);
-	say_want(3);
+	say_want(4);
 	say_chunk(GPU_MSG_LOOK_BELOW, 3, 3);
 	say_chunk(GPU_MSG_LOOK_AT, 2, 1);
 	say_chunk(GPU_MSG_LOOK_DISTINCT, 1, 1);
+	say_chunk(GPU_MSG_LOOK_SUM, 3, 2);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 

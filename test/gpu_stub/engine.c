@@ -774,6 +774,29 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 	return HPSORT_CUDA_OK;
 }
 
+HpsortCudaCode
+hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions, uint64_t count, uint64_t *sums,
+						  HpsortCudaError *err)
+{
+	uint64_t	sum = 0;
+	uint64_t	at = 0;
+	uint64_t	i;
+	HpsortCudaCode code = begin_call(job, AT_LOOK, err);
+
+	if (code != HPSORT_CUDA_OK)
+		return code;
+	/* The caller's positions ascend. */
+	for (i = 0; i < count; i++)
+	{
+		if (positions[i] < at)
+			at = sum = 0;
+		while (at < positions[i])
+			sum += (uint64_t) (int64_t) job->keys[at++];
+		sums[i] = sum;
+	}
+	return code;
+}
+
 void
 hpsort_cuda_job_cancel(HpsortCudaJob *job)
 {

@@ -76,6 +76,20 @@ SELECT sum(10 / small) FILTER (WHERE small <> 0), sum(CASE WHEN y <> 7 THEN 1 / 
 SELECT sum(10 / small) FILTER (WHERE y > 5) FROM groups_data;
 SELECT x, sum(small + 32767::int2) FROM groups_data GROUP BY x;
 SELECT max(small + 2147483647) FROM groups_data WHERE small < 2;
+-- sums of a column and a constant are its sum and its count, unless one is out of range
+SELECT sum(small + 7), sum(small - 9) FILTER (WHERE x = 1), sum(y + 3), sum(y - 100), sum(y + 5) FILTER (WHERE id < 0) FROM groups_data;
+SELECT x, sum(small + 7), sum(small - 9), sum(y - 3) FROM groups_data GROUP BY x ORDER BY x;
+SELECT sum(y + 2147483548) FROM groups_data;
+SELECT sum(y + 2147483600) FROM groups_data;
+SELECT sum(y - 2147483647) FROM groups_data WHERE y > 50;
+SELECT sum(-y - 2147483647), sum(small - 2147483647) FROM groups_data;
+EXPLAIN (COSTS OFF) SELECT sum(small + 7), sum(y - 3) FROM groups_data;
+EXPLAIN (COSTS OFF) SELECT x, sum(small + 7), sum(y - 3) FROM groups_data GROUP BY x;
+-- a constant divides no groups; constants alone are one group where there are rows
+SELECT 7 AS seven, x, 'a' AS a, count(*) FROM groups_data GROUP BY seven, x, a ORDER BY x;
+SELECT x, count(*) FROM groups_data GROUP BY ROLLUP (x, 7::int) ORDER BY x, count(*);
+SELECT 7 AS seven, count(*) FROM groups_data WHERE id < 0 GROUP BY seven;
+EXPLAIN (COSTS OFF) SELECT 7 AS seven, x, count(*) FROM groups_data GROUP BY seven, x;
 -- of what is computed of groups and aggregates
 SELECT x + 1 AS next, sum(y) * 2 + count(*) AS a, max(y) - min(y) AS range, round(avg(y), 1) AS mean,
 	(percentile_disc('{0.1,0.9}'::float8[]) WITHIN GROUP (ORDER BY y))[2] AS high FROM groups_data GROUP BY x ORDER BY x;

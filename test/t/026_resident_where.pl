@@ -195,7 +195,8 @@ for my $round (1 .. 6)
 	my @queries = map {
 		pick(
 			'SELECT few AS k, count(*), sum(wide), min(day), count(late) FROM f WHERE ' . filter() . ' GROUP BY few',
-			'SELECT count(*), count(late), sum(big), max(id) FROM f WHERE ' . filter(),
+			'SELECT count(*), count(late), sum(big), max(id), sum(late - 9), sum(wide + 3) FROM f WHERE ' . filter(),
+			'SELECT count(*) FROM f', 'SELECT 7 AS k, name, count(*) FROM f WHERE ' . filter() . ' GROUP BY k, name',
 			'SELECT percentile_disc(ARRAY[0, 0.3, 1]) WITHIN GROUP (ORDER BY wide), count(DISTINCT late) FROM f WHERE ' . filter(),
 			'SELECT flag, count(*) FILTER (WHERE ' . filter() . '), sum(wide) FILTER (WHERE ' . filter() . ') FROM f WHERE ' . filter() . ' GROUP BY flag',
 			'SELECT few AS k, sum(ratio), avg(part), sum(price), avg(price), max(at), min(ratio), max(part) FROM f WHERE ' . filter() . ' GROUP BY few',

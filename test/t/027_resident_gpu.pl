@@ -118,14 +118,16 @@ foreach my $query ('percentile_disc(0.5) WITHIN GROUP (ORDER BY y), min(y), max(
 	'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y), percentile_cont(0.1) WITHIN GROUP (ORDER BY y) FROM r GROUP BY x',
 	'f, s, count(*) FROM r GROUP BY f, s', 'count(*) FROM r WHERE y < 1000 AND n IS NOT NULL', 'x, count(*) FROM r WHERE n = 7 GROUP BY x',
 	'f, c, percentile_disc(0.5) WITHIN GROUP (ORDER BY d DESC) FROM r WHERE o BETWEEN 3000000010 AND 3000000100 GROUP BY f, c HAVING count(*) > 5',
+	'x, sum(y), avg(y), count(*) FROM r GROUP BY x', 'f, sum(b), percentile_disc(0.1) WITHIN GROUP (ORDER BY b) FROM r WHERE x < 100 GROUP BY f', 'avg(n), sum(n) FROM r WHERE s > 3',
+	'x, count(y), sum(s), avg(n), percentile_disc(0.3) WITHIN GROUP (ORDER BY d) FROM r WHERE o > 3000000010 GROUP BY x', 'count(*) FILTER (WHERE n > 3), count(*) FILTER (WHERE y < 7000) FROM r',
+	'f, sum(y) FILTER (WHERE s > 3 AND y < 100000), count(*) FILTER (WHERE n IS NULL), count(*) FILTER (WHERE y < 0) FROM r WHERE y > 10000 GROUP BY f',
 	'f, percentile_cont(0.2) WITHIN GROUP (ORDER BY b) FROM r WHERE e <> \'red\' GROUP BY f', 'e, f, percentile_disc(0.2) WITHIN GROUP (ORDER BY y) FROM r WHERE e <> \'red\' GROUP BY e, f ORDER BY e DESC', 'x, s, count(*) FROM r WHERE d < \'2026-03-01\' GROUP BY x, s')
 {
 	like(plan_of("SELECT $query"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "on the GPU: $query");
 }
 # What wants runs, or keys of more than 32 bits, is read from memory.
-foreach my $query ('mode() WITHIN GROUP (ORDER BY y), count(*) FROM r WHERE s > 3', 'x, sum(y) FROM r GROUP BY x', 'x, count(DISTINCT y) FROM r GROUP BY x',
-	'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY u) FROM r GROUP BY x', 'x, count(y), count(s) FROM r GROUP BY x',
-	'x, count(y) FILTER (WHERE s > 3) FROM r GROUP BY x')
+foreach my $query ('mode() WITHIN GROUP (ORDER BY y), count(*) FROM r WHERE s > 3', 'x, variance(y) FROM r GROUP BY x', 'x, sum(DISTINCT y) FROM r GROUP BY x', 'x, count(DISTINCT y) FROM r GROUP BY x',
+	'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY u) FROM r GROUP BY x', 'x, s, sum(s) FROM r GROUP BY x, s')
 {
 	my $plan = plan_of("SELECT $query");
 

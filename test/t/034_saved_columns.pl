@@ -15,6 +15,7 @@ use Time::HiRes qw(usleep);
 my $extents = '/hpsort_resident.extents';
 my $seal = '/hpsort_resident.seal';
 my $start_size = 64;    # of the extents' file: a format, a number of its own, an LSN; the seal has a copy
+my $header_size = 176;
 my $saved = new_node('saved', "fsync = on\nfull_page_writes = on\nshared_preload_libraries = hpsort\nhpsort.resident_fill = eager\nhpsort.resident_save = 1s
 wal_level = replica\nwal_log_hints = on\nmax_wal_senders = 2\nrestart_after_crash = on\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nwal_keep_size = 256MB\nrecovery_init_sync_method = syncfs\n");
 
@@ -26,6 +27,8 @@ sub bytes_of
 	local $/;
 	return <$handle> // '';
 }
+
+my $data = $saved->data_dir;
 
 # The number of the file that the seal names, if there is a file, and the seal is of this pg_control.
 sub sealed
@@ -39,7 +42,63 @@ sub sealed
 	return substr($start, 48, 8);
 }
 
-# Waits for a file that is sealed, and another one than before.
+# What is in a file: extents, and, with their number, values.
+sub records
+{
+	my ($bytes) = @_;
+	my @records;
+
+	for (my $at = $start_size; $at + $header_size <= length $bytes; )
+	{
+		my $header = substr($bytes, $at, $header_size);
+		my ($nvalues, $generation, $size) = unpack('x56 L x20 Q x48 L', $header);
+		my $body = substr($bytes, $at + $header_size, $size);
+		my @ends = unpack("L$nvalues", $body);
+
+		push @records, { header => $header, nvalues => $nvalues, generation => $generation, body => $body,
+			values => [ map { substr($body, 4 * $nvalues + ($_ ? $ends[$_ - 1] : 0), $ends[$_] - ($_ ? $ends[$_ - 1] : 0)) } 0 .. $#ends ] };
+		$at += $header_size + $size;
+	}
+	return @records;
+}
+
+# How many columns have that many extents: the table has become longer if they are more than the columns.
+sub columns
+{
+	my ($n) = @_;
+
+	return $n > 3 && $n % 3 == 0 ? 3 : $n;
+}
+
+# Writes a file as hpsort would, but with other values.
+sub forge
+{
+	my ($change) = @_;
+	my $bytes = bytes_of("$data$extents");
+	my @records = records($bytes);
+
+	$change->(grep { $_->{nvalues} } @records);
+	open(my $handle, '>:raw', "$data$extents") or die;
+	print $handle substr($bytes, 0, $start_size);
+	for my $record (@records)
+	{
+		my ($end, $body) = (0, $record->{body});
+
+		$body = join('', (map { pack('L', $end += length $_) } @{ $record->{values} }), @{ $record->{values} }) if $record->{nvalues};
+		my $rest = substr($record->{header}, 4, 52) . pack('L', scalar @{ $record->{values} }) . substr($record->{header}, 60, 20) .
+			pack('Q', $record->{generation}) . substr($record->{header}, 88, 48) . pack('L', length $body) . substr($record->{header}, 140) . $body;
+		my $crc = 0xFFFFFFFF;
+		for my $byte (unpack('C*', $rest))
+		{
+			$crc ^= $byte;
+			$crc = $crc & 1 ? $crc >> 1 ^ 0x82F63B78 : $crc >> 1 for 1 .. 8;
+		}
+		print $handle pack('L', $crc ^ 0xFFFFFFFF), $rest;
+	}
+	close $handle;
+}
+
+# Waits for a file that is sealed, has all three columns, and is another one than before.
 sub wait_sealed
 {
 	my ($server, $before) = @_;
@@ -48,7 +107,7 @@ sub wait_sealed
 	{
 		my $number = sealed($server);
 
-		return $number if $number ne '' && $number ne ($before // '');
+		return $number if $number ne '' && $number ne ($before // '') && columns(scalar grep { !$_->{nvalues} } records(bytes_of($server->data_dir . $extents))) == 3;
 		usleep(20000);
 	}
 	fail('there is a file');
@@ -72,24 +131,24 @@ sub change
 
 	$server->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE id % 3 = 0');
 	vacuum($server);
-	$server->safe_psql('postgres', "SELECT warm('t', 'x'), warm('t', 'y')");
+	$server->safe_psql('postgres', "SELECT warm('t', 'x'), warm('t', 'y'), warm('t', 'z')");
 	return wait_sealed($server, $before);
 }
 
-# Whether the server that has just started has taken extents back; its answers are right in either case.
+# That the server that has just started has taken back that many columns; its answers are right in either case.
 sub takes_back
 {
 	my ($server, $expected, $name) = @_;
 
 	# A server that recovers from an archive lets readers in before it writes.
 	$server->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or fail("$name: in recovery");
-	$server->poll_query_until('postgres', q{SELECT count(*) = 2 AND bool_and(reason IS NULL AND rows > 3000) FROM hpsort_resident}) or fail("$name: not filled: " . $server->safe_psql('postgres', 'SELECT * FROM hpsort_resident'));
-	is(scalar(() = slurp_file($server->logfile) =~ /took back [1-9]\d* parts of resident columns/g), $expected, "$name: taken back " . ($expected ? 'yes' : 'no'));
-	same($server, $name, 't', $_) for 'x', 'y';
+	$server->poll_query_until('postgres', q{SELECT count(*) = 3 AND bool_and(reason IS NULL AND rows > 3000) FROM hpsort_resident}) or fail("$name: not filled: " . $server->safe_psql('postgres', 'SELECT * FROM hpsort_resident'));
+	is(join(' ', map { columns($_) || () } slurp_file($server->logfile) =~ /took back (\d+) parts of resident columns/g), $expected || '', "$name: columns taken back");
+	same($server, $name, 't', $_) for 'x', 'y', 'z';
 	$server->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE id % 1000 = 0');
-	same($server, "$name, and changed", 't', 'x');
+	same($server, "$name, and changed", 't', $_) for 'x', 'z';
 	vacuum($server);
-	same($server, "$name, changed, and vacuumed", 't', 'x');
+	same($server, "$name, changed, and vacuumed", 't', $_) for 'x', 'z';
 }
 
 # The server is stopped, or crashes, something happens, and it is started with an empty log.
@@ -135,40 +194,45 @@ sub run_without
 }
 
 $saved->safe_psql('postgres', "SELECT make('t')");
+# A column of texts, which are numbered: rows are not longer by it, so that a column is one extent.
+$saved->safe_psql('postgres', "ALTER TABLE t ADD z text GENERATED ALWAYS AS ('text' || x::text) STORED");
 $saved->safe_psql('postgres', 'VACUUM t');
-$saved->safe_psql('postgres', "SELECT hpsort_keep('t', '{x,y}', wait => true)");
+$saved->safe_psql('postgres', "SELECT hpsort_keep('t', '{x,y,z}', wait => true)");
 wait_sealed($saved);
 is((stat($saved->data_dir . $extents))[2], (stat($saved->data_dir . '/global/pg_control'))[2], 'the file has the mode of others');
-my $data = $saved->data_dir;
 
 # --- Clean shutdowns
 
-restarted($saved, 'fast', 1, 'restarted');
+restarted($saved, 'fast', 3, 'restarted');
+cmp_ok($saved->safe_psql('postgres', "SELECT sum(resident_blocks('t', c)) FROM unnest('{x,y,z}'::text[]) c"), '>=', 240, 'after a restart all is read from memory');
 restarted($saved, 'fast', 0, '[control] run without hpsort', sub { run_without('fast') });
 restarted($saved, 'fast', 0, '[control] run without hpsort, which crashes', sub { run_without('immediate') });
 restarted($saved, 'fast', 0, '[control] pg_resetwal', sub { $saved->command_ok([ 'pg_resetwal', '-D', $data ], 'pg_resetwal') });
 restarted($saved, 'fast', 0, '[checksum] damaged', sub { damage($data . $extents, 1000, 'damage') });
 restarted($saved, 'fast', 0, '[format] another format', sub { damage($data . $_->[0], $_->[1], 'other') for [ $extents, 0 ], [ $seal, (-s $data . $seal) - $start_size - 8 ]; });
+restarted($saved, 'fast', 2, '[generation] values of another generation', sub { forge(sub { my ($record) = @_; @{ $record->{values} }[0, 1] = @{ $record->{values} }[1, 0]; $record->{generation}++; }) });
+restarted($saved, 'fast', 2, '[renumbered] a value that has another number', sub { forge(sub { my ($record) = @_; $record->{values}[1] = $record->{values}[0]; }) });
+restarted($saved, 'fast', 2, '[last] values without the last one', sub { forge(sub { my ($record) = @_; pop @{ $record->{values} }; }) });
 wait_sealed($saved);
 copy($data . $extents, $data . '.other') or die;
 change($saved);
 restarted($saved, 'fast', 0, '[number] another file', sub { copy($data . '.other', $data . $extents) });
-restarted($saved, 'fast', 1, 'copied', sub {
+restarted($saved, 'fast', 3, 'copied', sub {
 	$saved->backup_fs_cold('cold');
 	my $copy = PostgreSQL::Test::Cluster->new('copy');
 	$copy->init_from_backup($saved, 'cold');
 	$copy->start;
-	takes_back($copy, 1, 'the copy');
+	takes_back($copy, 3, 'the copy');
 	$copy->stop;
 });
 
 # --- Crashes
 
-restarted($saved, 'immediate', 1, 'an immediate shutdown');
-restarted($saved, 'immediate', 1, 'another one', sub { });
+restarted($saved, 'immediate', 3, 'an immediate shutdown');
+restarted($saved, 'immediate', 3, 'another one', sub { });
 change($saved);
 $saved->safe_psql('postgres', 'UPDATE t SET x = 5 WHERE id < 500');
-restarted($saved, 'immediate', 1, 'changed before a crash');
+restarted($saved, 'immediate', 3, 'changed before a crash');
 restarted($saved, 'immediate', 0, '[control] a crash, and run without hpsort', sub { run_without('fast') });
 restarted($saved, 'immediate', 0, '[control] a crash, and run without hpsort, which crashes', sub { run_without('immediate') });
 restarted($saved, 'immediate', 0, '[control] a crash and pg_resetwal', sub { $saved->command_ok([ 'pg_resetwal', '-f', '-D', $data ], 'pg_resetwal') });
@@ -213,8 +277,8 @@ $saved->rotate_logfile;
 $saved->start;
 # The VACUUM is lost.
 vacuum($saved);
-$saved->safe_psql('postgres', "SELECT warm('t', 'x'), warm('t', 'y')");
-takes_back($saved, 1, '[flush] the WAL has what the file has');
+$saved->safe_psql('postgres', "SELECT warm('t', 'x'), warm('t', 'y'), warm('t', 'z')");
+takes_back($saved, 3, '[flush] the WAL has what the file has');
 $saved->append_conf('postgresql.conf', "synchronous_commit = on\n");
 $saved->reload;
 
@@ -235,7 +299,7 @@ for (1 .. 50 * $PostgreSQL::Test::Utils::timeout_default)
 	last if slurp_file($saved->logfile) =~ /took back/ && eval { ($saved->psql('postgres', 'SELECT 1'))[0] == 0 };
 	usleep(20000);
 }
-takes_back($saved, 1, 'a crash of one process');
+takes_back($saved, 3, 'a crash of one process');
 
 # --- Backups, standbys
 
@@ -260,8 +324,8 @@ $saved->safe_psql('postgres', 'UPDATE t SET x = 17 WHERE id % 5 = 0');
 change($saved);
 
 # Both live on; then the old one is made a copy of the new one, whose files it gets.
-restarted($standby, 'immediate', 1, 'a crash of the promoted one');
-restarted($saved, 'immediate', 1, 'a crash of the old one');
+restarted($standby, 'immediate', 3, 'a crash of the promoted one');
+restarted($saved, 'immediate', 3, 'a crash of the old one');
 $_->stop for $standby, $saved;
 $saved->command_ok([ 'pg_rewind', '--source-pgdata', $standby->data_dir, '--target-pgdata', $data, '--config-file', "$data/postgresql.conf" ], 'pg_rewind');
 ok(-e $data . $extents && -e $data . $seal, 'pg_rewind copies the files');
@@ -282,6 +346,33 @@ takes_back($saved, 0, '[label] recovery from an archive');
 # --- Without a use for the files
 
 wait_sealed($saved);
+for my $database ('postgres', 'other')
+{
+	$saved->safe_psql('postgres', 'CREATE DATABASE other') if $database eq 'other';
+	$saved->safe_psql($database, "CREATE EXTENSION IF NOT EXISTS hpsort;
+		CREATE TABLE u AS SELECT current_database() || ': column a ' || i % 5 AS a, current_database() || ': column b ' || i % 5 AS b, repeat('f', 60) FROM generate_series(1, 7000) i;
+		CREATE TABLE v AS SELECT replace(a, 'column', 'table') AS c, repeat('f', 60) FROM u;
+		VACUUM u, v;
+		SELECT hpsort_keep('u', '{a,b}', wait => true), hpsort_keep('v', '{c}', wait => true)");
+}
+my @texts = ('postgres: column a 1', 'postgres: column b 1', 'postgres: table a 1', 'other: column a 1');
+for my $drop (0, 1)
+{
+	if ($drop)
+	{
+		$saved->safe_psql('postgres', $_) for 'ALTER TABLE u DROP a', "SELECT hpsort_forget('u', 'b')", 'DROP TABLE v', 'DROP DATABASE other';
+	}
+	my $found = -1;
+	for (1 .. 50 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $bytes = bytes_of($data . $extents);
+
+		$found = grep { index($bytes, $_) >= 0 } @texts;
+		last if $found == ($drop ? 0 : @texts);
+		usleep(20000);
+	}
+	is($found, $drop ? 0 : @texts, 'texts in the file, ' . ($drop ? 'after what they were of was dropped or forgotten' : 'while they are kept'));
+}
 $saved->append_conf('postgresql.conf', 'hpsort.resident_memory = 0');
 $saved->reload;
 for (1 .. 50 * $PostgreSQL::Test::Utils::timeout_default)

@@ -15,7 +15,7 @@
 static const GpuMessageType client_types[] = {
 	GPU_MSG_HELLO, GPU_MSG_OPEN, GPU_MSG_ADD, GPU_MSG_WANT, GPU_MSG_FINISH,
 	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_LAYOUT,
-	GPU_MSG_ADD_ROWS, GPU_MSG_LOOK_AT, GPU_MSG_LOOK_BELOW, GPU_MSG_LOOK_DISTINCT
+	GPU_MSG_ADD_ROWS, GPU_MSG_LOOK_AT, GPU_MSG_LOOK_BELOW, GPU_MSG_LOOK_DISTINCT, GPU_MSG_LOOK_SUM
 };
 static const GpuMessageType service_types[] = {
 	GPU_MSG_WELCOME, GPU_MSG_GRANT, GPU_MSG_LENT, GPU_MSG_FINISHED, GPU_MSG_FULL,
@@ -64,6 +64,7 @@ good_message(GpuMessage *m, GpuMessageType type)
 			break;
 		case GPU_MSG_LOOK_AT:
 		case GPU_MSG_LOOK_BELOW:
+		case GPU_MSG_LOOK_SUM:
 			m->body.chunk.chunk = CHUNKS - 1;
 			m->body.chunk.count = CHUNK_BYTES / 8;
 			break;
@@ -243,6 +244,7 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_LOOK_AT, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
 	WRONG(GPU_MSG_LOOK_AT, GPU_FROM_CLIENT, m.body.chunk.count = 0);
 	WRONG(GPU_MSG_LOOK_BELOW, GPU_FROM_CLIENT, m.body.chunk.count++);
+	WRONG(GPU_MSG_LOOK_SUM, GPU_FROM_CLIENT, m.body.chunk.count++);
 	WRONG(GPU_MSG_LOOK_DISTINCT, GPU_FROM_CLIENT, m.body.chunk.count = 2);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);

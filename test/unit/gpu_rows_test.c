@@ -219,6 +219,7 @@ check_looks(SortJob *job, int32_t *keys, size_t n)
 	int32_t		others[QUESTIONS];
 	uint64_t	below[QUESTIONS];
 	uint64_t	distinct = 0;
+	uint64_t   *before;
 	SortError	err;
 	size_t		i;
 	size_t		different = 0;
@@ -247,6 +248,15 @@ check_looks(SortJob *job, int32_t *keys, size_t n)
 		different += i == 0 || keys[i] != keys[i - 1];
 	assert_sort_ok(d->look_up(job, SORT_LOOK_DISTINCT, others, 1, &distinct, &err), err);
 	assert_int_equal(distinct, different);
+
+	positions[0] = n;
+	assert_sort_ok(d->look_up(job, SORT_LOOK_SUM, positions, QUESTIONS, below, &err), err);
+	before = calloc(n + 1, sizeof(uint64_t));
+	for (i = 0; i < n; i++)
+		before[i + 1] = before[i] + (uint64_t) (int64_t) keys[i];
+	for (i = 0; i < QUESTIONS; i++)
+		assert_int_equal(below[i], before[positions[i]]);
+	free(before);
 }
 
 /* All or some blocks of all extents, of which some were not kept; behind plain keys. */
@@ -721,6 +731,7 @@ typedef enum Crime
 	LOOK_NOT_ANNOUNCED,
 	LOOK_NOT_GRANTED,
 	LOOK_BEYOND,
+	SUM_BEYOND,
 	KEYS_LATE,
 	CRIMES
 } Crime;
@@ -799,7 +810,7 @@ commit_with_look(GpuClient *c, SortJob *job, Crime crime)
 	uint32_t	chunk = take_chunk(c, job, crime == LOOK_EARLY);
 
 	memset(client_chunk_memory(c, chunk), 0xFF, 8);
-	say(c, crime == LOOK_BEYOND ? GPU_MSG_LOOK_AT : GPU_MSG_LOOK_BELOW,
+	say(c, crime == LOOK_BEYOND ? GPU_MSG_LOOK_AT : crime == SUM_BEYOND ? GPU_MSG_LOOK_SUM : GPU_MSG_LOOK_BELOW,
 		crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->area.chunks : chunk, 1);
 	if (crime == LOOK_NOT_ANNOUNCED)
 		say(c, GPU_MSG_LOOK_BELOW, chunk, 1);

@@ -104,7 +104,7 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 
 	if (rows->keys)
 		memcpy(space.keys, rows->keys, rows->n * sizeof(int32));
-	else
+	else if (rows->wide)
 		for (i = 0; i < rows->n; i++)
 		{
 			if (rows->wide[i] != (int32) rows->wide[i])

@@ -10,6 +10,7 @@
 
 #include "access/relscan.h"
 #include "executor/tuptable.h"
+#include "nodes/bitmapset.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -18,6 +19,16 @@
 #include "pg/values/value.h"
 
 struct ResidentRows;
+
+/*
+ * Keys of rows that a GPU is to sort, once for each of n jobs: each key is of all columns that the
+ * scan returns but values, and of one of these at most.
+ */
+typedef struct ResidentJobs
+{
+	int			n;
+	const Bitmapset *values;	/* columns, counted from 0 */
+} ResidentJobs;
 
 /*
  * A query may answer resident rows without reading them.  The scan sets has_rows before its
@@ -29,6 +40,7 @@ typedef struct ResidentRowsHandler
 {
 	bool		(*handle) (void *arg, struct ResidentRows *rows);
 	void	   *arg;
+	ResidentJobs jobs;			/* that the handler wants of the resident rows */
 	bool		has_rows;
 } ResidentRowsHandler;
 

@@ -52,9 +52,24 @@ typedef enum SortLook
 {
 	SORT_LOOK_AT,				/* uint64_t positions, all below SortJob.keys -> int32_t keys */
 	SORT_LOOK_BELOW,			/* int32_t keys -> uint64_t: how many keys are smaller */
-	SORT_LOOK_DISTINCT			/* one question, which means nothing -> uint64_t: how many
+	SORT_LOOK_DISTINCT,			/* one question, which means nothing -> uint64_t: how many
 								 * different keys there are */
+	SORT_LOOK_SUM				/* uint64_t positions, none above SortJob.keys -> uint64_t: the
+								 * sum of the keys before each, modulo 2^64 */
 } SortLook;
+
+/* Bytes of a question and of an answer. */
+static inline size_t
+sort_look_asks(SortLook look)
+{
+	return look == SORT_LOOK_AT || look == SORT_LOOK_SUM ? sizeof(uint64_t) : sizeof(int32_t);
+}
+
+static inline size_t
+sort_look_answers(SortLook look)
+{
+	return look == SORT_LOOK_AT ? sizeof(int32_t) : sizeof(uint64_t);
+}
 
 typedef struct SortDevice SortDevice;
 

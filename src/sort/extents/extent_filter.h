@@ -49,8 +49,8 @@ typedef struct ExtentFilter
 	int64_t		bias;			/* the members of the set are the values plus bias */
 	const KeySet *keys;			/* the set, in place of ranges, or NULL ... */
 	bool		excluded;		/* ... or all that are no keys */
-	const uint8_t *members;		/* the set, in place of ranges: 1 for each value from 0 on that is
-								 * in it, else 0, up to the last value of the extent begun */
+	const uint8_t *members;		/* the set, in place of ranges: by value, 1 for each between the
+								 * bounds of the extent begun that is in it, else 0 */
 	const LongRange *ranges;	/* the set */
 	size_t		nranges;
 	DistanceRange *distances;	/* room for nranges */

@@ -14,7 +14,7 @@
 #define SLICE_BYTES ((size_t) 32 << 20)
 
 bool
-rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, bool counted)
+rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, int njobs)
 {
 	const SortGpu *gpu = context->gpu;
 	const SortDeviceCosts *costs;
@@ -26,10 +26,10 @@ rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t ran
 		(context->algorithm != SORT_ALGORITHM_AUTO &&
 		 context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
 		return false;
-	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, counted))
+	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, njobs))
 		return false;
 	costs = gpu->costs(gpu->arg, n, forced, &reason);
-	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, counted));
+	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, njobs));
 }
 
 /* How many columns' extents each of the rows has. */

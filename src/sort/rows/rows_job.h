@@ -33,12 +33,13 @@ typedef struct RowsJob
 } RowsJob;
 
 /*
- * Returns whether context's GPU sorts or counts keys of n rows of ncolumns columns, of which there
- * are range different ones, of its own copies in less time than the CPU takes for them, as far as
- * is known; always and never as context's device says.  May connect to the GPU's service.
+ * Returns whether context's GPU sorts keys of n rows of ncolumns columns, of which there are range
+ * different ones, of its own copies by njobs jobs, or counts them by one (njobs is 0), in less time
+ * than the CPU takes for them, as far as is known; always and never as context's device says.  May
+ * connect to the GPU's service.
  */
 extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range,
-						  bool counted);
+						  int njobs);
 
 /*
  * Has context's GPU sort all keys.  *job is NULL if it failed, or if the GPU has no room for some

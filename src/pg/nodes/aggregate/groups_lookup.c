@@ -3,10 +3,13 @@
  *		HpSort Aggregate whose groups are looked up among keys that the GPU has put in order (see
  *		groups_state.h).
  *
- * The key of a row is the code of its group above the place of its value, in 32 bits.  In the
- * keys' order each group's rows are side by side, its NULLs last, so that where groups begin says
- * how many rows and values they have, and percentiles, smallest and largest values are keys at
- * some positions.  So nothing but these positions and keys crosses the bus.
+ * In the order of the keys (lookup_keys.h) each group's rows are side by side, its NULLs last, so
+ * that where groups begin says how many rows and values they have, percentiles, smallest and
+ * largest values are keys at some positions, and a sum is the difference of two sums of keys.  So
+ * nothing but positions, keys and sums at these positions crosses the bus.
+ *
+ * Each source of values has keys of its own, which one job after the other sorts.  The first job is
+ * of a source without a FILTER, so that it finds all groups.
  *
  * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
  * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
@@ -20,30 +23,48 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_state.h"
+#include "pg/nodes/aggregate/lookup_keys.h"
 #include "pg/nodes/aggregate/read/read.h"
-#include "pg/resident/gpu/resident_rows.h"
-
-/*
- * The most bits of a group's code: a million codes take 2 million questions, 24 MB with their
- * answers.
- */
-#define GROUP_BITS 20
 
 typedef struct LookupGroup
 {
-	uint32		code;			/* of its grouping columns, without the place of a value */
-	uint32		nanswers;		/* how many of its positions are wanted */
-	int64		first;			/* position of its first key */
 	int64		rows;
-	int64		values;			/* of the rows, not NULL */
-	size_t		answers;		/* the index of its first answer among all answers */
+	uint32		code;			/* of its grouping columns, without the place of a value */
+	uint32		place;			/* among the groups of each source */
 } LookupGroup;
+
+/* What is known of a group's values of a source. */
+typedef struct LookupValues
+{
+	int64		first;			/* position of its first key among those of the source */
+	int64		values;			/* rows with a key that is not of NULL */
+	int64		nulls;			/* ... and that is */
+	int64		sum;			/* of the values, if sums are wanted; else 0 */
+	size_t		answers;		/* the index of its first answer among all answers */
+	uint32		nanswers;		/* how many of its positions are wanted */
+} LookupValues;
+
+/* Values that aggregates are of, or rows. */
+typedef struct LookupSource
+{
+	LookupKeys	keys;
+	bool		extremes;		/* the smallest and the largest value are wanted */
+	bool		distinct;		/* how many different values there are is wanted */
+	bool		sums;			/* the sum of the values is wanted */
+
+	/* of an execution */
+	LookupValues *groups;		/* by group */
+	int64	   *positions;		/* among a group's values, ascending; of all answers */
+	int64	   *values;			/* ... which are these */
+	size_t		nanswers;		/* of all groups */
+	int64		ndistinct;		/* different values of the only group, if distinct */
+} LookupSource;
 
 /* The group being read. */
 typedef struct LookupPosition
 {
 	size_t		next;			/* groups from here on have been returned, this one last */
-	bool		read;			/* its runs have been read */
+	bool		read;			/* the runs of its present source have been read */
 	GroupValues group;
 	int64	   *run_counts;		/* of its answers as runs */
 } LookupPosition;
@@ -52,51 +73,26 @@ struct GroupsLookup
 {
 	GroupReader reader;			/* first, because a reader is cast to its look-up */
 	ResidentRowsHandler handler;	/* which the scan calls; its arg is the node */
-	int			ncolumns;		/* of the scan */
-	int			nfields;		/* grouping columns, and then the value, if there is one */
-	GroupColumn *fields;		/* of the layout: the columns as keys have them */
-	bool		has_value;		/* aggregates are of a column, whose place is the last in a key */
+	int			nsources;		/* the node's, and perhaps one of all rows */
+	LookupSource *sources;
+	LookupSource *all;			/* the first one without a FILTER */
 	bool		ranked;			/* groups by an enum come in the order of its labels, not of the
 								 * codes */
-	bool		extremes;		/* the smallest and the largest value are wanted */
-	bool		distinct;		/* how many different values there are is wanted */
 
 	/* of an execution */
 	MemoryContext memory;
 	LookupNotes notes;			/* rows of blocks that are not resident */
-	size_t		limit;			/* bytes, of groups and of their answers each, and of the notes
-								 * before */
+	size_t		limit;			/* bytes, of the notes, of groups and of their answers each */
 	bool		charged;		/* the aggregation has lent the look-up its share */
-	GroupCode	layout;			/* of keys: grouping columns above the value */
-	int			value_bits;		/* of a key, for the place of its value */
-	uint32		offset;			/* what is added to a code to make a key that is signed */
-	bool		found;			/* all that follows is known */
+	bool		found;			/* all that follows is known, and what sources have */
 	LookupGroup *groups;		/* in the reverse order: the last one is returned first */
 	size_t		ngroups;
 	size_t		groups_room;
-	int64	   *positions;		/* among a group's values, ascending; of all answers */
-	int64	   *values;			/* ... which are these */
-	size_t		nanswers;		/* of all groups */
-	int64		ndistinct;		/* different values of the only group, if distinct */
 
 	LookupPosition at;
 };
 
 /* --- which nodes */
-
-/* Notes what an output needs; false if it needs more than positions. */
-static bool
-note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *output)
-{
-	AggregateFunction function = output->answer.function;
-
-	if (output->answer.form != DERIVED_NONE ||
-		!aggref_is_looked_up(&output->answer, node->ngroups > 0))
-		return false;
-	lookup->extremes |= function == AGGREGATE_FUNCTION_MIN || function == AGGREGATE_FUNCTION_MAX;
-	lookup->distinct |= output->answer.distinct;
-	return true;
-}
 
 static bool handle_rows(void *arg, struct ResidentRows *rows);
 
@@ -106,7 +102,7 @@ static bool handle_rows(void *arg, struct ResidentRows *rows);
  * labels, which are what is resident.
  */
 static bool
-find_fields(GroupsLookup *lookup, const GroupsState *node)
+find_fields(GroupsLookup *lookup, const GroupsState *node, GroupColumn *fields)
 {
 	const List *groups = list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private,
 								  GROUPS_PLAN_GROUPS);
@@ -116,59 +112,102 @@ find_fields(GroupsLookup *lookup, const GroupsState *node)
 	{
 		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS + 1);
 
-		lookup->fields[g] = node->groups[g];
+		fields[g] = node->groups[g];
 		if (form != DERIVED_NONE && form != DERIVED_RANKS)
 			return false;
 		if (form == DERIVED_NONE)
 			continue;
 		lookup->ranked = true;
-		lookup->fields[g].column = derived_base(node->derived.of_groups[g]);
-		lookup->fields[g].kind = COLUMN_KIND_ENUM;
+		fields[g].column = derived_base(node->derived.of_groups[g]);
+		fields[g].kind = COLUMN_KIND_ENUM;
 	}
+	return true;
+}
+
+/* Adds a source with a field for each grouping column, and one of its values if it has some. */
+static void
+add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fields,
+		   const ValueSource *values)
+{
+	LookupSource *source = &lookup->sources[lookup->nsources++];
+	LookupKeys *keys = &source->keys;
+	int			f;
+
+	keys->has_value = values->column >= 0;
+	keys->nfields = node->ngroups + keys->has_value;
+	keys->fields = palloc0_array(GroupColumn, node->ngroups + 1);
+	memcpy(keys->fields, fields, node->ngroups * sizeof(GroupColumn));
+	keys->fields[node->ngroups].column = values->column;
+	keys->fields[node->ngroups].kind = values->kind;
+	/* Of wide kinds, too, a GPU has only int4. */
+	for (f = 0; f < keys->nfields; f++)
+		if (column_kind_is_wide(keys->fields[f].kind))
+			keys->fields[f].kind = COLUMN_KIND_INT4;
+	keys->filter = values->filter < 0 ? -1 : values->filter - node->sources.ncolumns;
+	source->extremes = values->parts & (SUMMARY_MIN | SUMMARY_MAX);
+	source->sums = values->parts & SUMMARY_SUM;
+	if (keys->filter < 0 && lookup->all == NULL)
+		lookup->all = source;
+}
+
+/* Whether positions, and sums, answer all outputs. */
+static bool
+are_looked_up(const GroupsState *node)
+{
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].answer.form != DERIVED_NONE ||
+			!aggref_is_looked_up(&node->outputs[i].answer, node->ngroups > 0))
+			return false;
+	for (i = 0; i < node->nvalue_sources; i++)
+		if (node->value_sources[i].filter >= node->sources.ncolumns + node->sources.nfilters)
+			return false;
 	return true;
 }
 
 GroupsLookup *
 groups_lookup_make(GroupsState *node)
 {
+	const ValueSource rows = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
 	GroupsLookup *lookup = palloc0_object(GroupsLookup);
+	GroupColumn *fields = palloc0_array(GroupColumn, Max(node->ngroups, 1));
+	Bitmapset  *values = NULL;
 	int			i;
 
-	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1 ||
-		node->images)
+	if (node->sources.nsources != 1 || node->images || !are_looked_up(node) ||
+		!find_fields(lookup, node, fields))
+		return NULL;
+	lookup->sources = palloc0_array(LookupSource, node->nvalue_sources + 1);
+	for (i = 0; i < node->nvalue_sources; i++)
+	{
+		add_source(lookup, node, fields, &node->value_sources[i]);
+		if (node->value_sources[i].column >= 0)
+			values = bms_add_member(values, node->value_sources[i].column);
+	}
+	/* A column that is both is not in the key twice. */
+	if (node->ngroups + bms_num_members(values) != node->sources.ncolumns)
 		return NULL;
 	for (i = 0; i < node->noutputs; i++)
-		if (!note_output(lookup, node, &node->outputs[i]))
-			return NULL;
-	lookup->ncolumns = node->sources.ncolumns;
-	lookup->nfields = node->ngroups + node->nvalue_sources;
-	/* A column that is both is not in the key twice. */
-	if (lookup->nfields != lookup->ncolumns)
-		return NULL;
-	lookup->fields = palloc0_array(GroupColumn, Max(lookup->nfields, 1));
-	if (!find_fields(lookup, node))
-		return NULL;
-	/* Groups of a single column without a filter are runs of the GPU's. */
-	if (node->ngroups > 0 && lookup->ncolumns == 1 &&
+		if (node->outputs[i].answer.distinct)
+			lookup->sources[node->outputs[i].source].distinct = true;
+	if (lookup->all == NULL)
+		add_source(lookup, node, fields, &rows);
+
+	/*
+	 * Groups of a single column without a filter are runs of the GPU's, and a sum of all its
+	 * values takes memory less time than keys take the GPU.
+	 */
+	if (node->sources.ncolumns == 1 && node->sources.nfilters == 0 &&
 		node->sources.sources[0].scan->ps.qual == NULL &&
-		!lookup->ranked)
+		(node->ngroups > 0 ? !lookup->ranked : lookup->all->sums))
 		return NULL;
-	lookup->has_value = node->nvalue_sources > 0;
-	if (lookup->has_value)
-	{
-		lookup->fields[node->ngroups].column = node->value_sources[0].column;
-		lookup->fields[node->ngroups].kind = node->value_sources[0].kind;
-	}
-	/* Of wide kinds, too, a GPU has only int4. */
-	for (i = 0; i < lookup->nfields; i++)
-		if (column_kind_is_wide(lookup->fields[i].kind))
-			lookup->fields[i].kind = COLUMN_KIND_INT4;
 	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup",
 										   ALLOCSET_DEFAULT_SIZES);
-	lookup->handler = (ResidentRowsHandler)
-	{
-		handle_rows, node, false
-	};
+	lookup->handler.handle = handle_rows;
+	lookup->handler.arg = node;
+	lookup->handler.jobs.n = lookup->nsources;
+	lookup->handler.jobs.values = values;
 	return lookup;
 }
 
@@ -180,8 +219,10 @@ groups_lookup_begin(GroupsLookup *lookup)
 	groups_lookup_free(lookup);
 	lookup->handler.has_rows = lookup->found = lookup->at.read = lookup->charged = false;
 	lookup->at.next = 0;
-	lookup->limit = node->budget.lookup / 2;
-	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
+	/* The notes of one job are freed before there are groups. */
+	lookup->limit = node->budget.lookup / (lookup->nsources > 1 ? 3 : 2);
+	lookup_notes_begin(&lookup->notes, lookup->memory, node->sources.ncolumns,
+					   node->sources.nfilters, lookup->limit);
 	return &lookup->handler;
 }
 
@@ -215,242 +256,111 @@ groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 	charge(lookup, !lookup->notes.closed);
 }
 
-/* --- keys */
-
-/*
- * Makes the layout of all rows, of resident and of noted ones; false if keys take more than 32
- * bits, or groups more than GROUP_BITS.
- */
-static bool
-make_layout(GroupsLookup *lookup, const ResidentRows *rows)
-{
-	KeyRange   *ranges = palloc_array(KeyRange, Max(lookup->nfields, 1));
-	int			f;
-
-	for (f = 0; f < lookup->nfields; f++)
-	{
-		int			c = lookup->fields[f].column;
-		int32		lo;
-		int32		hi;
-		bool		nulls;
-
-		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
-		ranges[f] = EMPTY_KEY_RANGE;
-		if (lo <= hi)
-			ranges[f] = (KeyRange)
-		{
-			field_image(lo), field_image(hi), false
-		};
-		ranges[f].nulls = nulls;
-		if (lookup->notes.n > 0)
-			field_range_add_batch(&ranges[f], &lookup->notes.columns[c]);
-	}
-	group_code_init(&lookup->layout, lookup->fields, lookup->nfields);
-	group_layout_widen(&lookup->layout, ranges);
-	pfree(ranges);
-	if (lookup->layout.code.bits > 32)
-		return false;
-	lookup->value_bits = lookup->layout.code.bits;
-	if (lookup->nfields > lookup->has_value)
-		lookup->value_bits = lookup->has_value ?
-			lookup->layout.code.columns[lookup->nfields - 2].shift : 0;
-	lookup->offset = lookup->layout.code.bits == 32 ? UINT32_C(1) << 31 : 0;
-	return lookup->layout.code.bits - lookup->value_bits <= GROUP_BITS;
-}
-
-/* Returns the key of a code.  Keys are signed, and in the order of the codes. */
-static int32
-key_of_code(const GroupsLookup *lookup, uint64 code)
-{
-	return (int32) ((uint32) code + lookup->offset);
-}
-
-static uint32
-code_of_key(const GroupsLookup *lookup, int32 key)
-{
-	return (uint32) key - lookup->offset;
-}
-
-/*
- * How the GPU makes keys of rows: to the key of each column's smallest value, or of NULL where
- * there is none, it adds what the row's values differ from these.
- */
-static void
-describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
-{
-	uint64		base = 0;
-	int			f;
-
-	memset(layout, 0, sizeof(*layout));
-	for (f = 0; f < lookup->nfields; f++)
-	{
-		const KeyCodeColumn *field = &lookup->layout.code.columns[f];
-		const KeyRange *range = &field->range;
-		RowsColumn *column = &layout->columns[lookup->fields[f].column];
-		bool		empty = key_range_is_empty(range);
-		uint64		least = key_code_place(field, range->lo, empty);
-
-		base += least * field->stride;
-		column->flags = ROWS_IN_KEY;
-		if (range->nulls)
-		{
-			column->flags |= ROWS_NULL_IN_KEY;
-			column->null_adds = (uint32) ((field->null - least) * field->stride);
-		}
-		/* Of a column that is always NULL nothing else is expected. */
-		if (empty)
-			continue;
-		column->lo = (int32) field_value(range->lo);
-		column->last = (uint32) (range->hi - range->lo);
-		column->stride = (uint32) (field->descending ? 0 - field->stride : field->stride);
-	}
-	layout->base = (uint32) key_of_code(lookup, base);
-}
-
-/* Returns the keys of the rows that have been noted, in their order.  The caller frees them. */
-static int32 *
-make_keys(GroupsLookup *lookup)
-{
-	int32	   *keys = MemoryContextAllocHuge(lookup->memory,
-											  Max(lookup->notes.n, 1) * sizeof(int32));
-	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
-	ColumnBatch *part = palloc_array(ColumnBatch, Max(lookup->ncolumns, 1));
-	size_t		at;
-	size_t		i;
-
-	for (at = 0; at < lookup->notes.n; at += COLUMN_BATCH_KEYS)
-	{
-		size_t		n = Min(lookup->notes.n - at, COLUMN_BATCH_KEYS);
-		int			c;
-
-		CHECK_FOR_INTERRUPTS();
-		for (c = 0; c < lookup->ncolumns; c++)
-		{
-			part[c] = lookup->notes.columns[c];
-			part[c].n = n;
-			part[c].keys += at;
-			part[c].nulls += at;
-		}
-		group_layout_codes(&lookup->layout, part, (int) n, codes);
-		for (i = 0; i < n; i++)
-			keys[at + i] = key_of_code(lookup, codes[i]);
-	}
-	pfree(codes);
-	pfree(part);
-	return keys;
-}
-
-/* Has the GPU put the keys of all rows in order; false if it could not.  Frees the notes. */
-static bool
-sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
-{
-	RowsLayout	layout;
-	int32	   *keys;
-	bool		sorted;
-
-	if (!make_layout(lookup, rows))
-		return false;
-	describe_rows(lookup, &layout);
-	keys = make_keys(lookup);
-	lookup_notes_end(&lookup->notes);
-	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
-								key_of_code(lookup,
-											(UINT64CONST(1) << lookup->layout.code.bits) - 1), keys,
-								lookup->notes.n);
-	pfree(keys);
-	return sorted;
-}
-
 /* --- groups */
 
 /* Codes whose keys are looked for at once. */
 #define CODES_AT_ONCE 32768
 
-/* Notes a group; false if groups take too much memory. */
+/* Notes a group with values of the first source; false if groups take too much memory. */
 static bool
-add_group(GroupsLookup *lookup, LookupGroup group)
+add_group(GroupsLookup *lookup, int64 rows, uint32 code, LookupValues values)
 {
+	LookupSource *source = lookup->all;
+
 	if (lookup->ngroups == lookup->groups_room)
 	{
 		size_t		room = Max(lookup->groups_room * 2, 1024);
+		size_t		size = sizeof(LookupGroup) + lookup->nsources * sizeof(LookupValues);
 
-		if ((lookup->groups_room + room) * sizeof(LookupGroup) > lookup->limit && room > 1024)
+		if ((lookup->groups_room + room) * size > lookup->limit && room > 1024)
 			return false;
 		lookup->groups = lookup->groups_room == 0 ? palloc_array(LookupGroup, room) :
 			repalloc_huge(lookup->groups, room * sizeof(LookupGroup));
+		source->groups = lookup->groups_room == 0 ? palloc_array(LookupValues, room) :
+			repalloc_huge(source->groups, room * sizeof(LookupValues));
 		lookup->groups_room = room;
 	}
-	lookup->groups[lookup->ngroups++] = group;
+	source->groups[lookup->ngroups] = values;
+	lookup->groups[lookup->ngroups] = (LookupGroup)
+	{
+		rows, code, (uint32) lookup->ngroups
+	};
+	lookup->ngroups++;
 	return true;
 }
 
 /*
- * Looks for the keys of groups with codes from .. to - 1.  Sets below to how many keys are less
- * than the first key of each group, and with nulls, behind these, how many are less than the key
- * of its NULLs.  keys and below have room.  Returns false if the GPU could not.
+ * Notes what is known of the i-th group, of a code, from the last one on: of the first source,
+ * whether there is this group; of others its values.  False if groups take too much memory, or if
+ * the GPU is wrong.
  */
 static bool
-look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls,
-			   uint32 null_place,
-			   int32 *keys, uint64 *below)
+note_values(GroupsLookup *lookup, LookupSource *source, size_t i, uint32 code, LookupValues values,
+			bool grouped)
 {
-	uint32		n = to - from;
-	uint32		i;
+	int64		rows = values.values + values.nulls;
 
-	for (i = 0; i < n; i++)
-	{
-		keys[i] = key_of_code(lookup, (uint64) (from + i) << lookup->value_bits);
-		keys[n + i] = key_of_code(lookup, ((uint64) (from + i) << lookup->value_bits) + null_place);
-	}
-	return resident_rows_look(rows, SORT_LOOK_BELOW, keys, nulls ? 2 * (size_t) n : n, below);
+	if (values.values < 0 || values.nulls < 0)
+		return false;
+	if (source == lookup->all)
+		return (rows == 0 && grouped) ||
+			add_group(lookup, rows, code, values);
+	source->groups[i] = values;
+	return source->keys.filter < 0 ? rows == lookup->groups[i].rows :
+		rows <= lookup->groups[i].rows;
 }
 
 /*
- * Finds the groups, from the last one to the first, by where their keys, and keys of their NULLs,
- * begin.  False if the GPU could not, if there are too many, or if what it says is impossible.
+ * Finds the groups of the first source, or their values of another one, from the last one to the
+ * first, by where their keys, and keys of their NULLs, begin.  False if the GPU could not, if there
+ * are too many, or if what it says is impossible.
  */
 static bool
-find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
+find_groups(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows, bool grouped)
 {
-	uint32		ncodes = UINT32_C(1) << (lookup->layout.code.bits - lookup->value_bits);
-	const KeyCodeColumn *columns = lookup->layout.code.columns;
-	bool		nulls = lookup->has_value && columns[lookup->nfields - 1].range.nulls;
-	uint32		null_place = nulls ? (uint32) columns[lookup->nfields - 1].null : 0;
-	size_t		most = 2 * (size_t) Min(ncodes, CODES_AT_ONCE);
-	int32	   *keys = palloc_array(int32, most);
-	uint64	   *below = palloc_array(uint64, most);
+	const LookupKeys *keys = &source->keys;
+	bool		first = source == lookup->all;
+	size_t		total = first ? lookup_keys_codes(keys) : lookup->ngroups;
+	size_t		most = Min(Max(total, 1), CODES_AT_ONCE);
+	uint32	   *codes = palloc_array(uint32, most);
+	int32	   *asked = palloc_array(int32, 2 * most);
+	uint64	   *below = palloc_array(uint64, 2 * most);
 	int64		end = resident_rows_keys(rows);
-	uint32		to;
-	uint32		from;
-	uint32		g;
+	size_t		at;
+	size_t		n;
+	size_t		i;
 
-	lookup->ngroups = lookup->groups_room = 0;
-	for (to = ncodes; to > 0; to = from)
+	if (first)
+		lookup->ngroups = lookup->groups_room = 0;
+	else
+		source->groups = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(total, 1) * sizeof(LookupValues));
+	for (at = 0; at < total; at += n)
 	{
-		from = to > CODES_AT_ONCE ? to - CODES_AT_ONCE : 0;
+		n = Min(total - at, CODES_AT_ONCE);
 		CHECK_FOR_INTERRUPTS();
+		for (i = 0; i < n; i++)
+			codes[i] = first ? (uint32) (total - 1 - at - i) : lookup->groups[at + i].code;
 		/* All keys are of the only group. */
-		if (ncodes == 1 && !nulls)
+		if (lookup_keys_codes(keys) == 1 && !keys->nulls)
 			below[0] = 0;
-		else if (!look_for_codes(lookup, rows, from, to, nulls, null_place, keys, below))
+		else if (!lookup_keys_below(keys, rows, codes, n, asked, below))
 			return false;
-		for (g = to; g-- > from;)
+		for (i = 0; i < n; i++)
 		{
-			int64		start = (int64) below[g - from];
-			int64		values_end = nulls ? (int64) below[to - from + g - from] : end;
-			LookupGroup group = {.code = g,.first = start,.rows = end - start,
-			.values = values_end - start};
+			int64		start = (int64) below[i];
+			int64		nulls = keys->nulls ? (int64) below[n + i] : end;
+			LookupValues values = {.first = start,.values = nulls - start,.nulls = end - nulls};
 
-			if (start > end || values_end < start || values_end > end || (g == 0 && start != 0))
-				return false;
-			if ((end > start || !grouped) && !add_group(lookup, group))
+			if (!note_values(lookup, source, at + i, codes[i], values, grouped))
 				return false;
 			end = start;
 		}
 	}
-	pfree(keys);
+	pfree(codes);
+	pfree(asked);
 	pfree(below);
-	return true;
+	return end == 0;
 }
 
 static int
@@ -463,13 +373,14 @@ compare_positions(const void *a, const void *b)
 }
 
 /*
- * Writes the different positions that are wanted of a group's values, ascending, to wanted, which
- * has room; returns how many.
+ * Writes the different positions that are wanted of a group's values of a source, ascending, to
+ * wanted, which has room; returns how many.
  */
 static uint32
-list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
+list_positions(GroupsState *node, const LookupSource *source, const LookupValues *group,
+			   int64 *wanted)
 {
-	GroupCounts counts = {.values = group->values,.nulls = group->rows - group->values};
+	GroupCounts counts = {.values = group->values,.nulls = group->nulls};
 	uint32		n = 0;
 	uint32		kept = 0;
 	uint32		i;
@@ -478,8 +389,9 @@ list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 	if (group->values == 0)
 		return 0;
 	for (o = 0; o < node->noutputs; o++)
-		n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
-	if (node->lookup->extremes)
+		if (node->outputs[o].source == source - node->lookup->sources)
+			n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
+	if (source->extremes)
 	{
 		wanted[n++] = 0;
 		wanted[n++] = group->values - 1;
@@ -493,41 +405,42 @@ list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 
 /* The most positions that are wanted of a group. */
 static size_t
-most_positions(const GroupsState *node)
+most_positions(const GroupsState *node, const LookupSource *source)
 {
-	size_t		most = 2;
+	size_t		most = source->extremes ? 2 : 0;
 	int			o;
 
 	for (o = 0; o < node->noutputs; o++)
-		most += aggregate_result_most_rows(node->outputs[o].result);
+		if (node->outputs[o].source == source - node->lookup->sources)
+			most += aggregate_result_most_rows(node->outputs[o].result);
 	return most;
 }
 
 /* Lists the positions that are wanted of all groups; false if they take too much memory. */
 static bool
-want_positions(GroupsState *node)
+want_positions(GroupsState *node, LookupSource *source)
 {
 	GroupsLookup *lookup = node->lookup;
-	size_t		most = most_positions(node);
+	size_t		most = most_positions(node, source);
 	int64	   *wanted;
 	size_t		g;
 
-	if (most > lookup->limit / sizeof(int64) / 4 / Max(lookup->ngroups, 1) &&
+	if (most > lookup->limit / lookup->nsources / sizeof(int64) / 4 / Max(lookup->ngroups, 1) &&
 		most * lookup->ngroups > 1024)
 		return false;
-	lookup->positions = MemoryContextAllocHuge(CurrentMemoryContext,
+	source->positions = MemoryContextAllocHuge(CurrentMemoryContext,
 											   most * lookup->ngroups * sizeof(int64) + 1);
-	wanted = palloc_array(int64, most);
-	lookup->nanswers = 0;
+	wanted = palloc_array(int64, Max(most, 1));
+	source->nanswers = 0;
 	for (g = lookup->ngroups; g-- > 0;)
 	{
-		LookupGroup *group = &lookup->groups[g];
+		LookupValues *group = &source->groups[g];
 
 		CHECK_FOR_INTERRUPTS();
-		group->nanswers = list_positions(node, group, wanted);
-		group->answers = lookup->nanswers;
-		memcpy(lookup->positions + lookup->nanswers, wanted, group->nanswers * sizeof(int64));
-		lookup->nanswers += group->nanswers;
+		group->nanswers = list_positions(node, source, group, wanted);
+		group->answers = source->nanswers;
+		memcpy(source->positions + source->nanswers, wanted, group->nanswers * sizeof(int64));
+		source->nanswers += group->nanswers;
 	}
 	pfree(wanted);
 	return true;
@@ -535,43 +448,32 @@ want_positions(GroupsState *node)
 
 /* Looks up the values at the positions; false if the GPU could not, or is wrong. */
 static bool
-find_values(GroupsLookup *lookup, ResidentRows *rows)
+find_values(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 {
-	size_t		n = lookup->nanswers;
+	size_t		n = source->nanswers;
 	uint64	   *positions = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64) + 1);
 	int32	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32) + 1);
-	uint64		mask = (UINT64CONST(1) << lookup->value_bits) - 1;
-	const KeyRange *range = &lookup->layout.code.columns[lookup->nfields - 1].range;
-	uint32		most = 1;
 	size_t		g;
 	size_t		i;
 
 	for (g = lookup->ngroups; g-- > 0;)
 	{
-		const LookupGroup *group = &lookup->groups[g];
+		const LookupValues *group = &source->groups[g];
 
 		for (i = group->answers; i < group->answers + group->nanswers; i++)
-			positions[i] = (uint64) (group->first + lookup->positions[i]);
-		most = Max(most, group->nanswers);
+			positions[i] = (uint64) (group->first + source->positions[i]);
 	}
-	lookup->at.run_counts = palloc_array(int64, most);
 	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_AT, positions, n, keys))
 		return false;
-	lookup->values = (int64 *) positions;
+	source->values = (int64 *) positions;
 	for (g = lookup->ngroups; g-- > 0;)
 	{
-		const LookupGroup *group = &lookup->groups[g];
+		const LookupValues *group = &source->groups[g];
 
 		for (i = group->answers; i < group->answers + group->nanswers; i++)
-		{
-			uint32		code = code_of_key(lookup, keys[i]);
-
-			if (((uint64) code >> lookup->value_bits) != group->code ||
-				(code & mask) >= key_range_images(range))
+			if (!lookup_keys_value(&source->keys, keys[i], lookup->groups[g].code,
+								   &source->values[i]))
 				return false;
-			lookup->values[i] = field_value(range->lo) + (int64) (code & mask) +
-				column_kind_bias(lookup->fields[lookup->nfields - 1].kind);
-		}
 	}
 	pfree(keys);
 	return true;
@@ -582,16 +484,76 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
  * false if the GPU could not, or if the number is impossible.
  */
 static bool
-find_distinct(GroupsLookup *lookup, ResidentRows *rows)
+find_distinct(LookupSource *source, ResidentRows *rows)
 {
-	const LookupGroup *group = &lookup->groups[0];
+	const LookupValues *group = &source->groups[0];
 	int32		question = 0;
 	uint64		answer;
 
 	if (!resident_rows_look(rows, SORT_LOOK_DISTINCT, &question, 1, &answer))
 		return false;
-	lookup->ndistinct = (int64) answer - (group->rows > group->values ? 1 : 0);
-	return lookup->ndistinct >= 0 && lookup->ndistinct <= group->values;
+	source->ndistinct = (int64) answer - (group->nulls > 0 ? 1 : 0);
+	return source->ndistinct >= 0 && source->ndistinct <= group->values;
+}
+
+/*
+ * Writes the positions at which the values of groups begin and end, ascending, to positions, which
+ * has room for two of each group; returns how many.
+ */
+static size_t
+list_ends(const GroupsLookup *lookup, const LookupSource *source, uint64 *positions)
+{
+	size_t		n = 0;
+	size_t		g;
+
+	for (g = lookup->ngroups; g-- > 0;)
+	{
+		const LookupValues *group = &source->groups[g];
+
+		/* Where there are no NULLs, the next group begins where this one ends. */
+		if (n == 0 || positions[n - 1] != (uint64) group->first)
+			positions[n++] = (uint64) group->first;
+		positions[n++] = (uint64) (group->first + group->values);
+	}
+	return n;
+}
+
+/*
+ * Finds the sums of all groups' values; false if there is not the memory, or the GPU could not, or
+ * is wrong.
+ */
+static bool
+find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
+{
+	size_t		room = 2 * lookup->ngroups * sizeof(uint64);
+	uint64	   *positions;
+	uint64	   *sums;
+	size_t		at = 0;
+	size_t		n;
+	size_t		g;
+
+	if (2 * room > lookup->limit && lookup->ngroups > 1024)
+		return false;
+	positions = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
+	sums = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
+	n = list_ends(lookup, source, positions);
+	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, n, sums))
+		return false;
+	for (g = lookup->ngroups; g-- > 0; at++)
+	{
+		LookupValues *group = &source->groups[g];
+
+		/* of its first value; that of its last one is behind it */
+		at += positions[at] != (uint64) group->first;
+		group->sum = 0;
+		if (group->values > 0 &&
+			!lookup_keys_sum(&source->keys, sums[at + 1] - sums[at], lookup->groups[g].code,
+							 group->values, &group->sum))
+			return false;
+	}
+	pfree(positions);
+	pfree(sums);
+	return true;
 }
 
 /*
@@ -602,9 +564,10 @@ static void
 read_group(const GroupsState *node, const LookupGroup *group, GroupValues *values)
 {
 	const GroupsLookup *lookup = node->lookup;
+	const LookupKeys *keys = &lookup->all->keys;
 	int			g;
 
-	group_code_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
+	group_code_values(&keys->layout, (uint64) group->code << keys->value_bits, values);
 	for (g = 0; g < node->ngroups && lookup->ranked; g++)
 		if (node->derived.of_groups[g] && !values->nulls[g])
 			values->values[g] = derived_deserialize(node->derived.of_groups[g],
@@ -639,7 +602,7 @@ order_groups(const GroupsState *node)
 {
 	GroupsLookup *lookup = node->lookup;
 	GroupOrder	order = {
-		node, group_values_make(Max(lookup->nfields, 1)), group_values_make(Max(lookup->nfields, 1))
+		node, group_values_make(node->ngroups + 1), group_values_make(node->ngroups + 1)
 	};
 
 	qsort_arg(lookup->groups, lookup->ngroups, sizeof(LookupGroup), compare_groups, &order);
@@ -647,11 +610,38 @@ order_groups(const GroupsState *node)
 	group_values_free(&order.right);
 }
 
+/* Finds all that the node returns of a source; false if one of the steps could not. */
+static bool
+find_source(GroupsState *node, LookupSource *source, ResidentRows *rows)
+{
+	GroupsLookup *lookup = node->lookup;
+
+	if (!lookup_keys_sort(&source->keys, &lookup->notes, rows))
+		return false;
+	if (lookup->nsources == 1)
+		lookup_notes_end(&lookup->notes);
+	if (!find_groups(lookup, source, rows, node->ngroups > 0))
+		return false;
+	/* Direct arguments raise no errors where there is no group. */
+	if (lookup->ngroups > 0)
+		groups_prepare_results(node);
+	if (!want_positions(node, source) ||
+		(source->keys.has_value && !find_values(lookup, source, rows)) ||
+		(source->distinct && !find_distinct(source, rows)) ||
+		(source->sums && !find_sums(lookup, source, rows)))
+		return false;
+	resident_rows_end(rows);
+	return true;
+}
+
 /* Finds all that the node returns; false if one of the steps could not. */
 static bool
 find_all(GroupsState *node, ResidentRows *rows)
 {
 	GroupsLookup *lookup = node->lookup;
+	uint32		most = 1;
+	size_t		g;
+	int			s;
 
 	/*
 	 * Direct arguments may run any function, which must not wait while the job holds a chunk for
@@ -659,14 +649,16 @@ find_all(GroupsState *node, ResidentRows *rows)
 	 */
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
-	if (!sort_looked_up_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
+	if (!find_source(node, lookup->all, rows))
 		return false;
-	/* Direct arguments raise no errors where there is no group. */
-	if (lookup->ngroups > 0)
-		groups_prepare_results(node);
-	if (!want_positions(node) || (lookup->has_value && !find_values(lookup, rows)) ||
-		(lookup->distinct && !find_distinct(lookup, rows)))
-		return false;
+	for (s = 0; s < lookup->nsources; s++)
+	{
+		if (&lookup->sources[s] != lookup->all && !find_source(node, &lookup->sources[s], rows))
+			return false;
+		for (g = 0; g < lookup->ngroups; g++)
+			most = Max(most, lookup->sources[s].groups[g].nanswers);
+	}
+	lookup->at.run_counts = palloc_array(int64, most);
 	if (lookup->ranked)
 		order_groups(node);
 	return true;
@@ -690,7 +682,7 @@ handle_rows(void *arg, struct ResidentRows *rows)
 	if (lookup->found)
 	{
 		lookup->at.next = lookup->ngroups;
-		lookup->at.group = group_values_make(Max(lookup->nfields, 1));
+		lookup->at.group = group_values_make(node->ngroups + 1);
 	}
 	else
 	{
@@ -715,59 +707,75 @@ next_group(GroupReader *reader, const GroupValues **group, int64 *rows)
 	read_group(lookup->handler.arg, next, &lookup->at.group);
 	*group = &lookup->at.group;
 	*rows = next->rows;
-	lookup->at.read = false;
 	return true;
 }
 
-/*
- * Counts from positions alone.  Smallest and largest value are the first and the last answer:
- * right if they are wanted, and otherwise not read.
- */
-static void
-count_values(GroupReader *reader, int source, SourceCounts *counts)
+/* Returns what is known of a source in the present group. */
+static const LookupValues *
+values_of(const GroupsLookup *lookup, int s)
 {
-	const GroupsLookup *lookup = (const GroupsLookup *) reader;
-	const LookupGroup *group = &lookup->groups[lookup->at.next];
-
-	memset(counts, 0, sizeof(*counts));
-	counts->nulls = group->rows - group->values;
-	counts->summary.n = group->values;
-	if (group->nanswers > 0)
-	{
-		counts->summary.min = lookup->values[group->answers];
-		counts->summary.max = lookup->values[group->answers + group->nanswers - 1];
-	}
+	return &lookup->sources[s].groups[lookup->groups[lookup->at.next].place];
 }
 
 /*
- * Returns the answers as one block of runs: each stands for the rows behind the answer before it,
- * up to its own.  Rows behind the last answer are in no run.
+ * Counts from positions and sums, and makes the runs: each answer stands for the rows behind the
+ * answer before it, up to its own, and rows behind the last answer are in no run.  Smallest and
+ * largest value are the first and the last answer: right if they are wanted, and otherwise not
+ * read.  The sum of a source with runs is what these leave of it, because they are going to be
+ * added.
  */
-static size_t
-next_runs(GroupReader *reader, int source, const int64 **values, const int64 **run_counts)
+static void
+count_values(GroupReader *reader, int s, SourceCounts *counts)
 {
 	GroupsLookup *lookup = (GroupsLookup *) reader;
-	const LookupGroup *group = &lookup->groups[lookup->at.next];
+	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
+	const LookupSource *source = &lookup->sources[s];
+	const LookupValues *group = values_of(lookup, s);
+	const int64 *positions = source->positions + group->answers;
+	const int64 *values = source->values + group->answers;
+	ValueSummary *summary = &counts->summary;
 	int64		before = 0;
 	uint32		i;
+
+	memset(counts, 0, sizeof(*counts));
+	counts->nulls = group->nulls;
+	counts->refused = lookup->groups[lookup->at.next].rows - group->values - group->nulls;
+	summary->n = group->values;
+	summary->sum = group->sum;
+	lookup->at.read = false;
+	for (i = 0; i < group->nanswers; i++)
+	{
+		lookup->at.run_counts[i] = positions[i] + 1 - before;
+		before = positions[i] + 1;
+		if (node->value_sources[s].runs)
+			summary->sum -= (ValueSum) values[i] * lookup->at.run_counts[i];
+	}
+	if (group->nanswers > 0)
+	{
+		summary->min = values[0];
+		summary->max = values[group->nanswers - 1];
+	}
+}
+
+/* Returns the runs of the group's source, as one block. */
+static size_t
+next_runs(GroupReader *reader, int s, const int64 **values, const int64 **run_counts)
+{
+	GroupsLookup *lookup = (GroupsLookup *) reader;
+	const LookupValues *group = values_of(lookup, s);
 
 	if (lookup->at.read)
 		return 0;
 	lookup->at.read = true;
-	for (i = 0; i < group->nanswers; i++)
-	{
-		lookup->at.run_counts[i] = lookup->positions[group->answers + i] + 1 - before;
-		before = lookup->positions[group->answers + i] + 1;
-	}
-	*values = lookup->values + group->answers;
+	*values = lookup->sources[s].values + group->answers;
 	*run_counts = lookup->at.run_counts;
 	return group->nanswers;
 }
 
 static int64
-count_distinct(GroupReader *reader)
+count_distinct(GroupReader *reader, int s)
 {
-	return ((const GroupsLookup *) reader)->ndistinct;
+	return ((const GroupsLookup *) reader)->sources[s].ndistinct;
 }
 
 static const GroupReaderMethods lookup_reader_methods = {

@@ -63,7 +63,8 @@ set_distinct(GroupsState *node, int source, const GroupCounts *group)
 		{
 			aggregate_result_begin(node->outputs[i].result, group);
 			aggregate_result_set_distinct(node->outputs[i].result,
-										  node->reader->methods->distinct(node->reader));
+										  node->reader->methods->distinct(node->reader,
+																		  source));
 		}
 }
 

@@ -155,3 +155,28 @@ residency_key(Relation rel, AttrNumber attnum, ResidentKey *key)
 		key->missing_value = missing_value(&domain, att, missing);
 	}
 }
+
+AttrNumber
+residency_most_rows(Relation rel)
+{
+	AttrNumber	found = InvalidAttrNumber;
+	int64		most = 0;
+	AttrNumber	attnum;
+
+	for (attnum = 1; attnum <= RelationGetNumberOfAttributes(rel); attnum++)
+	{
+		ResidentKey key;
+		ResidentSummary summary;
+
+		if (!residency_keeps_column(TupleDescAttr(RelationGetDescr(rel), attnum - 1)) ||
+			!resident_is_kept(RelationGetRelid(rel), attnum))
+			continue;
+		residency_key(rel, attnum, &key);
+		if (resident_summarize(&key, &summary) && summary.rows > most)
+		{
+			found = attnum;
+			most = summary.rows;
+		}
+	}
+	return found;
+}

@@ -52,4 +52,10 @@ extern int64 residency_value(const ColumnDomain *domain, Datum value);
 /* The key of a column. */
 extern void residency_key(Relation rel, AttrNumber attnum, ResidentKey *key);
 
+/*
+ * Returns the column of which the most rows are resident, the first one if there are several;
+ * InvalidAttrNumber if there is none.
+ */
+extern AttrNumber residency_most_rows(Relation rel);
+
 #endif							/* HPSORT_PG_RESIDENT_EXTENTS_RESIDENCY_H */

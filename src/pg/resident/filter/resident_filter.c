@@ -121,7 +121,10 @@ resident_filter_make(const ColumnScan *scan, BatchPages *pages)
 	for (f = 0; f < scan->nfilters; f++)
 		if (!make_filter(filter, scan->filters[f], NIL, scan, &filter->filters[f]))
 			return NULL;
-	filter->read = palloc0_array(const SourceColumn *, Max(filter->nattnums, 1));
+	/* Where no column is wanted, an extent of any one says how many rows there are. */
+	if (filter->nattnums == 0)
+		find_filter_column(filter, residency_most_rows(scan->rel));
+	filter->read = palloc0_array(const SourceColumn *, filter->nattnums);
 	return filter;
 }
 
@@ -139,13 +142,17 @@ resident_filter_read(ResidentFilter *filter, int c, const SourceColumn *column)
 }
 
 const ColumnFilter *
-resident_filter_condition(const ResidentFilter *filter, int c)
+resident_filter_condition(const ResidentFilter *filter, int f, int c)
 {
+	const FilterColumns *columns;
 	int			i;
 
-	for (i = 0; filter && i < filter->qual.ncolumns; i++)
-		if (filter->qual.columns[i].column == c)
-			return &filter->qual.columns[i];
+	if (filter == NULL)
+		return NULL;
+	columns = f < 0 ? &filter->qual : &filter->filters[f];
+	for (i = 0; i < columns->ncolumns; i++)
+		if (columns->columns[i].column == c)
+			return &columns->columns[i];
 	return NULL;
 }
 
@@ -165,6 +172,7 @@ begin_column(ResidentFilter *filter, ColumnFilter *column)
 	if (column->members && extent->nnulls < extent->nrows)
 	{
 		column->values.members = value_members_look(column->members, read->dictionary,
+													(uint32) extent->base,
 													(uint32) (extent->base + extent->top));
 		filter->lost |= column->values.members == NULL;
 	}
@@ -180,22 +188,29 @@ begin_column(ResidentFilter *filter, ColumnFilter *column)
 }
 
 /*
- * Prepares all conditions of a filter.  Returns which rows of the extent the filter accepts: as
- * conditions are ANDed, no more than the condition that accepts least (EXTENT_NONE < EXTENT_SOME <
- * EXTENT_ALL).
+ * Prepares all conditions of a filter: those of numbered values, which are evaluated value by
+ * value, last, and only unless one of the filter's own refuses all rows.  Returns which rows of the
+ * extent the filter accepts: as conditions are ANDed, no more than the condition that accepts least
+ * (EXTENT_NONE < EXTENT_SOME < EXTENT_ALL).
  */
 static ExtentMatch
 begin_filter(ResidentFilter *filter, FilterColumns *columns)
 {
+	ExtentMatch own = EXTENT_ALL;
 	int			c;
 
 	columns->match = EXTENT_ALL;
-	for (c = 0; c < columns->ncolumns; c++)
+	for (c = 0; c < 2 * columns->ncolumns; c++)
 	{
-		ColumnFilter *column = &columns->columns[c];
+		ColumnFilter *column = &columns->columns[c % columns->ncolumns];
 
-		column->match = begin_column(filter, column);
+		if ((c >= columns->ncolumns) != (column->members != NULL))
+			continue;
+		column->match = column->members && own == EXTENT_NONE ? EXTENT_NONE :
+			begin_column(filter, column);
 		columns->match = Min(columns->match, column->match);
+		if (c % columns->ncolumns < columns->nown)
+			own = Min(own, column->match);
 	}
 	return columns->match;
 }

@@ -46,10 +46,10 @@ typedef struct ColumnFilter
 } ColumnFilter;
 
 /*
- * Returns what the scan's qual asks of column c of these; NULL if it asks nothing, or there is no
- * filter.
+ * Returns what the scan's qual (f < 0), or its filter f, asks of column c of these; NULL if it asks
+ * nothing, or there is no filter.
  */
-extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int c);
+extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int f, int c);
 
 /*
  * Begins an extent that the readers of all columns have begun, and whose values their dictionaries

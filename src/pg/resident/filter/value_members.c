@@ -3,7 +3,7 @@
  *		Which values of a resident column a condition accepts (see value_members.h).
  *
  * Values are numbered as they were met, so that those of the extents read so far are the first
- * ones.
+ * ones, unless other conditions have refused extents.
  */
 #include "postgres.h"
 
@@ -16,6 +16,9 @@
 /* Values between looks for interrupts. */
 #define VALUES_AT_ONCE 1024
 
+/* The mark of a value that has not been evaluated. */
+#define UNKNOWN 2
+
 struct ValueMembers
 {
 	MemoryContext memory;
@@ -23,7 +26,7 @@ struct ValueMembers
 	uint64		generation;		/* of the values */
 	uint8	   *marks;
 	Size		room;			/* in marks */
-	uint32		n;				/* marks */
+	uint32		nknown;			/* the first ones, all of which are known */
 };
 
 ValueMembers *
@@ -44,31 +47,50 @@ is_accepted(const FilterCondition *condition, Datum value)
 		value_condition_accepts(condition->values, value, false);
 }
 
-const uint8 *
-value_members_look(ValueMembers *members, ColumnDictionary *dictionary, uint32 last)
+/* Has all marks be unknown where the values are others, and has room for all of them. */
+static void
+review_marks(ValueMembers *members, const ColumnDictionary *dictionary)
 {
+	Size		size = column_dictionary_size(dictionary);
 	uint64		generation = column_dictionary_generation(dictionary);
+	Size		kept = members->generation == generation ? members->room : 0;
 
-	if (members->generation != generation)
-		members->n = 0;
 	members->generation = generation;
-	if (last >= members->room)
+	if (size > members->room)
 	{
-		Size		room = Max((Size) column_dictionary_size(dictionary), 2 * members->room);
-
-		members->marks = members->marks ? repalloc_huge(members->marks, room) :
-			MemoryContextAllocHuge(members->memory, room);
-		members->room = room;
+		members->room = Max(size, 2 * members->room);
+		members->marks = members->marks ? repalloc_huge(members->marks, members->room) :
+			MemoryContextAllocHuge(members->memory, members->room);
 	}
-	for (; members->n <= last; members->n++)
+	if (kept == 0)
+		members->nknown = 0;
+	memset(members->marks + kept, UNKNOWN, members->room - kept);
+}
+
+const uint8 *
+value_members_look(ValueMembers *members, ColumnDictionary *dictionary, uint32 first, uint32 last)
+{
+	bool		all;			/* up to last */
+	uint8	   *mark;
+
+	review_marks(members, dictionary);
+	/* Unknown values before these are evaluated, too, if they are fewer. */
+	all = first <= members->nknown || first - members->nknown <= last - first;
+	if (all)
+		first = members->nknown;
+	while (first <= last &&
+		   (mark = memchr(members->marks + first, UNKNOWN, (Size) last - first + 1)) != NULL)
 	{
 		Datum		value;
 
-		if (members->n % VALUES_AT_ONCE == 0)
+		first = (uint32) (mark - members->marks);
+		if (first % VALUES_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (!column_dictionary_value(dictionary, members->n, &value))
+		if (!column_dictionary_value(dictionary, first, &value))
 			return NULL;
-		members->marks[members->n] = is_accepted(members->condition, value);
+		*mark = is_accepted(members->condition, value);
 	}
+	if (all)
+		members->nknown = Max(members->nknown, last + 1);
 	return members->marks;
 }

@@ -20,10 +20,10 @@ typedef struct ValueMembers ValueMembers;
 extern ValueMembers *value_members_make(const FilterCondition *condition);
 
 /*
- * Returns a mark for each number up to last, which the dictionary knows: 1 if the value is
+ * Returns marks by number: of first .. last, which the dictionary knows, 1 if the value is
  * accepted, else 0.  Valid until the next call.  Returns NULL if the values have been given up.
  */
 extern const uint8 *value_members_look(ValueMembers *members, ColumnDictionary *dictionary,
-									   uint32 last);
+									   uint32 first, uint32 last);
 
 #endif							/* HPSORT_PG_RESIDENT_FILTER_VALUE_MEMBERS_H */

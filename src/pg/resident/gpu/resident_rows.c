@@ -39,28 +39,33 @@ struct ResidentRows
 };
 
 /*
- * Returns how many different keys of nkeys columns there may be at most: the product of the numbers
- * of values between each column's bounds.  0 if keys take more than 32 bits.
+ * Returns how many different keys of nkeys columns a job may have at most: the product of the
+ * numbers of places between each column's bounds, of values of the widest column alone.  0 if keys
+ * take more than 32 bits.
  */
 static uint64
-count_keys(const ResidentSummary *columns, int nkeys)
+count_keys(const ResidentSummary *columns, int nkeys, const Bitmapset *values)
 {
 	const uint64 most = UINT64CONST(1) << 32;
 	uint64		range = 1;
+	uint64		widest = 1;
 	int			c;
 
 	for (c = 0; c < nkeys; c++)
 	{
-		uint64		values = 1;
+		uint64		places = 1;
 
 		/* A NULL has a place, too. */
 		if (columns[c].lo <= columns[c].hi)
-			values = (uint64) (columns[c].hi - columns[c].lo) + 2;
-		if (values > most / range)
+			places = (uint64) (columns[c].hi - columns[c].lo) + 2;
+		if (bms_is_member(c, values))
+			widest = Max(widest, places);
+		else if (places > most / range)
 			return 0;
-		range *= values;
+		else
+			range *= places;
 	}
-	return range;
+	return widest > most / range ? 0 : range * widest;
 }
 
 /*
@@ -90,7 +95,8 @@ make_context(SortContext *context, bool counted)
 }
 
 bool
-resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool counted)
+resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
+				  const ResidentJobs *jobs)
 {
 	uint64		range;
 	SortContext context;
@@ -104,8 +110,8 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool 
 		if (columns[c].lo <= columns[c].hi &&
 			(columns[c].lo < PG_INT32_MIN || columns[c].hi > PG_INT32_MAX))
 			return false;
-	if (!counted)
-		range = count_keys(columns, nkeys);
+	if (jobs)
+		range = count_keys(columns, nkeys, jobs->values);
 	else
 		range = columns->lo <= columns->hi ?
 			plan_range((int32) columns->lo, (int32) columns->hi) : 0;
@@ -113,27 +119,26 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys, bool 
 		rows = Min(rows, columns[c].rows);
 	if (rows <= 0 || range == 0)
 		return false;
-	make_context(&context, counted);
-	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, counted);
+	make_context(&context, jobs == NULL);
+	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0);
 	pg_check_interrupts();
 	return pays;
 }
 
 ResidentRows *
-resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns, int ncolumns, int nkeys,
-				   const ResidentFilter *filter, BlockNumber nblocks)
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
+				   const ResidentJobs *jobs, const ResidentFilter *filter, BlockNumber nblocks)
 {
-	bool		counted = purpose == LEFT_TO_COUNT;
 	ResidentRows *rows;
 	int			c;
 
-	if (!resident_rows_pay(columns, ncolumns, nkeys, counted))
+	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs))
 		return NULL;
 	rows = palloc0_object(ResidentRows);
-	make_context(&rows->context, counted);
+	make_context(&rows->context, jobs == NULL);
 	rows->memory = CurrentMemoryContext;
 	rows->filter = filter;
-	rows->left = left_extents_make(purpose, ncolumns, false, nblocks);
+	rows->left = left_extents_make(jobs ? LEFT_TO_SORT : LEFT_TO_COUNT, ncolumns, false, nblocks);
 	rows->bounds = palloc_array(ColumnBounds, ncolumns);
 	for (c = 0; c < ncolumns; c++)
 		rows->bounds[c] = (ColumnBounds)
@@ -181,7 +186,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
-		const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+		const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 
 		if (condition && refuses_extent(extent, condition))
 		{
@@ -220,7 +225,7 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 void
 resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool *nulls)
 {
-	const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+	const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 	const ExtentFilter *values;
 	int64		least;
 	int64		most;
@@ -290,11 +295,34 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 }
 
 /*
- * Adds the filter's conditions to a layout, and their ranges to ranges; false if there are too
- * many.
+ * Writes the ranges of values that both of two conditions of a column accept, of which one may be
+ * NULL, to ranges, which has room for most; false if there are too many.
  */
 static bool
-add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
+combine_conditions(const ColumnFilter *a, const ColumnFilter *b, ValueRange *ranges, size_t most,
+				   size_t *n)
+{
+	LongRange	both[ROWS_MAX_RANGES];
+	const LongRange *accepted = a ? a->values.ranges : b->values.ranges;
+
+	*n = a ? a->values.nranges : b->values.nranges;
+	if (*n + (a && b ? b->values.nranges : 0) > most)
+		return false;
+	if (a && b)
+	{
+		*n = long_ranges_intersect(accepted, *n, b->values.ranges, b->values.nranges, both);
+		accepted = both;
+	}
+	*n = long_ranges_narrow(accepted, *n, a ? a->values.bias : b->values.bias, ranges);
+	return true;
+}
+
+/*
+ * Adds the conditions of the qual and of a filter (-1: none) to a layout, and their ranges to
+ * ranges; false if there are too many.
+ */
+static bool
+add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRange *ranges)
 {
 	int			c;
 
@@ -303,16 +331,20 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		RowsColumn *column = &layout->columns[c];
-		const ColumnFilter *condition = resident_filter_condition(rows->filter, c);
+		const ColumnFilter *qual = resident_filter_condition(rows->filter, -1, c);
+		const ColumnFilter *other = NULL;
+		bool		nulls;
 		size_t		n;
 
-		if (condition == NULL)
+		if (filter >= 0)
+			other = resident_filter_condition(rows->filter, filter, c);
+		if (qual == NULL && other == NULL)
 			continue;
-		if (condition->values.nranges > ROWS_MAX_RANGES - layout->nranges)
+		if (!combine_conditions(qual, other, ranges + layout->nranges,
+								ROWS_MAX_RANGES - layout->nranges, &n))
 			return false;
-		n = long_ranges_narrow(condition->values.ranges, condition->values.nranges,
-							   condition->values.bias, ranges + layout->nranges);
-		column->flags |= ROWS_FILTERED | (condition->nulls ? ROWS_NULLS_PASS : 0);
+		nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
+		column->flags |= ROWS_FILTERED | (nulls ? ROWS_NULLS_PASS : 0);
 		column->first_range = layout->nranges;
 		column->nranges = (uint32) n;
 		layout->nranges += (uint32) n;
@@ -348,8 +380,8 @@ failed(ResidentRows *rows, const SortError *err)
 }
 
 bool
-resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, const int32 *keys,
-				   size_t n)
+resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo, int32 hi,
+				   const int32 *keys, size_t n)
 {
 	ValueRange	ranges[ROWS_MAX_RANGES];
 	RowsJob		job = job_of(rows, lo, hi);
@@ -363,7 +395,7 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 	job.keys = keys;
 	job.nkeys = n;
 	layout->ncolumns = (uint32) rows->left->ncolumns;
-	if (rows->left->n == 0 || !add_conditions(rows, layout, ranges))
+	if (rows->left->n == 0 || !add_conditions(rows, filter, layout, ranges))
 		return false;
 	status = rows_job_sort(&rows->context, &job, &rows->job, &err);
 	if (status != SORT_OK)
@@ -375,7 +407,8 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 		nrows += rows->left->rows[i].rows;
 	rows->nothers = (int64) n;
 	/* What has no key although it was read. */
-	rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
+	if (filter < 0)
+		rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
 	return true;
 }
 

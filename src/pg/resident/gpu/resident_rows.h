@@ -23,13 +23,13 @@
 typedef struct ResidentRows ResidentRows;
 
 /*
- * Makes a query about rows of these columns, for a purpose (LEFT_TO_SORT, LEFT_TO_COUNT).  The
- * first nkeys columns make the key that rows are sorted by; filter may be NULL.  Values are counted
- * of one column, without a filter.  The table has nblocks blocks.  Returns NULL if the CPU is
- * expected to be faster.  In the current memory context.
+ * Makes a query about rows of these columns.  The first nkeys columns make the keys that jobs sort;
+ * filter may be NULL.  Without jobs, values are counted of one column, without a filter.  The table
+ * has nblocks blocks.  Returns NULL if the CPU is expected to be faster.  In the current memory
+ * context.
  */
-extern ResidentRows *resident_rows_make(LeftPurpose purpose, const ResidentSummary *columns,
-										int ncolumns, int nkeys, const ResidentFilter *filter,
+extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
+										const ResidentJobs *jobs, const ResidentFilter *filter,
 										BlockNumber nblocks);
 
 /* Returns the list of the extents that have been added, which is the ResidentRows'. */
@@ -42,11 +42,11 @@ extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
 /*
- * Whether rows with these bounds of the columns are worth the GPU, to be counted or sorted; asks
- * for its costs.
+ * Whether rows with these bounds of the columns are worth the GPU, to be sorted by jobs or, without
+ * jobs, counted; asks for its costs.
  */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
-							  bool counted);
+							  const ResidentJobs *jobs);
 
 /*
  * Adds an extent, as the columns' readers know it, with its valid blocks.  Returns false if the
@@ -66,12 +66,12 @@ extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int
 								 bool *nulls);
 
 /*
- * Has the GPU put keys in order: keys of rows, and n other keys. layout says how rows become keys;
- * its first columns have been filled in but for conditions.  Returns false if the GPU could not.
+ * Has the GPU put keys in order: keys of rows, of those that a filter of the scan accepts (-1: of
+ * all), and n other keys.  layout says how rows become keys; its first columns have been filled in
+ * but for conditions.  Returns false if the GPU could not.  There is one job at a time.
  */
-extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi,
-							   const int32 *keys,
-							   size_t n);
+extern bool resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo,
+							   int32 hi, const int32 *keys, size_t n);
 
 /*
  * Returns how many keys there are, other keys among them.  Needs a resident_rows_sort that

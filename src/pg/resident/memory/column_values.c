@@ -158,29 +158,51 @@ generation_holds(const ResidentKey *key, ResidentValues *values)
 	return holds;
 }
 
-bool
-resident_copy_value(const ResidentKey *key, ResidentValues *values, uint32 number, char *out,
-					uint32 *length)
+/*
+ * Copies the bytes of some of n values of a part that lies at bytes, as many as fit, and sets where
+ * each ends in out; returns how many.  What the part says of memory that has become something else
+ * may be anything.
+ */
+static int
+copy_from_part(const ValuePart *part, const char *bytes, uint32 number, int n, char *out,
+			   uint32 *ends)
 {
-	const ValuePart *part;
-	ResidentExtent piece = {0};
-	const char *bytes;
-	bool		copied = false;
+	uint32		length;
+	uint32		start = value_part_offset(part, bytes, number, &length);
+	uint32		last = start;
+	int			i;
 
-	Assert(number < values->n);
-	part = &values->parts[value_parts_find(values->parts, values->nparts, number)];
-	piece.place = part->place;
-	piece.size = part->size;
+	for (i = 0; i < n; i++)
+	{
+		uint32		end = value_part_ends(part, bytes, number + i)[0];
+
+		if (end < last || end > part->size || end - start > RESIDENT_VALUE_BYTES)
+			break;
+		last = end;
+		ends[i] = end - start;
+	}
+	if (i > 0)
+		memcpy(out, bytes + start, last - start);
+	return i;
+}
+
+int
+resident_copy_values(const ResidentKey *key, ResidentValues *values, uint32 number, int n,
+					 char *out, uint32 *ends)
+{
+	uint32		p = value_parts_find(values->parts, values->nparts, number);
+	const ValuePart *part = &values->parts[p];
+	uint32		end = p + 1 < values->nparts ? part[1].first : values->n;
+	ResidentExtent piece = {.place = part->place,.size = part->size};
+	const char *bytes;
+	int			copied = 0;
+
+	Assert(number < values->n && end > number);
 	resident_start_copying();
 	bytes = resident_address(&piece);
 	if (bytes)
-	{
-		uint32		start = value_part_offset(part, bytes, number, length);
-
-		copied = start <= part->size && *length <= Min(RESIDENT_VALUE_BYTES, part->size - start);
-		if (copied)
-			memcpy(out, bytes + start, *length);
-	}
+		copied = copy_from_part(part, bytes, number, (int) Min((uint32) n, end - number), out,
+								ends);
 	resident_stop_copying();
-	return copied && generation_holds(key, values);
+	return generation_holds(key, values) ? copied : 0;
 }

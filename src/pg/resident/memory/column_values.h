@@ -31,7 +31,7 @@ typedef struct ResidentValues
 	uint32		n;				/* values: numbers are less */
 	uint32		nparts;
 	ValuePart  *parts;			/* palloc'd, or NULL */
-	uint64		seen;			/* for resident_copy_value */
+	uint64		seen;			/* for resident_copy_values */
 } ResidentValues;
 
 /*
@@ -42,10 +42,11 @@ extern bool resident_look_values(const ResidentKey *key, uint64 generation,
 								 ResidentValues *values);
 
 /*
- * Copies the bytes of a value that is known to out, which has room for RESIDENT_VALUE_BYTES, and
- * sets *length.  Returns false if the generation is gone.
+ * Copies the bytes of up to n known values from a number on, one behind the other, to out, which
+ * has room for RESIDENT_VALUE_BYTES, and sets ends[i] to where each ends there.  Returns how many
+ * have been copied, which may be fewer; 0 if the generation is gone.
  */
-extern bool resident_copy_value(const ResidentKey *key, ResidentValues *values, uint32 number,
-								char *out, uint32 *length);
+extern int	resident_copy_values(const ResidentKey *key, ResidentValues *values, uint32 number,
+								 int n, char *out, uint32 *ends);
 
 #endif							/* HPSORT_PG_RESIDENT_MEMORY_COLUMN_VALUES_H */

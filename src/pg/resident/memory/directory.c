@@ -49,13 +49,6 @@ find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
 	return &root->buckets[hash % RESIDENT_BUCKETS];
 }
 
-/* Returns the column at a place; NULL if the place is nowhere.  Good while the lock is held. */
-static ResidentColumn *
-column_at(const ResidentRoot *root, ResidentPlace place)
-{
-	return (ResidentColumn *) resident_pointer(root, place);
-}
-
 /*
  * Returns the column of a table and attribute, whatever else its key says; NULL if there is
  * none.
@@ -63,12 +56,12 @@ column_at(const ResidentRoot *root, ResidentPlace place)
 static ResidentColumn *
 find_attribute(ResidentRoot *root, const ResidentKey *key)
 {
-	ResidentColumn *column = column_at(root, *find_bucket(root, key->database, key->relid,
-														  key->attnum));
+	ResidentColumn *column = directory_column(root, *find_bucket(root, key->database, key->relid,
+																 key->attnum));
 
 	while (column && (column->key.database != key->database || column->key.relid != key->relid ||
 					  column->key.attnum != key->attnum))
-		column = column_at(root, column->next);
+		column = directory_column(root, column->next);
 	return column;
 }
 
@@ -80,20 +73,12 @@ directory_find(ResidentRoot *root, const ResidentKey *key)
 	return column && memcmp(&column->key, key, sizeof(*key)) == 0 ? column : NULL;
 }
 
-/* Returns the extent of that number; NULL if the map does not reach so far. */
-static ResidentExtent *
-find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
-{
-	return number < column->capacity ?
-		(ResidentExtent *) resident_pointer(root, column->map) + number : NULL;
-}
-
 /* Returns the extent of that number if it is still of that generation, else NULL. */
 static ResidentExtent *
 find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint64 generation)
 {
 	ResidentColumn *column = directory_find(root, key);
-	ResidentExtent *extent = column ? find_extent(root, column, number) : NULL;
+	ResidentExtent *extent = column ? directory_extent(root, column, number) : NULL;
 
 	return extent && extent->generation == generation ? extent : NULL;
 }
@@ -137,14 +122,13 @@ directory_drop_values(ResidentRoot *root, ResidentColumn *column, bool no_repeat
 	uint32		i;
 
 	for (i = 0; i < column->capacity; i++)
-		drop_extent(root, column, find_extent(root, column, i));
+		drop_extent(root, column, directory_extent(root, column, i));
 	drop_values(root, column);
 	column->summary.no_repeats = no_repeats;
 }
 
-/* Gives up a column, with its map and extents. */
-static void
-drop_column(ResidentRoot *root, ResidentColumn *column)
+void
+directory_drop(ResidentRoot *root, ResidentColumn *column)
 {
 	ResidentPlace *link = find_bucket(root, column->key.database, column->key.relid,
 									  column->key.attnum);
@@ -153,7 +137,7 @@ drop_column(ResidentRoot *root, ResidentColumn *column)
 	if (column->map != 0)
 		resident_free(root, column->map, column->capacity * sizeof(ResidentExtent));
 	while (*link != column->place)
-		link = &column_at(root, *link)->next;
+		link = &directory_column(root, *link)->next;
 	*link = column->next;
 	resident_free(root, column->place, sizeof(ResidentColumn));
 }
@@ -164,7 +148,7 @@ make_column(ResidentRoot *root, const ResidentKey *key)
 {
 	ResidentPlace *bucket = find_bucket(root, key->database, key->relid, key->attnum);
 	ResidentPlace place = resident_allocate(root, sizeof(ResidentColumn));
-	ResidentColumn *column = column_at(root, place);
+	ResidentColumn *column = directory_column(root, place);
 
 	if (column == NULL)
 		return NULL;
@@ -220,7 +204,7 @@ grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 static Size
 sweep_extent(ResidentRoot *root, ResidentColumn *column, uint32 number)
 {
-	ResidentExtent *extent = find_extent(root, column, number);
+	ResidentExtent *extent = directory_extent(root, column, number);
 	Size		size;
 
 	/* A column without extents is looked at once each time round: where its first one would be. */
@@ -229,7 +213,7 @@ sweep_extent(ResidentRoot *root, ResidentColumn *column, uint32 number)
 	else if (column->nextents == 0 && number == 0)
 	{
 		size = sizeof(ResidentColumn) + column->capacity * sizeof(ResidentExtent);
-		drop_column(root, column);
+		directory_drop(root, column);
 		return size;
 	}
 	else if (extent && extent->usage > 0)
@@ -264,7 +248,7 @@ sweep_bucket(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep)
 
 	while (place != 0)
 	{
-		ResidentColumn *column = column_at(root, place);
+		ResidentColumn *column = directory_column(root, place);
 
 		/* Before the column may be given up. */
 		place = column->next;
@@ -335,7 +319,7 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
 		/* The table has another file, or the attribute another type or default. */
 		if (column && memcmp(&column->key, key, sizeof(*key)) != 0)
 		{
-			drop_column(root, column);
+			directory_drop(root, column);
 			column = NULL;
 		}
 		if (column == NULL)
@@ -385,7 +369,9 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 		column->status.hits += use->hits;
 		column->status.gpu_hits += use->gpu_hits;
 		column->status.refreshes += use->refreshes;
-		column->status.reason = use->reason;
+		/* Another process has kept the values since this one found that they are not read twice. */
+		if (use->reason != RESIDENT_READ_ONCE || column->summary.reads == 0)
+			column->status.reason = use->reason;
 		column->status.filler = 0;
 		column->summary.reads += use->complete;
 	}
@@ -425,7 +411,7 @@ resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *exten
 	if (column && first < column->capacity)
 	{
 		known = Min((uint32) n, column->capacity - first);
-		memcpy(extents, find_extent(root, column, first), known * sizeof(ResidentExtent));
+		memcpy(extents, directory_extent(root, column, first), known * sizeof(ResidentExtent));
 	}
 	/* With the lock, so that nothing is given up between this and what has been copied. */
 	seen = pg_atomic_read_u64(&root->losses);
@@ -519,11 +505,12 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
  *
  * Values are dead if all extents that had them have been made anew.  If many extents have been, and
  * values hardly repeat, or there are twice as many for as many rows as when most of the table had
- * extents for the first time, most of the values are dead, or have come since.
+ * extents for the first time, most of the values are dead, or have come since.  So are values that
+ * were saved, and are too many for the extents that were saved with them.
  */
 static bool
 is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExtent *extent,
-				 bool many)
+				 const ResidentSweep *sweep)
 {
 	double		values = column->values.n;
 	double		numbered;
@@ -538,7 +525,7 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	numbered = (double) column->numbered;
 	some = Min(column->nextents, column->wanted);
 	most = some >= column->wanted - column->wanted / 8;
-	no_repeats = (most || many) && numbered >= RESIDENT_LEAST_NUMBERED &&
+	no_repeats = (most || sweep->many) && numbered >= RESIDENT_LEAST_NUMBERED &&
 		2 * (numbered - values) * column->wanted < numbered * some;
 	if (most && column->first_values == 0)
 	{
@@ -551,7 +538,7 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	anew = 2 * (column->numbered_extents - column->nextents) >= column->nextents;
 	if (!no_repeats && !(more && anew))
 		return true;
-	directory_drop_values(root, column, !anew);
+	directory_drop_values(root, column, !anew && !sweep->saved);
 	return false;
 }
 
@@ -571,7 +558,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	if (place == 0)
 		return false;
 	column = directory_find(root, key);
-	known = column ? find_extent(root, column, number) : NULL;
+	known = column ? directory_extent(root, column, number) : NULL;
 
 	/* The column has been given up, or its values, or has another key, since the read began. */
 	if (known == NULL || extent->values != column->values.generation)
@@ -596,7 +583,7 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	column->summary.hi = Max(column->summary.hi, (int64) ((uint64) extent->base + extent->top));
 	column->nextents++;
 	root->changes++;
-	if (extent->values != 0 && !is_worth_numbers(root, column, extent, sweep->many))
+	if (extent->values != 0 && !is_worth_numbers(root, column, extent, sweep))
 		sweep->reason = column->summary.no_repeats ? RESIDENT_NO_REPEATS : RESIDENT_OK;
 	resident_unlock(root);
 	return true;
@@ -612,7 +599,7 @@ resident_refuse(const ResidentKey *key, uint32 number)
 	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
 		return;
 	column = directory_find(root, key);
-	extent = column ? find_extent(root, column, number) : NULL;
+	extent = column ? directory_extent(root, column, number) : NULL;
 	if (extent)
 	{
 		drop_extent(root, column, extent);
@@ -625,172 +612,4 @@ Size
 resident_footprint(Size size)
 {
 	return TYPEALIGN(FPM_PAGE_SIZE, size) + sizeof(ResidentExtent);
-}
-
-void
-resident_forget(Oid relid, AttrNumber attnum)
-{
-	ResidentRoot *root;
-	int			b;
-
-	/*
-	 * There is nothing to forget while the limit is 0: the worker forgets all when the limit is
-	 * lowered.
-	 */
-	if (hpsort_resident_memory <= 0)
-		return;
-	root = resident_root();
-	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
-		return;
-	for (b = 0; b < RESIDENT_BUCKETS; b++)
-	{
-		ResidentPlace place = root->buckets[b];
-
-		while (place != 0)
-		{
-			ResidentColumn *column = column_at(root, place);
-
-			/* Before the column may be dropped. */
-			place = column->next;
-			if (column->key.database == MyDatabaseId &&
-				column->key.relid == relid &&
-				(attnum == InvalidAttrNumber || column->key.attnum == (uint32) attnum))
-				drop_column(root, column);
-		}
-	}
-	resident_unlock(root);
-}
-
-/* Returns how many extents a column's map has, up to the last one that is resident. */
-static uint32
-count_extents(ResidentRoot *root, const ResidentColumn *column)
-{
-	uint32		n = column->nextents > 0 ? column->capacity : 0;
-
-	while (n > 0 && find_extent(root, column, n - 1)->generation == 0)
-		n--;
-	return n;
-}
-
-bool
-resident_next_extent(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes)
-{
-	ResidentRoot *root = resident_root();
-	bool		found = false;
-
-	if (root == NULL || !resident_lock(root, LW_SHARED))
-		return false;
-	while (!found && cursor->bucket < RESIDENT_BUCKETS)
-	{
-		const ResidentColumn *column = column_at(root, root->buckets[cursor->bucket]);
-		const ResidentExtent *extent;
-		uint32		c;
-
-		for (c = 0; column && c < cursor->column; c++)
-			column = column_at(root, column->next);
-		extent = column ? find_extent(root, column, cursor->number) : NULL;
-		found = extent && extent->generation != 0 && extent->values == 0;
-		if (found)
-		{
-			copy->key = column->key;
-			copy->number = cursor->number;
-			copy->nextents = count_extents(root, column);
-			copy->extent = *extent;
-			appendBinaryStringInfo(bytes, resident_pointer(root, extent->place),
-								   (int) extent->size);
-		}
-		cursor->number = extent ? cursor->number + 1 : 0;
-		if (extent == NULL)
-			cursor->column = column ? cursor->column + 1 : 0;
-		if (column == NULL)
-			cursor->bucket++;
-	}
-	resident_unlock(root);
-	return found;
-}
-
-/* --- looking at it */
-
-const char *
-resident_reason_text(ResidentReason reason)
-{
-	switch (reason)
-	{
-		case RESIDENT_OK:
-			return NULL;
-		case RESIDENT_READ_ONCE:
-			return "not yet read twice";
-		case RESIDENT_NOT_VISIBLE:
-			return "not all-visible";
-		case RESIDENT_CHANGES:
-			return "updated too often";
-		case RESIDENT_NO_ROOM:
-			return "no room";
-		case RESIDENT_NO_MEMORY:
-			return "no shared memory";
-		case RESIDENT_NO_WORKER:
-			return "no background worker";
-		case RESIDENT_NO_REPEATS:
-			return "values do not repeat";
-		case RESIDENT_LONG_VALUES:
-			return "values too long";
-	}
-	pg_unreachable();
-}
-
-ResidentReason
-resident_failure(void)
-{
-	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
-	ResidentReason failure;
-
-	if (root == NULL)
-		return RESIDENT_OK;
-	LWLockAcquire(&root->lock, LW_SHARED);
-	failure = root->failure;
-	LWLockRelease(&root->lock);
-	return failure;
-}
-
-/* Returns what hpsort_resident shows of a column, palloc'd. */
-static ResidentStatus *
-column_status(ResidentRoot *root, const ResidentColumn *column)
-{
-	ResidentStatus *status = palloc_object(ResidentStatus);
-	uint32		i;
-	int			w;
-
-	*status = column->status;
-	status->relid = column->key.relid;
-	status->attnum = (AttrNumber) column->key.attnum;
-	status->rows = column->summary.rows;
-	status->bytes += (int64) column->values.bytes;
-	for (i = 0; i < column->capacity; i++)
-	{
-		const ResidentExtent *extent = find_extent(root, column, i);
-
-		for (w = 0; w < (int) lengthof(extent->blocks.words); w++)
-			status->blocks_valid += pg_popcount64(extent->blocks.words[w]);
-	}
-	return status;
-}
-
-List *
-resident_status(void)
-{
-	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
-	const ResidentColumn *column;
-	List	   *list = NIL;
-	int			b;
-
-	if (root == NULL || !resident_lock(root, LW_SHARED))
-		return NIL;
-	/* Whoever catches an error for lack of memory releases the lock. */
-	for (b = 0; b < RESIDENT_BUCKETS; b++)
-		for (column = column_at(root, root->buckets[b]); column;
-			 column = column_at(root, column->next))
-			if (column->key.database == MyDatabaseId)
-				list = lappend(list, column_status(root, column));
-	resident_unlock(root);
-	return list;
 }

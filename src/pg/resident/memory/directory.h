@@ -34,6 +34,21 @@ typedef struct ResidentColumn
 	int64		first_rows;		/* ... and how many rows in extents */
 } ResidentColumn;
 
+/* Returns the column at a place; NULL if the place is nowhere.  Good while the lock is held. */
+static inline ResidentColumn *
+directory_column(const ResidentRoot *root, ResidentPlace place)
+{
+	return (ResidentColumn *) resident_pointer(root, place);
+}
+
+/* Returns the extent of that number; NULL if the map does not reach so far. */
+static inline ResidentExtent *
+directory_extent(const ResidentRoot *root, const ResidentColumn *column, uint32 number)
+{
+	return number < column->capacity ?
+		(ResidentExtent *) resident_pointer(root, column->map) + number : NULL;
+}
+
 /* Returns the column of exactly that key; NULL if there is none.  Good while the lock is held. */
 extern ResidentColumn *directory_find(ResidentRoot *root, const ResidentKey *key);
 
@@ -51,5 +66,8 @@ extern bool directory_get_room(ResidentRoot *root, const ResidentKey *key, Size 
  * ones, none are kept any more.
  */
 extern void directory_drop_values(ResidentRoot *root, ResidentColumn *column, bool no_repeats);
+
+/* Gives up a column, with its map, extents and values. */
+extern void directory_drop(ResidentRoot *root, ResidentColumn *column);
 
 #endif							/* HPSORT_PG_RESIDENT_MEMORY_DIRECTORY_H */

@@ -69,6 +69,14 @@ typedef struct ResidentExtent
 	bool		refused;		/* there is no extent, and shall be none (resident_refuse) */
 } ResidentExtent;
 
+/* Returns one more than the largest number of a value that an extent of numbers has. */
+static inline uint64
+resident_numbers(const ResidentExtent *extent)
+{
+	return extent->values == 0 || extent->nulls == extent->rows ? 0 :
+		(uint64) extent->base + extent->top + 1;
+}
+
 /* Why a column, or part of it, is not resident. */
 typedef enum ResidentReason
 {
@@ -178,6 +186,7 @@ typedef struct ResidentSweep
 	bool		full;			/* the worker has no more memory: columns give up extents ... */
 	bool		free_only;		/* ... unless only free memory may be used */
 	bool		many;			/* the column's values are expected to repeat hardly */
+	bool		saved;			/* what is published was resident before */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;
 
@@ -205,32 +214,44 @@ extern void resident_refuse(const ResidentKey *key, uint32 number);
 /* Returns how much resident memory an extent of size bytes takes, with what is noted of it. */
 extern Size resident_footprint(Size size);
 
-/* Forgets a column of a table of this database; all its columns unless attnum is valid. */
-extern void resident_forget(Oid relid, AttrNumber attnum);
+/*
+ * Forgets a column of a table of a database; all its columns unless attnum is valid, all tables
+ * unless relid is.
+ */
+extern void resident_forget(Oid database, Oid relid, AttrNumber attnum);
 
-/* Where resident_next_extent() goes on; 0 at the beginning. */
+/* Called when the library is loaded: from then on what this process drops is forgotten. */
+extern void resident_init(void);
+
+/* Where resident_next_copy() goes on; zeros at the beginning. */
 typedef struct ResidentCursor
 {
 	uint32		bucket;
 	uint32		column;			/* in the bucket */
 	uint32		number;			/* of the extent */
+	uint32		nvalues;		/* that have been copied ... */
+	uint64		values;			/* ... of this generation */
 } ResidentCursor;
 
-/* An extent outside of resident memory. */
+/* An extent outside of resident memory; or values of a column. */
 typedef struct ResidentCopy
 {
 	ResidentKey key;
-	uint32		number;
+	uint32		number;			/* of the extent, or of the first value */
 	uint32		nextents;		/* of the column: one more than the largest number */
-	ResidentExtent extent;
+	uint32		nvalues;		/* 0: it is an extent */
+	ResidentExtent extent;		/* of values: generation (values) and size */
 } ResidentCopy;
 
 /*
- * Copies the next extent of any database, but of numbers of values, and appends its bytes.  Returns
- * false after the last one.
- * Extents that come and go meanwhile may be left out, or come twice.
+ * Copies the next extent of any database, and appends its bytes; before it, some at a time, the
+ * values of which it has numbers, unless they have been copied.  Returns false after the last
+ * extent.  Extents that come and go meanwhile may be left out, or come twice.
+ *
+ * The bytes of values are, for each of them, where it ends behind these numbers, of 32 bits; and
+ * then the values.
  */
-extern bool resident_next_extent(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes);
+extern bool resident_next_copy(ResidentCursor *cursor, ResidentCopy *copy, StringInfo bytes);
 
 /* What hpsort_resident shows of a column. */
 typedef struct ResidentStatus

@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "pg/guc.h"
+#include "pg/resident/memory/column_values.h"
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/resident.h"
 #include "pg/resident/memory/saved_extents.h"
@@ -36,7 +37,7 @@
 #define SEAL_FILE "hpsort_resident.seal"
 
 /* The number changes with the layout of extents and their keys. */
-#define FORMAT "hpsort " HPSORT_VERSION " extents 3"
+#define FORMAT "hpsort " HPSORT_VERSION " extents 4"
 
 /* How often the worker looks whether there was a checkpoint. */
 #define LOOK_MS 5000
@@ -263,7 +264,7 @@ write_extents(bool *all)
 	while (done && !*all && written - before < STEP_BYTES)
 	{
 		resetStringInfo(&bytes);
-		*all = !resident_next_extent(&cursor, &header.copy, &bytes);
+		*all = !resident_next_copy(&cursor, &header.copy, &bytes);
 		if (*all)
 			break;
 		header.crc = checksum(&header, bytes.data);
@@ -450,23 +451,97 @@ at_end(void)
 
 /* --- reading */
 
-/* Takes back the extents of a file of size bytes; returns how many. */
+/* The values of a column that have been taken back: their numbers are those in the file. */
+typedef struct TakenValues
+{
+	uint64		saved;			/* their generation in the file, ... */
+	uint64		generation;		/* ... and in memory; 0: there are none yet */
+	uint32		n;
+} TakenValues;
+
+/*
+ * Takes values back: has them numbered, as whoever captures has.  There may be other values
+ * already, so that a value gets another number than in the file: then neither this one nor any
+ * behind it is taken.  Returns whether all are.
+ */
+static bool
+take_values(const ResidentCopy *copy, const char *bytes, TakenValues *taken, ResidentSweep *sweep)
+{
+	const uint32 *ends = (const uint32 *) bytes;
+	const char *start = bytes + copy->nvalues * sizeof(uint32);
+	ResidentValue *values = palloc_array(ResidentValue, copy->nvalues);
+	uint32	   *numbers = palloc_array(uint32, copy->nvalues);
+	uint32		i;
+
+	if (copy->number == 0)
+		*taken = (TakenValues)
+	{
+		.saved = copy->extent.values
+	};
+	for (i = 0; i < copy->nvalues; i++)
+	{
+		uint32		offset = i > 0 ? ends[i - 1] : 0;
+
+		values[i] = (ResidentValue)
+		{
+			.bytes = start + offset,.length = ends[i] - offset
+		};
+	}
+	if (taken->saved == copy->extent.values && taken->n == copy->number &&
+		resident_number_values(&copy->key, &taken->generation, values, (int) copy->nvalues,
+							   numbers, sweep))
+		for (i = 0; i < copy->nvalues && numbers[i] == taken->n; i++)
+			taken->n++;
+	pfree(values);
+	pfree(numbers);
+	return taken->n == copy->number + copy->nvalues;
+}
+
+/*
+ * Takes an extent back, if all values of which it has numbers have been.  expected is as
+ * resident_publish() has it.
+ */
+static bool
+take_extent(ResidentCopy *copy, const char *bytes, Size expected, const TakenValues *taken,
+			ResidentSweep *sweep)
+{
+	ResidentExtent *extent = &copy->extent;
+
+	if (extent->values != 0)
+	{
+		if (extent->values != taken->saved || resident_numbers(extent) > taken->n)
+			return false;
+		extent->values = taken->generation;
+	}
+	/* Its pages are looked at by the next use, whatever was before. */
+	extent->skip = 0;
+	return resident_publish(&copy->key, copy->number, extent, bytes, extent->size,
+							Max(expected, extent->size), sweep);
+}
+
+/*
+ * Takes back what is in a file of size bytes; returns how many extents.  *all is set to whether
+ * that is all of them.
+ */
 static int
-read_extents(FILE *file, Size size)
+read_extents(FILE *file, Size size, bool *all)
 {
 	ResidentKey key = {0};
-	ResidentSweep sweep = {.free_only = true};
+	ResidentSweep sweep = {.free_only = true,.saved = true};
+	TakenValues taken = {0};
 	SavedHeader header;
 	StringInfoData bytes;
 	int			n = 0;
 
 	initStringInfo(&bytes);
+	*all = true;
 	if (fseek(file, sizeof(SavedStart), SEEK_SET) != 0)
 		return 0;
 	while (fread(&header, sizeof(header), 1, file) == 1)
 	{
-		const ResidentCopy *copy = &header.copy;
+		ResidentCopy *copy = &header.copy;
 		ResidentSummary summary;
+		bool		done;
 
 		CHECK_FOR_INTERRUPTS();
 		resetStringInfo(&bytes);
@@ -480,14 +555,18 @@ read_extents(FILE *file, Size size)
 			!resident_begin(&copy->key, copy->nextents, &sweep, &summary))
 			break;
 		key = copy->key;
-		/* Its pages are looked at by the next use, whatever was before. */
-		header.copy.extent.skip = 0;
-		if (!resident_publish(&key, copy->number, &copy->extent, bytes.data, copy->extent.size,
-							  Max(size, copy->extent.size), &sweep))
+		if (copy->nvalues > 0)
+			done = take_values(copy, bytes.data, &taken, &sweep);
+		else
+			done = take_extent(copy, bytes.data, size, &taken, &sweep);
+		size -= copy->extent.size;
+		n += done && copy->nvalues == 0;
+		*all = *all && done;
+		/* What is too much memory now was not when it was saved. */
+		if (!done && sweep.full)
 			break;
-		size -= Min(size, copy->extent.size);
-		n++;
 	}
+	*all = *all && feof(file);
 	return n;
 }
 
@@ -497,20 +576,21 @@ saved_extents_read(void)
 	ResidentRoot *root = resident_root();
 	FILE	   *file = root && is_trusted() ? AllocateFile(EXTENTS_FILE, PG_BINARY_R) : NULL;
 	struct stat status;
+	bool		all = false;
 	int			n = 0;
 
 	if (root == NULL)
 		return;
 	if (file && fstat(fileno(file), &status) == 0)
 	{
-		n = read_extents(file, (Size) status.st_size);
+		n = read_extents(file, (Size) status.st_size, &all);
 		ereport(LOG,
 				(errmsg("took back %d parts of resident columns", n)));
 	}
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	/* The file has no changes of others, and more than memory if some of it had no room. */
 	if (file)
-		root->saved = feof(file) ? (uint64) n : PG_UINT64_MAX;
+		root->saved = all ? (uint64) n : PG_UINT64_MAX;
 	root->taken_back = true;
 	LWLockRelease(&root->lock);
 	if (file)

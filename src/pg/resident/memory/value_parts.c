@@ -12,6 +12,9 @@
 #define LEAST_PART (2 * FPM_PAGE_SIZE)
 #define MOST_PART ((Size) RESIDENT_MB)
 
+/* Values are copied until they are at least that many bytes: some 10 microseconds. */
+#define COPY_BYTES 65536
+
 /* A place in the table. */
 typedef struct ValueEntry
 {
@@ -51,6 +54,31 @@ free_piece(ResidentRoot *root, ValueParts *values, ResidentPlace place, Size siz
 		return;
 	resident_free(root, place, size);
 	values->bytes -= size;
+}
+
+uint32
+value_parts_copy(const ResidentRoot *root, const ValueParts *values, uint32 first,
+				 StringInfo bytes)
+{
+	const ValuePart *parts = value_parts_list(root, values);
+	uint32		p = value_parts_find(parts, values->nparts, first);
+	const ValuePart *part = &parts[p];
+	const char *from = resident_pointer(root, part->place);
+	uint32		end = p + 1 < values->nparts ? parts[p + 1].first : values->n;
+	uint32		length;
+	uint32		start = value_part_offset(part, from, first, &length);
+	uint32		size = 0;
+	uint32		n = 0;
+
+	while (first + n < end && size < COPY_BYTES)
+	{
+		uint32		stop = *value_part_ends(part, from, first + n++) - start;
+
+		appendBinaryStringInfo(bytes, (const char *) &stop, sizeof(stop));
+		size = stop + n * sizeof(stop);
+	}
+	appendBinaryStringInfo(bytes, from + start, (int) (size - n * sizeof(uint32)));
+	return n;
 }
 
 void

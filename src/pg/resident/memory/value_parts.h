@@ -58,6 +58,13 @@ extern Size value_parts_number(ResidentRoot *root, ValueParts *values, const Res
 /* Returns the list of parts; good while the lock is held. */
 extern const ValuePart *value_parts_list(const ResidentRoot *root, const ValueParts *values);
 
+/*
+ * Copies some values, at least one, of which the first has that number, as resident_next_copy()
+ * says.  Returns how many.
+ */
+extern uint32 value_parts_copy(const ResidentRoot *root, const ValueParts *values, uint32 first,
+							   StringInfo bytes);
+
 /* Gives up all values. */
 extern void value_parts_drop(ResidentRoot *root, ValueParts *values);
 

@@ -64,11 +64,11 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);
 	}
 	table_close(rel, NoLock);
-	if (question->looked_up && estimate.share > 0 && gpu)
-		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, false);
+	if (question->jobs && estimate.share > 0 && gpu)
+		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs);
 	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 &&
 		gpu && !estimate.gpu)
-		estimate.gpu = resident_rows_pay(summaries, 1, 1, true);
+		estimate.gpu = resident_rows_pay(summaries, 1, 1, NULL);
 	pfree(summaries);
 	return estimate;
 }

@@ -9,6 +9,8 @@
 
 #include "nodes/pg_list.h"
 
+#include "pg/values/values.h"
+
 /*
  * What reading a resident row costs, as a part of cpu_tuple_cost, which stands for a row of a
  * sequential scan and for what is done with it in any case.  4e6 rows of 60 bytes, where core's
@@ -52,8 +54,7 @@ typedef struct ResidentQuestion
 	int			nkeys;			/* columns that are returned; the columns behind them are of
 								 * filters */
 	bool		filtered;		/* not all rows are wanted */
-	bool		looked_up;		/* all that is wanted are positions in the order of keys
-								 * (resident_rows.h) */
+	const ResidentJobs *jobs;	/* sorted keys are all that is wanted; else NULL */
 } ResidentQuestion;
 
 /* tuples is how many rows the table has, as far as is known.  The table must be locked. */

@@ -101,13 +101,13 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	/* The GPU knows one condition of a column at most, and no set of keys. */
 	if (scan->handler && gpu && scan->conditions == NIL &&
 		!(counts && resident_rows_are_counted(&summaries[0])))
-		left->rows = resident_rows_make(LEFT_TO_SORT, summaries, source->ncolumns, scan->ncolumns,
-										source->filter, source->table_blocks);
+		left->rows = resident_rows_make(summaries, source->ncolumns, scan->ncolumns,
+										&scan->handler->jobs, source->filter,
+										source->table_blocks);
 	if (left->rows)
 		scan->handler->has_rows = true;
 	else if (counts)
-		left->rows = resident_rows_make(LEFT_TO_COUNT, summaries, 1, 1, NULL,
-										source->table_blocks);
+		left->rows = resident_rows_make(summaries, 1, 1, NULL, NULL, source->table_blocks);
 	if (left->rows)
 		left->extents = resident_rows_extents(left->rows);
 }
@@ -151,15 +151,14 @@ open_source(ResidentSource *source, BatchPages *pages)
 	const AttrNumber *attnums = scan->attnums;
 
 	source->ncolumns = scan->ncolumns;
-	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff)
+	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff || scan->ncolumns == 0)
 	{
 		source->filter = resident_filter_make(scan, pages);
 		if (source->filter == NULL)
 			return false;
 		source->ncolumns = resident_filter_columns(source->filter, &attnums);
 	}
-	if (source->ncolumns == 0 ||
-		!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+	if (!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
 		return false;
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;

@@ -61,8 +61,8 @@ typedef struct GroupReaderMethods
 	size_t		(*runs) (GroupReader *reader, int source, const int64 **values,
 						 const int64 **run_counts);
 
-	/* Returns how many values of the only source are different.  NULL: runs say so. */
-	int64		(*distinct) (GroupReader *reader);
+	/* Returns how many values of a source are different.  NULL: runs say so. */
+	int64		(*distinct) (GroupReader *reader, int source);
 } GroupReaderMethods;
 
 struct GroupReader

@@ -668,6 +668,9 @@ aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
 			return !answer->enum_order;
 		case AGGREGATE_FUNCTION_COUNT:
 			return !answer->distinct || !grouped;
+		case AGGREGATE_FUNCTION_SUM:
+		case AGGREGATE_FUNCTION_AVG:
+			return !answer->distinct;
 		default:
 			return false;
 	}

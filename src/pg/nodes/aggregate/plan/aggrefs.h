@@ -81,8 +81,8 @@ aggref_has_moments(const AggregateAnswer *answer)
 }
 
 /*
- * Whether an answer is known from the number of rows and of values, from keys at some positions
- * among the values in order, and without groups from the number of different values.
+ * Whether an answer is known from the number of rows and of values and their sum, from keys at some
+ * positions among the values in order, and without groups from the number of different values.
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
 

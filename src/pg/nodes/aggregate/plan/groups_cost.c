@@ -632,7 +632,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	total += star_cost(query, path, rows, part) + keys_cost(query, rows * part);
 	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
-	if (workers == 0 && (query->looked_up || !has_derived(query)))
+	if (workers == 0 && (query->jobs || !has_derived(query)))
 	{
 		double		gpu = aggregate_input_resident_part(input, true);
 

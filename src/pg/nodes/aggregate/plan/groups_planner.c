@@ -120,36 +120,75 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 }
 
 /*
- * Whether positions among keys that the GPU has put in order can answer all of the query (see
- * groups_lookup.c), for which half of its share of the memory must be enough, at some 60 bytes a
- * group.
+ * Returns the number of sources of values, or rows, of which each is a job's: pairs of a column and
+ * a FILTER, and all rows.  Sets *values to the columns' indexes.
  */
-static bool
-is_looked_up(const GroupsQuery *query, double ngroups)
+static int
+count_jobs(const GroupsQuery *query, Bitmapset **values)
 {
-	List	   *values = NIL;
+	List	   *jobs = NIL;
+	bool		all = false;	/* one of them is without a FILTER */
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, query->answers, lc2, query->aggregate_filters)
+	{
+		const AggregateAnswer *answer = lfirst(lc);
+		int			column = -1;
+
+		if (answer->column)
+		{
+			for (column = 0; list_nth_int(query->columns, column) != answer->column->varattno;)
+				column++;
+			*values = bms_add_member(*values, column);
+		}
+		else if (lfirst_int(lc2) == GROUPS_NO_FILTER)
+			continue;
+		all |= lfirst_int(lc2) == GROUPS_NO_FILTER;
+		jobs = list_append_unique(jobs, list_make2_int(column, lfirst_int(lc2)));
+	}
+	return list_length(jobs) + !all;
+}
+
+/*
+ * Returns the jobs of a GPU by which positions among keys in order can answer all of the query (see
+ * groups_lookup.c), NULL if they cannot.  A part of its share of the memory must be enough, at some
+ * 50 bytes a group and job.
+ */
+static const ResidentJobs *
+find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
+{
+	ResidentJobs *jobs = palloc_object(ResidentJobs);
+	Bitmapset  *values = NULL;
+	bool		all;			/* a sum may be of all values of a column */
 	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
 			query->groups[g].read != READ_VALUES)
-			return false;
-	if (query->filters != NIL || query->sets != NIL || query->lookups != NIL ||
-		ngroups * 60 > groups_budget(query, false).lookup / 2)
-		return false;
+			return NULL;
+	if (query->derived_filters != NIL || query->sets != NIL || query->lookups != NIL)
+		return NULL;
+	/* These are added up in memory in less time than the GPU takes. */
+	all = query->ngroups == 0 && list_length(query->columns) == 1 && query->filters == NIL &&
+		fact->baserestrictinfo == NIL;
 	foreach(lc, query->answers)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
 		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
-			!aggref_is_looked_up(answer, query->ngroups > 0))
-			return false;
-		if (answer->column)
-			values = list_append_unique_int(values, answer->column->varattno);
+			!aggref_is_looked_up(answer, query->ngroups > 0) ||
+			(all && (answer->function == AGGREGATE_FUNCTION_SUM ||
+					 answer->function == AGGREGATE_FUNCTION_AVG)))
+			return NULL;
 	}
-	return list_length(values) <= 1 &&
-		list_length(query->columns) == query->ngroups + list_length(values);
+	jobs->n = count_jobs(query, &values);
+	jobs->values = values;
+	/* A column that is both of a group and a value is not in a key twice. */
+	return list_length(query->columns) == query->ngroups + bms_num_members(values) &&
+		ngroups * (10 + 50 * jobs->n) <=
+		groups_budget(query, false).lookup / (jobs->n > 1 ? 3 : 2) ? jobs : NULL;
 }
 
 /* Whether a column is read for nothing but count(DISTINCT), no look-up among it. */
@@ -386,9 +425,9 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	if (!star_fits(&query) || !groups_core_states_fit(&query, ngroups) ||
 		!groups_fit_beside_parts(root, &query, ngroups, Max(input_rel->rows, 1)))
 		return;
-	query.looked_up = is_looked_up(&query, ngroups);
+	query.jobs = find_jobs(&query, star.fact, ngroups);
 	if (!aggregate_input_find(&input, root, star.fact, star.fact->pathlist, query.columns,
-							  query.filters, query.looked_up))
+							  query.filters, query.jobs))
 		return;
 
 	serial = make_path(&query, output_rel, target, &input, 0, having);

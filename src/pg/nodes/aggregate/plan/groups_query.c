@@ -15,7 +15,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/aggrefs.h"
-#include "pg/nodes/aggregate/plan/case_sum.h"
+#include "pg/nodes/aggregate/plan/divided_sum.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
 #include "pg/values/values.h"
@@ -230,7 +230,10 @@ note_group(GroupsQuery *query, Expr *output, const SortGroupClause *clause, bool
 	return true;
 }
 
-/* Notes the grouping columns; false if one of them is not answered. */
+/*
+ * Notes the grouping columns; false if one of them is not answered.  A constant divides no groups,
+ * unless it is NULL in other grouping sets.
+ */
 static bool
 note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 {
@@ -241,6 +244,8 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Expr	   *output = (Expr *) get_sortgroupclause_expr(clause, root->processed_tlist);
 
+		if (IsA(compat_ungrouped(root, (Node *) output), Const) && !sets)
+			continue;
 		if (find_group(query, (Node *) output) == NULL)
 		{
 			if (!note_group(query, output, clause, false))
@@ -424,7 +429,7 @@ note_divided(GroupsQuery *query, Aggref *aggref)
 
 	if (list_member(query->divided, aggref))
 		return true;
-	divided = case_sum_divide(aggref, query->rti);
+	divided = divided_sum(aggref, query->rti, query->ngroups > 0);
 	if (divided == NULL || is_not_answered((Node *) divided, query))
 		return false;
 	query->divided = lappend(query->divided, aggref);
@@ -738,14 +743,14 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	{
 		all = root->parse->groupClause;
 		clauses = compat_group_clause(root);
-		/* Groups by constants alone are not the one group that there is without any. */
-		if (clauses == NIL)
-			clauses = all;
 		if (clauses == NIL && sets != NIL)
 			return false;
 	}
 	if (!note_groups(root, query, clauses, sets != NIL) ||
 		(sets == NIL && !note_expressions(root, query, all)))
+		return false;
+	/* Groups by constants alone are not the one group that there is without any. */
+	if (query->ngroups == 0 && all != NIL)
 		return false;
 	foreach(lc, sets)
 		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);

@@ -73,7 +73,7 @@ typedef struct GroupsQuery
 	List	   *answers;		/* the AggregateAnswer of each */
 	List	   *arguments;		/* these, and behind each its with */
 	List	   *divided;		/* Aggrefs that are computed of these, different ones ... */
-	List	   *divided_exprs;	/* ... and the expression of each (case_sum.h) */
+	List	   *divided_exprs;	/* ... and the expression of each (divided_sum.h) */
 	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
 	List	   *filters;		/* different filters of columns that are read */
 	List	   *derived_filters;	/* different filters that have other columns, too */
@@ -88,7 +88,7 @@ typedef struct GroupsQuery
 	List	   *grouping_calls; /* GroupingFuncs, different ones */
 	List	   *groupings;		/* of each, the groups, as indexes */
 	List	   *pathkeys;		/* the order in which groups come */
-	bool		looked_up;		/* the GPU may answer it without rows */
+	const ResidentJobs *jobs;	/* by which the GPU may answer it without rows; else NULL */
 	bool		partial;		/* a process returns all groups of its share of the rows */
 	bool		states;			/* all of it can be answered from states (aggref_has_state) */
 	bool		needs_states;	/* some of it is not answered in another way */

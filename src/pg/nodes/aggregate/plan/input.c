@@ -253,12 +253,13 @@ target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *ta
  * table with a condition that resident rows cannot be asked counts as not resident.
  */
 static ResidentEstimate *
-estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_up)
+estimate_residents(PlannerInfo *root, const AggregateInput *input, const ResidentJobs *jobs)
 {
 	ResidentEstimate *residents = palloc0_array(ResidentEstimate, list_length(input->tables));
 	int			t;
 
-	looked_up = looked_up && list_length(input->tables) == 1;
+	if (list_length(input->tables) > 1)
+		jobs = NULL;
 	for (t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
@@ -267,7 +268,7 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_u
 			.columns = list_copy(columns),
 			.nkeys = list_length(columns),
 			.filtered = table->baserestrictinfo != NIL || input->filters != NIL,
-			.looked_up = looked_up
+			.jobs = jobs
 		};
 
 		if (!filter_conditions_columns(table->baserestrictinfo, &question.columns) ||
@@ -282,7 +283,7 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_u
 
 bool
 aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, const List *paths,
-					 List *columns, List *filters, bool looked_up)
+					 List *columns, List *filters, const ResidentJobs *jobs)
 {
 	input->columns = columns;
 	input->rel = rel;
@@ -291,7 +292,7 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 	input->table_columns = translate_columns(root, rel, input->tables, columns);
 	if (input->table_columns == NIL)
 		return false;
-	input->residents = estimate_residents(root, input, looked_up);
+	input->residents = estimate_residents(root, input, jobs);
 	return true;
 }
 

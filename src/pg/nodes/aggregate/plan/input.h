@@ -31,11 +31,12 @@ typedef struct AggregateInput
  *
  * paths are paths of rel that core has not freed: of rel's own list, or of the upper relation into
  * which core has put them.  columns are attribute numbers in rel, and filters conditions of its
- * columns.  looked_up says that the GPU can answer what is asked of a single table's resident
+ * columns.  jobs are by which a GPU can answer what is asked of a single table's resident
  * columns (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
-								 const List *paths, List *columns, List *filters, bool looked_up);
+								 const List *paths, List *columns, List *filters,
+								 const ResidentJobs *jobs);
 
 /*
  * Gives path a scan of each table, in which the executor half finds relation and filter.  Returns

@@ -7,9 +7,9 @@
  * The node stands in the place of an Agg over a sequential scan, or of what makes the rows
  * of a SELECT DISTINCT different.  Its scan tuple (custom_scan_tlist) is the grouping columns or
  * expressions, then the aggregates, then the GROUPING()s of grouping sets, then aggregates that are
- * computed of those before (case_sum.h); its target list and HAVING (plan.qual) are computed from
- * these, as an Agg's.  custom_exprs are the expressions of the computed ones, then parameters that
- * other nodes set.
+ * computed of those before (divided_sum.h); its target list and HAVING (plan.qual) are computed
+ * from these, as an Agg's.  custom_exprs are the expressions of the computed ones, then parameters
+ * that other nodes set.
  *
  * In a parallel plan each process returns some of the groups.  hpsort's own aggregates without
  * groups are partial there: each process returns its states, for core's Finalize Aggregate.  Groups

@@ -8,21 +8,30 @@
 
 #include "pg/nodes/aggregate/read/lookup_notes.h"
 
+static int
+count_batches(const LookupNotes *notes)
+{
+	return notes->ncolumns + notes->nfilters;
+}
+
 void
-lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, size_t limit)
+lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, int nfilters,
+				   size_t limit)
 {
 	memset(notes, 0, sizeof(*notes));
 	notes->memory = memory;
 	notes->ncolumns = ncolumns;
+	notes->nfilters = nfilters;
 	notes->limit = limit;
-	notes->columns = MemoryContextAllocZero(memory, Max(ncolumns, 1) * sizeof(ColumnBatch));
+	notes->columns = MemoryContextAllocZero(memory,
+											Max(count_batches(notes), 1) * sizeof(ColumnBatch));
 }
 
 /* Makes room for n more rows; false if they would take more than limit. */
 static bool
 make_notes_room(LookupNotes *notes, size_t n)
 {
-	size_t		size = notes->ncolumns * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
+	size_t		size = count_batches(notes) * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
 	size_t		room = Max(notes->room * 2, COLUMN_BATCH_KEYS);
 	MemoryContext old;
 	int			c;
@@ -33,7 +42,7 @@ make_notes_room(LookupNotes *notes, size_t n)
 	if ((notes->room + room) * size > notes->limit)
 		return false;
 	old = MemoryContextSwitchTo(notes->memory);
-	for (c = 0; c < notes->ncolumns; c++)
+	for (c = 0; c < count_batches(notes); c++)
 	{
 		if (notes->room == 0)
 			column_batch_make(&notes->columns[c], BATCH_KEYS | BATCH_NULLS, room);
@@ -51,7 +60,7 @@ lookup_notes_end(LookupNotes *notes)
 	int			c;
 
 	notes->closed = true;
-	for (c = 0; c < notes->ncolumns && notes->room > 0; c++)
+	for (c = 0; c < count_batches(notes) && notes->room > 0; c++)
 		column_batch_free(&notes->columns[c]);
 	notes->room = 0;
 }
@@ -66,7 +75,7 @@ lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches)
 		return;
 	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
 	fits = make_notes_room(notes, batches[0].n);
-	for (c = 0; c < notes->ncolumns && fits; c++)
+	for (c = 0; c < count_batches(notes) && fits; c++)
 		fits = column_batch_append_narrow(&notes->columns[c], &batches[c]);
 	notes->n += batches[0].n;
 	if (!fits)

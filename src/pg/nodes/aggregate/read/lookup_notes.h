@@ -14,7 +14,9 @@ typedef struct LookupNotes
 {
 	MemoryContext memory;		/* the caller's */
 	int			ncolumns;
-	ColumnBatch *columns;		/* n rows of each: keys, also of wide kinds, and NULLs */
+	int			nfilters;
+	ColumnBatch *columns;		/* n rows of each: keys, also of wide kinds, and NULLs; and behind
+								 * them of filters, by which rows are refused that are NULL */
 	size_t		n;				/* rows */
 	size_t		room;			/* for rows */
 	size_t		limit;			/* bytes of the rows */
@@ -22,9 +24,12 @@ typedef struct LookupNotes
 								 * more than limit */
 } LookupNotes;
 
-/* Begins without rows of ncolumns columns, in memory, which the caller frees.  limit is bytes. */
+/*
+ * Begins without rows of ncolumns columns and nfilters filters, in memory, which the caller frees.
+ * limit is bytes.
+ */
 extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns,
-							   size_t limit);
+							   int nfilters, size_t limit);
 
 /* Notes the rows of batches, neither packed nor runs.  Closes the notes if it cannot. */
 extern void lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches);

@@ -24,6 +24,7 @@
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/plan/path.h"
+#include "pg/resident/source/source.h"
 #include "pg/values/values.h"
 
 /* Offers a path of the ordered rows, unless NULL, with the target list that they must have. */
@@ -59,6 +60,18 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	add_ordered_path(root, ordered_rel, path, target);
 }
 
+/*
+ * Whether few rows of many are sorted that a table is searched for: where columns are kept, it need
+ * not be read.
+ */
+static bool
+may_be_resident(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return root->parse->limitCount && IS_SIMPLE_REL(rel) && sort_path_enough_rows(rel->tuples) &&
+		rel->cheapest_total_path->pathtype == T_SeqScan && resident_enabled() &&
+		resident_keeps_any();
+}
+
 /* Offers paths for ORDER BY, after core has offered all of its own. */
 static void
 add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
@@ -69,7 +82,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	if (!sort_path_may_map(root->sort_pathkeys) || ordered_rel->pathlist == NIL)
 		return;
 	input = sort_path_find_input(root, input_rel, ordered_rel);
-	if (input == NULL || !sort_path_enough_rows(input->rows))
+	if (input == NULL ||
+		(!sort_path_enough_rows(input->rows) && !may_be_resident(root, input_rel)))
 		return;
 
 	/*

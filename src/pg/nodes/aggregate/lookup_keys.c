@@ -1,0 +1,210 @@
+/*
+ * lookup_keys.c
+ *		Keys of rows by group and value (see lookup_keys.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/lookup_keys.h"
+
+/*
+ * Makes the layout of all rows, of resident and of noted ones; false if keys take more than 32
+ * bits, or groups more than LOOKUP_GROUP_BITS.
+ */
+static bool
+make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows)
+{
+	KeyRange   *ranges = palloc_array(KeyRange, Max(keys->nfields, 1));
+	int			f;
+
+	for (f = 0; f < keys->nfields; f++)
+	{
+		int			c = keys->fields[f].column;
+		int32		lo;
+		int32		hi;
+		bool		nulls;
+
+		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
+		ranges[f] = EMPTY_KEY_RANGE;
+		if (lo <= hi)
+			ranges[f] = (KeyRange)
+		{
+			field_image(lo), field_image(hi), false
+		};
+		ranges[f].nulls = nulls;
+		if (notes->n > 0)
+			field_range_add_batch(&ranges[f], &notes->columns[c]);
+	}
+	group_code_init(&keys->layout, keys->fields, keys->nfields);
+	group_layout_widen(&keys->layout, ranges);
+	pfree(ranges);
+	if (keys->layout.code.bits > 32)
+		return false;
+	keys->value_bits = keys->layout.code.bits;
+	if (keys->nfields > keys->has_value)
+		keys->value_bits = keys->has_value ?
+			keys->layout.code.columns[keys->nfields - 2].shift : 0;
+	keys->nulls = keys->has_value && keys->layout.code.columns[keys->nfields - 1].range.nulls;
+	keys->offset = keys->layout.code.bits == 32 ? UINT32_C(1) << 31 : 0;
+	return keys->layout.code.bits - keys->value_bits <= LOOKUP_GROUP_BITS;
+}
+
+/* Returns the key of a code.  Keys are signed, and in the order of the codes. */
+static int32
+key_of_code(const LookupKeys *keys, uint64 code)
+{
+	return (int32) ((uint32) code + keys->offset);
+}
+
+/*
+ * How the GPU makes keys of rows: to the key of each column's smallest value, or of NULL where
+ * there is none, it adds what the row's values differ from these.
+ */
+static void
+describe_rows(const LookupKeys *keys, RowsLayout *layout)
+{
+	uint64		base = 0;
+	int			f;
+
+	memset(layout, 0, sizeof(*layout));
+	for (f = 0; f < keys->nfields; f++)
+	{
+		const KeyCodeColumn *field = &keys->layout.code.columns[f];
+		const KeyRange *range = &field->range;
+		RowsColumn *column = &layout->columns[keys->fields[f].column];
+		bool		empty = key_range_is_empty(range);
+		uint64		least = key_code_place(field, range->lo, empty);
+
+		base += least * field->stride;
+		column->flags = ROWS_IN_KEY;
+		if (range->nulls)
+		{
+			column->flags |= ROWS_NULL_IN_KEY;
+			column->null_adds = (uint32) ((field->null - least) * field->stride);
+		}
+		/* Of a column that is always NULL nothing else is expected. */
+		if (empty)
+			continue;
+		column->lo = (int32) field_value(range->lo);
+		column->last = (uint32) (range->hi - range->lo);
+		column->stride = (uint32) (field->descending ? 0 - field->stride : field->stride);
+	}
+	layout->base = (uint32) key_of_code(keys, base);
+}
+
+/*
+ * Returns the keys of the rows that have been noted and that the filter accepts, in their order,
+ * and how many they are.  The caller frees them.
+ */
+static int32 *
+make_keys(const LookupKeys *keys, const LookupNotes *notes, size_t *n)
+{
+	int32	   *result = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(notes->n, 1) * sizeof(int32));
+	const uint8 *refused = NULL;
+	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
+	ColumnBatch *part = palloc_array(ColumnBatch, Max(notes->ncolumns, 1));
+	size_t		at;
+	size_t		i;
+
+	*n = 0;
+	if (keys->filter >= 0)
+		refused = notes->columns[notes->ncolumns + keys->filter].nulls;
+	for (at = 0; at < notes->n; at += COLUMN_BATCH_KEYS)
+	{
+		size_t		m = Min(notes->n - at, COLUMN_BATCH_KEYS);
+		int			c;
+
+		CHECK_FOR_INTERRUPTS();
+		for (c = 0; c < notes->ncolumns; c++)
+		{
+			part[c] = notes->columns[c];
+			part[c].n = m;
+			part[c].keys += at;
+			part[c].nulls += at;
+		}
+		group_layout_codes(&keys->layout, part, (int) m, codes);
+		for (i = 0; i < m; i++)
+			if (refused == NULL || !refused[at + i])
+				result[(*n)++] = key_of_code(keys, codes[i]);
+	}
+	pfree(codes);
+	pfree(part);
+	return result;
+}
+
+bool
+lookup_keys_sort(LookupKeys *keys, const LookupNotes *notes, ResidentRows *rows)
+{
+	RowsLayout	layout;
+	int32	   *others;
+	size_t		n;
+	bool		sorted;
+
+	if (!make_layout(keys, notes, rows))
+		return false;
+	describe_rows(keys, &layout);
+	others = make_keys(keys, notes, &n);
+	sorted = resident_rows_sort(rows, keys->filter, &layout, key_of_code(keys, 0),
+								key_of_code(keys, (UINT64CONST(1) << keys->layout.code.bits) - 1),
+								others, n);
+	pfree(others);
+	return sorted;
+}
+
+bool
+lookup_keys_below(const LookupKeys *keys, ResidentRows *rows, const uint32 *codes, size_t n,
+				  int32 *asked, uint64 *below)
+{
+	uint64		null_place = keys->nulls ? keys->layout.code.columns[keys->nfields - 1].null : 0;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		code = (uint64) codes[i] << keys->value_bits;
+
+		asked[i] = key_of_code(keys, code);
+		asked[n + i] = key_of_code(keys, code + null_place);
+	}
+	return resident_rows_look(rows, SORT_LOOK_BELOW, asked, keys->nulls ? 2 * n : n, below);
+}
+
+/* Returns the value that has the first place. */
+static int64
+least_value(const LookupKeys *keys)
+{
+	int			f = keys->nfields - 1;
+
+	return field_value(keys->layout.code.columns[f].range.lo) +
+		column_kind_bias(keys->fields[f].kind);
+}
+
+/* Returns how many places values have. */
+static uint64
+count_places(const LookupKeys *keys)
+{
+	return key_range_images(&keys->layout.code.columns[keys->nfields - 1].range);
+}
+
+bool
+lookup_keys_value(const LookupKeys *keys, int32 key, uint32 code, int64 *value)
+{
+	uint64		found = (uint32) key - keys->offset;
+	uint64		place = found - ((uint64) code << keys->value_bits);
+
+	*value = least_value(keys) + (int64) place;
+	return found >> keys->value_bits == code && place < count_places(keys);
+}
+
+bool
+lookup_keys_sum(const LookupKeys *keys, uint64 sum_of_keys, uint32 code, int64 n, int64 *sum)
+{
+	int32		least = key_of_code(keys, (uint64) code << keys->value_bits);
+	uint64		places = sum_of_keys - (uint64) least * (uint64) n;
+
+	*sum = least_value(keys) * n + (int64) places;
+	return places / (uint64) n < count_places(keys);
+}
