@@ -113,7 +113,7 @@ star_bytes(const GroupsQuery *query)
 	{
 		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 
-		bytes += lookup_bytes(query, lookup) / lookup->nparts;
+		bytes += lookup->bytes / lookup->nparts;
 		if (lookup->nparts > 1)
 			bytes += (double) lookup->nparts * LOOKUP_STORE_BYTES;
 	}
@@ -211,15 +211,16 @@ star_fits(GroupsQuery *query)
 	foreach(lc, query->lookups)
 	{
 		StarLookup *lookup = (StarLookup *) lfirst(lc);
-		double		bytes = lookup_bytes(query, lookup);
 		bool		divides = !lookup->many && lookup->jointype != JOIN_RIGHT;
 
-		for (lookup->nparts = 1; divides && bytes > limit * lookup->nparts && 2 * ncells <= most;)
+		lookup->bytes = lookup_bytes(query, lookup);
+		lookup->nparts = 1;
+		while (divides && lookup->bytes > limit * lookup->nparts && 2 * ncells <= most)
 		{
 			lookup->nparts *= 2;
 			ncells *= 2;
 		}
-		if (bytes > limit * lookup->nparts && hpsort_debug_aggregate != NODE_FORCE)
+		if (lookup->bytes > limit * lookup->nparts && hpsort_debug_aggregate != NODE_FORCE)
 			return false;
 	}
 	if (ncells > 1)
