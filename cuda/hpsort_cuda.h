@@ -226,7 +226,7 @@ typedef struct HpsortCudaPiece
 
 /*
  * Copies n values to the device and returns them in *packed.  A value is base plus an unsigned
- * distance of width bytes (1, 2 or 4), aligned to the width; a sum beyond int32 wraps around.
+ * distance of width bytes (1, 2 or 4), aligned to the width.
  * values are read as hpsort_cuda_job_add() reads its keys, on the job's stream, and the call has
  * a number of the same sequence.
  *
@@ -239,7 +239,7 @@ typedef struct HpsortCudaPiece
  */
 extern HpsortCudaCode hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values,
 										   const uint8_t *nulls, uint32_t n, int width,
-										   int32_t base, HpsortCudaPacked **packed,
+										   int64_t base, HpsortCudaPacked **packed,
 										   uint64_t *number, HpsortCudaError *err);
 
 /*
@@ -251,21 +251,24 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
 
 /*
  * A layout makes one key of each row of several columns of packed values.  The key is the sum of
- * base and of what each column with IN_KEY adds, modulo 2^32:
+ * base and of what each column with IN_KEY adds, modulo 2^32.  A value stands here for its distance
+ * from the column's origin, as an int32; one beyond int32 wraps around:
  *
  * - A value adds its distance from lo, times stride.  A distance of more than last is out of
  *   bounds.
  * - A NULL adds null_adds.  Without NULL_IN_KEY it is out of bounds.
  *
  * A row passes if each column with FILTERED passes.  A column passes if its value lies in one of
- * its ranges, which ascend, or if it is NULL and NULLS_PASS is set.  Rows that do not pass have no
- * key, and no bounds are checked in them.
+ * its ranges, which ascend, or if it is NULL and NULLS_PASS is set.  With MASKED the ranges are a
+ * mask: 64 bits each, lo before hi, for the values from 0 on, and a value passes whose bit is set.
+ * Rows that do not pass have no key, and no bounds are checked in them.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
 #define HPSORT_CUDA_ROWS_NULL_IN_KEY	2u
 #define HPSORT_CUDA_ROWS_FILTERED		4u
 #define HPSORT_CUDA_ROWS_NULLS_PASS		8u
+#define HPSORT_CUDA_ROWS_MASKED			16u
 
 /* Values of a condition, both inclusive. */
 typedef struct HpsortCudaRange
@@ -276,6 +279,7 @@ typedef struct HpsortCudaRange
 
 typedef struct HpsortCudaRowsColumn
 {
+	int64_t		origin;
 	int32_t		lo;
 	uint32_t	last;
 	uint32_t	stride;
@@ -306,8 +310,8 @@ extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaR
 /*
  * Adds the keys of nparts parts of rows.  With a layout, a part is one piece of each of its
  * columns, all of the same number of rows; pieces has the parts one after the other.  Without a
- * layout, a part is one piece, and its values but NULLs are the keys, in their order.  Pieces may
- * overlap.
+ * layout, a part is one piece, and its values but NULLs are the keys, in their order; a value
+ * beyond int32 wraps around.  Pieces may overlap.
  *
  * Sets *nkeys to the number of keys added (nkeys may be NULL).  If the layout has conditions, this
  * is the most that there can be; hpsort_cuda_job_finish() returns the real number, and fails if a

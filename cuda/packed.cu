@@ -172,7 +172,7 @@ copy_values(HpsortCudaJob *job, HpsortCudaPacked *packed, const void *values,
 /* The body of hpsort_cuda_job_keep(), whose arguments have been checked. */
 std::unique_ptr<HpsortCudaPacked>
 keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
-	 int width_bits, int32_t base)
+	 int width_bits, int64_t base)
 {
 	PackedUse  *use = use_of(job);
 	std::unique_ptr<HpsortCudaPacked> packed(new HpsortCudaPacked);
@@ -186,7 +186,7 @@ keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
 	packed->origin = packed->owner.get();
 	packed->n = n;
 	packed->base = base;
-	packed->width_bits = width_bits;
+	packed->width_bits = static_cast<unsigned>(width_bits) & 3;
 	if (nulls != nullptr && n > 0)
 		head_bytes = make_head(packed.get(), nulls, n);
 	packed->memory = DeviceBuffer(job->context, job->copy, head_bytes +
@@ -327,15 +327,16 @@ tiles_of(const PackedPart &part, bool counting)
 }
 
 /* Returns the part of a table that a piece is.  place and start are the part's; nulls says whether
- * the kernel has to look for NULLs. */
+ * the kernel has to look for NULLs, origin which value is 0 for it. */
 PackedPart
-part_of(const HpsortCudaPiece &piece, int64_t place, bool nulls, uint32_t start)
+part_of(const HpsortCudaPiece &piece, int64_t place, bool nulls, uint32_t start, int64_t origin)
 {
 	const HpsortCudaPacked *packed = piece.packed;
 
 	return {packed->values + (static_cast<uint64_t>(piece.first) << packed->width_bits),
 		place * 8 + (nulls ? 4 : 0) + packed->width_bits, start, piece.first, piece.n,
-		packed->base};
+		static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(packed->base) -
+												   static_cast<uint64_t>(origin)))};
 }
 
 /*
@@ -364,7 +365,7 @@ make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint3
 			break;
 		if (nulls)
 			place -= piece.first - nulls_before(packed, piece.first);
-		parts[table.count] = part_of(piece, place, nulls, table.tiles);
+		parts[table.count] = part_of(piece, place, nulls, table.tiles, 0);
 		table.tiles += tiles_of(parts[table.count], counting);
 		table.count++;
 		table.n += piece.n;
@@ -452,9 +453,10 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
  * sentinel (RowTable), so the parts are counted first.
  */
 PackedTable
-make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns, uint32_t *at,
-			   uint64_t *position, PackedPart *parts)
+make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, const HpsortCudaRows &layout,
+			   uint32_t *at, uint64_t *position, PackedPart *parts)
 {
+	const uint32_t ncolumns = layout.ncolumns;
 	const uint32_t most = REGIME_PACKED_PARTS / (ncolumns + 1);
 	PackedTable table = {nullptr, 0, 0, 0};
 	uint32_t	end = *at;
@@ -479,7 +481,8 @@ make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns
 			table.count, columns->n, 0};
 		for (uint32_t c = 0; c < ncolumns; c++)
 			parts[count + 1 + static_cast<size_t>(table.count) * ncolumns + c] =
-				part_of(columns[c], 0, columns[c].packed->nulls != nullptr, 0);
+				part_of(columns[c], 0, columns[c].packed->nulls != nullptr, 0,
+						layout.columns[c].origin);
 		*position += columns->n;
 		table.tiles += (columns->n - 1) / packed_tile_values + 1;
 		table.count++;
@@ -513,7 +516,8 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 		for (;;)
 		{
 			const PackedTable table = job->row_keys ?
-				make_row_table(pieces, npieces, ncolumns, &at, &position, staging->parts) :
+				make_row_table(pieces, npieces, job->row_keys->layout, &at, &position,
+							   staging->parts) :
 				make_table(pieces, npieces, job->counting, &at, &position, staging->parts);
 
 			if (table.count > 0)
@@ -547,7 +551,7 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 
 extern "C" HpsortCudaCode
 hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls,
-					 uint32_t n, int width, int32_t base, HpsortCudaPacked **packed,
+					 uint32_t n, int width, int64_t base, HpsortCudaPacked **packed,
 					 uint64_t *number, HpsortCudaError *err)
 {
 	*packed = nullptr;

@@ -84,16 +84,18 @@ struct PackedShared
  * line, because a job is given tens of thousands of them. */
 struct alignas(64) HpsortCudaPacked
 {
+	HpsortCudaPacked() : number(0), width_bits(0) {}
+
 	HpsortCuda *context = nullptr;
 	const char *values = nullptr;	/* on the device */
 	const uint64_t *nulls = nullptr;	/* on the host: a bit for each row; null: no row is NULL */
 	const uint32_t *nulls_before = nullptr; /* on the host: the number of NULLs before each word
 											 * of nulls */
 	hpsort::PackedOrigin *origin = nullptr;
-	uint64_t	number = 0;		/* of this copy, among the copies of its origin */
+	uint64_t	number : 62;	/* of this copy, among the copies of its origin */
+	uint64_t	width_bits : 2;	/* log2 of the width */
+	int64_t		base = 0;
 	uint32_t	n = 0;
-	int32_t		base = 0;
-	int			width_bits = 0;	/* log2 of the width */
 	uint32_t	nnulls = 0;
 
 	std::shared_ptr<hpsort::PackedOrigin> owner;	/* keeps origin alive */

@@ -40,7 +40,7 @@ result()
 use_installed
 start_server shared_buffers=2GB work_mem=64MB maintenance_work_mem=256MB max_wal_size=4GB autovacuum=off jit=off fsync=off max_connections=200 \
 	max_worker_processes=32 session_preload_libraries=hpsort hpsort.resident_memory=4GB hpsort.debug_aggregate=force hpsort.cost_factor=1000000 \
-	hpsort.gpu_wait_timeout=60s max_parallel_workers_per_gather=0
+	hpsort.gpu_wait_timeout=60s max_parallel_workers_per_gather=0 hpsort.resident_fill=on_use hpsort.resident_save=0
 
 sql()
 {

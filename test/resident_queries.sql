@@ -4,18 +4,22 @@
 -- A table whose columns have all types that can be kept, NULLs, and narrow and wide ranges.
 CREATE TYPE resident_colour AS ENUM ('red', 'green', 'blue', 'grey');
 CREATE FUNCTION resident_rows(first int, last int) RETURNS TABLE (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean,
-	c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric, g float8, filler text) LANGUAGE sql AS $$
+	c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric, g float8, k int8, t text, l text, v uuid, z numeric, filler text) LANGUAGE sql AS $$
 SELECT i, (h % 1000)::int - 500, (h / 7 % 1000000)::int, (h / 11 % 200)::smallint, h / 13 % 70000 - 2147483648, date '2026-01-01' + (h / 17 % 400)::int,
 	CASE WHEN h % 3 > 0 THEN (h / 19 % 50)::int END, h % 5 = 0, chr((h / 23 % 100)::int + 20)::"char", (3000000000 + h / 29 % 300)::oid,
 	(enum_range(NULL::resident_colour))[h / 31 % 4 + 1], CASE WHEN h % 100 > 0 THEN (h * 7919 % 3200000000 - 1600000000)::int END,
 	-- within int4 but for some extents
 	CASE WHEN i / 9000 % 2 = 1 THEN h * 1000000007 ELSE h % 3000 END, timestamp '2026-01-01' + h % 5000 * interval '1 min', CASE WHEN h % 999 = 0 THEN 'NaN' ELSE h / 37 % 9000 / 100.0 END,
 	CASE WHEN h % 97 = 0 THEN 'NaN' WHEN h % 89 = 0 THEN '-inf' WHEN h % 83 > 0 THEN h / 41 % 800 / 8.0 - 20 END,
+	-- beyond int4, and not far from each other
+	CASE WHEN h % 50 > 0 THEN 5000000000 + h / 43 % 2000 END,
+	-- of these values are in memory: few, NULLs among them; many; few of the last rows alone; in a scale of their own
+	CASE WHEN h % 7 > 0 THEN 'text ' || h / 47 % 60 END, md5((h / 53 % 3000)::text), md5((h / 59 % 40 + i / 5000 * 40)::text)::uuid, (h / 61 % 90)::numeric / 8 + 9999999999999999,
 	repeat('f', 20)
 FROM generate_series(first, last) i, LATERAL (SELECT hashint8(i)::int8 + 2147483648 AS h) q $$;
 CREATE FUNCTION resident_make(rel text, rows int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE TABLE %I (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean, c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric(9, 2), g float8, filler text)', rel);
+	EXECUTE format('CREATE TABLE %I (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean, c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric(9, 2), g float8, k int8, t text, l text, v uuid, z numeric(24, 3), filler text)', rel);
 	EXECUTE format('INSERT INTO %I SELECT * FROM resident_rows(1, %s)', rel, rows);
 	PERFORM hpsort_keep(rel::regclass);
 END $$;
@@ -24,7 +28,7 @@ END $$;
 CREATE FUNCTION resident_warm(rel text) RETURNS void LANGUAGE plpgsql SET hpsort.debug_aggregate = force SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE col text;
 BEGIN
-	FOREACH col IN ARRAY array['id', 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g'] LOOP
+	FOREACH col IN ARRAY array['id', 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 'v', 'z'] LOOP
 		FOR i IN 1 .. 3 LOOP
 			EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT %I FROM %I OFFSET 0) q', col, rel);
 		END LOOP;
@@ -43,7 +47,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION resident_condition() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
-DECLARE col text := pick('id', 'x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'id', 'n', 'y', 'n', 'f', 'e', 'w', 'ts', 'p', 'g');
+DECLARE col text := pick('id', 'x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'id', 'n', 'y', 'n', 'f', 'e', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 't', 'l', 'v', 'z');
 	kind int := below(7);
 BEGIN
 	IF col = 'f' THEN
@@ -51,7 +55,10 @@ BEGIN
 	ELSIF col = 'e' THEN
 		RETURN format('e %s %s', pick('=', '<>'), resident_literal('e'));
 	END IF;
-	IF col IN ('n', 'u') AND below(2) = 0 THEN
+	IF col IN ('t', 'l') AND below(2) = 0 THEN
+		RETURN format(pick('%I LIKE %L', '%I NOT LIKE %L', '%I ~ %L OR %1$I IS NULL'), col, pick('%1%', '%a5%', 'text 2%', '%9', '[02468]'));
+	END IF;
+	IF col IN ('n', 'u', 't') AND below(2) = 0 THEN
 		kind := 0;
 	END IF;
 	CASE kind
@@ -68,12 +75,12 @@ BEGIN
 	CASE below(10)
 		WHEN 0 THEN RETURN 'count(*)';
 		WHEN 1 THEN RETURN format('count(%I)', v);
-		WHEN 2 THEN RETURN CASE WHEN v IN ('f', 'c') THEN 'count(*)' ELSE format('%s(%I)', pick('min', 'max'), v) END;
-		WHEN 3 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u', 'w', 'p', 'g') THEN
+		WHEN 2 THEN RETURN CASE WHEN v IN ('f', 'c', 'v') THEN 'count(*)' ELSE format('%s(%I)', pick('min', 'max'), v) END;
+		WHEN 3 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u', 'w', 'p', 'g', 'k', 'z') THEN
 			format('percentile_cont(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC')) ELSE format('count(%I)', v) END;
 		WHEN 4 THEN RETURN format('percentile_disc(array[0, %s, NULL, 0.75, 1]) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
-		WHEN 5 THEN RETURN CASE WHEN grouped OR below(3) = 0 THEN format('max(%I)', CASE WHEN v IN ('f', 'c') THEN 'x' ELSE v END) ELSE format('count(DISTINCT %I)', v) END;
-		WHEN 6, 7 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u', 'w', 'p') THEN format('%s(%I)', pick('sum', 'avg'), v) ELSE format('count(%I)', v) END;
+		WHEN 5 THEN RETURN CASE WHEN grouped OR below(3) = 0 THEN format('max(%I)', CASE WHEN v IN ('f', 'c', 'v') THEN 'x' ELSE v END) ELSE format('count(DISTINCT %I)', v) END;
+		WHEN 6, 7 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u', 'w', 'p', 'k', 'z') THEN format('%s(%I)', pick('sum', 'avg'), v) ELSE format('count(%I)', v) END;
 		ELSE RETURN format('percentile_disc(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
 	END CASE;
 END $$;
@@ -82,7 +89,7 @@ CREATE FUNCTION resident_filter() RETURNS text LANGUAGE sql VOLATILE AS $$ SELEC
 
 CREATE FUNCTION resident_query(rel text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-	columns text[] := (SELECT array_agg(col ORDER BY random()) FROM unnest(array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g']) col);
+	columns text[] := (SELECT array_agg(col ORDER BY random()) FROM unnest(array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 'v', 'z']) col);
 	ngroups int := pick('0', '0', '1', '1', '1', '2', '2', '3')::int;
 	groups text := array_to_string(columns[1:ngroups], ', ');
 	v text := columns[ngroups + 1];
@@ -93,8 +100,8 @@ DECLARE
 BEGIN
 	-- runs of a single column
 	IF below(10) = 0 THEN
-		v := pick('x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'u', 'w', 'ts', 'p', 'g');
-		RETURN format(pick('SELECT %1$I, count(*) FROM %2$I GROUP BY %1$I', 'SELECT DISTINCT %1$I FROM %2$I', 'SELECT mode() WITHIN GROUP (ORDER BY %1$I), count(%1$I) FROM %2$I'), v, rel);
+		v := pick('x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'u', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 'v', 'z');
+		RETURN format(pick('SELECT %1$I, count(*) FROM %2$I GROUP BY %1$I', 'SELECT DISTINCT %1$I FROM %2$I', 'SELECT count(DISTINCT %1$I) FROM %2$I', 'SELECT mode() WITHIN GROUP (ORDER BY %1$I), count(%1$I) FROM %2$I'), v, rel);
 	END IF;
 	IF ngroups > 0 THEN
 		stmt := stmt || groups || ', ';

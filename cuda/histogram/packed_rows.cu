@@ -71,6 +71,16 @@ is_in_ranges(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
 	return from < n && __ldg(&ranges[from].lo) <= value;
 }
 
+/* Returns whether value has a bit in a mask that lies in n ranges: of each, first in lo. */
+__device__ __forceinline__ bool
+is_in_mask(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
+{
+	const uint32_t bit = static_cast<uint32_t>(value);
+
+	return bit / 64 < n &&
+		__ldg(reinterpret_cast<const uint32_t *>(ranges) + bit / 32) >> bit % 32 & 1;
+}
+
 /* Loads a column's values of a step whose first row is `from` of the part, as distances from the
  * part's base.  Rows that are not there get 0. */
 template <int WIDTH_BITS>
@@ -99,6 +109,8 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 		const uint32_t place = static_cast<uint32_t>(value) - static_cast<uint32_t>(column.lo);
 
 		if (filtered && !(null ? (column.flags & HPSORT_CUDA_ROWS_NULLS_PASS) != 0 :
+						  column.flags & HPSORT_CUDA_ROWS_MASKED ?
+						  is_in_mask(ranges + column.first_range, column.nranges, value) :
 						  is_in_ranges(ranges + column.first_range, column.nranges, value)))
 			rows->passing &= ~(1u << r);
 		if (!in_key)

@@ -263,22 +263,28 @@ static SortStatus
 gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	char		bytes[sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange)];
-	size_t		nranges = layout->nranges * sizeof(ValueRange);
+	const size_t size = sizeof(*layout) + layout->nranges * sizeof(ValueRange);
+	uint32_t	chunk;
+	char	   *memory;
 	SortStatus	status = check_job(job, base->spec.n == 0 && !job->rows.layout &&
 								   rows_layout_is_sound(layout, ranges), err);
 
+	if (status == SORT_OK && size > job->client->area.chunk_bytes)
+		return client_refuse(job->client, err, GPU_UNSUPPORTED, "conditions beyond a chunk");
 	if (status == SORT_OK)
 		status = client_announce(job, 2, err);	/* for the layout, and the first list of rows */
+	if (status == SORT_OK)
+		status = client_begin_chunk(job, &chunk, err);
 	if (status != SORT_OK)
 		return status;
-	memcpy(bytes, layout, sizeof(*layout));
-	if (nranges > 0)
-		memcpy(bytes + sizeof(*layout), ranges, nranges);
+	memory = client_chunk_memory(job->client, chunk);
+	copy_to_shared(memory, layout, sizeof(*layout));
+	if (layout->nranges > 0)
+		copy_to_shared(memory + sizeof(*layout), ranges, size - sizeof(*layout));
 	job->rows.layout = true;
 	job->rows.ncolumns = layout->ncolumns;
 	job->rows.filtered = layout->filtered;
-	return client_send_chunk(job, GPU_MSG_LAYOUT, bytes, sizeof(*layout) + nranges, 1, err);
+	return client_submit_chunk(job, GPU_MSG_LAYOUT, chunk, size, 1, err);
 }
 
 /*

@@ -30,8 +30,7 @@ _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
 _Static_assert(sizeof(SortRows) == 32, "rows of extents");
 _Static_assert(GPU_MSG_LOOK_SUM - GPU_MSG_LOOK_AT == SORT_LOOK_SUM, "questions");
-_Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
-			   "layout in a chunk");
+_Static_assert(sizeof(RowsLayout) <= GPU_CHUNK_MIN, "layout in a chunk");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
 _Static_assert(sizeof(GpuError) == 8 + GPU_TEXT_SIZE, "error");
 _Static_assert(sizeof(GpuMessage) * 2 <= GPU_INPUT_SIZE, "input buffer");

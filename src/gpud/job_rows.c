@@ -31,7 +31,8 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   ROWS_IN_KEY == HPSORT_CUDA_ROWS_IN_KEY &&
 			   ROWS_NULL_IN_KEY == HPSORT_CUDA_ROWS_NULL_IN_KEY &&
 			   ROWS_FILTERED == HPSORT_CUDA_ROWS_FILTERED &&
-			   ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS,
+			   ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS &&
+			   ROWS_MASKED == HPSORT_CUDA_ROWS_MASKED,
 			   "layouts are laid out alike");
 
 /* --- KEEP */
@@ -46,7 +47,7 @@ typedef union ExtentFront
 
 /*
  * Copies the start of the extent at from, which has size bytes, up to its values.  False if it
- * is no sound extent of int4.
+ * is no sound extent, or its values have 8 bytes each.
  */
 static bool
 copy_front(const char *from, size_t size, ExtentFront *front)
@@ -57,7 +58,7 @@ copy_front(const char *from, size_t size, ExtentFront *front)
 		return false;
 	memcpy(&header, from, sizeof(header));
 	if (!extent_header_is_sound(&header, size) ||
-		!extent_bounds_are_narrow(header.base, header.top) || header.nblocks > GPU_EXTENT_BLOCKS ||
+		header.width > sizeof(uint32_t) || header.nblocks > GPU_EXTENT_BLOCKS ||
 		header.values_at > sizeof(*front))
 		return false;
 	memcpy(front->bytes, from, header.values_at);
@@ -121,8 +122,8 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	job->extents.list[job->extents.n++] = extent;
 	if (front->nrows > 0 &&
 		hpsort_cuda_job_keep(job->cuda, bytes + front->values_at, nulls, front->nrows,
-							 (int) front->width,
-							 (int32_t) front->base, &extent->packed, number, err) != HPSORT_CUDA_OK)
+							 (int) front->width, front->base, &extent->packed, number,
+							 err) != HPSORT_CUDA_OK)
 	{
 		extent->packed = NULL;
 		job->extents.n--;
@@ -185,26 +186,36 @@ job_keep_extents(Job *job, const GpuMessage *m)
 bool
 job_set_layout(Job *job, const GpuMessage *m)
 {
-	const char *chunk = chunks_at(job->holder.chunks, m->body.chunk.chunk);
+	const Chunks *chunks = job->holder.chunks;
+	const char *chunk = chunks_at(chunks, m->body.chunk.chunk);
 	RowsLayout	layout;
-	ValueRange	ranges[ROWS_MAX_RANGES];
+	ValueRange *ranges;
 	HpsortCudaError err;
+	bool		alive;
 
 	if (job->spec.n != 0 || job->layout || job->spec.want == SORT_WANT_PERMUTATION)
 		return peer_bad_message(job->peer, "layout in a job that has other keys");
 	memcpy(&layout, chunk, sizeof(layout));
-	if (layout.nranges > ROWS_MAX_RANGES)
+	if (layout.nranges > (chunks->bytes - sizeof(layout)) / sizeof(ValueRange))
 		return peer_bad_message(job->peer, "impossible layout");
+	ranges = malloc((layout.nranges + 1) * sizeof(ValueRange));
+	if (ranges == NULL)
+		return job_fail(job, GPU_RESOURCES, "out of memory");
 	memcpy(ranges, chunk + sizeof(layout), layout.nranges * sizeof(ValueRange));
 	chunks_put(&job->holder, m->body.chunk.chunk);
-	if (!rows_layout_is_sound(&layout, ranges))
-		return peer_bad_message(job->peer, "impossible layout");
-	job->layout = true;
-	job->ncolumns = layout.ncolumns;
-	return hpsort_cuda_job_rows(job->cuda, (const HpsortCudaRows *) (const void *) &layout,
-								(const HpsortCudaRange *) (const void *) ranges,
-								&err) == HPSORT_CUDA_OK ||
-		job_fail_by(job, &err);
+	if (rows_layout_is_sound(&layout, ranges))
+	{
+		job->layout = true;
+		job->ncolumns = layout.ncolumns;
+		alive = hpsort_cuda_job_rows(job->cuda, (const HpsortCudaRows *) (const void *) &layout,
+									 (const HpsortCudaRange *) (const void *) ranges,
+									 &err) == HPSORT_CUDA_OK ||
+			job_fail_by(job, &err);
+	}
+	else
+		alive = peer_bad_message(job->peer, "impossible layout");
+	free(ranges);
+	return alive;
 }
 
 /* --- ADD_ROWS */

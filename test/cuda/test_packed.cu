@@ -41,10 +41,11 @@ enum NullPattern
 	NO_BITS_SET					/* bits are given, but none is set */
 };
 
-/* n distances up to top, kept through a job; from_device: the values lie there before. */
+/* n distances up to top from base, which is as far from origin, kept through a job; from_device: the values lie there
+ * before. */
 static Kept
 keep(HpsortCudaJob *job, uint32_t n, int width, int32_t base, uint32_t top,
-	 NullPattern pattern, uint64_t seed, bool from_device = false)
+	 NullPattern pattern, uint64_t seed, bool from_device = false, int64_t origin = 0)
 {
 	Kept		kept;
 	std::vector<char> values(static_cast<size_t>(n) * width + 16);
@@ -78,7 +79,7 @@ keep(HpsortCudaJob *job, uint32_t n, int width, int32_t base, uint32_t top,
 		on_device.put(values);
 	ENGINE(hpsort_cuda_job_keep(job, from_device ? on_device.get() : values.data(),
 								pattern == NO_NULLS ? nullptr : bits.data(), n, width,
-								base, &kept.packed, &number, &err));
+								base + origin, &kept.packed, &number, &err));
 	CHECK(number > 0);
 	/* the memory may be used again once it has been read; of the bits, at once */
 	std::fill(bits.begin(), bits.end(), 0x55);
@@ -739,6 +740,13 @@ struct RowColumn
 			return true;
 		if (of.is_null(row))
 			return (key.flags & HPSORT_CUDA_ROWS_NULLS_PASS) != 0;
+		if (key.flags & HPSORT_CUDA_ROWS_MASKED)
+		{
+			const uint32_t value = static_cast<uint32_t>(of.key(row));
+
+			return value / 64 < ranges.size() &&
+				static_cast<uint32_t>(value & 32 ? ranges[value / 64].hi : ranges[value / 64].lo) >> value % 32 & 1;
+		}
 		for (const HpsortCudaRange &range : ranges)
 			if (of.key(row) >= range.lo && of.key(row) <= range.hi)
 				return true;
@@ -835,12 +843,15 @@ make_case(HpsortCudaJob *keeper, uint32_t ncolumns, uint32_t n, bool narrow, boo
 		const int width = 1 << h % 3;
 		const uint32_t most = narrow ? (c == 0 ? 2000 : 5) : c == 0 ? 1000000 : 60;
 		const uint32_t top = static_cast<uint32_t>(h / 3 % (std::min(most, width == 1 ? 255u : width == 2 ? 65535u : UINT32_MAX) + 1));
-		const int32_t base = h / 7 % 3 == 0 ? -77 : h / 7 % 3 == 1 ? INT_MIN : static_cast<int32_t>(INT_MAX - static_cast<int64_t>(top));
+		const int32_t base = h / 7 % 4 == 0 ? -77 : h / 7 % 4 == 1 ? INT_MIN : h / 7 % 4 == 2 ? 0 :
+			static_cast<int32_t>(INT_MAX - static_cast<int64_t>(top));
+		const int64_t origin = h / 29 % 2 ? 0 : (1ll << 40) - static_cast<int64_t>(h / 31 % 3) * 5 * INT_MAX;
 		const NullPattern pattern = static_cast<NullPattern>(h / 11 % 5);
 		RowColumn	column;
 
 		for (int i = 0; i < 3; i++)
-			column.kept.push_back(keep(keeper, n + 10 * i, width, base, top, i == 0 ? NO_NULLS : pattern, seed * 7 + c * 3 + i));
+			column.kept.push_back(keep(keeper, n + 10 * i, width, base, top, i == 0 ? NO_NULLS : pattern, seed * 7 + c * 3 + i, false, origin));
+		column.key.origin = origin;
 		column.key.lo = base;
 		column.key.last = top;
 		if (c == 0 || (h / 13 % 4 != 0 && range * (static_cast<uint64_t>(top) + 2) <= 1ull << 30))
@@ -856,8 +867,15 @@ make_case(HpsortCudaJob *keeper, uint32_t ncolumns, uint32_t n, bool narrow, boo
 		}
 		if (filtered && (c == 0 || h / 19 % 2))
 		{
-			column.ranges = make_ranges(base, top, h);
 			column.key.flags |= HPSORT_CUDA_ROWS_FILTERED | (h / 23 % 2 ? HPSORT_CUDA_ROWS_NULLS_PASS : 0);
+			if (base != 0)
+				column.ranges = make_ranges(base, top, h);
+			else
+			{
+				column.key.flags |= HPSORT_CUDA_ROWS_MASKED;
+				for (uint32_t i = 0; i < top / 64 + h % 2; i++)
+					column.ranges.push_back({static_cast<int32_t>(mix64(h + i)), static_cast<int32_t>(mix64(h - i))});
+			}
 			column.key.first_range = static_cast<uint32_t>(made.ranges.size());
 			column.key.nranges = static_cast<uint32_t>(column.ranges.size());
 			made.ranges.insert(made.ranges.end(), column.ranges.begin(), column.ranges.end());
@@ -999,7 +1017,7 @@ test_rows_bounds(void)
 			current = "rows out of bounds";
 			layout.ncolumns = layout.nranges = 1;
 			layout.filtered = filtered;
-			layout.columns[0] = {10, 390, 1, 5, HPSORT_CUDA_ROWS_IN_KEY | HPSORT_CUDA_ROWS_NULL_IN_KEY, 0, 1, 0};
+			layout.columns[0] = {0, 10, 390, 1, 5, HPSORT_CUDA_ROWS_IN_KEY | HPSORT_CUDA_ROWS_NULL_IN_KEY, 0, 1, 0};
 			if (filtered)
 				layout.columns[0].flags |= HPSORT_CUDA_ROWS_FILTERED | HPSORT_CUDA_ROWS_NULLS_PASS;
 			for (int nulls = 0; nulls < 2; nulls++)

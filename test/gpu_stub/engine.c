@@ -45,7 +45,7 @@ struct HpsortCudaJob
 	Runs		runs;
 	bool		have_runs;
 	RowsLayout	layout;			/* of rows; without columns: there is none */
-	ValueRange	ranges[ROWS_MAX_RANGES];
+	ValueRange *ranges;
 };
 
 /* The values, and then the bits for NULLs, if there are some. */
@@ -371,7 +371,7 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n, uint64_
 
 HpsortCudaCode
 hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n, int width,
-					 int32_t base, HpsortCudaPacked **result, uint64_t *number, HpsortCudaError *err)
+					 int64_t base, HpsortCudaPacked **result, uint64_t *number, HpsortCudaError *err)
 {
 	size_t		value_bytes = (size_t) n * (size_t) width;
 	size_t		null_bytes = nulls ? ((size_t) n + 7) / 8 : 0;
@@ -450,6 +450,9 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout, const Hps
 					 HpsortCudaError *err)
 {
 	(void) err;
+	job->ranges = malloc((layout->nranges + 1) * sizeof(ValueRange));
+	if (job->ranges == NULL)
+		return no_memory(err);
 	memcpy(&job->layout, layout, sizeof(job->layout));
 	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
 	return HPSORT_CUDA_OK;
@@ -473,6 +476,16 @@ is_in_ranges(const ValueRange *ranges, uint32_t n, int32_t value)
 			to = middle;
 	}
 	return from < n && ranges[from].lo <= value;
+}
+
+/* Whether a value has a bit in a mask that lies in n ranges. */
+static bool
+is_in_mask(const ValueRange *ranges, uint32_t n, int32_t value)
+{
+	uint32_t	bit = (uint32_t) value;
+	const ValueRange *range = ranges + bit / ROWS_MASK_VALUES;
+
+	return bit / ROWS_MASK_VALUES < n && ((uint32_t) (bit & 32 ? range->hi : range->lo) >> bit % 32 & 1);
 }
 
 /*
@@ -502,12 +515,13 @@ rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *pa
 			const RowsPart *part = &parts[c];
 			uint32_t	row = part->first + i;
 			bool		isnull = part->nulls && (part->nulls[row / 8] >> row % 8 & 1);
-			int32_t		v = (int32_t) ((uint32_t) part->values.base +
-									   packed_keys_distance(&part->values, i));
+			int32_t		v = (int32_t) (uint32_t) ((uint64_t) part->values.base - (uint64_t) column->origin +
+												  packed_keys_distance(&part->values, i));
 			uint32_t	place = (uint32_t) v - (uint32_t) column->lo;
 
 			if (column->flags & ROWS_FILTERED)
 				passes = isnull ? (column->flags & ROWS_NULLS_PASS) != 0
+					: column->flags & ROWS_MASKED ? is_in_mask(ranges + column->first_range, column->nranges, v)
 					: is_in_ranges(ranges + column->first_range, column->nranges, v);
 			if (!(column->flags & ROWS_IN_KEY))
 				continue;
@@ -810,5 +824,6 @@ hpsort_cuda_job_close(HpsortCudaJob *job)
 	runs_release(&job->runs, &job->context.allocator);
 	limited_release(job->device, job->keys);
 	limited_release(job->device, job->rows);
+	free(job->ranges);
 	free(job);
 }

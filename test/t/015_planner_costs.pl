@@ -33,6 +33,13 @@ VACUUM ANALYZE wide;
 SQL
 my ($rc, $out, $err) = $node->psql('postgres', 'EXPLAIN SELECT * FROM wide WHERE f < 1200 ORDER BY k1, k2, k3, k4, k5, k6 LIMIT 10');
 is($rc, 0, 'six keys and a LIMIT, everything default') or diag($err);
+
+# --- Sums of floats are added up in the order of the rows for each grouping set: pages that have just been read are in memory.
+
+my $sets = 'EXPLAIN (COSTS OFF) SELECT k1, sum(f / 8.0::float8), percentile_disc(0.5) WITHIN GROUP (ORDER BY k1) FROM wide GROUP BY ROLLUP (k1)';
+my $serial = 'SET max_parallel_workers_per_gather = 0;';
+like($node->safe_psql('postgres', "$serial $sets"), qr/HpSort Aggregate/, 'sets of a table that is cached');
+unlike($node->safe_psql('postgres', "$serial SET effective_cache_size = '1MB'; $sets"), qr/HpSort Aggregate/, 'sets of a table that is not');
 $node->safe_psql('postgres', 'DROP TABLE wide');
 
 # --- The sweep.

@@ -15,10 +15,11 @@
 
 #define COLUMNS 4
 #define EXTENTS 12
+#define RANGES 256
 
 /* An extent of the same blocks of rows as another, with values of its own. */
 static void
-sample_like(ExtentSample *s, const ExtentSample *of, int32_t base, uint32_t span, int nulls_in)
+sample_like(ExtentSample *s, const ExtentSample *of, int64_t base, uint32_t span, int nulls_in)
 {
 	uint64_t	stamps[MOST_BLOCKS] = {0};
 	ExtentRows	rows;
@@ -49,7 +50,7 @@ typedef struct Table
 	ExtentSample samples[EXTENTS][COLUMNS];
 	uint64_t	generations[EXTENTS * COLUMNS];
 	RowsLayout	layout;
-	ValueRange	ranges[ROWS_MAX_RANGES];
+	ValueRange	ranges[RANGES];
 	int32_t		lo;				/* bounds of keys */
 	int32_t		hi;
 	size_t		nrows;
@@ -64,6 +65,16 @@ add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
 
 	column->flags |= ROWS_FILTERED | (unit_below(2) ? ROWS_NULLS_PASS : 0);
 	column->first_range = t->layout.nranges;
+	t->layout.filtered = 1;
+	if (base == 0 && span <= 500 && unit_below(3) > 0)
+	{
+		/* Perhaps one that has no bits for the largest values. */
+		column->flags |= ROWS_MASKED;
+		column->nranges = (uint32_t) unit_below(span / ROWS_MASK_VALUES + 2);
+		for (i = 0; i < column->nranges; i++)
+			t->ranges[t->layout.nranges++] = (ValueRange) {(int32_t) unit_random(), (int32_t) unit_random()};
+		return;
+	}
 	for (i = 0; i < n && at <= (int64_t) base + span; i++)
 	{
 		int64_t		lo = at + (int64_t) unit_below(span / n + 2);
@@ -75,7 +86,6 @@ add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
 		at = hi + 1;
 	}
 	column->nranges = t->layout.nranges - column->first_range;
-	t->layout.filtered = 1;
 }
 
 static void
@@ -97,10 +107,12 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
 	{
 		RowsColumn *column = &t->layout.columns[c];
 		uint32_t	span = spans[unit_below(6)];
-		int32_t		base = unit_below(2) ? INT32_MIN : -20;
+		static const int32_t bases[] = {INT32_MIN, -20, 0};
+		int32_t		base = bases[unit_below(3)];
 		int			nulls = (int) unit_below(4);
 		bool		down = unit_below(2) == 0;
 
+		column->origin = unit_below(2) ? 0 : (INT64_C(1) << 40) - INT64_C(5) * unit_below(3) * INT32_MAX;
 		column->lo = base;
 		column->last = span;
 		if (range * (span + 2) <= UINT64_C(1) << 32 && unit_below(5) > 0)
@@ -118,7 +130,7 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
 			ExtentSample first = t->samples[i][0];
 
 			t->generations[i * ncolumns + c] = 1000 + i * COLUMNS + c;
-			sample_like(&t->samples[i][c], &first, base, span, nulls);
+			sample_like(&t->samples[i][c], &first, column->origin + base, span, nulls);
 			if (c == 0)
 				extent_sample_free(&first);
 		}
@@ -158,10 +170,16 @@ row_key(const Table *t, uint32_t e, uint32_t row, int32_t *out)
 	{
 		const RowsColumn *column = &t->layout.columns[c];
 		bool		isnull = t->samples[e][c].nulls[row];
-		int64_t		value = t->samples[e][c].values[row];
+		int64_t		value = t->samples[e][c].values[row] - column->origin;
 		bool		in = false;
 
-		for (r = column->first_range; r < column->first_range + column->nranges; r++)
+		if ((column->flags & ROWS_MASKED) && value / ROWS_MASK_VALUES < column->nranges)
+		{
+			const ValueRange *bits = &t->ranges[column->first_range + value / ROWS_MASK_VALUES];
+
+			in = (uint32_t) (value % ROWS_MASK_VALUES < 32 ? bits->lo : bits->hi) >> value % 32 & 1;
+		}
+		for (r = column->first_range; !(column->flags & ROWS_MASKED) && r < column->first_range + column->nranges; r++)
 			in = in || (value >= t->ranges[r].lo && value <= t->ranges[r].hi);
 		if ((column->flags & ROWS_FILTERED) && !(isnull ? (column->flags & ROWS_NULLS_PASS) != 0 : in))
 			return false;
@@ -458,11 +476,11 @@ test_bounds(void **state)
 			extent_sample_free(&t.samples[0][0]);
 			extent_sample_make(&t.samples[0][0], 3, 200, 1000, 0);
 		} while (t.samples[0][0].extent->top <= 10);
-		t.layout.columns[0] = (RowsColumn) {.lo = t.samples[0][0].extent->base,.last = 10,.stride = 1,.flags = ROWS_IN_KEY};
+		t.layout.columns[0] = (RowsColumn) {.lo = (int32_t) t.samples[0][0].extent->base,.last = 10,.stride = 1,.flags = ROWS_IN_KEY};
 		t.layout.base = 0;
 		t.lo = 0;
 		t.hi = 100;
-		t.ranges[0] = (ValueRange) {t.samples[0][0].extent->base, t.samples[0][0].extent->base + 10};
+		t.ranges[0] = (ValueRange) {(int32_t) t.samples[0][0].extent->base, (int32_t) t.samples[0][0].extent->base + 10};
 		if (way == 1)
 		{
 			t.layout.filtered = t.layout.nranges = t.layout.columns[0].nranges = 1;
@@ -778,7 +796,7 @@ commit_with_layout(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 	if (crime == LAYOUT_RANGES)
 		layout.nranges = ROWS_MAX_RANGES + 1;
 	if (crime == LAYOUT_FLAGS)
-		layout.columns[0].flags |= 16;
+		layout.columns[0].flags |= 32;
 	if (crime == LAYOUT_ORDER)
 	{
 		layout.nranges = layout.columns[0].nranges = layout.filtered = 1;

@@ -325,13 +325,13 @@ forget_values(Oid relid, const Datum *names, int n)
 		int			i;
 
 		if (n == 0)
-			resident_forget(MyDatabaseId, lfirst_oid(lc), InvalidAttrNumber);
+			resident_forget(lfirst_oid(lc), InvalidAttrNumber);
 		for (i = 0; i < n; i++)
 		{
 			AttrNumber	attnum = get_attnum(lfirst_oid(lc), NameStr(*DatumGetName(names[i])));
 
 			if (attnum > 0)
-				resident_forget(MyDatabaseId, lfirst_oid(lc), attnum);
+				resident_forget(lfirst_oid(lc), attnum);
 		}
 	}
 }

@@ -97,7 +97,7 @@ column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, uint64 n)
 }
 
 bool
-column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
+column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows, int64 origin)
 {
 	BatchSpace	space = column_batch_space(batch, rows->n);
 	size_t		i;
@@ -107,9 +107,13 @@ column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows)
 	else if (rows->wide)
 		for (i = 0; i < rows->n; i++)
 		{
-			if (rows->wide[i] != (int32) rows->wide[i])
+			int64		value = (int64) ((uint64) rows->wide[i] - (uint64) origin);
+
+			if (rows->nulls[i])
+				value = 0;
+			if (value != (int32) value)
 				return false;
-			space.keys[i] = (int32) rows->wide[i];
+			space.keys[i] = (int32) value;
 		}
 	memcpy(space.nulls, rows->nulls, rows->n);
 	column_batch_add(batch, rows->n, (size_t) rows->nnulls);

@@ -187,10 +187,11 @@ extern void column_batch_take_back(ColumnBatch *batch, const ColumnBatch *before
 extern size_t column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, uint64 n);
 
 /*
- * Appends the rows of a batch to a batch of keys.  Returns false, and appends nothing, if a value
- * is no int4.
+ * Appends the rows of a batch to a batch of keys; wide values as their distances from origin.
+ * Returns false, and appends nothing, if one of these is no int4.
  */
-extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows);
+extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows,
+									   int64 origin);
 
 /* Appends the rows of a batch to a batch of wide values. */
 extern void column_batch_append_wide(ColumnBatch *batch, const ColumnBatch *rows);

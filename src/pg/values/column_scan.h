@@ -31,17 +31,18 @@ typedef struct ResidentJobs
 } ResidentJobs;
 
 /*
- * A query may answer resident rows without reading them.  The scan sets has_rows before its
- * first row if the table has resident rows.  After the last row that it reads, it calls
- * handle() once with the resident rows (resident_rows.h).  If handle() returns true, they are
- * answered and the scan ends; otherwise the scan reads them.
+ * A query may answer resident rows without reading them.  The scan sets rows before its first row
+ * if the table has resident rows.  After the last row that it reads, it calls handle() once with
+ * the resident rows (resident_rows.h), unless these have been given up.  If handle() returns true,
+ * they are answered and the scan ends; otherwise the scan reads them.
  */
 typedef struct ResidentRowsHandler
 {
 	bool		(*handle) (void *arg, struct ResidentRows *rows);
 	void	   *arg;
 	ResidentJobs jobs;			/* that the handler wants of the resident rows */
-	bool		has_rows;
+	bool		counted;		/* runs of the only column that the scan reads do as well */
+	struct ResidentRows *rows;	/* NULL: none */
 } ResidentRowsHandler;
 
 /* Blocks that a scan has read. */

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -97,21 +98,65 @@ compare_items(const void *a, const void *b, void *arg)
 	return result == 0 ? compare_values(sort, left->number, right->number) : result;
 }
 
+/* Returns how many bytes the n values from number first on, which are texts, begin with. */
+static int
+find_alike(const Dictionary *dictionary, uint32 first, size_t n)
+{
+	const char *bytes = VARDATA_ANY(DatumGetPointer(dictionary_value(dictionary, first)));
+	int			alike = PG_INT32_MAX;
+	size_t		i;
+
+	for (i = 0; i < n && alike > 0; i++)
+	{
+		const void *value = DatumGetPointer(dictionary_value(dictionary, first + (uint32) i));
+		const char *other = VARDATA_ANY(value);
+
+		alike = Min(alike, (int) VARSIZE_ANY_EXHDR(value));
+		if (memcmp(bytes, other, alike) != 0)
+			for (alike = 0; bytes[alike] == other[alike];)
+				alike++;
+	}
+	return alike;
+}
+
+/* Returns the abbreviation of a value, of a text of what is behind some bytes. */
+static Datum
+abbreviate(ValueSort *sort, uint32 number, int skipped)
+{
+	Datum		value = dictionary_value(sort->dictionary, number);
+	union
+	{
+		struct varlena header;
+		char		bytes[VARHDRSZ + 2 * sizeof(Datum)];
+	}			rest;
+
+	if (skipped > 0)
+	{
+		size_t		length = VARSIZE_ANY_EXHDR(DatumGetPointer(value)) - skipped;
+
+		length = Min(length, 2 * sizeof(Datum));
+		SET_VARSIZE(&rest, VARHDRSZ + length);
+		memcpy(VARDATA(&rest), VARDATA_ANY(DatumGetPointer(value)) + skipped, length);
+		value = PointerGetDatum(&rest);
+	}
+	return sort->compare.abbrev_converter(value, &sort->compare);
+}
+
 /* Returns the n values from number first on, sorted; the array is the caller's to free. */
 static SortItem *
-sort_values(ValueSort *sort, uint32 first, size_t n)
+sort_values(ValueSort *sort, bool texts, uint32 first, size_t n)
 {
 	SortItem   *items = palloc_extended(n * sizeof(SortItem), MCXT_ALLOC_HUGE);
 	MemoryContext old = MemoryContextSwitchTo(sort->scratch);
+	bool		by_bytes = texts && compat_collation_is_c(sort->compare.ssup_collation);
+	int			alike = by_bytes ? find_alike(sort->dictionary, first, n) : 0;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 	{
 		items[i].number = first + (uint32) i;
 		if (sort->compare.abbrev_converter)
-			items[i].key = sort->compare.abbrev_converter(dictionary_value(sort->dictionary,
-																		   items[i].number),
-														  &sort->compare);
+			items[i].key = abbreviate(sort, items[i].number, alike);
 		if (i % COMPARISONS_PER_RESET == 0)
 			MemoryContextReset(sort->scratch);
 	}
@@ -182,7 +227,7 @@ dictionary_order_rank(DictionaryOrder *order)
 	prepare_compare(&sort.compare, order->sortop, order->compare.ssup_collation, true);
 	sort.scratch = AllocSetContextCreate(memory, "hpsort dictionary comparisons",
 										 ALLOCSET_DEFAULT_SIZES);
-	items = sort_values(&sort, (uint32) order->n, n);
+	items = sort_values(&sort, order->sortop == TextLessOperator, (uint32) order->n, n);
 	MemoryContextSwitchTo(order->memory);
 	merge_values(order, &sort, items, n);
 	MemoryContextSwitchTo(old);

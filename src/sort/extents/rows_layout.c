@@ -4,22 +4,23 @@
  */
 #include "sort/extents/rows_layout.h"
 
-_Static_assert(sizeof(RowsColumn) == 32 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 32,
+_Static_assert(sizeof(RowsColumn) == 40 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 40,
 			   "no padding");
 
 /*
- * Whether a column has only known flags, and its ranges are among all nranges, ascend and do not
- * overlap.
+ * Whether a column has only known flags, and its ranges are among all nranges and, unless they are
+ * a mask, ascend and do not overlap.
  */
 static bool
 column_is_sound(const RowsColumn *column, const ValueRange *ranges, uint32_t nranges)
 {
 	uint32_t	r;
 
-	if (column->flags > 15 || column->zero != 0 || column->first_range > nranges ||
+	if (column->flags > 31 || column->zero != 0 || column->first_range > nranges ||
 		column->nranges > nranges - column->first_range)
 		return false;
-	for (r = column->first_range; r < column->first_range + column->nranges; r++)
+	for (r = column->first_range; !(column->flags & ROWS_MASKED) &&
+		 r < column->first_range + column->nranges; r++)
 		if (ranges[r].lo > ranges[r].hi || (r > column->first_range &&
 											ranges[r].lo <= ranges[r - 1].hi))
 			return false;

@@ -19,22 +19,24 @@
 #include "sort/extents/extent.h"
 #include "sort/extents/value_ranges.h"
 
-/*
- * The most columns of a layout, and ranges of all conditions: a layout fits into the smallest
- * chunk.
- */
+/* The most columns of a layout, and ranges of all conditions: they fit into a usual chunk. */
 #define ROWS_MAX_COLUMNS 8
-#define ROWS_MAX_RANGES 256
+#define ROWS_MAX_RANGES 65536
 
 /* RowsColumn.flags */
 #define ROWS_IN_KEY 1			/* the column adds to the key */
 #define ROWS_NULL_IN_KEY 2		/* ... and so do its NULLs; without this flag there are none */
 #define ROWS_FILTERED 4			/* only rows pass whose value is in the ranges */
 #define ROWS_NULLS_PASS 8		/* ... or NULL */
+#define ROWS_MASKED 16			/* ... in place of ranges there is a mask of values from 0 on */
+
+/* Values that a range has bits for in a mask: lo and behind it hi, from the lowest bit on. */
+#define ROWS_MASK_VALUES 64
 
 /* A column of a layout: what it adds to keys, and its condition. */
 typedef struct RowsColumn
 {
+	int64_t		origin;			/* what is 0 here, where values are int4 */
 	int32_t		lo;				/* of values of rows that pass: the smallest, ... */
 	uint32_t	last;			/* ... and the largest one's distance from it */
 	uint32_t	stride;			/* modulo 2^32, so that a distance may subtract */

@@ -8,6 +8,8 @@
  * largest values are keys at some positions, and a sum is the difference of two sums of keys.  So
  * nothing but positions, keys and sums at these positions crosses the bus.
  *
+ * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).
+ *
  * Each source of values has keys of its own, which one job after the other sorts.  The first job is
  * of a source without a FILTER, so that it finds all groups.
  *
@@ -22,6 +24,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_numbers.h"
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/nodes/aggregate/lookup_keys.h"
 #include "pg/nodes/aggregate/read/read.h"
@@ -39,7 +42,8 @@ typedef struct LookupValues
 	int64		first;			/* position of its first key among those of the source */
 	int64		values;			/* rows with a key that is not of NULL */
 	int64		nulls;			/* ... and that is */
-	int64		sum;			/* of the values, if sums are wanted; else 0 */
+	int64		sum;			/* of the values' distances from the origin of keys, if sums are
+								 * wanted; else 0 */
 	size_t		answers;		/* the index of its first answer among all answers */
 	uint32		nanswers;		/* how many of its positions are wanted */
 } LookupValues;
@@ -79,12 +83,15 @@ struct GroupsLookup
 	bool		ranked;			/* groups by an enum come in the order of its labels, not of the
 								 * codes */
 
+	int64	   *origins;		/* by column of the scan: what is 0 for the GPU */
+
 	/* of an execution */
 	MemoryContext memory;
 	LookupNotes notes;			/* rows of blocks that are not resident */
 	size_t		limit;			/* bytes, of the notes, of groups and of their answers each */
 	bool		charged;		/* the aggregation has lent the look-up its share */
 	bool		found;			/* all that follows is known, and what sources have */
+	GroupsNumbers *numbers;		/* by column of the scan */
 	LookupGroup *groups;		/* in the reverse order: the last one is returned first */
 	size_t		ngroups;
 	size_t		groups_room;
@@ -139,7 +146,7 @@ add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fie
 	memcpy(keys->fields, fields, node->ngroups * sizeof(GroupColumn));
 	keys->fields[node->ngroups].column = values->column;
 	keys->fields[node->ngroups].kind = values->kind;
-	/* Of wide kinds, too, a GPU has only int4. */
+	/* Of wide kinds, too, a GPU has only int4: distances from an origin. */
 	for (f = 0; f < keys->nfields; f++)
 		if (column_kind_is_wide(keys->fields[f].kind))
 			keys->fields[f].kind = COLUMN_KIND_INT4;
@@ -175,7 +182,7 @@ groups_lookup_make(GroupsState *node)
 	Bitmapset  *values = NULL;
 	int			i;
 
-	if (node->sources.nsources != 1 || node->images || !are_looked_up(node) ||
+	if (node->sources.nsources != 1 || node->sources.ordered || !are_looked_up(node) ||
 		!find_fields(lookup, node, fields))
 		return NULL;
 	lookup->sources = palloc0_array(LookupSource, node->nvalue_sources + 1);
@@ -194,18 +201,16 @@ groups_lookup_make(GroupsState *node)
 	if (lookup->all == NULL)
 		add_source(lookup, node, fields, &rows);
 
-	/*
-	 * Groups of a single column without a filter are runs of the GPU's, and a sum of all its
-	 * values takes memory less time than keys take the GPU.
-	 */
+	/* A sum of all values of a column takes memory less time than keys take the GPU. */
 	if (node->sources.ncolumns == 1 && node->sources.nfilters == 0 &&
-		node->sources.sources[0].scan->ps.qual == NULL &&
-		(node->ngroups > 0 ? !lookup->ranked : lookup->all->sums))
+		node->sources.sources[0].scan->ps.qual == NULL && node->ngroups == 0 && lookup->all->sums)
 		return NULL;
+	lookup->origins = palloc0_array(int64, Max(node->sources.ncolumns, 1));
 	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup",
 										   ALLOCSET_DEFAULT_SIZES);
 	lookup->handler.handle = handle_rows;
 	lookup->handler.arg = node;
+	lookup->handler.counted = node->ngroups > 0 && !lookup->ranked;
 	lookup->handler.jobs.n = lookup->nsources;
 	lookup->handler.jobs.values = values;
 	return lookup;
@@ -217,12 +222,14 @@ groups_lookup_begin(GroupsLookup *lookup)
 	const GroupsState *node = (const GroupsState *) lookup->handler.arg;
 
 	groups_lookup_free(lookup);
-	lookup->handler.has_rows = lookup->found = lookup->at.read = lookup->charged = false;
+	lookup->handler.rows = NULL;
+	lookup->found = lookup->at.read = lookup->charged = false;
 	lookup->at.next = 0;
 	/* The notes of one job are freed before there are groups. */
 	lookup->limit = node->budget.lookup / (lookup->nsources > 1 ? 3 : 2);
 	lookup_notes_begin(&lookup->notes, lookup->memory, node->sources.ncolumns,
 					   node->sources.nfilters, lookup->limit);
+	lookup->notes.origins = lookup->origins;
 	return &lookup->handler;
 }
 
@@ -246,11 +253,22 @@ charge(GroupsLookup *lookup, bool charged)
 	lookup->charged = charged;
 }
 
+static void
+find_origins(GroupsLookup *lookup, const ResidentRows *rows)
+{
+	int			c;
+
+	for (c = 0; c < lookup->notes.ncolumns; c++)
+		lookup->origins[c] = resident_rows_origin(rows, c);
+}
+
 void
 groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 {
-	if (!lookup->handler.has_rows || lookup->notes.closed)
+	if (lookup->handler.rows == NULL || lookup->notes.closed)
 		return;
+	if (lookup->notes.n == 0)
+		find_origins(lookup, lookup->handler.rows);
 	charge(lookup, true);
 	lookup_notes_add(&lookup->notes, batches);
 	charge(lookup, !lookup->notes.closed);
@@ -363,65 +381,13 @@ find_groups(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows, bool
 	return end == 0;
 }
 
-static int
-compare_positions(const void *a, const void *b)
-{
-	int64		left = *(const int64 *) a;
-	int64		right = *(const int64 *) b;
-
-	return (left > right) - (left < right);
-}
-
-/*
- * Writes the different positions that are wanted of a group's values of a source, ascending, to
- * wanted, which has room; returns how many.
- */
-static uint32
-list_positions(GroupsState *node, const LookupSource *source, const LookupValues *group,
-			   int64 *wanted)
-{
-	GroupCounts counts = {.values = group->values,.nulls = group->nulls};
-	uint32		n = 0;
-	uint32		kept = 0;
-	uint32		i;
-	int			o;
-
-	if (group->values == 0)
-		return 0;
-	for (o = 0; o < node->noutputs; o++)
-		if (node->outputs[o].source == source - node->lookup->sources)
-			n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
-	if (source->extremes)
-	{
-		wanted[n++] = 0;
-		wanted[n++] = group->values - 1;
-	}
-	qsort(wanted, n, sizeof(int64), compare_positions);
-	for (i = 0; i < n; i++)
-		if (i == 0 || wanted[i] != wanted[kept - 1])
-			wanted[kept++] = wanted[i];
-	return kept;
-}
-
-/* The most positions that are wanted of a group. */
-static size_t
-most_positions(const GroupsState *node, const LookupSource *source)
-{
-	size_t		most = source->extremes ? 2 : 0;
-	int			o;
-
-	for (o = 0; o < node->noutputs; o++)
-		if (node->outputs[o].source == source - node->lookup->sources)
-			most += aggregate_result_most_rows(node->outputs[o].result);
-	return most;
-}
-
 /* Lists the positions that are wanted of all groups; false if they take too much memory. */
 static bool
 want_positions(GroupsState *node, LookupSource *source)
 {
 	GroupsLookup *lookup = node->lookup;
-	size_t		most = most_positions(node, source);
+	int			s = (int) (source - lookup->sources);
+	size_t		most = groups_most_positions(node, s) + (source->extremes ? 2 : 0);
 	int64	   *wanted;
 	size_t		g;
 
@@ -437,7 +403,8 @@ want_positions(GroupsState *node, LookupSource *source)
 		LookupValues *group = &source->groups[g];
 
 		CHECK_FOR_INTERRUPTS();
-		group->nanswers = list_positions(node, source, group, wanted);
+		group->nanswers = groups_list_positions(node, s, group->values, group->nulls,
+												source->extremes, wanted);
 		group->answers = source->nanswers;
 		memcpy(source->positions + source->nanswers, wanted, group->nanswers * sizeof(int64));
 		source->nanswers += group->nanswers;
@@ -497,58 +464,38 @@ find_distinct(LookupSource *source, ResidentRows *rows)
 }
 
 /*
- * Writes the positions at which the values of groups begin and end, ascending, to positions, which
- * has room for two of each group; returns how many.
- */
-static size_t
-list_ends(const GroupsLookup *lookup, const LookupSource *source, uint64 *positions)
-{
-	size_t		n = 0;
-	size_t		g;
-
-	for (g = lookup->ngroups; g-- > 0;)
-	{
-		const LookupValues *group = &source->groups[g];
-
-		/* Where there are no NULLs, the next group begins where this one ends. */
-		if (n == 0 || positions[n - 1] != (uint64) group->first)
-			positions[n++] = (uint64) group->first;
-		positions[n++] = (uint64) (group->first + group->values);
-	}
-	return n;
-}
-
-/*
- * Finds the sums of all groups' values; false if there is not the memory, or the GPU could not, or
- * is wrong.
+ * Finds the sums of all groups' values, from the sums of the keys before the first one and before
+ * the one behind the last; false if there is not the memory, or the GPU could not, or is wrong.
  */
 static bool
 find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 {
-	size_t		room = 2 * lookup->ngroups * sizeof(uint64);
+	size_t		n = lookup->ngroups;
+	size_t		size = 2 * n * sizeof(uint64);
 	uint64	   *positions;
 	uint64	   *sums;
-	size_t		at = 0;
-	size_t		n;
-	size_t		g;
+	size_t		i;
 
-	if (2 * room > lookup->limit && lookup->ngroups > 1024)
+	if (2 * size > lookup->limit && n > 1024)
 		return false;
-	positions = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
-	sums = MemoryContextAllocHuge(CurrentMemoryContext, room + 1);
-	n = list_ends(lookup, source, positions);
-	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, n, sums))
-		return false;
-	for (g = lookup->ngroups; g-- > 0; at++)
+	positions = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
+	sums = MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
+	for (i = 0; i < n; i++)
 	{
-		LookupValues *group = &source->groups[g];
+		const LookupValues *group = &source->groups[n - 1 - i];
 
-		/* of its first value; that of its last one is behind it */
-		at += positions[at] != (uint64) group->first;
-		group->sum = 0;
+		positions[2 * i] = (uint64) group->first;
+		positions[2 * i + 1] = (uint64) (group->first + group->values);
+	}
+	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_SUM, positions, 2 * n, sums))
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		LookupValues *group = &source->groups[n - 1 - i];
+
 		if (group->values > 0 &&
-			!lookup_keys_sum(&source->keys, sums[at + 1] - sums[at], lookup->groups[g].code,
-							 group->values, &group->sum))
+			!lookup_keys_sum(&source->keys, sums[2 * i + 1] - sums[2 * i],
+							 lookup->groups[n - 1 - i].code, group->values, &group->sum))
 			return false;
 	}
 	pfree(positions);
@@ -557,8 +504,8 @@ find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 }
 
 /*
- * What the node returns of a group's columns: of labels their places, as the derived columns have
- * them.
+ * What the node returns of a group's columns: numbers of the query's dictionaries, which have been
+ * found, and of labels their places, as the derived columns have them.
  */
 static void
 read_group(const GroupsState *node, const LookupGroup *group, GroupValues *values)
@@ -568,11 +515,45 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 	int			g;
 
 	group_code_values(&keys->layout, (uint64) group->code << keys->value_bits, values);
-	for (g = 0; g < node->ngroups && lookup->ranked; g++)
-		if (node->derived.of_groups[g] && !values->nulls[g])
+	for (g = 0; g < node->ngroups; g++)
+	{
+		int			c = keys->fields[g].column;
+
+		if (values->nulls[g])
+			continue;
+		if (lookup->numbers[c].rows)
+			values->values[g] = lookup->numbers[c].numbers[values->values[g]];
+		else if (node->derived.of_groups[g])
 			values->values[g] = derived_deserialize(node->derived.of_groups[g],
 													values->values[g] +
 													column_kind_bias(COLUMN_KIND_ENUM));
+		else
+			values->values[g] += lookup->origins[c];
+	}
+}
+
+/* Finds numbers in the query's dictionaries for all groups; false if it cannot. */
+static bool
+number_groups(const GroupsState *node)
+{
+	GroupsLookup *lookup = node->lookup;
+	const LookupKeys *keys = &lookup->all->keys;
+	GroupValues *values = &lookup->at.group;
+	size_t		i;
+	int			g;
+
+	for (i = 0; i < lookup->ngroups; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		group_code_values(&keys->layout, (uint64) lookup->groups[i].code << keys->value_bits,
+						  values);
+		for (g = 0; g < node->ngroups; g++)
+			if (lookup->numbers[keys->fields[g].column].rows && !values->nulls[g] &&
+				groups_numbers_find(&lookup->numbers[keys->fields[g].column],
+									(int32) values->values[g]) < 0)
+				return false;
+	}
+	return true;
 }
 
 /* Groups while they are put in the order of labels. */
@@ -649,7 +630,9 @@ find_all(GroupsState *node, ResidentRows *rows)
 	 */
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
-	if (!find_source(node, lookup->all, rows))
+	find_origins(lookup, rows);
+	lookup->numbers = groups_numbers_make(node, rows, lookup->all->keys.fields, &lookup->notes);
+	if (lookup->numbers == NULL || !find_source(node, lookup->all, rows))
 		return false;
 	for (s = 0; s < lookup->nsources; s++)
 	{
@@ -659,6 +642,8 @@ find_all(GroupsState *node, ResidentRows *rows)
 			most = Max(most, lookup->sources[s].groups[g].nanswers);
 	}
 	lookup->at.run_counts = palloc_array(int64, most);
+	if (!number_groups(node))
+		return false;
 	if (lookup->ranked)
 		order_groups(node);
 	return true;
@@ -675,15 +660,13 @@ handle_rows(void *arg, struct ResidentRows *rows)
 	GroupsLookup *lookup = node->lookup;
 	MemoryContext old = MemoryContextSwitchTo(lookup->memory);
 
+	lookup->at.group = group_values_make(node->ngroups + 1);
 	if (!lookup->notes.closed)
 		lookup->found = find_all(node, rows);
 	resident_rows_end(rows);
 	lookup_notes_end(&lookup->notes);
 	if (lookup->found)
-	{
 		lookup->at.next = lookup->ngroups;
-		lookup->at.group = group_values_make(node->ngroups + 1);
-	}
 	else
 	{
 		groups_lookup_free(lookup);
@@ -741,7 +724,7 @@ count_values(GroupReader *reader, int s, SourceCounts *counts)
 	counts->nulls = group->nulls;
 	counts->refused = lookup->groups[lookup->at.next].rows - group->values - group->nulls;
 	summary->n = group->values;
-	summary->sum = group->sum;
+	summary->sum = (ValueSum) source->keys.origin * group->values + group->sum;
 	lookup->at.read = false;
 	for (i = 0; i < group->nanswers; i++)
 	{

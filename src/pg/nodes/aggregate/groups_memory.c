@@ -18,7 +18,7 @@ groups_may_be_refused(const GroupsState *node)
 
 	if (!node->unordered || node->ngroups == 0 || node->states || node->core || node->sets ||
 		(node->parallel.shared && !node->parallel.partial) ||
-		(node->sources.handler && node->sources.handler->has_rows))
+		(node->sources.handler && node->sources.handler->rows))
 		return false;
 	for (s = 0; s < node->nvalue_sources; s++)
 		if (node->value_sources[s].runs)

@@ -388,3 +388,53 @@ groups_fill_divided(GroupsState *node, TupleTableSlot *slot)
 		i++;
 	}
 }
+
+/* --- positions */
+
+static int
+compare_positions(const void *a, const void *b)
+{
+	int64		left = *(const int64 *) a;
+	int64		right = *(const int64 *) b;
+
+	return (left > right) - (left < right);
+}
+
+uint32
+groups_list_positions(const GroupsState *node, int source, int64 values, int64 nulls,
+					  bool extremes, int64 *wanted)
+{
+	GroupCounts counts = {.values = values,.nulls = nulls};
+	uint32		n = 0;
+	uint32		kept = 0;
+	uint32		i;
+	int			o;
+
+	if (values == 0)
+		return 0;
+	for (o = 0; o < node->noutputs; o++)
+		if (node->outputs[o].source == source)
+			n += aggregate_result_list_rows(node->outputs[o].result, &counts, wanted + n);
+	if (extremes)
+	{
+		wanted[n++] = 0;
+		wanted[n++] = values - 1;
+	}
+	qsort(wanted, n, sizeof(int64), compare_positions);
+	for (i = 0; i < n; i++)
+		if (i == 0 || wanted[i] != wanted[kept - 1])
+			wanted[kept++] = wanted[i];
+	return kept;
+}
+
+size_t
+groups_most_positions(const GroupsState *node, int source)
+{
+	size_t		most = 0;
+	int			o;
+
+	for (o = 0; o < node->noutputs; o++)
+		if (node->outputs[o].source == source)
+			most += aggregate_result_most_rows(node->outputs[o].result);
+	return most;
+}

@@ -206,6 +206,15 @@ extern void groups_begin_divided(GroupsState *node);
 /* Puts their values into the scan tuple, which has all others. */
 extern void groups_fill_divided(GroupsState *node, TupleTableSlot *slot);
 
+/*
+ * Writes the different positions that the aggregates of a source want among a group's values,
+ * ascending, to wanted, and returns how many there are, at most groups_most_positions(); with
+ * extremes also those of the smallest and the largest value, at most two more.
+ */
+extern uint32 groups_list_positions(const GroupsState *node, int source, int64 values,
+									int64 nulls, bool extremes, int64 *wanted);
+extern size_t groups_most_positions(const GroupsState *node, int source);
+
 /* --- groups_star.c */
 
 /* Initializes the plans of a star join's lookups, if there are any, and describes these. */

@@ -28,6 +28,8 @@ make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows
 		bool		nulls;
 
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
+		if (keys->fields[f].kind == COLUMN_KIND_PRESENCE && lo <= hi)
+			lo = hi = 0;
 		ranges[f] = EMPTY_KEY_RANGE;
 		if (lo <= hi)
 			ranges[f] = (KeyRange)
@@ -47,6 +49,9 @@ make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows
 	if (keys->nfields > keys->has_value)
 		keys->value_bits = keys->has_value ?
 			keys->layout.code.columns[keys->nfields - 2].shift : 0;
+	if (keys->has_value)
+		keys->origin = column_kind_bias(keys->fields[keys->nfields - 1].kind) +
+			resident_rows_origin(rows, keys->fields[keys->nfields - 1].column);
 	keys->nulls = keys->has_value && keys->layout.code.columns[keys->nfields - 1].range.nulls;
 	keys->offset = keys->layout.code.bits == 32 ? UINT32_C(1) << 31 : 0;
 	return keys->layout.code.bits - keys->value_bits <= LOOKUP_GROUP_BITS;
@@ -88,6 +93,13 @@ describe_rows(const LookupKeys *keys, RowsLayout *layout)
 		/* Of a column that is always NULL nothing else is expected. */
 		if (empty)
 			continue;
+		/* Any value adds nothing. */
+		if (keys->fields[f].kind == COLUMN_KIND_PRESENCE)
+		{
+			column->lo = PG_INT32_MIN;
+			column->last = PG_UINT32_MAX;
+			continue;
+		}
 		column->lo = (int32) field_value(range->lo);
 		column->last = (uint32) (range->hi - range->lo);
 		column->stride = (uint32) (field->descending ? 0 - field->stride : field->stride);
@@ -172,14 +184,11 @@ lookup_keys_below(const LookupKeys *keys, ResidentRows *rows, const uint32 *code
 	return resident_rows_look(rows, SORT_LOOK_BELOW, asked, keys->nulls ? 2 * n : n, below);
 }
 
-/* Returns the value that has the first place. */
+/* Returns the value that has the first place, as its distance from the origin. */
 static int64
 least_value(const LookupKeys *keys)
 {
-	int			f = keys->nfields - 1;
-
-	return field_value(keys->layout.code.columns[f].range.lo) +
-		column_kind_bias(keys->fields[f].kind);
+	return field_value(keys->layout.code.columns[keys->nfields - 1].range.lo);
 }
 
 /* Returns how many places values have. */
@@ -195,7 +204,7 @@ lookup_keys_value(const LookupKeys *keys, int32 key, uint32 code, int64 *value)
 	uint64		found = (uint32) key - keys->offset;
 	uint64		place = found - ((uint64) code << keys->value_bits);
 
-	*value = least_value(keys) + (int64) place;
+	*value = keys->origin + least_value(keys) + (int64) place;
 	return found >> keys->value_bits == code && place < count_places(keys);
 }
 

@@ -30,6 +30,7 @@ typedef struct LookupKeys
 	int			value_bits;		/* of a code, for the place of its value */
 	uint32		offset;			/* what is added to a code to make a key that is signed */
 	bool		nulls;			/* there may be keys of NULLs */
+	int64		origin;			/* what values that keys have are distances from */
 } LookupKeys;
 
 /*
@@ -57,8 +58,8 @@ extern bool lookup_keys_below(const LookupKeys *keys, ResidentRows *rows, const 
 extern bool lookup_keys_value(const LookupKeys *keys, int32 key, uint32 code, int64 *value);
 
 /*
- * Sets *sum to that of n > 0 values of a group whose keys add up to sum_of_keys, modulo 2^64; false
- * if they cannot.
+ * Sets *sum to that of n > 0 values of a group whose keys add up to sum_of_keys, modulo 2^64, each
+ * as its distance from the origin; false if they cannot.
  */
 extern bool lookup_keys_sum(const LookupKeys *keys, uint64 sum_of_keys, uint32 code, int64 n,
 							int64 *sum);

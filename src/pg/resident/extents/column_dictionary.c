@@ -2,8 +2,8 @@
  * column_dictionary.c
  *		Values of a resident column by number (see column_dictionary.h).
  *
- * Values are mostly wanted in the order of their numbers, so that behind a value which follows the
- * last one others are copied, too.
+ * Values are mostly wanted in the order of their numbers: with a value that follows the last one
+ * others behind it are copied, the more the longer this goes on.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 #include "pg/resident/extents/column_dictionary.h"
 #include "pg/resident/extents/residency.h"
 
-/* How many values are copied at once. */
+/* How many values are copied at once, at most. */
 #define VALUES_AT_ONCE 64
 
 struct ColumnDictionary
@@ -81,9 +81,10 @@ column_dictionary_value(ColumnDictionary *dictionary, uint32 number, Datum *valu
 
 	if (number < dictionary->first || number - dictionary->first >= (uint32) dictionary->n)
 	{
+		int			n = number == dictionary->next ? Min(2 * dictionary->n, VALUES_AT_ONCE) : 1;
+
 		dictionary->n = resident_copy_values(&dictionary->key, &dictionary->values, number,
-											 number == dictionary->next ? VALUES_AT_ONCE : 1,
-											 dictionary->bytes, dictionary->ends);
+											 Max(n, 1), dictionary->bytes, dictionary->ends);
 		dictionary->first = number;
 		i = 0;
 	}

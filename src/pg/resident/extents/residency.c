@@ -97,8 +97,7 @@ residency_domain(Relation rel, AttrNumber attnum)
 bool
 residency_suits_gpu(Relation rel, AttrNumber attnum)
 {
-	return column_kind(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid) !=
-		COLUMN_KIND_NONE;
+	return !column_kind_is_float(residency_domain(rel, attnum).kind);
 }
 
 int64

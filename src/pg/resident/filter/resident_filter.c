@@ -156,6 +156,47 @@ resident_filter_condition(const ResidentFilter *filter, int f, int c)
 	return NULL;
 }
 
+/* Takes the bits of the first n numbers whose values a condition refuses out of words. */
+static void
+clear_refused(const uint8 *marks, uint32 n, uint32 *words)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+		words[i / 32] &= ~((uint32) !marks[i] << i % 32);
+}
+
+bool
+resident_filter_numbers(ResidentFilter *filter, int f, int c, uint32 n, uint32 *words,
+						size_t nwords, bool *nulls)
+{
+	FilterColumns *columns = f < 0 ? &filter->qual : &filter->filters[f];
+	const uint8 *marks;
+	int			i;
+
+	memset(words, 0, nwords * sizeof(uint32));
+	for (i = 0; i < (int) n; i++)
+		words[i / 32] |= UINT32_C(1) << i % 32;
+	*nulls = true;
+	for (i = 0; i < columns->ncolumns; i++)
+	{
+		ColumnFilter *column = &columns->columns[i];
+
+		if (column->column != c)
+			continue;
+		*nulls &= column->nulls;
+		if (column->members == NULL && column->values.nranges == 0)
+			memset(words, 0, nwords * sizeof(uint32));
+		if (column->members == NULL || n == 0)
+			continue;
+		marks = value_members_look(column->members, filter->read[c]->dictionary, 0, n - 1);
+		if (marks == NULL)
+			return false;
+		clear_refused(marks, n, words);
+	}
+	return true;
+}
+
 /* --- an extent */
 
 /*

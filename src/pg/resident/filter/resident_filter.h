@@ -46,10 +46,20 @@ typedef struct ColumnFilter
 } ColumnFilter;
 
 /*
- * Returns what the scan's qual (f < 0), or its filter f, asks of column c of these; NULL if it asks
- * nothing, or there is no filter.
+ * Returns what the scan's qual (f < 0), or its filter f, asks of column c of these, of values that
+ * have numbers the first of perhaps several conditions; NULL if it asks nothing, or there is no
+ * filter.
  */
 extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int f, int c);
+
+/*
+ * Of column c of these, whose extents have numbers: sets the bits of the first n numbers, which its
+ * dictionary knows, whose values the scan's qual (f < 0), or its filter f, accepts, and clears all
+ * others of the words; and *nulls, if it accepts NULLs.  Returns false if the values have been
+ * given up.
+ */
+extern bool resident_filter_numbers(ResidentFilter *filter, int f, int c, uint32 n,
+									uint32 *words, size_t nwords, bool *nulls);
 
 /*
  * Begins an extent that the readers of all columns have begun, and whose values their dictionaries

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
@@ -12,19 +13,26 @@
 #include "pg/sort_context.h"
 #include "sort/device/job.h"
 
-/* Bounds of all values of a column, and whether there are NULLs. */
+/* What is known of a column: bounds of all values, and whether there are NULLs. */
 typedef struct ColumnBounds
 {
+	int64		origin;			/* values are distances from it for the GPU */
 	int32		lo;
 	int32		hi;
 	bool		nulls;
+
+	/* of a column that has numbers */
+	uint64		generation;		/* of the values; 0: there are none */
+	ValueRange *mask;			/* resident_rows_know: of numbers that pass; NULL: all do */
+	uint32		n;				/* resident_rows_know: numbers are less */
+	bool		nulls_pass;
 } ColumnBounds;
 
 struct ResidentRows
 {
 	SortContext context;
-	const ResidentFilter *filter;
-	const SourceColumn *columns;	/* the scan's */
+	ResidentFilter *filter;
+	const SourceColumn *columns;	/* the scan's; NULL: no extent has been added */
 	LeftExtents *left;			/* the extents, in the scan's list of extents that are read later */
 	ColumnBounds *bounds;		/* by column */
 
@@ -84,6 +92,26 @@ resident_rows_are_counted(const ResidentSummary *column)
 		((double) column->hi - column->lo + 1) * ROWS_OF_COUNTED <= (double) column->rows;
 }
 
+/*
+ * Returns what the GPU shall have as 0, so that values between these bounds are int4, and as many
+ * others as may be on both sides: 0 if all are int4.
+ */
+static int64
+origin_of(const ResidentSummary *column)
+{
+	if (column->lo > column->hi || (column->lo >= PG_INT32_MIN && column->hi <= PG_INT32_MAX))
+		return 0;
+	return column->lo + (int64) (((uint64) column->hi - (uint64) column->lo) / 2);
+}
+
+/* Whether values between these bounds are int4 as distances from an origin. */
+static bool
+are_near(int64 lo, int64 hi, int64 origin)
+{
+	return !pg_sub_s64_overflow(lo, origin, &lo) && !pg_sub_s64_overflow(hi, origin, &hi) &&
+		lo >= PG_INT32_MIN && hi <= PG_INT32_MAX;
+}
+
 /* The settings of a query.  One that counts raises an error where they cannot be obeyed. */
 static void
 make_context(SortContext *context, bool counted)
@@ -108,7 +136,7 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 		return false;
 	for (c = 0; c < ncolumns; c++)
 		if (columns[c].lo <= columns[c].hi &&
-			(columns[c].lo < PG_INT32_MIN || columns[c].hi > PG_INT32_MAX))
+			!are_near(columns[c].lo, columns[c].hi, jobs ? origin_of(&columns[c]) : 0))
 			return false;
 	if (jobs)
 		range = count_keys(columns, nkeys, jobs->values);
@@ -127,7 +155,7 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 
 ResidentRows *
 resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-				   const ResidentJobs *jobs, const ResidentFilter *filter, BlockNumber nblocks)
+				   const ResidentJobs *jobs, ResidentFilter *filter, BlockNumber nblocks)
 {
 	ResidentRows *rows;
 	int			c;
@@ -143,7 +171,7 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 	for (c = 0; c < ncolumns; c++)
 		rows->bounds[c] = (ColumnBounds)
 	{
-		.lo = PG_INT32_MAX,.hi = PG_INT32_MIN
+		.origin = jobs ? origin_of(&columns[c]) : 0,.lo = PG_INT32_MAX,.hi = PG_INT32_MIN
 	};
 	return rows;
 }
@@ -152,6 +180,25 @@ LeftExtents *
 resident_rows_extents(const ResidentRows *rows)
 {
 	return rows->left;
+}
+
+bool
+resident_rows_takes(const ResidentRows *rows, const SourceColumn *columns, uint32 number)
+{
+	int			c;
+
+	for (c = 0; c < rows->left->ncolumns; c++)
+	{
+		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+		const ColumnBounds *bounds = &rows->bounds[c];
+
+		if (extent->nulls < extent->rows &&
+			(extent->top >= PG_UINT32_MAX ||
+			 !are_near(extent->base, extent->base + (int64) extent->top, bounds->origin) ||
+			 (bounds->generation != 0 && extent->values != bounds->generation)))
+			return false;
+	}
+	return true;
 }
 
 /* Whether a condition accepts no row of an extent, by its bounds. */
@@ -188,7 +235,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 
-		if (condition && refuses_extent(extent, condition))
+		if (condition && condition->members == NULL && refuses_extent(extent, condition))
 		{
 			*refused += extent->rows;
 			return true;
@@ -214,12 +261,88 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 		/* A GPU that counts an extent wants all bounds of its directory's entry. */
 		if (extent->nulls == extent->rows && rows->left->purpose == LEFT_TO_SORT)
 			continue;
-		bounds->lo = (int32) Min(bounds->lo, extent->base);
-		bounds->hi = (int32) Max(bounds->hi, extent->base + (int64) extent->top);
+		if (extent->nulls < extent->rows)
+			bounds->generation = extent->values;
+		bounds->lo = (int32) Min(bounds->lo, extent->base - bounds->origin);
+		bounds->hi = (int32) Max(bounds->hi,
+								 extent->base + (int64) extent->top - bounds->origin);
 	}
 	rows->columns = columns;
 	left_extents_add(rows->left, columns, number, valid);
 	return true;
+}
+
+bool
+resident_rows_have_numbers(const ResidentRows *rows, int c)
+{
+	return rows->columns && rows->columns[c].dictionary;
+}
+
+bool
+resident_rows_value(const ResidentRows *rows, int c, uint32 number, Datum *value)
+{
+	return column_dictionary_value(rows->columns[c].dictionary, number, value);
+}
+
+/*
+ * Makes the mask of a column's numbers that pass its conditions, and narrows its bounds by it;
+ * false if the values have been given up, or if there are too many.
+ */
+static bool
+make_mask(ResidentRows *rows, int c)
+{
+	ColumnBounds *bounds = &rows->bounds[c];
+	const uint32 nmask = (bounds->n + ROWS_MASK_VALUES - 1) / ROWS_MASK_VALUES;
+	const uint32 *words;
+
+	if (nmask > ROWS_MAX_RANGES)
+		return false;
+	bounds->mask = MemoryContextAlloc(rows->memory, (nmask + 1) * sizeof(ValueRange));
+	if (!resident_filter_numbers(rows->filter, -1, c, bounds->n, (uint32 *) bounds->mask,
+								 2 * nmask, &bounds->nulls_pass))
+		return false;
+	words = (const uint32 *) bounds->mask;
+	while (bounds->lo <= bounds->hi && !(words[bounds->lo / 32] >> bounds->lo % 32 & 1))
+		bounds->lo++;
+	while (bounds->lo <= bounds->hi && !(words[bounds->hi / 32] >> bounds->hi % 32 & 1))
+		bounds->hi--;
+	if (bounds->lo > bounds->hi)
+	{
+		bounds->lo = PG_INT32_MAX;
+		bounds->hi = PG_INT32_MIN;
+	}
+	bounds->nulls = bounds->nulls && bounds->nulls_pass;
+	return true;
+}
+
+bool
+resident_rows_know(ResidentRows *rows)
+{
+	int			c;
+
+	for (c = 0; c < rows->left->ncolumns; c++)
+	{
+		ColumnBounds *bounds = &rows->bounds[c];
+		ColumnDictionary *dictionary;
+
+		if (!resident_rows_have_numbers(rows, c))
+			continue;
+		dictionary = rows->columns[c].dictionary;
+		if (bounds->generation != 0 &&
+			(!column_dictionary_look(dictionary, bounds->generation) || bounds->lo < 0 ||
+			 (uint32) bounds->hi >= column_dictionary_size(dictionary)))
+			return false;
+		bounds->n = bounds->lo <= bounds->hi ? (uint32) bounds->hi + 1 : 0;
+		if (resident_filter_condition(rows->filter, -1, c) && !make_mask(rows, c))
+			return false;
+	}
+	return true;
+}
+
+int64
+resident_rows_origin(const ResidentRows *rows, int c)
+{
+	return rows->bounds[c].origin;
 }
 
 void
@@ -227,18 +350,21 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 {
 	const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 	const ExtentFilter *values;
+	int64		bias;
 	int64		least;
 	int64		most;
 
 	*lo = rows->bounds[c].lo;
 	*hi = rows->bounds[c].hi;
 	*nulls = rows->bounds[c].nulls;
-	if (condition == NULL)
+	/* A mask has narrowed them already. */
+	if (condition == NULL || rows->bounds[c].mask)
 		return;
 	values = &condition->values;
 	*nulls = *nulls && condition->nulls;
-	least = *lo + values->bias;
-	most = *hi + values->bias;
+	bias = rows->bounds[c].origin + values->bias;
+	least = *lo + bias;
+	most = *hi + bias;
 	if (values->nranges > 0)
 	{
 		least = Max(least, values->ranges[0].lo);
@@ -250,8 +376,8 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 		*hi = PG_INT32_MIN;
 		return;
 	}
-	*lo = (int32) (least - values->bias);
-	*hi = (int32) (most - values->bias);
+	*lo = (int32) (least - bias);
+	*hi = (int32) (most - bias);
 }
 
 /*
@@ -296,13 +422,13 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 
 /*
  * Writes the ranges of values that both of two conditions of a column accept, of which one may be
- * NULL, to ranges, which has room for most; false if there are too many.
+ * NULL, as distances from origin, to ranges, which has room for most; false if there are too many.
  */
 static bool
-combine_conditions(const ColumnFilter *a, const ColumnFilter *b, ValueRange *ranges, size_t most,
-				   size_t *n)
+combine_conditions(const ColumnFilter *a, const ColumnFilter *b, int64 origin, ValueRange *ranges,
+				   size_t most, size_t *n)
 {
-	LongRange	both[ROWS_MAX_RANGES];
+	LongRange  *both = NULL;
 	const LongRange *accepted = a ? a->values.ranges : b->values.ranges;
 
 	*n = a ? a->values.nranges : b->values.nranges;
@@ -310,16 +436,46 @@ combine_conditions(const ColumnFilter *a, const ColumnFilter *b, ValueRange *ran
 		return false;
 	if (a && b)
 	{
+		both = palloc_array(LongRange, *n + b->values.nranges + 1);
 		*n = long_ranges_intersect(accepted, *n, b->values.ranges, b->values.nranges, both);
 		accepted = both;
 	}
-	*n = long_ranges_narrow(accepted, *n, a ? a->values.bias : b->values.bias, ranges);
+	*n = long_ranges_narrow(accepted, *n, origin + (a ? a->values.bias : b->values.bias), ranges);
+	if (both)
+		pfree(both);
 	return true;
 }
 
 /*
- * Adds the conditions of the qual and of a filter (-1: none) to a layout, and their ranges to
- * ranges; false if there are too many.
+ * Writes the mask of a column's numbers that pass the qual and a filter (-1: none), as
+ * combine_conditions does, and whether NULLs pass both; false also if values have been given up.
+ */
+static bool
+combine_masks(const ResidentRows *rows, int filter, int c, ValueRange *mask, size_t most,
+			  size_t *n, bool *nulls)
+{
+	const ColumnBounds *bounds = &rows->bounds[c];
+	size_t		i;
+
+	*n = (bounds->n + ROWS_MASK_VALUES - 1) / ROWS_MASK_VALUES;
+	*nulls = true;
+	if (*n > most)
+		return false;
+	if (filter >= 0 && !resident_filter_numbers(rows->filter, filter, c, bounds->n,
+												(uint32 *) mask, 2 * *n, nulls))
+		return false;
+	for (i = 0; i < *n && bounds->mask; i++)
+	{
+		mask[i].lo = bounds->mask[i].lo & (filter >= 0 ? mask[i].lo : -1);
+		mask[i].hi = bounds->mask[i].hi & (filter >= 0 ? mask[i].hi : -1);
+	}
+	*nulls = *nulls && (bounds->mask == NULL || bounds->nulls_pass);
+	return true;
+}
+
+/*
+ * Adds origins, and the conditions of the qual and of a filter (-1: none), to a layout, and their
+ * ranges to ranges; false if there are too many, or if values have been given up.
  */
 static bool
 add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRange *ranges)
@@ -331,19 +487,31 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		RowsColumn *column = &layout->columns[c];
+		const ColumnBounds *bounds = &rows->bounds[c];
 		const ColumnFilter *qual = resident_filter_condition(rows->filter, -1, c);
 		const ColumnFilter *other = NULL;
 		bool		nulls;
 		size_t		n;
 
+		column->origin = bounds->origin;
 		if (filter >= 0)
 			other = resident_filter_condition(rows->filter, filter, c);
 		if (qual == NULL && other == NULL)
 			continue;
-		if (!combine_conditions(qual, other, ranges + layout->nranges,
-								ROWS_MAX_RANGES - layout->nranges, &n))
-			return false;
-		nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
+		if (resident_rows_have_numbers(rows, c))
+		{
+			if (!combine_masks(rows, other ? filter : -1, c, ranges + layout->nranges,
+							   ROWS_MAX_RANGES - layout->nranges, &n, &nulls))
+				return false;
+			column->flags |= ROWS_MASKED;
+		}
+		else
+		{
+			if (!combine_conditions(qual, other, bounds->origin, ranges + layout->nranges,
+									ROWS_MAX_RANGES - layout->nranges, &n))
+				return false;
+			nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
+		}
 		column->flags |= ROWS_FILTERED | (nulls ? ROWS_NULLS_PASS : 0);
 		column->first_range = layout->nranges;
 		column->nranges = (uint32) n;
@@ -383,7 +551,7 @@ bool
 resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo, int32 hi,
 				   const int32 *keys, size_t n)
 {
-	ValueRange	ranges[ROWS_MAX_RANGES];
+	ValueRange *ranges;
 	RowsJob		job = job_of(rows, lo, hi);
 	SortStatus	status;
 	SortError	err;
@@ -391,13 +559,16 @@ resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo,
 	size_t		i;
 
 	job.layout = layout;
-	job.ranges = ranges;
 	job.keys = keys;
 	job.nkeys = n;
 	layout->ncolumns = (uint32) rows->left->ncolumns;
-	if (rows->left->n == 0 || !add_conditions(rows, filter, layout, ranges))
+	if (rows->left->n == 0)
+		return false;
+	job.ranges = ranges = palloc_array(ValueRange, ROWS_MAX_RANGES);
+	if (!add_conditions(rows, filter, layout, ranges))
 		return false;
 	status = rows_job_sort(&rows->context, &job, &rows->job, &err);
+	pfree(ranges);
 	if (status != SORT_OK)
 		return failed(rows, &err);
 	pg_check_interrupts();

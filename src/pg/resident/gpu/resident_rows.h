@@ -29,7 +29,7 @@ typedef struct ResidentRows ResidentRows;
  * context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentJobs *jobs, const ResidentFilter *filter,
+										const ResidentJobs *jobs, ResidentFilter *filter,
 										BlockNumber nblocks);
 
 /* Returns the list of the extents that have been added, which is the ResidentRows'. */
@@ -49,18 +49,42 @@ extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int 
 							  const ResidentJobs *jobs);
 
 /*
- * Adds an extent, as the columns' readers know it, with its valid blocks.  Returns false if the
+ * Whether the GPU takes an extent, as the columns' readers know it: its values are near enough to
+ * those that were in memory when the query was made, and its numbers are of the same values as
+ * those of the extents added before.
+ */
+extern bool resident_rows_takes(const ResidentRows *rows, const SourceColumn *columns,
+								uint32 number);
+
+/*
+ * Adds an extent that the GPU takes, with its valid blocks.  Returns false if the
  * extent is not needed, and adds its rows to *refused: all its blocks are valid, and bounds say
  * that no row passes the filter.
  */
 extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
 							  const ResidentBlocks *valid, uint64 *refused);
 
+/*
+ * Before the handler is called: evaluates the conditions of values that have numbers, each once.
+ * Returns false if the values have been given up, or if they are too many.
+ */
+extern bool resident_rows_know(ResidentRows *rows);
+
 /* --- for a ResidentRowsHandler, which is called once */
 
+/* Returns which value of column c, as batches have it, is 0 for the GPU: of narrow kinds 0. */
+extern int64 resident_rows_origin(const ResidentRows *rows, int c);
+
 /*
- * The bounds of column c's values in rows that may pass, as batches have them (lo > hi: none), and
- * whether there are NULLs.
+ * Whether the GPU has numbers of column c's values.  Sets *value to that of a number within the
+ * column's bounds, valid until the next call; false if the values have been given up.
+ */
+extern bool resident_rows_have_numbers(const ResidentRows *rows, int c);
+extern bool resident_rows_value(const ResidentRows *rows, int c, uint32 number, Datum *value);
+
+/*
+ * The bounds of column c's values in rows that may pass, as distances from its origin (lo > hi:
+ * none), and whether there are NULLs.
  */
 extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
 								 bool *nulls);
@@ -68,7 +92,7 @@ extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int
 /*
  * Has the GPU put keys in order: keys of rows, of those that a filter of the scan accepts (-1: of
  * all), and n other keys.  layout says how rows become keys; its first columns have been filled in
- * but for conditions.  Returns false if the GPU could not.  There is one job at a time.
+ * but for origins and conditions.  Returns false if the GPU could not.  There is one job at a time.
  */
 extern bool resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo,
 							   int32 hi, const int32 *keys, size_t n);

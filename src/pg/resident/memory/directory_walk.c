@@ -17,8 +17,9 @@ static object_access_hook_type previous_hook;
 
 /* --- forgetting */
 
-void
-resident_forget(Oid database, Oid relid, AttrNumber attnum)
+/* Forgets a column of a table, all of a table's, or all of a database. */
+static void
+forget(Oid database, bool all_tables, Oid relid, AttrNumber attnum)
 {
 	ResidentRoot *root;
 	int			b;
@@ -43,12 +44,18 @@ resident_forget(Oid database, Oid relid, AttrNumber attnum)
 			/* Before the column may be dropped. */
 			place = column->next;
 			if (column->key.database == database &&
-				(!OidIsValid(relid) || column->key.relid == relid) &&
+				(all_tables || column->key.relid == relid) &&
 				(attnum == InvalidAttrNumber || column->key.attnum == (uint32) attnum))
 				directory_drop(root, column);
 		}
 	}
 	resident_unlock(root);
+}
+
+void
+resident_forget(Oid relid, AttrNumber attnum)
+{
+	forget(MyDatabaseId, false, relid, attnum);
 }
 
 /*
@@ -61,9 +68,9 @@ object_accessed(ObjectAccessType access, Oid class, Oid object, int attnum, void
 	if (previous_hook)
 		previous_hook(access, class, object, attnum, arg);
 	if (access == OAT_DROP && class == RelationRelationId)
-		resident_forget(MyDatabaseId, object, (AttrNumber) attnum);
+		resident_forget(object, (AttrNumber) attnum);
 	else if (access == OAT_DROP && class == DatabaseRelationId)
-		resident_forget(object, InvalidOid, InvalidAttrNumber);
+		forget(object, true, InvalidOid, InvalidAttrNumber);
 }
 
 void

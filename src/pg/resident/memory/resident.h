@@ -214,11 +214,8 @@ extern void resident_refuse(const ResidentKey *key, uint32 number);
 /* Returns how much resident memory an extent of size bytes takes, with what is noted of it. */
 extern Size resident_footprint(Size size);
 
-/*
- * Forgets a column of a table of a database; all its columns unless attnum is valid, all tables
- * unless relid is.
- */
-extern void resident_forget(Oid database, Oid relid, AttrNumber attnum);
+/* Forgets a column of a table of this database; all its columns unless attnum is valid. */
+extern void resident_forget(Oid relid, AttrNumber attnum);
 
 /* Called when the library is loaded: from then on what this process drops is forgotten. */
 extern void resident_init(void);

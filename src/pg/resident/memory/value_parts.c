@@ -22,6 +22,12 @@ typedef struct ValueEntry
 	uint32		number;			/* 1 more than it; 0: the place is free */
 } ValueEntry;
 
+/*
+ * How many places are prepared or entered with each new value while the table grows: a lock is held
+ * no longer than for some values, and the larger table is complete before the other is full.
+ */
+#define GROWN_AT_ONCE 32
+
 /* Places of the first table, and parts of the first list: a page of memory each. */
 #define FIRST_TABLE (FPM_PAGE_SIZE / sizeof(ValueEntry))
 #define FIRST_PARTS (FPM_PAGE_SIZE / sizeof(ValuePart))
@@ -32,17 +38,14 @@ value_parts_list(const ResidentRoot *root, const ValueParts *values)
 	return (const ValuePart *) resident_pointer(root, values->parts);
 }
 
-/* Returns the place of a new piece of size bytes, which are zeros; 0 if there is no room. */
+/* Returns the place of a new piece of size bytes; 0 if there is no room. */
 static ResidentPlace
 make_piece(ResidentRoot *root, ValueParts *values, Size size)
 {
 	ResidentPlace place = resident_allocate(root, size);
 
 	if (place != 0)
-	{
-		memset(resident_pointer(root, place), 0, size);
 		values->bytes += size;
-	}
 	return place;
 }
 
@@ -91,12 +94,13 @@ value_parts_drop(ResidentRoot *root, ValueParts *values)
 		free_piece(root, values, parts[p].place, parts[p].size);
 	free_piece(root, values, values->parts, values->parts_room * sizeof(ValuePart));
 	free_piece(root, values, values->table, values->table_room * sizeof(ValueEntry));
+	free_piece(root, values, values->larger, 2 * values->table_room * sizeof(ValueEntry));
 	Assert(values->bytes == 0);
 	memset(values, 0, sizeof(*values));
 }
 
-/* Enters a number where the search for its hash ends, in a table of room places. */
-static void
+/* Enters a number in the place where the search for its hash ends; returns this place. */
+static uint32
 enter(ValueEntry *table, uint32 room, ValueEntry entry)
 {
 	uint32		at = entry.hash & (room - 1);
@@ -104,6 +108,7 @@ enter(ValueEntry *table, uint32 room, ValueEntry entry)
 	while (table[at].number != 0)
 		at = (at + 1) & (room - 1);
 	table[at] = entry;
+	return at;
 }
 
 /* Has the table have a place for another number.  Returns 0, or how large a piece is missing. */
@@ -112,22 +117,47 @@ grow_table(ResidentRoot *root, ValueParts *values)
 {
 	uint32		room = Max(2 * values->table_room, FIRST_TABLE);
 	Size		size = room * sizeof(ValueEntry);
-	const ValueEntry *old = resident_pointer(root, values->table);
 	ResidentPlace place;
-	uint32		i;
 
-	if (values->n < values->table_room / 4 * 3)
+	if (values->larger != 0 || values->n < values->table_room / 8 * 5)
 		return 0;
 	place = make_piece(root, values, size);
 	if (place == 0)
-		return size;
-	for (i = 0; i < values->table_room; i++)
-		if (old[i].number != 0)
-			enter(resident_pointer(root, place), room, old[i]);
-	free_piece(root, values, values->table, values->table_room * sizeof(ValueEntry));
+		return values->n < values->table_room / 4 * 3 ? 0 : size;
+	if (values->table_room > 0)
+	{
+		values->larger = place;
+		values->grown = 0;
+		return 0;
+	}
+	memset(resident_pointer(root, place), 0, size);
 	values->table = place;
 	values->table_room = room;
 	return 0;
+}
+
+/* Goes on making the larger table, which takes the place of the other when it has all entries. */
+static void
+go_on_growing(ResidentRoot *root, ValueParts *values)
+{
+	const ValueEntry *table = resident_pointer(root, values->table);
+	ValueEntry *larger = resident_pointer(root, values->larger);
+	uint32		room = 2 * values->table_room;
+	uint32		end = values->grown + GROWN_AT_ONCE;
+
+	for (; values->grown < end; values->grown++)
+	{
+		if (values->grown < room)
+			larger[values->grown].number = 0;
+		else if (table[values->grown - room].number != 0)
+			enter(larger, room, table[values->grown - room]);
+	}
+	if (end < room + values->table_room)
+		return;
+	free_piece(root, values, values->table, values->table_room * sizeof(ValueEntry));
+	values->table = values->larger;
+	values->table_room = room;
+	values->larger = 0;
 }
 
 /* Has the list have room for another part.  Returns 0, or how large a piece is missing. */
@@ -194,12 +224,19 @@ add_value(ResidentRoot *root, ValueParts *values, const ResidentValue *value)
 	uint32	   *end = unconstify(uint32 *, value_part_ends(last, bytes, values->n));
 	uint32		start = values->n > last->first ? end[1] : 0;
 	ValueEntry	entry = {.hash = value->hash};
+	uint32		room = 2 * values->table_room;
+	uint32		at;
 
 	memcpy(bytes + start, value->bytes, value->length);
 	*end = start + value->length;
 	values->n++;
 	entry.number = values->n;
-	enter(resident_pointer(root, values->table), values->table_room, entry);
+	at = enter(resident_pointer(root, values->table), values->table_room, entry);
+	if (values->larger == 0)
+		return;
+	if (room + at < values->grown)
+		enter(resident_pointer(root, values->larger), room, entry);
+	go_on_growing(root, values);
 }
 
 /* Whether a number is that of a value. */

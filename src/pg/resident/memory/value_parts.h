@@ -35,8 +35,11 @@ typedef struct ValueParts
 	uint32		nparts;
 	ResidentPlace parts;		/* ValuePart[parts_room], by number; 0: none */
 	ResidentPlace table;		/* from hashes to numbers; 0: none */
+	ResidentPlace larger;		/* the table that is being made, twice as large; 0: none */
 	uint32		parts_room;
 	uint32		table_room;		/* a power of two */
+	uint32		grown;			/* places of the larger table that are free or taken, then places
+								 * of the table that have been entered there */
 	uint64		bytes;			/* of all pieces */
 } ValueParts;
 

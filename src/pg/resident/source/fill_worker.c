@@ -126,7 +126,7 @@ forget_undeclared(void)
 		const ResidentStatus *status = (const ResidentStatus *) lfirst(lc);
 
 		if (!resident_is_kept(status->relid, status->attnum))
-			resident_forget(MyDatabaseId, status->relid, status->attnum);
+			resident_forget(status->relid, status->attnum);
 	}
 }
 

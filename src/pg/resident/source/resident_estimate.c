@@ -43,6 +43,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	ResidentSummary *summaries;
 	Relation	rel;
 	bool		gpu = true;
+	bool		numbers = false;
 	int			c;
 
 	if (!resident_enabled() || ncolumns == 0 || tuples <= 0 || !resident_keeps_any())
@@ -61,13 +62,14 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		if (!resident_summarize(&key, &summaries[c]))
 			summaries[c].rows = 0;
 		gpu &= residency_suits_gpu(rel, (AttrNumber) list_nth_int(question->columns, c));
+		numbers |= residency_domain(rel, key.attnum).kind == COLUMN_KIND_NUMBER;
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);
 	}
 	table_close(rel, NoLock);
 	if (question->jobs && estimate.share > 0 && gpu)
 		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs);
 	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 &&
-		gpu && !estimate.gpu)
+		gpu && !numbers && !estimate.gpu)
 		estimate.gpu = resident_rows_pay(summaries, 1, 1, NULL);
 	pfree(summaries);
 	return estimate;

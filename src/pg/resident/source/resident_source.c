@@ -91,6 +91,9 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	bool		gpu = gpu_knows_columns(source) && !scan->ordered;
 	bool		counts = gpu && scan->runs && source->ncolumns == 1 && source->filter == NULL;
 
+	/* The GPU knows no set of keys. */
+	bool		sorts = gpu && scan->handler && scan->conditions == NIL;
+
 	/*
 	 * Processes that share a scan share its extents one by one, unless bounds are all that is
 	 * compared of most of them: then one process takes in a moment what would be little for each.
@@ -98,16 +101,16 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
 										  scan->cutoff->descending, source->table_blocks);
-	/* The GPU knows one condition of a column at most, and no set of keys. */
-	if (scan->handler && gpu && scan->conditions == NIL &&
-		!(counts && resident_rows_are_counted(&summaries[0])))
+	counts = counts && source->columns[0].dictionary == NULL;
+	if (counts && (!sorts || scan->handler->counted || resident_rows_are_counted(&summaries[0])))
+		left->rows = resident_rows_make(summaries, 1, 1, NULL, NULL, source->table_blocks);
+	if (left->rows == NULL && sorts)
+	{
 		left->rows = resident_rows_make(summaries, source->ncolumns, scan->ncolumns,
 										&scan->handler->jobs, source->filter,
 										source->table_blocks);
-	if (left->rows)
-		scan->handler->has_rows = true;
-	else if (counts)
-		left->rows = resident_rows_make(summaries, 1, 1, NULL, NULL, source->table_blocks);
+		scan->handler->rows = left->rows;
+	}
 	if (left->rows)
 		left->extents = resident_rows_extents(left->rows);
 }
@@ -308,16 +311,13 @@ extent_is_narrow(ResidentSource *source, int c, uint32 number)
 	return extent_bounds_are_narrow(extent->base, extent->top);
 }
 
-/* Whether an extent is left until all other blocks have been read; a GPU takes int4 only. */
+/* Whether an extent is left until all other blocks have been read. */
 static bool
 is_left(ResidentSource *source, uint32 number)
 {
-	int			c;
-
-	for (c = 0; c < source->ncolumns && source->left.rows; c++)
-		if (!extent_is_narrow(source, c, number))
-			return false;
-	return source->left.extents != NULL;
+	return source->left.extents != NULL &&
+		(source->left.rows == NULL ||
+		 resident_rows_takes(source->left.rows, source->columns, number));
 }
 
 /*
@@ -685,7 +685,8 @@ ask_handler(ResidentSource *source)
 {
 	ResidentRowsHandler *handler = source->scan.handler;
 
-	if (!handler->handle(handler->arg, source->left.rows))
+	if (!resident_rows_know(source->left.rows) ||
+		!handler->handle(handler->arg, source->left.rows))
 		return false;
 	note_gpu_hits(source, resident_rows_answered(source->left.rows, &source->filtered));
 	return true;

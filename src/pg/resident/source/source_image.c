@@ -59,6 +59,7 @@ make_image(const ColumnImage *wanted, Relation rel, const SourceColumn *column, 
 	image->ahead = true;
 	column_batch_make(&image->rows, column_image_arrays(NULL, image->domain.kind),
 					  COLUMN_BATCH_KEYS);
+	column_batch_clear(&image->rows);
 	return image;
 }
 
@@ -72,7 +73,7 @@ source_images_make(const ColumnScan *scan, const SourceColumn *columns, BlockNum
 		return NULL;
 	images = palloc_object(SourceImages);
 	images->nbatches = column_scan_nbatches(scan);
-	images->rows = palloc_array(ColumnBatch, images->nbatches);
+	images->rows = palloc0_array(ColumnBatch, images->nbatches);
 	images->images = palloc0_array(SourceImage *, images->nbatches);
 	for (c = 0; c < scan->ncolumns; c++)
 	{
@@ -291,7 +292,8 @@ source_images_rows(SourceImages *images, const ColumnBatch *batches)
 	{
 		SourceImage *image = images->images[b];
 
-		if (image)
+		/* Often a block's rows only: marks of NULLs are zeros where there were none. */
+		if (image && images->rows[b].nnulls > 0)
 			column_batch_clear(&image->rows);
 		images->rows[b] = image ? image->rows : batches[b];
 	}

@@ -653,8 +653,8 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 bool
 aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
 {
-	/* Columns of these types are never resident. */
-	if (column_kind_is_float(answer->kind) || answer->kind == COLUMN_KIND_NUMERIC || answer->with)
+	/* A GPU knows neither floats nor the order of values that have numbers. */
+	if (column_kind_is_float(answer->kind) || answer->ranks || answer->with)
 		return false;
 	switch (answer->function)
 	{
@@ -670,7 +670,7 @@ aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
 			return !answer->distinct || !grouped;
 		case AGGREGATE_FUNCTION_SUM:
 		case AGGREGATE_FUNCTION_AVG:
-			return !answer->distinct;
+			return !answer->distinct && answer->kind != COLUMN_KIND_NUMERIC;
 		default:
 			return false;
 	}

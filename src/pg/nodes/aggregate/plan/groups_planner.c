@@ -166,7 +166,7 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 
 	for (g = 0; g < query->ngroups; g++)
 		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
-			query->groups[g].read != READ_VALUES)
+			query->groups[g].read == READ_EQUAL)
 			return NULL;
 	if (query->derived_filters != NIL || query->sets != NIL || query->lookups != NIL)
 		return NULL;
@@ -177,7 +177,7 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	{
 		const AggregateAnswer *answer = lfirst(lc);
 
-		if (answer->form != DERIVED_NONE || answer->read != READ_VALUES ||
+		if (answer->form != DERIVED_NONE || answer->read == READ_EQUAL ||
 			!aggref_is_looked_up(answer, query->ngroups > 0) ||
 			(all && (answer->function == AGGREGATE_FUNCTION_SUM ||
 					 answer->function == AGGREGATE_FUNCTION_AVG)))
@@ -434,7 +434,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	groups_cost_reading(root, &query, &input, serial, ngroups, 0);
 	if (query.sets != NIL && (groups_query_reads_each_set(&query) ||
 							  !groups_numbers_fit(root, &query, input_rel->rows)))
-		serial->path.startup_cost *= list_length(query.sets);
+		serial->path.startup_cost += (list_length(query.sets) - 1) *
+			(serial->path.startup_cost - aggregate_input_cached_cost(&input));
 	else
 		serial->path.startup_cost += groups_sets_cost(root, &query, ngroups,
 													  Max(input_rel->rows, 1));

@@ -17,6 +17,7 @@
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/spccache.h"
 
 #include "pg/compat.h"
 #include "pg/cost_units.h"
@@ -351,6 +352,25 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		total += (1 - resident->share) * pages + resident->share * in_memory;
 	}
 	return total;
+}
+
+Cost
+aggregate_input_cached_cost(const AggregateInput *input)
+{
+	Cost		cost = 0;
+	double		pages = 0;
+	int			t;
+
+	for (t = 0; t < list_length(input->tables); t++)
+	{
+		const RelOptInfo *table = (const RelOptInfo *) list_nth(input->tables, t);
+		double		page_cost;
+
+		get_tablespace_page_costs(table->reltablespace, NULL, &page_cost);
+		cost += (1 - input->residents[t].share) * table->pages * page_cost;
+		pages += table->pages;
+	}
+	return pages <= effective_cache_size ? cost : 0;
 }
 
 double

@@ -47,6 +47,12 @@ extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root,
 								 int workers, double part);
 
 /*
+ * Returns what of the cost of one process's reading is not paid when it reads the input again at
+ * once: its pages are in memory then if the tables are no larger than effective_cache_size.
+ */
+extern Cost aggregate_input_cached_cost(const AggregateInput *input);
+
+/*
  * Returns the part of the input's rows that is resident, from 0 to 1.  With gpu it is the part
  * that the GPU counts where one process reads the input: these rows cost that process nothing
  * more.

@@ -76,7 +76,8 @@ lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches)
 	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
 	fits = make_notes_room(notes, batches[0].n);
 	for (c = 0; c < count_batches(notes) && fits; c++)
-		fits = column_batch_append_narrow(&notes->columns[c], &batches[c]);
+		fits = column_batch_append_narrow(&notes->columns[c], &batches[c],
+										  c < notes->ncolumns ? notes->origins[c] : 0);
 	notes->n += batches[0].n;
 	if (!fits)
 		lookup_notes_end(notes);

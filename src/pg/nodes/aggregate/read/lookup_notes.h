@@ -20,13 +20,14 @@ typedef struct LookupNotes
 	size_t		n;				/* rows */
 	size_t		room;			/* for rows */
 	size_t		limit;			/* bytes of the rows */
-	bool		closed;			/* nothing is noted any more: a value was no int4, or rows took
-								 * more than limit */
+	const int64 *origins;		/* by column, of wide kinds: the value that is noted as 0 */
+	bool		closed;			/* nothing is noted any more: a value was too far from its origin,
+								 * or rows took more than limit */
 } LookupNotes;
 
 /*
  * Begins without rows of ncolumns columns and nfilters filters, in memory, which the caller frees.
- * limit is bytes.
+ * limit is bytes.  The caller sets origins before the first row.
  */
 extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns,
 							   int nfilters, size_t limit);
