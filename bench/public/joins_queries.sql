@@ -32,7 +32,7 @@ SELECT s.class, count(*), avg(o.amount) FROM orders o LEFT JOIN shop s ON s.id =
 SELECT o.percent, count(*), sum(o.amount) FROM orders o WHERE o.shop IN (SELECT id FROM shop WHERE class < 4) GROUP BY o.percent;
 
 -- 11 orders of no old shop
-SELECT count(*), sum(o.amount) FROM orders o WHERE NOT EXISTS (SELECT FROM shop s WHERE s.id = o.shop AND s.opened < '2015-01-01');
+SELECT count(*), sum(o.amount) FROM orders o WHERE NOT EXISTS (SELECT 1 FROM shop s WHERE s.id = o.shop AND s.opened < '2015-01-01');
 
 -- 12 a condition on orders that few pass
 SELECT s.name, count(*), sum(o.amount) FROM orders o JOIN shop s ON s.id = o.shop WHERE o.percent = 3 GROUP BY s.name;

@@ -188,6 +188,27 @@ typedef int SysCacheIdentifier;
 #define compat_is_clone(rinfo) ((void) (rinfo), false)
 #endif
 
+/* Whether core has found that each row of some relations has at most one of another; PG 18 says
+ * more of it. */
+static inline bool
+compat_is_known_unique(const RelOptInfo *rel, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->unique_for_rels)
+	{
+#if PG_VERSION_NUM >= 180000
+		Relids		known = lfirst_node(UniqueRelInfo, lc)->outerrelids;
+#else
+		Relids		known = (Relids) lfirst(lc);
+#endif
+
+		if (bms_is_subset(known, relids))
+			return true;
+	}
+	return false;
+}
+
 /* PG 17 notes which columns of a relation are NOT NULL. */
 #if PG_VERSION_NUM >= 170000
 #define compat_is_not_null(rel, relid, attnum) bms_is_member(attnum, (rel)->notnullattnums)

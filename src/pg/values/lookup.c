@@ -758,5 +758,6 @@ lookup_nkeys(const Lookup *lookup)
 size_t
 lookup_memory(const Lookup *lookup)
 {
-	return MemoryContextMemAllocated(lookup->memory, true) + lookup->shared_size;
+	return MemoryContextMemAllocated(lookup->memory, true) + lookup->shared_size +
+		(lookup->parts ? MemoryContextMemAllocated(lookup->parts->memory, true) : 0);
 }

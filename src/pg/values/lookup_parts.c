@@ -14,9 +14,6 @@
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 
-/* Of a part so many kB are in memory, the least that a tuplestore takes, and the rest in a file. */
-#define STORE_MEMORY 64
-
 void
 lookup_divide(Lookup *lookup, int nparts)
 {
@@ -24,6 +21,8 @@ lookup_divide(Lookup *lookup, int nparts)
 
 	Assert(pg_popcount32(nparts) == 1 && lookup->repeats != LOOKUP_REPEATS_KEPT);
 	parts->bits = pg_leftmost_one_pos32(nparts);
+	parts->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort look-up's files",
+										  ALLOCSET_SMALL_SIZES);
 	parts->row = MakeSingleTupleTableSlot(lookup->rows, &TTSOpsMinimalTuple);
 	parts->stores = palloc0_array(Tuplestorestate *, nparts);
 	lookup->parts = parts;
@@ -51,9 +50,9 @@ lookup_parts_add(LookupParts *parts, uint32 hash, TupleTableSlot *row)
 
 	if (*store == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(parts));
+		MemoryContext old = MemoryContextSwitchTo(parts->memory);
 
-		*store = tuplestore_begin_heap(false, false, STORE_MEMORY);
+		*store = tuplestore_begin_heap(false, false, LOOKUP_STORE_BYTES / 1024);
 		MemoryContextSwitchTo(old);
 	}
 	tuplestore_puttupleslot(*store, row);

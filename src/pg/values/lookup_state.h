@@ -48,6 +48,7 @@ typedef struct LookupParts
 	int			part;			/* the one that the lookup has; -1: none yet */
 	int64		rows;			/* of all */
 	TupleTableSlot *row;
+	MemoryContext memory;		/* of stores */
 	Tuplestorestate **stores;	/* by part; NULL: it has no rows */
 } LookupParts;
 

@@ -677,12 +677,16 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 Cost
 groups_sets_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
 {
-	double		runs = count_runs(root, query, ngroups, rows, 1);
-	double		disk = runs * sizeof(int64);
 	int			nsets = list_length(query->sets);
+	double		runs;
+	double		disk;
 	Cost		cost;
 
-	if (nsets > 0 && list_length(linitial(query->sets)) == query->ngroups)
+	if (nsets == 0)
+		return 0;
+	runs = count_runs(root, query, ngroups, rows, 1);
+	disk = runs * sizeof(int64);
+	if (list_length(linitial(query->sets)) == query->ngroups)
 		nsets--;
 	cost = cost_of_rows(REGROUP_GROUP_COST * ngroups + REGROUP_RUN_COST * runs);
 	if (disk > groups_budget(query, false).sets / Max(nsets, 1))

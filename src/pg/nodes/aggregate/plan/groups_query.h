@@ -44,6 +44,8 @@ typedef struct StarLookup
 								 * memory; star_fits sets it */
 	List	   *clauses;		/* OpExprs: an expression of columns that are read = a column of
 								 * path's target */
+	bool		integers;		/* keys are found as integers */
+	double		bytes;			/* that all its rows are likely to take; star_fits sets it */
 	List	   *key_columns;	/* of each clause, the index of the latter in the target */
 	List	   *conditions;		/* RestrictInfos of what else joins it to the relation, or to
 								 * lookups before it */

@@ -139,6 +139,8 @@ may_be_unique(const PlannerInfo *root, const RelOptInfo *rel)
 static bool
 is_unique(PlannerInfo *root, Relids relids, RelOptInfo *rel)
 {
+	if (compat_is_known_unique(rel, relids))
+		return true;
 	return may_be_unique(root, rel) &&
 		innerrel_is_unique(root, bms_union(relids, rel->relids), relids, rel,
 						   is_nullable(root, rel->relid) ? JOIN_LEFT : JOIN_INNER,
@@ -324,6 +326,24 @@ add_clause(const RestrictInfo *rinfo, const RelOptInfo *fact, StarLookup *lookup
 	return true;
 }
 
+/* Whether keys are found as integers: expressions only if there is a single key. */
+static bool
+are_integers(const List *clauses)
+{
+	Oid			operators[INDEX_MAX_KEYS];
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		const OpExpr *clause = lfirst_node(OpExpr, lc);
+
+		if (list_length(clauses) > 1 && plain_column(linitial(clause->args)) == NULL)
+			return false;
+		operators[foreach_current_index(lc)] = clause->opno;
+	}
+	return lookup_compares_integers(list_length(clauses), operators);
+}
+
 /*
  * Whether a clause can be evaluated for joined rows of the fact and of inner dimensions, all of
  * whose relations are in relids.
@@ -377,7 +397,10 @@ make_lookup(PlannerInfo *root, RelOptInfo *fact, Relids relids, bool may_be_many
 			return NULL;
 		lookup->conditions = lappend(lookup->conditions, rinfo);
 	}
-	return lookup->clauses == NIL ? NULL : lookup;
+	if (lookup->clauses == NIL)
+		return NULL;
+	lookup->integers = are_integers(lookup->clauses);
+	return lookup;
 }
 
 /* --- dimensions */

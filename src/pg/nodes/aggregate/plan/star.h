@@ -45,7 +45,7 @@ extern bool star_adds_rows(const GroupsQuery *query);
 /* Whether the lookups may be part of a parallel plan. */
 extern bool star_is_parallel(const GroupsQuery *query);
 
-/* Returns the bytes that all lookups are likely to take. */
+/* Returns the bytes that all lookups are likely to take at once, after star_fits. */
 extern double star_bytes(const GroupsQuery *query);
 
 /*

@@ -49,32 +49,14 @@ count_keys(PlannerInfo *root, const StarLookup *lookup, double rows)
 		Min(nkeys, expression_blocks_most(root, key, rows));
 }
 
-/* Whether keys are found as integers: expressions only if there is a single key. */
-static bool
-are_integers(const List *clauses)
-{
-	Oid			operators[INDEX_MAX_KEYS];
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		const OpExpr *clause = lfirst_node(OpExpr, lc);
-
-		if (list_length(clauses) > 1 && plain_column(linitial(clause->args)) == NULL)
-			return false;
-		operators[foreach_current_index(lc)] = clause->opno;
-	}
-	return lookup_compares_integers(list_length(clauses), operators);
-}
-
 Cost
 star_lookup_cost(PlannerInfo *root, const StarLookup *lookup, const Path *plan, double rows)
 {
 	double		nkeys = count_keys(root, lookup, rows);
-	bool		integers = are_integers(lookup->clauses);
 
 	return plan->total_cost +
-		cost_of_rows(LOOKUP_BUILD_COST * plan->rows + (integers ? 0 : LOOKUP_KEY_COST * nkeys) +
+		cost_of_rows(LOOKUP_BUILD_COST * plan->rows +
+					 (lookup->integers ? 0 : LOOKUP_KEY_COST * nkeys) +
 					 rows * (nkeys > LOOKUP_CACHED_ROWS ? LOOKUP_MISS_COST : LOOKUP_ROW_COST));
 }
 
@@ -90,7 +72,7 @@ is_tested(const StarLookup *lookup)
 			return false;
 	}
 	return (lookup->jointype == JOIN_INNER || lookup->jointype == JOIN_SEMI) &&
-		lookup->nparts == 1 && are_integers(lookup->clauses);
+		lookup->nparts == 1 && lookup->integers;
 }
 
 double

@@ -110,7 +110,13 @@ star_bytes(const GroupsQuery *query)
 	ListCell   *lc;
 
 	foreach(lc, query->lookups)
-		bytes += lookup_bytes(query, lfirst(lc)) / ((const StarLookup *) lfirst(lc))->nparts;
+	{
+		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
+
+		bytes += lookup->bytes / lookup->nparts;
+		if (lookup->nparts > 1)
+			bytes += (double) lookup->nparts * LOOKUP_STORE_BYTES;
+	}
 	return bytes;
 }
 
@@ -205,15 +211,16 @@ star_fits(GroupsQuery *query)
 	foreach(lc, query->lookups)
 	{
 		StarLookup *lookup = (StarLookup *) lfirst(lc);
-		double		bytes = lookup_bytes(query, lookup);
 		bool		divides = !lookup->many && lookup->jointype != JOIN_RIGHT;
 
-		for (lookup->nparts = 1; divides && bytes > limit * lookup->nparts && 2 * ncells <= most;)
+		lookup->bytes = lookup_bytes(query, lookup);
+		lookup->nparts = 1;
+		while (divides && lookup->bytes > limit * lookup->nparts && 2 * ncells <= most)
 		{
 			lookup->nparts *= 2;
 			ncells *= 2;
 		}
-		if (bytes > limit * lookup->nparts && hpsort_debug_aggregate != NODE_FORCE)
+		if (lookup->bytes > limit * lookup->nparts && hpsort_debug_aggregate != NODE_FORCE)
 			return false;
 	}
 	if (ncells > 1)
