@@ -228,7 +228,7 @@ typedef enum Crime
 	SIZE_BEYOND_CHUNK,
 	COUNT_BEYOND_CHUNK,
 	WRONG_WIDTH,
-	BEYOND_INT4,
+	BEYOND_INT8,
 	WRONG_STARTS,
 	WRONG_COUNTS,
 	TOO_MANY_BLOCKS,
@@ -257,8 +257,8 @@ write_kept(char *chunk, const ExtentSample *sample, Crime crime)
 		kept.zero = 1;
 	if (crime == WRONG_WIDTH)
 		extent->width = 3;
-	if (crime == BEYOND_INT4)
-		extent->base = INT32_MAX;
+	if (crime == BEYOND_INT8)
+		extent->base = INT64_MAX;
 	if (crime == WRONG_STARTS)
 		((uint32_t *) (void *) ((char *) extent + extent->starts_at))[1] = UINT32_MAX;
 	if (crime == WRONG_COUNTS)
