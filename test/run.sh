@@ -12,16 +12,16 @@
 #	HPSORT_TEST_KILLS=1000					with --all: how often the GPU service is killed, 50 by default
 #	HPSORT_TEST_QUERIES=10000				random queries of each kind
 #
-# With --all the tests are long on one PostgreSQL, on one with assertions if there is any, else on the newest: what
-# versions differ in, the short tests pass through.
+# With --all the tests are long on one PostgreSQL, on one with assertions if there is any, else on the newest.  What
+# versions differ in, the short tests pass through on all others, which are spared the rest (once_tests, once_pgtap).
 #
 # Installs what is missing where it may.  hpsort is installed into each PostgreSQL tested;
 # its server is our own, started and stopped here.  Each test has a line with its time when
 # it has ended, each suite has one, and the last line is "N passed, N failed"; one suite of
 # one version counts one.
 #
-# The work is a list of parts, each of one PostgreSQL or of none.  Three are run at a time with --all, since
-# a test also waits, else two, by this script:
+# The work is a list of parts, each of one PostgreSQL or of none.  Four are run at a time with --all, since
+# a test also waits, else two, the one with three tests of test/t at a time, by this script:
 #
 #	test/run.sh --part pg CONFIG	a PostgreSQL
 #	test/run.sh --part system DIR	the PostgreSQLs in the root directory of another system, inside
@@ -301,7 +301,6 @@ test_system()
 # run_part KIND WHICH
 run_part()
 {
-	# Three at a time, since a test also waits; with --all there are three parts.
 	tap_jobs=3
 	[ -z "${HPSORT_TEST_ALL:-}" ] || tap_jobs=1
 	case $1 in
@@ -322,7 +321,7 @@ run_all()
 {
 	local tools=(build unit pgtap perl) parts=("units none") at_a_time=2 passed failed
 
-	[ -z "${HPSORT_TEST_ALL:-}" ] || { tools+=(fuzz); at_a_time=3; }
+	[ -z "${HPSORT_TEST_ALL:-}" ] || { tools+=(fuzz); at_a_time=4; }
 	export TESTED=${TESTED:-} VERBOSE=${VERBOSE:-} RESULTS=$work/results
 	: >"$RESULTS" >"$RESULTS.failures"
 

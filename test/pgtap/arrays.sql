@@ -75,7 +75,7 @@ SELECT pg_temp.check_arrays('zero_compressed_published', 1, 'coalesce(hi - lo::i
 SELECT pg_temp.check_arrays('one_hp', 1, 'n < 5000 AND range BETWEEN n AND 1000000 AND spread IN (''ascending'', ''descending'')');
 SELECT pg_temp.check_arrays('bucket_radix', 1, 'n IN (0, 1, 2, 17) OR n = 4097 AND nulls = 0 OR n = 30000 AND range = 4294967296');
 SELECT pg_temp.check_arrays('bucket_bitonic', 1, 'n IN (0, 1, 2, 17) OR n = 4097 AND nulls = 0 OR n = 30000 AND range = 4294967296');
-SELECT pg_temp.check_arrays('comparison_free_onehot', 1, 'coalesce((hi - lo::int8) * n < 5000000, true) AND n < 5000');
+SELECT pg_temp.check_arrays('comparison_free_onehot', 1, 'coalesce((hi - lo::int8) * n < 2000000, true) AND n < 5000');
 SELECT pg_temp.check_arrays('auto', 3, 'n IN (31, 600000)');
 RESET hpsort.algorithm;
 RESET max_parallel_workers_per_gather;
