@@ -4,7 +4,7 @@
 # the same: rows, their order as far as ORDER BY gives one, an error's words.
 #
 #	HPSORT_TEST_SEED=N			the same queries as the run that printed it
-#	HPSORT_TEST_QUERIES=N		how many, 300 by default, 4,000 with HPSORT_TEST_ALL
+#	HPSORT_TEST_QUERIES=N		how many, 300 by default, 8,800 with HPSORT_TEST_ALL
 #	HPSORT_TEST_QUERY=N			only that one
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = random_seed();
-my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 4000);
+my $queries = $ENV{HPSORT_TEST_QUERIES} // at_length(300, 8800);
 my $only = $ENV{HPSORT_TEST_QUERY};
 
 my $node = start_cluster('star');
