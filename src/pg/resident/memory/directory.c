@@ -507,6 +507,9 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
  * values hardly repeat, or there are twice as many for as many rows as when most of the table had
  * extents for the first time, most of the values are dead, or have come since.  So are values that
  * were saved, and are too many for the extents that were saved with them.
+ *
+ * That values hardly repeat is noted, so that they are not read again, only if few extents have
+ * been made anew: otherwise some of the values are of rows that have been replaced.
  */
 static bool
 is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExtent *extent,
@@ -518,7 +521,7 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	bool		most;
 	bool		no_repeats;
 	bool		more;
-	bool		anew;			/* many extents have been made more than once */
+	uint32		anew;			/* extents that have been made more than once */
 
 	column->numbered_extents++;
 	column->numbered += extent->rows - extent->nulls;
@@ -535,10 +538,10 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	more = values >= RESIDENT_LEAST_NUMBERED && column->first_values > 0 &&
 		values * column->first_rows >= 2.0 * column->first_values *
 		Max(column->first_rows, column->summary.rows);
-	anew = 2 * (column->numbered_extents - column->nextents) >= column->nextents;
-	if (!no_repeats && !(more && anew))
+	anew = column->numbered_extents - Min(column->numbered_extents, column->nextents);
+	if (!no_repeats && !(more && 2 * anew >= column->nextents))
 		return true;
-	directory_drop_values(root, column, !anew && !sweep->saved);
+	directory_drop_values(root, column, 8 * anew <= column->nextents && !sweep->saved);
 	return false;
 }
 
