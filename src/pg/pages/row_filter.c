@@ -9,7 +9,7 @@
 
 #include "pg/pages/row_filter.h"
 
-/* Ranges that are compared one after the other; in more, values are looked up. */
+/* Ranges that are compared one after the other; among more, values are searched. */
 #define FEW_RANGES 4
 
 /* --- the values of a condition's column */
@@ -71,26 +71,6 @@ read_values(const RowColumn *column, const char *const *data, int offset, int n,
 
 /* --- whether they are in its set */
 
-/* Whether a value is in one of the ranges. */
-static bool
-is_in_ranges(const FilterCondition *condition, int64 value)
-{
-	size_t		from = 0;
-	size_t		to = condition->nranges;
-
-	/* The first range that does not end before it. */
-	while (from < to)
-	{
-		size_t		middle = (from + to) / 2;
-
-		if (condition->ranges[middle].hi < value)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < condition->nranges && condition->ranges[from].lo <= value;
-}
-
 /* Sets passed[i] to whether a condition accepts value i of n. */
 static void
 test_values(const FilterCondition *condition, const int64 *values, int n, uint8 *passed)
@@ -108,7 +88,7 @@ test_values(const FilterCondition *condition, const int64 *values, int n, uint8 
 	if (condition->nranges > FEW_RANGES)
 	{
 		for (i = 0; i < n; i++)
-			passed[i] = is_in_ranges(condition, values[i]);
+			passed[i] = long_ranges_have(condition->ranges, condition->nranges, values[i]);
 		return;
 	}
 	memset(passed, 0, n);
