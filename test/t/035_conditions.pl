@@ -177,7 +177,7 @@ sub comparison
 	return "$column " . pick('LIKE', 'LIKE', 'NOT LIKE') . ' ' . pick("'a%'", "'ab%'", "''", "'%'", "'abc'", "'z%'", "'%y'", "'a_c'", "'a\\%%'", "'x%'", "'zz%'", "'z\\'", "'" . 'y' x 20 . "%'", like_pattern()) if $text && rand() < 0.4;
 	return "$column BETWEEN " . constant($column) . ' AND ' . constant($column) if rand() < 0.15;
 	return "($column " . pick('<', '=', '>=') . ' ' . constant($column) . ' OR ' . pick("$column IS NULL", "$column > " . constant($column), "$column IS DISTINCT FROM " . constant($column)) . ')' if rand() < 0.07;
-	return "$column " . pick('IN', 'NOT IN') . ' (' . join(', ', map { constant($column) } 0 .. int(rand(pick(2, 12)))) . ')' if rand() < 0.3;
+	return "$column " . pick('IN', 'NOT IN') . ' (' . join(', ', map { constant($column) } 0 .. int(rand(pick(2, 12, 40)))) . ')' if rand() < 0.3;
 	return constant($column) . ' ' . pick('=', '<>', '<', '<=', '>', '>=') . " $column" if rand() < 0.1;
 	return "$column " . pick('=', '=', '<>', '<', '<=', '>', '>=') . ' ' . constant($column);
 }

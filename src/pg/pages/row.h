@@ -46,6 +46,8 @@ typedef struct RowColumn
 	int			stop;			/* index of its WalkStop */
 	int			batch;			/* index of its ColumnBatch; -1: it is read for condition only */
 	const FilterCondition *condition;
+	const KeySet *keys;			/* the condition's, or of its ranges; NULL: these are compared */
+	bool		excluded;		/* keys are refused, and other values accepted */
 	int			filter;			/* of which filter it is a condition: RowCondition.filter */
 	bool		further;		/* RowCondition.further */
 	uint64		tested;			/* rows, by an optional condition; and how many it refused */

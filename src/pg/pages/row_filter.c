@@ -9,7 +9,7 @@
 
 #include "pg/pages/row_filter.h"
 
-/* Ranges that are compared one after the other; in more, values are looked up. */
+/* Ranges that are compared one after the other; among more, values are searched. */
 #define FEW_RANGES 4
 
 /* --- the values of a condition's column */
@@ -71,44 +71,25 @@ read_values(const RowColumn *column, const char *const *data, int offset, int n,
 
 /* --- whether they are in its set */
 
-/* Whether a value is in one of the ranges. */
-static bool
-is_in_ranges(const FilterCondition *condition, int64 value)
-{
-	size_t		from = 0;
-	size_t		to = condition->nranges;
-
-	/* The first range that does not end before it. */
-	while (from < to)
-	{
-		size_t		middle = (from + to) / 2;
-
-		if (condition->ranges[middle].hi < value)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < condition->nranges && condition->ranges[from].lo <= value;
-}
-
-/* Sets passed[i] to whether a condition accepts value i of n. */
+/* Sets passed[i] to whether the condition of a column accepts value i of n. */
 static void
-test_values(const FilterCondition *condition, const int64 *values, int n, uint8 *passed)
+test_values(const RowColumn *column, const int64 *values, int n, uint8 *passed)
 {
+	const FilterCondition *condition = column->condition;
 	size_t		r;
 	int			i;
 
-	if (condition->keys)
+	if (column->keys)
 	{
-		key_set_mark(condition->keys, values, n, passed);
+		key_set_mark(column->keys, values, n, passed);
 		for (i = 0; i < n; i++)
-			passed[i] ^= condition->excluded;
+			passed[i] ^= column->excluded;
 		return;
 	}
 	if (condition->nranges > FEW_RANGES)
 	{
 		for (i = 0; i < n; i++)
-			passed[i] = is_in_ranges(condition, values[i]);
+			passed[i] = long_ranges_have(condition->ranges, condition->nranges, values[i]);
 		return;
 	}
 	memset(passed, 0, n);
@@ -159,7 +140,7 @@ test_rows(const RowLayout *layout, NotedRows *rows, int c, const uint8 *skip, ui
 	{
 		read_values(column, data, offset, rows->n, values);
 		rows_begin_loop(rows);
-		test_values(condition, values, rows->n, passed);
+		test_values(column, values, rows->n, passed);
 	}
 	if (!walked || condition->texts)
 		return;
@@ -170,6 +151,62 @@ test_rows(const RowLayout *layout, NotedRows *rows, int c, const uint8 *skip, ui
 
 /* --- filters */
 
+/* At most so many values a range become keys, which takes as long as planning the list does. */
+#define KEYS_PER_RANGE 64
+
+/* Returns the set of all values of n ranges, in the current memory context; NULL: too many. */
+static const KeySet *
+keys_of_ranges(const LongRange *ranges, size_t n)
+{
+	uint64		nkeys = 0;
+	int64	   *keys;
+	KeySet		header;
+	KeySet	   *set;
+	size_t		r;
+	uint64		i;
+
+	for (r = 0; r < n; r++)
+	{
+		uint64		span = (uint64) ranges[r].hi - (uint64) ranges[r].lo;
+
+		if (span >= n * KEYS_PER_RANGE - nkeys)
+			return NULL;
+		nkeys += span + 1;
+	}
+	keys = MemoryContextAllocHuge(CurrentMemoryContext, nkeys * sizeof(int64));
+	nkeys = 0;
+	for (r = 0; r < n; r++)
+		for (i = 0; i <= (uint64) ranges[r].hi - (uint64) ranges[r].lo; i++)
+			keys[nkeys++] = (int64) ((uint64) ranges[r].lo + i);
+	key_set_plan(keys, nkeys, &header);
+	set = MemoryContextAllocHuge(CurrentMemoryContext, header.size);
+	key_set_write(&header, keys, nkeys, set);
+	pfree(keys);
+	return set;
+}
+
+/* Finds the keys of a column's condition, those of a list of values accepted or refused as well. */
+static void
+find_keys(RowColumn *column)
+{
+	const FilterCondition *condition = column->condition;
+	LongRange  *others;
+
+	column->keys = condition->keys;
+	column->excluded = condition->excluded;
+	if (condition->keys || condition->nranges <= FEW_RANGES)
+		return;
+	column->keys = keys_of_ranges(condition->ranges, condition->nranges);
+	if (column->keys)
+		return;
+	others = MemoryContextAllocHuge(CurrentMemoryContext,
+									(condition->nranges + 1) * sizeof(LongRange));
+	column->keys = keys_of_ranges(others, long_ranges_complement(condition->ranges,
+																 condition->nranges, others));
+	column->excluded = true;
+	pfree(others);
+}
+
 void
 row_filter_order(RowLayout *layout, int nconditions, const RowCondition *conditions)
 {
@@ -179,7 +216,10 @@ row_filter_order(RowLayout *layout, int nconditions, const RowCondition *conditi
 	layout->conditions = palloc_array(int, Max(nconditions, 1));
 	for (c = 0; c < layout->ncolumns; c++)
 		if (layout->columns[c].condition && layout->columns[c].condition->values == NULL)
+		{
 			layout->conditions[layout->nconditions++] = c;
+			find_keys(&layout->columns[c]);
+		}
 	for (i = 0; i < nconditions; i++)
 		for (c = 0; c < layout->ncolumns && conditions[i].condition->values; c++)
 			if (layout->columns[c].condition == conditions[i].condition)

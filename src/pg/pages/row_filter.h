@@ -15,7 +15,7 @@
 /*
  * Fills in the order in which the conditions of a layout, which has been made, are evaluated: those
  * that cost next to nothing by their columns; behind them those of values, in their order here,
- * that of core.
+ * that of core.  Makes sets of keys of long lists, in the current memory context.
  */
 extern void row_filter_order(RowLayout *layout, int nconditions, const RowCondition *conditions);
 

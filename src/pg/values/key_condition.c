@@ -49,15 +49,11 @@ bool
 key_condition_test(const FilterCondition *condition, Datum value, bool isnull)
 {
 	int64		key;
-	size_t		r;
 
 	if (isnull)
 		return condition->nulls;
 	key = column_value(condition->kind, value);
 	if (condition->keys)
 		return key_set_has(condition->keys, key) != condition->excluded;
-	for (r = 0; r < condition->nranges; r++)
-		if (key >= condition->ranges[r].lo && key <= condition->ranges[r].hi)
-			return true;
-	return false;
+	return long_ranges_have(condition->ranges, condition->nranges, key);
 }

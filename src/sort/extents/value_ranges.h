@@ -9,6 +9,7 @@
 #ifndef HPSORT_VALUE_RANGES_H
 #define HPSORT_VALUE_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,24 @@ typedef struct ValueRange
 	int32_t		lo;
 	int32_t		hi;
 } ValueRange;
+
+/*
+ * Whether a set of n ranges has a value.  Without branches that depend on it: among values in any
+ * order half of the branches of a search would be mispredicted.
+ */
+static inline bool
+long_ranges_have(const LongRange *ranges, size_t n, int64_t value)
+{
+	/* The first range that does not end before the value, or the last one, is one of n. */
+	while (n > 1)
+	{
+		size_t		half = n / 2;
+
+		ranges += half & (0 - (size_t) (ranges[half - 1].hi < value));
+		n -= half;
+	}
+	return n == 1 && (ranges->lo <= value) & (value <= ranges->hi);
+}
 
 /*
  * Makes a set of n values, which it sorts; out has room for n ranges.  Returns how many there are.

@@ -99,6 +99,45 @@ MarkRange(const void *values, int width, size_t n, uint64_t lo, uint64_t hi, uin
 }
 
 size_t
+MarkBits(const int64_t *values, size_t n, int64_t lo, int64_t hi, const uint64_t *words,
+		 uint8_t *marks)
+{
+	size_t		i = 0;
+
+#if HWY_TARGET != HWY_SCALAR
+	const hn::ScalableTag<uint64_t> d;
+	const hn::RebindToSigned<decltype(d)> d64;
+	const hn::Repartition<uint32_t, decltype(d)> d32;
+	const hn::RebindToSigned<decltype(d32)> ds;
+	const hn::Rebind<uint8_t, decltype(d32)> d8;
+	const size_t lanes = hn::Lanes(d);
+	const auto	vlo = hn::Set(d, (uint64_t) lo);
+	const auto	vspan = hn::Set(d, (uint64_t) hi - (uint64_t) lo);
+	const auto	one = hn::Set(d, (uint64_t) 1);
+	const auto	last_bit = hn::Set(d, (uint64_t) 63);
+
+	const auto	bits_of = [&](const int64_t *at)
+	{
+		const auto	distance = hn::Sub(hn::BitCast(d, hn::LoadU(d64, at)), vlo);
+		const auto	inside = hn::VecFromMask(d, hn::Eq(hn::Min(distance, vspan), distance));
+		const auto	bit = hn::And(distance, inside);
+		const auto	word = hn::GatherIndex(d, words, hn::BitCast(d64, hn::ShiftRight<6>(bit)));
+
+		return hn::And(hn::Shr(word, hn::And(bit, last_bit)), hn::And(inside, one));
+	};
+
+	for (; i + 2 * lanes <= n; i += 2 * lanes)
+	{
+		const auto	a = hn::BitCast(d32, bits_of(values + i));
+		const auto	b = hn::BitCast(d32, bits_of(values + i + lanes));
+
+		hn::StoreU(hn::DemoteTo(d8, hn::BitCast(ds, hn::ConcatEven(d32, b, a))), d8, marks + i);
+	}
+#endif
+	return i;
+}
+
+size_t
 CountMarks(const uint8_t *marks, size_t n)
 {
 	const hn::ScalableTag<uint8_t> d;
@@ -164,6 +203,10 @@ namespace hpsort
 KERNEL(void, kernel_mark_range, MarkRange,
 	   (const void *values, int width, size_t n, uint64_t lo, uint64_t hi, uint8_t *marks),
 	   (values, width, n, lo, hi, marks))
+KERNEL(size_t, kernel_mark_bits, MarkBits,
+	   (const int64_t *values, size_t n, int64_t lo, int64_t hi, const uint64_t *words,
+		uint8_t *marks),
+	   (values, n, lo, hi, words, marks))
 KERNEL(size_t, kernel_count_marks, CountMarks,
 	   (const uint8_t *marks, size_t n),
 	   (marks, n))
