@@ -10,7 +10,7 @@
 # after a restart, has to fail with it, in a test that has the condition's name in brackets.  A mutant
 # that survives is a test that proves nothing.  A test ends with the failure that it has to have.
 # given-up and values-given-up are no such mutants, but have memory given up that often that others find their faults.
-# At last hpsort is installed as it is.  Some 20 seconds for each mutant, whose file alone is compiled again.
+# At last hpsort is installed as it is.  Some seconds to a minute for each mutant, whose file alone is compiled again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
