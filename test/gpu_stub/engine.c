@@ -46,6 +46,7 @@ struct HpsortCudaJob
 	bool		have_runs;
 	RowsLayout	layout;			/* of rows; without columns: there is none */
 	ValueRange *ranges;
+	bool		wrong;			/* there are more keys than all of them below any key */
 };
 
 /* The values, and then the bits for NULLs, if there are some. */
@@ -162,6 +163,9 @@ begin_call(HpsortCudaJob *job, FaultPoint point, HpsortCudaError *err)
 			fail(err, HPSORT_CUDA_FAILED, "CUDA error: an illegal memory access (injected)");
 			err->sticky = 1;
 			return HPSORT_CUDA_FAILED;
+		case FAULT_WRONG:
+			job->wrong = true;
+			return HPSORT_CUDA_OK;
 		default:
 			return HPSORT_CUDA_OK;
 	}
@@ -784,7 +788,7 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 	if (code != HPSORT_CUDA_OK)
 		return code;
 	for (i = 0; i < count; i++)
-		positions[i] = count_below(job, keys[i]);
+		positions[i] = count_below(job, keys[i]) + (job->wrong ? job->n + 1 : 0);
 	return HPSORT_CUDA_OK;
 }
 

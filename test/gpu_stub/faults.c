@@ -9,7 +9,7 @@
  *											every sixtieth time a point is reached
  *					devices:N				there are N devices (1)
  *		KIND		kill hang garbage short oversize version build uid oom
- *					sticky slow nochunks
+ *					sticky wrong slow nochunks
  *		POINT		hello open chunk add keep rows finish read look
  *
  * For "slow" ARG is milliseconds (100).  SPEC is the environment's HPSORT_GPU_STUB, or else the
@@ -63,6 +63,7 @@ static const char *const kind_names[] = {
 	[FAULT_UID] = "uid",
 	[FAULT_OOM] = "oom",
 	[FAULT_STICKY] = "sticky",
+	[FAULT_WRONG] = "wrong",
 	[FAULT_SLOW] = "slow",
 	[FAULT_NO_CHUNKS] = "nochunks",
 };
@@ -265,6 +266,7 @@ faults_at(FaultPoint point)
 			case FAULT_UID:
 			case FAULT_OOM:
 			case FAULT_STICKY:
+			case FAULT_WRONG:
 				kind = f->kind;
 				break;
 			default:

@@ -38,6 +38,7 @@ typedef enum FaultKind
 	FAULT_UID,					/* the peer counts as another user's process */
 	FAULT_OOM,					/* the device's memory is full */
 	FAULT_STICKY,				/* as after a CUDA error that stays */
+	FAULT_WRONG,				/* answers that cannot be */
 	FAULT_SLOW,					/* a pause of arg milliseconds */
 	FAULT_NO_CHUNKS				/* no chunk is ever free */
 } FaultKind;
@@ -57,7 +58,7 @@ extern _Thread_local FaultThread faults_thread;
 
 /*
  * Counts that this thread's connection has reached point, and returns the fault that the
- * caller has to commit there, OOM, STICKY or UID, if any.  All others are committed here, or
+ * caller has to commit there, OOM, STICKY, WRONG or UID, if any.  All others are committed here, or
  * noted in faults_thread; HANG returns only once the client has hung up.
  */
 extern FaultKind faults_at(FaultPoint point);

@@ -76,7 +76,7 @@ my $all = sql("SELECT blocks_valid FROM hpsort_resident WHERE attribute = 'x'");
 cmp_ok($all, '>', 500, 'resident');
 is(gpu_blocks('x'), $all, 'all of them are counted by the service');
 same('kept there');
-is(service($node, 'fallbacks'), 0, 'nothing has failed');
+is(service($node, 'fallbacks'), 0, 'nothing has failed') or diag(service_row($node));
 is(sql("SET hpsort.device = cpu; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT x, count(*) FROM t GROUP BY x") =~ /on the GPU/, '', 'not where the CPU is asked for');
 is(sql("SELECT count(*), min(blocks), sum(differing) FROM hpsort_resident_check('t')"), scalar(@columns) . "|$all|0", 'checked');
 same('in processes side by side: set by role', 't', 'x', 'n') if sql("ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather = 2; ALTER ROLE CURRENT_USER SET parallel_setup_cost = 0;
@@ -127,7 +127,7 @@ foreach my $query ('percentile_disc(0.5) WITHIN GROUP (ORDER BY y), min(y), max(
 	't, percentile_disc(0.5) WITHIN GROUP (ORDER BY k), min(k), max(k), count(*) FROM r WHERE t LIKE \'%1%\' AND t <> \'text 1\' GROUP BY t', 'z, f, count(t) FROM r WHERE l ~ \'^[0-7]\' GROUP BY z, f',
 	'k, count(*) FROM r GROUP BY k', 'x, sum(k), avg(k), count(t) FILTER (WHERE l LIKE \'%7%\' AND t > \'text 3\') FROM r WHERE l < \'d\' GROUP BY x', 'percentile_disc(0.5) WITHIN GROUP (ORDER BY p), max(p) FROM r WHERE k IN (5000000003, 5000001003, 7)', 'x, count(*) FROM r WHERE v = \'00000000-0000-0000-0000-000000000000\' GROUP BY x')
 {
-	like(plan_of("SELECT $query"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "on the GPU: $query");
+	like(plan_of("SELECT $query"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "on the GPU: $query") or diag(service_row($node));
 }
 # What wants runs, or keys of more than 32 bits, is read from memory.
 foreach my $query ('mode() WITHIN GROUP (ORDER BY y), count(*) FROM r WHERE s > 3', 'x, variance(y) FROM r GROUP BY x', 'x, sum(DISTINCT y) FROM r GROUP BY x', 'x, count(DISTINCT y) FROM r GROUP BY x',
@@ -150,7 +150,7 @@ for my $case ([ 'on the GPU', 'x, count(*) FROM parts GROUP BY x' ], [ 'on the G
 	my ($where, $query) = @$case;
 	my $plan = plan_of("SELECT $query");
 
-	is($plan =~ /(on the GPU)/ ? $1 : '', $where, "partitions, where: $query");
+	is($plan =~ /(on the GPU)/ ? $1 : '', $where, "partitions, where: $query") or diag(service_row($node));
 	like($plan, qr/Resident Blocks: [1-9]/, "partitions, resident: $query");
 	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "partitions: $query");
@@ -162,7 +162,7 @@ sql("SELECT answer('repeated', 'x'), answer('repeated', 'x'), answer('repeated',
 foreach my $query ('percentile_disc(array[0, 0.3, 1]) WITHIN GROUP (ORDER BY x), percentile_cont(0.7) WITHIN GROUP (ORDER BY x DESC) FROM repeated',
 	'count(DISTINCT x), count(x), count(*), min(x), max(x) FROM repeated', 'x, count(*) FROM repeated GROUP BY x', 'count(*) FROM repeated WHERE x > 3')
 {
-	like(plan_of("SELECT $query"), qr/on the GPU/, "many of each value, on the GPU: $query");
+	like(plan_of("SELECT $query"), qr/on the GPU/, "many of each value, on the GPU: $query") or diag(service_row($node));
 	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "many of each value: $query");
 }
@@ -196,7 +196,7 @@ for my $round (1 .. at_length(3, 6))
 is(sql("BEGIN; UPDATE r SET x = 7 WHERE id < 5000; SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q,
 	'{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, max(y), count(*) FROM r GROUP BY x')) v (q)"),
 	't', 'own changes are looked up');
-is(service($node, 'fallbacks'), 0, 'nothing has failed');
+is(service($node, 'fallbacks'), 0, 'nothing has failed') or diag(service_row($node));
 sql('VACUUM r');
 sql("SELECT resident_warm('r')");
 
@@ -284,7 +284,7 @@ is(sql("SET hpsort.device = auto; $lookup"), $expected, 'looked up') for 1 .. 2;
 # By two jobs, each of which asks where groups begin, and then for sums.
 my $several = 'SELECT md5(string_agg(q::text, \' \' ORDER BY x)) FROM (SELECT x, sum(y) FILTER (WHERE y > 50000), avg(y), count(*) FROM wide GROUP BY x) q';
 my %answers = ($lookup => $expected, $several => sql("$core $several"));
-foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows)], [qw(kill:rows kill:look kill:look:2 kill:look:4 oom:look:3 oom:finish:2 garbage:rows garbage:look short:look oom:rows oom:look sticky:rows sticky:look oom:finish nochunks:chunk hang:rows hang:look oom:keep)]) })
+foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows wrong:look)], [qw(kill:rows kill:look kill:look:2 kill:look:4 oom:look:3 oom:finish:2 garbage:rows garbage:look short:look oom:rows oom:look sticky:rows sticky:look wrong:look oom:finish nochunks:chunk hang:rows hang:look oom:keep)]) })
 {
 	configure($node, stub => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang|nochunks/ ? '400ms' : '20s');
 	wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
@@ -298,6 +298,7 @@ foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows)], [qw(kill:r
 		last if $met || $fault eq 'oom:keep';
 	}
 	ok($met, "$fault: it was met, and counted") if $fault ne 'oom:keep';
+	cmp_ok(service($node, 'protocol'), '>', 0, "$fault: as answers that cannot be") if $fault eq 'wrong:look';
 	configure($node, stub => '', 'hpsort.gpu_wait_timeout' => '20s');
 	wait_running($node);
 	is(sql("SET hpsort.device = auto; $query"), $answers{$query}, "$fault: and the next one");

@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(use_stub stub new_server configure service wait_for wait_running services_alive processes_alive
+our @EXPORT = qw(use_stub stub new_server configure service service_row wait_for wait_running services_alive processes_alive
 	supervisors_alive wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
 	full_limit);
 
@@ -53,6 +53,14 @@ sub service
 	my ($node, $columns) = @_;
 
 	return $node->safe_psql('postgres', "SELECT $columns FROM hpsort_stat_gpu");
+}
+
+# All columns, with their names: why the CPU has taken over, for a test that has failed.
+sub service_row
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres', 'SELECT * FROM hpsort_stat_gpu', extra_params => ['-x']);
 }
 
 # Waits up to a minute for a condition.

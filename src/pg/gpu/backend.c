@@ -91,13 +91,14 @@ backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 
 /*
  * SortGpu.failed: counts a sort that the GPU was to do and that the CPU does instead, under
- * GPU_UNSUPPORTED if only a GPU could do it, else under the reason that was noted last.
+ * GPU_UNSUPPORTED if only a GPU could do it, under GPU_PROTOCOL if the GPU's answers cannot be,
+ * else under the reason that was noted last.
  */
 static void
 backend_failed(void *arg, const SortError *err)
 {
 	GpuFailure	failure = err->status == SORT_UNSUPPORTED ? GPU_UNSUPPORTED :
-	connections_failure();
+	err->status == SORT_CORRUPT ? GPU_PROTOCOL : connections_failure();
 
 	service_count(SERVICE_FALLBACKS + failure, 1);
 }

@@ -297,6 +297,7 @@ summary_parts(const AggregateAnswer *answer)
 {
 	switch (answer->function)
 	{
+		case AGGREGATE_FUNCTION_COUNT_ROWS:
 		case AGGREGATE_FUNCTION_COUNT:
 			return 0;
 		case AGGREGATE_FUNCTION_MIN:

@@ -313,19 +313,20 @@ add_group(GroupsLookup *lookup, int64 rows, uint32 code, LookupValues values)
  * the GPU is wrong.
  */
 static bool
-note_values(GroupsLookup *lookup, LookupSource *source, size_t i, uint32 code, LookupValues values,
-			bool grouped)
+note_values(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows, size_t i, uint32 code,
+			LookupValues values, bool grouped)
 {
-	int64		rows = values.values + values.nulls;
+	int64		n = values.values + values.nulls;
+	bool		first = source == lookup->all;
 
-	if (values.values < 0 || values.nulls < 0)
-		return false;
-	if (source == lookup->all)
-		return (rows == 0 && grouped) ||
-			add_group(lookup, rows, code, values);
+	if (values.values < 0 || values.nulls < 0 ||
+		(!first && n > lookup->groups[i].rows) ||
+		(!first && n < lookup->groups[i].rows && source->keys.filter < 0))
+		return resident_rows_are_wrong(rows);
+	if (first)
+		return (n == 0 && grouped) || add_group(lookup, n, code, values);
 	source->groups[i] = values;
-	return source->keys.filter < 0 ? rows == lookup->groups[i].rows :
-		rows <= lookup->groups[i].rows;
+	return true;
 }
 
 /*
@@ -370,7 +371,7 @@ find_groups(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows, bool
 			int64		nulls = keys->nulls ? (int64) below[n + i] : end;
 			LookupValues values = {.first = start,.values = nulls - start,.nulls = end - nulls};
 
-			if (!note_values(lookup, source, at + i, codes[i], values, grouped))
+			if (!note_values(lookup, source, rows, at + i, codes[i], values, grouped))
 				return false;
 			end = start;
 		}
@@ -378,7 +379,7 @@ find_groups(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows, bool
 	pfree(codes);
 	pfree(asked);
 	pfree(below);
-	return end == 0;
+	return end == 0 || resident_rows_are_wrong(rows);
 }
 
 /* Lists the positions that are wanted of all groups; false if they take too much memory. */
@@ -440,7 +441,7 @@ find_values(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 		for (i = group->answers; i < group->answers + group->nanswers; i++)
 			if (!lookup_keys_value(&source->keys, keys[i], lookup->groups[g].code,
 								   &source->values[i]))
-				return false;
+				return resident_rows_are_wrong(rows);
 	}
 	pfree(keys);
 	return true;
@@ -460,7 +461,8 @@ find_distinct(LookupSource *source, ResidentRows *rows)
 	if (!resident_rows_look(rows, SORT_LOOK_DISTINCT, &question, 1, &answer))
 		return false;
 	source->ndistinct = (int64) answer - (group->nulls > 0 ? 1 : 0);
-	return source->ndistinct >= 0 && source->ndistinct <= group->values;
+	return (source->ndistinct >= 0 && source->ndistinct <= group->values) ||
+		resident_rows_are_wrong(rows);
 }
 
 /*
@@ -496,7 +498,7 @@ find_sums(GroupsLookup *lookup, LookupSource *source, ResidentRows *rows)
 		if (group->values > 0 &&
 			!lookup_keys_sum(&source->keys, sums[2 * i + 1] - sums[2 * i],
 							 lookup->groups[n - 1 - i].code, group->values, &group->sum))
-			return false;
+			return resident_rows_are_wrong(rows);
 	}
 	pfree(positions);
 	pfree(sums);

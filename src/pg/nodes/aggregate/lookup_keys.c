@@ -214,6 +214,7 @@ lookup_keys_sum(const LookupKeys *keys, uint64 sum_of_keys, uint32 code, int64 n
 	int32		least = key_of_code(keys, (uint64) code << keys->value_bits);
 	uint64		places = sum_of_keys - (uint64) least * (uint64) n;
 
+	Assert(keys->has_value);
 	*sum = least_value(keys) * n + (int64) places;
 	return places / (uint64) n < count_places(keys);
 }

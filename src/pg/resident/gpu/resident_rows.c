@@ -12,6 +12,7 @@
 #include "pg/resident/gpu/resident_rows.h"
 #include "pg/sort_context.h"
 #include "sort/device/job.h"
+#include "sort/error.h"
 
 /* What is known of a column: bounds of all values, and whether there are NULLs. */
 typedef struct ColumnBounds
@@ -545,6 +546,15 @@ failed(ResidentRows *rows, const SortError *err)
 	pg_check_interrupts();
 	sort_job_gpu_failed(&rows->context, err);
 	return false;
+}
+
+bool
+resident_rows_are_wrong(ResidentRows *rows)
+{
+	SortError	err;
+
+	sort_fail(&err, SORT_CORRUPT, "GPU has given answers that cannot be");
+	return failed(rows, &err);
 }
 
 bool

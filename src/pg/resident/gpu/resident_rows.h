@@ -107,6 +107,9 @@ extern int64 resident_rows_keys(const ResidentRows *rows);
 extern bool resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n,
 							   void *answers);
 
+/* Counts a failure of the GPU, whose answers cannot be, and lets go of it.  Returns false. */
+extern bool resident_rows_are_wrong(ResidentRows *rows);
+
 /* Lets go of the GPU.  Also after an error, or where there was no job. */
 extern void resident_rows_end(ResidentRows *rows);
 
