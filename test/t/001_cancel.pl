@@ -111,7 +111,7 @@ sub cancel_often
 sub cancels
 {
 	my ($name, $keys, $expression, %options) = @_;
-	my $n = 1000000 * ($options{millions} // 16);
+	my $n = 1000000 * ($options{millions} // 16) / at_length(2, 1);
 	my $settings = join '', map { "SET $_ = $options{set}{$_};\n" } sort keys %{ $options{set} // {} };
 	my $reset = join '', map { "RESET $_;\n" } sort keys %{ $options{set} // {} };
 	my $times = 3;

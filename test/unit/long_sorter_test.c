@@ -1,6 +1,6 @@
 /*
  * long_sorter_test.c
- *		Long keys against qsort: every width, every way in, the memory limit,
+ *		Long keys against the reference sort: every width, every way in, the memory limit,
  *		memory that fails, interrupts.
  */
 #include "unit.h"
@@ -10,16 +10,10 @@
 
 #include "sort/sorter/long_sorter.h"
 
-/* What should be in a sorter: (key, count), sorted and summed up by long_bag_normalize. */
-typedef struct LongItem
-{
-	uint64_t	key;
-	uint64_t	count;
-} LongItem;
-
+/* What should be in a sorter: keys and their counts, sorted and summed up by long_bag_normalize. */
 typedef struct LongBag
 {
-	LongItem   *items;
+	UnitPair   *items;
 	size_t		len;
 	size_t		capacity;
 	uint64_t	n;
@@ -39,21 +33,12 @@ long_bag_add(LongBag *bag, uint64_t key, uint64_t count)
 	if (bag->len == bag->capacity)
 	{
 		bag->capacity = bag->capacity ? bag->capacity * 2 : 64;
-		bag->items = realloc(bag->items, bag->capacity * sizeof(LongItem));
+		bag->items = realloc(bag->items, bag->capacity * sizeof(UnitPair));
 		assert_non_null(bag->items);
 	}
 	bag->items[bag->len].key = key;
-	bag->items[bag->len++].count = count;
+	bag->items[bag->len++].value = count;
 	bag->n += count;
-}
-
-static int
-compare_items(const void *a, const void *b)
-{
-	const LongItem *x = a;
-	const LongItem *y = b;
-
-	return (x->key > y->key) - (x->key < y->key);
 }
 
 static void
@@ -64,11 +49,11 @@ long_bag_normalize(LongBag *bag)
 
 	if (bag->len == 0)
 		return;
-	qsort(bag->items, bag->len, sizeof(LongItem), compare_items);
+	unit_sort_pairs(bag->items, bag->len);
 	for (from = 1; from < bag->len; from++)
 	{
 		if (bag->items[from].key == bag->items[to].key)
-			bag->items[to].count += bag->items[from].count;
+			bag->items[to].value += bag->items[from].value;
 		else
 			bag->items[++to] = bag->items[from];
 	}
@@ -176,11 +161,11 @@ check_long(Unit *u, LongSorter *s, LongBag *bag)
 		assert_sort_ok(long_sorter_cursor_runs(&cursor, keys, counts, max, &got, &err), err);
 		assert_true(got <= max && got <= bag->len - at);
 		for (i = 0; i < got; i++, at++)
-			if (keys[i] != bag->items[at].key || counts[i] != bag->items[at].count)
+			if (keys[i] != bag->items[at].key || counts[i] != bag->items[at].value)
 				fail_msg("run %zu of %zu is (%llu, %llu), not (%llu, %llu)", at, bag->len,
 						 (unsigned long long) keys[i], (unsigned long long) counts[i],
 						 (unsigned long long) bag->items[at].key,
-						 (unsigned long long) bag->items[at].count);
+						 (unsigned long long) bag->items[at].value);
 	} while (got == max);
 	assert_int_equal(at, bag->len);
 	assert_sort_ok(long_sorter_cursor_runs(&cursor, keys, counts, 1, &got, &err), err);

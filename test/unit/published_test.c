@@ -1,6 +1,6 @@
 /*
  * published_test.c
- *		The algorithms of the papers on the CPU: against qsort, and whether they
+ *		The algorithms of the papers on the CPU: against the reference sort, and whether they
  *		went the way that their papers describe.
  */
 #include "unit.h"
@@ -60,7 +60,7 @@ has_duplicates(const int32_t *sorted, size_t n)
 
 /*
  * Sorts a copy of n keys as sort says, whose keys and n it sets, and compares with
- * qsort: the keys, or the permutation, the memory, what is left of it.
+ * the reference sort: the keys, or the permutation, the memory, what is left of it.
  */
 static void
 check(PublishedSort *sort, const int32_t *keys, size_t n, int threads)

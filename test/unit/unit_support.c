@@ -200,78 +200,85 @@ unit_fill(UnitShape shape, int32_t *keys, size_t n)
 	}
 }
 
-static int
-compare_keys(const void *a, const void *b)
+void
+unit_sort_pairs(UnitPair *pairs, size_t n)
 {
-	int32_t		x = *(const int32_t *) a;
-	int32_t		y = *(const int32_t *) b;
+	UnitPair   *other = unit_alloc(n + 1, sizeof(UnitPair));
+	UnitPair   *from = pairs;
+	UnitPair   *to = other;
+	uint64_t	varying = 0;
+	int			shift;
+	size_t		i;
 
-	return (x > y) - (x < y);
+	for (i = 1; i < n; i++)
+		varying |= pairs[i].key ^ pairs[0].key;
+	for (shift = 0; shift < 64; shift += 8)
+	{
+		size_t		start[257] = {0};
+		UnitPair   *sorted = to;
+
+		if ((varying >> shift & 0xFF) == 0)
+			continue;
+		for (i = 0; i < n; i++)
+			start[(from[i].key >> shift & 0xFF) + 1]++;
+		for (i = 0; i < 256; i++)
+			start[i + 1] += start[i];
+		for (i = 0; i < n; i++)
+			to[start[from[i].key >> shift & 0xFF]++] = from[i];
+		to = from;
+		from = sorted;
+	}
+	if (from != pairs)
+		memcpy(pairs, from, n * sizeof(UnitPair));
+	free(other);
+}
+
+/* The bits of a key, as an unsigned number of the same order, or of the opposite one. */
+static uint64_t
+key_bits(int32_t key, bool descending)
+{
+	return (uint32_t) key ^ (descending ? INT32_MAX : UINT32_C(0x80000000));
+}
+
+static int32_t
+key_of_bits(uint64_t bits, bool descending)
+{
+	return (int32_t) ((uint32_t) bits ^ (uint32_t) key_bits(0, descending));
+}
+
+/* The keys and their positions, sorted; to be freed. */
+static UnitPair *
+sort_keys(const int32_t *keys, size_t n, bool descending)
+{
+	UnitPair   *pairs = unit_alloc(n + 1, sizeof(UnitPair));
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		pairs[i] = (UnitPair) {.key = key_bits(keys[i], descending),.value = i};
+	unit_sort_pairs(pairs, n);
+	return pairs;
 }
 
 void
 unit_sort(int32_t *keys, size_t n, bool descending)
 {
+	UnitPair   *pairs = sort_keys(keys, n, descending);
 	size_t		i;
 
-	if (n < 2)
-		return;
-	qsort(keys, n, sizeof(int32_t), compare_keys);
-	if (descending)
-	{
-		for (i = 0; i < n / 2; i++)
-		{
-			int32_t		key = keys[i];
-
-			keys[i] = keys[n - 1 - i];
-			keys[n - 1 - i] = key;
-		}
-	}
-}
-
-typedef struct Placed
-{
-	int32_t		key;
-	uint32_t	place;
-} Placed;
-
-static int
-compare_placed(const void *a, const void *b)
-{
-	const Placed *x = a;
-	const Placed *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-static int
-compare_placed_descending(const void *a, const void *b)
-{
-	const Placed *x = a;
-	const Placed *y = b;
-
-	if (x->key != y->key)
-		return x->key > y->key ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
+	for (i = 0; i < n; i++)
+		keys[i] = key_of_bits(pairs[i].key, descending);
+	free(pairs);
 }
 
 void
 unit_permutation(const int32_t *keys, size_t n, bool descending, uint32_t base, uint32_t *out)
 {
-	Placed	   *placed = unit_alloc(n + 1, sizeof(Placed));
+	UnitPair   *pairs = sort_keys(keys, n, descending);
 	size_t		i;
 
 	for (i = 0; i < n; i++)
-	{
-		placed[i].key = keys[i];
-		placed[i].place = (uint32_t) i;
-	}
-	qsort(placed, n, sizeof(Placed), descending ? compare_placed_descending : compare_placed);
-	for (i = 0; i < n; i++)
-		out[i] = base + placed[i].place;
-	free(placed);
+		out[i] = base + (uint32_t) pairs[i].value;
+	free(pairs);
 }
 
 void
@@ -307,21 +314,21 @@ bag_add_bag(Bag *bag, const Bag *other)
 		bag_add(bag, other->items[i].key, other->items[i].count);
 }
 
-static int
-compare_items(const void *a, const void *b)
-{
-	return compare_keys(&((const BagItem *) a)->key, &((const BagItem *) b)->key);
-}
-
 void
 bag_normalize(Bag *bag)
 {
+	UnitPair   *pairs = unit_alloc(bag->len + 1, sizeof(UnitPair));
 	size_t		from;
 	size_t		to = 0;
 
+	for (from = 0; from < bag->len; from++)
+		pairs[from] = (UnitPair) {.key = key_bits(bag->items[from].key, false),.value = bag->items[from].count};
+	unit_sort_pairs(pairs, bag->len);
+	for (from = 0; from < bag->len; from++)
+		bag->items[from] = (BagItem) {.key = key_of_bits(pairs[from].key, false),.count = pairs[from].value};
+	free(pairs);
 	if (bag->len == 0)
 		return;
-	qsort(bag->items, bag->len, sizeof(BagItem), compare_items);
 	for (from = 1; from < bag->len; from++)
 	{
 		if (bag->items[from].key == bag->items[to].key)

@@ -31,6 +31,10 @@ typedef struct HpSortState
 	ExprState  *offset;
 	GroupBoundSpec by_group;	/* its kind is 0 if there are no groups */
 	Oid			limit_type;
+	uint64		widening;		/* how many times LIMIT and OFFSET are wanted: 1, unless joins
+								 * above take rows */
+	bool		passes;			/* rows are not sorted: the first ones of groups were not enough */
+	struct HpSortState *below;	/* whose rows come by joins, and are counted; NULL: none */
 	RowSort    *sort;			/* NULL: nothing sorted yet */
 	TupleTableSlot *table_slot; /* of rows read by pages; NULL if there are never any */
 	bool		may_stay;		/* rows may stay in the table */
@@ -39,6 +43,9 @@ typedef struct HpSortState
 } HpSortState;
 
 static const CustomExecMethods exec_methods;
+
+/* How many times as many rows are read below joins that have taken too many of them. */
+#define WIDENING 64
 
 static int
 plan_number(const CustomScan *scan, HpSortPlanInt which)
@@ -63,6 +70,7 @@ sort_node_create_state(CustomScan *scan)
 	HpSortState *state = (HpSortState *) newNode(sizeof(HpSortState), T_CustomScanState);
 
 	state->css.methods = &exec_methods;
+	state->widening = 1;
 	state->spec.key_only = plan_number(scan, HPSORT_PLAN_KEY_ONLY) != 0;
 	compat_create_custom_slot(&state->css, slot_ops(state));
 	return (Node *) state;
@@ -102,6 +110,17 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 	if (spec->key_context.device == SORT_DEVICE_GPU)
 		spec->key_context.device = SORT_DEVICE_AUTO;
 	spec->key_context.algorithm = SORT_ALGORITHM_AUTO;
+}
+
+/* Returns the node below joins, whose outer sides lead to it. */
+static HpSortState *
+find_below(PlanState *ps)
+{
+	while (ps && !(IsA(ps, CustomScanState) && ((CustomScanState *) ps)->methods == &exec_methods))
+		ps = outerPlanState(ps);
+	if (ps == NULL)
+		elog(ERROR, "no sort below the joins of a sort");
+	return (HpSortState *) ps;
 }
 
 /*
@@ -164,6 +183,9 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 												   &TTSOpsHeapTuple);
 	}
 
+	if (plan_number(scan, HPSORT_PLAN_COUNTS))
+		state->below = find_below(outerPlanState(node));
+
 	/* These are no expressions of a row. */
 	if (contain_var_clause((Node *) scan->custom_exprs))
 		elog(ERROR, "bound of a sort refers to a column");
@@ -205,9 +227,34 @@ wanted_rows(HpSortState *state)
 		else if (offset < 0)
 			return 0;			/* the Limit complains */
 	}
-	if (count > PG_INT64_MAX / 4 - offset)
+	if (count > PG_INT64_MAX / 4 / WIDENING / (int64) state->widening - offset)
 		return 0;
-	return (uint64) Max(count + offset, 1);
+	return (uint64) Max(count + offset, 1) * state->widening;
+}
+
+/*
+ * Returns whether the rows below joins, of which this node has sorted the joined ones, were too
+ * few: no more than their bound, and joins have taken so many of them that wanted rows, or any of
+ * groups, may be missing.  They are more next time; of groups all, in any order.
+ */
+static bool
+widen_below(HpSortState *state)
+{
+	HpSortState *below = state->below;
+	uint64		joined = state->stats.keys;
+
+	if (below == NULL || below->sort == NULL || below->passes)
+		return false;
+	if (below->by_group.kind != GROUP_BOUND_NONE)
+	{
+		/* Each row is joined with one row at most. */
+		below->passes = joined < below->sort->count;
+		return below->passes;
+	}
+	if (joined >= wanted_rows(state) || below->stats.keys < wanted_rows(below))
+		return false;
+	below->widening *= WIDENING;
+	return true;
 }
 
 /* Leaves a worker's statistics where the leader's EXPLAIN finds them. */
@@ -260,6 +307,16 @@ sort_rows(HpSortState *state)
 	publish_stats(state);
 }
 
+/* Forgets all rows and their order. */
+static void
+forget(HpSortState *state)
+{
+	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
+	if (state->sort)
+		row_sort_end(state->sort);
+	state->sort = NULL;
+}
+
 /*
  * ExecCustomScan: returns the next row, or an empty slot at the end.  The first call sorts.  The
  * slot is the node's, or, of rows that stay in the table, table_slot or that of the child's
@@ -269,21 +326,25 @@ static TupleTableSlot *
 sort_node_exec(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
+	TupleTableSlot *slot;
 
 	if (unlikely(state->sort == NULL))
+	{
+		if (state->passes)
+		{
+			slot = ExecProcNode(outerPlanState(node));
+			return TupIsNull(slot) ? slot : ExecCopySlot(node->ss.ss_ScanTupleSlot, slot);
+		}
 		sort_rows(state);
+		while (widen_below(state))
+		{
+			forget(state);
+			ExecReScan(outerPlanState(node));
+			sort_rows(state);
+		}
+	}
 	return row_sort_next(state->sort, ScanDirectionIsForward(node->ss.ps.state->es_direction),
 						 node->ss.ss_ScanTupleSlot);
-}
-
-/* Forgets all rows and their order. */
-static void
-forget(HpSortState *state)
-{
-	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	if (state->sort)
-		row_sort_end(state->sort);
-	state->sort = NULL;
 }
 
 /* EndCustomScan: ends the sort, which unpins its pages, and then the child. */
@@ -308,9 +369,9 @@ sort_node_rescan(CustomScanState *node)
 	PlanState  *outer = outerPlanState(node);
 
 	/* If nothing has been read, a changed parameter makes the child start anew. */
-	if (state->sort == NULL)
+	if (state->sort == NULL && !state->passes)
 		return;
-	if (outer->chgParam == NULL && node->ss.ps.chgParam == NULL &&
+	if (state->sort && outer->chgParam == NULL && node->ss.ps.chgParam == NULL &&
 		(state->spec.rewind || state->spec.random))
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);

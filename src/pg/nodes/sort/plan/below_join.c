@@ -1,14 +1,21 @@
 /*
  * below_join.c
- *		HpSort below the joins of a query with ORDER BY and LIMIT, whose order is that of one table.
+ *		HpSort below the joins of a query of whose rows the first ones are wanted, of all or of each
+ *		group, in the order of one table.
  *
- * Core joins all rows, and sorts them then.  Where the table is sorted first, nested loops keep its
- * order, and the LIMIT ends them: few rows are joined.
+ * Core joins all rows, and sorts them then.  Where the table is sorted first, few rows are joined.
  *
  * - Each row of the table is in at least one row of a left join, from whose result no condition of
  *	 WHERE takes rows.  Below these joins alone HpSort has the query's bound, and sorts no further.
- *	 The wanted rows may then be joined by hash as well, and be sorted once more.
- * - Below an inner join HpSort sorts all rows of the table.
+ *	 Nested loops keep its order; the wanted rows may also be joined by hash, and be sorted once
+ *	 more.
+ * - HpSort has the bound below an inner join, too, which is expected to take no rows, by a foreign
+ *	 key or by statistics.  Neither proves it: the check of a foreign key may be pending.  A second
+ *	 HpSort above the joins counts the rows that come.  If too few do, it has the one below the
+ *	 joins widen its bound, and reads all again (exec.c), so that the query has nothing volatile.
+ *	 Then all rows of all groups are joined, which is by hash where core's join is.
+ * - Below other inner joins HpSort sorts all rows of the table, and the LIMIT ends the loops.  The
+ *	 first rows of groups are not looked for below these.
  *
  * The join is that of core's path, join for join, with each table on the same side or, of an inner
  * join, on the other one.
@@ -16,11 +23,16 @@
 #include "postgres.h"
 
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/planmain.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/plan/path.h"
 #include "pg/values/values.h"
+
+/* Of a table's rows, the least part that an inner join which is expected to take none leaves. */
+#define NONE_TAKEN 0.99
 
 /* What is looked for. */
 typedef struct BelowJoin
@@ -28,7 +40,9 @@ typedef struct BelowJoin
 	PlannerInfo *root;
 	List	   *pathkeys;
 	const HpSortBound *bound;	/* of the query */
+	bool		repeatable;		/* the joins may be read again */
 	bool		bounded;		/* the table that was found is sorted as far as the bound only */
+	bool		counts;			/* ... below an inner join */
 } BelowJoin;
 
 /* A join of core's path that is made again: of rows in order, and others. */
@@ -56,6 +70,26 @@ sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
 	if (path && bounded)
 		path->rows = clamp_row_est(Min(path->rows, bound.rows));
 	return path;
+}
+
+/*
+ * Whether the bound holds below a join, of each of whose outer rows there are so many, of the rows
+ * that the bound counts.  Rows of groups are counted by joins that repeat none.
+ */
+static bool
+keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptInfo *inner,
+			double each)
+{
+	RelOptInfo *rel = join->old->path.parent;
+
+	if (below->bound->kind != GROUP_BOUND_NONE &&
+		!innerrel_is_unique(below->root, rel->relids, outer->relids, inner, join->type,
+							join->clauses, false))
+		return false;
+	if (join->type == JOIN_LEFT)
+		return true;
+	below->counts = below->repeatable && each >= NONE_TAKEN;
+	return below->counts;
 }
 
 /* Returns all clauses of a join, also those that its inner path has as conditions. */
@@ -154,15 +188,20 @@ join_again(BelowJoin *below, const JoinAgain *join, bool bounded)
 	Path	   *outer = join->swapped ? join->old->innerjoinpath : join->old->outerjoinpath;
 	Path	   *inner = join->swapped ? join->old->outerjoinpath : join->old->innerjoinpath;
 	double		each = join->old->path.rows / Max(outer->parent->rows, 1);
-	Path	   *sorted = sort_below(below, outer, bounded && join->type == JOIN_LEFT);
+	Path	   *sorted;
 	Path	   *path;
 	Path	   *hashed;
 
-	if (sorted == NULL || clauses_matter(join))
+	if (clauses_matter(join))
+		return NULL;
+	bounded = bounded && keeps_bound(below, join, outer->parent, inner->parent, each);
+	sorted = sort_below(below, outer, bounded);
+	if (sorted == NULL)
 		return NULL;
 	path = join_by_loop(below->root, join, sorted, inner->parent);
 	hashed = below->bounded ? join_by_hash(below->root, join, sorted, inner->parent) : NULL;
-	if (path == NULL || (hashed && compare_path_costs(hashed, path, TOTAL_COST) < 0))
+	if (path == NULL || (hashed && (compare_path_costs(hashed, path, TOTAL_COST) < 0 ||
+									(below->counts && below->bound->kind != GROUP_BOUND_NONE))))
 		path = hashed;
 	/* The row count is that of the whole join. */
 	if (path)
@@ -207,13 +246,23 @@ Path *
 sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys, const HpSortBound *bound)
 {
 	BelowJoin	below = {.root = root,.pathkeys = pathkeys,.bound = bound};
+	HpSortBound above = *bound;
 	Path	   *result;
 
 	if (bound->exprs == NIL || path->parent->reloptkind != RELOPT_JOINREL ||
-		sort_path_may_fail(path->pathtarget->exprs))
+		root->parse->hasTargetSRFs || sort_path_may_fail(path->pathtarget->exprs))
 		return NULL;
+	below.repeatable = !root->parse->hasSubLinks &&
+		!contain_volatile_functions((Node *) root->parse);
 	result = sort_below(&below, path, true);
-	if (result && !pathkeys_contained_in(pathkeys, result->pathkeys))
+	if (result == NULL || (bound->kind != GROUP_BOUND_NONE && !below.bounded))
+		return NULL;
+	if (below.bounded && below.counts)
+	{
+		above.counts = true;
+		return sort_path_try(root, result->parent, result, pathkeys, &above, false);
+	}
+	if (!pathkeys_contained_in(pathkeys, result->pathkeys))
 		result = (Path *) create_sort_path(root, result->parent, result, pathkeys, bound->rows);
 	return result;
 }

@@ -23,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/tlist.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/plan/path.h"
@@ -171,6 +172,7 @@ make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *column
 
 	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent,
 														  subpath->pathtarget->exprs));
+	numbers = lappend_int(numbers, bound && bound->counts);
 	numbers = lappend_int(numbers, bound ? bound->kind : 0);
 	if (bound && bound->kind != 0)
 	{
@@ -340,6 +342,60 @@ sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 	if (partial && bound && !sort_path_workers_know(bound))
 		bound = NULL;
 	return make_path(root, rel, subpath, &columns, bound, partial);
+}
+
+/*
+ * Returns a path with the rows of path that also returns the expressions that pathkeys sort by, so
+ * that the join reads them there.  It is path itself if path returns all of them, and NULL if one
+ * cannot be computed.
+ */
+static Path *
+add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
+{
+	Relids		relids = path->parent->relids;
+	PathTarget *target = NULL;
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+		PathTarget *have = target ? target : path->pathtarget;
+		EquivalenceMember *member = NULL;
+		ListCell   *cell;
+
+		if (ec->ec_has_volatile)
+			return NULL;
+		foreach(cell, have->exprs)
+		{
+			member = find_ec_member_matching_expr(ec, (Expr *) lfirst(cell), relids);
+			if (member)
+				break;
+		}
+		if (member)
+			continue;
+		member = find_computable_ec_member(root, ec, have->exprs, relids, path->parallel_safe);
+		if (member == NULL)
+			return NULL;
+		if (target == NULL)
+			target = copy_pathtarget(path->pathtarget);
+		add_column_to_pathtarget(target, member->em_expr, 0);
+	}
+	if (target == NULL)
+		return path;
+	return (Path *) create_projection_path(root, path->parent, path,
+										   set_pathtarget_cost_width(root, target));
+}
+
+Path *
+sort_path_sort_input(PlannerInfo *root, Path *input, List *pathkeys, HpSortBound *bound,
+					 bool partial)
+{
+	Path	   *path;
+
+	if (pathkeys == NIL || !sort_path_is_promising(pathkeys, input))
+		return NULL;
+	path = add_key_columns(root, input, pathkeys);
+	return path ? sort_path_try(root, input->parent, path, pathkeys, bound, partial) : NULL;
 }
 
 Path *

@@ -44,6 +44,8 @@ typedef struct HpSortBound
 	List	   *exprs;			/* of LIMIT and OFFSET, or the one value that a window function is
 								 * compared with; NIL: all rows */
 	double		rows;
+	bool		counts;			/* the rows are of joins above a bounded sort, whose bound is
+								 * wider if they are too few (below_join.c) */
 
 	/* By group. */
 	int			kind;			/* GroupBoundKind: what is counted; 0: no groups */
@@ -75,6 +77,13 @@ extern bool sort_path_is_promising(const List *pathkeys, const Path *subpath);
  */
 extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 						   HpSortBound *bound, bool partial);
+
+/*
+ * Returns an input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys is NIL.  bound
+ * and partial are sort_path_try()'s.
+ */
+extern Path *sort_path_sort_input(PlannerInfo *root, Path *input, List *pathkeys,
+								  HpSortBound *bound, bool partial);
 
 /* Returns a Gather Merge, of rel, over a partial path that is sorted; NULL for NULL. */
 extern Path *sort_path_gather(PlannerInfo *root, RelOptInfo *rel, Path *path);
@@ -192,13 +201,6 @@ extern void sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, Re
 extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel,
 										  RelOptInfo *outerrel,
 										  RelOptInfo *innerrel, JoinPathExtraData *extra);
-
-/*
- * Returns an input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys is NIL.  bound
- * and partial are sort_path_try()'s.
- */
-extern Path *sort_path_sort_input(PlannerInfo *root, Path *input, List *pathkeys,
-								  HpSortBound *bound, bool partial);
 
 /* --- HpSort below joins (below_join.c) */
 

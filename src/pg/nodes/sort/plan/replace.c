@@ -215,8 +215,8 @@ sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *ta
 }
 
 /*
- * Appends to paths up to two copies of path, which keeps only the first rows of each group.  Their
- * input is a HpSort that returns only these rows: a serial one, and one by workers.
+ * Appends to paths up to three copies of path, which keeps only the first rows of each group.
+ * Their input has only these rows, of a HpSort: a serial one, one below joins, and one by workers.
  */
 static List *
 bound_groups(PlannerInfo *root, RelOptInfo *input_rel, Path *path, List *paths)
@@ -244,6 +244,9 @@ bound_groups(PlannerInfo *root, RelOptInfo *input_rel, Path *path, List *paths)
 		return paths;
 	sub = sort_groups(root, old->parent, input, pathkeys, bound, false);
 	if (sub)
+		paths = lappend(paths, copy_over(path, sub));
+	sub = sort_path_below_join(root, input, pathkeys, &bound);
+	if (sub && equal(sub->pathtarget->exprs, old->pathtarget->exprs))
 		paths = lappend(paths, copy_over(path, sub));
 	if (input->parent != input_rel)
 		return paths;
@@ -275,60 +278,6 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *re
 }
 
 /* --- merge joins */
-
-/*
- * Returns a path with the rows of path that also returns the expressions that pathkeys sort by, so
- * that the join reads them there.  It is path itself if path returns all of them, and NULL if one
- * cannot be computed.
- */
-static Path *
-add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
-{
-	Relids		relids = path->parent->relids;
-	PathTarget *target = NULL;
-	ListCell   *lc;
-
-	foreach(lc, pathkeys)
-	{
-		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
-		PathTarget *have = target ? target : path->pathtarget;
-		EquivalenceMember *member = NULL;
-		ListCell   *cell;
-
-		if (ec->ec_has_volatile)
-			return NULL;
-		foreach(cell, have->exprs)
-		{
-			member = find_ec_member_matching_expr(ec, (Expr *) lfirst(cell), relids);
-			if (member)
-				break;
-		}
-		if (member)
-			continue;
-		member = find_computable_ec_member(root, ec, have->exprs, relids, path->parallel_safe);
-		if (member == NULL)
-			return NULL;
-		if (target == NULL)
-			target = copy_pathtarget(path->pathtarget);
-		add_column_to_pathtarget(target, member->em_expr, 0);
-	}
-	if (target == NULL)
-		return path;
-	return (Path *) create_projection_path(root, path->parent, path,
-										   set_pathtarget_cost_width(root, target));
-}
-
-Path *
-sort_path_sort_input(PlannerInfo *root, Path *input, List *pathkeys, HpSortBound *bound,
-					 bool partial)
-{
-	Path	   *path;
-
-	if (pathkeys == NIL || !sort_path_is_promising(pathkeys, input))
-		return NULL;
-	path = add_key_columns(root, input, pathkeys);
-	return path ? sort_path_try(root, input->parent, path, pathkeys, bound, partial) : NULL;
-}
 
 /*
  * Returns true if each clause has the outer input on its left or can be turned around, as
