@@ -50,19 +50,16 @@ heap_format_is_visible(Relation rel, Snapshot snapshot, Buffer buffer, OffsetNum
 	return visible;
 }
 
-bool
-heap_format_page_is_unchanged(Relation rel, BlockNumber block, uint64 lsn)
+uint64
+heap_format_visible_lsn(Relation rel, BlockNumber block)
 {
-	Buffer		buffer;
-	bool		same;
+	Buffer		buffer = ReadBuffer(rel, block);
+	uint64		lsn;
 
-	if (lsn == 0)
-		return false;
-	buffer = ReadBuffer(rel, block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	same = PageIsAllVisible(BufferGetPage(buffer)) && BufferGetLSNAtomic(buffer) == lsn;
+	lsn = PageIsAllVisible(BufferGetPage(buffer)) ? BufferGetLSNAtomic(buffer) : 0;
 	UnlockReleaseBuffer(buffer);
-	return same;
+	return lsn;
 }
 
 uint64

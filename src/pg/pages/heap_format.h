@@ -249,8 +249,8 @@ heap_format_surely_visible(HeapTupleHeader row, TransactionId xmin)
 extern bool heap_format_is_visible(Relation rel, Snapshot snapshot, Buffer buffer,
 								   OffsetNumber line, bool visible, bool serializable);
 
-/* Whether a heap page, which this may have to read, is all-visible and has that LSN, not 0. */
-extern bool heap_format_page_is_unchanged(Relation rel, BlockNumber block, uint64 lsn);
+/* The LSN of a heap page, which this may have to read, if it is all-visible; else 0. */
+extern uint64 heap_format_visible_lsn(Relation rel, BlockNumber block);
 
 /* Bytes of a page of the visibility map that have bits, and the blocks that these are of. */
 #define HEAP_FORMAT_MAP_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))

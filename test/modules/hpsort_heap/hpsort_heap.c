@@ -240,11 +240,10 @@ Datum
 page_is_unchanged(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	bool		same = heap_format_page_is_unchanged(rel, (BlockNumber) PG_GETARG_INT64(1),
-													 (uint64) PG_GETARG_INT64(2));
+	uint64		lsn = heap_format_visible_lsn(rel, (BlockNumber) PG_GETARG_INT64(1));
 
 	table_close(rel, AccessShareLock);
-	PG_RETURN_BOOL(same);
+	PG_RETURN_BOOL(lsn != 0 && lsn == (uint64) PG_GETARG_INT64(2));
 }
 
 /*

@@ -18,6 +18,20 @@
  */
 #define MAX_MOVES 7
 
+/* Returns the LSN of a page of the extent if it is all-visible, or 0; reads it for one column. */
+static uint64
+page_lsn(const ResidentLook *look, int i)
+{
+	ResidentHeaders *headers = look->headers;
+
+	if (!resident_blocks_has(&headers->read, i))
+	{
+		headers->lsns[i] = heap_format_visible_lsn(look->rel, look->first + i);
+		resident_blocks_add(&headers->read, i);
+	}
+	return headers->lsns[i];
+}
+
 /*
  * Takes out of blocks the ones whose heap pages have changed since the extent was made.  Needs the
  * extent's start, which has the LSNs that the pages had then.  Reads each page, if only its header.
@@ -25,15 +39,15 @@
 static void
 keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlocks *blocks)
 {
+	const Extent *extent = &column->reader.header.extent;
 	int			i;
 
-	for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
+	for (i = resident_blocks_next(blocks, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+		 i = resident_blocks_next(blocks, i + 1, true))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (resident_blocks_has(blocks, i) &&
-			(i >= (int) column->reader.header.extent.nblocks ||
-			 !heap_format_page_is_unchanged(look->rel, look->first + i,
-											column->reader.header.extent.stamps[i])))
+		if (i >= (int) extent->nblocks || extent->stamps[i] == 0 ||
+			page_lsn(look, i) != extent->stamps[i])
 			resident_blocks_remove(blocks, i);
 	}
 }

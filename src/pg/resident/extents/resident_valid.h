@@ -31,6 +31,13 @@ typedef struct SourceColumn
 	int			captured;		/* extents made resident */
 } SourceColumn;
 
+/* What pages of an extent had in their headers, since the map was copied. */
+typedef struct ResidentHeaders
+{
+	ResidentBlocks read;		/* the pages */
+	uint64		lsns[RESIDENT_EXTENT_BLOCKS];	/* 0: not all-visible */
+} ResidentHeaders;
+
 /* What is looked at: some blocks of an extent. */
 typedef struct ResidentLook
 {
@@ -43,6 +50,7 @@ typedef struct ResidentLook
 	bool		whole;			/* these are all that the extent has */
 	bool		later;			/* extents are read later, if at all: their starts are not read
 								 * here */
+	ResidentHeaders *headers;	/* one for all columns */
 } ResidentLook;
 
 /*

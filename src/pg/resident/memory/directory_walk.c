@@ -4,16 +4,28 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "pg/guc.h"
 #include "pg/resident/memory/directory.h"
 
+/* What this transaction has dropped. */
+typedef struct Dropped
+{
+	Oid			database;		/* InvalidOid: of this one, the table or its column */
+	Oid			relid;
+	AttrNumber	attnum;			/* InvalidAttrNumber: the table */
+} Dropped;
+
 static object_access_hook_type previous_hook;
+static List *dropped = NIL;		/* in TopTransactionContext */
 
 /* --- forgetting */
 
@@ -58,19 +70,63 @@ resident_forget(Oid relid, AttrNumber attnum)
 	forget(MyDatabaseId, false, relid, attnum);
 }
 
+/* Whether a table or its column is there, after all: its drop has been rolled back. */
+static bool
+is_there(const Dropped *drop)
+{
+	HeapTuple	tuple;
+
+	if (drop->attnum == InvalidAttrNumber)
+		return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(drop->relid));
+	tuple = SearchSysCacheAttNum(drop->relid, drop->attnum);
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return HeapTupleIsValid(tuple);
+}
+
 /*
- * The object_access_hook: what is dropped is forgotten.  It is locked, so that nobody keeps its
- * values anew; if the transaction is rolled back, readers do.
+ * Forgets what the transaction has dropped, when it is about to commit, or to be prepared: it is
+ * locked, so that nobody keeps its values anew.
  */
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	bool		goes = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
+	ListCell   *lc;
+
+	foreach(lc, goes ? dropped : NIL)
+	{
+		const Dropped *drop = (const Dropped *) lfirst(lc);
+
+		if (OidIsValid(drop->database))
+			forget(drop->database, true, InvalidOid, InvalidAttrNumber);
+		else if (!is_there(drop))
+			resident_forget(drop->relid, drop->attnum);
+	}
+	dropped = NIL;
+}
+
+/* The object_access_hook: notes what is dropped. */
 static void
 object_accessed(ObjectAccessType access, Oid class, Oid object, int attnum, void *arg)
 {
+	bool		database = class == DatabaseRelationId;
+	MemoryContext old;
+	Dropped    *drop;
+
 	if (previous_hook)
 		previous_hook(access, class, object, attnum, arg);
-	if (access == OAT_DROP && class == RelationRelationId)
-		resident_forget(object, (AttrNumber) attnum);
-	else if (access == OAT_DROP && class == DatabaseRelationId)
-		forget(object, true, InvalidOid, InvalidAttrNumber);
+	if (access != OAT_DROP || !(database || class == RelationRelationId) ||
+		hpsort_resident_memory <= 0)
+		return;
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	drop = palloc_object(Dropped);
+	*drop = (Dropped)
+	{
+		.database = database ? object : InvalidOid,.relid = object,.attnum = (AttrNumber) attnum
+	};
+	dropped = lappend(dropped, drop);
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -78,6 +134,7 @@ resident_init(void)
 {
 	previous_hook = object_access_hook;
 	object_access_hook = object_accessed;
+	RegisterXactCallback(transaction_ends, NULL);
 }
 
 /* --- writing */

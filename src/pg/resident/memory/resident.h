@@ -217,7 +217,7 @@ extern Size resident_footprint(Size size);
 /* Forgets a column of a table of this database; all its columns unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
 
-/* Called when the library is loaded: from then on what this process drops is forgotten. */
+/* Called when the library is loaded: what this process drops is forgotten at commit. */
 extern void resident_init(void);
 
 /* Where resident_next_copy() goes on; zeros at the beginning. */

@@ -174,8 +174,10 @@ list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *lis
 {
 	BlockNumber end = Min(visibility_extent_end(fill->next), nblocks);
 	ListedExtent extent = {.first = fill->next,.nblocks = (int) (end - fill->next)};
+	ResidentHeaders headers = {{{0, 0}}};
 	ResidentLook look = {
 		.rel = rel,
+		.headers = &headers,
 		.number = visibility_extent(fill->next),
 		.first = extent.first,
 		.nblocks = extent.nblocks,

@@ -405,8 +405,10 @@ begin_extent(ResidentSource *source)
 	int			start = (int) (source->first - first);
 	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
 	ListedExtent extent = {.first = first,.nblocks = start + source->nblocks};
+	ResidentHeaders headers = {{{0, 0}}};
 	ResidentLook look = {
 		.rel = source->scan.rel,
+		.headers = &headers,
 		.number = visibility_extent(source->first),
 		.first = first,
 		.nblocks = source->nblocks,
