@@ -31,10 +31,8 @@ typedef struct HpSortState
 	ExprState  *offset;
 	GroupBoundSpec by_group;	/* its kind is 0 if there are no groups */
 	Oid			limit_type;
-	uint64		widening;		/* how many times LIMIT and OFFSET are wanted: 1, unless joins
-								 * above take rows */
-	bool		passes;			/* rows are not sorted: the first ones of groups were not enough */
 	struct HpSortState *below;	/* whose rows come by joins, and are counted; NULL: none */
+	bool		instead;		/* these were too few: all rows are read of the second child */
 	RowSort    *sort;			/* NULL: nothing sorted yet */
 	TupleTableSlot *table_slot; /* of rows read by pages; NULL if there are never any */
 	bool		may_stay;		/* rows may stay in the table */
@@ -43,9 +41,6 @@ typedef struct HpSortState
 } HpSortState;
 
 static const CustomExecMethods exec_methods;
-
-/* How many times as many rows are read below joins that have taken too many of them. */
-#define WIDENING 64
 
 static int
 plan_number(const CustomScan *scan, HpSortPlanInt which)
@@ -70,7 +65,6 @@ sort_node_create_state(CustomScan *scan)
 	HpSortState *state = (HpSortState *) newNode(sizeof(HpSortState), T_CustomScanState);
 
 	state->css.methods = &exec_methods;
-	state->widening = 1;
 	state->spec.key_only = plan_number(scan, HPSORT_PLAN_KEY_ONLY) != 0;
 	compat_create_custom_slot(&state->css, slot_ops(state));
 	return (Node *) state;
@@ -151,6 +145,7 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	HpSortState *state = (HpSortState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	int			child_eflags;
 
 	/*
 	 * Rows are returned in the scan slot, which has all columns.  The executor may have set up a
@@ -162,10 +157,9 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 	node->ss.ps.resultopsfixed = node->ss.ps.scanopsfixed;
 	node->ss.ps.resultopsset = true;
 
-	/* The child need not support what the sort does for it, as below a Sort. */
-	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate,
-										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
-												   EXEC_FLAG_MARK));
+	/* The children need not support what the sort does for them, as below a Sort. */
+	child_eflags = eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
+	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, child_eflags);
 	init_spec(state, scan, eflags);
 
 	/* Rows that stay where they are come in another kind of slot. */
@@ -183,8 +177,12 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 												   &TTSOpsHeapTuple);
 	}
 
-	if (plan_number(scan, HPSORT_PLAN_COUNTS))
+	if (scan->custom_plans)
+	{
+		node->custom_ps = list_make1(ExecInitNode(linitial(scan->custom_plans), estate,
+												  child_eflags));
 		state->below = find_below(outerPlanState(node));
+	}
 
 	/* These are no expressions of a row. */
 	if (contain_var_clause((Node *) scan->custom_exprs))
@@ -227,34 +225,27 @@ wanted_rows(HpSortState *state)
 		else if (offset < 0)
 			return 0;			/* the Limit complains */
 	}
-	if (count > PG_INT64_MAX / 4 / WIDENING / (int64) state->widening - offset)
+	if (count > PG_INT64_MAX / 4 - offset)
 		return 0;
-	return (uint64) Max(count + offset, 1) * state->widening;
+	return (uint64) Max(count + offset, 1);
 }
 
 /*
- * Returns whether the rows below joins, of which this node has sorted the joined ones, were too
- * few: no more than their bound, and joins have taken so many of them that wanted rows, or any of
- * groups, may be missing.  They are more next time; of groups all, in any order.
+ * Returns whether joins have taken so many of the bounded rows below them, of which this node has
+ * sorted the joined ones, that wanted rows, or any of groups, may be missing.
  */
 static bool
-widen_below(HpSortState *state)
+rows_may_lack(HpSortState *state)
 {
-	HpSortState *below = state->below;
+	const HpSortState *below = state->below;
 	uint64		joined = state->stats.keys;
 
-	if (below == NULL || below->sort == NULL || below->passes)
+	if (below == NULL || below->sort == NULL || state->instead)
 		return false;
+	/* Each row of a group is joined with one row at most. */
 	if (below->by_group.kind != GROUP_BOUND_NONE)
-	{
-		/* Each row is joined with one row at most. */
-		below->passes = joined < below->sort->count;
-		return below->passes;
-	}
-	if (joined >= wanted_rows(state) || below->stats.keys < wanted_rows(below))
-		return false;
-	below->widening *= WIDENING;
-	return true;
+		return joined < below->sort->count;
+	return joined < wanted_rows(state) && below->stats.keys >= wanted_rows(state);
 }
 
 /* Leaves a worker's statistics where the leader's EXPLAIN finds them. */
@@ -273,7 +264,8 @@ static void
 sort_rows(HpSortState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
-	PlanState  *outer = outerPlanState(state);
+	PlanState  *outer = state->instead ? (PlanState *) linitial(state->css.custom_ps) :
+	outerPlanState(state);
 	ScanDirection direction = estate->es_direction;
 	uint64		bound = wanted_rows(state);
 	bool		all_read = false;
@@ -326,20 +318,14 @@ static TupleTableSlot *
 sort_node_exec(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
-	TupleTableSlot *slot;
 
 	if (unlikely(state->sort == NULL))
 	{
-		if (state->passes)
-		{
-			slot = ExecProcNode(outerPlanState(node));
-			return TupIsNull(slot) ? slot : ExecCopySlot(node->ss.ss_ScanTupleSlot, slot);
-		}
 		sort_rows(state);
-		while (widen_below(state))
+		if (rows_may_lack(state))
 		{
 			forget(state);
-			ExecReScan(outerPlanState(node));
+			state->instead = true;
 			sort_rows(state);
 		}
 	}
@@ -356,6 +342,8 @@ sort_node_end(CustomScanState *node)
 	forget(state);
 	MemoryContextDelete(state->spec.memory);
 	ExecEndNode(outerPlanState(node));
+	if (node->custom_ps)
+		ExecEndNode((PlanState *) linitial(node->custom_ps));
 }
 
 /*
@@ -367,11 +355,16 @@ sort_node_rescan(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
 	PlanState  *outer = outerPlanState(node);
+	PlanState  *other = node->custom_ps ? (PlanState *) linitial(node->custom_ps) : NULL;
+
+	/* Core tells the first child only. */
+	if (other && node->ss.ps.chgParam)
+		UpdateChangedParamSet(other, node->ss.ps.chgParam);
 
 	/* If nothing has been read, a changed parameter makes the child start anew. */
-	if (state->sort == NULL && !state->passes)
+	if (state->sort == NULL)
 		return;
-	if (state->sort && outer->chgParam == NULL && node->ss.ps.chgParam == NULL &&
+	if (outer->chgParam == NULL && node->ss.ps.chgParam == NULL &&
 		(state->spec.rewind || state->spec.random))
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
@@ -381,6 +374,9 @@ sort_node_rescan(CustomScanState *node)
 	forget(state);
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);
+	if (state->instead && other->chgParam == NULL)
+		ExecReScan(other);
+	state->instead = false;
 }
 
 /* MarkPosCustomScan: remembers the place of the row returned last. */

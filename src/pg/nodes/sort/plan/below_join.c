@@ -11,9 +11,8 @@
  *	 more.
  * - HpSort has the bound below an inner join, too, which is expected to take no rows, by a foreign
  *	 key or by statistics.  Neither proves it: the check of a foreign key may be pending.  A second
- *	 HpSort above the joins counts the rows that come.  If too few do, it has the one below the
- *	 joins widen its bound, and reads all again (exec.c), so that the query has nothing volatile.
- *	 Then all rows of all groups are joined, which is by hash where core's join is.
+ *	 HpSort above the joins counts the rows that come.  If too few do, it reads core's path instead
+ *	 (exec.c), so that the query has nothing volatile.
  * - Below other inner joins HpSort sorts all rows of the table, and the LIMIT ends the loops.  The
  *	 first rows of groups are not looked for below these.
  *
@@ -40,9 +39,9 @@ typedef struct BelowJoin
 	PlannerInfo *root;
 	List	   *pathkeys;
 	const HpSortBound *bound;	/* of the query */
-	bool		repeatable;		/* the joins may be read again */
+	bool		repeatable;		/* joins may be read twice */
 	bool		bounded;		/* the table that was found is sorted as far as the bound only */
-	bool		counts;			/* ... below an inner join */
+	bool		may_lack;		/* ... below an inner join */
 } BelowJoin;
 
 /* A join of core's path that is made again: of rows in order, and others. */
@@ -88,8 +87,8 @@ keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptIn
 		return false;
 	if (join->type == JOIN_LEFT)
 		return true;
-	below->counts = below->repeatable && each >= NONE_TAKEN;
-	return below->counts;
+	below->may_lack = below->repeatable && each >= NONE_TAKEN;
+	return below->may_lack;
 }
 
 /* Returns all clauses of a join, also those that its inner path has as conditions. */
@@ -200,8 +199,7 @@ join_again(BelowJoin *below, const JoinAgain *join, bool bounded)
 		return NULL;
 	path = join_by_loop(below->root, join, sorted, inner->parent);
 	hashed = below->bounded ? join_by_hash(below->root, join, sorted, inner->parent) : NULL;
-	if (path == NULL || (hashed && (compare_path_costs(hashed, path, TOTAL_COST) < 0 ||
-									(below->counts && below->bound->kind != GROUP_BOUND_NONE))))
+	if (path == NULL || (hashed && compare_path_costs(hashed, path, TOTAL_COST) < 0))
 		path = hashed;
 	/* The row count is that of the whole join. */
 	if (path)
@@ -257,9 +255,11 @@ sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys, const HpSort
 	result = sort_below(&below, path, true);
 	if (result == NULL || (bound->kind != GROUP_BOUND_NONE && !below.bounded))
 		return NULL;
-	if (below.bounded && below.counts)
+	if (below.bounded && below.may_lack)
 	{
-		above.counts = true;
+		if (!equal(path->pathtarget->exprs, result->pathtarget->exprs))
+			return NULL;
+		above.instead = path;
 		return sort_path_try(root, result->parent, result, pathkeys, &above, false);
 	}
 	if (!pathkeys_contained_in(pathkeys, result->pathkeys))

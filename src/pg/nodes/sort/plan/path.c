@@ -172,7 +172,6 @@ make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *column
 
 	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent,
 														  subpath->pathtarget->exprs));
-	numbers = lappend_int(numbers, bound && bound->counts);
 	numbers = lappend_int(numbers, bound ? bound->kind : 0);
 	if (bound && bound->kind != 0)
 	{
@@ -250,6 +249,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
 	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
 	scan->scan.plan.lefttree = child;
+	scan->custom_plans = list_copy_tail(custom_plans, 1);
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
@@ -286,6 +286,11 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, HpSortColumns *colu
 	path->path.pathkeys = columns->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
 	path->custom_paths = list_make1(subpath);
+	if (bound && bound->instead)
+	{
+		path->custom_paths = lappend(path->custom_paths, bound->instead);
+		path->path.parallel_safe &= bound->instead->parallel_safe;
+	}
 	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
 									  columns->nulls_first,
 									  make_numbers(root, subpath, columns, bound));

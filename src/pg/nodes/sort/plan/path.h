@@ -44,8 +44,8 @@ typedef struct HpSortBound
 	List	   *exprs;			/* of LIMIT and OFFSET, or the one value that a window function is
 								 * compared with; NIL: all rows */
 	double		rows;
-	bool		counts;			/* the rows are of joins above a bounded sort, whose bound is
-								 * wider if they are too few (below_join.c) */
+	Path	   *instead;		/* of the same columns, read where joins above a bounded sort
+								 * leave too few rows (below_join.c); NULL: they never do */
 
 	/* By group. */
 	int			kind;			/* GroupBoundKind: what is counted; 0: no groups */

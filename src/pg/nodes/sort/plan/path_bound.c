@@ -255,6 +255,6 @@ sort_path_fit_group_bound(PlannerInfo *root, Path *subpath, const HpSortColumns 
 	bound->rows = clamp_row_est(Min(each * bound->groups, rows));
 
 	/* The executor drops no row before GROUP_BOUND_FACTOR times the wanted rows have come. */
-	return bound->rows * GROUP_BOUND_FACTOR < rows || bound->counts ||
+	return bound->rows * GROUP_BOUND_FACTOR < rows || bound->instead ||
 		hpsort_debug_sort == NODE_FORCE;
 }

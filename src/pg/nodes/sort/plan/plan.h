@@ -145,8 +145,6 @@ typedef enum HpSortPlanInt
 	HPSORT_PLAN_NUMBERED,		/* bit i: values of key i are numbered */
 	HPSORT_PLAN_KEY_ONLY,		/* whether the only column is the only key */
 	HPSORT_PLAN_COPIED,			/* rows must not stay where they are */
-	HPSORT_PLAN_COUNTS,			/* whether joined rows that are too few are read again, of more
-								 * rows of a table */
 	HPSORT_PLAN_GROUP_KIND,		/* GroupBoundKind; if there is one, also ... */
 	HPSORT_PLAN_GROUP_EXCLUSIVE,	/* fewer than the value, rather than as many */
 	HPSORT_PLAN_GROUP_NEXT,		/* and the row after these */
