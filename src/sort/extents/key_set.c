@@ -213,8 +213,7 @@ key_set_mark(const KeySet *set, const int64_t *values, size_t n, uint8_t *marks)
 		for (i = 0; i < n; i++)
 			marks[i] = table_has(set, (uint64_t) values[i]);
 	else
-		for (i = kernel_mark_bits(values, n, set->lo, set->hi, set->words, marks); i < n; i++)
-			marks[i] = bits_have(set, values[i]);
+		kernel_mark_bits(values, n, set->lo, set->hi, set->words, marks);
 }
 
 /* --- ranges */

@@ -98,10 +98,11 @@ MarkRange(const void *values, int width, size_t n, uint64_t lo, uint64_t hi, uin
 		KERNEL_OF_WIDTH(MarkRangeOf, width, values, n, (uint32_t) lo, (uint32_t) hi, marks);
 }
 
-size_t
+void
 MarkBits(const int64_t *values, size_t n, int64_t lo, int64_t hi, const uint64_t *words,
 		 uint8_t *marks)
 {
+	const uint64_t span = (uint64_t) hi - (uint64_t) lo;
 	size_t		i = 0;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -112,7 +113,7 @@ MarkBits(const int64_t *values, size_t n, int64_t lo, int64_t hi, const uint64_t
 	const hn::Rebind<uint8_t, decltype(d32)> d8;
 	const size_t lanes = hn::Lanes(d);
 	const auto	vlo = hn::Set(d, (uint64_t) lo);
-	const auto	vspan = hn::Set(d, (uint64_t) hi - (uint64_t) lo);
+	const auto	vspan = hn::Set(d, span);
 	const auto	one = hn::Set(d, (uint64_t) 1);
 	const auto	last_bit = hn::Set(d, (uint64_t) 63);
 
@@ -134,7 +135,12 @@ MarkBits(const int64_t *values, size_t n, int64_t lo, int64_t hi, const uint64_t
 		hn::StoreU(hn::DemoteTo(d8, hn::BitCast(ds, hn::ConcatEven(d32, b, a))), d8, marks + i);
 	}
 #endif
-	return i;
+	for (; i < n; i++)
+	{
+		const uint64_t distance = (uint64_t) values[i] - (uint64_t) lo;
+
+		marks[i] = distance <= span && (words[distance / 64] >> distance % 64 & 1);
+	}
 }
 
 size_t
@@ -203,7 +209,7 @@ namespace hpsort
 KERNEL(void, kernel_mark_range, MarkRange,
 	   (const void *values, int width, size_t n, uint64_t lo, uint64_t hi, uint8_t *marks),
 	   (values, width, n, lo, hi, marks))
-KERNEL(size_t, kernel_mark_bits, MarkBits,
+KERNEL(void, kernel_mark_bits, MarkBits,
 	   (const int64_t *values, size_t n, int64_t lo, int64_t hi, const uint64_t *words,
 		uint8_t *marks),
 	   (values, n, lo, hi, words, marks))

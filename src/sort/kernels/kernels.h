@@ -30,12 +30,9 @@ extern "C"
 extern void kernel_mark_range(const void *values, int width, size_t n, uint64_t lo, uint64_t hi,
 							  uint8_t *marks);
 
-/*
- * Sets marks[i] to whether value i of n is in lo .. hi and has its bit, counted from lo on, in
- * words; of as many as are whole vectors, and returns how many these are.
- */
-extern size_t kernel_mark_bits(const int64_t *values, size_t n, int64_t lo, int64_t hi,
-							   const uint64_t *words, uint8_t *marks);
+/* Sets marks[i] to whether value i of n is in lo .. hi and has its bit, from lo on, in words. */
+extern void kernel_mark_bits(const int64_t *values, size_t n, int64_t lo, int64_t hi,
+							 const uint64_t *words, uint8_t *marks);
 
 /* How many of n marks are 1. */
 extern size_t kernel_count_marks(const uint8_t *marks, size_t n);
