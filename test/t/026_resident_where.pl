@@ -216,7 +216,9 @@ for my $round (1 .. 6)
 
 	sql("VACUUM f; $warm") if $round % 2;
 	sql($changes[ rand @changes ]->()) if $round > 1;
-	is(sql(join(';', map { 'SELECT compare($q$' . $_ . '$q$, ' . pick('true', 'false', 'false') . ')' } @queries)) =~ s/^\n+//r, '', "random filters, round $round");
+	# Which of equal values of several forms is shown for a group depends on the process that meets it first.
+	is(sql(join(';', map { 'SELECT compare($q$' . $_ . '$q$, ' . (/^SELECT (DISTINCT num|flag, num|(ratio|part) AS k)\b/ ? 'false' : pick('true', 'false', 'false')) . ')' } @queries)) =~ s/^\n+//r, '',
+		"random filters, round $round");
 	is(sql("SELECT count(*), sum(differing) FROM hpsort_resident_check('f')"), '18|0', "random filters, round $round, checked");
 }
 sql('VACUUM f');
