@@ -125,12 +125,16 @@ clauses_matter(const JoinAgain *join)
 static JoinPathExtraData
 extra_of_join(const JoinAgain *join)
 {
+	SpecialJoinInfo *sjinfo = makeNode(SpecialJoinInfo);
 	JoinPathExtraData extra = {
 		.restrictlist = join->clauses,
+		.sjinfo = sjinfo,
 		.inner_unique = !join->swapped && join->old->inner_unique,
 		.semifactors = {.outer_match_frac = 1,.match_count = 1}
 	};
 
+	/* The cost of a hash join depends on it since PostgreSQL 19. */
+	sjinfo->jointype = join->type;
 	compat_set_strategies(&extra, join->old->path.parent);
 	return extra;
 }
