@@ -72,6 +72,7 @@ CREATE TABLE products AS SELECT i, i % 3 AS g, CASE WHEN i % 2 = 0 THEN chr(65 +
 SQL
 for my $query ('SELECT g, sum(a * b), avg(a * b), sum(a + b) FROM products GROUP BY g',
 	'SELECT sum(a * b * a), avg(a * a) FROM products WHERE i % 1001 <> 0',
+	'SELECT g, covar_pop(g, a), regr_sxy(a, g), regr_sxx(g, a), covar_samp(g, b), corr(l, a) FROM products GROUP BY g',
 	'SELECT g, t, sum(a * b) FILTER (WHERE i % 100 <> 50), sum(a * b) FILTER (WHERE i % 3 = 1), sum(a * b) FROM products WHERE i % 1001 <> 0 GROUP BY g, t',
 	'SELECT t || i AS label, sum(a * b), sum(a * a) FROM products GROUP BY label',
 	'SELECT g, sum(l * a), avg(l - a), sum(1 - l * 2.5) FROM products WHERE i % 1001 <> 0 GROUP BY g',

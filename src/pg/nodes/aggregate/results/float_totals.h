@@ -139,7 +139,10 @@ float_totals_extremes(FloatTotals *totals, ColumnKind kind, int64 value)
 		totals->of.one.max = value;
 }
 
-/* Adds to a sum of squares, unless all values have been equal in a version that looks for this. */
+/*
+ * Adds to a sum of squares, unless all values have been equal in a version that looks for this.  Of
+ * products it is enough that all X, or all Y, have been equal, and none NaN or infinite.
+ */
 static pg_attribute_always_inline float8
 regression_add(float8 sum, bool differ, float8 product)
 {
@@ -161,6 +164,7 @@ float_totals_regression(FloatTotals *totals, float8 y, float8 x)
 		float8		dx = x * n - sx;
 		float8		dy = y * n - sy;
 		float8		scale = 1.0 / (n * before);
+		float8		dxy = dx * dy * scale;
 		bool		xs = true;
 		bool		ys = true;
 		float8		sxx;
@@ -177,7 +181,7 @@ float_totals_regression(FloatTotals *totals, float8 y, float8 x)
 #endif
 		sxx = regression_add(totals->sxx, xs, dx * dx * scale);
 		syy = regression_add(two[REGRESSION_SYY], ys, dy * dy * scale);
-		sxy = regression_add(two[REGRESSION_SXY], xs && ys, dx * dy * scale);
+		sxy = regression_add(two[REGRESSION_SXY], (xs && ys) || isnan(dxy), dxy);
 		if (unlikely(isinf(sx) || isinf(sxx) || isinf(sy) || isinf(syy) || isinf(sxy)))
 		{
 			bool		finite_x = !isinf(totals->sx) && !isinf(x);
