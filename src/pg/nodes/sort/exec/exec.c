@@ -235,7 +235,7 @@ wanted_rows(HpSortState *state)
  * sorted the joined ones, that wanted rows, or any of groups, may be missing.
  */
 static bool
-rows_may_lack(HpSortState *state)
+may_miss_rows(HpSortState *state)
 {
 	const HpSortState *below = state->below;
 	uint64		joined = state->stats.keys;
@@ -322,7 +322,7 @@ sort_node_exec(CustomScanState *node)
 	if (unlikely(state->sort == NULL))
 	{
 		sort_rows(state);
-		if (rows_may_lack(state))
+		if (may_miss_rows(state))
 		{
 			forget(state);
 			state->instead = true;

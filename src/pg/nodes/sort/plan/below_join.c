@@ -41,7 +41,7 @@ typedef struct BelowJoin
 	const HpSortBound *bound;	/* of the query */
 	bool		repeatable;		/* joins may be read twice */
 	bool		bounded;		/* the table that was found is sorted as far as the bound only */
-	bool		may_lack;		/* ... below an inner join */
+	bool		may_miss;		/* ... below an inner join */
 } BelowJoin;
 
 /* A join of core's path that is made again: of rows in order, and others. */
@@ -87,8 +87,8 @@ keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptIn
 		return false;
 	if (join->type == JOIN_LEFT)
 		return true;
-	below->may_lack = below->repeatable && each >= NONE_TAKEN;
-	return below->may_lack;
+	below->may_miss = below->repeatable && each >= NONE_TAKEN;
+	return below->may_miss;
 }
 
 /* Returns all clauses of a join, also those that its inner path has as conditions. */
@@ -259,7 +259,7 @@ sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys, const HpSort
 	result = sort_below(&below, path, true);
 	if (result == NULL || (bound->kind != GROUP_BOUND_NONE && !below.bounded))
 		return NULL;
-	if (below.bounded && below.may_lack)
+	if (below.bounded && below.may_miss)
 	{
 		if (!equal(path->pathtarget->exprs, result->pathtarget->exprs))
 			return NULL;
