@@ -161,23 +161,7 @@ END $$;
 SELECT pg_temp.check_prepared();
 
 -- Cursors go backward as over core's sort.
-CREATE FUNCTION pg_temp.fetched(node text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	c refcursor;
-	row record;
-	result text := '';
-	step text;
-BEGIN
-	PERFORM set_config('hpsort.debug_sort', node, true);
-	OPEN c SCROLL FOR SELECT DISTINCT ON (few) few, wide, huge FROM data ORDER BY few, wide, huge;
-	FOREACH step IN ARRAY '{NEXT,NEXT,PRIOR,"RELATIVE 5",LAST,PRIOR,PRIOR,FIRST,NEXT,"ABSOLUTE 7",PRIOR}'::text[] LOOP
-		EXECUTE format('FETCH %s FROM %I', step, c) INTO row;
-		result := result || coalesce(row::text, 'none') || ';';
-	END LOOP;
-	CLOSE c;
-	RETURN result;
-END $$;
-SELECT is(pg_temp.fetched('force'), pg_temp.fetched('forbid'), 'a cursor that goes backward');
+SELECT is(pg_temp.fetched(q, 'force'), pg_temp.fetched(q, 'forbid'), 'a cursor that goes backward') FROM (VALUES ('SELECT DISTINCT ON (few) few, wide, huge FROM data ORDER BY few, wide, huge')) v(q);
 
 -- Workers keep the first of their shares.
 SET LOCAL hpsort.debug_sort = allow;
