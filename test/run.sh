@@ -11,6 +11,7 @@
 #	VERBOSE=1								all output, not only of failures
 #	HPSORT_TEST_KILLS=1000					with --all: how often the GPU service is killed, 50 by default
 #	HPSORT_TEST_QUERIES=10000				random queries of each kind
+#	HPSORT_TEST_SEED=1						of all random tests, each of which prints its own otherwise
 #
 # With --all the tests are long on one PostgreSQL, on one with assertions if there is any, else on the newest.  What
 # versions differ in, the short tests pass through on all others, which are spared the rest (once_tests, once_pgtap).
@@ -251,7 +252,8 @@ test_postgres()
 		suite "$name docs" env PG_CONFIG="$pg_config" BUILT="$tree" test/docs.sh || true
 	fi
 	if [ "$pg_config" = "${LONGEST:-}" ]; then
-		suite "$name fuzz-sql" env PG_CONFIG="$pg_config" BUILT="$tree" FUZZ_SECONDS=60 test/fuzz/sql_fuzz.sh || true
+		suite "$name fuzz-sql" env PG_CONFIG="$pg_config" BUILT="$tree" FUZZ_SECONDS=60 \
+			${HPSORT_TEST_SEED:+FUZZ_SEED=$HPSORT_TEST_SEED} test/fuzz/sql_fuzz.sh || true
 	fi
 }
 
@@ -290,7 +292,7 @@ test_system()
 	for pg_config in "${configs[@]#"$1"}"; do
 		rm -rf "$work/$name"
 		start_system "$1" "$work/$name" env RESULTS=/tmp/results VERBOSE="${VERBOSE:-}" HPSORT_TEST_ALL="${HPSORT_TEST_ALL:-}" \
-			test/run.sh --part pg "$pg_config"
+			${HPSORT_TEST_SEED:+HPSORT_TEST_SEED=$HPSORT_TEST_SEED} test/run.sh --part pg "$pg_config"
 		wait "${system_pids[0]}" || echo "FAIL $pg_config in $1: its suites did not come to their end" | tee -a "$RESULTS"
 		system_pids=()
 		cat "$work/$name/results" >>"$RESULTS"

@@ -33,14 +33,15 @@ sub sql { return $node->safe_psql('postgres', $_[0]); }
 my $core = 'SET hpsort.debug_aggregate = forbid; SET hpsort.debug_sort = forbid;';
 my $force = 'SET hpsort.debug_aggregate = force; SET hpsort.debug_sort = allow;';
 
-# What a session prints, errors included, but for what psql says where they were.
+# What a session prints, errors included, but for where they were: psql's line, and the process, which
+# chance decides.
 sub said
 {
 	my ($set, $query) = @_;
 	my ($out, $err);
 
 	$node->psql('postgres', "$set\n$query", stdout => \$out, stderr => \$err, on_error_stop => 0);
-	return join("\n", sort split /\n/, $out) . "\n" . $err =~ s/^psql.*?(NOTICE|ERROR)/$1/mgr =~ s/^LINE.*\n.*\n?//mgr;
+	return join("\n", sort split /\n/, $out) . "\n" . $err =~ s/^psql.*?(NOTICE|ERROR)/$1/mgr =~ s/^LINE.*\n.*\n?//mgr =~ s/\n(?:CONTEXT:  )?parallel worker$//mgr;
 }
 
 # The same with core's plan and with the node, which has so many look-ups; "core": core's join in both; "any": whichever.
