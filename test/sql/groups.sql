@@ -76,6 +76,9 @@ SELECT sum(10 / small) FILTER (WHERE small <> 0), sum(CASE WHEN y <> 7 THEN 1 / 
 SELECT sum(10 / small) FILTER (WHERE y > 5) FROM groups_data;
 SELECT x, sum(small + 32767::int2) FROM groups_data GROUP BY x;
 SELECT max(small + 2147483647) FROM groups_data WHERE small < 2;
+-- a part of an expression raises its error also where another part is NULL
+SELECT x, max(y + id * 300000000) FROM groups_data WHERE y IS NULL OR id < 7 GROUP BY x;
+SELECT max(y + id * 300000000) FILTER (WHERE id < 7) FROM groups_data WHERE id < 8 OR y IS NULL;
 -- sums of a column and a constant are its sum and its count, unless one is out of range
 SELECT sum(small + 7), sum(small - 9) FILTER (WHERE x = 1), sum(y + 3), sum(y - 100), sum(y + 5) FILTER (WHERE id < 0) FROM groups_data;
 SELECT x, sum(small + 7), sum(small - 9), sum(y - 3) FROM groups_data GROUP BY x ORDER BY x;

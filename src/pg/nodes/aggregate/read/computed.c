@@ -94,7 +94,10 @@ add_outsized(ComputedColumn *computed, size_t row, Datum value)
 	MemoryContextSwitchTo(old);
 }
 
-/* Returns what core computes for a row in which no column is NULL. */
+/*
+ * Returns what core computes for a row.  Where a column is NULL the result is 0, but a part of the
+ * expression without that column may raise its error.
+ */
 static int64
 evaluate_row(ComputedColumn *computed, const ColumnBatch *batches, size_t i)
 {
@@ -104,7 +107,8 @@ evaluate_row(ComputedColumn *computed, const ColumnBatch *batches, size_t i)
 	Datum		datum = row_expression_value(computed->row, batches, i, &isnull);
 	int64		value;
 
-	Assert(!isnull);
+	if (isnull)
+		return 0;
 	if (computed->domain.kind != COLUMN_KIND_NUMERIC)
 		return column_value(computed->domain.kind, datum);
 	value = numeric_unit_ceil(computed->domain.unit, datum, &between);
@@ -160,9 +164,10 @@ computed_fill(ComputedColumn *computed, const ColumnBatch *batches, const uint8 
 		size_t		some = Min(n - first, BATCH_ARITHMETIC_ROWS);
 		const uint8 *nulls = space.nulls + first;
 
+		/* A row that is refused must not raise an error. */
 		if (batch_arithmetic_compute(computed->arithmetic, batches, first, some, values, outside))
 			for (i = 0; i < some; i++)
-				if (outside[i] && !nulls[i])
+				if (outside[i] && !(refused && refused[first + i]))
 					values[i] = evaluate_row(computed, batches, first + i);
 		if (nnulls > 0)
 			for (i = 0; i < some; i++)
