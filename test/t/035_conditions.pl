@@ -144,6 +144,7 @@ SQL
 # --- Filters
 
 my @parameters;		# of the query that is being made: type and value; undef: constants
+my $parallel;		# whether it may have workers
 
 sub constant
 {
@@ -186,8 +187,9 @@ sub clause
 {
 	my (@names) = @_;
 
+	# A parallel plan computes sub-selects before its first row, where a serial one may need none.
 	return pick('fails(k)', 'k + id > 30', 'k = 3 OR i2 > 3', '1 / k >= 0', 'fails(id)', '(1 / k) IS NOT NULL', 'id % 3 = 1', 'i4 > k', 'k IN (i2, 3)',
-		'id < (SELECT 500)', 'id > (SELECT 1 / min(s.k) FROM n0 s)', 'id > (SELECT max(s.k) * 100 FROM n0 s WHERE s.k < n.k)', 'coalesce(k, 3) = 3', 'NOT (k = 3 AND id > 50)', "k::text || 'a' LIKE '3%'") if rand() < 0.2;
+		'id < (SELECT 500)', !$parallel ? 'id > (SELECT 1 / min(s.k) FROM n0 s)' : (), 'id > (SELECT max(s.k) * 100 FROM n0 s WHERE s.k < n.k)', 'coalesce(k, 3) = 3', 'NOT (k = 3 AND id > 50)', "k::text || 'a' LIKE '3%'") if rand() < 0.2;
 	return comparison(pick(@names, 'late', 'late_t', 'late_null'));
 }
 
@@ -227,10 +229,12 @@ sub compared
 for my $setting ('SELECT', 'SET max_parallel_workers_per_gather = 2')
 {
 	@parameters = ();
+	$parallel = $setting =~ /parallel/;
 	is(compared($setting, map { 'SELECT compare($q$' . query() . '$q$)' } 1 .. $queries / 2), '', "random filters, $setting");
 }
 
 # With parameters: of generic plans, in which they have no values until the plan runs.
+$parallel = 0;
 my @prepared = map {
 	@parameters = ([]);
 	my $query = query();
