@@ -455,6 +455,37 @@ check_marks(int width, size_t n, uint64_t lo, uint64_t hi)
 	free(out);
 }
 
+/* Where bytes are first found, of so few different ones that they often nearly are. */
+static void
+test_find_bytes(void **state)
+{
+	int			t;
+
+	(void) state;
+	for (t = 0; t < 4000; t++)
+	{
+		size_t		length = 1 + unit_below(t % 2 ? 4 : 40);
+		size_t		n = length + unit_below(t % 3 ? 40 : 300);
+		int			different = 1 + (int) unit_below(4);
+		char	   *bytes = unit_alloc(n, 1);
+		char	   *wanted = unit_alloc(length, 1);
+		size_t		first = 0;
+		size_t		i;
+
+		for (i = 0; i < n; i++)
+			bytes[i] = (char) (250 + unit_below((uint64_t) different));
+		for (i = 0; i < length; i++)
+			wanted[i] = (char) (250 + unit_below((uint64_t) different));
+		if (unit_below(2))
+			memcpy(bytes + unit_below(n - length + 1), wanted, length);
+		while (first + length <= n && memcmp(bytes + first, wanted, length) != 0)
+			first++;
+		assert_int_equal(kernel_find_bytes(bytes, n, wanted, length), first + length <= n ? first : n);
+		free(bytes);
+		free(wanted);
+	}
+}
+
 static void
 test_marks(void **state)
 {
@@ -642,6 +673,7 @@ run_kernel_tests(void)
 		cmocka_unit_test(test_take_bins),
 		cmocka_unit_test(test_count_changes),
 		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_find_bytes),
 		cmocka_unit_test(test_vqsort),
 		cmocka_unit_test(test_partition),
 		cmocka_unit_test(test_order),

@@ -13,6 +13,7 @@
 #include "utils/uuid.h"
 
 #include "pg/values/text_conditions.h"
+#include "sort/kernels/kernels.h"
 
 /* The functions of =, <>, <, <=, > and >= of a type. */
 #define COMPARISONS(eq, ne, lt, le, gt, ge, is_collated, is_padded, length) \
@@ -95,18 +96,6 @@ length_without_blanks(const char *bytes, int length)
 	return length;
 }
 
-/* Fills in how far a part is moved on. */
-static void
-find_shifts(PatternPart *part)
-{
-	int			length = part->wanted.length;
-	int			i;
-
-	memset(part->shift, Min(length, PG_UINT8_MAX), sizeof(part->shift));
-	for (i = 0; i < length - 1; i++)
-		part->shift[(uint8) part->wanted.bytes[i]] = Min(length - 1 - i, PG_UINT8_MAX);
-}
-
 /*
  * Divides a pattern of LIKE at each %, in its own memory: into one part if it has none.  Returns
  * false if there is more to the pattern, or less than a whole one.
@@ -114,26 +103,26 @@ find_shifts(PatternPart *part)
 static bool
 divide_pattern(TextCondition *condition, char *pattern)
 {
-	PatternPart *part;
+	TextBytes  *part;
 	const char *from;
 	char	   *to = pattern;
 
-	condition->parts = palloc_array(PatternPart, strlen(pattern) + 1);
+	condition->parts = palloc_array(TextBytes, strlen(pattern) + 1);
 	part = condition->parts;
-	part->wanted.bytes = to;
+	part->bytes = to;
 	for (from = pattern; *from; from++)
 	{
 		if (*from == '%')
 		{
-			part->wanted.length = to - part->wanted.bytes;
-			(++part)->wanted.bytes = to;
+			part->length = to - part->bytes;
+			(++part)->bytes = to;
 			continue;
 		}
 		if (*from == '_' || (*from == '\\' && *++from == '\0'))
 			return false;
 		*to++ = *from;
 	}
-	part->wanted.length = to - part->wanted.bytes;
+	part->length = to - part->bytes;
 	condition->nparts = part - condition->parts + 1;
 	return true;
 }
@@ -160,14 +149,14 @@ find_parts(TextCondition *condition, char *bytes)
 	if (!condition->op.like)
 	{
 		/* What a text begins with. */
-		condition->parts = palloc0_array(PatternPart, 2);
-		condition->parts[0].wanted = condition->texts[0];
-		condition->parts[1].wanted.bytes = bytes;
+		condition->parts = palloc0_array(TextBytes, 2);
+		condition->parts[0] = condition->texts[0];
+		condition->parts[1].bytes = bytes;
 		condition->nparts = 2;
 	}
 	else if (!divide_pattern(condition, bytes))
 		return false;
-	condition->texts[0] = condition->parts[0].wanted;
+	condition->texts[0] = condition->parts[0];
 	if (condition->nparts == 1)
 	{
 		condition->nparts = 0;
@@ -176,10 +165,9 @@ find_parts(TextCondition *condition, char *bytes)
 	condition->n = 0;
 	for (i = 0; i < condition->nparts; i++)
 	{
-		if (i > 0 && condition->parts[i].wanted.length > 0 && !bytes_divide_texts())
+		if (i > 0 && condition->parts[i].length > 0 && !bytes_divide_texts())
 			return false;
-		condition->shortest += condition->parts[i].wanted.length;
-		find_shifts(&condition->parts[i]);
+		condition->shortest += condition->parts[i].length;
 	}
 	return true;
 }
@@ -218,54 +206,31 @@ text_condition_make(const TextOperator *op, const Datum *texts, int n)
 
 /* --- testing texts */
 
-/*
- * Whether some bytes are those of a text, which most are not: usually the last ones differ, so that
- * a call of memcmp takes longer.
- */
-static inline bool
-is_at(const TextBytes *text, const char *bytes)
-{
-	int			i = text->length;
-
-	while (i > 0 && bytes[i - 1] == text->bytes[i - 1])
-		i--;
-	return i == 0;
-}
-
-/*
- * Returns where a part of a pattern is first found behind from, and ends at most at end; NULL if it
- * is not.
- */
-static const char *
-find_part(const PatternPart *part, const char *from, const char *end)
-{
-	int			length = part->wanted.length;
-	const char *last;
-
-	if (length == 0)
-		return from;
-	for (last = from + length - 1; last < end; last += part->shift[(uint8) *last])
-		if (is_at(&part->wanted, last - length + 1))
-			return last - length + 1;
-	return NULL;
-}
-
 /* Whether a text of at least the shortest length matches a pattern. */
 static bool
 matches_parts(const TextCondition *condition, const char *bytes, int length)
 {
-	const PatternPart *part = condition->parts;
-	const TextBytes *last = &condition->parts[condition->nparts - 1].wanted;
+	const TextBytes *part = condition->parts;
+	const TextBytes *last = &condition->parts[condition->nparts - 1];
 	const char *end = bytes + length - last->length;
 
-	if (!is_at(&part->wanted, bytes) || !is_at(last, end))
+	if (memcmp(bytes, part->bytes, part->length) != 0 ||
+		memcmp(end, last->bytes, last->length) != 0)
 		return false;
 	/* What is found first leaves the most for the parts behind it. */
-	for (bytes += part->wanted.length; &(++part)->wanted != last; bytes += part->wanted.length)
+	for (bytes += part->length; ++part != last; bytes += part->length)
 	{
-		bytes = find_part(part, bytes, end);
-		if (bytes == NULL)
+		size_t		room = end - bytes;
+		size_t		place;
+
+		if (part->length == 0)
+			continue;
+		if (room < part->length)
 			return false;
+		place = kernel_find_bytes(bytes, room, part->bytes, part->length);
+		if (place == room)
+			return false;
+		bytes += place;
 	}
 	return true;
 }
@@ -317,7 +282,7 @@ bool
 text_condition_accepts_stored(const TextCondition *condition, const char *stored)
 {
 	struct varlena *value = unconstify(struct varlena *, (const struct varlena *) stored);
-	bool		begins = condition->nparts == 2 && condition->parts[1].wanted.length == 0;
+	bool		begins = condition->nparts == 2 && condition->parts[1].length == 0;
 	int			first = begins ? condition->shortest : -1;
 	Size		length;
 	bool		accepted;

@@ -39,22 +39,14 @@ typedef struct TextBytes
 	int			length;
 } TextBytes;
 
-/* A part of a pattern, between two %: bytes that are looked for from left to right. */
-typedef struct PatternPart
-{
-	TextBytes	wanted;
-	uint8		shift[256];		/* by the byte where its last one is tried: how much further the
-								 * next place may be */
-} PatternPart;
-
 /* Accepts a text that is one of some, matches a pattern, or is beside a text; or all others. */
 typedef struct TextCondition
 {
 	TextOperator op;
 	int			n;
 	TextBytes  *texts;			/* ascending by length, then by bytes */
-	int			nparts;			/* in place of texts: at least two ... */
-	PatternPart *parts;			/* ... of which the first one begins a text, the last one ends it */
+	int			nparts;			/* in place of texts: two or more parts of a pattern, between % */
+	TextBytes  *parts;			/* the first one begins a text, the last one ends it */
 	int			shortest;		/* bytes of the shortest text that may match */
 } TextCondition;
 

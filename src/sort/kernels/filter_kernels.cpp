@@ -4,6 +4,8 @@
  */
 #include "sort/kernels/kernels.h"
 
+#include <string.h>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sort/kernels/filter_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -199,6 +201,44 @@ Select(const void *values, int width, size_t n, int32_t base, const uint8_t *mar
 	return KERNEL_OF_WIDTH(SelectOf, width, values, n, base, marks, out);
 }
 
+/*
+ * Where the first and the last byte are right, all are compared.  A vector has no more than 16
+ * places, so that most texts have as many.
+ */
+size_t
+FindBytes(const char *bytes, size_t n, const char *wanted, size_t length)
+{
+	const hn::CappedTag<uint8_t, 16> d;
+	const size_t lanes = hn::Lanes(d);
+	const size_t places = n - length + 1;
+	const auto	first = hn::Set(d, (uint8_t) wanted[0]);
+	const auto	last = hn::Set(d, (uint8_t) wanted[length - 1]);
+	size_t		i = 0;
+
+	for (; places >= lanes && i < places; i += lanes)
+	{
+		/* The last vector may have places that were looked at before. */
+		const size_t at = i + lanes <= places ? i : places - lanes;
+		const uint8_t *from = (const uint8_t *) bytes + at;
+		const auto	found = hn::And(hn::Eq(hn::LoadU(d, from), first),
+									hn::Eq(hn::LoadU(d, from + length - 1), last));
+		uint64_t	bits = 0;
+
+		hn::StoreMaskBits(d, found, (uint8_t *) &bits);
+		for (; bits != 0; bits &= bits - 1)
+		{
+			const size_t place = at + (size_t) __builtin_ctzll(bits);
+
+			if (memcmp(bytes + place, wanted, length) == 0)
+				return place;
+		}
+	}
+	for (; i < places; i++)
+		if (bytes[i] == wanted[0] && memcmp(bytes + i, wanted, length) == 0)
+			return i;
+	return n;
+}
+
 }								/* namespace HWY_NAMESPACE */
 }								/* namespace hpsort */
 HWY_AFTER_NAMESPACE();
@@ -219,5 +259,8 @@ KERNEL(size_t, kernel_count_marks, CountMarks,
 KERNEL(size_t, kernel_select, Select,
 	   (const void *values, int width, size_t n, int32_t base, const uint8_t *marks, int32_t *out),
 	   (values, width, n, base, marks, out))
+KERNEL(size_t, kernel_find_bytes, FindBytes,
+	   (const char *bytes, size_t n, const char *wanted, size_t length),
+	   (bytes, n, wanted, length))
 }								/* namespace hpsort */
 #endif

@@ -44,6 +44,9 @@ extern size_t kernel_count_marks(const uint8_t *marks, size_t n);
 extern size_t kernel_select(const void *values, int width, size_t n, int32_t base,
 							const uint8_t *marks, int32_t *out);
 
+/* Returns the first place of wanted, of length bytes, among n; or n.  0 < length <= n. */
+extern size_t kernel_find_bytes(const char *bytes, size_t n, const char *wanted, size_t length);
+
 /* Smallest and largest of n > 0 keys. */
 extern void kernel_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi);
 
