@@ -123,15 +123,16 @@ mark_keys(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks)
 	do { \
 		const type *distances = (const type *) values->values; \
 		\
-		for (i = 0; i < values->n; i++) \
+		for (i = 0; i < n; i++) \
 			marks[i] = members[distances[i] < top ? distances[i] : top]; \
 	} while (0)
 
 /* Marks the values that are members. */
 static void
-mark_members(const uint8_t *members, const PackedKeys *values, uint8_t *marks)
+mark_members(const uint8_t *members, const PackedKeys *values, uint8_t *restrict marks)
 {
 	uint64_t	top = values->top;
+	size_t		n = values->n;
 	size_t		i;
 
 	members += values->base;
