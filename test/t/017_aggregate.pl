@@ -40,7 +40,7 @@ my %columns = (
 my @all = qw(i2 i4 i8 x y d b c o m tm ts tz label);
 my $columns = FuzzSql::Columns->new(\%columns);
 
-my $load = "CREATE EXTENSION hpsort;\n" . join(";\n", @FuzzSql::Tables::types_ddl) . ";\nSELECT setseed(" . $seed % 1000000 / 1000000 . ");\n";
+my $load = "CREATE EXTENSION hpsort;\n" . join(";\n", @FuzzSql::Tables::types_ddl) . ";\nSELECT setseed(" . $seed / 1000000 . ");\n";
 
 $load .= q{CREATE AGGREGATE total(numeric) (sfunc = numeric_add, stype = numeric, initcond = '0');
 CREATE FUNCTION longer(text, text) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS 'SELECT CASE WHEN (length($2), $2 COLLATE "C") > (length($1), $1 COLLATE "C") THEN $2 ELSE $1 END';

@@ -46,7 +46,7 @@ CONF
 # A text of the C library's locale has no abbreviations; ICU's has, if there is an ICU.
 my $locale = $node->safe_psql('postgres', q{SELECT quote_ident(collname) FROM pg_collation WHERE collprovider = 'c' AND collencoding = pg_char_to_encoding('UTF8') ORDER BY collname !~ '^en_', collname LIMIT 1}) || '"C"';
 my $icu = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_collation WHERE collname = 'en-x-icu'}) ? '"en-x-icu"' : undef;
-my $load = "CREATE EXTENSION hpsort;\n" . join(";\n", @FuzzSql::Tables::types_ddl) . ";\nSELECT setseed(" . $seed % 1000000 / 1000000 . ");\n";
+my $load = "CREATE EXTENSION hpsort;\n" . join(";\n", @FuzzSql::Tables::types_ddl) . ";\nSELECT setseed(" . $seed / 1000000 . ");\n";
 
 $load .= "CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);\n" if $icu;
 $load .= <<'SQL';

@@ -7,14 +7,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use GpuService;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use ResidentColumns ();
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(rand(1 << 20));
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
 my $node = new_server('wrong_statistics', 'session_preload_libraries = hpsort', 'synchronize_seqscans = off', 'jit = off',
 	'hpsort.enable_sort = on', 'hpsort.debug_aggregate = force', 'hpsort.debug_sort = force',
