@@ -10,6 +10,7 @@
 # after a restart, has to fail with it, in a test that has the condition's name in brackets.  A mutant
 # that survives is a test that proves nothing.  A test ends with the failure that it has to have.
 # given-up and values-given-up are no such mutants, but have memory given up that often that others find their faults.
+# lock and old_snapshot_threshold are for PostgreSQL 15 and 16: 17 has no such setting, and clearing a bit gives the map another LSN.
 # At last hpsort is installed as it is.  Some seconds to a minute for each mutant, whose file alone is compiled again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -84,6 +85,9 @@ mutate()
 		# extents are given up all the time: then rows that are taken back must take their NULLs along
 		given-up) give_up ;;
 		taken-back) give_up && edit batch.c 's/(\*batch = \*before;\n\tif \()batch->nulls/${1}false/' ;;
+		# the map copied without its lock: a new bit with the LSN of the map before a row changed
+		lock) edit heap_format.c 's/\tLockBuffer\(buffer, BUFFER_LOCK_SHARE\);\n(\tmemcpy\(words[^\n]*\n[^\n]*\n)\tUnlockReleaseBuffer/$1\tReleaseBuffer/' ;;
+		old_snapshot_threshold) edit residency.c 's/old_snapshot_threshold < 0/true/' ;;
 		# files: pg_control is another than the seal says
 		control) edit saved_extents.c 's/read_control\(&control\) && memcmp\([^;]*?== 0 &&/read_control(&control) \&\&/' ;;
 		checksum) edit saved_extents.c 's/ \|\|\n\t*checksum\(&header, bytes.data\) != header.crc//' ;;
@@ -174,7 +178,7 @@ use_postgres "${postgres_list[-1]}"
 copy_tree "$work/src"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered values values-given-up given-up taken-back \
-	control checksum format generation renumbered last number fsync full_page_writes seal flush lost-WAL label standby-bit} none; do
+	$([ "$major" -ge 17 ] || echo lock old_snapshot_threshold) control checksum format generation renumbered last number fsync full_page_writes seal flush lost-WAL label standby-bit} none; do
 	restore
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }

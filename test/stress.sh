@@ -82,8 +82,9 @@ for pg_config in "${postgres_list[@]}"; do
 	copy_tree "$work/src"
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 	if [ -n "${STRESS_RESTARTS:-}" ]; then
-		as_user env STRESS_SECONDS=1 make -C "$work/src" "${make_flags[@]}" PROVE_FLAGS=-v PROVE_TESTS=test/t/025_resident_stress.pl prove_installcheck >"$work/restarts.log" 2>&1 || failed=1
-		grep -E '^not ok|were taken back' "$work/restarts.log"
+		echo "PostgreSQL $version, $STRESS_RESTARTS restarts of each kind, seed $seed"
+		as_user env STRESS_SECONDS=1 HPSORT_TEST_SEED="$seed" make -C "$work/src" "${make_flags[@]}" PROVE_FLAGS=-v PROVE_TESTS=test/t/025_resident_stress.pl prove_installcheck >"$work/restarts.log" 2>&1 || failed=1
+		grep -E -A 20 '^not ok|^Bail out|were taken back' "$work/restarts.log" || tail -20 "$work/restarts.log"
 		continue
 	fi
 	# Memory for a part of the columns only, so that some are given up.
