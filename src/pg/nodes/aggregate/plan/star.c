@@ -268,7 +268,7 @@ find_jointype(PlannerInfo *root, const RelOptInfo *fact, Relids *relids, JoinTyp
 		}
 		if (!bms_overlap(right, base))
 			continue;
-		if (sjinfo->jointype == JOIN_FULL || !bms_is_subset(right, base))
+		if (!bms_is_subset(right, base))
 			return false;
 		joined = bms_add_members(joined, right);
 		if (bms_is_subset(left, base))
@@ -695,10 +695,16 @@ star_find(Star *star, PlannerInfo *root, RelOptInfo *joinrel)
 	Relids		facts = bms_copy(relids);
 	Star		many = {.fact = NULL};
 	bool		tested = false;
+	ListCell   *lc;
 	int			i = -1;
 
 	if (root->placeholder_list != NIL || root->hasPseudoConstantQuals)
 		return false;
+	foreach(lc, root->join_info_list)
+	{
+		if (lfirst_node(SpecialJoinInfo, lc)->jointype == JOIN_FULL)
+			return false;
+	}
 	while ((i = bms_next_member(relids, i)) >= 0)
 		if (!may_be_joined(find_base_rel(root, i)))
 			return false;

@@ -39,7 +39,6 @@ typedef struct BelowJoin
 	PlannerInfo *root;
 	List	   *pathkeys;
 	const HpSortBound *bound;	/* of the query */
-	bool		repeatable;		/* joins may be read twice */
 	bool		bounded;		/* the table that was found is sorted as far as the bound only */
 	bool		may_miss;		/* ... below an inner join */
 } BelowJoin;
@@ -87,7 +86,10 @@ keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptIn
 		return false;
 	if (join->type == JOIN_LEFT)
 		return true;
-	below->may_miss = below->repeatable && each >= NONE_TAKEN;
+	/* The joins may then be read twice. */
+	below->may_miss = each >= NONE_TAKEN &&
+		(below->may_miss || (!below->root->parse->hasSubLinks &&
+							 !contain_volatile_functions((Node *) below->root->parse)));
 	return below->may_miss;
 }
 
@@ -254,8 +256,6 @@ sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys, const HpSort
 	if (bound->exprs == NIL || path->parent->reloptkind != RELOPT_JOINREL ||
 		root->parse->hasTargetSRFs || sort_path_may_fail(path->pathtarget->exprs))
 		return NULL;
-	below.repeatable = !root->parse->hasSubLinks &&
-		!contain_volatile_functions((Node *) root->parse);
 	result = sort_below(&below, path, true);
 	if (result == NULL || (bound->kind != GROUP_BOUND_NONE && !below.bounded))
 		return NULL;

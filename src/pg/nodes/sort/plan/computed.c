@@ -8,17 +8,18 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "pg/nodes/sort/plan/path.h"
 #include "pg/values/values.h"
 
 /*
- * A check_function_callback: returns true if a function may end in an error that depends on its
- * arguments.  Leakproof functions do not, and neither do the common ones listed here, except when
- * memory runs out.
+ * A check_function_callback: returns true if a function is volatile, or may end in an error that
+ * depends on its arguments.  Leakproof functions do not, and neither do the common ones listed
+ * here, except when memory runs out.
  */
 static bool
 function_may_fail(Oid function, void *context)
@@ -47,25 +48,31 @@ function_may_fail(Oid function, void *context)
 		case F_DATE_TIMESTAMP:
 			return false;
 		default:
-			return clause_function_may_fail(function, context);
+			return clause_function_may_fail(function, context) ||
+				func_volatile(function) == PROVOLATILE_VOLATILE;
 	}
 }
 
-/* A walker: returns true if an expression, or a part of it, may end in an error. */
+/* A walker: returns true if an expression, or a part of it, is volatile or may end in an error. */
 static bool
 may_fail(Node *node, void *context)
 {
-	if (node == NULL || IsA(node, Aggref) || IsA(node, WindowFunc) || IsA(node, GroupingFunc))
+	if (node == NULL)
 		return false;
 	switch (nodeTag(node))
 	{
-		case T_List:
-		case T_TargetEntry:
-		case T_PlaceHolderVar:
 		case T_Var:
 		case T_Const:
 		case T_Param:
 		case T_SQLValueFunction:
+		case T_CaseTestExpr:
+		case T_Aggref:
+		case T_WindowFunc:
+		case T_GroupingFunc:
+			return false;
+		case T_List:
+		case T_TargetEntry:
+		case T_PlaceHolderVar:
 		case T_FuncExpr:
 		case T_NamedArgExpr:
 		case T_OpExpr:
@@ -77,7 +84,6 @@ may_fail(Node *node, void *context)
 		case T_BooleanTest:
 		case T_CaseExpr:
 		case T_CaseWhen:
-		case T_CaseTestExpr:
 		case T_CoalesceExpr:
 		case T_RelabelType:
 		case T_CollateExpr:
@@ -95,7 +101,7 @@ may_fail(Node *node, void *context)
 bool
 sort_path_may_fail(List *expressions)
 {
-	return may_fail((Node *) expressions, NULL) || contain_volatile_functions((Node *) expressions);
+	return may_fail((Node *) expressions, NULL);
 }
 
 /*

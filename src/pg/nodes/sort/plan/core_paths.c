@@ -90,8 +90,8 @@ sort_path_cheapest(List *paths, List *pathkeys)
 		Path	   *path = (Path *) lfirst(lc);
 
 		if (path->param_info == NULL &&
-			!(pathkeys != NIL && pathkeys_contained_in(pathkeys, path->pathkeys)) &&
-			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0))
+			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0) &&
+			!(pathkeys != NIL && pathkeys_contained_in(pathkeys, path->pathkeys)))
 			cheapest = path;
 	}
 	return cheapest;

@@ -162,17 +162,13 @@ find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering
 	return true;
 }
 
-/* Returns HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
+/* Returns HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt, as far as a path needs them. */
 static List *
-make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns,
-			 const HpSortBound *bound)
+make_numbers(const HpSortColumns *columns, const HpSortBound *bound)
 {
-	List	   *numbers = list_make3_int(columns->nmapped, (int) columns->numbered,
-										 columns->key_only);
+	List	   *numbers = list_make5_int(columns->nmapped, (int) columns->numbered,
+										 columns->key_only, false, bound ? bound->kind : 0);
 
-	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent,
-														  subpath->pathtarget->exprs));
-	numbers = lappend_int(numbers, bound ? bound->kind : 0);
 	if (bound && bound->kind != 0)
 	{
 		numbers = lappend_int(numbers, bound->exclusive);
@@ -214,12 +210,15 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
  * compares when it makes the plan.
  */
 static List *
-numbers_of_plan(const List *of_path, int ncolumns)
+numbers_of_plan(PlannerInfo *root, const CustomPath *path, int ncolumns)
 {
-	List	   *numbers = list_copy(of_path);
+	const Path *subpath = (const Path *) linitial(path->custom_paths);
+	List	   *numbers = list_copy(list_nth(path->custom_private, HPSORT_PLAN_NUMBERS));
 
 	if (ncolumns > 1)
 		lfirst_int(list_nth_cell(numbers, HPSORT_PLAN_KEY_ONLY)) = false;
+	lfirst_int(list_nth_cell(numbers, HPSORT_PLAN_COPIED)) =
+		sort_path_must_compute(root, subpath->parent, path->path.pathtarget->exprs);
 	return numbers;
 }
 
@@ -245,9 +244,11 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 			elog(ERROR, "could not find sort key %d in the input", attno);
 	}
 
-	/* The node returns all columns of the child's rows, like a Sort. */
-	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
-	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
+	/* The node returns all columns of the child's rows, like a Sort, and shares expressions. */
+	scan->scan.plan.targetlist = list_copy(child->targetlist);
+	foreach(lc, child->targetlist)
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  flatCopyTargetEntry(lfirst_node(TargetEntry, lc)));
 	scan->scan.plan.lefttree = child;
 	scan->custom_plans = list_copy_tail(custom_plans, 1);
 	scan->scan.scanrelid = 0;
@@ -255,8 +256,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
 	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
 	lfirst(list_nth_cell(scan->custom_private, HPSORT_PLAN_NUMBERS)) =
-		numbers_of_plan((List *) list_nth(private, HPSORT_PLAN_NUMBERS),
-						list_length(child->targetlist));
+		numbers_of_plan(root, path, list_length(child->targetlist));
 	scan->methods = &sort_node_scan_methods;
 	sort_node_plans_made++;
 	return &scan->scan.plan;
@@ -293,7 +293,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, HpSortColumns *colu
 	}
 	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
 									  columns->nulls_first,
-									  make_numbers(root, subpath, columns, bound));
+									  make_numbers(columns, bound));
 	path->custom_private = lappend(path->custom_private, bound ? bound->exprs : NIL);
 	path->methods = &path_methods;
 
