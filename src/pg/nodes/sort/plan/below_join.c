@@ -25,6 +25,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/plan/path.h"
@@ -71,6 +72,18 @@ sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
 	return path;
 }
 
+/* Whether a table is a subquery: core changes it when it makes its plan, which it can do once. */
+static bool
+has_subquery(PlannerInfo *root)
+{
+	int			i;
+
+	for (i = 1; i < root->simple_rel_array_size; i++)
+		if (root->simple_rel_array[i] && root->simple_rel_array[i]->subroot)
+			return true;
+	return false;
+}
+
 /*
  * Whether the bound holds below a join, of each of whose outer rows there are so many, of the rows
  * that the bound counts.  Rows of groups are counted by joins that repeat none.
@@ -87,7 +100,7 @@ keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptIn
 		return false;
 	if (join->type == JOIN_LEFT)
 		return true;
-	below->may_miss = below->repeatable && each >= NONE_TAKEN;
+	below->may_miss = below->repeatable && each >= NONE_TAKEN && !has_subquery(below->root);
 	return below->may_miss;
 }
 
@@ -139,13 +152,21 @@ extra_of_join(const JoinAgain *join)
 	return extra;
 }
 
-/* Returns the nested loop of a join; NULL if nothing finds the inner rows by the outer one. */
+/*
+ * Returns the nested loop of a join; NULL if nothing finds the inner rows by the outer one.  The
+ * inner side is one table, since paths of joins enforce join clauses that are in no list of theirs.
+ * A loop that ends early reads few of its rows, which no error and no volatile function may show.
+ */
 static Path *
-join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
+join_by_loop(BelowJoin *below, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
 {
+	PlannerInfo *root = below->root;
 	Path	   *best = NULL;
 	ListCell   *lc;
 
+	if (!IS_SIMPLE_REL(inner_rel) || (inner_rel->lateral_relids && !below->repeatable) ||
+		sort_path_may_fail(extract_actual_clauses(inner_rel->baserestrictinfo, false)))
+		return NULL;
 	foreach(lc, inner_rel->cheapest_parameterized_paths)
 	{
 		Path	   *inner = (Path *) lfirst(lc);
@@ -201,7 +222,7 @@ join_again(BelowJoin *below, const JoinAgain *join, bool bounded)
 	sorted = sort_below(below, outer, bounded);
 	if (sorted == NULL)
 		return NULL;
-	path = join_by_loop(below->root, join, sorted, inner->parent);
+	path = join_by_loop(below, join, sorted, inner->parent);
 	hashed = below->bounded ? join_by_hash(below->root, join, sorted, inner->parent) : NULL;
 	if (path == NULL || (hashed && compare_path_costs(hashed, path, TOTAL_COST) < 0))
 		path = hashed;
@@ -222,7 +243,9 @@ sort_below(BelowJoin *below, Path *path, bool bounded)
 		return sort_below(below, ((ProjectionPath *) path)->subpath, bounded);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
 		return sort_table(below, path->parent, bounded);
-	if (path->param_info != NULL)
+	/* Of a semijoin, other paths of the relation repeat values. */
+	if (path->param_info != NULL || IsA(join.old->outerjoinpath, UniquePath) ||
+		IsA(join.old->innerjoinpath, UniquePath))
 		return NULL;
 	join.clauses = clauses_of_join(join.old);
 	switch (join.old->jointype)
