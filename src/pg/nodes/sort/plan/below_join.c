@@ -72,18 +72,6 @@ sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
 	return path;
 }
 
-/* Whether a table is a subquery: core changes it when it makes its plan, which it can do once. */
-static bool
-has_subquery(PlannerInfo *root)
-{
-	int			i;
-
-	for (i = 1; i < root->simple_rel_array_size; i++)
-		if (root->simple_rel_array[i] && root->simple_rel_array[i]->subroot)
-			return true;
-	return false;
-}
-
 /*
  * Whether the bound holds below a join, of each of whose outer rows there are so many, of the rows
  * that the bound counts.  Rows of groups are counted by joins that repeat none.
@@ -100,7 +88,7 @@ keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptIn
 		return false;
 	if (join->type == JOIN_LEFT)
 		return true;
-	below->may_miss = below->repeatable && each >= NONE_TAKEN && !has_subquery(below->root);
+	below->may_miss = below->repeatable && each >= NONE_TAKEN;
 	return below->may_miss;
 }
 
@@ -153,18 +141,17 @@ extra_of_join(const JoinAgain *join)
 }
 
 /*
- * Returns the nested loop of a join; NULL if nothing finds the inner rows by the outer one.  The
- * inner side is one table, since paths of joins enforce join clauses that are in no list of theirs.
- * A loop that ends early reads few of its rows, which no error and no volatile function may show.
+ * Returns the nested loop of a join; NULL if nothing finds rows of one inner table by the outer
+ * one (a path of several enforces clauses that are not known), or if this might be noticed.
  */
 static Path *
-join_by_loop(BelowJoin *below, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
+join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
 {
-	PlannerInfo *root = below->root;
 	Path	   *best = NULL;
 	ListCell   *lc;
 
-	if (!IS_SIMPLE_REL(inner_rel) || (inner_rel->lateral_relids && !below->repeatable) ||
+	if (!IS_SIMPLE_REL(inner_rel) ||
+		(inner_rel->lateral_relids && contain_volatile_functions((Node *) root->parse)) ||
 		sort_path_may_fail(extract_actual_clauses(inner_rel->baserestrictinfo, false)))
 		return NULL;
 	foreach(lc, inner_rel->cheapest_parameterized_paths)
@@ -222,7 +209,7 @@ join_again(BelowJoin *below, const JoinAgain *join, bool bounded)
 	sorted = sort_below(below, outer, bounded);
 	if (sorted == NULL)
 		return NULL;
-	path = join_by_loop(below, join, sorted, inner->parent);
+	path = join_by_loop(below->root, join, sorted, inner->parent);
 	hashed = below->bounded ? join_by_hash(below->root, join, sorted, inner->parent) : NULL;
 	if (path == NULL || (hashed && compare_path_costs(hashed, path, TOTAL_COST) < 0))
 		path = hashed;
@@ -237,7 +224,7 @@ static Path *
 sort_below(BelowJoin *below, Path *path, bool bounded)
 {
 	JoinAgain	join = {.old = (JoinPath *) path};
-	Path	   *result = NULL;
+	Path	   *result;
 
 	if (IsA(path, ProjectionPath) && path->parent->reloptkind == RELOPT_JOINREL)
 		return sort_below(below, ((ProjectionPath *) path)->subpath, bounded);
@@ -248,23 +235,13 @@ sort_below(BelowJoin *below, Path *path, bool bounded)
 		IsA(join.old->innerjoinpath, UniquePath))
 		return NULL;
 	join.clauses = clauses_of_join(join.old);
-	switch (join.old->jointype)
-	{
-		case JOIN_RIGHT:
-			join.swapped = true;
-			join.type = JOIN_LEFT;
-			return join_again(below, &join, bounded);
-		case JOIN_LEFT:
-			join.type = JOIN_LEFT;
-			return join_again(below, &join, bounded);
-		case JOIN_INNER:
-			join.type = JOIN_INNER;
-			result = join_again(below, &join, bounded);
-			join.swapped = true;
-			return result ? result : join_again(below, &join, bounded);
-		default:
-			return NULL;
-	}
+	join.swapped = join.old->jointype == JOIN_RIGHT;
+	join.type = join.swapped ? JOIN_LEFT : join.old->jointype;
+	if (join.type != JOIN_LEFT && join.type != JOIN_INNER)
+		return NULL;
+	result = join_again(below, &join, bounded);
+	join.swapped = true;
+	return result || join.type == JOIN_LEFT ? result : join_again(below, &join, bounded);
 }
 
 Path *
@@ -273,12 +250,16 @@ sort_path_below_join(PlannerInfo *root, Path *path, List *pathkeys, const HpSort
 	BelowJoin	below = {.root = root,.pathkeys = pathkeys,.bound = bound};
 	HpSortBound above = *bound;
 	Path	   *result;
+	int			i;
 
 	if (bound->exprs == NIL || path->parent->reloptkind != RELOPT_JOINREL ||
 		root->parse->hasTargetSRFs || sort_path_may_fail(path->pathtarget->exprs))
 		return NULL;
 	below.repeatable = !root->parse->hasSubLinks &&
 		!contain_volatile_functions((Node *) root->parse);
+	/* Core changes a subquery when it makes its plan, which it can do once. */
+	for (i = 1; i < root->simple_rel_array_size; i++)
+		below.repeatable &= !root->simple_rel_array[i] || !root->simple_rel_array[i]->subroot;
 	result = sort_below(&below, path, true);
 	if (result == NULL || (bound->kind != GROUP_BOUND_NONE && !below.bounded))
 		return NULL;
