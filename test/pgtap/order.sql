@@ -246,6 +246,25 @@ SELECT pg_temp.check_below_join(q, false) FROM unnest(ARRAY[
 	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few ORDER BY d.huge, m.name, d.id LIMIT 100',
 	'SELECT d.id, m.name FROM data d FULL JOIN dim m ON m.id = d.few ORDER BY d.huge, d.id LIMIT 100',
 	'SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few AND 100 / (d.id + 1) >= 0 ORDER BY d.huge, d.id LIMIT 100']) q;
+-- Core makes rows unique for IN; it can make the plan of a subquery once, and EXPLAIN shows its partitions; paths of two tables have join clauses of theirs.
+CREATE TEMP TABLE pieces (id int, n int, low int, high int) PARTITION BY LIST (low);
+CREATE TEMP TABLE piece PARTITION OF pieces DEFAULT;
+INSERT INTO pieces SELECT i / 2, i, hashint4(i) % 20, i % 3 FROM generate_series(1, 10000) i;
+CREATE INDEX ON piece (id, low);
+CREATE TEMP TABLE single AS SELECT i AS n, i % 20 AS low, i % 3 AS high FROM generate_series(0, 9999) i;
+ALTER TABLE single ADD PRIMARY KEY (n);
+CREATE TEMP TABLE whole AS SELECT i AS id, i % 300 AS n, hashint4(i) % 100000 AS x FROM generate_series(1, 12000) i;
+CREATE INDEX ON whole (id);
+ANALYZE pieces, single, whole;
+SELECT pg_temp.check_below_join('SELECT d.id, m.n FROM data d JOIN (SELECT id, max(n) AS n FROM pieces GROUP BY id) m ON m.id = d.few ORDER BY d.huge, d.id LIMIT 100', false);
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SELECT pg_temp.check_query('SELECT w.id FROM whole w WHERE w.id IN (SELECT id FROM piece) ORDER BY w.x, w.id LIMIT 100');
+SELECT pg_temp.check_below_join('SELECT d.id, m.name FROM data d LEFT JOIN (SELECT * FROM dim WHERE 100 / (id + 1) >= 0) m ON m.id = d.few ORDER BY d.huge, d.id LIMIT 100', false);
+CREATE FUNCTION pg_temp.same(int, int) RETURNS bool LANGUAGE plpgsql IMMUTABLE LEAKPROOF COST 1000 AS 'BEGIN RETURN $1 = $2; END';
+SELECT pg_temp.check_query('SELECT w.id, t.n FROM whole w JOIN single s ON s.n = w.n LEFT JOIN (piece p JOIN single t ON t.n = p.n) ON p.id = w.id AND p.low = s.low AND pg_temp.same(s.high, p.high) ORDER BY w.x, w.id LIMIT 100');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
 PREPARE joined_rows(int8, int8) AS SELECT array_agg(id), array_agg(name) FROM (SELECT d.id, m.name FROM data d LEFT JOIN dim m ON m.id = d.few ORDER BY d.small, d.id LIMIT $1 OFFSET $2) s;
 CREATE FUNCTION pg_temp.check_joined() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -25,6 +25,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/plan/path.h"
@@ -70,6 +71,19 @@ sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
 	return path;
 }
 
+/* Whether a query may be read twice, by two plans. */
+static bool
+is_repeatable(PlannerInfo *root)
+{
+	int			i;
+
+	/* Core changes a subquery when it makes its plan, which it can do once. */
+	for (i = 1; i < root->simple_rel_array_size; i++)
+		if (root->simple_rel_array[i] && root->simple_rel_array[i]->subroot)
+			return false;
+	return !root->parse->hasSubLinks && !contain_volatile_functions((Node *) root->parse);
+}
+
 /*
  * Whether the bound holds below a join, of each of whose outer rows there are so many, of the rows
  * that the bound counts.  Rows of groups are counted by joins that repeat none.
@@ -86,10 +100,7 @@ keeps_bound(BelowJoin *below, const JoinAgain *join, RelOptInfo *outer, RelOptIn
 		return false;
 	if (join->type == JOIN_LEFT)
 		return true;
-	/* The joins may then be read twice. */
-	below->may_miss = each >= NONE_TAKEN &&
-		(below->may_miss || (!below->root->parse->hasSubLinks &&
-							 !contain_volatile_functions((Node *) below->root->parse)));
+	below->may_miss = each >= NONE_TAKEN && (below->may_miss || is_repeatable(below->root));
 	return below->may_miss;
 }
 
@@ -141,13 +152,20 @@ extra_of_join(const JoinAgain *join)
 	return extra;
 }
 
-/* Returns the nested loop of a join; NULL if nothing finds the inner rows by the outer one. */
+/*
+ * Returns the nested loop of a join; NULL if nothing finds rows of one inner table by the outer
+ * one (a path of several enforces clauses that are not known), or if this might be noticed.
+ */
 static Path *
 join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
 {
 	Path	   *best = NULL;
 	ListCell   *lc;
 
+	if (!IS_SIMPLE_REL(inner_rel) ||
+		(inner_rel->lateral_relids && contain_volatile_functions((Node *) root->parse)) ||
+		sort_path_may_fail(extract_actual_clauses(inner_rel->baserestrictinfo, false)))
+		return NULL;
 	foreach(lc, inner_rel->cheapest_parameterized_paths)
 	{
 		Path	   *inner = (Path *) lfirst(lc);
@@ -218,32 +236,24 @@ static Path *
 sort_below(BelowJoin *below, Path *path, bool bounded)
 {
 	JoinAgain	join = {.old = (JoinPath *) path};
-	Path	   *result = NULL;
+	Path	   *result;
 
 	if (IsA(path, ProjectionPath) && path->parent->reloptkind == RELOPT_JOINREL)
 		return sort_below(below, ((ProjectionPath *) path)->subpath, bounded);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
 		return sort_table(below, path->parent, bounded);
-	if (path->param_info != NULL)
+	/* Of a semijoin, other paths of the relation repeat values. */
+	if (path->param_info != NULL || IsA(join.old->outerjoinpath, UniquePath) ||
+		IsA(join.old->innerjoinpath, UniquePath))
 		return NULL;
 	join.clauses = clauses_of_join(join.old);
-	switch (join.old->jointype)
-	{
-		case JOIN_RIGHT:
-			join.swapped = true;
-			join.type = JOIN_LEFT;
-			return join_again(below, &join, bounded);
-		case JOIN_LEFT:
-			join.type = JOIN_LEFT;
-			return join_again(below, &join, bounded);
-		case JOIN_INNER:
-			join.type = JOIN_INNER;
-			result = join_again(below, &join, bounded);
-			join.swapped = true;
-			return result ? result : join_again(below, &join, bounded);
-		default:
-			return NULL;
-	}
+	join.swapped = join.old->jointype == JOIN_RIGHT;
+	join.type = join.swapped ? JOIN_LEFT : join.old->jointype;
+	if (join.type != JOIN_LEFT && join.type != JOIN_INNER)
+		return NULL;
+	result = join_again(below, &join, bounded);
+	join.swapped = true;
+	return result || join.type == JOIN_LEFT ? result : join_again(below, &join, bounded);
 }
 
 Path *
