@@ -147,7 +147,7 @@ begin_numbers(SourceImage *image)
 	uint32		last = last_number(image);
 
 	review_numbers(image);
-	/* Of an extent without values nobody has asked whether there are any (resident_valid_know_values). */
+	/* resident_valid_know_values() looks for no values of an extent without any. */
 	if (extent->nnulls == extent->nrows)
 		return true;
 	image->ahead = image->ahead && last < image->most_ahead &&
