@@ -143,9 +143,13 @@ last_number(const SourceImage *image)
 static bool
 begin_numbers(SourceImage *image)
 {
+	const Extent *extent = &image->column->reader.header.extent;
 	uint32		last = last_number(image);
 
 	review_numbers(image);
+	/* resident_valid_know_values() looks for no values of an extent without any. */
+	if (extent->nnulls == extent->nrows)
+		return true;
 	image->ahead = image->ahead && last < image->most_ahead &&
 		dictionary_size(image->image.dictionary) == image->nsame;
 	while (image->ahead && image->nsame <= last)
