@@ -57,7 +57,7 @@ sub expression
 	my ($text) = map { $_->{sql} } some(1, grep { $_->{type} eq 'text' } columns_of($relation, 'text'));
 
 	$b //= $a;
-	return { sql => pick("length($text)", "length($text) % 3 + $a % 100", "strpos($text, $b::text)"), class => 'int', type => 'int8' } if defined $text && chance(0.15);
+	return { sql => pick("length($text)", "length($text) % 3 + $a % 100", "strpos($text, ${b}::text)"), class => 'int', type => 'int8' } if defined $text && chance(0.15);
 	return { sql => pick("$text || $a", "lower($text)", "CASE WHEN $a > 5 THEN $text END"), class => 'unordered', type => 'text' } if defined $text && chance(0.1);
 	return { sql => "($column->{sql} IS NOT NULL)", class => 'bool', type => 'bool' } if chance(0.1);
 	return {

@@ -18,6 +18,7 @@
 #include "pg/nodes/aggregate/plan/divided_sum.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
+#include "pg/values/value_condition.h"
 #include "pg/values/values.h"
 
 /* Values of a column are numbered for an expression if they are less than this part of the rows. */
@@ -363,6 +364,18 @@ is_right_join(const GroupsQuery *query)
 		((const StarLookup *) linitial(query->lookups))->jointype == JOIN_RIGHT;
 }
 
+/* Whether lookups, or conditions on what is in them, may refuse rows that are read. */
+static bool
+is_refused_late(const GroupsQuery *query)
+{
+	bool		refuses = query->conditions != NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+		refuses |= ((const StarLookup *) lfirst(lc))->jointype != JOIN_LEFT;
+	return refuses;
+}
+
 /* Notes the filter of an aggregate, and sets *filter to its number; false if it is not answered. */
 static bool
 note_filter(GroupsQuery *query, Expr *condition, int *filter)
@@ -374,8 +387,9 @@ note_filter(GroupsQuery *query, Expr *condition, int *filter)
 		return true;
 	if (contain_subplans((Node *) condition) || contain_volatile_functions((Node *) condition))
 		return false;
-	/* Rows that a right join adds are not read. */
-	if (is_read_alone(query, (Node *) condition) && !is_right_join(query))
+	/* Rows that a right join adds are not read, and those that are not joined raise no errors. */
+	if (is_read_alone(query, (Node *) condition) && !is_right_join(query) &&
+		!(is_refused_late(query) && clause_may_fail((Node *) condition, NULL)))
 	{
 		*filter = index_of(&query->filters, condition);
 		return true;
