@@ -327,6 +327,8 @@ for my $where ('', 'WHERE s.class <> (SELECT min(id) FROM region)')
 }
 like(sql("$force $workers EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $by_workers{$_}"), qr/Lookup: [^\n]+\n +Lookup Rows: 200\n +Rows Removed by Lookups: 1265\n.*on shop s \(actual rows=200(.00)? loops=1\)/s, "EXPLAIN ANALYZE, $_") for 'a key of one column';
 unlike(sql("$force $workers EXPLAIN (COSTS OFF) SELECT s.name, count(*) FROM orders o JOIN (SELECT id, name FROM shop WHERE random() < 2 OFFSET 0) s ON s.id = o.shop GROUP BY s.name"), qr/Parallel Custom Scan/, 'a dimension that workers must not read');
+# Core evaluates a FILTER for rows that the conditions leave only.
+same(1, "SELECT s.class, count(*) FILTER (WHERE 10 / (o.shop - 100) < 0), sum(o.amount) FILTER (WHERE 7 % (o.shop - 100) > 1) $join WHERE s.id + o.shop <> 200 GROUP BY s.class");
 same('any', "SELECT s.name, count(*) $join WHERE fails(s.class) GROUP BY s.name", set => "$workers $hash ALTER FUNCTION fails PARALLEL SAFE;", name => 'an error in a process');
 {
 	my ($out, $err);

@@ -18,7 +18,6 @@
 #include "pg/nodes/aggregate/plan/divided_sum.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/nodes/aggregate/plan/groups_query.h"
-#include "pg/values/value_condition.h"
 #include "pg/values/values.h"
 
 /* Values of a column are numbered for an expression if they are less than this part of the rows. */

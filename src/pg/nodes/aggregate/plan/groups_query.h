@@ -78,8 +78,8 @@ typedef struct GroupsQuery
 	List	   *divided_exprs;	/* ... and the expression of each (divided_sum.h) */
 	List	   *aggregate_filters;	/* for each, the number of its filter (node.h) */
 	List	   *filters;		/* different filters of columns that are read */
-	List	   *derived_filters;	/* different other filters: of looked-up columns, too, or
-								 * that may fail where rows are refused later */
+	List	   *derived_filters;	/* different other filters: of looked-up columns, too, or that
+									 * may fail where rows are refused later */
 	List	   *columns;		/* attribute numbers of all columns to be read ... */
 	List	   *reads;			/* ... and the ColumnRead of each */
 	bool		value_numbers;	/* values of aggregates are numbers */
