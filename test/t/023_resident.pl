@@ -729,7 +729,7 @@ is(filled("SELECT string_agg(DISTINCT concat_ws(' ', k.blocks > 100, k.rows > 60
 is(filled("SELECT count(*) FROM hpsort_resident_estimate('kinds') e JOIN hpsort_resident r USING (relation, attribute) WHERE e.bytes BETWEEN r.bytes / 2 AND r.bytes * 3 + 100000"), '25', 'and what they would take');
 my $of_kinds = 'SELECT t, n, count(*), min(d), count(DISTINCT u) FILTER (WHERE v = $$v7$$) FROM kinds WHERE e IS NOT NULL GROUP BY t, n ORDER BY t, n LIMIT 20';
 is(filled($of_kinds), filled("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $of_kinds"), 'a query of them');
-is(filled("SET hpsort.debug_aggregate = force; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"), filled("SET hpsort.enable_resident = off; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"),
+is(filled("SET hpsort.debug_aggregate = force; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"), filled("SET hpsort.debug_aggregate = forbid; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"),
 	'extents without values');
 my $valid = "SELECT sum(blocks_valid) FROM hpsort_resident WHERE relation = 'kinds'::regclass";
 my $valid_before = filled($valid);
