@@ -89,6 +89,17 @@ extern bool resident_rows_value(const ResidentRows *rows, int c, uint32 number, 
 extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
 								 bool *nulls);
 
+/* The bounds of all values of column c, whatever conditions refuse, and whether there are NULLs. */
+extern void resident_rows_all_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
+									 bool *nulls);
+
+/*
+ * Has the values of column c from the layout's lo to its last add to keys what map has, in this
+ * order, instead of their distances; rows whose value has ROWS_NO_MATCH are refused.  The layout
+ * says whether NULLs pass.  For all further jobs; map must outlive them.
+ */
+extern void resident_rows_map(ResidentRows *rows, int c, const uint32 *map);
+
 /*
  * Has the GPU put keys in order: keys of rows, of those that a filter of the scan accepts (-1: of
  * all), and n other keys.  layout says how rows become keys; its first columns have been filled in
