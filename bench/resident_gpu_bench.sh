@@ -285,11 +285,12 @@ if [ -n "$narrow" ]; then
 	measure "$narrow" $most "gpu auto memory workers" "SELECT count(DISTINCT x) FROM narrow"
 	measure "$narrow" $most "gpu auto memory workers" "SELECT x, count(*) FROM narrow GROUP BY x"
 fi
-# star ROWS QUERY [WAYS]: whether the GPU has answered is in what is said
+# star QUERY: of so many rows as the table has; whether the GPU has answered is in what is said
 star()
 {
-	measure "$1" - "${3:-gpu memory workers core}" "$2"
-	say "$(run_psql -c "$gpu EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $2" | grep -E 'Resident Blocks|Execution Time' | xargs)"
+	# Core's sorts of very many rows take half a minute each.
+	measure "$rows" - "gpu auto memory workers $([ "$rows" -gt 20000000 ] || echo core)" "$1"
+	say "$(run_psql -c "$gpu EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $1" | grep -E 'Resident Blocks|Execution Time' | xargs)"
 }
 
 if [ -n "${stars[*]}" ]; then
@@ -308,17 +309,16 @@ for rows in "${stars[@]}"; do
 	keep sale shop item customer y
 	run_psql -c "$gpu SELECT hpsort('{2,1}')" >/dev/null
 	first "$rows" "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
-	star "$rows" "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
-	star "$rows" "SELECT s.name, count(*) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
-	# Core's sorts of very many rows take half a minute each.
-	star "$rows" "SELECT s.name, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name" "gpu memory workers $([ "$rows" -gt 20000000 ] || echo core)"
-	star "$rows" "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop WHERE s.size < 5 GROUP BY s.name"
-	star "$rows" "SELECT i.kind, count(*), sum(o.y) FROM sale o JOIN item i ON i.id = o.item GROUP BY i.kind"
-	star "$rows" "SELECT i.kind, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.y) FROM sale o JOIN item i ON i.id = o.item WHERE i.size < 5 GROUP BY i.kind"
-	star "$rows" "SELECT r.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id GROUP BY r.name"
-	star "$rows" "SELECT r.name, i.kind, count(*) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id JOIN item i ON i.id = o.item GROUP BY r.name, i.kind"
-	star "$rows" "SELECT count(*), avg(o.y) FROM sale o WHERE EXISTS (SELECT FROM item i WHERE i.id = o.item AND i.size < 5)"
-	star "$rows" "SELECT r.name, count(DISTINCT o.customer) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id GROUP BY r.name" "gpu memory workers"
+	star "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, count(*) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop WHERE s.size < 5 GROUP BY s.name"
+	star "SELECT i.kind, count(*), sum(o.y) FROM sale o JOIN item i ON i.id = o.item GROUP BY i.kind"
+	star "SELECT i.kind, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.y) FROM sale o JOIN item i ON i.id = o.item WHERE i.size < 5 GROUP BY i.kind"
+	star "SELECT r.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id GROUP BY r.name"
+	star "SELECT r.name, i.kind, count(*) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id JOIN item i ON i.id = o.item GROUP BY r.name, i.kind"
+	star "SELECT count(*), avg(o.y) FROM sale o WHERE EXISTS (SELECT FROM item i WHERE i.id = o.item AND i.size < 5)"
+	star "SELECT r.name, count(DISTINCT o.customer) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id GROUP BY r.name"
 	run_psql -c "DROP TABLE sale"
 done
 if [ -n "${calibrate[*]}" ]; then

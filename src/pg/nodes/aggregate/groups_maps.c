@@ -14,9 +14,6 @@
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/groups_maps.h"
 
-/* Values of a column: what a layout has room for. */
-#define MOST_VALUES ((int64) ROWS_MAX_RANGES * ROWS_MAP_VALUES)
-
 /* Returns the map of a column, which may be a new one. */
 static GroupsMap *
 find_map(GroupsMaps *maps, int column)
@@ -50,12 +47,14 @@ find_field(GroupsMaps *maps, const GroupsState *node, int g)
 GroupsMaps *
 groups_maps_make(GroupsState *node)
 {
+	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	GroupsMaps *maps = palloc0_object(GroupsMaps);
 	int			l;
 	int			g;
 
-	/* Nothing of this has been measured. */
-	if (hpsort_device_setting != SORT_DEVICE_GPU || node->star.conditions != NIL)
+	/* The scan tests no keys then, which takes the CPU more time. */
+	if (hpsort_device_setting == SORT_DEVICE_CPU || node->star.conditions != NIL ||
+		!boolVal(list_nth(scan->custom_private, GROUPS_PLAN_GPU)))
 		return NULL;
 	maps->maps = palloc0_array(GroupsMap, node->star.n);
 	maps->fields = palloc0_array(MappedField, node->ngroups + 1);
@@ -106,7 +105,7 @@ begin_map(GroupsMap *map, const ResidentRows *rows, const LookupNotes *notes)
 		}
 	map->lo = lo <= hi ? lo : 0;
 	map->n = 0;
-	if (lo <= hi && (int64) hi - lo >= MOST_VALUES)
+	if (lo <= hi && (int64) hi - lo >= RESIDENT_MAP_MOST)
 		return false;
 	if (lo <= hi)
 		map->n = (size_t) ((int64) hi - lo + 1);

@@ -48,7 +48,7 @@ typedef struct GroupsMaps
 
 /*
  * Makes the maps of a node whose groups and lookups have been described, in the current memory
- * context.  Returns NULL if there can be none, or unless hpsort.device asks for the GPU.
+ * context.  Returns NULL if there can be none, or if the planner has not expected a GPU.
  */
 extern GroupsMaps *groups_maps_make(GroupsState *node);
 

@@ -116,6 +116,32 @@ are_near(int64 lo, int64 hi, int64 origin)
 		lo >= PG_INT32_MIN && hi <= PG_INT32_MAX;
 }
 
+/*
+ * With this many rows for each value between the bounds of mapped columns, or more, maps pay: they
+ * are made for each execution.  A value of 100,000, each with a text, takes 0.28 us; looking it up
+ * takes the CPU 13 ns a row, 3 if values have no groups, which are cheaper then
+ * (bench/results/2026-11-29-h200-star-joins.csv).
+ */
+#define ROWS_OF_MAPPED 30
+
+/* Whether the maps of columns fit into layouts, and pay for so many rows; forced: pay anyway. */
+static bool
+maps_pay(const ResidentSummary *columns, const Bitmapset *mapped, int64 rows, bool forced)
+{
+	int64		values = 0;
+	int			c = -1;
+
+	while ((c = bms_next_member(mapped, c)) >= 0)
+	{
+		int64		n = columns[c].lo <= columns[c].hi ? columns[c].hi - columns[c].lo + 1 : 0;
+
+		if (n > RESIDENT_MAP_MOST)
+			return false;
+		values += n;
+	}
+	return forced || values <= rows / ROWS_OF_MAPPED;
+}
+
 /* The settings of a query.  One that counts raises an error where they cannot be obeyed. */
 static void
 make_context(SortContext *context, bool counted)
@@ -152,7 +178,9 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	if (rows <= 0 || range == 0)
 		return false;
 	make_context(&context, jobs == NULL);
-	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0);
+	pays = (jobs == NULL || maps_pay(columns, jobs->mapped, rows,
+									 context.device == SORT_DEVICE_GPU)) &&
+		rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0);
 	pg_check_interrupts();
 	return pays;
 }

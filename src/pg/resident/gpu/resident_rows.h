@@ -22,6 +22,9 @@
 
 typedef struct ResidentRows ResidentRows;
 
+/* Values between a mapped column's bounds, at most (resident_rows_map). */
+#define RESIDENT_MAP_MOST	((int64) ROWS_MAX_RANGES * ROWS_MAP_VALUES)
+
 /*
  * Makes a query about rows of these columns.  The first nkeys columns make the keys that jobs sort;
  * filter may be NULL.  Without jobs, values are counted of one column, without a filter.  The table
