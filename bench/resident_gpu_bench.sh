@@ -3,10 +3,11 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--star N]... [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
 # some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
+# --star N: star joins of a table of N rows with dimensions of 1,000 and 100,000.
 # SETTINGS: more of the server's, NAME=VALUE ...  --ways: only these of gpu, auto, memory, workers, pages and core.
 # --promised: only statements of which something was promised; --match: only statements that match.
 # Writes resident_gpu.csv: for each query the median milliseconds of the whole statement, as psql sees them,
@@ -23,14 +24,15 @@ set -euo pipefail
 
 all_rows=()
 narrow=
+stars=()
 calibrate=()
 jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
 promised=
 match=
-take_options "rows+all_rows narrow= calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
-[ -n "${all_rows[*]}$narrow${calibrate[*]}" ] || all_rows=(10000000 100000000)
+take_options "rows+all_rows narrow= star+stars calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
+[ -n "${all_rows[*]}$narrow${stars[*]}${calibrate[*]}" ] || all_rows=(10000000 100000000)
 
 installed=yes
 begin_bench
@@ -283,6 +285,42 @@ if [ -n "$narrow" ]; then
 	measure "$narrow" $most "gpu auto memory workers" "SELECT count(DISTINCT x) FROM narrow"
 	measure "$narrow" $most "gpu auto memory workers" "SELECT x, count(*) FROM narrow GROUP BY x"
 fi
+# star QUERY: of so many rows as the table has; whether the GPU has answered is in what is said
+star()
+{
+	# Core's sorts of very many rows take half a minute each.
+	measure "$rows" - "gpu auto memory workers $([ "$rows" -gt 20000000 ] || echo core)" "$1"
+	say "$(run_psql -c "$gpu EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $1" | grep -E 'Resident Blocks|Execution Time' | xargs)"
+}
+
+if [ -n "${stars[*]}" ]; then
+	run_psql <<-SQL
+		CREATE TABLE region (id int PRIMARY KEY, name text);
+		INSERT INTO region SELECT i, 'Region ' || i FROM generate_series(1, 25) i;
+		CREATE TABLE shop (id int PRIMARY KEY, name text, region_id int REFERENCES region, size int);
+		INSERT INTO shop SELECT i, 'Shop ' || i, 1 + i % 25, i % 100 FROM generate_series(1, 1000) i;
+		CREATE TABLE item (id int PRIMARY KEY, kind text, size int);
+		INSERT INTO item SELECT i, 'Kind ' || i % 1000, i / 7 % 100 FROM generate_series(1, 100000) i;
+		ANALYZE region, shop, item;
+	SQL
+fi
+for rows in "${stars[@]}"; do
+	fill_series sale "id int, shop int, item int, customer int, y int" "$rows" "i, 1 + (hashint8(i) & 2147483647) % 1000, 1 + (hashint8(i + 1000000000) & 2147483647) % 100000, (hashint8(i + 2000000000) & 2147483647) % 50000, (hashint8(i + 3000000000) & 2147483647) % 1000000"
+	keep sale shop item customer y
+	run_psql -c "$gpu SELECT hpsort('{2,1}')" >/dev/null
+	first "$rows" "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, count(*) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.y) FROM sale o JOIN shop s ON s.id = o.shop GROUP BY s.name"
+	star "SELECT s.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop WHERE s.size < 5 GROUP BY s.name"
+	star "SELECT i.kind, count(*), sum(o.y) FROM sale o JOIN item i ON i.id = o.item GROUP BY i.kind"
+	star "SELECT i.kind, percentile_disc(0.5) WITHIN GROUP (ORDER BY o.y) FROM sale o JOIN item i ON i.id = o.item WHERE i.size < 5 GROUP BY i.kind"
+	star "SELECT r.name, count(*), sum(o.y) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id GROUP BY r.name"
+	star "SELECT r.name, i.kind, count(*) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id JOIN item i ON i.id = o.item GROUP BY r.name, i.kind"
+	star "SELECT count(*), avg(o.y) FROM sale o WHERE EXISTS (SELECT FROM item i WHERE i.id = o.item AND i.size < 5)"
+	star "SELECT r.name, count(DISTINCT o.customer) FROM sale o JOIN shop s ON s.id = o.shop JOIN region r ON r.id = s.region_id GROUP BY r.name"
+	run_psql -c "DROP TABLE sale"
+done
 if [ -n "${calibrate[*]}" ]; then
 	echo "rows,columns,query,gpu_ms,gpu_expected_ms,memory_ms,memory_expected_ms,chosen,faster" >"$out/resident_gpu_costs.csv"
 	run_psql -c "$gpu SELECT hpsort('{2,1}')" >/dev/null

@@ -261,6 +261,9 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
  * A row passes if each column with FILTERED passes.  A column passes if its value lies in one of
  * its ranges, which ascend, or if it is NULL and NULLS_PASS is set.  With MASKED the ranges are a
  * mask: 64 bits each, lo before hi, for the values from 0 on, and a value passes whose bit is set.
+ * With MAPPED, which needs IN_KEY and FILTERED, they are a map: two numbers each, lo before hi, for
+ * the values from the column's lo to its last, of what a value adds in place of its distance; one
+ * of NO_MATCH does not pass.
  * Rows that do not pass have no key, and no bounds are checked in them.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
@@ -269,6 +272,8 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
 #define HPSORT_CUDA_ROWS_FILTERED		4u
 #define HPSORT_CUDA_ROWS_NULLS_PASS		8u
 #define HPSORT_CUDA_ROWS_MASKED			16u
+#define HPSORT_CUDA_ROWS_MAPPED			32u
+#define HPSORT_CUDA_ROWS_NO_MATCH		UINT32_MAX
 
 /* Values of a condition, both inclusive. */
 typedef struct HpsortCudaRange

@@ -613,7 +613,9 @@ layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
 	for (uint32_t c = 0; c < layout.ncolumns; c++)
 		if (layout.columns[c].first_range > layout.nranges ||
 			layout.columns[c].nranges > layout.nranges - layout.columns[c].first_range ||
-			((layout.columns[c].flags & HPSORT_CUDA_ROWS_FILTERED) && !layout.filtered))
+			((layout.columns[c].flags & HPSORT_CUDA_ROWS_FILTERED) && !layout.filtered) ||
+			((layout.columns[c].flags & HPSORT_CUDA_ROWS_MAPPED) &&
+			 layout.columns[c].last / 2 >= layout.columns[c].nranges))
 			return false;
 	return true;
 }

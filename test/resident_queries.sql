@@ -24,6 +24,16 @@ BEGIN
 	PERFORM hpsort_keep(rel::regclass);
 END $$;
 
+-- Dimensions of x, k and d: of integers near each other, beyond int4, and dates, of which some are missing.
+CREATE TABLE resident_one (one_id int PRIMARY KEY, one_text text, one_big int8, one_day date, one_colour resident_colour, one_number numeric(24, 3), one_small smallint);
+INSERT INTO resident_one SELECT i, CASE WHEN i % 9 > 0 THEN 'one ' || i % 70 END, (i % 11)::int8 << 40, CASE WHEN i % 5 > 0 THEN date '2026-01-01' + i % 30 END,
+	(enum_range(NULL::resident_colour))[1 + abs(i % 4)], i % 90 / 8.0 + 9999999999999999, i % 20 FROM generate_series(-480, 470) i WHERE i % 17 <> 0;
+CREATE TABLE resident_two (two_id int8 PRIMARY KEY, two_text text, two_number int);
+INSERT INTO resident_two SELECT 5000000000 + i, 'two ' || i % 13, CASE WHEN i % 3 > 0 THEN i % 1000 * 1000 END FROM generate_series(100, 2100) i;
+CREATE TABLE resident_day (day date PRIMARY KEY, holiday bool);
+INSERT INTO resident_day SELECT date '2026-01-01' + i, i % 7 = 0 FROM generate_series(0, 380) i;
+ANALYZE resident_one; ANALYZE resident_two; ANALYZE resident_day;
+
 -- All columns in memory, after three reads.
 CREATE FUNCTION resident_warm(rel text) RETURNS void LANGUAGE plpgsql SET hpsort.debug_aggregate = force SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE col text;
@@ -87,17 +97,56 @@ END $$;
 
 CREATE FUNCTION resident_filter() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT CASE WHEN below(4) = 0 THEN format(' FILTER (WHERE %s)', resident_condition()) ELSE '' END $$;
 
+-- Adds a star join with a dimension to joined: its columns in front of columns, without the fact's key; and perhaps a condition.
+CREATE FUNCTION resident_join(INOUT columns text[], INOUT conditions text, INOUT joined text) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	dimension text := pick('one', 'one', 'two', 'day');
+	own text[] := CASE dimension WHEN 'one' THEN array['one_text', 'one_big', 'one_day', 'one_colour', 'one_number', 'one_small', 'one_id']
+		WHEN 'two' THEN array['two_text', 'two_number', 'two_id'] ELSE array['holiday', 'day'] END;
+	key text := CASE dimension WHEN 'one' THEN 'x' WHEN 'two' THEN 'k' ELSE 'd' END;
+	equality text := format('%I = %I', CASE dimension WHEN 'day' THEN 'day' ELSE dimension || '_id' END, key);
+	condition text := CASE dimension WHEN 'one' THEN pick('one_small < 5', 'one_text LIKE ''%3%''', 'one_big > 0', 'one_day IS NULL', 'one_colour <> ''red''')
+		WHEN 'two' THEN pick('two_number > 200000', 'two_text < ''two 2''') ELSE pick('holiday', 'day < ''2026-06-01''') END;
+	exist text := pick('', '', '', '', 'EXISTS', 'NOT EXISTS');
+BEGIN
+	IF NOT key = ANY (columns) THEN
+		RETURN;
+	END IF;
+	columns := array_remove(columns, key);
+	IF exist <> '' THEN
+		conditions := concat_ws(' AND ', conditions, format('%s (SELECT FROM resident_%s WHERE %s AND %s)', exist, dimension, equality, condition));
+		RETURN;
+	END IF;
+	joined := joined || format(' %s JOIN resident_%s ON %s', pick('', '', 'LEFT'), dimension, equality);
+	IF below(3) = 0 THEN
+		conditions := concat_ws(' AND ', conditions, condition);
+	ELSIF below(3) = 0 THEN
+		conditions := concat_ws(' AND ', conditions, format('%I %s %s', key, pick('<', '>', '<>'), resident_literal(key)));
+	END IF;
+	columns := array(SELECT col FROM unnest(own) col ORDER BY random() LIMIT 1 + below(2)) || columns;
+END $$;
+
 CREATE FUNCTION resident_query(rel text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
 	columns text[] := (SELECT array_agg(col ORDER BY random()) FROM unnest(array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 'v', 'z']) col);
 	ngroups int := pick('0', '0', '1', '1', '1', '2', '2', '3')::int;
-	groups text := array_to_string(columns[1:ngroups], ', ');
-	v text := columns[ngroups + 1];
+	groups text;
+	v text;
+	joined text := '';
 	-- of several columns, and of rows that pass filters
 	several boolean := below(3) = 0;
 	conditions text := (SELECT string_agg(resident_condition(), ' AND ') FROM generate_series(1, pick('0', '0', '1', '1', '2', '3')::int));
 	stmt text := 'SELECT ';
 BEGIN
+	IF below(4) = 0 THEN
+		FOR i IN 1 .. 1 + below(2) LOOP
+			SELECT * INTO columns, conditions, joined FROM resident_join(columns, conditions, joined);
+		END LOOP;
+	END IF;
+	groups := array_to_string(columns[1:ngroups], ', ');
+	-- values are the fact's
+	columns := columns[1:ngroups] || array(SELECT col FROM unnest(columns[ngroups + 1:]) WITH ORDINALITY u(col, i) WHERE length(col) <= 2 ORDER BY i);
+	v := columns[ngroups + 1];
 	-- runs of a single column
 	IF below(10) = 0 THEN
 		v := pick('x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'u', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 'v', 'z');
@@ -109,7 +158,7 @@ BEGIN
 	stmt := stmt || CASE WHEN below(12) = 0 THEN 'count(*)' ELSE
 		(SELECT string_agg(resident_aggregate(CASE WHEN several AND i > 1 THEN columns[ngroups + 1 + below(2)] ELSE v END, ngroups > 0) || CASE WHEN several THEN resident_filter() ELSE '' END, ', ')
 			FROM generate_series(1, 1 + below(4)) i) END;
-	stmt := stmt || format(' FROM %I', rel) || coalesce(' WHERE ' || conditions, '');
+	stmt := stmt || format(' FROM %I', rel) || joined || coalesce(' WHERE ' || conditions, '');
 	IF ngroups > 0 THEN
 		stmt := stmt || ' GROUP BY ' || groups;
 		IF below(4) = 0 THEN

@@ -81,6 +81,13 @@ is_in_mask(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
 		__ldg(reinterpret_cast<const uint32_t *>(ranges) + bit / 32) >> bit % 32 & 1;
 }
 
+/* Returns what the value in a place, at most last, adds to the key by a map that lies in ranges. */
+__device__ __forceinline__ uint32_t
+map_place(const HpsortCudaRange *ranges, uint32_t place)
+{
+	return __ldg(reinterpret_cast<const uint32_t *>(ranges) + place);
+}
+
 /* Loads a column's values of a step whose first row is `from` of the part, as distances from the
  * part's base.  Rows that are not there get 0. */
 template <int WIDTH_BITS>
@@ -99,6 +106,7 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 		   const uint32_t *distances, uint32_t nulls, RowKeys *rows)
 {
 	const bool	in_key = column.flags & HPSORT_CUDA_ROWS_IN_KEY;
+	const bool	mapped = column.flags & HPSORT_CUDA_ROWS_MAPPED;
 	const bool	filtered = column.flags & HPSORT_CUDA_ROWS_FILTERED;
 
 #pragma unroll
@@ -107,8 +115,11 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 		const bool	null = nulls >> r & 1;
 		const int32_t value = static_cast<int32_t>(static_cast<uint32_t>(base) + distances[r]);
 		const uint32_t place = static_cast<uint32_t>(value) - static_cast<uint32_t>(column.lo);
+		const uint32_t adds = null ? column.null_adds : !mapped ? place * column.stride :
+			place <= column.last ? map_place(ranges + column.first_range, place) : 0;
 
 		if (filtered && !(null ? (column.flags & HPSORT_CUDA_ROWS_NULLS_PASS) != 0 :
+						  mapped ? adds != HPSORT_CUDA_ROWS_NO_MATCH :
 						  column.flags & HPSORT_CUDA_ROWS_MASKED ?
 						  is_in_mask(ranges + column.first_range, column.nranges, value) :
 						  is_in_ranges(ranges + column.first_range, column.nranges, value)))
@@ -120,7 +131,7 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 			rows->outside |= 1u << r;
 			rows->odd = value;
 		}
-		rows->keys[r] += null ? column.null_adds : place * column.stride;
+		rows->keys[r] += adds;
 	}
 }
 

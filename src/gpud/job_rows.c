@@ -32,7 +32,9 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   ROWS_NULL_IN_KEY == HPSORT_CUDA_ROWS_NULL_IN_KEY &&
 			   ROWS_FILTERED == HPSORT_CUDA_ROWS_FILTERED &&
 			   ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS &&
-			   ROWS_MASKED == HPSORT_CUDA_ROWS_MASKED,
+			   ROWS_MASKED == HPSORT_CUDA_ROWS_MASKED &&
+			   ROWS_MAPPED == HPSORT_CUDA_ROWS_MAPPED &&
+			   ROWS_NO_MATCH == HPSORT_CUDA_ROWS_NO_MATCH,
 			   "layouts are laid out alike");
 
 /* --- KEEP */

@@ -1,20 +1,29 @@
 #!/bin/sh
 # gputest.sh: the engine's tests on this host's GPU.
 #
-# usage: gputest.sh [--sanitize] [arguments of gputest, such as --huge]
+# usage: gputest.sh [--sanitize | --tool NAME] [arguments of gputest, such as --huge]
 #
 # Builds the test program for this host's GPU unless it is there already, runs
 # it, and with --sanitize also runs reduced sets under compute-sanitizer's
-# memcheck, initcheck and racecheck.
+# memcheck, initcheck and racecheck; with --tool, the reduced set under this one
+# of them alone, with the arguments added to those of the set.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CUDA_BUILD:-$root/build/cuda}
-sanitize=no
-if [ "${1:-}" = --sanitize ]; then
-	sanitize=yes
-	shift
-fi
+tools=
+plain=yes
+case ${1:-} in
+	--sanitize)
+		tools="memcheck initcheck racecheck"
+		shift
+		;;
+	--tool)
+		tools=$2
+		plain=no
+		shift 2
+		;;
+esac
 
 if ! command -v nvidia-smi >/dev/null 2>&1; then
 	echo "gputest: no NVIDIA driver on this host" >&2
@@ -26,19 +35,20 @@ if [ ! -x "$build/gputest" ]; then
 fi
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
-"$build/gputest" "$@"
+[ $plain = no ] || "$build/gputest" "$@"
 
-if [ $sanitize = yes ]; then
+if [ -n "$tools" ]; then
 	sanitizer=$(command -v compute-sanitizer ||
 		ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null ||
 		ls /usr/local/cuda/compute-sanitizer/compute-sanitizer)
-	for tool in memcheck initcheck racecheck; do
+	[ $plain = no ] || set --
+	for tool in $tools; do
 		case $tool in
 			racecheck) set="--tiny --shapes 0" ;;	# a hundred times slower
 			*) set="--quick --shapes 40 --seed 1" ;;
 		esac
-		echo "== compute-sanitizer --tool $tool gputest $set"
+		echo "== compute-sanitizer --tool $tool gputest $set $*"
 		# shellcheck disable=SC2086
-		"$sanitizer" --tool "$tool" --error-exitcode 9 "$build/gputest" $set
+		"$sanitizer" --tool "$tool" --error-exitcode 9 "$build/gputest" $set "$@"
 	done
 fi

@@ -747,16 +747,24 @@ struct RowColumn
 			return value / 64 < ranges.size() &&
 				static_cast<uint32_t>(value & 32 ? ranges[value / 64].hi : ranges[value / 64].lo) >> value % 32 & 1;
 		}
+		if (key.flags & HPSORT_CUDA_ROWS_MAPPED)
+			return mapped(of, row) != HPSORT_CUDA_ROWS_NO_MATCH;
 		for (const HpsortCudaRange &range : ranges)
 			if (of.key(row) >= range.lo && of.key(row) <= range.hi)
 				return true;
 		return false;
 	}
+	uint32_t mapped(const Kept &of, uint64_t row) const
+	{
+		const uint32_t place = static_cast<uint32_t>(of.key(row)) - static_cast<uint32_t>(key.lo);
+
+		return static_cast<uint32_t>(place % 2 ? ranges[place / 2].hi : ranges[place / 2].lo);
+	}
 	uint32_t adds(const Kept &of, uint64_t row) const
 	{
 		if (!(key.flags & HPSORT_CUDA_ROWS_IN_KEY))
 			return 0;
-		return of.is_null(row) ? key.null_adds :
+		return of.is_null(row) ? key.null_adds : key.flags & HPSORT_CUDA_ROWS_MAPPED ? mapped(of, row) :
 			(static_cast<uint32_t>(of.key(row)) - static_cast<uint32_t>(key.lo)) * key.stride;
 	}
 };
@@ -862,10 +870,33 @@ make_case(HpsortCudaJob *keeper, uint32_t ncolumns, uint32_t n, bool narrow, boo
 			column.key.flags = HPSORT_CUDA_ROWS_IN_KEY | HPSORT_CUDA_ROWS_NULL_IN_KEY;
 			column.key.stride = down ? 0 - stride : stride;
 			column.key.null_adds = down ? stride : (top + 1) * stride;
-			made.layout.base += down ? top * stride : 0;
+			/* what a map says values add, in place of the stride, is in the same range */
+			if (filtered && top < 100000 && h / 37 % 3 == 0)
+			{
+				column.key.flags |= HPSORT_CUDA_ROWS_MAPPED;
+				column.key.null_adds = stride;
+				column.key.stride = static_cast<uint32_t>(h);
+			}
+			else
+				made.layout.base += down ? top * stride : 0;
 			range *= static_cast<uint64_t>(top) + 2;
 		}
-		if (filtered && (c == 0 || h / 19 % 2))
+		if (column.key.flags & HPSORT_CUDA_ROWS_MAPPED)
+		{
+			const uint64_t step = range / (static_cast<uint64_t>(top) + 2);
+
+			column.key.flags |= HPSORT_CUDA_ROWS_FILTERED | (h / 23 % 2 ? HPSORT_CUDA_ROWS_NULLS_PASS : 0);
+			for (uint32_t i = 0; i <= top / 2; i++)
+			{
+				uint32_t	adds[2];
+
+				for (int j = 0; j < 2; j++)
+					adds[j] = mix64(h + 2 * i + j) % 4 == 0 ? HPSORT_CUDA_ROWS_NO_MATCH :
+						static_cast<uint32_t>(mix64(h - 2 * i - j) % (top + 2ull) * step);
+				column.ranges.push_back({static_cast<int32_t>(adds[0]), static_cast<int32_t>(adds[1])});
+			}
+		}
+		else if (filtered && (c == 0 || h / 19 % 2))
 		{
 			column.key.flags |= HPSORT_CUDA_ROWS_FILTERED | (h / 23 % 2 ? HPSORT_CUDA_ROWS_NULLS_PASS : 0);
 			if (base != 0)
@@ -876,6 +907,9 @@ make_case(HpsortCudaJob *keeper, uint32_t ncolumns, uint32_t n, bool narrow, boo
 				for (uint32_t i = 0; i < top / 64 + h % 2; i++)
 					column.ranges.push_back({static_cast<int32_t>(mix64(h + i)), static_cast<int32_t>(mix64(h - i))});
 			}
+		}
+		if (column.key.flags & HPSORT_CUDA_ROWS_FILTERED)
+		{
 			column.key.first_range = static_cast<uint32_t>(made.ranges.size());
 			column.key.nranges = static_cast<uint32_t>(column.ranges.size());
 			made.ranges.insert(made.ranges.end(), column.ranges.begin(), column.ranges.end());

@@ -492,6 +492,15 @@ is_in_mask(const ValueRange *ranges, uint32_t n, int32_t value)
 	return bit / ROWS_MASK_VALUES < n && ((uint32_t) (bit & 32 ? range->hi : range->lo) >> bit % 32 & 1);
 }
 
+/* Returns what the value in a place adds to the key by a map that lies in ranges. */
+static uint32_t
+map_place(const ValueRange *ranges, uint32_t place)
+{
+	const ValueRange *range = ranges + place / ROWS_MAP_VALUES;
+
+	return (uint32_t) (place % ROWS_MAP_VALUES == 0 ? range->lo : range->hi);
+}
+
 /*
  * Writes the keys of rows 0 to n - 1 of parts, one for each column, to out, which has room for n;
  * *nkeys is how many there are.  False if a value of a row that passes is none of those that the
@@ -523,8 +532,13 @@ rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *pa
 												  packed_keys_distance(&part->values, i));
 			uint32_t	place = (uint32_t) v - (uint32_t) column->lo;
 
+			uint32_t	adds = isnull ? column->null_adds : place * column->stride;
+
+			if (!isnull && (column->flags & ROWS_MAPPED))
+				adds = place <= column->last ? map_place(ranges + column->first_range, place) : 0;
 			if (column->flags & ROWS_FILTERED)
 				passes = isnull ? (column->flags & ROWS_NULLS_PASS) != 0
+					: column->flags & ROWS_MAPPED ? adds != ROWS_NO_MATCH
 					: column->flags & ROWS_MASKED ? is_in_mask(ranges + column->first_range, column->nranges, v)
 					: is_in_ranges(ranges + column->first_range, column->nranges, v);
 			if (!(column->flags & ROWS_IN_KEY))
@@ -534,7 +548,7 @@ rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *pa
 				outside = true;
 				odd = v;
 			}
-			key += isnull ? column->null_adds : place * column->stride;
+			key += adds;
 		}
 		if (!passes)
 			continue;

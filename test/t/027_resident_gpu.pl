@@ -129,6 +129,33 @@ foreach my $query ('percentile_disc(0.5) WITHIN GROUP (ORDER BY y), min(y), max(
 {
 	like(plan_of("SELECT $query"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "on the GPU: $query") or diag(service_row($node));
 }
+# Star joins, whose lookups become maps.
+foreach my $query ('one_text, count(*), sum(y) FROM r JOIN resident_one ON one_id = x GROUP BY one_text', 'one_big, one_day, f, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM r LEFT JOIN resident_one ON one_id = x WHERE n > 3 GROUP BY one_big, one_day, f ORDER BY one_big DESC, one_day NULLS FIRST',
+	'one_colour, avg(n) FILTER (WHERE x < 100), count(*) FROM r LEFT JOIN resident_one ON one_id = x AND one_small < 5 WHERE x > -300 GROUP BY one_colour', 'two_text, holiday, count(*) FROM r JOIN resident_two ON two_id = k JOIN resident_day ON day = d GROUP BY two_text, holiday',
+	'count(*), max(y) FROM r WHERE EXISTS (SELECT FROM resident_one WHERE one_id = x AND one_big > 0)', 'f, count(*) FROM r WHERE NOT EXISTS (SELECT FROM resident_two WHERE two_id = k) GROUP BY f', 'one_number, t, sum(k) FROM r JOIN resident_one ON one_id = x WHERE one_small = 3 GROUP BY one_number, t')
+{
+	like(plan_of("SELECT $query"), qr/Lookup: .*Resident Blocks: $blocks of \d+, $blocks on the GPU/s, "on the GPU: $query") or diag(service_row($node));
+	unlike(plan_of("SELECT $query", ['hpsort.device = cpu']), qr/on the GPU/, "unless the device is the CPU: $query");
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+		't', "star join: $query");
+}
+# Otherwise only where the rows are many beside the values of the keys.
+foreach my $device ('auto', 'gpu')
+{
+	# enough columns that so few rows pay at all
+	my $where = 'WHERE n > 3 AND x < 400 AND o > 3000000010';
+	like(plan_of("SELECT holiday, f, sum(y) FROM r JOIN resident_day ON day = d $where GROUP BY holiday, f", ["hpsort.device = $device"]), qr/on the GPU/, "$device: few values");
+	my $many = plan_of("SELECT two_text, f, sum(y) FROM r JOIN resident_two ON two_id = k $where GROUP BY two_text, f", ["hpsort.device = $device"]);
+	is($many =~ /on the GPU/, $device eq 'gpu', "$device: many values") or diag($many);
+}
+# A key whose values are too far from each other for a map, a column that is a key and a group, an expression that might fail, conditions of both sides.
+foreach my $query ('count(*) FROM r JOIN resident_one ON one_id = y', 'x, one_text, count(*) FROM r JOIN resident_one ON one_id = x GROUP BY x, one_text',
+	'10 / one_small, count(*) FROM r JOIN resident_one ON one_id = x WHERE one_small <> 0 GROUP BY 10 / one_small', 'one_text, count(*) FROM r JOIN resident_one ON one_id = x AND one_small < s GROUP BY one_text', 'one_text, sum(one_small) FROM r JOIN resident_one ON one_id = x GROUP BY one_text')
+{
+	unlike(plan_of("SELECT $query"), qr/on the GPU/, "star join, not on the GPU: $query");
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+		't', "star join: $query");
+}
 # What wants runs, or keys of more than 32 bits, is read from memory.
 foreach my $query ('mode() WITHIN GROUP (ORDER BY y), count(*) FROM r WHERE s > 3', 'x, variance(y) FROM r GROUP BY x', 'x, sum(DISTINCT y) FROM r GROUP BY x', 'x, count(DISTINCT y) FROM r GROUP BY x',
 	'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY u) FROM r GROUP BY x', 'x, s, sum(s) FROM r GROUP BY x, s', 'x, min(t) FROM r GROUP BY x', 'x, sum(p) FROM r GROUP BY x', 't, count(*) FROM r WHERE ts < \'2026-01-02\' GROUP BY t')

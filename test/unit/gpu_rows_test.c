@@ -15,7 +15,7 @@
 
 #define COLUMNS 4
 #define EXTENTS 12
-#define RANGES 256
+#define RANGES 500
 
 /* An extent of the same blocks of rows as another, with values of its own. */
 static void
@@ -88,6 +88,27 @@ add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
 	column->nranges = t->layout.nranges - column->first_range;
 }
 
+/* A map of the values base .. base + span, of which some do not match, in place of their distances. */
+static void
+add_map(Table *t, RowsColumn *column, uint64_t range, uint32_t span)
+{
+	uint32_t	i;
+
+	column->flags |= ROWS_FILTERED | ROWS_MAPPED | (unit_below(2) ? ROWS_NULLS_PASS : 0);
+	column->first_range = t->layout.nranges;
+	column->nranges = span / ROWS_MAP_VALUES + 1;
+	t->layout.filtered = 1;
+	for (i = 0; i < column->nranges * ROWS_MAP_VALUES; i++)
+	{
+		uint32_t	adds = unit_below(4) == 0 ? ROWS_NO_MATCH : (uint32_t) (unit_below((uint64_t) span + 2) * range);
+
+		*(i % 2 ? &t->ranges[t->layout.nranges].hi : &t->ranges[t->layout.nranges].lo) = (int32_t) adds;
+		t->layout.nranges += i % 2;
+	}
+	/* A map says what values add, whatever the stride is. */
+	column->stride = (uint32_t) unit_random();
+}
+
 static void
 table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
 {
@@ -120,10 +141,17 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
 			column->flags = ROWS_IN_KEY | ROWS_NULL_IN_KEY;
 			column->stride = (uint32_t) (down ? 0 - range : range);
 			column->null_adds = (uint32_t) (down ? range : (span + 1) * range);
-			t->layout.base += (uint32_t) (down ? span * range : 0);
+			/* Small enough for the chunks. */
+			if (filtered && span <= 200 && unit_below(3) == 0)
+			{
+				column->null_adds = (uint32_t) range;
+				add_map(t, column, range, span);
+			}
+			else
+				t->layout.base += (uint32_t) (down ? span * range : 0);
 			range *= span + 2;
 		}
-		if (filtered && (c == 0 || unit_below(2)))
+		if (filtered && !(column->flags & ROWS_MAPPED) && (c == 0 || unit_below(2)))
 			add_condition(t, column, base, span);
 		for (i = 0; i < EXTENTS; i++)
 		{
@@ -172,6 +200,7 @@ row_key(const Table *t, uint32_t e, uint32_t row, int32_t *out)
 		bool		isnull = t->samples[e][c].nulls[row];
 		int64_t		value = t->samples[e][c].values[row] - column->origin;
 		bool		in = false;
+		uint32_t	adds = (uint32_t) (value - column->lo) * column->stride;
 
 		if ((column->flags & ROWS_MASKED) && value / ROWS_MASK_VALUES < column->nranges)
 		{
@@ -179,12 +208,19 @@ row_key(const Table *t, uint32_t e, uint32_t row, int32_t *out)
 
 			in = (uint32_t) (value % ROWS_MASK_VALUES < 32 ? bits->lo : bits->hi) >> value % 32 & 1;
 		}
-		for (r = column->first_range; !(column->flags & ROWS_MASKED) && r < column->first_range + column->nranges; r++)
+		if (column->flags & ROWS_MAPPED)
+		{
+			uint32_t	place = (uint32_t) (value - column->lo);
+
+			adds = (uint32_t) (place % 2 ? t->ranges[column->first_range + place / 2].hi : t->ranges[column->first_range + place / 2].lo);
+			in = adds != ROWS_NO_MATCH;
+		}
+		for (r = column->first_range; !(column->flags & (ROWS_MASKED | ROWS_MAPPED)) && r < column->first_range + column->nranges; r++)
 			in = in || (value >= t->ranges[r].lo && value <= t->ranges[r].hi);
 		if ((column->flags & ROWS_FILTERED) && !(isnull ? (column->flags & ROWS_NULLS_PASS) != 0 : in))
 			return false;
 		if (column->flags & ROWS_IN_KEY)
-			key += isnull ? column->null_adds : (uint32_t) (value - column->lo) * column->stride;
+			key += isnull ? column->null_adds : adds;
 	}
 	*out = (int32_t) key;
 	return true;
@@ -459,7 +495,7 @@ test_bounds(void **state)
 
 	(void) state;
 	gpu_service_start(&s, NULL);
-	for (way = 0; way < 2; way++)
+	for (way = 0; way < 4; way++)
 	{
 		Table		t;
 		SortRows	rows[EXTENTS];
@@ -486,6 +522,17 @@ test_bounds(void **state)
 			t.layout.filtered = t.layout.nranges = t.layout.columns[0].nranges = 1;
 			t.layout.columns[0].flags |= ROWS_FILTERED;
 		}
+		/* A map that has not all values, and one that has, none of which matches. */
+		if (way >= 2)
+		{
+			t.layout.columns[0].last = way == 2 ? 10 : t.samples[0][0].extent->top;
+			if (t.layout.columns[0].last >= 2 * RANGES)
+				t.layout.columns[0].last = 2 * RANGES - 1;
+			t.layout.filtered = 1;
+			t.layout.nranges = t.layout.columns[0].nranges = t.layout.columns[0].last / ROWS_MAP_VALUES + 1;
+			t.layout.columns[0].flags |= ROWS_FILTERED | ROWS_MAPPED;
+			memset(t.ranges, way == 2 ? 0 : 0xFF, sizeof(t.ranges));
+		}
 		job = open_rows(&u, &t);
 		assert_sort_ok(d->set_rows(job, &t.layout, t.ranges, &err), err);
 		extents_keep(job, t.generations[0], &t.samples[0][0]);
@@ -494,7 +541,10 @@ test_bounds(void **state)
 		status = d->add_rows(job, rows, t.generations, 1, &err);
 		if (status == SORT_OK)
 			status = d->finish(job, &err);
-		assert_int_equal(status, way == 1 ? SORT_OK : SORT_KEY_OUT_OF_BOUNDS);
+		assert_int_equal(status, way == 1 || (way == 3 && t.layout.columns[0].last == t.samples[0][0].extent->top) ? SORT_OK :
+						 SORT_KEY_OUT_OF_BOUNDS);
+		if (way == 3 && status == SORT_OK)
+			assert_int_equal(job->keys, 0);
 		d->close(job);
 		table_free(&t);
 		gpu_unit_disconnect(&u);
@@ -739,6 +789,8 @@ typedef enum Crime
 	LAYOUT_OF_MANY,
 	LAYOUT_RANGES,
 	LAYOUT_FLAGS,
+	LAYOUT_MAP,
+	LAYOUT_SHORT_MAP,
 	LAYOUT_ORDER,
 	MANY_ROWS,
 	GENERATION_0,
@@ -796,7 +848,13 @@ commit_with_layout(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 	if (crime == LAYOUT_RANGES)
 		layout.nranges = ROWS_MAX_RANGES + 1;
 	if (crime == LAYOUT_FLAGS)
-		layout.columns[0].flags |= 32;
+		layout.columns[0].flags |= 64;
+	if (crime == LAYOUT_MAP || crime == LAYOUT_SHORT_MAP)
+	{
+		layout.nranges = layout.columns[0].nranges = layout.filtered = 1;
+		layout.columns[0].last = crime == LAYOUT_MAP ? 1 : 2;
+		layout.columns[0].flags = ROWS_IN_KEY | ROWS_FILTERED | ROWS_MAPPED | (crime == LAYOUT_MAP ? ROWS_MASKED : 0);
+	}
 	if (crime == LAYOUT_ORDER)
 	{
 		layout.nranges = layout.columns[0].nranges = layout.filtered = 1;

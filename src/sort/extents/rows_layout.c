@@ -8,17 +8,21 @@ _Static_assert(sizeof(RowsColumn) == 40 && sizeof(RowsLayout) == 16 + ROWS_MAX_C
 			   "no padding");
 
 /*
- * Whether a column has only known flags, and its ranges are among all nranges and, unless they are
- * a mask, ascend and do not overlap.
+ * Whether a column has only known flags, which go together, and its ranges are among all nranges,
+ * and are a mask, a map that has all values, or ascend and do not overlap.
  */
 static bool
 column_is_sound(const RowsColumn *column, const ValueRange *ranges, uint32_t nranges)
 {
+	const uint32_t mapped = ROWS_MAPPED | ROWS_IN_KEY | ROWS_FILTERED;
 	uint32_t	r;
 
-	if (column->flags > 31 || column->zero != 0 || column->first_range > nranges ||
+	if (column->flags > 63 || column->zero != 0 || column->first_range > nranges ||
 		column->nranges > nranges - column->first_range)
 		return false;
+	if (column->flags & ROWS_MAPPED)
+		return (column->flags & (mapped | ROWS_MASKED)) == mapped &&
+			column->last < (uint64_t) column->nranges * ROWS_MAP_VALUES;
 	for (r = column->first_range; !(column->flags & ROWS_MASKED) &&
 		 r < column->first_range + column->nranges; r++)
 		if (ranges[r].lo > ranges[r].hi || (r > column->first_range &&

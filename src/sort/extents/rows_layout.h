@@ -7,6 +7,9 @@
  * groups above places of values.  A condition of a column is a set of values; rows pass that meet
  * all conditions, and others have no key.
  *
+ * A column may be mapped: a table says of each value what it adds to the key, or that rows with it
+ * do not pass.  So a row of a fact gets the group of the dimension's row that has its key.
+ *
  * Plain structs without padding: a client sends them to the GPU service as they are.
  */
 #ifndef HPSORT_ROWS_LAYOUT_H
@@ -29,9 +32,17 @@
 #define ROWS_FILTERED 4			/* only rows pass whose value is in the ranges */
 #define ROWS_NULLS_PASS 8		/* ... or NULL */
 #define ROWS_MASKED 16			/* ... in place of ranges there is a mask of values from 0 on */
+#define ROWS_MAPPED 32			/* ... in place of ranges there is a map of values from lo on, and
+								 * it says what they add; only with ROWS_IN_KEY, ROWS_FILTERED */
 
 /* Values that a range has bits for in a mask: lo and behind it hi, from the lowest bit on. */
 #define ROWS_MASK_VALUES 64
+
+/* Values of which a range says in a map what they add to the key: lo's, and hi's behind it. */
+#define ROWS_MAP_VALUES 2
+
+/* In a map: rows with the value do not pass. */
+#define ROWS_NO_MATCH UINT32_MAX
 
 /* A column of a layout: what it adds to keys, and its condition. */
 typedef struct RowsColumn

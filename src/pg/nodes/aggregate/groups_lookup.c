@@ -13,6 +13,8 @@
  * Each source of values has keys of its own, which one job after the other sorts.  The first job is
  * of a source without a FILTER, so that it finds all groups.
  *
+ * Of a star join, rows have groups by maps of the fact's keys (groups_maps.c).
+ *
  * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
  * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
  * other rows as well, and what was looked up is not used.
@@ -24,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_maps.h"
 #include "pg/nodes/aggregate/groups_numbers.h"
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/nodes/aggregate/lookup_keys.h"
@@ -84,6 +87,7 @@ struct GroupsLookup
 								 * codes */
 
 	int64	   *origins;		/* by column of the scan: what is 0 for the GPU */
+	GroupsMaps *maps;			/* of a star join; else NULL */
 
 	/* of an execution */
 	MemoryContext memory;
@@ -104,9 +108,9 @@ struct GroupsLookup
 static bool handle_rows(void *arg, struct ResidentRows *rows);
 
 /*
- * Fills in the fields of the grouping columns, of which each must be a column of the table; false
- * if groups are of expressions.  Where groups are places of an enum's labels, the field is the
- * labels, which are what is resident.
+ * Fills in the fields of the grouping columns, of which each must be a column of the table, or one
+ * that is mapped; false if groups are of expressions.  Where groups are places of an enum's labels,
+ * the field is the labels, which are what is resident.
  */
 static bool
 find_fields(GroupsLookup *lookup, const GroupsState *node, GroupColumn *fields)
@@ -120,6 +124,12 @@ find_fields(GroupsLookup *lookup, const GroupsState *node, GroupColumn *fields)
 		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS + 1);
 
 		fields[g] = node->groups[g];
+		if (groups_maps_have(lookup->maps, g))
+		{
+			fields[g].column = node->sources.ncolumns + g;
+			fields[g].kind = COLUMN_KIND_INT4;
+			continue;
+		}
 		if (form != DERIVED_NONE && form != DERIVED_RANKS)
 			return false;
 		if (form == DERIVED_NONE)
@@ -150,6 +160,7 @@ add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fie
 	for (f = 0; f < keys->nfields; f++)
 		if (column_kind_is_wide(keys->fields[f].kind))
 			keys->fields[f].kind = COLUMN_KIND_INT4;
+	keys->maps = lookup->maps;
 	keys->filter = values->filter < 0 ? -1 : values->filter - node->sources.ncolumns;
 	source->extremes = values->parts & (SUMMARY_MIN | SUMMARY_MAX);
 	source->sums = values->parts & SUMMARY_SUM;
@@ -183,6 +194,7 @@ groups_lookup_make(GroupsState *node)
 	int			i;
 
 	if (node->sources.nsources != 1 || node->sources.ordered || !are_looked_up(node) ||
+		(node->star.n > 0 && (lookup->maps = groups_maps_make(node)) == NULL) ||
 		!find_fields(lookup, node, fields))
 		return NULL;
 	lookup->sources = palloc0_array(LookupSource, node->nvalue_sources + 1);
@@ -193,7 +205,8 @@ groups_lookup_make(GroupsState *node)
 			values = bms_add_member(values, node->value_sources[i].column);
 	}
 	/* A column that is both is not in the key twice. */
-	if (node->ngroups + bms_num_members(values) != node->sources.ncolumns)
+	if (groups_maps_columns(lookup->maps, node->ngroups) + bms_num_members(values) !=
+		node->sources.ncolumns)
 		return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].answer.distinct)
@@ -210,9 +223,13 @@ groups_lookup_make(GroupsState *node)
 										   ALLOCSET_DEFAULT_SIZES);
 	lookup->handler.handle = handle_rows;
 	lookup->handler.arg = node;
-	lookup->handler.counted = node->ngroups > 0 && !lookup->ranked;
+	lookup->handler.counted = node->ngroups > 0 && !lookup->ranked && lookup->maps == NULL;
 	lookup->handler.jobs.n = lookup->nsources;
 	lookup->handler.jobs.values = values;
+	for (i = 0; lookup->maps && i < lookup->maps->nmaps; i++)
+		lookup->handler.jobs.mapped = bms_add_member(unconstify(Bitmapset *,
+																lookup->handler.jobs.mapped),
+													 lookup->maps->maps[i].column);
 	return lookup;
 }
 
@@ -523,7 +540,9 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 
 		if (values->nulls[g])
 			continue;
-		if (lookup->numbers[c].rows)
+		if (groups_maps_have(lookup->maps, g))
+			values->values[g] = lookup->maps->fields[g].values[values->values[g]];
+		else if (lookup->numbers[c].rows)
 			values->values[g] = lookup->numbers[c].numbers[values->values[g]];
 		else if (node->derived.of_groups[g])
 			values->values[g] = derived_deserialize(node->derived.of_groups[g],
@@ -550,7 +569,8 @@ number_groups(const GroupsState *node)
 		group_code_values(&keys->layout, (uint64) lookup->groups[i].code << keys->value_bits,
 						  values);
 		for (g = 0; g < node->ngroups; g++)
-			if (lookup->numbers[keys->fields[g].column].rows && !values->nulls[g] &&
+			if (!groups_maps_have(lookup->maps, g) &&
+				lookup->numbers[keys->fields[g].column].rows && !values->nulls[g] &&
 				groups_numbers_find(&lookup->numbers[keys->fields[g].column],
 									(int32) values->values[g]) < 0)
 				return false;
@@ -633,6 +653,8 @@ find_all(GroupsState *node, ResidentRows *rows)
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
 	find_origins(lookup, rows);
+	if (lookup->maps && !groups_maps_find(lookup->maps, node, rows, &lookup->notes))
+		return false;
 	lookup->numbers = groups_numbers_make(node, rows, lookup->all->keys.fields, &lookup->notes);
 	if (lookup->numbers == NULL || !find_source(node, lookup->all, rows))
 		return false;

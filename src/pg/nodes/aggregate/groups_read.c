@@ -576,6 +576,12 @@ read_rows(GroupsState *node)
 	found = node->lookup ? groups_lookup_open(node->lookup) : NULL;
 	if (found)
 		node->reader = found;
+	/* A GPU counts together what conditions and maps refuse. */
+	if (found && node->star.n > 0 && node->sources.sources[0].scan->ps.qual == NULL)
+	{
+		node->done.totals.unmatched += filtered;
+		filtered = 0;
+	}
 	MemoryContextSwitchTo(old);
 	for (s = 0; s < node->nvalue_sources && !node->states; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);

@@ -235,6 +235,9 @@ set_conditions(GroupsState *node)
 
 	list_free(node->sources.conditions);
 	node->sources.conditions = NIL;
+	/* A GPU knows no sets of keys, and finds these rows by maps. */
+	if (node->lookup && node->parallel.shared == NULL)
+		return;
 	for (l = 0; l < node->star.n; l++)
 		node->sources.conditions = list_concat(node->sources.conditions,
 											   node->star.lookups[l].conditions);
@@ -560,6 +563,38 @@ groups_star_match(GroupsState *node, const ColumnBatch *batches)
 	}
 }
 
+int
+groups_star_key(const GroupsState *node, int l)
+{
+	const StarLookupState *state = &node->star.lookups[l];
+
+	if (state->jointype == JOIN_RIGHT || state->many || state->nparts > 1 ||
+		state->keys == NULL || list_length(state->clauses) > 1)
+		return -1;
+	return state->keys[0].batch;
+}
+
+void
+groups_star_place(GroupsState *node, int column, const ColumnBatch *batches, uint8 *joined)
+{
+	size_t		i;
+	int			l;
+
+	memcpy(node->derived.batches, batches, node->nread * sizeof(ColumnBatch));
+	memset(joined, 1, batches[column].n);
+	for (l = 0; l < node->star.n; l++)
+	{
+		JoinType	jointype = node->star.lookups[l].jointype;
+		ColumnBatch *places = &node->derived.batches[places_batch(node, l)];
+
+		if (groups_star_key(node, l) != column)
+			continue;
+		*places = *derived_batch(node->derived.columns[l], node->derived.batches);
+		for (i = 0; i < places->n && jointype != JOIN_LEFT; i++)
+			joined[i] &= places->nulls[i] == (jointype == JOIN_ANTI);
+	}
+}
+
 void
 groups_star_filter(GroupsState *node)
 {
@@ -582,9 +617,8 @@ groups_star_begin_rows(GroupsState *node)
 													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Makes batches as the scan of the fact makes them, in the current memory context. */
-static ColumnBatch *
-make_fact_batches(const GroupsState *node)
+ColumnBatch *
+groups_star_make_batches(const GroupsState *node)
 {
 	const AggregateSource *source = &node->sources.sources[0];
 	TupleDesc	columns = RelationGetDescr(source->scan->ss_currentRelation);
@@ -593,8 +627,15 @@ make_fact_batches(const GroupsState *node)
 
 	for (b = 0; b < node->nread; b++)
 	{
-		Form_pg_attribute column = TupleDescAttr(columns, source->attnums[b] - 1);
+		Form_pg_attribute column;
 
+		/* Of a filter NULLs are read alone. */
+		if (b >= node->sources.ncolumns)
+		{
+			column_batch_make(&batches[b], BATCH_KEYS | BATCH_NULLS, COLUMN_BATCH_KEYS);
+			continue;
+		}
+		column = TupleDescAttr(columns, source->attnums[b] - 1);
 		column_batch_make(&batches[b], column_image_arrays(node->images ? &node->images[b] : NULL,
 														   column_value_kind(column->atttypid,
 																			 column->atttypmod)),
@@ -643,7 +684,7 @@ groups_star_end_rows(GroupsState *node, ColumnConsume consume)
 
 	if (met == NULL || node->sources.stop)
 		return;
-	batches = make_fact_batches(node);
+	batches = groups_star_make_batches(node);
 	size = lookup_size(node->star.lookups[0].lookup);
 	for (place = 0; place < size; place++)
 	{

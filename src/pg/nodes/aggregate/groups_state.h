@@ -278,6 +278,21 @@ extern void groups_star_filter(GroupsState *node);
 extern void groups_star_keep_rows(GroupsState *node, const uint16 *rows, size_t nrows);
 
 /*
+ * Returns the index of the batch of the only column of the fact by which lookup l has its places,
+ * if it does not repeat rows or need all of them, and is not divided; else -1.
+ */
+extern int	groups_star_key(const GroupsState *node, int l);
+
+/*
+ * Puts batches, as groups_star_make_batches has made them in the current memory context, and the
+ * places of their rows in the lookups that have this column as their key, into
+ * node->derived.batches.  Sets joined, of each row, to whether it is joined as far as these say.
+ */
+extern ColumnBatch *groups_star_make_batches(const GroupsState *node);
+extern void groups_star_place(GroupsState *node, int column, const ColumnBatch *batches,
+							  uint8 *joined);
+
+/*
  * Called before rows are read, and when all have been: calls consume for rows of a right join's
  * lookup that no row has.
  */

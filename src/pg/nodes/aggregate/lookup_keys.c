@@ -27,6 +27,11 @@ make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows
 		int32		hi;
 		bool		nulls;
 
+		if (groups_maps_have(keys->maps, f))
+		{
+			ranges[f] = groups_maps_range(keys->maps, f);
+			continue;
+		}
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
 		if (keys->fields[f].kind == COLUMN_KIND_PRESENCE && lo <= hi)
 			lo = hi = 0;
@@ -79,10 +84,13 @@ describe_rows(const LookupKeys *keys, RowsLayout *layout)
 	{
 		const KeyCodeColumn *field = &keys->layout.code.columns[f];
 		const KeyRange *range = &field->range;
-		RowsColumn *column = &layout->columns[keys->fields[f].column];
 		bool		empty = key_range_is_empty(range);
 		uint64		least = key_code_place(field, range->lo, empty);
+		RowsColumn *column;
 
+		if (groups_maps_have(keys->maps, f))
+			continue;
+		column = &layout->columns[keys->fields[f].column];
 		base += least * field->stride;
 		column->flags = ROWS_IN_KEY;
 		if (range->nulls)
@@ -107,6 +115,43 @@ describe_rows(const LookupKeys *keys, RowsLayout *layout)
 	layout->base = (uint32) key_of_code(keys, base);
 }
 
+/* How the GPU makes of a column the part of keys that a map says, which has nothing in the base. */
+static void
+describe_map(const LookupKeys *keys, const GroupsMap *map, ResidentRows *rows, RowsLayout *layout)
+{
+	RowsColumn *column = &layout->columns[map->column];
+	uint32	   *adds = palloc_array(uint32, map->n + 1);
+	size_t		i;
+	int			f;
+
+	for (i = 0; i <= map->n; i++)
+	{
+		adds[i] = 0;
+		for (f = 0; f < keys->nfields; f++)
+		{
+			const KeyCodeColumn *field = &keys->layout.code.columns[f];
+			int32		place;
+
+			if (!groups_maps_have(keys->maps, f) || !map->joined[i] ||
+				keys->maps->fields[f].map != map)
+				continue;
+			place = keys->maps->fields[f].places[i];
+			adds[i] += (uint32) (key_code_place(field, field_image(place), place < 0) *
+								 field->stride);
+		}
+	}
+	column->flags = ROWS_IN_KEY;
+	if (map->joined[map->n])
+		column->flags |= ROWS_NULL_IN_KEY | ROWS_NULLS_PASS;
+	column->null_adds = adds[map->n];
+	for (i = 0; i < Max(map->n, 1); i++)
+		if (i == map->n || !map->joined[i])
+			adds[i] = ROWS_NO_MATCH;
+	column->lo = map->lo;
+	column->last = (uint32) (Max(map->n, 1) - 1);
+	resident_rows_map(rows, map->column, adds);
+}
+
 /*
  * Returns the keys of the rows that have been noted and that the filter accepts, in their order,
  * and how many they are.  The caller frees them.
@@ -118,7 +163,8 @@ make_keys(const LookupKeys *keys, const LookupNotes *notes, size_t *n)
 												Max(notes->n, 1) * sizeof(int32));
 	const uint8 *refused = NULL;
 	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
-	ColumnBatch *part = palloc_array(ColumnBatch, Max(notes->ncolumns, 1));
+	ColumnBatch *part = palloc_array(ColumnBatch, notes->ncolumns + keys->nfields + 1);
+	uint8	   *joined = palloc_array(uint8, COLUMN_BATCH_KEYS);
 	size_t		at;
 	size_t		i;
 
@@ -138,13 +184,21 @@ make_keys(const LookupKeys *keys, const LookupNotes *notes, size_t *n)
 			part[c].keys += at;
 			part[c].nulls += at;
 		}
+		memset(joined, 1, m);
+		if (keys->maps)
+			groups_maps_fill(keys->maps, keys->nfields - keys->has_value, part,
+							 part + notes->ncolumns, joined);
 		group_layout_codes(&keys->layout, part, (int) m, codes);
+		for (c = 0; c < keys->nfields; c++)
+			if (groups_maps_have(keys->maps, c))
+				column_batch_free(&part[notes->ncolumns + c]);
 		for (i = 0; i < m; i++)
-			if (refused == NULL || !refused[at + i])
+			if (joined[i] && (refused == NULL || !refused[at + i]))
 				result[(*n)++] = key_of_code(keys, codes[i]);
 	}
 	pfree(codes);
 	pfree(part);
+	pfree(joined);
 	return result;
 }
 
@@ -155,10 +209,13 @@ lookup_keys_sort(LookupKeys *keys, const LookupNotes *notes, ResidentRows *rows)
 	int32	   *others;
 	size_t		n;
 	bool		sorted;
+	int			i;
 
 	if (!make_layout(keys, notes, rows))
 		return false;
 	describe_rows(keys, &layout);
+	for (i = 0; keys->maps && i < keys->maps->nmaps; i++)
+		describe_map(keys, &keys->maps->maps[i], rows, &layout);
 	others = make_keys(keys, notes, &n);
 	sorted = resident_rows_sort(rows, keys->filter, &layout, key_of_code(keys, 0),
 								key_of_code(keys, (UINT64CONST(1) << keys->layout.code.bits) - 1),

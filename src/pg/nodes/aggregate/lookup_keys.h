@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/groups_maps.h"
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/resident/gpu/resident_rows.h"
 
@@ -24,6 +25,8 @@ typedef struct LookupKeys
 	int			nfields;
 	bool		has_value;
 	int			filter;			/* number of the scan's filter; -1: none */
+	const GroupsMaps *maps;		/* by which rows have some of the grouping columns, whose batches
+								 * are behind those of the scan; NULL: none */
 
 	/* set by lookup_keys_sort */
 	GroupCode	layout;			/* of codes: grouping columns above the value */

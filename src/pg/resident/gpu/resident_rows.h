@@ -22,6 +22,9 @@
 
 typedef struct ResidentRows ResidentRows;
 
+/* Values between a mapped column's bounds, at most (resident_rows_map). */
+#define RESIDENT_MAP_MOST	((int64) ROWS_MAX_RANGES * ROWS_MAP_VALUES)
+
 /*
  * Makes a query about rows of these columns.  The first nkeys columns make the keys that jobs sort;
  * filter may be NULL.  Without jobs, values are counted of one column, without a filter.  The table
@@ -88,6 +91,17 @@ extern bool resident_rows_value(const ResidentRows *rows, int c, uint32 number, 
  */
 extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
 								 bool *nulls);
+
+/* The bounds of all values of column c, whatever conditions refuse, and whether there are NULLs. */
+extern void resident_rows_all_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
+									 bool *nulls);
+
+/*
+ * Has the values of column c from the layout's lo to its last add to keys what map has, in this
+ * order, instead of their distances; rows whose value has ROWS_NO_MATCH are refused.  The layout
+ * says whether NULLs pass.  For all further jobs; map must outlive them.
+ */
+extern void resident_rows_map(ResidentRows *rows, int c, const uint32 *map);
 
 /*
  * Has the GPU put keys in order: keys of rows, of those that a filter of the scan accepts (-1: of

@@ -68,8 +68,10 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	table_close(rel, NoLock);
 	if (question->jobs && estimate.share > 0 && gpu)
 		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs);
-	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 &&
-		gpu && !numbers && !estimate.gpu)
+	/* Values that are counted are looked up by the CPU. */
+	if ((question->jobs == NULL || question->jobs->mapped == NULL) && ncolumns == 1 &&
+		question->nkeys == 1 && !question->filtered && estimate.share > 0 && gpu && !numbers &&
+		!estimate.gpu)
 		estimate.gpu = resident_rows_pay(summaries, 1, 1, NULL);
 	pfree(summaries);
 	return estimate;

@@ -629,8 +629,6 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	}
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
-	total += star_cost(query, path, rows, part) + keys_cost(query, rows * part);
-	rows *= query->matched;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->jobs || !has_derived(query)))
 	{
@@ -639,6 +637,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		rows *= 1 - gpu;
 		resident = gpu < 1 ? (resident - gpu) / (1 - gpu) : 0;
 	}
+	total += star_cost(query, path, rows, part) + keys_cost(query, rows * part);
+	rows *= query->matched;
 	runs = count_runs(root, query, ngroups, Max(rows, 1), 1);
 	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +

@@ -112,6 +112,9 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->custom_private = lappend(path->custom_private, lookups);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(list_length(query->conditions)));
+	path->custom_private = lappend(path->custom_private,
+								   makeBoolean(query->jobs && workers == 0 &&
+											   aggregate_input_resident_part(input, true) > 0));
 	path->custom_private = lappend(path->custom_private, having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->custom_private = lappend(path->custom_private, query->divided_exprs);
@@ -151,6 +154,33 @@ count_jobs(const GroupsQuery *query, Bitmapset **values)
 }
 
 /*
+ * Sets *mapped to the indexes of the columns that are keys of lookups; false unless a GPU can have
+ * all of these as maps (groups_maps.h).
+ */
+static bool
+find_maps(const GroupsQuery *query, Bitmapset **mapped)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->lookups)
+	{
+		const StarLookup *lookup = lfirst(lc);
+		const Var  *key = plain_column(linitial(linitial_node(OpExpr, lookup->clauses)->args));
+		ListCell   *column;
+
+		if (lookup->jointype == JOIN_RIGHT || lookup->many || lookup->nparts > 1 ||
+			list_length(lookup->clauses) > 1 || !lookup->integers || key == NULL)
+			return false;
+		foreach(column, query->columns)
+		{
+			if (lfirst_int(column) == key->varattno)
+				*mapped = bms_add_member(*mapped, foreach_current_index(column));
+		}
+	}
+	return query->conditions == NIL;
+}
+
+/*
  * Returns the jobs of a GPU by which positions among keys in order can answer all of the query (see
  * groups_lookup.c), NULL if they cannot.  A part of its share of the memory must be enough, at some
  * 50 bytes a group and job.
@@ -158,17 +188,26 @@ count_jobs(const GroupsQuery *query, Bitmapset **values)
 static const ResidentJobs *
 find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 {
-	ResidentJobs *jobs = palloc_object(ResidentJobs);
+	ResidentJobs *jobs = palloc0_object(ResidentJobs);
 	Bitmapset  *values = NULL;
+	Bitmapset  *mapped = NULL;
 	bool		all;			/* a sum may be of all values of a column */
+	int			nfields = 0;	/* grouping columns that are read */
 	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
+	{
+		const Var  *column = plain_column(query->groups[g].expression);
+
+		if (column && (Index) column->varno != query->rti)
+			continue;
+		nfields++;
 		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
 			query->groups[g].read == READ_EQUAL)
 			return NULL;
-	if (query->derived_filters != NIL || query->sets != NIL || query->lookups != NIL)
+	}
+	if (query->derived_filters != NIL || query->sets != NIL || !find_maps(query, &mapped))
 		return NULL;
 	/* These are added up in memory in less time than the GPU takes. */
 	all = query->ngroups == 0 && list_length(query->columns) == 1 && query->filters == NIL &&
@@ -185,8 +224,10 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	}
 	jobs->n = count_jobs(query, &values);
 	jobs->values = values;
+	jobs->mapped = mapped;
 	/* A column that is both of a group and a value is not in a key twice. */
-	return list_length(query->columns) == query->ngroups + bms_num_members(values) &&
+	return list_length(query->columns) ==
+		nfields + bms_num_members(mapped) + bms_num_members(values) &&
 		ngroups * (10 + 50 * jobs->n) <=
 		groups_budget(query, false).lookup / (jobs->n > 1 ? 3 : 2) ? jobs : NULL;
 }

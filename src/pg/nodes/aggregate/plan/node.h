@@ -55,6 +55,7 @@ typedef enum GroupsPlanList
 								 * parts its rows are divided; of each clause and column, the
 								 * column of the lookup's plan, counted from 0 */
 	GROUPS_PLAN_CONDITIONS,		/* how many conditions joined rows must pass */
+	GROUPS_PLAN_GPU,			/* true: a GPU is expected to answer it without rows */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only: the plan has it as its qual */
 	GROUPS_PATH_EXPRESSIONS,	/* of the scan tuple */
