@@ -47,6 +47,7 @@ $node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
 $node->reload;
 ($rc, $out, $err) = $node->psql('postgres', "SELECT hpsort_keep('first', 'x')");
 is($err, '', 'hpsort_keep has nothing to say');
+start_worker($node);
 is(sql("SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'not read yet', 'not read yet');
 my $blocks = sql("SELECT pg_relation_size('first') / 8192");
 
@@ -548,7 +549,8 @@ my $alone = new_node('alone', "max_worker_processes = 0\n");
 $alone->safe_psql('postgres', "SELECT make('t')");
 $alone->safe_psql('postgres', 'VACUUM t');
 $started = time();
-is($alone->safe_psql('postgres', "SELECT warm('t', 'x')"), '0', 'no worker: nothing is kept');
+$alone->safe_psql('postgres', "SELECT answer('t', 'x'), answer('t', 'x'), answer('t', 'x')");
+is($alone->safe_psql('postgres', "SELECT resident_blocks('t', 'x')"), '0', 'no worker: nothing is kept');
 cmp_ok(time() - $started, '<', 30, 'without much waiting');
 is($alone->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'no background worker', 'and the view says so');
 same($alone, 'no worker', 't', 'x');
@@ -591,18 +593,7 @@ sub is_filled
 	ok($filled->poll_query_until('postgres', "SELECT bool_and(reason IS NULL AND blocks_valid = blocks AND filled IS NULL) AND sum(hits) = 0 FROM hpsort_resident WHERE relation = '$table'::regclass"), $name)
 		or diag(filled('SELECT * FROM hpsort_resident'));
 }
-# As long as a worker has a snapshot, VACUUM does not mark the blocks of a new file.
-sub vacuum
-{
-	my ($table) = @_;
-
-	for (1 .. 1800)
-	{
-		return if filled("VACUUM $table; SELECT relallvisible > 0 AND relallvisible + 64 > relpages FROM pg_class WHERE oid = '$table'::regclass") eq 't';
-		usleep(100_000);
-	}
-	fail("$table is all-visible");
-}
+sub vacuum { vacuum_visible($filled, $_) for @_; }
 filled(<<'SQL');
 CREATE TABLE a (id int, x int, y int, filler text);
 CREATE TABLE b (id int, x int, y int, filler text);
@@ -613,6 +604,7 @@ CREATE TABLE part2 PARTITION OF parted FOR VALUES FROM (4000) TO (100000);
 SELECT fill('a'), fill('b'), fill('c'), fill('parted');
 SQL
 filled('VACUUM ANALYZE');
+vacuum('a', 'b', 'c', 'part1', 'part2');
 filled("BEGIN; SELECT hpsort_keep('b', 'x'); ROLLBACK");
 filled("SELECT hpsort_keep('a', 'x', 'y')");
 is_filled('a', 'filled by a worker');
@@ -635,6 +627,7 @@ BEGIN; CREATE TABLE made (id int, x int, y int, filler text); SELECT fill('made'
 SELECT rows FROM hpsort_resident WHERE relation = 'made'::regclass; COMMIT; VACUUM made; SELECT hpsort_keep('made', '{x}', true), rows > 6000, reason FROM hpsort_resident WHERE relation = 'made'::regclass
 SQL
 like($err, qr/^psql:<stdin>:1: NOTICE:  columns of table "made" cannot be filled in this transaction\nDETAIL:/, 'a table that the transaction has made');
+vacuum('made');
 is(filled("SELECT hpsort_keep('made', '{x}', true) IS NOT NULL, rows > 6000, reason IS NULL FROM hpsort_resident WHERE relation = 'made'::regclass"), 't|t|t', 'is filled later');
 ($rc, $out, $err) = $filled->psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT hpsort_keep('c', '{x}', true); COMMIT");
 like($err, qr/or is serializable/, 'a serializable transaction');
@@ -671,7 +664,7 @@ like(slurp_file($filled->logfile), qr/ERROR:  canceling statement due to user re
 
 # A fill takes no memory from other columns.
 filled("CREATE TABLE more AS SELECT i, i % 50000 * 40000 AS x FROM generate_series(1, 400000) i; SELECT hpsort_keep('a', '{x}', true)");
-filled('VACUUM more');
+vacuum('more');
 $filled->append_conf('postgresql.conf', "hpsort.resident_memory = 1MB\n");
 $filled->reload;
 $filled->poll_query_until('postgres', 'SELECT coalesce(sum(bytes), 0) = 0 FROM hpsort_resident') or fail('all is given back');

@@ -18,6 +18,7 @@ my $node = new_server('resident_gpu', 'session_preload_libraries = hpsort', 'syn
 	'hpsort.debug_aggregate = force', 'hpsort.resident_memory = 64MB', 'hpsort.resident_fill = on_use', "hpsort.resident_gpu_memory = '16MB'",
 	'hpsort.device = gpu');
 $node->safe_psql('postgres', $ResidentColumns::functions);
+ResidentColumns::start_worker($node);
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 

@@ -119,7 +119,7 @@ sub vacuum
 {
 	my ($server) = @_;
 
-	$server->safe_psql('postgres', 'VACUUM t');
+	vacuum_visible($server, 't');
 	$server->safe_psql('postgres', "SELECT pg_logical_emit_message(true, '', '')");
 }
 
@@ -204,7 +204,7 @@ sub run_without
 $saved->safe_psql('postgres', "SELECT make('t')");
 # A column of texts, which are numbered: rows are not longer by it, so that a column is one extent.
 $saved->safe_psql('postgres', "ALTER TABLE t ADD z text GENERATED ALWAYS AS ('text' || x::text) STORED");
-$saved->safe_psql('postgres', 'VACUUM t');
+vacuum_visible($saved, 't');
 $saved->safe_psql('postgres', "SELECT hpsort_keep('t', '{x,y,z}', wait => true)");
 wait_sealed($saved);
 is((stat($saved->data_dir . $extents))[2], (stat($saved->data_dir . '/global/pg_control'))[2], 'the file has the mode of others');
