@@ -722,7 +722,7 @@ is(filled("SELECT string_agg(DISTINCT concat_ws(' ', k.blocks > 100, k.rows > 60
 is(filled("SELECT count(*) FROM hpsort_resident_estimate('kinds') e JOIN hpsort_resident r USING (relation, attribute) WHERE e.bytes BETWEEN r.bytes / 2 AND r.bytes * 3 + 100000"), '25', 'and what they would take');
 my $of_kinds = 'SELECT t, n, count(*), min(d), count(DISTINCT u) FILTER (WHERE v = $$v7$$) FROM kinds WHERE e IS NOT NULL GROUP BY t, n ORDER BY t, n LIMIT 20';
 is(filled($of_kinds), filled("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $of_kinds"), 'a query of them');
-is(filled("SET hpsort.debug_aggregate = force; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"), filled("SET hpsort.enable_resident = off; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"),
+is(filled("SET hpsort.debug_aggregate = force; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"), filled("SET hpsort.debug_aggregate = forbid; SELECT nothing, count(*), count(nothing) FROM kinds WHERE d LIKE 'd%' GROUP BY nothing"),
 	'extents without values');
 my $valid = "SELECT sum(blocks_valid) FROM hpsort_resident WHERE relation = 'kinds'::regclass";
 my $valid_before = filled($valid);
@@ -785,6 +785,24 @@ is(blocks_and_differing('many') =~ s/\d+ //gr, '0', 'dead values');
 filled("SELECT hpsort_keep('many', '{twice}', wait => true)");
 ok($filled->poll_query_until('postgres', "SELECT bytes < 6500000 AND rows > 140000 FROM hpsort_resident WHERE relation = 'many'::regclass AND attribute = 'twice'"), 'take no memory for ever')
 	or diag(filled('SELECT * FROM hpsort_resident'));
+
+# Values that repeat, though not in the first of the table's rows, which stand behind empty blocks, or
+# come into them: they are kept.
+for my $case ([ 150000, 72000, 2048, 0 ], [ 80000, 36000, 768, 14000 ])
+{
+	my ($rows, $values, $empty, $new) = @$case;
+
+	filled("DROP TABLE IF EXISTS behind; CREATE TABLE behind (i int, t text STORAGE plain, filler text STORAGE plain)");
+	filled("INSERT INTO behind SELECT i, NULL, repeat('f', 1900) FROM generate_series(1, 4 * $empty) i; INSERT INTO behind SELECT i, 'of $values: ' || i % $values, repeat('f', CASE WHEN $new > 0 THEN 80 ELSE 0 END) FROM generate_series(1, $rows) i");
+	filled('DELETE FROM behind WHERE t IS NULL');
+	vacuum('behind');
+	filled("SELECT hpsort_keep('behind', '{t}', wait => true)") for 1 .. 2;
+	filled("INSERT INTO behind SELECT i, 'of $new: ' || i % $new, repeat('f', 80) FROM generate_series(1, 40000) i") if $new > 0;
+	vacuum('behind');
+	filled("SELECT hpsort_keep('behind', '{t}', wait => true)") for 1 .. 3;
+	is(filled("SELECT rows, reason FROM hpsort_resident WHERE relation = 'behind'::regclass"), ($new > 0 ? $rows + 40000 : $rows) . '|', "$values values behind empty blocks");
+}
+filled('DROP TABLE behind');
 
 # Memory runs out in the middle.
 $filled->append_conf('postgresql.conf', "hpsort.resident_memory = 4MB\n");

@@ -113,7 +113,8 @@ drop_values(ResidentRoot *root, ResidentColumn *column)
 {
 	value_parts_drop(root, &column->values);
 	column->numbered_extents = column->first_values = 0;
-	column->numbered = column->first_rows = 0;
+	column->numbered = column->numbered_anew = column->first_rows = 0;
+	column->fullest = 0;
 }
 
 void
@@ -494,6 +495,15 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
 	}
 }
 
+/* Whether values hardly repeat if as many of the numbered ones do, and others are missing. */
+static bool
+hardly_repeat(double repeats, int64 numbered, double missing)
+{
+	double		n = (double) numbered;
+
+	return 2 * repeats * (n + missing) < n * n;
+}
+
 /*
  * Notes that an extent of numbers of values has been made.  Returns false, and gives up all of the
  * column, if that is better: if values hardly repeat, or most of them are dead.
@@ -501,35 +511,42 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
  * Numbers save nothing if values occur less than twice.  How often they will have occurred at the
  * table's end is known only there, or after most of the table; before, it is asked if statistics
  * say that they hardly repeat, and a part of the table is expected to have as large a part of the
- * repeats.
+ * repeats.  Extents that are missing are taken to have as many values as the fullest has: rows
+ * may have been deleted from those that are there.
  *
  * Values are dead if all extents that had them have been made anew.  If many extents have been, and
  * values hardly repeat, or there are twice as many for as many rows as when most of the table had
  * extents for the first time, most of the values are dead, or have come since.  So are values that
  * were saved, and are too many for the extents that were saved with them.
  *
- * That values hardly repeat is noted, so that they are not read again, only if few extents have
- * been made anew: otherwise some of the values are of rows that have been replaced.
+ * That values hardly repeat is noted, so that they are not read again, only if they hardly did even
+ * if each value that was numbered since the first extent was made anew were one of a row that has
+ * been replaced.
  */
 static bool
 is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExtent *extent,
 				 const ResidentSweep *sweep)
 {
 	double		values = column->values.n;
-	double		numbered;
-	uint32		some;
+	uint32		known = extent->rows - extent->nulls;
+	double		repeats;
+	double		missing;		/* values of extents that are missing */
 	bool		most;
-	bool		no_repeats;
+	bool		asks;
 	bool		more;
+	bool		noted;
 	uint32		anew;			/* extents that have been made more than once */
 
 	column->numbered_extents++;
-	column->numbered += extent->rows - extent->nulls;
-	numbered = (double) column->numbered;
-	some = Min(column->nextents, column->wanted);
-	most = some >= column->wanted - column->wanted / 8;
-	no_repeats = (most || sweep->many) && numbered >= RESIDENT_LEAST_NUMBERED &&
-		2 * (numbered - values) * column->wanted < numbered * some;
+	column->numbered += known;
+	column->fullest = Max(column->fullest, known);
+	anew = column->numbered_extents - Min(column->numbered_extents, column->nextents);
+	if (anew > 0)
+		column->numbered_anew += known;
+	repeats = (double) column->numbered - values;
+	missing = (double) column->fullest * (column->wanted - Min(column->nextents, column->wanted));
+	most = 7 * missing <= (double) column->numbered;
+	asks = (most || sweep->many) && column->numbered >= RESIDENT_LEAST_NUMBERED;
 	if (most && column->first_values == 0)
 	{
 		column->first_values = column->values.n;
@@ -538,10 +555,12 @@ is_worth_numbers(ResidentRoot *root, ResidentColumn *column, const ResidentExten
 	more = values >= RESIDENT_LEAST_NUMBERED && column->first_values > 0 &&
 		values * column->first_rows >= 2.0 * column->first_values *
 		Max(column->first_rows, column->summary.rows);
-	anew = column->numbered_extents - Min(column->numbered_extents, column->nextents);
-	if (!no_repeats && !(more && 2 * anew >= column->nextents))
+	if (!(asks && hardly_repeat(repeats, column->numbered, missing)) &&
+		!(more && 2 * anew >= column->nextents))
 		return true;
-	directory_drop_values(root, column, 8 * anew <= column->nextents && !sweep->saved);
+	noted = asks && !sweep->saved &&
+		hardly_repeat(repeats, column->numbered - column->numbered_anew, missing);
+	directory_drop_values(root, column, noted);
 	return false;
 }
 

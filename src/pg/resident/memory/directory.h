@@ -28,7 +28,9 @@ typedef struct ResidentColumn
 	/* Of a column whose extents have numbers of values. */
 	ValueParts	values;
 	uint32		numbered_extents;	/* of this generation, those that have been replaced included */
-	int64		numbered;		/* their values that are not NULL */
+	int64		numbered;		/* their values that are not NULL ... */
+	int64		numbered_anew;	/* ... of these since the first extent was made anew */
+	uint32		fullest;		/* most of them in one extent */
 	uint32		first_values;	/* how many values there were when most of the table had extents
 								 * for the first time; 0: it has not ... */
 	int64		first_rows;		/* ... and how many rows in extents */

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -67,7 +66,7 @@ expression_columns(const Expr *expression)
 		Var		   *column = (Var *) lfirst(lc);
 
 		if (!IsA(column, Var) || column->varlevelsup != 0 || column->varattno <= 0 ||
-			column->vartype == CSTRINGOID || column->vartype == UNKNOWNOID)
+			get_typlen(column->vartype) == -2)
 			return NIL;
 		if (!has_column(columns, column))
 			columns = lappend(columns, column);

@@ -154,7 +154,8 @@ extra_of_join(const JoinAgain *join)
 
 /*
  * Returns the nested loop of a join; NULL if nothing finds rows of one inner table by the outer
- * one (a path of several enforces clauses that are not known), or if this might be noticed.
+ * one (a path of several enforces clauses that are not known), or if reading the inner table once
+ * for each outer row might have another effect: volatile functions, and conditions that may fail.
  */
 static Path *
 join_by_loop(PlannerInfo *root, const JoinAgain *join, Path *outer, RelOptInfo *inner_rel)
