@@ -388,7 +388,9 @@ sql("SELECT warm('large1', 'x')");
 # It has no database, and so no row in pg_stat_activity.
 sub workers
 {
-	return grep { (eval { slurp_file("/proc/$_/cmdline") } // '') =~ /hpsort resident columns/ } processes_alive($node, qr/postgres$/);
+	my ($server) = @_;
+
+	return grep { (eval { slurp_file("/proc/$_/cmdline") } // '') =~ /hpsort resident columns/ } processes_alive($server // $node, qr/postgres$/);
 }
 sub workers_end
 {
@@ -578,6 +580,30 @@ ok($stalled->poll_query_until('postgres', q{SELECT bool_and(reason <> 'no backgr
 cmp_ok($session->query_safe("SELECT warm('t', 'x')"), '>=', 80, 'and values are kept at once');
 $session->quit;
 $stalled->stop;
+
+# --- A worker that does not answer, because it is stopped, and ends: the next query starts another one
+
+my $ending = new_node('ending', "hpsort.resident_memory = 8MB\n");
+start_worker($ending);
+# Of more than the megabyte that there is already.
+$ending->safe_psql('postgres', "CREATE TABLE wide AS SELECT hashint4(i) AS x FROM generate_series(1, 400000) i; SELECT hpsort_keep('wide', 'x')");
+$ending->safe_psql('postgres', 'VACUUM wide');
+sub read_wide
+{
+	$ending->safe_psql('postgres', 'SELECT count(x), percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM wide') for 1 .. 3;
+	return $ending->safe_psql('postgres', "SELECT blocks_valid FROM hpsort_resident WHERE relation = 'wide'::regclass");
+}
+my ($stopped) = workers($ending);
+kill 'STOP', $stopped or die;
+cmp_ok(read_wide(), '<', 1500, 'the worker does not answer');
+kill $_, $stopped for 'TERM', 'CONT';
+for (1 .. 3000)
+{
+	last if !grep { $_ == $stopped } workers($ending);
+	usleep(20000);
+}
+cmp_ok(read_wide(), '>', 1600, 'another one does');
+$ending->stop;
 
 # --- Filled at once, by a worker or by hpsort_keep itself, and without any query after a restart
 
