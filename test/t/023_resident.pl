@@ -818,7 +818,7 @@ for my $case ([ 150000, 72000, 2048, 0 ], [ 80000, 36000, 768, 14000 ])
 {
 	my ($rows, $values, $empty, $new) = @$case;
 
-	filled("DROP TABLE IF EXISTS behind; CREATE TABLE behind (i int, t text STORAGE plain, filler text STORAGE plain)");
+	filled("DROP TABLE IF EXISTS behind; CREATE TABLE behind (i int, t text, filler text); ALTER TABLE behind ALTER t SET STORAGE plain, ALTER filler SET STORAGE plain");
 	filled("INSERT INTO behind SELECT i, NULL, repeat('f', 1900) FROM generate_series(1, 4 * $empty) i; INSERT INTO behind SELECT i, 'of $values: ' || i % $values, repeat('f', CASE WHEN $new > 0 THEN 80 ELSE 0 END) FROM generate_series(1, $rows) i");
 	filled('DELETE FROM behind WHERE t IS NULL');
 	vacuum('behind');

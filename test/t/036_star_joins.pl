@@ -391,7 +391,7 @@ $runner->ok_all($queries, $only);
 $runner->ok_scan(0.5) if !$only && $queries >= 300;
 # With one dimension of which a row may have several rows: 57 to 89 percent of some 50.
 $runner->ok_scan($queries >= 2500 ? 0.5 : 0.3, qr/^(?=.*(?:inner|left) many)(?!.*many.*many)/) if !$only && $queries >= 300;
-# Of 300 queries 8 to 19 had look-ups in parts, and 31 to 55 workers in the node: of few, chance decides.
+# Of 300 queries 5 to 19 had look-ups in parts, and 31 to 55 workers in the node: of few, chance decides.
 cmp_ok($parts, '>=', $queries >= 2500 ? $queries / 40 : 1, "$parts plans have look-ups in parts") if !$only && $queries >= 300;
 cmp_ok($parallel, '>=', $queries >= 2500 ? $queries / 12 : $queries / 30, "$parallel plans are parallel") if !$only && $queries >= 300;
 
