@@ -131,7 +131,8 @@ is($err, '', 'a database is dropped while it waits');
 my $log = -s $node->logfile;
 run($watcher, "SELECT pg_log_backend_memory_contexts($session->{pid})");
 ok(wait_for('its memory in the log', sub { slurp_file($node->logfile, $log) =~ /logging memory contexts of PID $session->{pid}/ }), 'its memory is logged');
-ok(still_waits($session, $watcher), 'and it still waits');
+# which it may still be writing
+ok(wait_for('waiting again', sub { still_waits($session, $watcher) }), 'and it still waits');
 run($watcher, "SELECT pg_cancel_backend($session->{pid})");
 pump_session($session, sub { $session->{out} =~ /^done/m }, 'a cancel');
 like($session->{err}, qr/canceling statement due to user request/, 'until it is cancelled');

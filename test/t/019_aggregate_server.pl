@@ -70,9 +70,10 @@ foreach my $name (sort keys %queries)
 		$script .= "SELECT 'result', q.* FROM ($query) q;\n$memory";
 		for (1 .. at_length(3, 6))
 		{
-			# A cancel that comes just after the query ends the statement behind it.
+			# The setting ends with the transaction: a RESET could be too slow for it itself, as the first ROLLBACK, which then leaves
+			# the transaction to the second one, after the setting's end.
 			my $timeout = 20 + int(rand(150));
-			$script .= "SET statement_timeout = $timeout;\n$query;\nSELECT;\nRESET statement_timeout;\n";
+			$script .= "BEGIN;\nSET LOCAL statement_timeout = $timeout;\n$query;\nROLLBACK;\nROLLBACK;\n";
 		}
 		$script .= "SELECT 'result', q.* FROM ($query) q;\n$memory";
 		my ($out, $err) = psql($script);

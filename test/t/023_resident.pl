@@ -47,6 +47,7 @@ $node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
 $node->reload;
 ($rc, $out, $err) = $node->psql('postgres', "SELECT hpsort_keep('first', 'x')");
 is($err, '', 'hpsort_keep has nothing to say');
+start_worker($node);
 is(sql("SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'not read yet', 'not read yet');
 my $blocks = sql("SELECT pg_relation_size('first') / 8192");
 
@@ -387,7 +388,9 @@ sql("SELECT warm('large1', 'x')");
 # It has no database, and so no row in pg_stat_activity.
 sub workers
 {
-	return grep { (eval { slurp_file("/proc/$_/cmdline") } // '') =~ /hpsort resident columns/ } processes_alive($node, qr/postgres$/);
+	my ($server) = @_;
+
+	return grep { (eval { slurp_file("/proc/$_/cmdline") } // '') =~ /hpsort resident columns/ } processes_alive($server // $node, qr/postgres$/);
 }
 sub workers_end
 {
@@ -548,7 +551,8 @@ my $alone = new_node('alone', "max_worker_processes = 0\n");
 $alone->safe_psql('postgres', "SELECT make('t')");
 $alone->safe_psql('postgres', 'VACUUM t');
 $started = time();
-is($alone->safe_psql('postgres', "SELECT warm('t', 'x')"), '0', 'no worker: nothing is kept');
+$alone->safe_psql('postgres', "SELECT answer('t', 'x'), answer('t', 'x'), answer('t', 'x')");
+is($alone->safe_psql('postgres', "SELECT resident_blocks('t', 'x')"), '0', 'no worker: nothing is kept');
 cmp_ok(time() - $started, '<', 30, 'without much waiting');
 is($alone->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'no background worker', 'and the view says so');
 same($alone, 'no worker', 't', 'x');
@@ -577,6 +581,30 @@ cmp_ok($session->query_safe("SELECT warm('t', 'x')"), '>=', 80, 'and values are 
 $session->quit;
 $stalled->stop;
 
+# --- A worker that does not answer, because it is stopped, and ends: the next query starts another one
+
+my $ending = new_node('ending', "hpsort.resident_memory = 8MB\n");
+start_worker($ending);
+# Of more than the megabyte that there is already.
+$ending->safe_psql('postgres', "CREATE TABLE wide AS SELECT hashint4(i) AS x FROM generate_series(1, 400000) i; SELECT hpsort_keep('wide', 'x')");
+$ending->safe_psql('postgres', 'VACUUM wide');
+sub read_wide
+{
+	$ending->safe_psql('postgres', 'SELECT count(x), percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM wide') for 1 .. 3;
+	return $ending->safe_psql('postgres', "SELECT blocks_valid FROM hpsort_resident WHERE relation = 'wide'::regclass");
+}
+my ($stopped) = workers($ending);
+kill 'STOP', $stopped or die;
+cmp_ok(read_wide(), '<', 1500, 'the worker does not answer');
+kill $_, $stopped for 'TERM', 'CONT';
+for (1 .. 3000)
+{
+	last if !grep { $_ == $stopped } workers($ending);
+	usleep(20000);
+}
+cmp_ok(read_wide(), '>', 1600, 'another one does');
+$ending->stop;
+
 # --- Filled at once, by a worker or by hpsort_keep itself, and without any query after a restart
 
 my $filled = new_node('filled', "shared_preload_libraries = hpsort\nhpsort.resident_fill = eager\n");
@@ -591,18 +619,7 @@ sub is_filled
 	ok($filled->poll_query_until('postgres', "SELECT bool_and(reason IS NULL AND blocks_valid = blocks AND filled IS NULL) AND sum(hits) = 0 FROM hpsort_resident WHERE relation = '$table'::regclass"), $name)
 		or diag(filled('SELECT * FROM hpsort_resident'));
 }
-# As long as a worker has a snapshot, VACUUM does not mark the blocks of a new file.
-sub vacuum
-{
-	my ($table) = @_;
-
-	for (1 .. 1800)
-	{
-		return if filled("VACUUM $table; SELECT relallvisible > 0 AND relallvisible + 64 > relpages FROM pg_class WHERE oid = '$table'::regclass") eq 't';
-		usleep(100_000);
-	}
-	fail("$table is all-visible");
-}
+sub vacuum { vacuum_visible($filled, $_) for @_; }
 filled(<<'SQL');
 CREATE TABLE a (id int, x int, y int, filler text);
 CREATE TABLE b (id int, x int, y int, filler text);
@@ -613,6 +630,7 @@ CREATE TABLE part2 PARTITION OF parted FOR VALUES FROM (4000) TO (100000);
 SELECT fill('a'), fill('b'), fill('c'), fill('parted');
 SQL
 filled('VACUUM ANALYZE');
+vacuum('a', 'b', 'c', 'part1', 'part2');
 filled("BEGIN; SELECT hpsort_keep('b', 'x'); ROLLBACK");
 filled("SELECT hpsort_keep('a', 'x', 'y')");
 is_filled('a', 'filled by a worker');
@@ -635,6 +653,7 @@ BEGIN; CREATE TABLE made (id int, x int, y int, filler text); SELECT fill('made'
 SELECT rows FROM hpsort_resident WHERE relation = 'made'::regclass; COMMIT; VACUUM made; SELECT hpsort_keep('made', '{x}', true), rows > 6000, reason FROM hpsort_resident WHERE relation = 'made'::regclass
 SQL
 like($err, qr/^psql:<stdin>:1: NOTICE:  columns of table "made" cannot be filled in this transaction\nDETAIL:/, 'a table that the transaction has made');
+vacuum('made');
 is(filled("SELECT hpsort_keep('made', '{x}', true) IS NOT NULL, rows > 6000, reason IS NULL FROM hpsort_resident WHERE relation = 'made'::regclass"), 't|t|t', 'is filled later');
 ($rc, $out, $err) = $filled->psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT hpsort_keep('c', '{x}', true); COMMIT");
 like($err, qr/or is serializable/, 'a serializable transaction');
@@ -671,7 +690,7 @@ like(slurp_file($filled->logfile), qr/ERROR:  canceling statement due to user re
 
 # A fill takes no memory from other columns.
 filled("CREATE TABLE more AS SELECT i, i % 50000 * 40000 AS x FROM generate_series(1, 400000) i; SELECT hpsort_keep('a', '{x}', true)");
-filled('VACUUM more');
+vacuum('more');
 $filled->append_conf('postgresql.conf', "hpsort.resident_memory = 1MB\n");
 $filled->reload;
 $filled->poll_query_until('postgres', 'SELECT coalesce(sum(bytes), 0) = 0 FROM hpsort_resident') or fail('all is given back');
@@ -799,7 +818,7 @@ for my $case ([ 150000, 72000, 2048, 0 ], [ 80000, 36000, 768, 14000 ])
 {
 	my ($rows, $values, $empty, $new) = @$case;
 
-	filled("DROP TABLE IF EXISTS behind; CREATE TABLE behind (i int, t text STORAGE plain, filler text STORAGE plain)");
+	filled("DROP TABLE IF EXISTS behind; CREATE TABLE behind (i int, t text, filler text); ALTER TABLE behind ALTER t SET STORAGE plain, ALTER filler SET STORAGE plain");
 	filled("INSERT INTO behind SELECT i, NULL, repeat('f', 1900) FROM generate_series(1, 4 * $empty) i; INSERT INTO behind SELECT i, 'of $values: ' || i % $values, repeat('f', CASE WHEN $new > 0 THEN 80 ELSE 0 END) FROM generate_series(1, $rows) i");
 	filled('DELETE FROM behind WHERE t IS NULL');
 	vacuum('behind');

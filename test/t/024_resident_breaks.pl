@@ -481,7 +481,7 @@ $primary->start;
 $primary->safe_psql('postgres', "CREATE EXTENSION hpsort; $functions
 	CREATE FUNCTION set_page_flag(regclass, int8, bool) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility'; SELECT make('t');
 	CREATE FUNCTION wait_for_file(name text, any_value text) RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN FOR i IN 1 .. 1800 LOOP EXIT WHEN (pg_stat_file(name, true)).size > 0; PERFORM pg_sleep(0.1); END LOOP; END \$\$");
-$primary->safe_psql('postgres', 'VACUUM t');
+vacuum_visible($primary, 't');
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'backup', has_streaming => 1);

@@ -108,6 +108,7 @@ ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
 SQL
 my $warm = join(';', ('SELECT count(*), sum(id), sum(few), sum(wide), sum(late), sum(never), sum(big), min(day), count(flag), count(letter), count(o), count(mood), max(at), max(price), max(ratio), max(part), max(name), count(DISTINCT code), max(num) FROM f') x 3);
 sql('VACUUM ANALYZE f');
+start_worker($node);
 sql($warm);
 my $blocks = sql("SELECT pg_relation_size('f') / 8192");
 

@@ -19,6 +19,7 @@ my $node = new_server('wrong_statistics', 'session_preload_libraries = hpsort', 
 	'hpsort.enable_sort = on', 'hpsort.debug_aggregate = force', 'hpsort.debug_sort = force',
 	'hpsort.resident_memory = 64MB', 'hpsort.resident_fill = on_use', "hpsort.resident_gpu_memory = '16MB'", 'hpsort.device = gpu');
 $node->safe_psql('postgres', $ResidentColumns::functions);
+ResidentColumns::start_worker($node);
 $node->safe_psql('postgres', slurp_file("$FindBin::Bin/../resident_queries.sql"));
 wait_running($node);
 

@@ -157,7 +157,8 @@ for my $round (1 .. $ENV{HPSORT_TEST_ROUNDS} // at_length(2, 12))
 	}
 }
 is($wrong, '', "rows of random orders, $compared sorted by HpSort");
-cmp_ok($compared, '>', 20, 'many are') if !$ENV{HPSORT_TEST_ROUNDS};
+# Of 50 orders 29 to 38 were, by seed.
+cmp_ok($compared, '>', 10, 'many are') if !$ENV{HPSORT_TEST_ROUNDS};
 
 # Workers, each of which has numbers of its own.
 my $workers = "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 1; ";

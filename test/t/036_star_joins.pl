@@ -389,11 +389,11 @@ diag($runner->summary);
 $runner->ok_all($queries, $only);
 # Runs of 300 queries had 63 to 73 percent.
 $runner->ok_scan(0.5) if !$only && $queries >= 300;
-# With one dimension of which a row may have several rows.
-$runner->ok_scan(0.5, qr/^(?=.*(?:inner|left) many)(?!.*many.*many)/) if !$only && $queries >= 300;
-# A third of the queries may have workers, and of 900 queries half of these had them in the node.
-cmp_ok($parts, '>=', $queries / 40, "$parts plans have look-ups in parts") if !$only && $queries >= 300;
-cmp_ok($parallel, '>=', $queries / 12, "$parallel plans are parallel") if !$only && $queries >= 300;
+# With one dimension of which a row may have several rows: 57 to 89 percent of some 50.
+$runner->ok_scan($queries >= 2500 ? 0.5 : 0.3, qr/^(?=.*(?:inner|left) many)(?!.*many.*many)/) if !$only && $queries >= 300;
+# Of 300 queries 5 to 19 had look-ups in parts, and 31 to 55 workers in the node: of few, chance decides.
+cmp_ok($parts, '>=', $queries >= 2500 ? $queries / 40 : 1, "$parts plans have look-ups in parts") if !$only && $queries >= 300;
+cmp_ok($parallel, '>=', $queries >= 2500 ? $queries / 12 : $queries / 30, "$parallel plans are parallel") if !$only && $queries >= 300;
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');

@@ -18,6 +18,9 @@ use Time::HiRes ();
 
 our @EXPORT = qw(new_cluster start_cluster random_seed at_length only_at_length);
 
+# Seconds for pg_ctl to start or stop a server, which syncs the disk of all that a machine is doing beside it.
+$ENV{PGCTLTIMEOUT} //= 300;
+
 # Encoding and locale are the tests' own: without them, initdb takes the environment's, and
 # collations, messages and order of texts are others on each machine.
 sub new_cluster

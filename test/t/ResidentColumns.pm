@@ -9,8 +9,9 @@ use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw($functions new_node resident_table same_after same);
+our @EXPORT = qw($functions new_node start_worker vacuum_visible resident_table same_after same);
 
 our $common = <<'CONF';
 autovacuum = off
@@ -43,10 +44,15 @@ BEGIN
 	PERFORM answer(rel, col);
 	RETURN hits(rel, col) - before;
 END $$;
--- Twice is enough for values to be kept, but on PostgreSQL 19 a first read may set bits of the map.
+-- Twice is enough for values to be kept, but on PostgreSQL 19 a first read may set bits of the map.  A read waits a second for the background
+-- worker, and where it has not begun by then, as on a busy machine, or is just ending, the next half minute's reads do not.
 CREATE FUNCTION warm(rel text, col text) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM answer(rel, col), answer(rel, col), answer(rel, col);
+	FOR i IN 1 .. 200 LOOP
+		PERFORM answer(rel, col), answer(rel, col), answer(rel, col);
+		EXIT WHEN NOT EXISTS (SELECT FROM hpsort_resident WHERE relation = to_regclass(rel) AND attribute = col AND reason = 'no background worker');
+		PERFORM pg_sleep(0.3);
+	END LOOP;
 	RETURN resident_blocks(rel, col);
 END $$;
 -- Some 85 blocks; x has few values, changes of which show.
@@ -70,6 +76,33 @@ sub new_node
 	$node->start;
 	$node->safe_psql('postgres', "CREATE EXTENSION hpsort;\n$functions");
 	return $node;
+}
+
+# Has the background worker started, so that it has memory for the columns whose first reads are looked at.
+sub start_worker
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', "SELECT make('first_kept')");
+	$node->safe_psql('postgres', 'VACUUM first_kept');
+	$node->safe_psql('postgres', "SELECT warm('first_kept', 'x'), hpsort_forget('first_kept')");
+	$node->safe_psql('postgres', 'DROP TABLE first_kept');
+	return;
+}
+
+# Vacuums a table until its blocks, but for some, are all-visible: a worker that fills columns may have a snapshot of before the rows, for
+# which VACUUM does not mark their blocks.
+sub vacuum_visible
+{
+	my ($node, $table) = @_;
+
+	for (1 .. 1800)
+	{
+		return if $node->safe_psql('postgres', "VACUUM $table; SELECT relallvisible > 0 AND relallvisible + least(64, 1 + relpages / 8) > relpages FROM pg_class WHERE oid = '$table'::regclass") eq 't';
+		usleep(100_000);
+	}
+	fail("$table is all-visible");
+	return;
 }
 
 # A new table of 7,000 rows whose x and y are resident.

@@ -100,13 +100,13 @@ answer(ResidentRoot *root, ResidentReason reason)
 /*
  * Notes that there was no answer, so that the next queries do not wait for one.  The request
  * stands.  A worker that comes late, as on a busy machine, allocates what is wanted, and takes
- * the note back.
+ * the note back.  One that has ended leaves none: the next query starts another.
  */
 static void
 note_no_answer(ResidentRoot *root)
 {
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
-	if (root->wanted != 0)
+	if (root->wanted != 0 && (root->worker != 0 || root->started != 0))
 	{
 		root->failure = RESIDENT_NO_WORKER;
 		root->failed = GetCurrentTimestamp();
@@ -148,7 +148,7 @@ ask_once(ResidentRoot *root, uint64 bytes, bool patient, ResidentReason *reason)
 	uint64		allocated;
 	bool		failed;
 	bool		full;
-	bool		start;
+	bool		start = false;
 
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	allocated = root->allocated;
@@ -156,7 +156,6 @@ ask_once(ResidentRoot *root, uint64 bytes, bool patient, ResidentReason *reason)
 	failed = !full && has_failed(root, now) &&
 		!(patient && root->failure == RESIDENT_NO_WORKER);
 	*reason = full ? RESIDENT_NO_ROOM : root->failure;
-	start = false;
 	if (!full && !failed)
 	{
 		root->failure = RESIDENT_OK;
@@ -219,6 +218,7 @@ worker_exit(int code, Datum arg)
 		root->worker = 0;
 		root->latch = NULL;
 		root->started = 0;
+		root->failure = root->failure == RESIDENT_NO_WORKER ? RESIDENT_OK : root->failure;
 	}
 	LWLockRelease(&root->lock);
 }
