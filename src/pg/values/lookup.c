@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "executor/nodeHash.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -34,11 +35,9 @@
 /* Bytes in which values that are not passed by value lie one after the other. */
 #define VALUES_BLOCK (32 * 1024)
 
-/* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
+/* The array by key has as many elements for a row as the hash table; more if memory allows it. */
+#define TABLE_KEYS_PER_ROW 4
 #define ARRAY_KEYS_PER_ROW 16
-
-/* ... or of a part, which is as large as memory allows, so many, as the hash table has. */
-#define PART_KEYS_PER_ROW 4
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
@@ -479,9 +478,9 @@ lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *place
 
 /* --- rows */
 
-/* Enlarges an array by place, perhaps NULL, to hold room elements of a size. */
+/* Has an array by place, perhaps NULL, hold room elements of a size. */
 static void *
-enlarge(Lookup *lookup, void *array, Size size)
+resize(Lookup *lookup, void *array, Size size)
 {
 	size *= lookup->room;
 	return array ? repalloc_huge(array, size) : MemoryContextAllocHuge(lookup->memory, size);
@@ -494,39 +493,44 @@ is_made_last(const Lookup *lookup)
 	return lookup->repeats != LOOKUP_REPEATS_PASSED && lookup->of_integers;
 }
 
+/* Makes room for so many rows in the arrays by place. */
+static void
+set_room(Lookup *lookup, int32 room)
+{
+	int			c;
+
+	lookup->room = room;
+	if (lookup->of_integers)
+		lookup->integers = resize(lookup, lookup->integers, lookup_integer_width(lookup));
+	else
+		lookup->hashes = resize(lookup, lookup->hashes, sizeof(uint32));
+	if (lookup->before)
+	{
+		lookup->before = resize(lookup, lookup->before, sizeof(int32));
+		memset(lookup->before + lookup->size, 0xFF, (Size) (room - lookup->size) * sizeof(int32));
+	}
+	for (c = 0; c < lookup->ncolumns; c++)
+	{
+		LookupColumn *column = &lookup->columns[c];
+
+		if (column->key < 0)
+			column->values = resize(lookup, column->values, lookup_value_width(column));
+		if (column->nulls)
+			column->nulls = resize(lookup, column->nulls, sizeof(bool));
+	}
+}
+
 /* Makes room for a row more. */
 static void
 make_room(Lookup *lookup)
 {
-	int			c;
-
 	if (lookup->size == lookup->room)
 	{
 		if (lookup->room > PG_INT32_MAX / 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many rows to look up")));
-		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
-		if (lookup->of_integers)
-			lookup->integers = enlarge(lookup, lookup->integers,
-									   lookup_integer_width(lookup));
-		else
-			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
-		if (lookup->before)
-		{
-			lookup->before = enlarge(lookup, lookup->before, sizeof(int32));
-			memset(lookup->before + lookup->size, 0xFF,
-				   (Size) (lookup->room - lookup->size) * sizeof(int32));
-		}
-		for (c = 0; c < lookup->ncolumns; c++)
-		{
-			LookupColumn *column = &lookup->columns[c];
-
-			if (column->key < 0)
-				column->values = enlarge(lookup, column->values, lookup_value_width(column));
-			if (column->nulls)
-				column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
-		}
+		set_room(lookup, Max(2 * lookup->room, LEAST_ELEMENTS / 2));
 	}
 	if (is_made_last(lookup))
 		return;
@@ -676,13 +680,16 @@ static void
 finish_rows(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
-	uint64		most = Max((uint64) lookup->size * (lookup->parts ? PART_KEYS_PER_ROW :
-													ARRAY_KEYS_PER_ROW), LEAST_ELEMENTS);
 	int32		place;
 
-	if (!lookup->of_integers || lookup->size == 0)
+	if (lookup->size == 0)
 		return;
-	if (range < most)
+	set_room(lookup, lookup->size);
+	if (!lookup->of_integers)
+		return;
+	if (range < Max((uint64) lookup->size * TABLE_KEYS_PER_ROW, LEAST_ELEMENTS) ||
+		(range < (uint64) lookup->size * ARRAY_KEYS_PER_ROW &&
+		 range * sizeof(int32) + lookup_memory(lookup) < get_hash_memory_limit()))
 		make_array(lookup, range);
 	else if (is_made_last(lookup))
 	{

@@ -63,13 +63,14 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 /* --- memory */
 
 /*
- * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
- * have more than they need; the place of a row before it that has its key; and of a value that is
- * not passed by value, beside its own.
+ * Bytes of a row of a dimension: a place in the hash table or the array by key; the place of a row
+ * before it that has its key; of a value that is not passed by value, beside its own; and of what
+ * is computed of a column (derived_memo.c).
  */
 #define LOOKUP_PLACE_BYTES	12.0
 #define LOOKUP_REPEAT_BYTES	4.0
 #define LOOKUP_POINTER_BYTES	8.0
+#define LOOKUP_COMPUTED_BYTES	9.0
 
 /*
  * The most combinations of parts of lookups: LEAST_CELLS, or one for each CELL_LIMIT bytes of
@@ -99,7 +100,7 @@ lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 	foreach(lc, lookup->clauses)
 		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
 	foreach(lc, columns_of(query, lookup))
-		row += column_bytes(query->root, lfirst(lc));
+		row += LOOKUP_COMPUTED_BYTES + column_bytes(query->root, lfirst(lc));
 	return lookup->path->rows * row;
 }
 
