@@ -287,6 +287,10 @@ for my $name (sort keys %in_parts)
 	same($lookups, $query, set => $little, name => "in parts: $name");
 	like(sql("$force $little EXPLAIN (COSTS OFF) $query"), qr/Lookup Parts: [248]/, 'there are parts');
 }
+# Keys are far apart: an array by key would take more than a look-up and groups may together.
+sql('CREATE TABLE sparse AS SELECT i * 15 AS id, i % 10 AS class, i::int8 AS v FROM generate_series(1, 9000) i; ALTER TABLE sparse ADD PRIMARY KEY (id); VACUUM ANALYZE sparse');
+sql("$force SET work_mem = '512kB'; SET hash_mem_multiplier = 1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT s.class, count(*), sum(s.v) FROM orders o JOIN sparse s ON s.id = o.customer GROUP BY s.class") =~ /Memory: (\d+) kB/;
+cmp_ok($1, '<', 1024, 'a look-up takes hash_mem, and so do groups');
 
 # --- Workers
 
