@@ -29,14 +29,14 @@
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 
-/* The least number of the hash table's elements, a power of two. */
+/* The least number of the hash table's elements, and how many it has for a row once all are there. */
 #define LEAST_ELEMENTS 1024
+#define ELEMENTS_PER_ROW 2
 
 /* Bytes in which values that are not passed by value lie one after the other. */
 #define VALUES_BLOCK (32 * 1024)
 
-/* The array by key has as many elements for a row as the hash table; more if memory allows it. */
-#define TABLE_KEYS_PER_ROW 4
+/* The array by key has as many elements for a row; more if memory allows it. */
 #define ARRAY_KEYS_PER_ROW 16
 
 Lookup *
@@ -180,27 +180,40 @@ integer_at(const Lookup *lookup, int32 place)
 		((const int64 *) lookup->integers)[place];
 }
 
-/* Makes the hash table anew, with n elements, a power of two, which have what is in it. */
+/* Returns the element of the hash table at which a key is looked for first. */
+static inline uint32
+first_element(const Lookup *lookup, uint32 hash)
+{
+	return (uint32) ((uint64) hash * lookup->nelements >> 32);
+}
+
+static inline uint32
+next_element(const Lookup *lookup, uint32 at)
+{
+	return at + 1 < lookup->nelements ? at + 1 : 0;
+}
+
+/* Makes the hash table anew, with n elements, which have what is in it. */
 static void
 make_table(Lookup *lookup, uint32 n)
 {
 	int32	   *old = lookup->places;
-	uint32		nold = old ? lookup->mask + 1 : 0;
+	uint32		nold = old ? lookup->nelements : 0;
 	uint32		i;
 
 	lookup->places = MemoryContextAllocHuge(lookup->memory, (Size) n * sizeof(int32));
 	memset(lookup->places, 0xFF, (Size) n * sizeof(int32));
-	lookup->mask = n - 1;
+	lookup->nelements = n;
 	for (i = 0; i < nold; i++)
 	{
 		uint32		at;
 
 		if (old[i] == LOOKUP_NO_PLACE)
 			continue;
-		at = (lookup->of_integers ? hash_integer(integer_at(lookup, old[i])) :
-			  lookup->hashes[old[i]]) & lookup->mask;
+		at = first_element(lookup, lookup->of_integers ?
+						   hash_integer(integer_at(lookup, old[i])) : lookup->hashes[old[i]]);
 		while (lookup->places[at] != LOOKUP_NO_PLACE)
-			at = (at + 1) & lookup->mask;
+			at = next_element(lookup, at);
 		lookup->places[at] = old[i];
 	}
 	if (old)
@@ -304,12 +317,12 @@ equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 static uint32
 find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 {
-	uint32		at = hash & lookup->mask;
+	uint32		at = first_element(lookup, hash);
 
 	while (lookup->places[at] != LOOKUP_NO_PLACE &&
 		   ((lookup->hashes && lookup->hashes[lookup->places[at]] != hash) ||
 			!equals_row(lookup, key, of_row, lookup->places[at])))
-		at = (at + 1) & lookup->mask;
+		at = next_element(lookup, at);
 	return at;
 }
 
@@ -317,10 +330,10 @@ find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 static inline uint32
 find_integer(const Lookup *lookup, int64 key)
 {
-	uint32		at = hash_integer(key) & lookup->mask;
+	uint32		at = first_element(lookup, hash_integer(key));
 
 	while (lookup->places[at] != LOOKUP_NO_PLACE && integer_at(lookup, lookup->places[at]) != key)
-		at = (at + 1) & lookup->mask;
+		at = next_element(lookup, at);
 	return at;
 }
 
@@ -536,8 +549,8 @@ make_room(Lookup *lookup)
 		return;
 	if (lookup->places == NULL)
 		make_table(lookup, LEAST_ELEMENTS);
-	else if ((uint32) lookup->size > lookup->mask / 2)
-		make_table(lookup, 2 * (lookup->mask + 1));
+	else if ((uint32) lookup->size >= lookup->nelements / ELEMENTS_PER_ROW)
+		make_table(lookup, 2 * lookup->nelements);
 }
 
 /* Returns a copy of a value that is not passed by value, in the lookup's memory. */
@@ -680,6 +693,7 @@ static void
 finish_rows(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
+	uint32		nelements = Max(ELEMENTS_PER_ROW * (uint32) lookup->size, LEAST_ELEMENTS);
 	int32		place;
 
 	if (lookup->size == 0)
@@ -687,13 +701,13 @@ finish_rows(Lookup *lookup)
 	set_room(lookup, lookup->size);
 	if (!lookup->of_integers)
 		return;
-	if (range < Max((uint64) lookup->size * TABLE_KEYS_PER_ROW, LEAST_ELEMENTS) ||
+	if (range < nelements ||
 		(range < (uint64) lookup->size * ARRAY_KEYS_PER_ROW &&
 		 range * sizeof(int32) + lookup_memory(lookup) < get_hash_memory_limit()))
 		make_array(lookup, range);
 	else if (is_made_last(lookup))
 	{
-		make_table(lookup, pg_nextpower2_32(Max(2 * (uint32) lookup->size, LEAST_ELEMENTS)));
+		make_table(lookup, nelements);
 		for (place = 0; place < lookup->size; place++)
 			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
 					  place);
@@ -739,6 +753,44 @@ lookup_finish(Lookup *lookup)
 		lookup_load(lookup, 0);
 	else
 		finish_rows(lookup);
+}
+
+void
+lookup_read(const Lookup *lookup, int column, ColumnKind kind, const ColumnBatch *places,
+			const uint8 *refused, ColumnBatch *values)
+{
+	const LookupColumn *read = &lookup->columns[column];
+	const uint8 *nulls = places->nnulls > 0 ? places->nulls : NULL;
+	BatchSpace	space = column_batch_space(values, places->n);
+	int64		bias = column_kind_bias(kind);
+	bool		plain = !nulls && !refused && !read->nulls && read->key < 0;
+	size_t		nnulls = 0;
+	size_t		i;
+
+	memset(space.nulls, 0, places->n);
+	for (i = 0; i < places->n; i++)
+	{
+		int32		place = places->keys[i];
+		int64		value = 0;
+
+		if (plain && kind == COLUMN_KIND_INT4)
+			space.keys[i] = ((const int32 *) read->values)[place];
+		else if (plain && kind == COLUMN_KIND_INT8)
+			space.wide[i] = ((const int64 *) read->values)[place];
+		else
+		{
+			space.nulls[i] = (nulls && nulls[i]) || (refused && refused[i]) ||
+				(read->nulls && read->nulls[place]);
+			nnulls += space.nulls[i];
+			if (!space.nulls[i])
+				value = column_value(kind, value_of(lookup, read, place)) - bias;
+			if (space.keys)
+				space.keys[i] = (int32) value;
+			else
+				space.wide[i] = value;
+		}
+	}
+	column_batch_add(values, places->n, nnulls);
 }
 
 Datum

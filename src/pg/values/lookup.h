@@ -138,6 +138,13 @@ extern bool lookup_is_unique(const Lookup *lookup);
 /* Returns the value of a column, by its index, of the row at a place. */
 extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);
 
+/*
+ * Appends the values of a column, by its index and of a kind that is of the type itself, at the
+ * places of a batch: NULL where there is no place, or the row is marked in refused, unless NULL.
+ */
+extern void lookup_read(const Lookup *lookup, int column, ColumnKind kind,
+						const ColumnBatch *places, const uint8 *refused, ColumnBatch *values);
+
 /* Returns the value in column k of the key of the row at a place, if keys are integers. */
 extern int64 lookup_key(const Lookup *lookup, int k, int32 place);
 
