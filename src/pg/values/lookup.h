@@ -50,8 +50,8 @@ extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_colu
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
 
-/* Bytes of a part that are in memory, the least that a tuplestore takes; the rest is in a file. */
-#define LOOKUP_STORE_BYTES (64 * 1024)
+/* Bytes of a part that are in memory, twice what a tuplestore begins with; the rest is in a file. */
+#define LOOKUP_STORE_BYTES (32 * 1024)
 
 /*
  * Has the rows divided by their keys into so many parts, a power of two, which are in files, and of
