@@ -262,7 +262,7 @@ for my $memory ('64kB', '1MB', '64MB')
 }
 # Look-ups that do not fit into memory, in parts.
 my $little = "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;";
-sql("CREATE TABLE lots AS SELECT * FROM many WHERE id < 5500; ALTER TABLE lots ADD PRIMARY KEY (id); CREATE TABLE lots_codes AS SELECT 'code ' || i AS code, i % 7 AS kind FROM generate_series(1, 5500) i;
+sql("CREATE TABLE lots AS SELECT * FROM many WHERE id < 7000; ALTER TABLE lots ADD PRIMARY KEY (id); CREATE TABLE lots_codes AS SELECT 'code ' || i AS code, i % 7 AS kind FROM generate_series(1, 5500) i;
 	ALTER TABLE lots_codes ADD PRIMARY KEY (code); VACUUM ANALYZE lots, lots_codes");
 my %in_parts = (
 	'inner' => [ 1, 'SELECT m.class, o.a, count(*), max(m.name), sum(o.price * m.class) FROM orders o JOIN lots m ON m.id = o.customer GROUP BY m.class, o.a' ],

@@ -29,15 +29,15 @@
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 
-/* The least number of the hash table's elements, and how many it has for a row once all are there. */
+/* The least number of the hash table's elements, and how many it has for a row of integers. */
 #define LEAST_ELEMENTS 1024
 #define ELEMENTS_PER_ROW 2
 
+/* The array by key has no more elements than the hash table; or for a row, if memory allows it. */
+#define ARRAY_KEYS_PER_ROW 16
+
 /* Bytes in which values that are not passed by value lie one after the other. */
 #define VALUES_BLOCK (32 * 1024)
-
-/* The array by key has as many elements for a row; more if memory allows it. */
-#define ARRAY_KEYS_PER_ROW 16
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
@@ -400,57 +400,30 @@ lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches, ColumnBatch
 	column_batch_add(packed, n, nnulls);
 }
 
-/* by_key and narrow are constants, so that the compiler makes a loop for each case. */
+/* by_key, narrow and divided are constants, so that the compiler makes a loop for each case. */
 static pg_attribute_always_inline size_t
 find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls,
-			  bool by_key, bool narrow)
+			  bool by_key, bool narrow, bool divided)
 {
-	const int32 *array = lookup->by_key;
-	const int32 *keys_narrow = keys->keys;
-	const int64 *keys_wide = keys->wide;
-	size_t		n = keys->n;
 	int64		bias = narrow ? column_kind_bias(lookup->keys[0].kind) : 0;
 	uint64		least = (uint64) lookup->least;
 	uint64		range = (uint64) lookup->most - least;
-	size_t		nmissing = 0;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-	{
-		int64		key = (narrow ? keys_narrow[i] : keys_wide[i]) + bias;
-		uint64		distance = (uint64) key - least;
-		int32		place = LOOKUP_NO_PLACE;
-
-		if (distance <= range)
-			place = by_key ? array[distance] : lookup->places[find_integer(lookup, key)];
-		nulls[i] = place < 0;
-		places[i] = Max(place, 0);
-		nmissing += place < 0;
-	}
-	return nmissing;
-}
-
-/* Does what lookup_find_integers does where rows are divided. */
-static size_t
-find_in_part(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
-{
-	int64		bias = keys->keys ? column_kind_bias(lookup->keys[0].kind) : 0;
+	const int32 *array = lookup->by_key;
+	bool		any = lookup->size > 0;
 	size_t		nmissing = 0;
 	size_t		i;
 
 	for (i = 0; i < keys->n; i++)
 	{
-		int64		key = column_batch_value(keys, i) + bias;
-		int			part = lookup_part_of_hash(lookup->parts, hash_integer(key));
+		int64		key = (narrow ? keys->keys[i] : keys->wide[i]) + bias;
+		uint64		distance = (uint64) key - least;
+		int			part = divided ? lookup_part_of_hash(lookup->parts, hash_integer(key)) : 0;
 		int32		place = LOOKUP_NO_PLACE;
 
-		if (keys->nnulls == 0 || !keys->nulls[i])
-		{
-			if (part != lookup->parts->part)
-				place = LOOKUP_NO_PLACE - 1 - part;
-			else if (lookup->size > 0)
-				place = place_of_integer(lookup, key);
-		}
+		if (divided && part != lookup->parts->part)
+			place = LOOKUP_NO_PLACE - 1 - part;
+		else if (any && distance <= range)
+			place = by_key ? array[distance] : lookup->places[find_integer(lookup, key)];
 		nulls[i] = place < 0;
 		places[i] = place < 0 ? lookup_part_wanted(place) : place;
 		nmissing += place < 0;
@@ -461,30 +434,26 @@ find_in_part(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8
 size_t
 lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
 {
+	bool		by_key = lookup->by_key != NULL;
+	bool		narrow = keys->keys != NULL;
 	size_t		nmissing;
 	size_t		i;
 
 	if (lookup->parts)
-		return find_in_part(lookup, keys, places, nulls);
-	if (lookup->size == 0)
-	{
-		memset(places, 0, keys->n * sizeof(int32));
-		memset(nulls, 1, keys->n);
-		return keys->n;
-	}
-	if (lookup->by_key)
-		nmissing = keys->keys ? find_integers(lookup, keys, places, nulls, true, true) :
-			find_integers(lookup, keys, places, nulls, true, false);
+		nmissing = find_integers(lookup, keys, places, nulls, by_key, narrow, true);
+	else if (by_key)
+		nmissing = narrow ? find_integers(lookup, keys, places, nulls, true, true, false) :
+			find_integers(lookup, keys, places, nulls, true, false, false);
 	else
-		nmissing = keys->keys ? find_integers(lookup, keys, places, nulls, false, true) :
-			find_integers(lookup, keys, places, nulls, false, false);
+		nmissing = narrow ? find_integers(lookup, keys, places, nulls, false, true, false) :
+			find_integers(lookup, keys, places, nulls, false, false, false);
 	/* A NULL has the key 0. */
 	for (i = 0; i < keys->n && keys->nnulls > 0; i++)
-		if (keys->nulls[i] && !nulls[i])
+		if (keys->nulls[i])
 		{
+			nmissing += !nulls[i];
 			nulls[i] = 1;
 			places[i] = 0;
-			nmissing++;
 		}
 	return nmissing;
 }
@@ -760,35 +729,27 @@ lookup_read(const Lookup *lookup, int column, ColumnKind kind, const ColumnBatch
 			const uint8 *refused, ColumnBatch *values)
 {
 	const LookupColumn *read = &lookup->columns[column];
-	const uint8 *nulls = places->nnulls > 0 ? places->nulls : NULL;
 	BatchSpace	space = column_batch_space(values, places->n);
 	int64		bias = column_kind_bias(kind);
-	bool		plain = !nulls && !refused && !read->nulls && read->key < 0;
+	bool		plain = places->nnulls == 0 && !refused && !read->nulls && read->key < 0;
 	size_t		nnulls = 0;
 	size_t		i;
 
-	memset(space.nulls, 0, places->n);
 	for (i = 0; i < places->n; i++)
 	{
 		int32		place = places->keys[i];
-		int64		value = 0;
+		bool		isnull = !plain && (places->nulls[i] || (refused && refused[i]) ||
+										(read->nulls && read->nulls[place]));
 
 		if (plain && kind == COLUMN_KIND_INT4)
 			space.keys[i] = ((const int32 *) read->values)[place];
-		else if (plain && kind == COLUMN_KIND_INT8)
-			space.wide[i] = ((const int64 *) read->values)[place];
+		else if (column_kind_is_wide(kind))
+			space.wide[i] = isnull ? 0 : column_value(kind, value_of(lookup, read, place));
 		else
-		{
-			space.nulls[i] = (nulls && nulls[i]) || (refused && refused[i]) ||
-				(read->nulls && read->nulls[place]);
-			nnulls += space.nulls[i];
-			if (!space.nulls[i])
-				value = column_value(kind, value_of(lookup, read, place)) - bias;
-			if (space.keys)
-				space.keys[i] = (int32) value;
-			else
-				space.wide[i] = value;
-		}
+			space.keys[i] = isnull ? 0 :
+				(int32) (column_value(kind, value_of(lookup, read, place)) - bias);
+		space.nulls[i] = isnull;
+		nnulls += isnull;
 	}
 	column_batch_add(values, places->n, nnulls);
 }

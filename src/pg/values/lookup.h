@@ -50,7 +50,7 @@ extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_colu
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
 
-/* Bytes of a part that are in memory, twice what a tuplestore begins with; the rest is in a file. */
+/* Bytes of a part that are in memory, twice what a tuplestore begins with; others are in a file. */
 #define LOOKUP_STORE_BYTES (32 * 1024)
 
 /*

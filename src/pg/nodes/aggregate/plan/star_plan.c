@@ -66,7 +66,7 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
  * Bytes of a row of a dimension: a place in the hash table, which has two elements for each row, or
  * in the array by key; a place where keys are no integers, in a table that has grown, and the hash;
  * the place of a row before it that has its key; of a value that is not passed by value, beside its
- * own; and of what is computed of a column (derived_memo.c).
+ * own; and of what becomes of a value (derived_memo.c), unless it is an integer.
  */
 #define LOOKUP_PLACE_BYTES	8.0
 #define LOOKUP_HASHED_BYTES	16.0
@@ -92,35 +92,19 @@ column_bytes(PlannerInfo *root, const Var *column)
 	return byval ? typlen : LOOKUP_POINTER_BYTES + column_width(root, column);
 }
 
-/* Whether a column is an integer that is a group or an argument, and is read where it lies. */
-static bool
-is_read(const GroupsQuery *query, const Var *column)
-{
-	ColumnKind	kind = column_kind(column->vartype);
-	bool		found = false;
-	ListCell   *lc;
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		found |= equal(query->groups[g].expression, column);
-	foreach(lc, query->arguments)
-		found |= equal(((const AggregateAnswer *) lfirst(lc))->argument, column);
-	return found && kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM;
-}
-
 /* Returns the bytes that a lookup is likely to take. */
 static double
 lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
 	double		row = (lookup->integers ? LOOKUP_PLACE_BYTES : LOOKUP_HASHED_BYTES) +
-		(lookup->many ? LOOKUP_REPEAT_BYTES : 0);
+	(lookup->many ? LOOKUP_REPEAT_BYTES : 0);
 	ListCell   *lc;
 
 	foreach(lc, lookup->clauses)
 		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
 	foreach(lc, columns_of(query, lookup))
 		row += column_bytes(query->root, lfirst(lc)) +
-			(is_read(query, lfirst(lc)) ? 0 : LOOKUP_COMPUTED_BYTES);
+		(column_kind(lfirst_node(Var, lc)->vartype) ? 0 : LOOKUP_COMPUTED_BYTES);
 	return lookup->path->rows * row;
 }
 
