@@ -85,6 +85,15 @@ queries=(
 	"+ SELECT array_agg(customer ORDER BY customer) FROM orders"
 	"+ SELECT DISTINCT day FROM orders"
 	"+ SELECT c.name, sum(i.amount * p.price) FROM customers c JOIN orders o ON o.customer = c.id JOIN items i ON i.orderid = o.id JOIN products p ON p.id = i.product GROUP BY c.name"
+	# below joins, and chains of joins
+	"+ SELECT * FROM orders o JOIN customers c ON c.id = o.customer ORDER BY o.day LIMIT 10"
+	"+ SELECT * FROM orders o LEFT JOIN customers c ON c.id = o.customer ORDER BY o.day LIMIT 10"
+	"+ SELECT * FROM (SELECT o.id, c.name, row_number() OVER (PARTITION BY o.customer ORDER BY o.day) n FROM orders o LEFT JOIN customers c ON c.id = o.customer) s WHERE n <= 3"
+	"+ SELECT DISTINCT ON (o.customer) o.id, c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer ORDER BY o.customer, o.day"
+	"- SELECT * FROM orders o FULL JOIN customers c ON c.id = o.customer"
+	"+ SELECT * FROM orders o FULL JOIN customers c ON c.id = o.customer ORDER BY o.day LIMIT 10"
+	"+ SELECT i.amount, c.name, p.name FROM items i JOIN products p ON p.id = i.product JOIN orders o ON o.id = i.orderid JOIN customers c ON c.id = o.customer ORDER BY i.amount LIMIT 10"
+	"+ SELECT i.amount, c.name, p.name FROM items i JOIN products p ON p.id = i.product JOIN orders o ON o.id = i.orderid JOIN customers c ON c.id = o.customer JOIN customers d ON d.id = i.amount JOIN products q ON q.id = i.amount ORDER BY i.amount LIMIT 10"
 )
 
 # count_instructions LIBRARY: a line for each query, in order.  Each is planned six

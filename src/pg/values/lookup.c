@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "executor/nodeHash.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -28,17 +29,15 @@
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 
-/* The least number of the hash table's elements, a power of two. */
+/* The least number of the hash table's elements, and how many it has for a row of integers. */
 #define LEAST_ELEMENTS 1024
+#define ELEMENTS_PER_ROW 2
+
+/* The array by key has no more elements than the hash table; or for a row, if memory allows it. */
+#define ARRAY_KEYS_PER_ROW 16
 
 /* Bytes in which values that are not passed by value lie one after the other. */
 #define VALUES_BLOCK (32 * 1024)
-
-/* The array by key has at most so many elements for each row, or LEAST_ELEMENTS. */
-#define ARRAY_KEYS_PER_ROW 16
-
-/* ... or of a part, which is as large as memory allows, so many, as the hash table has. */
-#define PART_KEYS_PER_ROW 4
 
 Lookup *
 lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_columns, const Oid *operators,
@@ -181,27 +180,40 @@ integer_at(const Lookup *lookup, int32 place)
 		((const int64 *) lookup->integers)[place];
 }
 
-/* Makes the hash table anew, with n elements, a power of two, which have what is in it. */
+/* Returns the element of the hash table at which a key is looked for first. */
+static inline uint32
+first_element(const Lookup *lookup, uint32 hash)
+{
+	return (uint32) ((uint64) hash * lookup->nelements >> 32);
+}
+
+static inline uint32
+next_element(const Lookup *lookup, uint32 at)
+{
+	return at + 1 < lookup->nelements ? at + 1 : 0;
+}
+
+/* Makes the hash table anew, with n elements, which have what is in it. */
 static void
 make_table(Lookup *lookup, uint32 n)
 {
 	int32	   *old = lookup->places;
-	uint32		nold = old ? lookup->mask + 1 : 0;
+	uint32		nold = old ? lookup->nelements : 0;
 	uint32		i;
 
 	lookup->places = MemoryContextAllocHuge(lookup->memory, (Size) n * sizeof(int32));
 	memset(lookup->places, 0xFF, (Size) n * sizeof(int32));
-	lookup->mask = n - 1;
+	lookup->nelements = n;
 	for (i = 0; i < nold; i++)
 	{
 		uint32		at;
 
 		if (old[i] == LOOKUP_NO_PLACE)
 			continue;
-		at = (lookup->of_integers ? hash_integer(integer_at(lookup, old[i])) :
-			  lookup->hashes[old[i]]) & lookup->mask;
+		at = first_element(lookup, lookup->of_integers ?
+						   hash_integer(integer_at(lookup, old[i])) : lookup->hashes[old[i]]);
 		while (lookup->places[at] != LOOKUP_NO_PLACE)
-			at = (at + 1) & lookup->mask;
+			at = next_element(lookup, at);
 		lookup->places[at] = old[i];
 	}
 	if (old)
@@ -305,12 +317,12 @@ equals_row(const Lookup *lookup, const Datum *key, bool of_row, int32 place)
 static uint32
 find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 {
-	uint32		at = hash & lookup->mask;
+	uint32		at = first_element(lookup, hash);
 
 	while (lookup->places[at] != LOOKUP_NO_PLACE &&
 		   ((lookup->hashes && lookup->hashes[lookup->places[at]] != hash) ||
 			!equals_row(lookup, key, of_row, lookup->places[at])))
-		at = (at + 1) & lookup->mask;
+		at = next_element(lookup, at);
 	return at;
 }
 
@@ -318,10 +330,10 @@ find_element(const Lookup *lookup, const Datum *key, bool of_row, uint32 hash)
 static inline uint32
 find_integer(const Lookup *lookup, int64 key)
 {
-	uint32		at = hash_integer(key) & lookup->mask;
+	uint32		at = first_element(lookup, hash_integer(key));
 
 	while (lookup->places[at] != LOOKUP_NO_PLACE && integer_at(lookup, lookup->places[at]) != key)
-		at = (at + 1) & lookup->mask;
+		at = next_element(lookup, at);
 	return at;
 }
 
@@ -388,57 +400,30 @@ lookup_pack(const Lookup *lookup, const ColumnBatch *const *batches, ColumnBatch
 	column_batch_add(packed, n, nnulls);
 }
 
-/* by_key and narrow are constants, so that the compiler makes a loop for each case. */
+/* by_key, narrow and divided are constants, so that the compiler makes a loop for each case. */
 static pg_attribute_always_inline size_t
 find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls,
-			  bool by_key, bool narrow)
+			  bool by_key, bool narrow, bool divided)
 {
-	const int32 *array = lookup->by_key;
-	const int32 *keys_narrow = keys->keys;
-	const int64 *keys_wide = keys->wide;
-	size_t		n = keys->n;
 	int64		bias = narrow ? column_kind_bias(lookup->keys[0].kind) : 0;
 	uint64		least = (uint64) lookup->least;
 	uint64		range = (uint64) lookup->most - least;
-	size_t		nmissing = 0;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-	{
-		int64		key = (narrow ? keys_narrow[i] : keys_wide[i]) + bias;
-		uint64		distance = (uint64) key - least;
-		int32		place = LOOKUP_NO_PLACE;
-
-		if (distance <= range)
-			place = by_key ? array[distance] : lookup->places[find_integer(lookup, key)];
-		nulls[i] = place < 0;
-		places[i] = Max(place, 0);
-		nmissing += place < 0;
-	}
-	return nmissing;
-}
-
-/* Does what lookup_find_integers does where rows are divided. */
-static size_t
-find_in_part(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
-{
-	int64		bias = keys->keys ? column_kind_bias(lookup->keys[0].kind) : 0;
+	const int32 *array = lookup->by_key;
+	bool		any = lookup->size > 0;
 	size_t		nmissing = 0;
 	size_t		i;
 
 	for (i = 0; i < keys->n; i++)
 	{
-		int64		key = column_batch_value(keys, i) + bias;
-		int			part = lookup_part_of_hash(lookup->parts, hash_integer(key));
+		int64		key = (narrow ? keys->keys[i] : keys->wide[i]) + bias;
+		uint64		distance = (uint64) key - least;
+		int			part = divided ? lookup_part_of_hash(lookup->parts, hash_integer(key)) : 0;
 		int32		place = LOOKUP_NO_PLACE;
 
-		if (keys->nnulls == 0 || !keys->nulls[i])
-		{
-			if (part != lookup->parts->part)
-				place = LOOKUP_NO_PLACE - 1 - part;
-			else if (lookup->size > 0)
-				place = place_of_integer(lookup, key);
-		}
+		if (divided && part != lookup->parts->part)
+			place = LOOKUP_NO_PLACE - 1 - part;
+		else if (any && distance <= range)
+			place = by_key ? array[distance] : lookup->places[find_integer(lookup, key)];
 		nulls[i] = place < 0;
 		places[i] = place < 0 ? lookup_part_wanted(place) : place;
 		nmissing += place < 0;
@@ -449,39 +434,35 @@ find_in_part(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8
 size_t
 lookup_find_integers(const Lookup *lookup, const ColumnBatch *keys, int32 *places, uint8 *nulls)
 {
+	bool		by_key = lookup->by_key != NULL;
+	bool		narrow = keys->keys != NULL;
 	size_t		nmissing;
 	size_t		i;
 
 	if (lookup->parts)
-		return find_in_part(lookup, keys, places, nulls);
-	if (lookup->size == 0)
-	{
-		memset(places, 0, keys->n * sizeof(int32));
-		memset(nulls, 1, keys->n);
-		return keys->n;
-	}
-	if (lookup->by_key)
-		nmissing = keys->keys ? find_integers(lookup, keys, places, nulls, true, true) :
-			find_integers(lookup, keys, places, nulls, true, false);
+		nmissing = find_integers(lookup, keys, places, nulls, by_key, narrow, true);
+	else if (by_key)
+		nmissing = narrow ? find_integers(lookup, keys, places, nulls, true, true, false) :
+			find_integers(lookup, keys, places, nulls, true, false, false);
 	else
-		nmissing = keys->keys ? find_integers(lookup, keys, places, nulls, false, true) :
-			find_integers(lookup, keys, places, nulls, false, false);
+		nmissing = narrow ? find_integers(lookup, keys, places, nulls, false, true, false) :
+			find_integers(lookup, keys, places, nulls, false, false, false);
 	/* A NULL has the key 0. */
 	for (i = 0; i < keys->n && keys->nnulls > 0; i++)
-		if (keys->nulls[i] && !nulls[i])
+		if (keys->nulls[i])
 		{
+			nmissing += !nulls[i];
 			nulls[i] = 1;
 			places[i] = 0;
-			nmissing++;
 		}
 	return nmissing;
 }
 
 /* --- rows */
 
-/* Enlarges an array by place, perhaps NULL, to hold room elements of a size. */
+/* Has an array by place, perhaps NULL, hold room elements of a size. */
 static void *
-enlarge(Lookup *lookup, void *array, Size size)
+resize(Lookup *lookup, void *array, Size size)
 {
 	size *= lookup->room;
 	return array ? repalloc_huge(array, size) : MemoryContextAllocHuge(lookup->memory, size);
@@ -494,46 +475,51 @@ is_made_last(const Lookup *lookup)
 	return lookup->repeats != LOOKUP_REPEATS_PASSED && lookup->of_integers;
 }
 
+/* Makes room for so many rows in the arrays by place. */
+static void
+set_room(Lookup *lookup, int32 room)
+{
+	int			c;
+
+	lookup->room = room;
+	if (lookup->of_integers)
+		lookup->integers = resize(lookup, lookup->integers, lookup_integer_width(lookup));
+	else
+		lookup->hashes = resize(lookup, lookup->hashes, sizeof(uint32));
+	if (lookup->before)
+	{
+		lookup->before = resize(lookup, lookup->before, sizeof(int32));
+		memset(lookup->before + lookup->size, 0xFF, (Size) (room - lookup->size) * sizeof(int32));
+	}
+	for (c = 0; c < lookup->ncolumns; c++)
+	{
+		LookupColumn *column = &lookup->columns[c];
+
+		if (column->key < 0)
+			column->values = resize(lookup, column->values, lookup_value_width(column));
+		if (column->nulls)
+			column->nulls = resize(lookup, column->nulls, sizeof(bool));
+	}
+}
+
 /* Makes room for a row more. */
 static void
 make_room(Lookup *lookup)
 {
-	int			c;
-
 	if (lookup->size == lookup->room)
 	{
 		if (lookup->room > PG_INT32_MAX / 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many rows to look up")));
-		lookup->room = Max(2 * lookup->room, LEAST_ELEMENTS / 2);
-		if (lookup->of_integers)
-			lookup->integers = enlarge(lookup, lookup->integers,
-									   lookup_integer_width(lookup));
-		else
-			lookup->hashes = enlarge(lookup, lookup->hashes, sizeof(uint32));
-		if (lookup->before)
-		{
-			lookup->before = enlarge(lookup, lookup->before, sizeof(int32));
-			memset(lookup->before + lookup->size, 0xFF,
-				   (Size) (lookup->room - lookup->size) * sizeof(int32));
-		}
-		for (c = 0; c < lookup->ncolumns; c++)
-		{
-			LookupColumn *column = &lookup->columns[c];
-
-			if (column->key < 0)
-				column->values = enlarge(lookup, column->values, lookup_value_width(column));
-			if (column->nulls)
-				column->nulls = enlarge(lookup, column->nulls, sizeof(bool));
-		}
+		set_room(lookup, Max(2 * lookup->room, LEAST_ELEMENTS / 2));
 	}
 	if (is_made_last(lookup))
 		return;
 	if (lookup->places == NULL)
 		make_table(lookup, LEAST_ELEMENTS);
-	else if ((uint32) lookup->size > lookup->mask / 2)
-		make_table(lookup, 2 * (lookup->mask + 1));
+	else if ((uint32) lookup->size >= lookup->nelements / ELEMENTS_PER_ROW)
+		make_table(lookup, 2 * lookup->nelements);
 }
 
 /* Returns a copy of a value that is not passed by value, in the lookup's memory. */
@@ -676,17 +662,21 @@ static void
 finish_rows(Lookup *lookup)
 {
 	uint64		range = (uint64) lookup->most - (uint64) lookup->least;
-	uint64		most = Max((uint64) lookup->size * (lookup->parts ? PART_KEYS_PER_ROW :
-													ARRAY_KEYS_PER_ROW), LEAST_ELEMENTS);
+	uint32		nelements = Max(ELEMENTS_PER_ROW * (uint32) lookup->size, LEAST_ELEMENTS);
 	int32		place;
 
-	if (!lookup->of_integers || lookup->size == 0)
+	if (lookup->size == 0)
 		return;
-	if (range < most)
+	set_room(lookup, lookup->size);
+	if (!lookup->of_integers)
+		return;
+	if (range < nelements ||
+		(range < (uint64) lookup->size * ARRAY_KEYS_PER_ROW &&
+		 range * sizeof(int32) + lookup_memory(lookup) < get_hash_memory_limit()))
 		make_array(lookup, range);
 	else if (is_made_last(lookup))
 	{
-		make_table(lookup, pg_nextpower2_32(Max(2 * (uint32) lookup->size, LEAST_ELEMENTS)));
+		make_table(lookup, nelements);
 		for (place = 0; place < lookup->size; place++)
 			put_place(lookup, &lookup->places[find_integer(lookup, integer_at(lookup, place))],
 					  place);
@@ -732,6 +722,36 @@ lookup_finish(Lookup *lookup)
 		lookup_load(lookup, 0);
 	else
 		finish_rows(lookup);
+}
+
+void
+lookup_read(const Lookup *lookup, int column, ColumnKind kind, const ColumnBatch *places,
+			const uint8 *refused, ColumnBatch *values)
+{
+	const LookupColumn *read = &lookup->columns[column];
+	BatchSpace	space = column_batch_space(values, places->n);
+	int64		bias = column_kind_bias(kind);
+	bool		plain = places->nnulls == 0 && !refused && !read->nulls && read->key < 0;
+	size_t		nnulls = 0;
+	size_t		i;
+
+	for (i = 0; i < places->n; i++)
+	{
+		int32		place = places->keys[i];
+		bool		isnull = !plain && (places->nulls[i] || (refused && refused[i]) ||
+										(read->nulls && read->nulls[place]));
+
+		if (plain && kind == COLUMN_KIND_INT4)
+			space.keys[i] = ((const int32 *) read->values)[place];
+		else if (column_kind_is_wide(kind))
+			space.wide[i] = isnull ? 0 : column_value(kind, value_of(lookup, read, place));
+		else
+			space.keys[i] = isnull ? 0 :
+				(int32) (column_value(kind, value_of(lookup, read, place)) - bias);
+		space.nulls[i] = isnull;
+		nnulls += isnull;
+	}
+	column_batch_add(values, places->n, nnulls);
 }
 
 Datum

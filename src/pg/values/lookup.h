@@ -50,8 +50,8 @@ extern Lookup *lookup_make(TupleDesc rows, int nkeys, const AttrNumber *key_colu
 /* Has values of a column of the rows kept; returns its index.  Called before the first row. */
 extern int	lookup_add_column(Lookup *lookup, AttrNumber column);
 
-/* Bytes of a part that are in memory, the least that a tuplestore takes; the rest is in a file. */
-#define LOOKUP_STORE_BYTES (64 * 1024)
+/* Bytes of a part that are in memory, twice what a tuplestore begins with; others are in a file. */
+#define LOOKUP_STORE_BYTES (32 * 1024)
 
 /*
  * Has the rows divided by their keys into so many parts, a power of two, which are in files, and of
@@ -137,6 +137,13 @@ extern bool lookup_is_unique(const Lookup *lookup);
 
 /* Returns the value of a column, by its index, of the row at a place. */
 extern Datum lookup_value(const Lookup *lookup, int column, int32 place, bool *isnull);
+
+/*
+ * Appends the values of a column, by its index and of a kind that is of the type itself, at the
+ * places of a batch: NULL where there is no place, or the row is marked in refused, unless NULL.
+ */
+extern void lookup_read(const Lookup *lookup, int column, ColumnKind kind,
+						const ColumnBatch *places, const uint8 *refused, ColumnBatch *values);
 
 /* Returns the value in column k of the key of the row at a place, if keys are integers. */
 extern int64 lookup_key(const Lookup *lookup, int k, int32 place);

@@ -20,7 +20,7 @@ typedef struct LookupHeader
 	size_t		size;			/* bytes of the block */
 	int32		rows;			/* as the lookup has them: size ... */
 	int32		repeated;
-	uint32		mask;
+	uint32		nelements;
 	int64		least;
 	int64		most;
 	size_t		arrays[FLEXIBLE_ARRAY_MEMBER];	/* bytes of each; 0: there is none */
@@ -56,7 +56,7 @@ list_arrays(Lookup *lookup)
 	};
 	arrays[n++] = (LookupArray)
 	{
-		(void **) &lookup->places, lookup->places ? ((size_t) lookup->mask + 1) * sizeof(int32) : 0
+		(void **) &lookup->places, lookup->places ? (size_t) lookup->nelements * sizeof(int32) : 0
 	};
 	arrays[n++] = (LookupArray)
 	{
@@ -148,7 +148,7 @@ lookup_share(Lookup *lookup, dsa_area *area)
 	header->size = size;
 	header->rows = lookup->size;
 	header->repeated = lookup->repeated;
-	header->mask = lookup->mask;
+	header->nelements = lookup->nelements;
 	header->least = lookup->least;
 	header->most = lookup->most;
 	move_values(lookup, base, size - values);
@@ -176,7 +176,7 @@ lookup_attach(Lookup *lookup, dsa_area *area, dsa_pointer block)
 	lookup_empty(lookup);
 	lookup->size = header->rows;
 	lookup->repeated = header->repeated;
-	lookup->mask = header->mask;
+	lookup->nelements = header->nelements;
 	lookup->least = header->least;
 	lookup->most = header->most;
 	lookup->base = base;

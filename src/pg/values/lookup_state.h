@@ -71,7 +71,7 @@ struct Lookup
 	int32		repeated;		/* of these, rows whose key a row before them has */
 	int32		room;			/* in the arrays by place */
 	uint32	   *hashes;			/* by place; not of integers */
-	uint32		mask;			/* elements of the hash table - 1 */
+	uint32		nelements;		/* of the hash table */
 	int32	   *places;			/* the hash table, or NULL; LOOKUP_NO_PLACE: empty */
 	int32	   *before;			/* by place: that of the row before it that has its key, or
 								 * LOOKUP_NO_PLACE; NULL unless there are repeated rows */
@@ -112,7 +112,7 @@ extern int	lookup_value_bits(Oid operator);
 static inline int
 lookup_part_of_hash(const LookupParts *parts, uint32 hash)
 {
-	return (int) ((uint64) hash >> (32 - parts->bits));
+	return (int) (hash & ((1U << parts->bits) - 1));
 }
 
 /* Forgets the rows, and closes the files. */

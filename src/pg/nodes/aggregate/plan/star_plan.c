@@ -63,13 +63,16 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 /* --- memory */
 
 /*
- * Bytes of a row of a dimension: a place in the hash table or the array by key, and what arrays
- * have more than they need; the place of a row before it that has its key; and of a value that is
- * not passed by value, beside its own.
+ * Bytes of a row of a dimension: a place in the hash table, which has two elements for each row, or
+ * in the array by key; a place where keys are no integers, in a table that has grown, and the hash;
+ * the place of a row before it that has its key; of a value that is not passed by value, beside its
+ * own; and of what becomes of a value (derived_memo.c), unless it is an integer.
  */
-#define LOOKUP_PLACE_BYTES	12.0
+#define LOOKUP_PLACE_BYTES	8.0
+#define LOOKUP_HASHED_BYTES	16.0
 #define LOOKUP_REPEAT_BYTES	4.0
 #define LOOKUP_POINTER_BYTES	8.0
+#define LOOKUP_COMPUTED_BYTES	9.0
 
 /*
  * The most combinations of parts of lookups: LEAST_CELLS, or one for each CELL_LIMIT bytes of
@@ -93,14 +96,24 @@ column_bytes(PlannerInfo *root, const Var *column)
 static double
 lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
-	double		row = LOOKUP_PLACE_BYTES + (lookup->many ? LOOKUP_REPEAT_BYTES : 0);
+	double		row = (lookup->integers ? LOOKUP_PLACE_BYTES : LOOKUP_HASHED_BYTES) +
+	(lookup->many ? LOOKUP_REPEAT_BYTES : 0);
 	ListCell   *lc;
 
 	foreach(lc, lookup->clauses)
 		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
 	foreach(lc, columns_of(query, lookup))
-		row += column_bytes(query->root, lfirst(lc));
+		row += column_bytes(query->root, lfirst(lc)) +
+		(column_kind(lfirst_node(Var, lc)->vartype) ? 0 : LOOKUP_COMPUTED_BYTES);
 	return lookup->path->rows * row;
+}
+
+/* Returns the bytes that a lookup is likely to hold at once: one part, and the files of all. */
+static double
+held_bytes(const StarLookup *lookup)
+{
+	return lookup->bytes / lookup->nparts +
+		(lookup->nparts > 1 ? (double) lookup->nparts * LOOKUP_STORE_BYTES : 0);
 }
 
 double
@@ -110,13 +123,7 @@ star_bytes(const GroupsQuery *query)
 	ListCell   *lc;
 
 	foreach(lc, query->lookups)
-	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
-		bytes += lookup->bytes / lookup->nparts;
-		if (lookup->nparts > 1)
-			bytes += (double) lookup->nparts * LOOKUP_STORE_BYTES;
-	}
+		bytes += held_bytes((const StarLookup *) lfirst(lc));
 	return bytes;
 }
 
@@ -215,12 +222,12 @@ star_fits(GroupsQuery *query)
 
 		lookup->bytes = lookup_bytes(query, lookup);
 		lookup->nparts = 1;
-		while (divides && lookup->bytes > limit * lookup->nparts && 2 * ncells <= most)
+		while (divides && held_bytes(lookup) > limit && 2 * ncells <= most)
 		{
 			lookup->nparts *= 2;
 			ncells *= 2;
 		}
-		if (lookup->bytes > limit * lookup->nparts && hpsort_debug_aggregate != NODE_FORCE)
+		if (held_bytes(lookup) > limit && hpsort_debug_aggregate != NODE_FORCE)
 			return false;
 	}
 	if (ncells > 1)

@@ -44,6 +44,7 @@ struct DerivedColumn
 	const RowInput *inputs;
 	int			filter;			/* index of the batch of the filter; -1: none */
 	ColumnDomain domain;		/* of what the batch holds */
+	bool		looked_up;		/* it is a column of a look-up, read from there */
 	bool		arithmetic;		/* computing it takes no longer than a look-up in a hash table */
 	ExpressionBlocks blocks;	/* of values that the expression takes for one */
 	RowExpression row;			/* unless the form is DERIVED_RANKS or DERIVED_EQUAL */
@@ -92,6 +93,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	{
 		row_expression_make(&derived->row, parent, expression, ninputs, inputs);
 		/* The values of places are in no order. */
+		derived->looked_up = form == DERIVED_VALUES && IsA(node, Var) && inputs[0].lookup &&
+			derived->domain.kind != COLUMN_KIND_NUMERIC;
 		if (inputs[0].lookup == NULL)
 		{
 			derived->blocks = expression_blocks(node);
@@ -177,7 +180,7 @@ derived_finds_integers(const DerivedColumn *derived)
 bool
 derived_has_memo(const DerivedColumn *derived)
 {
-	return derived->form != DERIVED_EQUAL && derived->computed == NULL &&
+	return derived->form != DERIVED_EQUAL && derived->computed == NULL && !derived->looked_up &&
 		!derived_finds_integers(derived) && !has_several_batches(derived) &&
 		!derived->inputs[0].domain.datums;
 }
@@ -578,6 +581,12 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	if (derived->computed)
 	{
 		computed_fill(derived->computed, batches, refused_rows(derived, batches), batch);
+		return batch;
+	}
+	if (derived->looked_up)
+	{
+		lookup_read(derived->inputs[0].lookup, derived->inputs[0].lookup_column,
+					derived->domain.kind, base, refused_rows(derived, batches), batch);
 		return batch;
 	}
 	if (derived_finds_integers(derived))

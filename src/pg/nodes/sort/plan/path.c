@@ -365,18 +365,11 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 	{
 		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
 		PathTarget *have = target ? target : path->pathtarget;
-		EquivalenceMember *member = NULL;
-		ListCell   *cell;
+		EquivalenceMember *member;
 
 		if (ec->ec_has_volatile)
 			return NULL;
-		foreach(cell, have->exprs)
-		{
-			member = find_ec_member_matching_expr(ec, (Expr *) lfirst(cell), relids);
-			if (member)
-				break;
-		}
-		if (member)
+		if (find_column(have, ec, relids, &member) > 0)
 			continue;
 		member = find_computable_ec_member(root, ec, have->exprs, relids, path->parallel_safe);
 		if (member == NULL)

@@ -19,6 +19,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
+#include "optimizer/tlist.h"
 
 #include "pg/changing_limit.h"
 #include "pg/compat.h"
@@ -111,16 +112,6 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	add_parallel_ordered_path(root, input_rel, ordered_rel, target);
 }
 
-/* Returns HpSort over a copy of path; NULL if path is in order, or cannot be sorted or copied. */
-static Path *
-make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *path, List *pathkeys, bool partial)
-{
-	if (pathkeys_contained_in(pathkeys, path->pathkeys))
-		return NULL;
-	path = sort_path_copy(path);
-	return path ? sort_path_try(root, rel, path, pathkeys, NULL, partial) : NULL;
-}
-
 /*
  * Whether a path is new: a join of two other relations has been there, and has been sorted, when
  * the hook was called for them.
@@ -135,28 +126,34 @@ is_new(const Path *path, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 		 bms_equal(join->innerjoinpath->parent->relids, innerrel->relids));
 }
 
+/* Returns HpSort over a copy of path; NULL if path is NULL, old, in order, or cannot be sorted. */
+static Path *
+make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *path, const RelOptInfo *outerrel,
+				 const RelOptInfo *innerrel, List *pathkeys, bool partial)
+{
+	if (path == NULL || !is_new(path, outerrel, innerrel) ||
+		pathkeys_contained_in(pathkeys, path->pathkeys))
+		return NULL;
+	path = sort_path_copy(path);
+	return path ? sort_path_try(root, rel, path, pathkeys, NULL, partial) : NULL;
+}
+
 /* Offers the rows of a relation sorted by pathkeys, serially and by workers. */
 static void
 add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, const RelOptInfo *outerrel,
 				 const RelOptInfo *innerrel, List *pathkeys)
 {
-	Path	   *cheapest = sort_path_cheapest(rel->pathlist, NIL);
-	Path	   *path;
+	Path	   *path = make_sorted_path(root, rel, sort_path_cheapest(rel->pathlist, NIL), outerrel,
+										innerrel, pathkeys, false);
 
-	if (cheapest == NULL)
-		return;
-	path = is_new(cheapest, outerrel, innerrel) ?
-		make_sorted_path(root, rel, cheapest, pathkeys, false) : NULL;
 	if (path)
 		add_path(rel, path);
-	if (rel->consider_parallel && rel->partial_pathlist != NIL)
-	{
-		cheapest = (Path *) linitial(rel->partial_pathlist);
-		path = is_new(cheapest, outerrel, innerrel) ?
-			make_sorted_path(root, rel, cheapest, pathkeys, true) : NULL;
-		if (path)
-			add_partial_path(rel, path);
-	}
+	if (!rel->consider_parallel || rel->partial_pathlist == NIL)
+		return;
+	path = make_sorted_path(root, rel, (Path *) linitial(rel->partial_pathlist), outerrel, innerrel,
+							pathkeys, true);
+	if (path)
+		add_partial_path(rel, path);
 }
 
 /*
@@ -184,19 +181,11 @@ static bool
 has_few_for_set_operation(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *pathkeys = compat_setop_pathkeys(root);
-	List	   *exprs = NIL;
-	ListCell   *lc;
 
 	if (pathkeys == NIL || pathkeys != root->query_pathkeys || hpsort_debug_sort == NODE_FORCE)
 		return false;
-	foreach(lc, root->processed_tlist)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-
-		if (!entry->resjunk)
-			exprs = lappend(exprs, entry->expr);
-	}
-	return expression_groups(root, exprs, rel->rows) < rel->rows / 2;
+	return expression_groups(root, get_tlist_exprs(root->processed_tlist, false), rel->rows) <
+		rel->rows / 2;
 }
 
 void
