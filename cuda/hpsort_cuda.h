@@ -264,7 +264,13 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
  * With MAPPED, which needs IN_KEY and FILTERED, they are a map: two numbers each, lo before hi, for
  * the values from the column's lo to its last, of what a value adds in place of its distance; one
  * of NO_MATCH does not pass.
- * Rows that do not pass have no key, and no bounds are checked in them.
+ * Rows that do not pass have no key, and no bounds are checked in them. *
+ * Keys whose distances from the lower bound, INT32_MIN without bounds, differ in their lowest
+ * `grain` bits alone are a group.  With a grain the job is asked about groups alone:
+ * hpsort_cuda_job_read_below() about the first key that a group may have,
+ * hpsort_cuda_job_read_sums() about where a group's keys begin or end.  All else may be refused
+ * with BAD_ARGUMENT.  Keys are then added up where they are made, if shared memory has room for the
+ * groups, and neither kept nor sorted.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
@@ -301,6 +307,8 @@ typedef struct HpsortCudaRows
 	uint32_t	nranges;
 	uint32_t	base;
 	uint32_t	filtered;		/* whether there is a condition */
+	uint32_t	grain;			/* bits, at most 31; not 0: as above */
+	uint32_t	zero;			/* unused */
 	HpsortCudaRowsColumn columns[HPSORT_CUDA_ROWS_COLUMNS];
 } HpsortCudaRows;
 

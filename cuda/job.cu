@@ -12,6 +12,7 @@
  *
  * - counting: bounds given, narrow range, no permutation wanted.  Chunks go through a ring of
  *   buffers into 64-bit bins and are forgotten.
+ *   Rows of a layout with a grain are added up by groups instead (KeyGroups).
  * - keeping: all keys are kept side by side (kept_keys.cu) and sorted in finish.  If a published
  *   algorithm is asked for, it sorts (published/published_job.cu), and the keys may be on several
  *   devices (published/shares.cu).
@@ -400,8 +401,15 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 				 "a permutation numbers at most 4294967295 rows, not %llu",
 				 (unsigned long long) job->n);
 		regime_choose(&job->context->limits, &shape, &choice);
+		if (job->groups)
+		{
+			job->groups->read(job->compute);
+			choice.regime = HPSORT_CUDA_SHARED_HISTOGRAM;
+			snprintf(choice.reason, sizeof(choice.reason), "sums by %u groups",
+					 job->groups->groups());
+		}
 		/* no runs, so that reading needs no special case for empty jobs */
-		if (job->n == 0)
+		else if (job->n == 0)
 		{
 			job->runs.allocate(job->context, job->compute, 0);
 			job->have_runs = true;

@@ -116,6 +116,9 @@ struct HpsortCudaJob
 	/* how rows become keys; null: there are no rows */
 	std::unique_ptr<hpsort::RowsUse> row_keys;
 
+	/* counting, of a layout with a grain: the job has no other bins; else null */
+	std::unique_ptr<hpsort::KeyGroups> groups;
+
 	/* keeping mode: all keys, or, where a published algorithm shares the job among devices, the
 	 * keys that no further device has */
 	hpsort::KeptKeys kept;

@@ -57,6 +57,8 @@ check_read(const HpsortCudaJob *job, uint32_t what, uint64_t first,
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is not finished");
 	if (!(job->spec.wanted & what))
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "this result was not wanted");
+	if (job->groups)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "the keys of groups are not known one by one");
 	if (first > most || count > most - first)
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "cannot read %llu elements from position %llu, there are %llu",
@@ -185,6 +187,34 @@ answer(HpsortCudaJob *job, const Question *questions, uint64_t count, Answer *an
 	check(cudaStreamSynchronize(job->compute), "copy the result");
 }
 
+/* Returns how many keys come before the group that begins with a key, which need not be there. */
+uint64_t
+keys_before(const KeyGroups &groups, int32_t key)
+{
+	const int64_t distance = static_cast<int64_t>(key) - static_cast<int32_t>(groups.map.base);
+
+	if (distance < 0)
+		return 0;
+	if (distance > groups.map.last)
+		return groups.keys_before.back();
+	if (distance & ((INT64_C(1) << groups.bits) - 1))
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no group begins with %d", key);
+	return groups.keys_before[static_cast<size_t>(distance) >> groups.bits];
+}
+
+/* Returns the sum of the keys before a position, where a group begins or ends. */
+uint64_t
+sum_before(const KeyGroups &groups, uint64_t position)
+{
+	const std::vector<uint64_t> &before = groups.keys_before;
+	const auto	found = std::lower_bound(before.begin(), before.end(), position);
+
+	if (found == before.end() || *found != position)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no group begins or ends at position %llu",
+			 (unsigned long long) position);
+	return groups.sums_before[static_cast<size_t>(found - before.begin())];
+}
+
 } /* namespace */
 
 /* Exact; makes the runs first if they are not there, and waits for them. */
@@ -268,6 +298,12 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 						   uint64_t *positions, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
+		if (job->groups && job->finished)
+		{
+			for (uint64_t i = 0; i < count; i++)
+				positions[i] = keys_before(*job->groups, keys[i]);
+			return;
+		}
 		check_ascending(job);
 		if (job->n == 0)
 		{
@@ -291,6 +327,12 @@ hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions, uint64_
 						  uint64_t *sums, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
+		if (job->groups && job->finished)
+		{
+			for (uint64_t i = 0; i < count; i++)
+				sums[i] = sum_before(*job->groups, positions[i]);
+			return;
+		}
 		check_ascending(job);
 		check_positions(job, positions, count, job->n + 1);
 		if (job->n == 0)

@@ -13,6 +13,7 @@
 #include "packed.cuh"
 
 #include <algorithm>
+#include <climits>
 
 #include "job.cuh"
 
@@ -412,7 +413,9 @@ use_rows(HpsortCudaJob *job, const PackedTable &parts)
 	const RowTable table = {parts, job->row_keys->ranges(), job->row_keys->counts()};
 	const HpsortCudaRows &layout = job->row_keys->layout;
 
-	if (job->counting)
+	if (job->groups)
+		job->groups->add_rows(job->context, job->compute, table, layout);
+	else if (job->counting)
 		rows_count(job->context, job->compute, table, layout, job->counted.bins);
 	else
 		rows_add(job->context, job->compute, table, layout,
@@ -608,7 +611,7 @@ bool
 layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
 {
 	if (layout.ncolumns == 0 || layout.ncolumns > HPSORT_CUDA_ROWS_COLUMNS ||
-		(layout.nranges > 0 && ranges == nullptr))
+		(layout.nranges > 0 && ranges == nullptr) || layout.grain > 31)
 		return false;
 	for (uint32_t c = 0; c < layout.ncolumns; c++)
 		if (layout.columns[c].first_range > layout.nranges ||
@@ -618,6 +621,28 @@ layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
 			 layout.columns[c].last / 2 >= layout.columns[c].nranges))
 			return false;
 	return true;
+}
+
+/*
+ * Has a job that would keep its keys add them up by groups instead, if rows have a grain and shared
+ * memory has room for the groups.  The keys that it has already are added up first.
+ */
+void
+add_up_groups(HpsortCudaJob *job, const RowsUse &rows)
+{
+	const KeyMap map = make_key_map(job->spec.bounds_known ? job->spec.lo : INT_MIN,
+									job->spec.bounds_known ? job->spec.hi : INT_MAX, false);
+	const uint32_t grain = rows.layout.grain;
+
+	if (job->counting || grain == 0 || !KeyGroups::fit(job->context->limits, map, grain))
+		return;
+
+	std::unique_ptr<KeyGroups> groups(new KeyGroups(job->context, job->compute, map, grain));
+
+	groups->add_keys(job->compute, job->kept.keys(), job->kept.n(), rows.counts());
+	job->groups = std::move(groups);
+	job->kept.release();
+	job->counting = true;
 }
 
 } /* namespace */
@@ -666,6 +691,7 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 				  "copy conditions");
 		/* the caller may change ranges from here on */
 		check(cudaStreamSynchronize(job->compute), "copy conditions");
+		add_up_groups(job, *rows);
 		job->row_keys = std::move(rows);
 	});
 }

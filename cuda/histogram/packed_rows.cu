@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * packed_rows.cu
- *	  Keys of rows of several packed columns, kept by jobs that keep their keys, or counted where
- *	  they are made.
+ *	  Keys of rows of several packed columns, kept by jobs that keep their keys, or counted, or
+ *	  added up by groups, where they are made.
  *
  * A warp takes some rows of all columns at a time, one column after the other, so that as many
  * loads are in flight as there are rows a thread.  Rows that a condition refuses have no key.
@@ -278,6 +278,23 @@ keep_rows_kernel(const __grid_constant__ RowTable table,
 	widen_bounds<keep_threads>(lo, hi, bounds);
 }
 
+/* Notes a key that is outside the bounds; any of them will do. */
+__device__ __forceinline__ void
+note_outside(RowCounts *counts, uint32_t key)
+{
+	atomicExch(&counts->value, static_cast<int32_t>(key));
+	atomicExch(&counts->n_outside, 1u);
+}
+
+/* Adds the rows that this thread has kept to those of all. */
+__device__ __forceinline__ void
+add_kept(uint32_t kept, RowCounts *counts)
+{
+	kept = warp_sum(kept);
+	if (threadIdx.x % 32 == 0 && kept > 0)
+		atomicAdd(&counts->kept, static_cast<unsigned long long>(kept));
+}
+
 /* Counts the keys of rows: rows_count().  An ordinary launch, like count_packed_kernel's: several
  * jobs may count at the same time. */
 __global__ void __launch_bounds__(histogram_threads, 1)
@@ -304,24 +321,111 @@ count_rows_kernel(const __grid_constant__ RowTable table,
 			if (bin <= map.last)
 				atomicAdd(&bins[bin], 1u);
 			else
-			{
-				atomicExch(&table.counts->value, static_cast<int32_t>(rows.keys[r]));
-				atomicExch(&table.counts->n_outside, 1u);
-			}
+				note_outside(table.counts, rows.keys[r]);
 		}
 	});
-	for (uint32_t distance = 16; distance > 0; distance /= 2)
-		kept += __shfl_down_sync(0xffffffffu, kept, distance);
-	if (threadIdx.x % 32 == 0 && kept > 0)
-		atomicAdd(&table.counts->kept, static_cast<unsigned long long>(kept));
+	add_kept(kept, table.counts);
 	__syncthreads();
 	flush_bins(bins, count, all_bins, all_slices);
+}
+
+/* Returns the words of each of a block's three arrays of groups. */
+__host__ __device__ __forceinline__ uint32_t
+group_words(uint32_t groups)
+{
+	return (groups + 3) / 4 * 4;
+}
+
+/*
+ * Counts and adds up the keys of rows by groups: KeyGroups.add_rows().  A sum of 64 bits is two
+ * words in shared memory, since an atomic of 64 bits there is a loop: whoever makes the low word
+ * overflow adds one to the high word.  A thread waits for the low words of all its rows at once.
+ */
+__global__ void __launch_bounds__(histogram_threads, 1)
+sum_rows_kernel(const __grid_constant__ RowTable table,
+				const __grid_constant__ HpsortCudaRows layout,
+				KeyMap map, uint32_t bits, Count64 *all_counts, Count64 *all_sums)
+{
+	extern __shared__ __align__(16) char memory[];
+	const uint32_t groups = (map.last >> bits) + 1;
+	uint32_t   *counts = reinterpret_cast<uint32_t *>(memory);
+	uint32_t   *lows = counts + group_words(groups);
+	uint32_t   *highs = lows + group_words(groups);
+	const uint32_t mask = (1u << bits) - 1;
+	const uint32_t turn = static_cast<uint32_t>(
+		static_cast<uint64_t>(blockIdx.x) * groups / gridDim.x);
+	uint32_t	kept = 0;
+
+	clear_bins(counts, 3 * group_words(groups));
+	__syncthreads();
+	for_each_step(table, layout, [&](const RowKeys &rows, const PackedPart &, uint32_t) {
+		uint32_t	before[rows_each];
+
+		kept += __popc(rows.passing);
+#pragma unroll
+		for (int r = 0; r < rows_each; r++)
+		{
+			const uint32_t place = rows.keys[r] - map.base;
+
+			before[r] = 0;
+			if (!(rows.passing >> r & 1))
+				continue;
+			if (place > map.last)
+			{
+				note_outside(table.counts, rows.keys[r]);
+				continue;
+			}
+			atomicAdd(&counts[place >> bits], 1u);
+			before[r] = atomicAdd(&lows[place >> bits], place & mask);
+		}
+#pragma unroll
+		for (int r = 0; r < rows_each; r++)
+		{
+			const uint32_t place = rows.keys[r] - map.base;
+
+			if (before[r] + (place & mask) < before[r])
+				atomicAdd(&highs[place >> bits], 1u);
+		}
+	});
+	add_kept(kept, table.counts);
+	__syncthreads();
+
+	/* blocks begin with different groups, as in flush_bins() */
+	for (uint32_t i = threadIdx.x; i < groups; i += blockDim.x)
+	{
+		const uint32_t group = i + turn < groups ? i + turn : i + turn - groups;
+
+		if (counts[group] == 0)
+			continue;
+		atomicAdd(&all_counts[group], static_cast<Count64>(counts[group]));
+		atomicAdd(&all_sums[group], static_cast<Count64>(highs[group]) << 32 | lows[group]);
+	}
+}
+
+/* Counts and adds up keys by groups: KeyGroups.add_keys().  They are few beside those of rows. */
+__global__ void __launch_bounds__(keep_threads)
+sum_keys_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits, Count64 *all_counts,
+				Count64 *all_sums, RowCounts *found)
+{
+	const uint64_t i = blockIdx.x * static_cast<uint64_t>(keep_threads) + threadIdx.x;
+	const uint32_t place = i < n ? to_bin(map, keys[i]) : 0;
+
+	if (i >= n)
+		return;
+	if (place > map.last)
+	{
+		note_outside(found, static_cast<uint32_t>(keys[i]));
+		return;
+	}
+	atomicAdd(&all_counts[place >> bits], 1ull);
+	atomicAdd(&all_sums[place >> bits], static_cast<Count64>(place & ((1u << bits) - 1)));
 }
 
 void
 configure_packed_rows(const HpsortCudaLimits &limits)
 {
 	allow_shared(count_rows_kernel, bins_allowance(limits));
+	allow_shared(sum_rows_kernel, bins_allowance(limits));
 }
 
 /* Has the number of blocks that unpack_add() has. */
@@ -347,6 +451,71 @@ rows_count(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 	count_rows_kernel<<<histogram_blocks(context, work, count), histogram_threads, bytes, stream>>>
 		(table, layout, bins.map, bins.bins, bins.slices);
 	check_launch("count keys of rows");
+}
+
+bool
+KeyGroups::fit(const HpsortCudaLimits &limits, const KeyMap &map, uint32_t bits)
+{
+	return (map.last >> bits) + UINT64_C(1) <= regime_shared_bins(&limits) / 3;
+}
+
+KeyGroups::KeyGroups(HpsortCuda *context, cudaStream_t stream, const KeyMap &key_map,
+					 uint32_t key_bits)
+	: map(key_map), bits(key_bits)
+{
+	memory = DeviceBuffer(context, stream, 2 * groups() * sizeof(uint64_t), "sums by groups");
+	check(cudaMemsetAsync(counts(), 0, 2 * groups() * sizeof(uint64_t), stream), "clear sums");
+}
+
+void
+KeyGroups::add_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
+					RowCounts *found)
+{
+	const uint64_t blocks = (n + keep_threads - 1) / keep_threads;
+
+	if (n == 0)
+		return;
+	sum_keys_kernel<<<static_cast<uint32_t>(blocks), keep_threads, 0, stream>>>
+		(keys, n, map, bits, counts(), sums(), found);
+	check_launch("add up keys by groups");
+}
+
+void
+KeyGroups::add_rows(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
+					const HpsortCudaRows &layout)
+{
+	const uint32_t words = 3 * group_words(groups());
+	const uint64_t work = static_cast<uint64_t>(table.parts.tiles) * packed_tile_values;
+
+	sum_rows_kernel<<<histogram_blocks(context, work, words), histogram_threads,
+		words * sizeof(uint32_t), stream>>>(table, layout, map, bits, counts(), sums());
+	check_launch("add up keys of rows by groups");
+}
+
+void
+KeyGroups::read(cudaStream_t stream)
+{
+	const uint64_t n = groups();
+	std::vector<uint64_t> found(2 * n);
+	uint64_t	keys = 0;
+	uint64_t	sum = 0;
+
+	keys_before.resize(n + 1);
+	sums_before.resize(n + 1);
+	check(cudaMemcpyAsync(found.data(), counts(), 2 * n * sizeof(uint64_t), cudaMemcpyDeviceToHost,
+						  stream), "read sums by groups");
+	check(cudaStreamSynchronize(stream), "read sums by groups");
+	for (uint64_t g = 0; g < n; g++)
+	{
+		const int64_t first = static_cast<int32_t>(map.base) + static_cast<int64_t>(g << bits);
+
+		keys_before[g] = keys;
+		sums_before[g] = sum;
+		keys += found[g];
+		sum += found[g] * static_cast<uint64_t>(first) + found[n + g];
+	}
+	keys_before[n] = keys;
+	sums_before[n] = sum;
 }
 
 } /* namespace hpsort */

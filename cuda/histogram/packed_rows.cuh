@@ -11,6 +11,8 @@
 #ifndef HPSORT_CUDA_PACKED_ROWS_CUH
 #define HPSORT_CUDA_PACKED_ROWS_CUH
 
+#include <vector>
+
 #include "common/keys.cuh"
 #include "common/packed_parts.cuh"
 #include "histogram/shared_histogram.cuh"
@@ -63,6 +65,39 @@ void		rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
  */
 void		rows_count(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 					   const HpsortCudaRows &layout, const Bins &bins);
+
+/*
+ * How many keys each group of 2^bits neighbouring ones has, and what their distances from the
+ * group's first one add up to.  Groups are counted from the first key of the map, which ascends.
+ * A key outside the map is noted in the RowCounts.
+ */
+struct KeyGroups
+{
+	DeviceBuffer memory;		/* the counts of all groups, and behind them the sums */
+	KeyMap		map;
+	uint32_t	bits;
+
+	/* set by read(), on the host, for each group and the end of all */
+	std::vector<uint64_t> keys_before;
+	std::vector<uint64_t> sums_before;	/* of these keys, modulo 2^64 */
+
+	uint32_t	groups() const { return (map.last >> bits) + 1; }
+	unsigned long long *counts() const { return memory.as<unsigned long long>(); }
+	unsigned long long *sums() const { return counts() + groups(); }
+
+	/* whether shared memory has room for the groups */
+	static bool fit(const HpsortCudaLimits &limits, const KeyMap &map, uint32_t bits);
+	/* allocates and zeroes counts and sums */
+	KeyGroups(HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32_t bits);
+	/* Adds keys, or those of rows that pass all conditions, whose number is added to counts->kept.
+	 * Both only put work on the stream; keys and table must stay until the stream has come past
+	 * it. */
+	void		add_keys(cudaStream_t stream, const int32_t *keys, uint64_t n, RowCounts *found);
+	void		add_rows(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
+						 const HpsortCudaRows &layout);
+	/* brings counts and sums to the host, and waits for them */
+	void		read(cudaStream_t stream);
+};
 
 /* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_packed_rows(const HpsortCudaLimits &limits);

@@ -983,6 +983,45 @@ check_looks(HpsortCudaJob *job, std::vector<int32_t> keys, uint64_t seed)
 	CHECK(hpsort_cuda_job_read_sums(job, positions.data(), positions.size(), sums.data(), &err) == HPSORT_CUDA_BAD_ARGUMENT);
 }
 
+/* Where groups of 2^grain keys begin, and the sums of all keys before these. */
+static void
+check_groups(HpsortCudaJob *job, std::vector<int32_t> keys, const HpsortCudaSpec &spec, uint32_t grain)
+{
+	const int64_t lo = spec.bounds_known ? spec.lo : INT_MIN;
+	std::vector<int32_t> asked;
+	std::vector<uint64_t> expected;
+	std::vector<uint64_t> expected_sums;
+	uint64_t	sum = 0;
+
+	std::sort(keys.begin(), keys.end());
+	for (uint64_t i = 0; i < keys.size(); sum += static_cast<uint64_t>(static_cast<int64_t>(keys[i])), i++)
+		if (i == 0 || (keys[i] - lo) >> grain != (keys[i - 1] - lo) >> grain)
+		{
+			asked.push_back(static_cast<int32_t>(lo + ((keys[i] - lo) >> grain << grain)));
+			expected.push_back(i);
+			expected_sums.push_back(sum);
+		}
+	/* groups that are not there, or have no keys */
+	for (int64_t key : {lo, lo + ((static_cast<int64_t>(spec.hi) - lo) >> grain << grain)})
+	{
+		asked.push_back(static_cast<int32_t>(key));
+		expected.push_back(static_cast<uint64_t>(std::lower_bound(keys.begin(), keys.end(), asked.back()) - keys.begin()));
+	}
+
+	std::vector<uint64_t> below(asked.size(), 77);
+	std::vector<uint64_t> positions(expected.begin(), expected.end() - 2);
+	std::vector<uint64_t> sums(positions.size() + 1, 77);
+
+	ENGINE(hpsort_cuda_job_read_below(job, asked.data(), asked.size(), below.data(), &err));
+	CHECK(below == expected);
+	positions.push_back(keys.size());
+	expected_sums.push_back(sum);
+	ENGINE(hpsort_cuda_job_read_sums(job, positions.data(), positions.size(), sums.data(), &err));
+	CHECK(sums == expected_sums);
+	positions[0] = keys.size() + 1;
+	CHECK(hpsort_cuda_job_read_sums(job, positions.data(), positions.size(), sums.data(), &err) == HPSORT_CUDA_BAD_ARGUMENT);
+}
+
 /* Some calls of some parts each, behind other keys; the result against the host's. */
 static void
 try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, bool filtered, uint64_t seed)
@@ -998,6 +1037,12 @@ try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, 
 			 narrow, filtered, (unsigned long long) seed);
 	current = text;
 	made = make_case(keeper, ncolumns, n, narrow, filtered, seed);
+
+	const uint64_t last = static_cast<uint64_t>(static_cast<int64_t>(made.spec.hi) - made.spec.lo);
+
+	if (seed % 4 >= 2)
+		for (made.layout.grain = 1; last >> made.layout.grain >> seed / 4 % 15 > 0;)
+			made.layout.grain++;
 	ENGINE(hpsort_cuda_job_open(context, &made.spec, &job, &err));
 
 	std::vector<int32_t> plain(seed % 1000);
@@ -1018,15 +1063,28 @@ try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, 
 	}
 	if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
 	{
-		std::vector<int32_t> sorted = made.keys;
+		const bool	summed = strncmp(result.reason, "sums", 4) == 0;
 
 		CHECK(result.n == made.keys.size());
-		if (seed % 2)
-			check_looks(job, made.keys, seed);
-		std::sort(sorted.begin(), sorted.end());
-		ENGINE(hpsort_cuda_job_distinct(job, &distinct, &err));
-		CHECK(distinct == static_cast<uint64_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin()));
-		check_looks(job, made.keys, seed + 1);
+		if (made.layout.grain > 0)
+		{
+			/* others are counted, or have too many groups */
+			CHECK(summed || last < 65536 || last >> made.layout.grain >= 5000);
+			check_groups(job, made.keys, made.spec, made.layout.grain);
+			if (summed)
+				CHECK(hpsort_cuda_job_distinct(job, &distinct, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+		}
+		else
+		{
+			std::vector<int32_t> sorted = made.keys;
+
+			if (seed % 2)
+				check_looks(job, made.keys, seed);
+			std::sort(sorted.begin(), sorted.end());
+			ENGINE(hpsort_cuda_job_distinct(job, &distinct, &err));
+			CHECK(distinct == static_cast<uint64_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin()));
+			check_looks(job, made.keys, seed + 1);
+		}
 	}
 	hpsort_cuda_job_close(job);
 	free_case(&made);
@@ -1037,9 +1095,10 @@ try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, 
 static void
 test_rows_bounds(void)
 {
-	for (bool narrow : {false, true})
+	for (int way = 0; way < 3; way++)
 		for (bool filtered : {false, true})
 		{
+			const bool	narrow = way == 0;
 			HpsortCudaJob *keeper = open_keeper();
 			Kept		kept = keep(keeper, 1000, 2, 10, 500, SOME_NULLS, 3);
 			HpsortCudaRows layout = {};
@@ -1051,6 +1110,7 @@ test_rows_bounds(void)
 			current = "rows out of bounds";
 			layout.ncolumns = layout.nranges = 1;
 			layout.filtered = filtered;
+			layout.grain = way == 2 ? 12 : 0;
 			layout.columns[0] = {0, 10, 390, 1, 5, HPSORT_CUDA_ROWS_IN_KEY | HPSORT_CUDA_ROWS_NULL_IN_KEY, 0, 1, 0};
 			if (filtered)
 				layout.columns[0].flags |= HPSORT_CUDA_ROWS_FILTERED | HPSORT_CUDA_ROWS_NULLS_PASS;

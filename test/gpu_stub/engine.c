@@ -759,6 +759,30 @@ hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first, uint64_t co
 	return HPSORT_CUDA_OK;
 }
 
+/* The distance of a key from the lower bound of all. */
+static uint32_t
+distance_of(const HpsortCudaJob *job, int32_t key)
+{
+	return (uint32_t) key - (uint32_t) (job->spec.bounds_known ? job->spec.lo : INT32_MIN);
+}
+
+/* Whether a job of a layout with a grain knows the answer at a position: where a group of keys begins or ends. */
+static bool
+is_border(const HpsortCudaJob *job, uint64_t position)
+{
+	return position == 0 || position == job->n ||
+		distance_of(job, job->keys[position - 1]) >> job->layout.grain !=
+		distance_of(job, job->keys[position]) >> job->layout.grain;
+}
+
+/* Refuses what a job of a layout with a grain cannot answer; sound says that it can. */
+static HpsortCudaCode
+check_grain(const HpsortCudaJob *job, bool sound, HpsortCudaError *err)
+{
+	return job->layout.grain == 0 || sound ? HPSORT_CUDA_OK :
+		fail(err, HPSORT_CUDA_BAD_ARGUMENT, "the keys of groups are not known one by one");
+}
+
 HpsortCudaCode
 hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t count, int32_t *keys,
 						HpsortCudaError *err)
@@ -770,7 +794,7 @@ hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t 
 		return code;
 	for (i = 0; i < count; i++)
 		keys[i] = job->keys[positions[i]];
-	return HPSORT_CUDA_OK;
+	return check_grain(job, false, err);
 }
 
 /* How many of the job's keys are less than one. */
@@ -801,9 +825,12 @@ hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t cou
 
 	if (code != HPSORT_CUDA_OK)
 		return code;
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count && code == HPSORT_CUDA_OK; i++)
+	{
+		code = check_grain(job, (distance_of(job, keys[i]) & ((1u << job->layout.grain) - 1)) == 0, err);
 		positions[i] = count_below(job, keys[i]) + (job->wrong ? job->n + 1 : 0);
-	return HPSORT_CUDA_OK;
+	}
+	return code;
 }
 
 HpsortCudaCode
@@ -818,8 +845,9 @@ hpsort_cuda_job_read_sums(HpsortCudaJob *job, const uint64_t *positions, uint64_
 	if (code != HPSORT_CUDA_OK)
 		return code;
 	/* The caller's positions ascend. */
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count && code == HPSORT_CUDA_OK; i++)
 	{
+		code = check_grain(job, is_border(job, positions[i]), err);
 		if (positions[i] < at)
 			at = sum = 0;
 		while (at < positions[i])

@@ -259,9 +259,42 @@ open_rows(GpuUnit *u, const Table *t)
 	return job;
 }
 
-/* Asks a finished job about keys that are these. */
+/* Asks a finished job of a layout with a grain where groups of keys begin, and for the sums of keys there. */
 static void
-check_looks(SortJob *job, int32_t *keys, size_t n)
+check_grains(SortJob *job, const int32_t *keys, size_t n, int32_t lo, uint32_t grain)
+{
+	int32_t    *asked = unit_alloc(n + 1, sizeof(int32_t));
+	uint64_t   *below = unit_alloc(n + 1, sizeof(uint64_t));
+	uint64_t   *sums = unit_alloc(n + 1, sizeof(uint64_t));
+	size_t		ngroups = 0;
+	uint64_t	sum = 0;
+	size_t		g = 0;
+	SortError	err;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		if (i == 0 || ((uint32_t) keys[i] - (uint32_t) lo) >> grain != ((uint32_t) keys[i - 1] - (uint32_t) lo) >> grain)
+			asked[ngroups++] = (int32_t) ((((uint32_t) keys[i] - (uint32_t) lo) >> grain << grain) + (uint32_t) lo);
+	if (n > 0)
+		assert_sort_ok(gpu_client_device.look_up(job, SORT_LOOK_BELOW, asked, ngroups, below, &err), err);
+	below[ngroups] = n;
+	assert_sort_ok(gpu_client_device.look_up(job, SORT_LOOK_SUM, below, ngroups + 1, sums, &err), err);
+	for (i = 0; i <= n; i++)
+	{
+		if (g <= ngroups && i == below[g])
+			assert_int_equal(sums[g++], sum);
+		if (i < n)
+			sum += (uint64_t) (int64_t) keys[i];
+	}
+	assert_int_equal(g, ngroups + 1);
+	free(asked);
+	free(below);
+	free(sums);
+}
+
+/* Asks a finished job about keys that are these; with a grain, about the groups above lo. */
+static void
+check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 {
 	enum
 	{
@@ -280,6 +313,11 @@ check_looks(SortJob *job, int32_t *keys, size_t n)
 
 	assert_int_equal(job->keys, n);
 	unit_sort(keys, n, false);
+	if (grain > 0)
+	{
+		check_grains(job, keys, n, lo, grain);
+		return;
+	}
 	for (i = 0; i < QUESTIONS; i++)
 	{
 		positions[i] = n > 0 ? unit_below(n) : 0;
@@ -337,6 +375,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 
 		extents_connect(&u, &s, EPOCH + (uint64_t) round);
 		table_make(&t, 1 + (uint32_t) round % COLUMNS, rows_max, round / COLUMNS % 2);
+		t.layout.grain = round % 3 == 0 ? (uint32_t) unit_below(32) : 0;
 		keys = unit_alloc(t.nrows + 1000, sizeof(int32_t));
 		job = open_rows(&u, &t);
 		for (n = 0; n < (size_t) round * 30 % 900; n++)
@@ -377,7 +416,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 			assert_int_equal(rows[i].rows, missing == 0 ? nrows : 0);
 		}
 		assert_sort_ok(d->finish(job, &err), err);
-		check_looks(job, keys, n);
+		check_looks(job, keys, n, t.lo, t.layout.grain);
 		d->close(job);
 		free(keys);
 		table_free(&t);
@@ -472,7 +511,7 @@ test_jobs(void **state)
 				assert_true(rows[i].added);
 				n += table_keys(&t, i, rows[i].blocks, keys + n, &nrows);
 			}
-			check_looks(sorted, keys, n);
+			check_looks(sorted, keys, n, t.lo, 0);
 			sorted->device->close(sorted);
 			if (way == 5)
 				assert_true(extents_status_of(&u).extents > 0);
@@ -678,7 +717,7 @@ test_alignment(void **state)
 			assert_int_equal(rows.added, aligned);
 			assert_int_equal(rows.missing, aligned ? 0 : UINT32_MAX);
 			assert_sort_ok(d->finish(job, &err), err);
-			check_looks(job, keys, aligned ? n : 0);
+			check_looks(job, keys, aligned ? n : 0, 0, 0);
 			d->close(job);
 			added += aligned;
 			refused += !aligned;
@@ -789,6 +828,7 @@ typedef enum Crime
 	LAYOUT_OF_MANY,
 	LAYOUT_RANGES,
 	LAYOUT_FLAGS,
+	LAYOUT_GRAIN,
 	LAYOUT_MAP,
 	LAYOUT_SHORT_MAP,
 	LAYOUT_ORDER,
@@ -849,6 +889,8 @@ commit_with_layout(GpuClient *c, SortJob *job, const Table *t, Crime crime)
 		layout.nranges = ROWS_MAX_RANGES + 1;
 	if (crime == LAYOUT_FLAGS)
 		layout.columns[0].flags |= 64;
+	if (crime == LAYOUT_GRAIN)
+		layout.grain = 32;
 	if (crime == LAYOUT_MAP || crime == LAYOUT_SHORT_MAP)
 	{
 		layout.nranges = layout.columns[0].nranges = layout.filtered = 1;

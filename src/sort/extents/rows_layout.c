@@ -4,7 +4,7 @@
  */
 #include "sort/extents/rows_layout.h"
 
-_Static_assert(sizeof(RowsColumn) == 40 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 40,
+_Static_assert(sizeof(RowsColumn) == 40 && sizeof(RowsLayout) == 24 + ROWS_MAX_COLUMNS * 40,
 			   "no padding");
 
 /*
@@ -38,7 +38,7 @@ rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges)
 	uint32_t	c;
 
 	if (layout->ncolumns == 0 || layout->ncolumns > ROWS_MAX_COLUMNS ||
-		layout->nranges > ROWS_MAX_RANGES)
+		layout->nranges > ROWS_MAX_RANGES || layout->grain > ROWS_MAX_GRAIN || layout->zero != 0)
 		return false;
 	for (c = 0; c < layout->ncolumns; c++)
 	{

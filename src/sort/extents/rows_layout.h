@@ -7,6 +7,9 @@
  * groups above places of values.  A condition of a column is a set of values; rows pass that meet
  * all conditions, and others have no key.
  *
+ * Keys may have a grain: only groups of 2^grain neighbouring keys, from the first key that there
+ * may be on, are asked about, how many there are and their sum.  Then nothing is put in order.
+ *
  * A column may be mapped: a table says of each value what it adds to the key, or that rows with it
  * do not pass.  So a row of a fact gets the group of the dimension's row that has its key.
  *
@@ -34,6 +37,9 @@
 #define ROWS_MASKED 16			/* ... in place of ranges there is a mask of values from 0 on */
 #define ROWS_MAPPED 32			/* ... in place of ranges there is a map of values from lo on, and
 								 * it says what they add; only with ROWS_IN_KEY, ROWS_FILTERED */
+
+/* The most of RowsLayout.grain. */
+#define ROWS_MAX_GRAIN 31
 
 /* Values that a range has bits for in a mask: lo and behind it hi, from the lowest bit on. */
 #define ROWS_MASK_VALUES 64
@@ -65,6 +71,10 @@ typedef struct RowsLayout
 	uint32_t	nranges;		/* of all conditions */
 	uint32_t	base;			/* modulo 2^32: the key of a row whose columns add nothing */
 	uint32_t	filtered;		/* 1: there is a condition, 0: all rows pass */
+	uint32_t	grain;			/* not 0: each key that is asked about is a multiple of 2^grain
+								 * above the lower bound of keys, and each position that of the
+								 * first key of such a group, or of its end */
+	uint32_t	zero;			/* unused, always 0 */
 	RowsColumn	columns[ROWS_MAX_COLUMNS];
 } RowsLayout;
 

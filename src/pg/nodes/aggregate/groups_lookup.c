@@ -1,19 +1,16 @@
 /*
  * groups_lookup.c
- *		HpSort Aggregate whose groups are looked up among keys that the GPU has put in order (see
- *		groups_state.h).
+ *		HpSort Aggregate whose groups are looked up among the GPU's keys (see groups_state.h).
  *
  * In the order of the keys (lookup_keys.h) each group's rows are side by side, its NULLs last, so
  * that where groups begin says how many rows and values they have, percentiles, smallest and
  * largest values are keys at some positions, and a sum is the difference of two sums of keys.  So
  * nothing but positions, keys and sums at these positions crosses the bus.
- *
- * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).
+ * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).  Of a star
+ * join, rows have groups by maps of the fact's keys (groups_maps.c).
  *
  * Each source of values has keys of its own, which one job after the other sorts.  The first job is
  * of a source without a FILTER, so that it finds all groups.
- *
- * Of a star join, rows have groups by maps of the fact's keys (groups_maps.c).
  *
  * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
  * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
@@ -164,6 +161,7 @@ add_source(GroupsLookup *lookup, const GroupsState *node, const GroupColumn *fie
 	keys->filter = values->filter < 0 ? -1 : values->filter - node->sources.ncolumns;
 	source->extremes = values->parts & (SUMMARY_MIN | SUMMARY_MAX);
 	source->sums = values->parts & SUMMARY_SUM;
+	keys->summed = !values->runs && !source->extremes;
 	if (keys->filter < 0 && lookup->all == NULL)
 		lookup->all = source;
 }
@@ -201,6 +199,7 @@ groups_lookup_make(GroupsState *node)
 	for (i = 0; i < node->nvalue_sources; i++)
 	{
 		add_source(lookup, node, fields, &node->value_sources[i]);
+		lookup->handler.jobs.ordered |= node->value_sources[i].runs;
 		if (node->value_sources[i].column >= 0)
 			values = bms_add_member(values, node->value_sources[i].column);
 	}
@@ -619,6 +618,7 @@ find_source(GroupsState *node, LookupSource *source, ResidentRows *rows)
 {
 	GroupsLookup *lookup = node->lookup;
 
+	source->keys.summed &= !source->distinct;
 	if (!lookup_keys_sort(&source->keys, &lookup->notes, rows))
 		return false;
 	if (lookup->nsources == 1)

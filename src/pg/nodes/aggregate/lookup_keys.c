@@ -11,13 +11,31 @@
 #include "pg/nodes/aggregate/lookup_keys.h"
 
 /*
- * Makes the layout of all rows, of resident and of noted ones; false if keys take more than 32
- * bits, or groups more than LOOKUP_GROUP_BITS.
+ * Gives NULLs of the value, if there are some, a bit of their own above the places of all values,
+ * and sets keys->grain to the bits of these, or to 0 where NULLs have another place.
+ */
+static void
+pack_grains(LookupKeys *keys, bool nulls)
+{
+	KeyCodeColumn *value = &keys->layout.code.columns[keys->nfields - 1];
+
+	keys->grain = Min(key_range_bits(&value->range, 0), ROWS_MAX_GRAIN + 1);
+	value->range.nulls = nulls;
+	key_code_pack(&keys->layout.code);
+	if (keys->grain > ROWS_MAX_GRAIN || (nulls && value->null != UINT64CONST(1) << keys->grain))
+		keys->grain = 0;
+}
+
+/*
+ * Makes the layout of all rows, of resident and of noted ones, with grains if summed; false if keys
+ * take more than 32 bits, or groups more than LOOKUP_GROUP_BITS.
  */
 static bool
-make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows)
+make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows, bool summed)
 {
 	KeyRange   *ranges = palloc_array(KeyRange, Max(keys->nfields, 1));
+	KeyRange   *values = keys->has_value ? &ranges[keys->nfields - 1] : NULL;
+	bool		null_values;
 	int			f;
 
 	for (f = 0; f < keys->nfields; f++)
@@ -45,8 +63,14 @@ make_layout(LookupKeys *keys, const LookupNotes *notes, const ResidentRows *rows
 		if (notes->n > 0)
 			field_range_add_batch(&ranges[f], &notes->columns[c]);
 	}
+	null_values = values && values->nulls;
+	if (values && summed)
+		values->nulls = false;
 	group_code_init(&keys->layout, keys->fields, keys->nfields);
 	group_layout_widen(&keys->layout, ranges);
+	keys->grain = 0;
+	if (values && summed)
+		pack_grains(keys, null_values);
 	pfree(ranges);
 	if (keys->layout.code.bits > 32)
 		return false;
@@ -113,6 +137,7 @@ describe_rows(const LookupKeys *keys, RowsLayout *layout)
 		column->stride = (uint32) (field->descending ? 0 - field->stride : field->stride);
 	}
 	layout->base = (uint32) key_of_code(keys, base);
+	layout->grain = (uint32) keys->grain;
 }
 
 /* How the GPU makes of a column the part of keys that a map says, which has nothing in the base. */
@@ -211,7 +236,8 @@ lookup_keys_sort(LookupKeys *keys, const LookupNotes *notes, ResidentRows *rows)
 	bool		sorted;
 	int			i;
 
-	if (!make_layout(keys, notes, rows))
+	if (!(keys->summed && make_layout(keys, notes, rows, true)) &&
+		!make_layout(keys, notes, rows, false))
 		return false;
 	describe_rows(keys, &layout);
 	for (i = 0; keys->maps && i < keys->maps->nmaps; i++)

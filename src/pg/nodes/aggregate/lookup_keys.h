@@ -25,12 +25,14 @@ typedef struct LookupKeys
 	int			nfields;
 	bool		has_value;
 	int			filter;			/* number of the scan's filter; -1: none */
+	bool		summed;			/* of the values only numbers and sums are asked for */
 	const GroupsMaps *maps;		/* by which rows have some of the grouping columns, whose batches
 								 * are behind those of the scan; NULL: none */
 
 	/* set by lookup_keys_sort */
 	GroupCode	layout;			/* of codes: grouping columns above the value */
 	int			value_bits;		/* of a code, for the place of its value */
+	int			grain;			/* summed: of these, bits that no question tells apart; else 0 */
 	uint32		offset;			/* what is added to a code to make a key that is signed */
 	bool		nulls;			/* there may be keys of NULLs */
 	int64		origin;			/* what values that keys have are distances from */

@@ -180,7 +180,8 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	make_context(&context, jobs == NULL);
 	pays = (jobs == NULL || maps_pay(columns, jobs->mapped, rows,
 									 context.device == SORT_DEVICE_GPU)) &&
-		rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0);
+		rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0,
+					  jobs && jobs->ordered);
 	pg_check_interrupts();
 	return pays;
 }
