@@ -262,6 +262,10 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
  * its ranges, which ascend, or if it is NULL and NULLS_PASS is set.  With MASKED the ranges are a
  * mask: 64 bits each, lo before hi, for the values from 0 on, and a value passes whose bit is set.
  * Rows that do not pass have no key, and no bounds are checked in them.
+ *
+ * With key_ranges a layout finds rows.  A row passes if also its key lies in one of the last
+ * key_ranges ranges, which ascend.  The number of keys and rows added to the job before a row that
+ * passes, which has to be an int32, takes the place of the row's key.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
@@ -296,6 +300,8 @@ typedef struct HpsortCudaRows
 	uint32_t	nranges;
 	uint32_t	base;
 	uint32_t	filtered;		/* whether there is a condition */
+	uint32_t	key_ranges;		/* ranges of keys; 0: keys are wanted */
+	uint32_t	zero;			/* unused */
 	HpsortCudaRowsColumn columns[HPSORT_CUDA_ROWS_COLUMNS];
 } HpsortCudaRows;
 

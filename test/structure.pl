@@ -24,7 +24,7 @@ my $root = shift // '.';
 
 # Lines of src and cuda together.  Lower it with what a change removes; what raises it says why in
 # the message of its commit.
-my $budget = 107_991;
+my $budget = 108_485;
 
 # What each room may include, besides itself and PostgreSQL's and the system's headers.
 # The longest name that fits is a file's room.  Of a room marked in %library each header may be
@@ -68,7 +68,8 @@ my %may = (
 		map { "pg/nodes/aggregate/$_" } qw(groups parallel plan read results)],
 	'pg/nodes/sort/store' => ['pg', 'pg/values', @sort],
 	'pg/nodes/sort/plan' => ['pg', 'pg/nodes/sort/store', 'pg/resident/source', 'pg/values', @sort],
-	'pg/nodes/sort/exec' => ['pg', 'pg/column', 'pg/pages', 'pg/nodes/sort/plan', 'pg/nodes/sort/store', 'pg/values', @sort],
+	'pg/nodes/sort/exec' =>
+	  ['pg', 'pg/column', 'pg/pages', 'pg/resident/gpu', 'pg/nodes/sort/plan', 'pg/nodes/sort/store', 'pg/values', @sort],
 );
 
 my (%includes, %offers, %calls, %definitions, %files_of, @failures);

@@ -7,6 +7,11 @@
  * groups above places of values.  A condition of a column is a set of values; rows pass that meet
  * all conditions, and others have no key.
  *
+ * A layout with key_ranges finds rows: a row passes whose key lies in one of these ranges, and the
+ * row's number, by the order in which rows are added to a job, takes the place of its key.  So the
+ * first rows of each group are the rows whose keys lie between the group's first key and its last
+ * wanted one.
+ *
  * Plain structs without padding: a client sends them to the GPU service as they are.
  */
 #ifndef HPSORT_ROWS_LAYOUT_H
@@ -51,14 +56,17 @@ typedef struct RowsColumn
 typedef struct RowsLayout
 {
 	uint32_t	ncolumns;
-	uint32_t	nranges;		/* of all conditions */
+	uint32_t	nranges;		/* of all conditions, and of keys */
 	uint32_t	base;			/* modulo 2^32: the key of a row whose columns add nothing */
 	uint32_t	filtered;		/* 1: there is a condition, 0: all rows pass */
+	uint32_t	key_ranges;		/* rows are found: the last ranges, so many, are of keys; 0: not */
+	uint32_t	zero;			/* unused, always 0 */
 	RowsColumn	columns[ROWS_MAX_COLUMNS];
 } RowsLayout;
 
 /*
- * Whether numbers of columns, ranges and flags are possible, and the ranges of each column ascend.
+ * Whether numbers of columns, ranges and flags are possible, and the ranges of each column, and of
+ * keys, ascend.
  */
 extern bool rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges);
 

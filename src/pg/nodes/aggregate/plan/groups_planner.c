@@ -158,7 +158,7 @@ count_jobs(const GroupsQuery *query, Bitmapset **values)
 static const ResidentJobs *
 find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 {
-	ResidentJobs *jobs = palloc_object(ResidentJobs);
+	ResidentJobs *jobs = palloc0_object(ResidentJobs);
 	Bitmapset  *values = NULL;
 	bool		all;			/* a sum may be of all values of a column */
 	ListCell   *lc;
