@@ -264,13 +264,18 @@ extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
  * With MAPPED, which needs IN_KEY and FILTERED, they are a map: two numbers each, lo before hi, for
  * the values from the column's lo to its last, of what a value adds in place of its distance; one
  * of NO_MATCH does not pass.
- * Rows that do not pass have no key, and no bounds are checked in them. *
+ * Rows that do not pass have no key, and no bounds are checked in them.
+ *
  * Keys whose distances from the lower bound, INT32_MIN without bounds, differ in their lowest
  * `grain` bits alone are a group.  With a grain the job is asked about groups alone:
  * hpsort_cuda_job_read_below() about the first key that a group may have,
  * hpsort_cuda_job_read_sums() about where a group's keys begin or end.  All else may be refused
  * with BAD_ARGUMENT.  Keys are then added up where they are made, if shared memory has room for the
  * groups, and neither kept nor sorted.
+ *
+ * With key_ranges a layout finds rows.  A row passes if also its key lies in one of the last
+ * key_ranges ranges, which ascend.  The number of keys and rows added to the job before a row that
+ * passes, which has to be an int32, takes the place of the row's key.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
@@ -308,7 +313,7 @@ typedef struct HpsortCudaRows
 	uint32_t	base;
 	uint32_t	filtered;		/* whether there is a condition */
 	uint32_t	grain;			/* bits, at most 31; not 0: as above */
-	uint32_t	zero;			/* unused */
+	uint32_t	key_ranges;		/* ranges of keys, without a grain; 0: keys are wanted */
 	HpsortCudaRowsColumn columns[HPSORT_CUDA_ROWS_COLUMNS];
 } HpsortCudaRows;
 

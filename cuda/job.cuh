@@ -69,6 +69,7 @@ struct RowsUse
 	HpsortCudaRows layout;
 	DeviceBuffer memory;		/* a RowCounts, and the ranges behind it */
 	uint64_t	first;			/* keys of the job that are not keys of rows */
+	uint64_t	next;			/* these and the rows added, whether they have passed or not */
 
 	RowCounts  *counts() const { return memory.as<RowCounts>(); }
 	HpsortCudaRange *ranges() const { return reinterpret_cast<HpsortCudaRange *>(counts() + 1); }

@@ -510,7 +510,7 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 						"tables of packed values");
 	const uint32_t tables = slots > REGIME_PACKED_PARTS ? 2 : 1;
 	PackedStaging *staging = next_staging(use);
-	uint64_t	position = job->kept.n();
+	uint64_t	position = job->row_keys ? job->row_keys->next : job->kept.n();
 	uint32_t	turn = 0;
 	uint32_t	at = 0;
 
@@ -611,7 +611,9 @@ bool
 layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
 {
 	if (layout.ncolumns == 0 || layout.ncolumns > HPSORT_CUDA_ROWS_COLUMNS ||
-		(layout.nranges > 0 && ranges == nullptr) || layout.grain > 31)
+		(layout.nranges > 0 && ranges == nullptr) || layout.grain > 31 ||
+		layout.key_ranges > layout.nranges ||
+		(layout.key_ranges > 0 && (!layout.filtered || layout.grain > 0)))
 		return false;
 	for (uint32_t c = 0; c < layout.ncolumns; c++)
 		if (layout.columns[c].first_range > layout.nranges ||
@@ -681,7 +683,7 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 		const uint64_t bytes = layout->nranges * sizeof(HpsortCudaRange);
 
 		rows->layout = *layout;
-		rows->first = job->n;
+		rows->first = rows->next = job->n;
 		rows->memory = DeviceBuffer(job->context, job->compute, sizeof(RowCounts) + bytes,
 									"a layout of rows");
 		check(cudaMemsetAsync(rows->counts(), 0, sizeof(RowCounts), job->compute), "clear counts");
@@ -720,6 +722,8 @@ hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint
 				job->kept.note(found.keys, job->n);
 		}
 		job->n += found.keys;
+		if (job->row_keys)
+			job->row_keys->next += found.keys;
 		if (nkeys)
 			*nkeys = found.keys;
 	});

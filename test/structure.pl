@@ -68,7 +68,8 @@ my %may = (
 		map { "pg/nodes/aggregate/$_" } qw(groups parallel plan read results)],
 	'pg/nodes/sort/store' => ['pg', 'pg/values', @sort],
 	'pg/nodes/sort/plan' => ['pg', 'pg/nodes/sort/store', 'pg/resident/source', 'pg/values', @sort],
-	'pg/nodes/sort/exec' => ['pg', 'pg/column', 'pg/pages', 'pg/nodes/sort/plan', 'pg/nodes/sort/store', 'pg/values', @sort],
+	'pg/nodes/sort/exec' =>
+	  ['pg', 'pg/column', 'pg/pages', 'pg/resident/gpu', 'pg/nodes/sort/plan', 'pg/nodes/sort/store', 'pg/values', @sort],
 );
 
 my (%includes, %offers, %calls, %definitions, %files_of, @failures);

@@ -7,7 +7,8 @@
  * A warp takes some rows of all columns at a time, one column after the other, so that as many
  * loads are in flight as there are rows a thread.  Rows that a condition refuses have no key.
  * The other rows of a warp are then written without gaps, behind one atomic on a common counter.
- * Their order is lost, which matters neither for runs nor for positions.
+ * Their order is lost, which matters neither for runs nor for positions.  Rows that are found have
+ * their numbers as keys: these are put in order as keys are.
  *
  * Memory traffic of a row: the widths of its columns read; 4 bytes written if the row is kept.
  *
@@ -188,6 +189,22 @@ make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortC
 	return rows;
 }
 
+/* Puts the numbers of rows whose keys lie in the layout's ranges in place of their keys, and takes
+ * other rows out of rows->passing.  number is that of the step's first row. */
+__device__ __forceinline__ void
+find_rows(const HpsortCudaRows &layout, const HpsortCudaRange *ranges, int64_t number,
+		  RowKeys *rows)
+{
+	ranges += layout.nranges - layout.key_ranges;
+#pragma unroll
+	for (int r = 0; r < rows_each; r++)
+	{
+		if (!is_in_ranges(ranges, layout.key_ranges, static_cast<int32_t>(rows->keys[r])))
+			rows->passing &= ~(1u << r);
+		rows->keys[r] = static_cast<uint32_t>(number) + threadIdx.x % 32 + 32 * r;
+	}
+}
+
 /* Calls use(rows, part, row) for each step of this block's share of the rows, one warp per step;
  * row is the step's first row. */
 template <typename Use>
@@ -203,7 +220,7 @@ for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
 		for (uint32_t at = 0; at < n; at += rows_warp)
 		{
 			const uint32_t from = first + at;
-			const RowKeys rows = make_keys(columns, layout, table.ranges, from, part.n);
+			RowKeys		rows = make_keys(columns, layout, table.ranges, from, part.n);
 
 			if (rows.outside != 0)
 			{
@@ -211,6 +228,8 @@ for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
 				atomicExch(&table.counts->value, rows.odd);
 				atomicExch(&table.counts->n_outside, 1u);
 			}
+			if (layout.key_ranges > 0)
+				find_rows(layout, table.ranges, part.position() + from, &rows);
 			use(rows, part, from);
 		}
 	});

@@ -65,7 +65,7 @@
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 10
+#define GPU_PROTOCOL_VERSION 11
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160

@@ -26,6 +26,7 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   offsetof(RowsColumn, flags) == offsetof(HpsortCudaRowsColumn, flags) &&
 			   offsetof(RowsColumn, nranges) == offsetof(HpsortCudaRowsColumn, nranges) &&
 			   offsetof(RowsLayout, columns) == offsetof(HpsortCudaRows, columns) &&
+			   offsetof(RowsLayout, key_ranges) == offsetof(HpsortCudaRows, key_ranges) &&
 			   sizeof(ValueRange) == sizeof(HpsortCudaRange) &&
 			   ROWS_MAX_COLUMNS == HPSORT_CUDA_ROWS_COLUMNS &&
 			   ROWS_IN_KEY == HPSORT_CUDA_ROWS_IN_KEY &&

@@ -779,6 +779,7 @@ struct RowsCase
 	std::vector<HpsortCudaPiece> list;
 	std::vector<int32_t> keys;
 	uint64_t	rows = 0;
+	uint64_t	first = 0;		/* keys before the rows */
 
 	/* one part of rows; every column's begins at a row of its own */
 	void add(uint32_t n, uint64_t seed)
@@ -804,6 +805,15 @@ struct RowsCase
 			{
 				passes = passes && columns[c].passes(*of[c], firsts[c] + i);
 				key += columns[c].adds(*of[c], firsts[c] + i);
+			}
+			if (passes && layout.key_ranges > 0)
+			{
+				const int32_t of_row = static_cast<int32_t>(key);
+
+				passes = std::any_of(ranges.end() - layout.key_ranges, ranges.end(), [&](const HpsortCudaRange &range) {
+					return of_row >= range.lo && of_row <= range.hi;
+				});
+				key = static_cast<uint32_t>(first + rows + i);
 			}
 			if (passes)
 				keys.push_back(static_cast<int32_t>(key));
@@ -1022,9 +1032,24 @@ check_groups(HpsortCudaJob *job, std::vector<int32_t> keys, const HpsortCudaSpec
 	CHECK(hpsort_cuda_job_read_sums(job, positions.data(), positions.size(), sums.data(), &err) == HPSORT_CUDA_BAD_ARGUMENT);
 }
 
+/* Has a case find the rows whose keys are in some ranges, of the most rows that there can be. */
+static void
+find_rows(RowsCase *made, uint64_t most, uint64_t seed)
+{
+	std::vector<HpsortCudaRange> found = make_ranges(made->spec.lo, static_cast<uint32_t>(made->spec.hi) - static_cast<uint32_t>(made->spec.lo), seed);
+
+	if (found.empty())
+		found.push_back({made->spec.lo, static_cast<int32_t>((static_cast<int64_t>(made->spec.lo) + made->spec.hi) / 2)});
+	made->layout.key_ranges = static_cast<uint32_t>(found.size());
+	made->layout.filtered = 1;
+	made->ranges.insert(made->ranges.end(), found.begin(), found.end());
+	made->layout.nranges = static_cast<uint32_t>(made->ranges.size());
+	made->spec = make_spec(HPSORT_CUDA_RUNS, 0, static_cast<int32_t>(most));
+}
+
 /* Some calls of some parts each, behind other keys; the result against the host's. */
 static void
-try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, bool filtered, uint64_t seed)
+try_rows_as(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, bool filtered, bool find, uint64_t seed)
 {
 	HpsortCudaJob *keeper = open_keeper();
 	HpsortCudaJob *job;
@@ -1033,14 +1058,16 @@ try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, 
 	uint64_t	distinct;
 	char		text[256];
 
-	snprintf(text, sizeof(text), "rows of %u columns, n %u, %u parts, narrow %d, filtered %d, seed %llu", ncolumns, n, parts,
-			 narrow, filtered, (unsigned long long) seed);
+	snprintf(text, sizeof(text), "rows of %u columns, n %u, %u parts, narrow %d, filtered %d, find %d, seed %llu", ncolumns, n, parts,
+			 narrow, filtered, find, (unsigned long long) seed);
 	current = text;
 	made = make_case(keeper, ncolumns, n, narrow, filtered, seed);
+	if (find)
+		find_rows(&made, 1000 + static_cast<uint64_t>(calls) * parts * n, seed);
 
 	const uint64_t last = static_cast<uint64_t>(static_cast<int64_t>(made.spec.hi) - made.spec.lo);
 
-	if (seed % 4 >= 2)
+	if (!find && seed % 4 >= 2)
 		for (made.layout.grain = 1; last >> made.layout.grain >> seed / 4 % 15 > 0;)
 			made.layout.grain++;
 	ENGINE(hpsort_cuda_job_open(context, &made.spec, &job, &err));
@@ -1052,6 +1079,7 @@ try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, 
 			(static_cast<uint64_t>(static_cast<int64_t>(made.spec.hi) - made.spec.lo) + 1)));
 	ENGINE(hpsort_cuda_job_add(job, plain.data(), plain.size(), nullptr, &err));
 	made.keys = plain;
+	made.first = plain.size();
 	ENGINE(hpsort_cuda_job_rows(job, &made.layout, made.ranges.data(), &err));
 	CHECK(hpsort_cuda_job_add(job, plain.data(), plain.size(), nullptr, &err) == HPSORT_CUDA_BAD_ARGUMENT);
 	CHECK(hpsort_cuda_job_rows(job, &made.layout, made.ranges.data(), &err) == HPSORT_CUDA_BAD_ARGUMENT);
@@ -1089,6 +1117,14 @@ try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, 
 	hpsort_cuda_job_close(job);
 	free_case(&made);
 	hpsort_cuda_job_close(keeper);
+}
+
+/* The keys of rows, and the rows of some keys. */
+static void
+try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, bool filtered, uint64_t seed)
+{
+	for (bool find : {false, true})
+		try_rows_as(ncolumns, n, parts, calls, narrow, filtered, find, seed);
 }
 
 /* Values that a layout does not expect, in rows that pass and in others. */

@@ -45,6 +45,7 @@ struct HpsortCudaJob
 	Runs		runs;
 	bool		have_runs;
 	RowsLayout	layout;			/* of rows; without columns: there is none */
+	uint64_t	next_row;		/* keys, and rows whether they have passed or not */
 	ValueRange *ranges;
 	bool		wrong;			/* there are more keys than all of them below any key */
 };
@@ -457,6 +458,7 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout, const Hps
 	job->ranges = malloc((layout->nranges + 1) * sizeof(ValueRange));
 	if (job->ranges == NULL)
 		return no_memory(err);
+	job->next_row = job->n;
 	memcpy(&job->layout, layout, sizeof(job->layout));
 	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
 	return HPSORT_CUDA_OK;
@@ -503,12 +505,13 @@ map_place(const ValueRange *ranges, uint32_t place)
 
 /*
  * Writes the keys of rows 0 to n - 1 of parts, one for each column, to out, which has room for n;
- * *nkeys is how many there are.  False if a value of a row that passes is none of those that the
- * layout expects, and *value is that value.
+ * *nkeys is how many there are; where rows are found, number is that of row 0.  False if a value of
+ * a row that passes the columns' conditions is none of those that the layout expects, and *value is
+ * that value.
  */
 static bool
 rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *parts, uint32_t n,
-		  int32_t *out, uint32_t *nkeys, int32_t *value)
+		  uint64_t number, int32_t *out, uint32_t *nkeys, int32_t *value)
 {
 	uint32_t	count = 0;
 	bool		sound = true;
@@ -557,7 +560,10 @@ rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *pa
 			sound = false;
 			*value = odd;
 		}
-		out[count++] = (int32_t) key;
+		if (layout->key_ranges > 0 &&
+			!is_in_ranges(ranges + layout->nranges - layout->key_ranges, layout->key_ranges, (int32_t) key))
+			continue;
+		out[count++] = (int32_t) (layout->key_ranges > 0 ? number + i : key);
 	}
 	*nkeys = count;
 	return sound;
@@ -579,13 +585,14 @@ add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaErro
 	}
 	for (c = 0; c < job->layout.ncolumns; c++)
 		parts[c] = part_of(&pieces[c]);
-	if (!rows_keys(&job->layout, job->ranges, parts, pieces[0].n, job->keys + job->n, &keys, &value))
+	if (!rows_keys(&job->layout, job->ranges, parts, pieces[0].n, job->next_row, job->keys + job->n, &keys, &value))
 	{
 		fail(err, HPSORT_CUDA_OUT_OF_BOUNDS, "value out of bounds");
 		err->key = value;
 		return HPSORT_CUDA_OUT_OF_BOUNDS;
 	}
 	job->n += keys;
+	job->next_row += pieces[0].n;
 	return HPSORT_CUDA_OK;
 }
 

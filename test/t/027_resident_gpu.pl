@@ -203,6 +203,56 @@ is(sql("SELECT count(*) FROM (SELECT x, percentile_disc(2) WITHIN GROUP (ORDER B
 	'arguments are looked at where there is a group');
 like(($node->psql('postgres', 'SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r GROUP BY x'))[2], qr/percentile value 2 is not between 0 and 1/, 'and then');
 
+# --- The first rows of each group: the GPU finds them, and their blocks alone are read
+
+# Random statements beside core's; each orders its groups' rows in one way only.
+sub first_rows
+{
+	my ($name, $n, $settings) = @_;
+	my $of = sub { return $_[int(rand(@_))] };
+	my @statements = map {
+		my $group = $of->('f', 'c', 's', 'n', 'x', 'f, c', 's, f', '');
+		my $key = $of->('y', 'id', 'b', 'd', 'k', 'n', 'u', 'o', 'w', 'ts');
+		my $count = $of->('row_number', 'rank', 'dense_rank');
+		my $order = $key . $of->('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST') . ($count eq 'row_number' || rand() < 0.3 ? ', id' : '');
+		my $where = $of->('', '', 'WHERE y < 40000', 'WHERE n IS NOT NULL AND id > 3000', "WHERE t LIKE '%1%'", 'WHERE y < 0');
+
+		"SELECT count(*), md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM (SELECT id, y, filler, $count() OVER (" . ($group && "PARTITION BY $group ")
+			. "ORDER BY $order) AS number FROM r $where) q WHERE number <= " . $of->(1, 1, 2, 3, 10, 'NULL', 0)
+	} 1 .. $n;
+	my $mine = join('', map { "SET $_;" } 'hpsort.enable_sort = on', 'hpsort.debug_sort = force', @{ $settings // [] });
+	my $theirs = 'SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off; ';
+	my @results = map { [ split(/\n/, sql($_ . join(';', @statements))) ] } $mine, $theirs;
+	my $right = grep { $results[0][$_] eq $results[1][$_] } 0 .. $#statements;
+
+	is($right, $n, "$name: first rows") or diag("seed $seed\n" . join("\n", map { $statements[$_] } grep { $results[0][$_] ne $results[1][$_] } 0 .. $#statements));
+	return;
+}
+sub first_plan
+{
+	my ($window, $where, $settings, $rest) = @_;
+
+	return plan_of("SELECT * FROM (SELECT id, filler, $window AS number FROM r" . ($rest // '') . ") q WHERE number <= $where", [ 'hpsort.enable_sort = on', 'hpsort.debug_sort = force', @{ $settings // [] } ]);
+}
+first_rows('looked up', at_length(60, 300));
+first_rows('where it pays', 15, ['hpsort.device = auto']);
+first_rows('little work_mem', 15, ['work_mem = 64']);
+for my $window ('row_number() OVER (PARTITION BY f ORDER BY y)', 'rank() OVER (PARTITION BY f, c ORDER BY id DESC)', 'dense_rank() OVER (ORDER BY k)')
+{
+	my $plan = first_plan($window, 2);
+	my ($read, $gpu) = $plan =~ /Resident Blocks: (\d+) of \d+, (\d+) on the GPU/;
+
+	cmp_ok($gpu // 0, '>', $blocks / 2, "most blocks are the GPU's: $window") or diag($plan);
+	is($read // 0, $blocks, "and all are in memory: $window");
+	like($plan, qr/Keys: 20000\b/, "all rows are counted: $window") or diag($plan);
+}
+like(first_plan('rank() OVER (PARTITION BY f ORDER BY y)', 2, [], ' WHERE id > 5000'), qr/Rows Removed by Filter: 5000\b/, 'and those that the filter refuses, once');
+unlike(first_plan($_, 2), qr/on the GPU/, "not by the GPU: $_") for 'row_number() OVER (PARTITION BY f)', 'row_number() OVER (PARTITION BY f ORDER BY g)', 'dense_rank() OVER (PARTITION BY u ORDER BY y)';
+is(sql("SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; SELECT count(*) FROM (SELECT id, rank() OVER (PARTITION BY f ORDER BY y) AS number FROM r WHERE y < -1) q WHERE number <= (SELECT 1 / (count(*) - count(*)) FROM r)"), '0',
+	'what is counted to is computed where there is a row');
+like(($node->psql('postgres', 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; SELECT count(*) FROM (SELECT id, rank() OVER (PARTITION BY f ORDER BY y) AS number FROM r) q WHERE number <= (SELECT 1 / (count(*) - count(*)) FROM r)'))[2],
+	qr/division by zero/, 'and then');
+
 # The planner wants no workers for it.
 my @parallel = ('hpsort.debug_aggregate = allow', 'hpsort.device = auto', 'hpsort.cost_factor = 1', 'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
 	'min_parallel_table_scan_size = 0');
@@ -224,11 +274,14 @@ for my $round (1 .. at_length(3, 6))
 	sql("DELETE FROM r WHERE id % 100 = $round; INSERT INTO r SELECT * FROM resident_rows(20000 + $round * 50, 20049 + $round * 50)");
 	sql('VACUUM r') if $round % 2 == 0;
 	compare("changed, round $round", 25, $round % 3 == 1 ? ['work_mem=64kB'] : []);
+	first_rows("changed, round $round", 12);
 	is(sql("SELECT count(*), sum(differing) FROM hpsort_resident_check('r')"), '22|0', "changed, round $round, checked");
 }
 is(sql("BEGIN; UPDATE r SET x = 7 WHERE id < 5000; SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q,
 	'{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, max(y), count(*) FROM r GROUP BY x')) v (q)"),
 	't', 'own changes are looked up');
+my $of_own = "BEGIN; UPDATE r SET y = -y WHERE id < 5000; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM (SELECT id, y, rank() OVER (PARTITION BY f ORDER BY y) AS number FROM r) q WHERE number <= 3";
+is(sql("SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; $of_own"), sql("SET hpsort.debug_sort = forbid; SET hpsort.enable_resident = off; $of_own"), 'own changes are among the first rows');
 is(service($node, 'fallbacks'), 0, 'nothing has failed') or diag(service_row($node));
 sql('VACUUM r');
 sql("SELECT resident_warm('r')");

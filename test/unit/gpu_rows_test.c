@@ -109,8 +109,31 @@ add_map(Table *t, RowsColumn *column, uint64_t range, uint32_t span)
 	column->stride = (uint32_t) unit_random();
 }
 
+/* Has rows found whose keys are in some ranges between the bounds, which become those of rows' numbers. */
 static void
-table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
+find_keys(Table *t)
+{
+	uint64_t	range = (uint64_t) ((int64_t) t->hi - t->lo) + 1;
+	uint32_t	most = 1 + (uint32_t) unit_below(unit_below(2) ? 3 : 40);
+	uint64_t	at = unit_below(2) ? 0 : unit_below(range);
+
+	while (t->layout.key_ranges < most && at < range)
+	{
+		uint64_t	end = at + unit_below(range / most + 1);
+
+		if (end >= range)
+			end = range - 1;
+		t->ranges[t->layout.nranges++] = (ValueRange) {(int32_t) (t->lo + (int64_t) at), (int32_t) (t->lo + (int64_t) end)};
+		t->layout.key_ranges++;
+		at = end + 1 + unit_below(range / most + 1);
+	}
+	t->layout.filtered = 1;
+	t->lo = 0;
+	t->hi = (int32_t) t->nrows + 1000;
+}
+
+static void
+table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered, bool find)
 {
 	static const uint32_t spans[] = {0, 1, 30, 200, 500, 70000};
 	uint64_t	range = 1;
@@ -166,6 +189,8 @@ table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
 	t->lo = unit_below(2) || range > UINT64_C(1) << 31 ? INT32_MIN : -5;
 	t->hi = (int32_t) (t->lo + (int64_t) range - 1);
 	t->layout.base += (uint32_t) t->lo;
+	if (find)
+		find_keys(t);
 	assert_true(rows_layout_is_sound(&t->layout, t->ranges));
 }
 
@@ -186,10 +211,11 @@ has_block(const uint64_t *blocks, uint32_t b)
 	return blocks[b / 64] >> b % 64 & 1;
 }
 
-/* What a row of an extent has: its key, if it passes. */
+/* What a row of an extent has: its key, if it passes, or number, where rows are found. */
 static bool
-row_key(const Table *t, uint32_t e, uint32_t row, int32_t *out)
+row_key(const Table *t, uint32_t e, uint32_t row, size_t number, int32_t *out)
 {
+	bool		found = t->layout.key_ranges == 0;
 	uint32_t	key = t->layout.base;
 	uint32_t	c;
 	uint32_t	r;
@@ -222,13 +248,15 @@ row_key(const Table *t, uint32_t e, uint32_t row, int32_t *out)
 		if (column->flags & ROWS_IN_KEY)
 			key += isnull ? column->null_adds : adds;
 	}
-	*out = (int32_t) key;
-	return true;
+	for (r = t->layout.nranges - t->layout.key_ranges; r < t->layout.nranges; r++)
+		found = found || ((int32_t) key >= t->ranges[r].lo && (int32_t) key <= t->ranges[r].hi);
+	*out = (int32_t) (t->layout.key_ranges > 0 ? number : key);
+	return found;
 }
 
-/* Appends the keys of blocks of an extent to keys; returns how many, and *nrows. */
+/* Appends the keys of blocks of an extent, whose first row has a number, to keys; returns how many, and *nrows. */
 static size_t
-table_keys(const Table *t, uint32_t e, const uint64_t *blocks, int32_t *keys, uint32_t *nrows)
+table_keys(const Table *t, uint32_t e, const uint64_t *blocks, size_t number, int32_t *keys, uint32_t *nrows)
 {
 	const ExtentSample *first = &t->samples[e][0];
 	uint32_t	row = 0;
@@ -242,8 +270,7 @@ table_keys(const Table *t, uint32_t e, const uint64_t *blocks, int32_t *keys, ui
 		{
 			if (!has_block(blocks, b))
 				continue;
-			(*nrows)++;
-			n += row_key(t, e, row, &keys[n]);
+			n += row_key(t, e, row, number + (*nrows)++, &keys[n]);
 		}
 	return n;
 }
@@ -371,11 +398,12 @@ check_ways(const char *const *args, uint32_t rows_max)
 	{
 		SortJob    *job;
 		bool		kept[EXTENTS][COLUMNS];
+		size_t		number;
 		size_t		n;
 
 		extents_connect(&u, &s, EPOCH + (uint64_t) round);
-		table_make(&t, 1 + (uint32_t) round % COLUMNS, rows_max, round / COLUMNS % 2);
-		t.layout.grain = round % 3 == 0 ? (uint32_t) unit_below(32) : 0;
+		table_make(&t, 1 + (uint32_t) round % COLUMNS, rows_max, round / COLUMNS % 2, round / COLUMNS % 4 > 1);
+		t.layout.grain = round % 3 == 0 && t.layout.key_ranges == 0 ? (uint32_t) unit_below(32) : 0;
 		keys = unit_alloc(t.nrows + 1000, sizeof(int32_t));
 		job = open_rows(&u, &t);
 		for (n = 0; n < (size_t) round * 30 % 900; n++)
@@ -401,6 +429,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 			}
 		}
 		assert_sort_ok(d->add_rows(job, rows, t.generations, EXTENTS, &err), err);
+		number = n;
 		for (i = 0; i < EXTENTS; i++)
 		{
 			uint32_t	nrows;
@@ -412,7 +441,8 @@ check_ways(const char *const *args, uint32_t rows_max)
 			assert_int_equal(rows[i].missing, missing);
 			assert_int_equal(rows[i].added, missing == 0);
 			if (missing == 0)
-				n += table_keys(&t, i, rows[i].blocks, keys + n, &nrows);
+				n += table_keys(&t, i, rows[i].blocks, number, keys + n, &nrows);
+			number += rows[i].rows;
 			assert_int_equal(rows[i].rows, missing == 0 ? nrows : 0);
 		}
 		assert_sort_ok(d->finish(job, &err), err);
@@ -477,7 +507,7 @@ test_jobs(void **state)
 
 		gpu_service_start(&s, way == 3 ? little : NULL);
 		extents_connect(&u, &s, EPOCH);
-		table_make(&t, 1 + (uint32_t) way % COLUMNS, 200, way % 2);
+		table_make(&t, 1 + (uint32_t) way % COLUMNS, 200, way % 2, false);
 		keys = unit_alloc(t.nrows + 100, sizeof(int32_t));
 		assert_non_null(u.unit.context.gpu);
 		gone = way == 4;
@@ -509,7 +539,7 @@ test_jobs(void **state)
 				uint32_t	nrows;
 
 				assert_true(rows[i].added);
-				n += table_keys(&t, i, rows[i].blocks, keys + n, &nrows);
+				n += table_keys(&t, i, rows[i].blocks, 0, keys + n, &nrows);
 			}
 			check_looks(sorted, keys, n, t.lo, 0);
 			sorted->device->close(sorted);
@@ -544,7 +574,7 @@ test_bounds(void **state)
 		SortStatus	status;
 
 		extents_connect(&u, &s, EPOCH + (uint64_t) way);
-		table_make(&t, 1, 200, false);
+		table_make(&t, 1, 200, false, false);
 		/* One whose values do not happen to be few and near each other. */
 		do
 		{
@@ -969,7 +999,7 @@ check_crime(const GpuService *s, Crime crime)
 
 	extents_connect(&u, s, EPOCH);
 	c = u.client;
-	table_make(&t, 2, 3, false);
+	table_make(&t, 2, 3, false, false);
 	job = open_rows(&u, &t);
 	for (i = 0; i < 2; i++)
 	{

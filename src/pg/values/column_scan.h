@@ -22,11 +22,13 @@ struct ResidentRows;
 
 /*
  * Keys of rows that a GPU is to sort, once for each of n jobs: each key is of all columns that the
- * scan returns but values, and of one of these at most.
+ * scan returns but values, and of one of these at most.  If rows of groups are to be found, whose
+ * keys are the first ngroup columns, each group takes one of ROWS_MAX_RANGES.
  */
 typedef struct ResidentJobs
 {
 	int			n;
+	int			ngroup;
 	const Bitmapset *values;	/* columns, counted from 0 */
 	bool		ordered;		/* the CPU would put values in order */
 	const Bitmapset *mapped;	/* columns of which keys have what a map says (resident_rows_map) */
@@ -36,7 +38,8 @@ typedef struct ResidentJobs
  * A query may answer resident rows without reading them.  The scan sets rows before its first row
  * if the table has resident rows.  After the last row that it reads, it calls handle() once with
  * the resident rows (resident_rows.h), unless these have been given up.  If handle() returns true,
- * they are answered and the scan ends; otherwise the scan reads them.
+ * they are answered and the scan ends, or the scan reads the blocks that have rows that were found
+ * (resident_rows_find); otherwise the scan reads them all.
  */
 typedef struct ResidentRowsHandler
 {

@@ -13,6 +13,11 @@
  * A column may be mapped: a table says of each value what it adds to the key, or that rows with it
  * do not pass.  So a row of a fact gets the group of the dimension's row that has its key.
  *
+ * A layout with key_ranges finds rows: a row passes whose key lies in one of these ranges, and the
+ * row's number, by the order in which rows are added to a job, takes the place of its key.  So the
+ * first rows of each group are the rows whose keys lie between the group's first key and its last
+ * wanted one.
+ *
  * Plain structs without padding: a client sends them to the GPU service as they are.
  */
 #ifndef HPSORT_ROWS_LAYOUT_H
@@ -68,18 +73,20 @@ typedef struct RowsColumn
 typedef struct RowsLayout
 {
 	uint32_t	ncolumns;
-	uint32_t	nranges;		/* of all conditions */
+	uint32_t	nranges;		/* of all conditions, and of keys */
 	uint32_t	base;			/* modulo 2^32: the key of a row whose columns add nothing */
 	uint32_t	filtered;		/* 1: there is a condition, 0: all rows pass */
 	uint32_t	grain;			/* not 0: each key that is asked about is a multiple of 2^grain
 								 * above the lower bound of keys, and each position that of the
 								 * first key of such a group, or of its end */
-	uint32_t	zero;			/* unused, always 0 */
+	uint32_t	key_ranges;		/* rows are found: the last ranges, so many, are of keys, without
+								 * a grain; 0: they are not */
 	RowsColumn	columns[ROWS_MAX_COLUMNS];
 } RowsLayout;
 
 /*
- * Whether numbers of columns, ranges and flags are possible, and the ranges of each column ascend.
+ * Whether numbers of columns, ranges and flags are possible, and the ranges of each column, and of
+ * keys, ascend.
  */
 extern bool rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges);
 

@@ -96,7 +96,8 @@ keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortSta
 
 /*
  * Adds all rows that the device has or has room for.  *complete is false if these are not all;
- * where rows are sorted, the adding ends with the first one that cannot be had.
+ * where rows are sorted, the adding ends with the first one that cannot be had, and where they are
+ * found, whose numbers are by the order of adding, with the first one that the device lacks.
  */
 static SortStatus
 add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
@@ -106,6 +107,8 @@ add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 	SortStatus	status = add_missing(job, rows, 0, rows->n, &left, err);
 
 	*complete = left == 0;
+	if (rows->layout && rows->layout->key_ranges > 0)
+		return status;
 	while (status == SORT_OK && !*complete && at < rows->n)
 	{
 		size_t		from = at;

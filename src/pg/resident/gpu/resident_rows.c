@@ -34,7 +34,7 @@ struct ResidentRows
 {
 	SortContext context;
 	ResidentFilter *filter;
-	const SourceColumn *columns;	/* the scan's; NULL: no extent has been added */
+	SourceColumn *columns;		/* the scan's; NULL: no extent has been added */
 	LeftExtents *left;			/* the extents, in the scan's list of extents that are read later */
 	ColumnBounds *bounds;		/* by column */
 
@@ -46,6 +46,7 @@ struct ResidentRows
 	SortJob    *job;			/* NULL: there is none */
 	int64		nothers;		/* keys that are not of rows */
 	int64		refused;		/* rows, by the filter's conditions, which the GPU evaluates */
+	ResidentBlocks *found;		/* blocks that have rows that were found, by extent; NULL: none */
 };
 
 /*
@@ -168,6 +169,12 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 		if (columns[c].lo <= columns[c].hi &&
 			!are_near(columns[c].lo, columns[c].hi, jobs ? origin_of(&columns[c]) : 0))
 			return false;
+	if (jobs && jobs->ngroup > 0)
+	{
+		range = count_keys(columns, jobs->ngroup, NULL);
+		if (range == 0 || range > ROWS_MAX_RANGES)
+			return false;
+	}
 	if (jobs)
 		range = count_keys(columns, nkeys, jobs);
 	else
@@ -278,7 +285,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 }
 
 bool
-resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
+resident_rows_add(ResidentRows *rows, SourceColumn *columns, uint32 number,
 				  const ResidentBlocks *valid, uint64 *refused)
 {
 	int			c;
@@ -643,39 +650,66 @@ resident_rows_are_wrong(ResidentRows *rows)
 	return failed(rows, &err);
 }
 
-bool
-resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo, int32 hi,
-				   const int32 *keys, size_t n)
+/*
+ * Completes a layout by the conditions of the qual and of a filter, and by n ranges of keys if rows
+ * are to be found, and does the job of it; false if the GPU could not.
+ */
+static bool
+do_job(ResidentRows *rows, int filter, RowsLayout *layout, RowsJob *job, const ValueRange *keys,
+	   size_t n)
 {
 	ValueRange *ranges;
-	RowsJob		job = job_of(rows, lo, hi);
 	SortStatus	status;
 	SortError	err;
-	int64		nrows = 0;
-	size_t		i;
 
-	job.layout = layout;
-	job.keys = keys;
-	job.nkeys = n;
+	job->layout = layout;
 	layout->ncolumns = (uint32) rows->left->ncolumns;
 	if (rows->left->n == 0)
 		return false;
-	job.ranges = ranges = palloc_array(ValueRange, ROWS_MAX_RANGES);
-	if (!add_conditions(rows, filter, layout, ranges))
+	job->ranges = ranges = palloc_array(ValueRange, ROWS_MAX_RANGES);
+	if (!add_conditions(rows, filter, layout, ranges) || n > ROWS_MAX_RANGES - layout->nranges)
 		return false;
-	status = rows_job_sort(&rows->context, &job, &rows->job, &err);
+	if (n > 0)
+	{
+		memcpy(ranges + layout->nranges, keys, n * sizeof(ValueRange));
+		layout->nranges += (uint32) n;
+		layout->filtered = 1;
+	}
+	layout->key_ranges = (uint32) n;
+	status = rows_job_sort(&rows->context, job, &rows->job, &err);
 	pfree(ranges);
 	if (status != SORT_OK)
 		return failed(rows, &err);
 	pg_check_interrupts();
-	if (rows->job == NULL)
-		return false;
+	return rows->job != NULL;
+}
+
+/* Returns how many rows the last job had, passing or not. */
+static int64
+count_rows(const ResidentRows *rows)
+{
+	int64		nrows = 0;
+	size_t		i;
+
 	for (i = 0; i < rows->left->n; i++)
 		nrows += rows->left->rows[i].rows;
+	return nrows;
+}
+
+bool
+resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo, int32 hi,
+				   const int32 *keys, size_t n)
+{
+	RowsJob		job = job_of(rows, lo, hi);
+
+	job.keys = keys;
+	job.nkeys = n;
+	if (!do_job(rows, filter, layout, &job, NULL, 0))
+		return false;
 	rows->nothers = (int64) n;
 	/* What has no key although it was read. */
 	if (filter < 0)
-		rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
+		rows->refused = count_rows(rows) - (resident_rows_keys(rows) - rows->nothers);
 	return true;
 }
 
@@ -707,6 +741,91 @@ resident_rows_end(ResidentRows *rows)
 	rows->job = NULL;
 }
 
+/*
+ * Unless rows were found in fewer than one in FOUND_PART of the blocks, the CPU reads all, whose
+ * rows it refuses about as fast as it finds some of their blocks.
+ */
+#define FOUND_PART 4
+
+/*
+ * Notes the blocks of the i-th extent that have n rows: numbers are theirs, and start that of the
+ * extent's first row.  All blocks are noted if the extent has been given up.
+ */
+static void
+note_found(ResidentRows *rows, size_t i, const int32 *numbers, size_t n, int64 start)
+{
+	ExtentReader *reader = &rows->columns[0].reader;
+	const ResidentBlocks *valid = &rows->left->valid[i];
+	int			b;
+
+	if (extent_reader_begin_again(reader, rows->left->numbers[i],
+								  rows->left->generations[i * rows->left->ncolumns]))
+		for (b = resident_blocks_next(valid, 0, true); b < RESIDENT_EXTENT_BLOCKS && n > 0;
+			 b = resident_blocks_next(valid, b + 1, true))
+		{
+			start += (int64) extent_reader_rows(reader, b, b + 1);
+			for (; n > 0 && *numbers < start; numbers++, n--)
+				resident_blocks_add(&rows->found[i], b);
+		}
+	if (n > 0)
+		rows->found[i] = *valid;
+}
+
+/* Notes the blocks that have rows of n numbers, which ascend; false if the GPU is wrong. */
+static bool
+note_all_found(ResidentRows *rows, const int32 *numbers, size_t n)
+{
+	int64		start = 0;
+	size_t		at = 0;
+	size_t		i;
+
+	for (i = 0; i < rows->left->n; i++)
+	{
+		int64		next = start + rows->left->rows[i].rows;
+		size_t		end = at;
+
+		while (end < n && numbers[end] < next && numbers[end] >= start)
+			end++;
+		if (end > at)
+			note_found(rows, i, numbers + at, end - at, start);
+		at = end;
+		start = next;
+	}
+	return at == n || resident_rows_are_wrong(rows);
+}
+
+bool
+resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *keys, size_t n)
+{
+	bool		forced = rows->context.device == SORT_DEVICE_GPU;
+	int64		nrows = count_rows(rows);
+	RowsJob		job = job_of(rows, 0, (int32) Max(nrows - 1, 0));
+	int64		blocks = 0;
+	int32	   *numbers;
+	uint64	   *positions;
+	int64		nfound;
+	int64		i;
+
+	resident_rows_end(rows);
+	rows->found = MemoryContextAllocZero(rows->memory,
+										 (rows->left->n + 1) * sizeof(ResidentBlocks));
+	if (n == 0)
+		return true;
+	if (nrows > PG_INT32_MAX || !do_job(rows, -1, layout, &job, keys, n))
+		return false;
+	for (i = 0; i < (int64) rows->left->n; i++)
+		blocks += resident_blocks_count(&rows->left->valid[i]);
+	nfound = resident_rows_keys(rows);
+	if (nfound > blocks / (forced ? 1 : FOUND_PART))
+		return false;
+	numbers = palloc_array(int32, nfound + 1);
+	positions = palloc_array(uint64, nfound + 1);
+	for (i = 0; i < nfound; i++)
+		positions[i] = (uint64) i;
+	return (nfound == 0 || resident_rows_look(rows, SORT_LOOK_AT, positions, nfound, numbers)) &&
+		note_all_found(rows, numbers, nfound);
+}
+
 int64
 resident_rows_answered(const ResidentRows *rows, uint64 *refused)
 {
@@ -714,7 +833,12 @@ resident_rows_answered(const ResidentRows *rows, uint64 *refused)
 	size_t		i;
 
 	for (i = 0; i < rows->left->n; i++)
-		blocks += resident_blocks_count(&rows->left->valid[i]);
+	{
+		ResidentBlocks read = rows->found ? rows->found[i] : (ResidentBlocks) {{0, 0}};
+
+		blocks += resident_blocks_count(&rows->left->valid[i]) - resident_blocks_count(&read);
+		rows->left->valid[i] = read;
+	}
 	*refused += (uint64) rows->refused;
 	return blocks;
 }

@@ -6,8 +6,8 @@
  * are two queries:
  *
  * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys
- *   up.  The GPU also evaluates the conditions of the scan's filter.  It sorts the rows of all
- *   extents or of none; in the latter case the scan reads them.
+ *   up, and may have rows found by their keys.  The GPU also evaluates the conditions of the scan's
+ *   filter.  It sorts the rows of all extents or of none; in the latter case the scan reads them.
  * - The values of one column are counted: the GPU returns their runs.  Extents that it has not
  *   counted, for whatever reason, are read by the scan.
  */
@@ -64,7 +64,7 @@ extern bool resident_rows_takes(const ResidentRows *rows, const SourceColumn *co
  * extent is not needed, and adds its rows to *refused: all its blocks are valid, and bounds say
  * that no row passes the filter.
  */
-extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
+extern bool resident_rows_add(ResidentRows *rows, SourceColumn *columns, uint32 number,
 							  const ResidentBlocks *valid, uint64 *refused);
 
 /*
@@ -124,14 +124,24 @@ extern bool resident_rows_look(ResidentRows *rows, SortLook look, const void *qu
 /* Counts a failure of the GPU, whose answers cannot be, and lets go of it.  Returns false. */
 extern bool resident_rows_are_wrong(ResidentRows *rows);
 
+/*
+ * Behind a resident_rows_sort by this layout, of rows that the scan's filter accepts: has the GPU
+ * find the rows whose keys lie in n ranges, which ascend.  If the handler then returns true, the
+ * scan reads the blocks that have these rows, and no others.  Returns false if the GPU could not,
+ * or if so many blocks have some that there is nothing to be gained.
+ */
+extern bool resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *keys,
+							   size_t n);
+
 /* Lets go of the GPU.  Also after an error, or where there was no job. */
 extern void resident_rows_end(ResidentRows *rows);
 
 /* --- for the scan again */
 
 /*
- * If the handler has answered: returns the blocks that it has answered for, and adds their rows
- * that did not pass the filter to *refused.
+ * If the handler has answered: returns how many blocks it has answered for, of which none is to be
+ * read (LeftExtents.valid), and adds the rows that did not pass the filter to *refused, those of
+ * the other blocks among them.
  */
 extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
 

@@ -33,6 +33,8 @@ typedef struct LeftToRead
 	LeftExtents *extents;		/* NULL: none are left */
 	ResidentRows *rows;			/* LEFT_TO_COUNT, LEFT_TO_SORT: for the GPU, of these extents */
 	bool		asked;			/* the GPU, or the scan's handler, has been asked */
+	bool		answered;		/* the handler has, and filtered includes rows still to be read */
+	uint64		filtered;
 	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
 } LeftToRead;
 
@@ -219,7 +221,7 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 uint64
 resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 {
-	uint64		filtered = source->filtered;
+	uint64		filtered = source->left.answered ? source->left.filtered : source->filtered;
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -681,17 +683,17 @@ ask_for_counts(ResidentSource *source, ColumnBatch *batch)
 	return true;
 }
 
-/* Has the scan's handler answer for all extents; returns whether it has, and they are not read. */
-static bool
+/* Has the scan's handler answer for all extents; blocks that it has answered for are not read. */
+static void
 ask_handler(ResidentSource *source)
 {
 	ResidentRowsHandler *handler = source->scan.handler;
+	LeftToRead *left = &source->left;
 
-	if (!resident_rows_know(source->left.rows) ||
-		!handler->handle(handler->arg, source->left.rows))
-		return false;
-	note_gpu_hits(source, resident_rows_answered(source->left.rows, &source->filtered));
-	return true;
+	left->answered = resident_rows_know(left->rows) && handler->handle(handler->arg, left->rows);
+	if (left->answered)
+		note_gpu_hits(source, resident_rows_answered(left->rows, &source->filtered));
+	left->filtered = source->filtered;
 }
 
 /*
@@ -717,8 +719,8 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 		source->left.asked = true;
 		if (purpose == LEFT_TO_COUNT && ask_for_counts(source, batches))
 			return RESIDENT_ROWS;
-		if (purpose == LEFT_TO_SORT && ask_handler(source))
-			return RESIDENT_END;
+		if (purpose == LEFT_TO_SORT)
+			ask_handler(source);
 	}
 	if (source->left.counts.nulls > 0)
 	{
@@ -768,7 +770,8 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 		{
 			ResidentStep step;
 
-			Assert(one == NULL || source->left.rows == NULL);
+			Assert(one == NULL || source->left.rows == NULL ||
+				   source->left.extents->purpose == LEFT_TO_SORT);
 			step = source->left.extents ? fill_from_left(source, batches) : RESIDENT_END;
 
 			/* There is another extent to be read, or there are pages. */

@@ -198,6 +198,7 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 		state->by_group.next = plan_number(scan, HPSORT_PLAN_GROUP_NEXT) != 0;
 		state->by_group.count = wanted_of_group;
 		state->by_group.arg = state;
+		state->by_group.constant = IsA(linitial(scan->custom_exprs), Const);
 		state->by_group.expected_groups = plan_number(scan, HPSORT_PLAN_GROUPS);
 		state->by_group.expected_rows = state->spec.expected_rows;
 	}

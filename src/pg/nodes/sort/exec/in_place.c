@@ -30,6 +30,7 @@
 #include "pg/column/column.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec/exec.h"
+#include "pg/nodes/sort/exec/first_rows.h"
 #include "pg/nodes/sort/plan/plan.h"
 #include "pg/nodes/sort/store/store.h"
 #include "pg/pages/pages.h"
@@ -98,6 +99,7 @@ typedef struct Reading
 
 	/* The first rows of each group. */
 	GroupBoundKeys group_keys;	/* of the rows of a page */
+	FirstRows	first;
 } Reading;
 
 /* --- taking keys and places */
@@ -606,6 +608,8 @@ read_table(Reading *reading, bool copying)
 			InstrStartNode(child->instrument);
 		skipped = reading->cutoff.skipped;
 		more = column_reader_next(reading->reader);
+		if (reading->first.found)
+			reading->cutoff.skipped -= reading->batches[0].n;	/* counted by the GPU */
 		skipped = reading->cutoff.skipped - skipped;
 		if (child->instrument)
 			InstrStopNode(child->instrument, (double) (reading->batches[0].n + skipped));
@@ -741,6 +745,7 @@ in_place_fill_by_group(RowSort *sort, PlanState *child, TupleTableSlot *slot)
 		!returns_columns(child) || !find_group_keys(&reading))
 		return false;
 	sort_scan_init(&reading.scan, sort, child);
+	first_rows_begin(&reading.first, sort->by_group, &reading.scan, &reading.cutoff.skipped);
 	read_table(&reading, true);
 	sort->stats->from_column = true;
 	return true;

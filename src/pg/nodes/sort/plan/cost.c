@@ -207,7 +207,8 @@ typedef struct CostInput
 	double		alike_groups;	/* ... and how many different values they have */
 	bool		in_place;		/* rows stay where they are, as far as the planner knows */
 	double		limit;			/* rows wanted; < 0: all */
-	bool		by_group;		/* these are the first of each group */
+	bool		by_group;		/* these are the first of each group ... */
+	int			ngroup;			/* ... which is so many leading keys; -1: no GPU finds them */
 	double		order;			/* how much rows come in order of the first key, from 0 to 1, ... */
 	double		all_order;		/* ... and of all keys together */
 } CostInput;
@@ -653,9 +654,9 @@ compute_cost(const CostInput *input, Cost *startup, Cost *run)
 
 /*
  * Returns what part of the cost of reading and sorting is left if the keys are resident and few
- * rows are wanted; 1 otherwise.  It is 1 for all rows, so that the path stays dearer than its
- * scan: both are in the list of the table's paths, and core plans aggregates above the cheapest of
- * these.
+ * rows are wanted, of groups those that the GPU finds; 1 otherwise.  It is 1 for all rows, so that
+ * the path stays dearer than its scan: both are in the list of the table's paths, and core plans
+ * aggregates above the cheapest of these.
  */
 static double
 resident_part(PlannerInfo *root, const CostInput *input)
@@ -664,18 +665,22 @@ resident_part(PlannerInfo *root, const CostInput *input)
 	const HpSortColumns *columns = input->columns;
 	const RelOptInfo *rel = path->parent;
 	const Path *scan = below_projection(path);
-	ResidentQuestion question = {.nkeys = columns->nmapped,
-	.filtered = rel->baserestrictinfo != NIL};
+	int			nkeys = input->by_group ? input->ngroup + 1 : columns->nmapped;
+	const ResidentJobs jobs = {.n = 2,.ngroup = input->ngroup};
+	ResidentQuestion question = {.nkeys = nkeys,
+		.filtered = rel->baserestrictinfo != NIL || input->by_group,
+	.jobs = input->by_group ? &jobs : NULL};
 	ResidentEstimate estimate;
 	Cost		conditions;
 	int			i;
 
-	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
+	if (input->limit < 0 || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
 		!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
-		scan->parallel_aware || columns->nmapped == 0 ||
+		scan->parallel_aware || nkeys == 0 ||
+		columns->nmapped - (input->by_group && !columns->exact ? 1 : 0) < nkeys ||
 		!(columns->key_only || input->in_place))
 		return 1;
-	for (i = 0; i < columns->nmapped; i++)
+	for (i = 0; i < nkeys; i++)
 	{
 		const Var  *column = (const Var *) key_expression(path, columns, i);
 		ColumnKind	kind;
@@ -683,16 +688,19 @@ resident_part(PlannerInfo *root, const CostInput *input)
 		if (!IsA(column, Var) || column->varattno <= 0)
 			return 1;
 		kind = column_kind(column->vartype);
-		if (column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE)
+		if (column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ||
+			(input->by_group && kind == COLUMN_KIND_ENUM))
 			return 1;
-		if ((i == 0 || columns->key_only) && kind != COLUMN_KIND_INT2 && kind != COLUMN_KIND_INT4 &&
-			(columns->key_only || kind != COLUMN_KIND_INT8))
+		if (!input->by_group && (i == 0 || columns->key_only) && kind != COLUMN_KIND_INT2 &&
+			kind != COLUMN_KIND_INT4 && (columns->key_only || kind != COLUMN_KIND_INT8))
 			return 1;
 		question.columns = lappend_int(question.columns, column->varattno);
 	}
 	if (!filter_conditions_columns(rel->baserestrictinfo, &question.columns))
 		return 1;
 	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
+	if (input->by_group && !estimate.gpu)
+		return 1;
 	/* Bounds of extents refuse few of them if in most extents few rows meet the conditions. */
 	conditions =
 		cost_of_rows(rel->tuples * RESIDENT_CONDITION_COST * list_length(rel->baserestrictinfo));
@@ -717,6 +725,7 @@ sort_path_set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortCol
 	{
 		input.limit = bound->rows;
 		input.by_group = bound->kind != 0;
+		input.ngroup = bound->kind == GROUP_BOUND_RANKS && bound->next ? -1 : bound->ngroup;
 	}
 	if (columns->abbreviated)
 	{

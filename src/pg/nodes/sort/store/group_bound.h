@@ -50,6 +50,7 @@ typedef struct GroupBoundSpec
 	bool		next;			/* of each group the row after the wanted ones stays, too */
 	uint64		(*count) (void *arg);	/* sets wanted, when the first row has come */
 	void	   *arg;
+	bool		constant;		/* count is called in vain without rows: nothing is computed */
 	uint64		wanted;			/* rows, or ranks, of each group; may be 0 */
 	double		expected_groups;
 	double		expected_rows;	/* rows that will come */
