@@ -223,9 +223,9 @@ cost()
 	by_memory=$(median "$work/cost.memory" memory)
 	chosen=$(run_psql -c "$auto_serial EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query" | grep -q 'on the GPU' && echo gpu || echo memory)
 	awk -v rows="$rows" -v columns="$columns" -v query="${query//,/ }" -v gpu="$by_gpu" -v memory="$by_memory" -v chosen="$chosen" -v startup="$startup" \
-		-v wide="$(expect EXTENT_WIDE_KEY_NS)" -v key="$(expect EXTENT_KEY_NS)" -v look="$(expect ROWS_LOOK_NS)" -v column="$(expect ROW_COLUMN_NS)" 'BEGIN {
+		-v order="$(expect ROW_ORDER_NS)" -v wide="$(expect EXTENT_WIDE_KEY_NS)" -v key="$(expect EXTENT_KEY_NS)" -v look="$(expect ROWS_LOOK_NS)" -v column="$(expect ROW_COLUMN_NS)" 'BEGIN {
 			printf "%d,%d,%s,%s,%.3f,%s,%.3f,%s,%s\n", rows, columns, query, gpu,
-				(startup * 1000 + look + rows * (wide + (columns - 1) * key)) / 1e6, memory, rows * (columns - 1) * column / 1e6, chosen,
+				(startup * 1000 + look + rows * (wide + (columns - 1) * key)) / 1e6, memory, rows * ((columns - 1) * column + (query ~ /percentile/ ? order : 0)) / 1e6, chosen,
 				gpu < memory ? "gpu" : "memory" }' | tee -a "$out/resident_gpu_costs.csv" >&2
 }
 

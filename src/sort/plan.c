@@ -178,13 +178,13 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 #define EXTENT_BINS (UINT64_C(1) << 15)
 
 /*
- * What the CPU needs for a value's group, beside the value: 1e7 rows of 1,000 groups whose values
- * are put in order take 15 to 25 ns each where both are sorted, and 5 where they are counted
- * (groups_planner.c has the machine).  Where a condition leaves few rows it is 1 to 4 ns; but of
- * 24 kinds of statements over 300,000 to 3,000,000 rows the GPU was the slower one in three, by
- * 0.4 ms at most (bench/results/2026-11-25-h100-resident-costs.csv).
+ * What the CPU needs for another column of a row, a group or a condition, and for a value that has
+ * to be put in order.  Of 68 kinds of statements over 50,000 to 3,000,000 rows on two hosts (H100,
+ * H200) the GPU is chosen wrongly in three and memory in three, which costs 0.5 ms at most
+ * (bench/results/2026-11-25-h100-resident-costs.csv, 2026-11-29-h200-resident-costs.csv).
  */
-#define ROW_COLUMN_NS 4.0
+#define ROW_COLUMN_NS 1.25
+#define ROW_ORDER_NS 6.0
 
 /* The GPU's part: asking which extents there are, and three round trips for questions. */
 #define ROWS_LOOK_NS 2e5
@@ -204,21 +204,24 @@ rows_gpu_ns(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range
 
 /* What the CPU needs for counting, or sorting, packed keys, and for other columns. */
 static double
-rows_cpu_ns(uint64_t n, int ncolumns, uint64_t range)
+rows_cpu_ns(uint64_t n, int ncolumns, uint64_t range, bool ordered)
 {
 	const SortDeviceCosts *c = &plan_cpu_costs;
 
-	if (ncolumns > 1)
-		return (double) n * (ncolumns - 1) * ROW_COLUMN_NS;
+	/* Values of narrow ranges are counted. */
+	ordered = ordered && range > EXTENT_BINS;
+	if (ncolumns > 1 || ordered)
+		return (double) n * ((ncolumns - 1) * ROW_COLUMN_NS + (ordered ? ROW_ORDER_NS : 0));
 	if (range > PLAN_MAX_BINS)
 		return (double) n * (c->wide_ns + c->wide_log_ns * log2_of(n));
 	return (double) n * at_bins(c->counting_ns, range);
 }
 
 bool
-plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs)
+plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs,
+			  bool ordered)
 {
-	return rows_cpu_ns(n, ncolumns, range) > rows_gpu_ns(gpu, n, ncolumns, range, njobs);
+	return rows_cpu_ns(n, ncolumns, range, ordered) > rows_gpu_ns(gpu, n, ncolumns, range, njobs);
 }
 
 bool

@@ -309,9 +309,11 @@ foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows wrong:look)],
 	my $fallbacks = service($node, 'fallbacks');
 	my $met = 0;
 	my $query = $fault =~ /look:[34]|finish:2/ ? $several : $lookup;
+	# Of so few rows, memory would add up the sums.
+	my $device = $query eq $several ? 'gpu' : 'auto';
 	for (1 .. 5)
 	{
-		is(sql("SET hpsort.device = auto; $query"), $answers{$query}, "$fault: looked up right");
+		is(sql("SET hpsort.device = $device; $query"), $answers{$query}, "$fault: looked up right");
 		$met = service($node, 'fallbacks') > $fallbacks;
 		last if $met || $fault eq 'oom:keep';
 	}
@@ -319,7 +321,7 @@ foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows wrong:look)],
 	cmp_ok(service($node, 'protocol'), '>', 0, "$fault: as answers that cannot be") if $fault eq 'wrong:look';
 	configure($node, stub => '', 'hpsort.gpu_wait_timeout' => '20s');
 	wait_running($node);
-	is(sql("SET hpsort.device = auto; $query"), $answers{$query}, "$fault: and the next one");
+	is(sql("SET hpsort.device = $device; $query"), $answers{$query}, "$fault: and the next one");
 }
 
 # Cancelled while the service works: the next statement finds all as it was.
@@ -340,7 +342,7 @@ foreach my $point (qw(rows look finish))
 sql("CREATE TABLE worded AS SELECT (hashint4(i) & 1023)::int AS x, 'word ' || (hashint4(-i) & 255) AS word FROM generate_series(1, 120000) i; SELECT hpsort_keep('worded', 'x', 'word')");
 sql('VACUUM ANALYZE worded');
 my $words = 'SELECT md5(string_agg(q::text, \' \' ORDER BY word)) FROM (SELECT word, max(x), count(*) FROM worded WHERE word LIKE \'%1%\' AND x >= 0 GROUP BY word) q';
-sql("SET hpsort.device = auto; $words") for 1 .. 3;
+sql("SET hpsort.device = gpu; $words") for 1 .. 3;
 my %asked = (
 	numbers => [ 'worded', "'x', 'word'", $words ],
 	rows => [ 'wide', "'x', 'y'", $lookup ],
@@ -348,7 +350,7 @@ my %asked = (
 foreach my $point (sort keys %asked)
 {
 	my ($table, $columns, $query) = @{ $asked{$point} };
-	my $auto = "SET hpsort.device = auto; $query";
+	my $ask_it = 'SET hpsort.device = ' . ($point eq 'numbers' ? 'gpu' : 'auto') . "; $query";
 
 	# A service that was just started has none: it is asked, is given them, and is asked again; the third time is the next query's.
 	foreach my $time (1, 3)
@@ -358,9 +360,9 @@ foreach my $point (sort keys %asked)
 
 		configure($node, stub => "slow:rows:$time:3000");
 		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
-		is(sql($auto), $answer, "$name: before") if $time == 3;
+		is(sql($ask_it), $answer, "$name: before") if $time == 3;
 		my $victim = open_session($node);
-		$victim->{in} .= "$auto;\n\\echo done\n";
+		$victim->{in} .= "$ask_it;\n\\echo done\n";
 		ok(wait_for('waiting', sub {
 			$victim->{run}->pump_nb;
 			return sql("SELECT wait_event_type FROM pg_stat_activity WHERE pid = $victim->{pid}") eq 'Extension';
@@ -376,8 +378,8 @@ foreach my $point (sort keys %asked)
 		configure($node, stub => '');
 		wait_running($node);
 		sql("VACUUM $table");
-		isnt(sql($auto), $answer, "$name: the next one has what has changed");
-		is(sql($auto), sql("$core $query"), "$name: and is right") for 1 .. 3;
+		isnt(sql($ask_it), $answer, "$name: the next one has what has changed");
+		is(sql($ask_it), sql("$core $query"), "$name: and is right") for 1 .. 3;
 	}
 }
 

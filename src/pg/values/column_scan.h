@@ -28,6 +28,7 @@ typedef struct ResidentJobs
 {
 	int			n;
 	const Bitmapset *values;	/* columns, counted from 0 */
+	bool		ordered;		/* the CPU would put values in order */
 	const Bitmapset *mapped;	/* columns of which keys have what a map says (resident_rows_map) */
 } ResidentJobs;
 

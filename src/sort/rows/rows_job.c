@@ -14,7 +14,8 @@
 #define SLICE_BYTES ((size_t) 32 << 20)
 
 bool
-rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, int njobs)
+rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, int njobs,
+			  bool ordered)
 {
 	const SortGpu *gpu = context->gpu;
 	const SortDeviceCosts *costs;
@@ -26,10 +27,10 @@ rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t ran
 		(context->algorithm != SORT_ALGORITHM_AUTO &&
 		 context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
 		return false;
-	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, njobs))
+	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, njobs, ordered))
 		return false;
 	costs = gpu->costs(gpu->arg, n, forced, &reason);
-	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, njobs));
+	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, njobs, ordered));
 }
 
 /* How many columns' extents each of the rows has. */

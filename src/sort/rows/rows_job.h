@@ -35,11 +35,12 @@ typedef struct RowsJob
 /*
  * Returns whether context's GPU sorts keys of n rows of ncolumns columns, of which there are range
  * different ones, of its own copies by njobs jobs, or counts them by one (njobs is 0), in less time
- * than the CPU takes for them, as far as is known; always and never as context's device says.  May
+ * than the CPU takes for them (plan_rows_pay), as far as is known; always and never as context's
+ * device says.  May
  * connect to the GPU's service.
  */
 extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range,
-						  int njobs);
+						  int njobs, bool ordered);
 
 /*
  * Has context's GPU sort all keys.  *job is NULL if it failed, or if the GPU has no room for some

@@ -6,7 +6,6 @@
  * that where groups begin says how many rows and values they have, percentiles, smallest and
  * largest values are keys at some positions, and a sum is the difference of two sums of keys.  So
  * nothing but positions, keys and sums at these positions crosses the bus.
- *
  * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).  Of a star
  * join, rows have groups by maps of the fact's keys (groups_maps.c).
  *
@@ -200,6 +199,7 @@ groups_lookup_make(GroupsState *node)
 	for (i = 0; i < node->nvalue_sources; i++)
 	{
 		add_source(lookup, node, fields, &node->value_sources[i]);
+		lookup->handler.jobs.ordered |= node->value_sources[i].runs;
 		if (node->value_sources[i].column >= 0)
 			values = bms_add_member(values, node->value_sources[i].column);
 	}

@@ -152,7 +152,8 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	if (rows <= 0 || range == 0)
 		return false;
 	make_context(&context, jobs == NULL);
-	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0);
+	pays = rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0,
+						 jobs && jobs->ordered);
 	pg_check_interrupts();
 	return pays;
 }

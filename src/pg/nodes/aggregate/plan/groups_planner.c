@@ -182,6 +182,7 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 			(all && (answer->function == AGGREGATE_FUNCTION_SUM ||
 					 answer->function == AGGREGATE_FUNCTION_AVG)))
 			return NULL;
+		jobs->ordered |= answer->needs == AGGREGATE_NEEDS_RUNS;
 	}
 	jobs->n = count_jobs(query, &values);
 	jobs->values = values;
