@@ -377,9 +377,11 @@ foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows wrong:look)],
 	my $fallbacks = service($node, 'fallbacks');
 	my $met = 0;
 	my $query = $fault =~ /look:[34]|finish:2/ ? $several : $lookup;
+	# Of so few rows, memory would add up the sums.
+	my $ask_it = $query eq $several ? 'SET hpsort.device = gpu;' : $auto;
 	for (1 .. 5)
 	{
-		is(sql("$auto $query"), $answers{$query}, "$fault: looked up right");
+		is(sql("$ask_it $query"), $answers{$query}, "$fault: looked up right");
 		$met = service($node, 'fallbacks') > $fallbacks;
 		last if $met || $fault eq 'oom:keep';
 	}
@@ -387,7 +389,7 @@ foreach my $fault (@{ at_length([qw(kill:look kill:look:4 oom:rows wrong:look)],
 	cmp_ok(service($node, 'protocol'), '>', 0, "$fault: as answers that cannot be") if $fault eq 'wrong:look';
 	configure($node, stub => '', 'hpsort.gpu_wait_timeout' => '20s');
 	wait_running($node);
-	is(sql("$auto $query"), $answers{$query}, "$fault: and the next one");
+	is(sql("$ask_it $query"), $answers{$query}, "$fault: and the next one");
 }
 
 # Cancelled while the service works: the next statement finds all as it was.
@@ -408,7 +410,7 @@ foreach my $point (qw(rows look finish))
 sql("CREATE TABLE worded AS SELECT (hashint4(i) & 1023)::int AS x, 'word ' || (hashint4(-i) & 255) AS word FROM generate_series(1, 120000) i; SELECT hpsort_keep('worded', 'x', 'word')");
 sql('VACUUM ANALYZE worded');
 my $words = 'SELECT md5(string_agg(q::text, \' \' ORDER BY word)) FROM (SELECT word, max(x), count(*) FROM worded WHERE word LIKE \'%1%\' AND x >= 0 GROUP BY word) q';
-sql("$auto $words") for 1 .. 3;
+sql("SET hpsort.device = gpu; $words") for 1 .. 3;
 my %asked = (
 	numbers => [ 'worded', "'x', 'word'", $words ],
 	rows => [ 'wide', "'x', 'y'", $lookup ],
@@ -416,7 +418,7 @@ my %asked = (
 foreach my $point (sort keys %asked)
 {
 	my ($table, $columns, $query) = @{ $asked{$point} };
-	my $asking = "$auto $query";
+	my $asking = ($point eq 'numbers' ? 'SET hpsort.device = gpu;' : $auto) . " $query";
 
 	# A service that was just started has none: it is asked, is given them, and is asked again; the third time is the next query's.
 	foreach my $time (1, 3)
