@@ -18,12 +18,10 @@
 
 #include "pg/resident/extents/extents.h"
 #include "pg/resident/filter/resident_filter.h"
+#include "pg/resident/gpu/resident_pays.h"
 #include "sort/rows/rows_job.h"
 
 typedef struct ResidentRows ResidentRows;
-
-/* Values between a mapped column's bounds, at most (resident_rows_map). */
-#define RESIDENT_MAP_MOST	((int64) ROWS_MAX_RANGES * ROWS_MAP_VALUES)
 
 /*
  * Makes a query about rows of these columns.  The first nkeys columns make the keys that jobs sort;
@@ -37,19 +35,6 @@ extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncol
 
 /* Returns the list of the extents that have been added, which is the ResidentRows'. */
 extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
-
-/*
- * Returns whether the GPU counts a column's values, without conditions, in less time than it
- * sorts them.
- */
-extern bool resident_rows_are_counted(const ResidentSummary *column);
-
-/*
- * Whether rows with these bounds of the columns are worth the GPU, to be sorted by jobs or, without
- * jobs, counted; asks for its costs.
- */
-extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
-							  const ResidentJobs *jobs);
 
 /*
  * Whether the GPU takes an extent, as the columns' readers know it: its values are near enough to

@@ -245,7 +245,7 @@ first_rows_begin(FirstRows *first, GroupBound *bound, ColumnScan *scan, uint64 *
 		{
 			.handle = handle_rows,.arg = first,.jobs =
 			{
-				.n = 2,.ngroup = spec->ngroup
+				.n = 2,.ngroup = spec->ngroup,.ordered = true
 			}
 		},.bound = bound,.counted = counted
 	};

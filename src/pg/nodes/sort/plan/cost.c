@@ -666,7 +666,7 @@ resident_part(PlannerInfo *root, const CostInput *input)
 	const RelOptInfo *rel = path->parent;
 	const Path *scan = below_projection(path);
 	int			nkeys = input->by_group ? input->ngroup + 1 : columns->nmapped;
-	const ResidentJobs jobs = {.n = 2,.ngroup = input->ngroup};
+	const ResidentJobs jobs = {.n = 2,.ngroup = input->ngroup,.ordered = true};
 	ResidentQuestion question = {.nkeys = nkeys,
 		.filtered = rel->baserestrictinfo != NIL || input->by_group,
 	.jobs = input->by_group ? &jobs : NULL};
