@@ -145,15 +145,6 @@ foreach my $query ('one_text, count(*), sum(y) FROM r JOIN resident_one ON one_i
 	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "star join: $query");
 }
-# Otherwise only where the rows are many beside the values of the keys.
-foreach my $device ('auto', 'gpu')
-{
-	# enough columns that so few rows pay at all
-	my $where = 'WHERE n > 3 AND x < 400 AND o > 3000000010';
-	like(plan_of("SELECT holiday, f, sum(y) FROM r JOIN resident_day ON day = d $where GROUP BY holiday, f", ["hpsort.device = $device"]), qr/on the GPU/, "$device: few values");
-	my $many = plan_of("SELECT two_text, f, sum(y) FROM r JOIN resident_two ON two_id = k $where GROUP BY two_text, f", ["hpsort.device = $device"]);
-	is($many =~ /on the GPU/, $device eq 'gpu', "$device: many values") or diag($many);
-}
 # A key whose values are too far from each other for a map, a column that is a key and a group, an expression that might fail, conditions of both sides.
 foreach my $query ('count(*) FROM r JOIN resident_one ON one_id = y', 'x, one_text, count(*) FROM r JOIN resident_one ON one_id = x GROUP BY x, one_text',
 	'10 / one_small, count(*) FROM r JOIN resident_one ON one_id = x WHERE one_small <> 0 GROUP BY 10 / one_small', 'one_text, count(*) FROM r JOIN resident_one ON one_id = x AND one_small < s GROUP BY one_text', 'one_text, sum(one_small) FROM r JOIN resident_one ON one_id = x GROUP BY one_text')
@@ -260,6 +251,19 @@ sql('CREATE TABLE wide AS SELECT (hashint8(i) & 1023)::int AS x, (hashint8(-i) &
 sql("SELECT hpsort_keep('wide', 'x', 'y')");
 sql('VACUUM ANALYZE wide');
 sql('SELECT count(*) FROM (SELECT x, y, count(*) FROM wide GROUP BY x, y OFFSET 0) q') for 1 .. 3;
+# Star joins with auto: only where the rows are many beside the values of the keys.
+sql('CREATE TABLE starred AS SELECT (hashint8(i) & 16383)::int AS many, (hashint8(i + 1) & 1023)::int AS few, (hashint8(-i) & 262143)::int AS y FROM generate_series(1, 150000) i');
+sql("CREATE TABLE star_of AS SELECT i AS id, 'text ' || i % 70 AS text FROM generate_series(0, 16383) i; ALTER TABLE star_of ADD PRIMARY KEY (id); SELECT hpsort_keep('starred', 'many', 'few', 'y')");
+sql('VACUUM ANALYZE starred, star_of');
+foreach my $device ('auto', 'gpu')
+{
+	# Values come to memory, and to the GPU, with the first ones.
+	my ($few, $many) = map { my $key = $_; (map { plan_of("SELECT text, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM starred JOIN star_of ON id = $key GROUP BY text", ["hpsort.device = $device"]) } 1 .. 4)[3] } 'few', 'many';
+
+	like($few, qr/on the GPU/, "$device: few values");
+	is($many =~ /on the GPU/, $device eq 'gpu', "$device: many values") or diag($many);
+}
+sql('DROP TABLE starred, star_of');
 my $pairs = 'SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM wide %s GROUP BY x';
 plan_of(sprintf($pairs, ''), \@parallel);
 unlike(plan_of(sprintf($pairs, $_), \@parallel), qr/Workers/, "no workers: $_") for ('', 'WHERE y > 100000');
