@@ -25,6 +25,7 @@ typedef struct FirstKeys
 	uint64		places;			/* of a group */
 	uint64		groups;
 	uint32		offset;			/* added to a code to make a key that is signed */
+	uint64		values[ROWS_MAX_COLUMNS];	/* of a column that have places, without NULL */
 } FirstKeys;
 
 /* Returns the key of a place of a group.  Keys are in the order of groups, and of places. */
@@ -55,6 +56,7 @@ describe_rows(const FirstRows *first, const ResidentRows *rows, RowsLayout *layo
 
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
 		values = lo <= hi ? (uint64) ((int64) hi - lo) + 1 : 0;
+		keys->values[c] = values;
 		least = nulls && key->nulls_first ? 1 : 0;
 		column->flags = ROWS_IN_KEY | (nulls ? ROWS_NULL_IN_KEY : 0);
 		column->null_adds = (uint32) (stride * (key->nulls_first ? 0 : values));
@@ -162,6 +164,63 @@ find_last(ResidentRows *rows, const GroupBoundSpec *spec, uint64 wanted, size_t 
 	return true;
 }
 
+/* Sets key k of a row to what has a place among its places. */
+static void
+set_key(const FirstRows *first, const ResidentRows *rows, const RowsLayout *layout,
+		const FirstKeys *keys, int k, uint64 place, RowKey *row)
+{
+	const KeyColumn *key = &first->bound->store->keys->keys[k];
+	uint64		values = keys->values[k];
+	bool		nulls = (layout->columns[k].flags & ROWS_NULL_IN_KEY) != 0;
+	uint64		value;
+
+	if (nulls && place == (key->nulls_first ? 0 : values))
+	{
+		row->nulls |= 1 << k;
+		return;
+	}
+	place -= nulls && key->nulls_first;
+	value = (uint64) (resident_rows_origin(rows, k) + layout->columns[k].lo) +
+		(key->descending ? values - 1 - place : place);
+	row->images[k] = (column_kind_is_wide(key->kind) ? value : (uint32) value) ^ key->flip;
+}
+
+/*
+ * Has the bound refuse what is behind the last wanted keys of groups, which end n ranges.  In a
+ * group whose range ends with its last place, not as many rows may have come.
+ */
+static void
+refuse_others(const FirstRows *first, const ResidentRows *rows, const RowsLayout *layout,
+			  const FirstKeys *keys, const ValueRange *ranges, size_t n)
+{
+	int			ngroup = first->bound->spec.ngroup;
+	RowKey	   *last = palloc0_array(RowKey, n);
+	size_t		nlast = 0;
+	size_t		i;
+	int			k;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64		code = (uint32) ranges[i].hi - keys->offset;
+		uint64		group = code / keys->places;
+
+		if (code % keys->places == keys->places - 1)
+			continue;
+		set_key(first, rows, layout, keys, ngroup, code % keys->places, &last[nlast]);
+		for (k = ngroup - 1; k >= 0; k--)
+		{
+			uint64		places = Max(keys->values[k] +
+									 ((layout->columns[k].flags & ROWS_NULL_IN_KEY) != 0), 1);
+
+			set_key(first, rows, layout, keys, k, group % places, &last[nlast]);
+			group /= places;
+		}
+		nlast++;
+	}
+	if (nlast > 0)
+		group_bound_refuse_behind(first->bound, last, nlast);
+}
+
 /* Finds the rows; false if the GPU could not. */
 static bool
 find_rows(FirstRows *first, ResidentRows *rows)
@@ -210,9 +269,12 @@ find_rows(FirstRows *first, ResidentRows *rows)
 			starts[n++] = starts[g];
 		}
 	starts[n] = starts[keys.groups];
-	return find_last(rows, &bound->spec, wanted, n, starts,
-					 memcpy(palloc_array(uint64, n), starts + 1, n * sizeof(uint64)), ranges) &&
-		resident_rows_find(rows, &layout, ranges, n);
+	if (!find_last(rows, &bound->spec, wanted, n, starts,
+				   memcpy(palloc_array(uint64, n), starts + 1, n * sizeof(uint64)), ranges) ||
+		!resident_rows_find(rows, &layout, ranges, n))
+		return false;
+	refuse_others(first, rows, &layout, &keys, ranges, n);
+	return true;
 }
 
 /* A ResidentRowsHandler's function. */

@@ -345,6 +345,44 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 	return true;
 }
 
+void
+group_bound_refuse_behind(GroupBound *bound, const RowKey *keys, size_t n)
+{
+	size_t		i;
+	int			k;
+
+	if (bound->images || bound->frozen)
+		return;
+	bound->code.ncolumns = bound->spec.ngroup;
+	bound->code.columns = bound->columns;
+	memset(bound->columns, 0, sizeof(bound->columns));
+	for (k = 0; k < bound->spec.ngroup; k++)
+	{
+		KeyRange   *range = &bound->columns[k].range;
+
+		*range = EMPTY_KEY_RANGE;
+		for (i = 0; i < n; i++)
+			if ((keys[i].nulls >> k) & 1)
+				range->nulls = true;
+			else
+				key_range_put(range, keys[i].images[k]);
+	}
+	if (!key_code_number(&bound->code, n * SPARSE_FACTOR + SPARSE_SLACK) ||
+		!make_places(bound, n, n, 1, bound->memory))
+	{
+		bound->code.ncodes = 0;
+		return;
+	}
+	for (i = 0; i < n; i++)
+	{
+		uint64		image = cutoff_image(bound, &keys[i]);
+
+		/* Its peers are wanted, and no row is there to be compared with. */
+		if (image < PG_UINT64_MAX)
+			bound->images[code_of(bound, &keys[i])] = image + 1;
+	}
+}
+
 /* Keeps the rows of a cut: puts them into the store again, as they lay. */
 static void
 keep_rows(GroupBound *bound, Cut *cut, const SortContext *context)

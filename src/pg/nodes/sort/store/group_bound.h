@@ -147,6 +147,13 @@ extern void group_bound_note(GroupBound *bound, uint64 code, uint64 at, uint64 i
  */
 extern int	group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows);
 
+/*
+ * Has rows refused that come behind keys of n groups, each of another one: the mapped keys of the
+ * last row that can be among its first.  Without effect where there are cutoffs already, or groups
+ * are few beside their codes.
+ */
+extern void group_bound_refuse_behind(GroupBound *bound, const RowKey *keys, size_t n);
+
 /* Whether no row is wanted of any group.  There is a row. */
 static inline bool
 group_bound_refuses_all(GroupBound *bound)
