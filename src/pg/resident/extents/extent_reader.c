@@ -7,10 +7,16 @@
 #include "pg/resident/extents/extent_reader.h"
 #include "sort/kernels/kernels.h"
 
+#define CACHE_LINE 64
+
+/* Extents that are looked at, as the next ones are often among them, when one is begun again. */
+#define EXTENTS_AGAIN 8
+
 void
 extent_reader_look(ExtentReader *reader, uint32 first)
 {
 	reader->seen = resident_look(&reader->key, first, VISIBILITY_EXTENTS, reader->extents);
+	reader->nagain = 0;
 }
 
 bool
@@ -33,8 +39,27 @@ extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation
 {
 	ResidentExtent *extent = extent_reader_extent(reader, number);
 
-	reader->seen = resident_look(&reader->key, number, 1, extent);
+	if (number - reader->again >= reader->nagain)
+	{
+		reader->again = number;
+		reader->nagain = Min(EXTENTS_AGAIN, VISIBILITY_EXTENTS - number % VISIBILITY_EXTENTS);
+		reader->seen = resident_look(&reader->key, number, (int) reader->nagain, extent);
+	}
 	return extent->generation == generation && extent_reader_begin(reader, number);
+}
+
+void
+extent_reader_prefetch(ExtentReader *reader, uint32 number)
+{
+	const ResidentExtent *extent = extent_reader_extent(reader, number);
+	const char *bytes;
+	size_t		at;
+
+	if (number - reader->again >= reader->nagain || extent->generation == 0)
+		return;
+	bytes = resident_address(extent);
+	for (at = 0; bytes && at < Min(extent->size, EXTENT_START_BYTES); at += CACHE_LINE)
+		__builtin_prefetch(bytes + at);
 }
 
 bool

@@ -26,6 +26,8 @@ typedef struct ExtentReader
 	ResidentKey key;			/* of the column */
 	ResidentExtent extents[VISIBILITY_EXTENTS]; /* of a page of the visibility map */
 	uint64		seen;			/* of resident_look */
+	uint32		again;			/* extent_reader_begin_again has looked at this extent ... */
+	uint32		nagain;			/* ... and those behind it: as many */
 
 	/* the extent being read */
 	uint32		number;
@@ -75,6 +77,12 @@ extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
  * extents may be of another page of the map afterwards: only this extent may be read then.
  */
 extern bool extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation);
+
+/*
+ * Has the processor fetch the start of an extent that will be begun again soon, if the last look was
+ * at it.
+ */
+extern void extent_reader_prefetch(ExtentReader *reader, uint32 number);
 
 /*
  * Whether the bytes of the extent that has been begun may be read: there is still memory of

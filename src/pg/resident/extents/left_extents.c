@@ -205,27 +205,49 @@ sort_by_bounds(LeftExtents *left)
 	}
 }
 
+/*
+ * Returns the index of the next extent from next on, in the order of reading, that the GPU has not
+ * answered for; left->n if there is none.  *then is where to go on.
+ */
+static size_t
+find_unanswered(const LeftExtents *left, size_t next, size_t *then)
+{
+	size_t		at = left->n;
+
+	while (next < left->n)
+	{
+		at = left->purpose == LEFT_TO_ORDER ? ROWS_PAIR_REF(left->pairs[next]) : next;
+		next++;
+		if (resident_blocks_any(&left->valid[at]))
+			break;
+		at = left->n;
+	}
+	*then = next;
+	return at;
+}
+
 bool
 left_extents_next(LeftExtents *left, LeftExtent *next)
 {
+	size_t		at;
+	size_t		ahead;
+	size_t		then;
+
 	if (left->next == 0 && left->purpose == LEFT_TO_ORDER)
 		sort_by_bounds(left);
-	while (left->next < left->n)
+	at = find_unanswered(left, left->next, &left->next);
+	if (at == left->n)
+		return false;
+	ahead = find_unanswered(left, left->next, &then);
+	*next = (LeftExtent)
 	{
-		size_t		at = left->next++;
-
-		if (left->purpose == LEFT_TO_ORDER)
-			at = ROWS_PAIR_REF(left->pairs[at]);
-		/* The GPU has answered for it. */
-		if (!resident_blocks_any(&left->valid[at]))
-			continue;
-		next->number = left->numbers[at];
-		next->valid = left->valid[at];
-		next->generations = left->generations + at * left->ncolumns;
-		next->bounds = left->bounds ? &left->bounds[at] : NULL;
-		return true;
-	}
-	return false;
+		.number = left->numbers[at],
+			.valid = left->valid[at],
+			.generations = left->generations + at * left->ncolumns,
+			.bounds = left->bounds ? &left->bounds[at] : NULL,
+			.ahead = left->numbers[ahead < left->n ? ahead : at]
+	};
+	return true;
 }
 
 bool

@@ -80,6 +80,7 @@ typedef struct LeftExtent
 	ResidentBlocks valid;
 	const uint64 *generations;	/* by column */
 	const LeftBounds *bounds;	/* LEFT_TO_ORDER */
+	uint32		ahead;			/* number of the extent that comes then; of the last one, its own */
 } LeftExtent;
 
 /*

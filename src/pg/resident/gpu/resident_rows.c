@@ -604,34 +604,69 @@ resident_rows_end(ResidentRows *rows)
  */
 #define FOUND_PART 4
 
-/*
- * Notes the blocks of the i-th extent that have n rows: numbers are theirs, and start that of the
- * extent's first row.  All blocks are noted if the extent has been given up.
- */
+/* Returns the block, of from .. to - 1, that has a row of an extent. */
+static int
+block_of_row(const uint32 *starts, int from, int to, uint32 row)
+{
+	while (to - from > 1)
+	{
+		int			middle = (from + to) / 2;
+
+		if (row < starts[middle])
+			to = middle;
+		else
+			from = middle;
+	}
+	return from;
+}
+
+/* Rows that were found in an extent. */
+typedef struct FoundRows
+{
+	size_t		extent;			/* its index in the list */
+	int64		start;			/* number of its first row */
+	const int32 *numbers;		/* n of them, which ascend */
+	size_t		n;
+} FoundRows;
+
+/* Notes the blocks that have rows; all blocks if the extent has been given up. */
 static void
-note_found(ResidentRows *rows, size_t i, const int32 *numbers, size_t n, int64 start)
+note_found(ResidentRows *rows, const FoundRows *found)
 {
 	ExtentReader *reader = &rows->columns[0].reader;
-	const ResidentBlocks *valid = &rows->left->valid[i];
-	int			b;
+	const ResidentBlocks *valid = &rows->left->valid[found->extent];
+	ResidentBlocks *blocks = &rows->found[found->extent];
+	int64		start = found->start;
+	size_t		n = 0;
+	int			from = 0;
 
-	if (extent_reader_begin_again(reader, rows->left->numbers[i],
-								  rows->left->generations[i * rows->left->ncolumns]))
-		for (b = resident_blocks_next(valid, 0, true); b < RESIDENT_EXTENT_BLOCKS && n > 0;
-			 b = resident_blocks_next(valid, b + 1, true))
+	if (extent_reader_begin_again(reader, rows->left->numbers[found->extent],
+								  rows->left->generations[found->extent * rows->left->ncolumns]))
+	{
+		const uint32 *starts = extent_starts(&reader->header.extent);
+
+		while (n < found->n &&
+			   (from = resident_blocks_next(valid, from, true)) < RESIDENT_EXTENT_BLOCKS)
 		{
-			start += (int64) extent_reader_rows(reader, b, b + 1);
-			for (; n > 0 && *numbers < start; numbers++, n--)
-				resident_blocks_add(&rows->found[i], b);
+			int			to = resident_blocks_next(valid, from, false);
+			int64		end = start + starts[to] - starts[from];
+
+			for (; n < found->n && found->numbers[n] < end; n++)
+				resident_blocks_add(blocks, block_of_row(starts, from, to, starts[from] +
+														 (uint32) (found->numbers[n] - start)));
+			start = end;
+			from = to;
 		}
-	if (n > 0)
-		rows->found[i] = *valid;
+	}
+	if (n < found->n)
+		*blocks = *valid;
 }
 
 /* Notes the blocks that have rows of n numbers, which ascend; false if the GPU is wrong. */
 static bool
 note_all_found(ResidentRows *rows, const int32 *numbers, size_t n)
 {
+	FoundRows	found = {0};
 	int64		start = 0;
 	size_t		at = 0;
 	size_t		i;
@@ -644,10 +679,20 @@ note_all_found(ResidentRows *rows, const int32 *numbers, size_t n)
 		while (end < n && numbers[end] < next && numbers[end] >= start)
 			end++;
 		if (end > at)
-			note_found(rows, i, numbers + at, end - at, start);
+		{
+			extent_reader_prefetch(&rows->columns[0].reader, rows->left->numbers[i]);
+			if (found.n > 0)
+				note_found(rows, &found);
+			found = (FoundRows)
+			{
+				i, start, numbers + at, end - at
+			};
+		}
 		at = end;
 		start = next;
 	}
+	if (found.n > 0)
+		note_found(rows, &found);
 	return at == n || resident_rows_are_wrong(rows);
 }
 

@@ -629,6 +629,8 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 			return;
 		}
 	}
+	for (c = 0; c < source->ncolumns; c++)
+		extent_reader_prefetch(&source->columns[c].reader, left->ahead);
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	read_from_pages(source, &left->valid);
 	begin_values(source);
