@@ -241,7 +241,8 @@ left_extents_next(LeftExtents *left, LeftExtent *next)
 	ahead = find_unanswered(left, left->next, &then);
 	*next = (LeftExtent)
 	{
-		.number = left->numbers[at],
+		.index = at,
+			.number = left->numbers[at],
 			.valid = left->valid[at],
 			.generations = left->generations + at * left->ncolumns,
 			.bounds = left->bounds ? &left->bounds[at] : NULL,

@@ -76,6 +76,7 @@ extern void left_extents_add(LeftExtents *left, const SourceColumn *columns, uin
 /* An extent of a list. */
 typedef struct LeftExtent
 {
+	size_t		index;			/* in the list */
 	uint32		number;
 	ResidentBlocks valid;
 	const uint64 *generations;	/* by column */

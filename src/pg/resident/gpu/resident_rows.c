@@ -46,7 +46,7 @@ struct ResidentRows
 	SortJob    *job;			/* NULL: there is none */
 	int64		nothers;		/* keys that are not of rows */
 	int64		refused;		/* rows, by the filter's conditions, which the GPU evaluates */
-	ResidentBlocks *found;		/* blocks that have rows that were found, by extent; NULL: none */
+	ResidentFound *found;		/* by extent; NULL: no rows were sought */
 };
 
 ResidentRows *
@@ -620,22 +620,25 @@ block_of_row(const uint32 *starts, int from, int to, uint32 row)
 	return from;
 }
 
-/* Rows that were found in an extent. */
+/* Rows that were found in an extent, by the numbers that the GPU has given all rows. */
 typedef struct FoundRows
 {
 	size_t		extent;			/* its index in the list */
 	int64		start;			/* number of its first row */
-	const int32 *numbers;		/* n of them, which ascend */
+	int32	   *numbers;		/* n of them, which ascend */
 	size_t		n;
 } FoundRows;
 
-/* Notes the blocks that have rows; all blocks if the extent has been given up. */
+/*
+ * Notes the blocks that have rows, and changes the numbers to those of the rows in the extent; all
+ * blocks if the extent has been given up.
+ */
 static void
 note_found(ResidentRows *rows, const FoundRows *found)
 {
 	ExtentReader *reader = &rows->columns[0].reader;
 	const ResidentBlocks *valid = &rows->left->valid[found->extent];
-	ResidentBlocks *blocks = &rows->found[found->extent];
+	ResidentFound *noted = &rows->found[found->extent];
 	int64		start = found->start;
 	size_t		n = 0;
 	int			from = 0;
@@ -652,19 +655,27 @@ note_found(ResidentRows *rows, const FoundRows *found)
 			int64		end = start + starts[to] - starts[from];
 
 			for (; n < found->n && found->numbers[n] < end; n++)
-				resident_blocks_add(blocks, block_of_row(starts, from, to, starts[from] +
-														 (uint32) (found->numbers[n] - start)));
+			{
+				found->numbers[n] += (int32) ((int64) starts[from] - start);
+				resident_blocks_add(&noted->blocks,
+									block_of_row(starts, from, to, (uint32) found->numbers[n]));
+			}
 			start = end;
 			from = to;
 		}
 	}
 	if (n < found->n)
-		*blocks = *valid;
+		noted->blocks = *valid;
+	else
+	{
+		noted->rows = found->numbers;
+		noted->n = n;
+	}
 }
 
-/* Notes the blocks that have rows of n numbers, which ascend; false if the GPU is wrong. */
+/* Notes rows of n numbers, which ascend, by extent; false if the GPU is wrong. */
 static bool
-note_all_found(ResidentRows *rows, const int32 *numbers, size_t n)
+note_all_found(ResidentRows *rows, int32 *numbers, size_t n)
 {
 	FoundRows	found = {0};
 	int64		start = 0;
@@ -710,7 +721,7 @@ resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *key
 
 	resident_rows_end(rows);
 	rows->found = MemoryContextAllocZero(rows->memory,
-										 (rows->left->n + 1) * sizeof(ResidentBlocks));
+										 (rows->left->n + 1) * sizeof(ResidentFound));
 	if (n == 0)
 		return true;
 	if (nrows > PG_INT32_MAX || !do_job(rows, -1, layout, &job, keys, n))
@@ -720,7 +731,7 @@ resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *key
 	nfound = resident_rows_keys(rows);
 	if (nfound > blocks / (forced ? 1 : FOUND_PART))
 		return false;
-	numbers = palloc_array(int32, nfound + 1);
+	numbers = MemoryContextAlloc(rows->memory, (nfound + 1) * sizeof(int32));
 	positions = palloc_array(uint64, nfound + 1);
 	for (i = 0; i < nfound; i++)
 		positions[i] = (uint64) i;
@@ -736,13 +747,19 @@ resident_rows_answered(const ResidentRows *rows, uint64 *refused)
 
 	for (i = 0; i < rows->left->n; i++)
 	{
-		ResidentBlocks read = rows->found ? rows->found[i] : (ResidentBlocks) {{0, 0}};
+		ResidentBlocks read = rows->found ? rows->found[i].blocks : (ResidentBlocks) {{0, 0}};
 
 		blocks += resident_blocks_count(&rows->left->valid[i]) - resident_blocks_count(&read);
 		rows->left->valid[i] = read;
 	}
 	*refused += (uint64) rows->refused;
 	return blocks;
+}
+
+const ResidentFound *
+resident_rows_found(const ResidentRows *rows, size_t index)
+{
+	return rows->found ? &rows->found[index] : NULL;
 }
 
 void

@@ -112,8 +112,8 @@ extern bool resident_rows_are_wrong(ResidentRows *rows);
 /*
  * Behind a resident_rows_sort by this layout, of rows that the scan's filter accepts: has the GPU
  * find the rows whose keys lie in n ranges, which ascend.  If the handler then returns true, the
- * scan reads the blocks that have these rows, and no others.  Returns false if the GPU could not,
- * or if so many blocks have some that there is nothing to be gained.
+ * scan reads these rows, and of extents that have been given up all others as well.  Returns false
+ * if the GPU could not, or if so many blocks have some that there is nothing to be gained.
  */
 extern bool resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *keys,
 							   size_t n);
@@ -129,6 +129,17 @@ extern void resident_rows_end(ResidentRows *rows);
  * the other blocks among them.
  */
 extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
+
+/* What was found in an extent. */
+typedef struct ResidentFound
+{
+	ResidentBlocks blocks;		/* which have some of the rows */
+	const int32 *rows;			/* n of them: their numbers in the extent, which ascend */
+	size_t		n;				/* 0: it is not known which rows */
+} ResidentFound;
+
+/* Returns what was found in the extent of an index in the list; NULL if rows were not sought. */
+extern const ResidentFound *resident_rows_found(const ResidentRows *rows, size_t index);
 
 typedef struct ResidentCounts
 {

@@ -63,6 +63,7 @@ struct ResidentSource
 	int			at;				/* the next block */
 	ResidentBlocks valid;
 	ExtentMatch match;			/* which rows the filter accepts */
+	const ResidentFound *found; /* which rows the GPU has found; NULL: all are wanted */
 
 	PageList   *pages;			/* blocks to be read from pages */
 	SavedRows	saved;
@@ -465,6 +466,34 @@ all_columns(const ResidentSource *source, bool (*is_true) (const ExtentReader *r
 	return true;
 }
 
+/* Adds the rows that the GPU has found in valid blocks from .. to - 1; returns how many. */
+static size_t
+add_found(ResidentSource *source, int from, int to, ColumnBatch *batches)
+{
+	const ResidentFound *found = source->found;
+	const ExtentReader *reader = &source->columns[0].reader;
+	int32		first = (int32) extent_starts(&reader->header.extent)[from];
+	int32		n = (int32) extent_reader_rows(reader, from, to);
+	uint8		marks[COLUMN_BATCH_KEYS];
+	size_t		accepted = 0;
+	size_t		i;
+	int			c;
+
+	memset(marks, 0, n);
+	for (i = 0; i < found->n && found->rows[i] < first + n; i++)
+		if (found->rows[i] >= first)
+		{
+			marks[found->rows[i] - first] = 1;
+			accepted++;
+		}
+	for (c = 0; c < source->scan.ncolumns; c++)
+		extent_reader_add(&source->columns[c].reader, from, to, marks, &batches[c]);
+	if (source->tids)
+		extent_reader_add_tids(reader, source->first, from, to, marks,
+							   &batches[source->nbatches - 1], source->tids);
+	return accepted;
+}
+
 /* Adds the rows of valid blocks from .. to - 1 to the batches; returns how many are wanted. */
 static size_t
 add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
@@ -473,6 +502,8 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 	size_t		accepted = 0;
 	int			c;
 
+	if (source->found && source->match != EXTENT_NONE)
+		return add_found(source, from, to, batches);
 	if (source->filter)
 	{
 		size_t		matched = 0;
@@ -620,6 +651,10 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 	source->nblocks = RESIDENT_EXTENT_BLOCKS;
 	source->at = 0;
 	source->valid = left->valid;
+	source->found = source->left.answered ? resident_rows_found(source->left.rows, left->index) :
+		NULL;
+	if (source->found && source->found->n == 0)
+		source->found = NULL;
 	for (c = 0; c < source->ncolumns; c++)
 	{
 		if (!extent_reader_begin_again(&source->columns[c].reader, left->number,
