@@ -25,7 +25,8 @@ typedef struct FirstKeys
 	uint64		places;			/* of a group */
 	uint64		groups;
 	uint32		offset;			/* added to a code to make a key that is signed */
-	uint64		values[ROWS_MAX_COLUMNS];	/* of a column that have places, without NULL */
+	uint64		values[ROWS_MAX_COLUMNS];	/* of a column that have places, without NULL ... */
+	uint64		of_column[ROWS_MAX_COLUMNS];	/* ... and places, with that of NULL */
 } FirstKeys;
 
 /* Returns the key of a place of a group.  Keys are in the order of groups, and of places. */
@@ -69,10 +70,10 @@ describe_rows(const FirstRows *first, const ResidentRows *rows, RowsLayout *layo
 			column->null_adds -= (uint32) (stride * least);
 			layout->base += (uint32) (stride * least);
 		}
-		values = Max(values + nulls, 1);
-		if (values > (UINT64CONST(1) << 32) / stride)
+		keys->of_column[c] = Max(values + nulls, 1);
+		if (keys->of_column[c] > (UINT64CONST(1) << 32) / stride)
 			return false;
-		stride *= values;
+		stride *= keys->of_column[c];
 		if (c == ngroup)
 			keys->places = stride;
 	}
@@ -209,11 +210,8 @@ refuse_others(const FirstRows *first, const ResidentRows *rows, const RowsLayout
 		set_key(first, rows, layout, keys, ngroup, code % keys->places, &last[nlast]);
 		for (k = ngroup - 1; k >= 0; k--)
 		{
-			uint64		places = Max(keys->values[k] +
-									 ((layout->columns[k].flags & ROWS_NULL_IN_KEY) != 0), 1);
-
-			set_key(first, rows, layout, keys, k, group % places, &last[nlast]);
-			group /= places;
+			set_key(first, rows, layout, keys, k, group % keys->of_column[k], &last[nlast]);
+			group /= keys->of_column[k];
 		}
 		nlast++;
 	}
