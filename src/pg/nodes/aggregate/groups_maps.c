@@ -3,8 +3,9 @@
  *		Grouping expressions and lookups as maps of columns (see groups_maps.h).
  *
  * Rows that have each value once, and NULL in all other columns, go through the node's own lookups
- * and derived columns.  An expression may raise an error for a value that no row has: then there is
- * no map, and rows are read, as far as there are some.
+ * and derived columns.  Rows with values that conditions refuse have NULL, and are not joined.  An
+ * expression may still raise an error for a value that no row has: then there is no map, and rows
+ * are read, as far as there are some.
  */
 #include "postgres.h"
 
@@ -164,55 +165,60 @@ begin_map(GroupsMap *map, const ResidentRows *rows, const LookupNotes *notes)
 	return true;
 }
 
-/*
- * Makes rows with the values of a map from number at on, and returns how many, or 0 if a value has
- * no number; origin is what the GPU has as 0.
- */
-static size_t
-make_rows(const GroupsState *node, const GroupsMap *map, GroupsNumbers *numbers, int64 origin,
-		  size_t at, ColumnBatch *batches)
-{
-	size_t		n = Min(map->n + 1 - at, MADE_AT_ONCE);
-	bool		known = true;
-	size_t		i;
-	int			b;
-
-	for (b = 0; b < node->nread; b++)
-	{
-		BatchSpace	space;
-
-		column_batch_empty(&batches[b]);
-		space = column_batch_space(&batches[b], n);
-		for (i = 0; i < n; i++)
-		{
-			int64		value = 0;
-
-			space.nulls[i] = b != map->column || at + i == map->n;
-			if (!space.nulls[i])
-				value = origin + map->lo + (int64) (at + i);
-			if (!space.nulls[i] && numbers->rows)
-			{
-				value = groups_numbers_find(numbers, (int32) value);
-				known &= value >= 0;
-			}
-			if (space.keys)
-				space.keys[i] = (int32) value;
-			else
-				space.wide[i] = value;
-		}
-		column_batch_add(&batches[b], n, b != map->column ? n : at + n > map->n);
-	}
-	return known ? n : 0;
-}
-
 /* Rows with values of a map, which become what they become by it. */
 typedef struct MadeRows
 {
 	GroupsState *node;
 	const GroupsMap *map;
-	const ColumnBatch *batches; /* of the rows */
-	uint8	   *joined;			/* of each, whether it is joined */
+	const ResidentRows *rows;
+	GroupsNumbers *numbers;		/* of the column, if extents have some */
+	ColumnBatch *batches;
+	size_t		n;
+	uint8		refused[MADE_AT_ONCE];	/* by row: conditions refuse its value */
+	uint8	   *joined;			/* by row: whether it is joined */
 } MadeRows;
+
+/* Makes rows with the values of a map from number at on; false if a value has no number. */
+static bool
+make_rows(MadeRows *rows, size_t at)
+{
+	const GroupsMap *map = rows->map;
+	int64		origin = resident_rows_origin(rows->rows, map->column);
+	bool		known = true;
+	int			b;
+
+	rows->n = Min(map->n + 1 - at, MADE_AT_ONCE);
+	for (b = 0; b < rows->node->nread; b++)
+	{
+		BatchSpace	space;
+		size_t		nnulls = 0;
+		size_t		i;
+
+		column_batch_empty(&rows->batches[b]);
+		space = column_batch_space(&rows->batches[b], rows->n);
+		for (i = 0; i < rows->n; i++)
+		{
+			int32		key = (int32) (map->lo + (int64) (at + i));
+			int64		value = 0;
+
+			if (b == map->column)
+				rows->refused[i] = at + i < map->n &&
+					!resident_rows_accept(rows->rows, b, key);
+			space.nulls[i] = b != map->column || at + i == map->n || rows->refused[i];
+			if (!space.nulls[i])
+				value = rows->numbers->rows ? groups_numbers_find(rows->numbers, key) :
+					origin + key;
+			known &= value >= 0 || rows->numbers->rows == NULL;
+			if (space.keys)
+				space.keys[i] = (int32) value;
+			else
+				space.wide[i] = value;
+			nnulls += space.nulls[i];
+		}
+		column_batch_add(&rows->batches[b], rows->n, nnulls);
+	}
+	return known;
+}
 
 /* For guarded_call: finds the places of rows, and computes the derived columns of the map. */
 static void
@@ -220,9 +226,12 @@ derive_rows(void *arg)
 {
 	const MadeRows *rows = (const MadeRows *) arg;
 	GroupsState *node = rows->node;
+	size_t		i;
 	int			d;
 
 	groups_star_place(node, rows->map->column, rows->batches, rows->joined);
+	for (i = 0; i < rows->n; i++)
+		rows->joined[i] &= !rows->refused[i];
 	for (d = node->star.n; d < node->derived.n; d++)
 		if (find_base(node, node->nread + d) == rows->map->column)
 			node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
@@ -308,16 +317,14 @@ place_values(MappedField *field, const int64 *values)
 										field->values);
 }
 
-/* Finds what rows become by a map; batches are for rows, and numbers the column's. */
+/* Finds what rows become by a map. */
 static bool
-fill_map(GroupsMaps *maps, GroupsMap *map, GroupsState *node, GroupsNumbers *numbers, int64 origin,
-		 ColumnBatch *batches)
+fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 {
+	GroupsState *node = rows->node;
 	int64	  **values = palloc0_array(int64 *, node->ngroups + 1);
-	MadeRows	rows = {.node = node,.map = map,.batches = batches};
 	bool		known = true;
 	size_t		at;
-	size_t		n;
 	int			g;
 
 	for (g = 0; g < node->ngroups; g++)
@@ -327,15 +334,15 @@ fill_map(GroupsMaps *maps, GroupsMap *map, GroupsState *node, GroupsNumbers *num
 		values[g] = palloc_array(int64, map->n + COLUMN_BATCH_KEYS);
 		maps->fields[g].places = palloc_array(int32, map->n + COLUMN_BATCH_KEYS);
 	}
-	for (at = 0; at <= map->n && known; at += n)
+	rows->map = map;
+	for (at = 0; at <= map->n && known; at += rows->n)
 	{
 		CHECK_FOR_INTERRUPTS();
-		n = make_rows(node, map, numbers, origin, at, batches);
-		rows.joined = map->joined + at;
-		known = n > 0 && derive_rows_guarded(&rows);
+		rows->joined = map->joined + at;
+		known = make_rows(rows, at) && derive_rows_guarded(rows);
 		for (g = 0; g < node->ngroups && known; g++)
 			if (values[g])
-				known = read_field(node, g, map->joined + at, n, values[g] + at,
+				known = read_field(node, g, rows->joined, rows->n, values[g] + at,
 								   maps->fields[g].places + at);
 	}
 	for (g = 0; g < node->ngroups; g++)
@@ -353,7 +360,7 @@ bool
 groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
 				 GroupsNumbers *numbers, const LookupNotes *notes)
 {
-	ColumnBatch *batches;
+	MadeRows	made = {.node = node,.rows = rows};
 	bool		known = true;
 	size_t		size = 0;
 	int			m;
@@ -361,7 +368,7 @@ groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
 
 	if (maps == NULL)
 		return true;
-	batches = groups_star_make_batches(node);
+	made.batches = groups_star_make_batches(node);
 	for (m = 0; m < maps->nmaps && known; m++)
 	{
 		known = begin_map(&maps->maps[m], rows, notes);
@@ -371,11 +378,13 @@ groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
 	known = known &&
 		size <= notes->limit / (sizeof(int32) + 3 * sizeof(int64)) / (node->ngroups + 1);
 	for (m = 0; m < maps->nmaps && known; m++)
-		known = fill_map(maps, &maps->maps[m], node, &numbers[maps->maps[m].column],
-						 resident_rows_origin(rows, maps->maps[m].column), batches);
+	{
+		made.numbers = &numbers[maps->maps[m].column];
+		known = fill_map(maps, &maps->maps[m], &made);
+	}
 	for (b = 0; b < node->nread; b++)
-		column_batch_free(&batches[b]);
-	pfree(batches);
+		column_batch_free(&made.batches[b]);
+	pfree(made.batches);
 	return known;
 }
 
