@@ -265,6 +265,9 @@ for rows in "${all_rows[@]}"; do
 	measure "$rows" - "$ways" "SELECT x, sum(y) FILTER (WHERE id > $((rows / 2))), avg(y) FROM even GROUP BY x"
 	measure "$rows" - "$ways" "SELECT x, sum(y) FILTER (WHERE y < 10000), count(*) FILTER (WHERE y > 500000) FROM even GROUP BY x"
 	measure "$rows" - "$ways" "SELECT sum(y), avg(id) FROM even WHERE x < 500"
+	# Groups by expressions are maps of columns.
+	measure "$rows" - "$ways" "SELECT x / 10, count(*), sum(y) FROM even GROUP BY x / 10"
+	measure "$rows" - "$ways" "SELECT CASE WHEN x % 7 = 0 THEN 'seventh' ELSE 'other' END, x / 100, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE x < 990 GROUP BY 1, 2"
 	measure "$rows" - "gpu memory pages" "SELECT x FROM even ORDER BY x"
 	# The server's memory answers these, whatever there is.
 	measure "$rows" $limit "auto memory pages core" "SELECT y FROM (SELECT * FROM even ORDER BY y LIMIT 10) q"

@@ -121,6 +121,11 @@ for spec in $tables; do
 	done
 	echo "r$rows: $passed passed, $failed failed; $((after - before)) blocks by the GPU"
 done
+# Groups by expressions are maps of columns.
+for query in "x / 10, d - date '2026-01-01', count(*) FROM r GROUP BY 1, 2" "substr(t, 1, 6), t, sum(y) FROM r GROUP BY 1, 2" \
+	"extract(month FROM d), percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM r WHERE x < 400 GROUP BY 1"; do
+	result "$(sql -c "SET hpsort.device = gpu" -c "EXPLAIN (ANALYZE, COSTS OFF) SELECT ${query/FROM r /FROM r${tables%%:*} }" | grep -q 'on the GPU' && echo 0 || echo 1)" "the GPU answers $query"
+done
 result "$(sql -c "SELECT least(fallbacks, 1) FROM hpsort_stat_gpu")" "nothing has fallen back to the CPU"
 
 # --- memory, and other shared memory

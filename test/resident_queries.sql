@@ -97,6 +97,21 @@ END $$;
 
 CREATE FUNCTION resident_filter() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT CASE WHEN below(4) = 0 THEN format(' FILTER (WHERE %s)', resident_condition()) ELSE '' END $$;
 
+-- A column, an expression of it, or both, to group by.
+CREATE FUNCTION resident_grouping(col text) RETURNS text[] LANGUAGE plpgsql VOLATILE AS $$
+DECLARE expression text := CASE
+	WHEN col IN ('x', 'y', 's', 'n', 'u', 'w', 'k', 'b', 'one_big', 'one_small', 'two_number') THEN pick('%I / 10', '%I % 7', '-%I', '100 / nullif(%I % 30, 0)', 'coalesce(%I, 7)', '%I::text',
+		'CASE WHEN %I > 20 THEN ''many'' WHEN %I IS NULL THEN ''none'' END', '%I IS NULL', 'greatest(%I, 40) - 3', '%I > 30', '10 / (%I - 1000000)')
+	WHEN col IN ('d', 'one_day', 'day') THEN pick('date_trunc(''month'', %I)', 'extract(month FROM %I)', 'extract(dow FROM %I)::int', '%I - date ''2026-01-01''', 'to_char(%I, ''YYYY-MM'')', '%I + interval ''1 hour''')
+	WHEN col IN ('t', 'l', 'v', 'one_text', 'two_text') THEN pick('lower(%I::text)', 'substr(%I::text, 1, 6)', 'length(%I::text)', '%I::text || ''.''', 'left(%I::text, 2) = ''te''', 'md5(%I::text)')
+	WHEN col = 'ts' THEN pick('ts::date', 'extract(hour FROM ts)::int')
+	WHEN col IN ('p', 'z', 'one_number', 'g') THEN pick('%I > 7', '%I::text', '%I IS NULL')
+	WHEN col = 'o' THEN 'o::int8 % 10' ELSE '%I::text' END;
+BEGIN
+	expression := replace(expression, '%I', col);
+	RETURN CASE below(5) WHEN 0 THEN array[expression] WHEN 1 THEN array[expression, pick(expression, col)] ELSE array[col] END;
+END $$;
+
 -- Adds a star join with a dimension to joined: its columns in front of columns, without the fact's key; and perhaps a condition.
 CREATE FUNCTION resident_join(INOUT columns text[], INOUT conditions text, INOUT joined text) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -130,7 +145,7 @@ CREATE FUNCTION resident_query(rel text) RETURNS text LANGUAGE plpgsql VOLATILE 
 DECLARE
 	columns text[] := (SELECT array_agg(col ORDER BY random()) FROM unnest(array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u', 'w', 'ts', 'p', 'g', 'k', 't', 'l', 'v', 'z']) col);
 	ngroups int := pick('0', '0', '1', '1', '1', '2', '2', '3')::int;
-	groups text;
+	grouping text[];
 	v text;
 	joined text := '';
 	-- of several columns, and of rows that pass filters
@@ -143,7 +158,7 @@ BEGIN
 			SELECT * INTO columns, conditions, joined FROM resident_join(columns, conditions, joined);
 		END LOOP;
 	END IF;
-	groups := array_to_string(columns[1:ngroups], ', ');
+	grouping := array(SELECT unnest(resident_grouping(col)) FROM unnest(columns[1:ngroups]) col);
 	-- values are the fact's
 	columns := columns[1:ngroups] || array(SELECT col FROM unnest(columns[ngroups + 1:]) WITH ORDINALITY u(col, i) WHERE length(col) <= 2 ORDER BY i);
 	v := columns[ngroups + 1];
@@ -153,19 +168,19 @@ BEGIN
 		RETURN format(pick('SELECT %1$I, count(*) FROM %2$I GROUP BY %1$I', 'SELECT DISTINCT %1$I FROM %2$I', 'SELECT count(DISTINCT %1$I) FROM %2$I', 'SELECT mode() WITHIN GROUP (ORDER BY %1$I), count(%1$I) FROM %2$I'), v, rel);
 	END IF;
 	IF ngroups > 0 THEN
-		stmt := stmt || groups || ', ';
+		stmt := stmt || array_to_string(grouping, ', ') || ', ';
 	END IF;
 	stmt := stmt || CASE WHEN below(12) = 0 THEN 'count(*)' ELSE
 		(SELECT string_agg(resident_aggregate(CASE WHEN several AND i > 1 THEN columns[ngroups + 1 + below(2)] ELSE v END, ngroups > 0) || CASE WHEN several THEN resident_filter() ELSE '' END, ', ')
 			FROM generate_series(1, 1 + below(4)) i) END;
 	stmt := stmt || format(' FROM %I', rel) || joined || coalesce(' WHERE ' || conditions, '');
 	IF ngroups > 0 THEN
-		stmt := stmt || ' GROUP BY ' || groups;
+		stmt := stmt || ' GROUP BY ' || (SELECT string_agg(g::text, ', ') FROM generate_subscripts(grouping, 1) g);
 		IF below(4) = 0 THEN
 			stmt := stmt || format(' HAVING count(*) > %s', below(20));
 		END IF;
 		IF below(2) = 0 THEN
-			stmt := stmt || ' ORDER BY ' || (SELECT string_agg(col || pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'), ', ') FROM unnest(columns[1:ngroups]) col);
+			stmt := stmt || ' ORDER BY ' || (SELECT string_agg(g || pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'), ', ') FROM generate_subscripts(grouping, 1) g);
 		END IF;
 	END IF;
 	RETURN stmt;

@@ -145,9 +145,29 @@ foreach my $query ('one_text, count(*), sum(y) FROM r JOIN resident_one ON one_i
 	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "star join: $query");
 }
-# A key whose values are too far from each other for a map, a column that is a key and a group, an expression that might fail, conditions of both sides.
+# Expressions of columns become maps, too, beside the columns themselves and star joins.  10 / one_small is of rows that are joined alone.
+my $same_answer = "resident_answer(q, '{hpsort.device=gpu}') IS NOT DISTINCT FROM resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}')";
+my @expressions = ('x / 10, count(*) FROM r GROUP BY 1', 'x % 7, x / 100, percentile_disc(0.5) WITHIN GROUP (ORDER BY y), sum(n) FROM r GROUP BY 1, 2 ORDER BY 1 DESC, 2', 'x, x / 100, count(*) FROM r GROUP BY 1, 2 ORDER BY 1',
+	'date_trunc(\'month\', d), f, count(*) FROM r WHERE d > \'2026-02-03\' AND n IS NOT NULL GROUP BY 1, 2', 'extract(year FROM d), extract(month FROM d)::int, sum(y) FILTER (WHERE d < \'2026-06-01\' AND x > 3), count(*) FROM r GROUP BY 1, 2',
+	'lower(t), substr(l, 1, 1), max(y) FROM r WHERE l LIKE \'%a%\' GROUP BY 1, 2', 't, length(t), count(*) FILTER (WHERE t LIKE \'%1%\'), avg(y) FROM r WHERE t <> \'text 1\' OR t IS NULL GROUP BY 1, 2', 'v::text, k / 100, count(*) FROM r GROUP BY 1, 2',
+	'CASE WHEN n > 10 THEN \'many\' WHEN n IS NULL THEN \'none\' END, n, count(*) FROM r GROUP BY 1, 2', 'DISTINCT -x, e FROM r ORDER BY 2 DESC, 1', 'z::int8 % 10, count(*) FROM r GROUP BY 1', '100 / (x - 777), count(*) FROM r GROUP BY 1',
+	# conditions refuse all values for which it would fail
+	'10 / x, sum(n) FROM r WHERE x <> 0 GROUP BY 1', '100 / (x - 3), x, count(*) FILTER (WHERE x > 100) FROM r WHERE x > 3 AND n > 1 GROUP BY 1, 2', 'substr(t, 1, 6 - length(t)), count(*) FROM r WHERE t IN (\'text 1\', \'text 7\') GROUP BY 1', '10 / x, one_small, count(*) FROM r JOIN resident_one ON one_id = x WHERE x < 0 GROUP BY 1, 2',
+	'x / 100, length(one_text), one_small + x, count(*) FROM r LEFT JOIN resident_one ON one_id = x GROUP BY 1, 2, 3', '10 / one_small, count(*) FROM r JOIN resident_one ON one_id = x WHERE one_small <> 0 GROUP BY 1', 'x, one_big, sum(n) FROM r JOIN resident_one ON one_id = x GROUP BY 1, 2');
+like(plan_of("SELECT $_"), qr/Resident Blocks: $blocks of \d+, $blocks on the GPU/, "expression, on the GPU: $_") for @expressions;
+# One that fails for a value that no row has, or that the rows do not show; one that may do more than compute; of several columns; of values too far from each other.
+sql('CREATE FUNCTION halved(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN $1 / 2; END $$');
+my @not_mapped = ('100 / (x - 3), count(*) FROM r WHERE n > 2000 GROUP BY 1', 'substr(t, 1, 6 - length(t)), count(*) FROM r WHERE n > 2000 GROUP BY 1', 'halved(x), count(*) FROM r GROUP BY 1',
+	'x + n, count(*) FROM r GROUP BY 1', 'y / 1000, count(*) FROM r GROUP BY 1', 'x / 2.0, count(*) FROM r GROUP BY 1', 'x::float8, count(*) FROM r GROUP BY 1', 'x / 10, sum(x) FROM r GROUP BY 1', 'e::text, count(*) FROM r GROUP BY 1');
+unlike(plan_of("SELECT $_"), qr/on the GPU/, "expression, not on the GPU: $_") for @not_mapped;
+foreach my $query (@expressions, @not_mapped, 'x / 10, count(*) FROM r WHERE x IS NULL GROUP BY 1', 'x / 10, count(*) FROM r WHERE y < 0 GROUP BY 1', '10 / n, count(*) FROM r WHERE n > 100 GROUP BY 1')
+{
+	is(sql("SELECT $same_answer FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"), 't', "expression: $query");
+}
+like(($node->psql('postgres', 'SELECT 10 / x, count(*) FROM r GROUP BY 1'))[2], qr/division by zero/, 'an error for a value that rows have');
+# A key whose values are too far from each other for a map, more groups than there is memory for, conditions of both sides.
 foreach my $query ('count(*) FROM r JOIN resident_one ON one_id = y', 'x, one_text, count(*) FROM r JOIN resident_one ON one_id = x GROUP BY x, one_text',
-	'10 / one_small, count(*) FROM r JOIN resident_one ON one_id = x WHERE one_small <> 0 GROUP BY 10 / one_small', 'one_text, count(*) FROM r JOIN resident_one ON one_id = x AND one_small < s GROUP BY one_text', 'one_text, sum(one_small) FROM r JOIN resident_one ON one_id = x GROUP BY one_text')
+	'one_text, count(*) FROM r JOIN resident_one ON one_id = x AND one_small < s GROUP BY one_text', 'one_text, sum(one_small) FROM r JOIN resident_one ON one_id = x GROUP BY one_text')
 {
 	unlike(plan_of("SELECT $query"), qr/on the GPU/, "star join, not on the GPU: $query");
 	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),

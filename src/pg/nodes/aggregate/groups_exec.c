@@ -203,10 +203,7 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
-	node->first_equal |= form == DERIVED_NUMBERS &&
-		!dictionary_equal_is_identical(exprType((Node *) expression),
-									   exprTypmod((Node *) expression),
-									   exprCollation((Node *) expression));
+	node->first_equal |= form == DERIVED_NUMBERS && !expression_equal_is_identical(expression);
 	inputs = read_inputs(node, expression_columns(expression), of_values, &ninputs);
 	node->derived.columns[node->derived.n++] = derived_make(&node->css.ss.ps, expression, form,
 															ninputs, inputs, filter);

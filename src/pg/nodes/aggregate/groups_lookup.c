@@ -6,8 +6,8 @@
  * that where groups begin says how many rows and values they have, percentiles, smallest and
  * largest values are keys at some positions, and a sum is the difference of two sums of keys.  So
  * nothing but positions, keys and sums at these positions crosses the bus.
- * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).  Of a star
- * join, rows have groups by maps of the fact's keys (groups_maps.c).
+ * Where extents have numbers of values, groups are of these numbers (groups_numbers.h).  Groups
+ * of expressions, and of a star join, are found by maps of columns (groups_maps.c).
  *
  * Each source of values has keys of its own, which one job after the other sorts.  The first job is
  * of a source without a FILTER, so that it finds all groups.
@@ -84,7 +84,7 @@ struct GroupsLookup
 								 * codes */
 
 	int64	   *origins;		/* by column of the scan: what is 0 for the GPU */
-	GroupsMaps *maps;			/* of a star join; else NULL */
+	GroupsMaps *maps;			/* of a star join, or of expressions; else NULL */
 
 	/* of an execution */
 	MemoryContext memory;
@@ -192,8 +192,7 @@ groups_lookup_make(GroupsState *node)
 	int			i;
 
 	if (node->sources.nsources != 1 || node->sources.ordered || !are_looked_up(node) ||
-		(node->star.n > 0 && (lookup->maps = groups_maps_make(node)) == NULL) ||
-		!find_fields(lookup, node, fields))
+		!groups_maps_make(node, &lookup->maps) || !find_fields(lookup, node, fields))
 		return NULL;
 	lookup->sources = palloc0_array(LookupSource, node->nvalue_sources + 1);
 	for (i = 0; i < node->nvalue_sources; i++)
@@ -653,10 +652,11 @@ find_all(GroupsState *node, ResidentRows *rows)
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
 	find_origins(lookup, rows);
-	if (lookup->maps && !groups_maps_find(lookup->maps, node, rows, &lookup->notes))
-		return false;
-	lookup->numbers = groups_numbers_make(node, rows, lookup->all->keys.fields, &lookup->notes);
-	if (lookup->numbers == NULL || !find_source(node, lookup->all, rows))
+	lookup->numbers = groups_numbers_make(node, rows, lookup->all->keys.fields,
+										  lookup->handler.jobs.mapped, &lookup->notes);
+	if (lookup->numbers == NULL ||
+		!groups_maps_find(lookup->maps, node, rows, lookup->numbers, &lookup->notes) ||
+		!find_source(node, lookup->all, rows))
 		return false;
 	for (s = 0; s < lookup->nsources; s++)
 	{

@@ -1,75 +1,129 @@
 /*
  * groups_maps.c
- *		The lookups of a star join as maps of the fact's keys (see groups_maps.h).
+ *		Grouping expressions and lookups as maps of columns (see groups_maps.h).
  *
- * Rows of the fact that have each value once, and NULL in all other columns, go through the node's
- * own lookups and derived columns.  Only plain columns of lookups are grouped by: an expression
- * might raise an error for a value that no row has.
+ * Rows that have each value once, and NULL in all other columns, go through the node's own lookups
+ * and derived columns.  Rows with values that conditions refuse have NULL, and are not joined.  An
+ * expression may still raise an error for a value that no row has: then there is no map, and rows
+ * are read, as far as there are some.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pg/guarded_call.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/groups_maps.h"
 
-/* Returns the map of a column, which may be a new one. */
+/* Rows that have values of a column in a map are made in so few at once that a cancel can wait. */
+#define MADE_AT_ONCE 1024
+
+/* Returns the map of a column; NULL if it has none. */
 static GroupsMap *
-find_map(GroupsMaps *maps, int column)
+find_map(const GroupsMaps *maps, int column)
 {
 	int			m;
 
 	for (m = 0; m < maps->nmaps; m++)
 		if (maps->maps[m].column == column)
 			return &maps->maps[m];
-	maps->maps[m].column = column;
-	maps->nmaps++;
-	return &maps->maps[m];
+	return NULL;
 }
 
-/* Whether a grouping column is one of the scan, or a plain one of a lookup, whose map it gets. */
+static void
+add_map(GroupsMaps *maps, int column)
+{
+	if (find_map(maps, column) == NULL)
+		maps->maps[maps->nmaps++].column = column;
+}
+
+/*
+ * Returns the index of the only column of the scan of which a batch is computed, by lookups
+ * perhaps; -1 if there are several, or if it has values that cannot be made.
+ */
+static int
+find_base(const GroupsState *node, int batch)
+{
+	int			d = batch - node->nread;
+	const RowInput *inputs;
+	int			base;
+	int			n;
+	int			i;
+
+	if (d < 0)
+		return batch;
+	if (d < node->star.n)
+		return groups_star_key(node, d);
+	inputs = derived_inputs(node->derived.columns[d], &n);
+	base = find_base(node, inputs[0].batch);
+	for (i = 0; i < n; i++)
+		if (find_base(node, inputs[i].batch) != base || inputs[i].domain.datums ||
+			inputs[i].domain.kind == COLUMN_KIND_ENUM)
+			return -1;
+	return base;
+}
+
+/* Whether a grouping column is one of the scan, an enum perhaps in the order of its labels. */
 static bool
-find_field(GroupsMaps *maps, const GroupsState *node, int g)
+is_of_scan(const GroupsState *node, int g, const Expr *expression)
+{
+	const DerivedColumn *derived = node->derived.of_groups[g];
+
+	return derived == NULL || (derived_domain(derived)->labels &&
+							   column_is_read(plain_column(expression), node->star.fact));
+}
+
+/* Adds the map of a grouping column that is not of the scan; false if it cannot have one. */
+static bool
+add_field(GroupsMaps *maps, const GroupsState *node, int g)
 {
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	Expr	   *expression = list_nth_node(TargetEntry, scan->custom_scan_tlist, g)->expr;
-	const Var  *column = plain_column(expression);
-	RowInput	input = {.column = column};
+	int			base;
 
-	if (column == NULL)
-		return node->derived.of_groups[g] == NULL;
-	if (groups_star_input(node, column, &input))
-		maps->fields[g].map = find_map(maps, groups_star_key(node, input.batch - node->nread));
+	if (is_of_scan(node, g, expression))
+		return true;
+	base = find_base(node, node->groups[g].column);
+	if (base < 0 || (plain_column(expression) == NULL && !expression_may_be_tried(expression)))
+		return false;
+	add_map(maps, base);
 	return true;
 }
 
-GroupsMaps *
-groups_maps_make(GroupsState *node)
+bool
+groups_maps_make(const GroupsState *node, GroupsMaps **maps)
 {
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
-	GroupsMaps *maps = palloc0_object(GroupsMaps);
+	GroupsMaps *made = palloc0_object(GroupsMaps);
 	int			l;
 	int			g;
 
+	*maps = NULL;
 	/* The scan tests no keys then, which takes the CPU more time. */
-	if (hpsort_device_setting == SORT_DEVICE_CPU || node->star.conditions != NIL ||
-		!boolVal(list_nth(scan->custom_private, GROUPS_PLAN_GPU)))
-		return NULL;
-	maps->maps = palloc0_array(GroupsMap, node->star.n);
-	maps->fields = palloc0_array(MappedField, node->ngroups + 1);
+	if (node->star.conditions != NIL ||
+		(node->star.n > 0 && (hpsort_device_setting == SORT_DEVICE_CPU ||
+							  !boolVal(list_nth(scan->custom_private, GROUPS_PLAN_GPU)))))
+		return false;
+	made->maps = palloc0_array(GroupsMap, node->star.n + node->ngroups + 1);
+	made->fields = palloc0_array(MappedField, node->ngroups + 1);
 	for (l = 0; l < node->star.n; l++)
 	{
 		int			column = groups_star_key(node, l);
 
 		if (column < 0)
-			return NULL;
-		find_map(maps, column);
+			return false;
+		add_map(made, column);
 	}
 	for (g = 0; g < node->ngroups; g++)
-		if (!find_field(maps, node, g))
-			return NULL;
-	return maps;
+		if (!add_field(made, node, g))
+			return false;
+	/* A column beside expressions of it, or by which rows are joined, is in the key by its map. */
+	for (g = 0; g < node->ngroups; g++)
+		made->fields[g].map = find_map(made, find_base(node, node->groups[g].column));
+	if (made->nmaps > 0)
+		*maps = made;
+	return true;
 }
 
 int
@@ -94,8 +148,6 @@ begin_map(GroupsMap *map, const ResidentRows *rows, const LookupNotes *notes)
 	bool		nulls;
 	size_t		i;
 
-	if (resident_rows_have_numbers(rows, map->column))
-		return false;
 	resident_rows_all_bounds(rows, map->column, &lo, &hi, &nulls);
 	for (i = 0; i < notes->n; i++)
 		if (!notes->columns[map->column].nulls[i])
@@ -113,37 +165,93 @@ begin_map(GroupsMap *map, const ResidentRows *rows, const LookupNotes *notes)
 	return true;
 }
 
-/*
- * Makes rows of the fact with the values of a map from number at on, and returns how many; origin
- * is what the GPU has as 0.
- */
-static size_t
-make_rows(const GroupsState *node, const GroupsMap *map, int64 origin, size_t at,
-		  ColumnBatch *batches)
+/* Rows with values of a map, which become what they become by it. */
+typedef struct MadeRows
 {
-	size_t		n = Min(map->n + 1 - at, COLUMN_BATCH_KEYS);
-	size_t		i;
+	GroupsState *node;
+	const GroupsMap *map;
+	const ResidentRows *rows;
+	GroupsNumbers *numbers;		/* of the column, if extents have some */
+	ColumnBatch *batches;
+	size_t		n;
+	uint8		refused[MADE_AT_ONCE];	/* by row: conditions refuse its value */
+	uint8	   *joined;			/* by row: whether it is joined */
+} MadeRows;
+
+/* Makes rows with the values of a map from number at on; false if a value has no number. */
+static bool
+make_rows(MadeRows *rows, size_t at)
+{
+	const GroupsMap *map = rows->map;
+	int64		origin = resident_rows_origin(rows->rows, map->column);
+	bool		known = true;
 	int			b;
 
-	for (b = 0; b < node->nread; b++)
+	rows->n = Min(map->n + 1 - at, MADE_AT_ONCE);
+	for (b = 0; b < rows->node->nread; b++)
 	{
 		BatchSpace	space;
+		size_t		nnulls = 0;
+		size_t		i;
 
-		column_batch_empty(&batches[b]);
-		space = column_batch_space(&batches[b], n);
-		for (i = 0; i < n; i++)
+		column_batch_empty(&rows->batches[b]);
+		space = column_batch_space(&rows->batches[b], rows->n);
+		for (i = 0; i < rows->n; i++)
 		{
-			int64		value = b == map->column ? origin + map->lo + (int64) (at + i) : 0;
+			int32		key = (int32) (map->lo + (int64) (at + i));
+			int64		value = 0;
 
-			space.nulls[i] = b != map->column || at + i == map->n;
+			if (b == map->column)
+				rows->refused[i] = at + i < map->n &&
+					!resident_rows_accept(rows->rows, b, key);
+			space.nulls[i] = b != map->column || at + i == map->n || rows->refused[i];
+			if (!space.nulls[i])
+				value = rows->numbers->rows ? groups_numbers_find(rows->numbers, key) :
+					origin + key;
+			known &= value >= 0 || rows->numbers->rows == NULL;
 			if (space.keys)
-				space.keys[i] = space.nulls[i] ? 0 : (int32) value;
+				space.keys[i] = (int32) value;
 			else
-				space.wide[i] = space.nulls[i] ? 0 : value;
+				space.wide[i] = value;
+			nnulls += space.nulls[i];
 		}
-		column_batch_add(&batches[b], n, b != map->column ? n : at + n > map->n);
+		column_batch_add(&rows->batches[b], rows->n, nnulls);
 	}
-	return n;
+	return known;
+}
+
+/* For guarded_call: finds the places of rows, and computes the derived columns of the map. */
+static void
+derive_rows(void *arg)
+{
+	const MadeRows *rows = (const MadeRows *) arg;
+	GroupsState *node = rows->node;
+	size_t		i;
+	int			d;
+
+	groups_star_place(node, rows->map->column, rows->batches, rows->joined);
+	for (i = 0; i < rows->n; i++)
+		rows->joined[i] &= !rows->refused[i];
+	for (d = node->star.n; d < node->derived.n; d++)
+		if (find_base(node, node->nread + d) == rows->map->column)
+			node->derived.batches[node->nread + d] = *derived_batch(node->derived.columns[d],
+																	node->derived.batches);
+}
+
+/* Does so; false if an expression has failed. */
+static bool
+derive_rows_guarded(MadeRows *rows)
+{
+	ErrorData  *error = NULL;
+	bool		derived;
+
+	/* A cancel must not pass for a failure. */
+	HOLD_INTERRUPTS();
+	derived = guarded_call(derive_rows, rows, &error);
+	RESUME_INTERRUPTS();
+	if (error && ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	return derived;
 }
 
 /*
@@ -153,11 +261,11 @@ make_rows(const GroupsState *node, const GroupsMap *map, int64 origin, size_t at
 static bool
 read_field(GroupsState *node, int g, const uint8 *joined, size_t n, int64 *values, int32 *places)
 {
-	DerivedColumn *derived = node->derived.of_groups[g];
-	const ColumnBatch *batch = derived_batch(derived, node->derived.batches);
+	const DerivedColumn *derived = node->derived.of_groups[g];
+	const ColumnBatch *batch = &node->derived.batches[node->groups[g].column];
 	Dictionary *dictionary = node->group_domains[g].dictionary;
 	const OutsizedValue *outsized;
-	bool		known = derived_outsized(derived, &outsized) == 0;
+	bool		known = derived == NULL || derived_outsized(derived, &outsized) == 0;
 	size_t		i;
 
 	for (i = 0; i < n; i++)
@@ -209,14 +317,14 @@ place_values(MappedField *field, const int64 *values)
 										field->values);
 }
 
-/* Finds what rows become by a map; batches are for rows of the fact. */
+/* Finds what rows become by a map. */
 static bool
-fill_map(GroupsMaps *maps, GroupsMap *map, GroupsState *node, int64 origin, ColumnBatch *batches)
+fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 {
+	GroupsState *node = rows->node;
 	int64	  **values = palloc0_array(int64 *, node->ngroups + 1);
 	bool		known = true;
 	size_t		at;
-	size_t		n;
 	int			g;
 
 	for (g = 0; g < node->ngroups; g++)
@@ -226,14 +334,15 @@ fill_map(GroupsMaps *maps, GroupsMap *map, GroupsState *node, int64 origin, Colu
 		values[g] = palloc_array(int64, map->n + COLUMN_BATCH_KEYS);
 		maps->fields[g].places = palloc_array(int32, map->n + COLUMN_BATCH_KEYS);
 	}
-	for (at = 0; at <= map->n && known; at += n)
+	rows->map = map;
+	for (at = 0; at <= map->n && known; at += rows->n)
 	{
 		CHECK_FOR_INTERRUPTS();
-		n = make_rows(node, map, origin, at, batches);
-		groups_star_place(node, map->column, batches, map->joined + at);
+		rows->joined = map->joined + at;
+		known = make_rows(rows, at) && derive_rows_guarded(rows);
 		for (g = 0; g < node->ngroups && known; g++)
 			if (values[g])
-				known = read_field(node, g, map->joined + at, n, values[g] + at,
+				known = read_field(node, g, rows->joined, rows->n, values[g] + at,
 								   maps->fields[g].places + at);
 	}
 	for (g = 0; g < node->ngroups; g++)
@@ -249,14 +358,17 @@ fill_map(GroupsMaps *maps, GroupsMap *map, GroupsState *node, int64 origin, Colu
 
 bool
 groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
-				 const LookupNotes *notes)
+				 GroupsNumbers *numbers, const LookupNotes *notes)
 {
-	ColumnBatch *batches = groups_star_make_batches(node);
+	MadeRows	made = {.node = node,.rows = rows};
 	bool		known = true;
 	size_t		size = 0;
 	int			m;
 	int			b;
 
+	if (maps == NULL)
+		return true;
+	made.batches = groups_star_make_batches(node);
 	for (m = 0; m < maps->nmaps && known; m++)
 	{
 		known = begin_map(&maps->maps[m], rows, notes);
@@ -266,11 +378,13 @@ groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
 	known = known &&
 		size <= notes->limit / (sizeof(int32) + 3 * sizeof(int64)) / (node->ngroups + 1);
 	for (m = 0; m < maps->nmaps && known; m++)
-		known = fill_map(maps, &maps->maps[m], node,
-						 resident_rows_origin(rows, maps->maps[m].column), batches);
+	{
+		made.numbers = &numbers[maps->maps[m].column];
+		known = fill_map(maps, &maps->maps[m], &made);
+	}
 	for (b = 0; b < node->nread; b++)
-		column_batch_free(&batches[b]);
-	pfree(batches);
+		column_batch_free(&made.batches[b]);
+	pfree(made.batches);
 	return known;
 }
 

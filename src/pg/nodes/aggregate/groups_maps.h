@@ -1,22 +1,25 @@
 /*
  * groups_maps.h
- *		GroupsMaps: the lookups of a star join as maps of the fact's keys, for groups that are
- *		looked up among keys that the GPU has put in order (groups_lookup.c).
+ *		GroupsMaps: grouping expressions, and the lookups of a star join, as maps of the columns of
+ *		which they are, for groups that are looked up among keys that the GPU has put in order
+ *		(groups_lookup.c).
  *
- * What a row of the fact becomes by a column that is the key of lookups is found once for each
- * value of the column: whether rows with it are joined, and for each grouping column of these
- * lookups its place among the different values that joined rows may have, in their order.  So the
- * GPU needs no lookup: a map is an array.
+ * What a row becomes by a column that is the key of lookups, or of which expressions are, is found
+ * once for each value of the column: whether rows with it are joined, and for each grouping column
+ * that is of it the place among the different values that joined rows may have, in their order.
+ * So the GPU needs neither lookup nor expression: a map is an array.  Where extents have numbers of
+ * values, a map is of these.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_GROUPS_MAPS_H
 #define HPSORT_PG_NODES_AGGREGATE_GROUPS_MAPS_H
 
 #include "postgres.h"
 
+#include "pg/nodes/aggregate/groups_numbers.h"
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/resident/gpu/resident_rows.h"
 
-/* A column of the fact by which rows are joined. */
+/* A column by which rows are joined, or of which expressions are. */
 typedef struct GroupsMap
 {
 	int			column;			/* of the scan */
@@ -30,7 +33,7 @@ typedef struct GroupsMap
 /* A grouping column. */
 typedef struct MappedField
 {
-	const GroupsMap *map;		/* NULL: it is one of the scan */
+	const GroupsMap *map;		/* NULL: it is one of the scan, of which nothing else is */
 
 	/* of an execution */
 	int32	   *places;			/* by value of the map's column: its place in values; -1: NULL */
@@ -48,9 +51,10 @@ typedef struct GroupsMaps
 
 /*
  * Makes the maps of a node whose groups and lookups have been described, in the current memory
- * context.  Returns NULL if there can be none, or if the planner has not expected a GPU.
+ * context; *maps becomes NULL if it needs none.  Returns false if it has groups that cannot be
+ * mapped, or if the planner has not expected a GPU for a star join.
  */
-extern GroupsMaps *groups_maps_make(GroupsState *node);
+extern bool groups_maps_make(const GroupsState *node, GroupsMaps **maps);
 
 /* Whether grouping column g is mapped; maps may be NULL. */
 static inline bool
@@ -64,10 +68,12 @@ extern int	groups_maps_columns(const GroupsMaps *maps, int ngroups);
 
 /*
  * Finds what rows become, in the current memory context, of all values of resident rows and of
- * notes.  Returns false if a column has too many for the GPU or for the memory of notes.
+ * notes; numbers are by column, and maps may be NULL.  Returns false if a column has too many for
+ * the GPU or for the memory of notes, or if an expression fails for one of them, which perhaps no
+ * row has.
  */
 extern bool groups_maps_find(GroupsMaps *maps, GroupsState *node, const ResidentRows *rows,
-							 const LookupNotes *notes);
+							 GroupsNumbers *numbers, const LookupNotes *notes);
 
 /* Returns the range of the images of a grouping column's places. */
 extern KeyRange groups_maps_range(const GroupsMaps *maps, int g);

@@ -7,7 +7,6 @@
 #include "miscadmin.h"
 
 #include "pg/nodes/aggregate/groups_numbers.h"
-#include "pg/nodes/aggregate/lookup_keys.h"
 
 int32
 groups_numbers_find(GroupsNumbers *numbers, int32 shared)
@@ -74,25 +73,27 @@ renumber(GroupsNumbers *numbers, size_t nown, int32 lo, int32 hi, const ColumnBa
 }
 
 /*
- * Prepares the numbers of a column for groups_numbers_find, which is called if found; false if
- * extents have values, or if these have been given up or take too much memory.
+ * Prepares the numbers of a column for groups_numbers_find, which is called if found, and if mapped
+ * also for numbers that conditions refuse; false if extents have values, or if these have been
+ * given up or take too much memory.
  */
 static bool
-begin_column(GroupsNumbers *numbers, const ResidentRows *rows, int column, Dictionary *dictionary,
-			 bool found, LookupNotes *notes)
+begin_column(GroupsNumbers *numbers, bool found, bool mapped, LookupNotes *notes)
 {
-	size_t		nown = notes->n > 0 ? dictionary_size(dictionary) : 0;
+	const ResidentRows *rows = numbers->rows;
+	int			column = numbers->column;
+	size_t		nown = notes->n > 0 ? dictionary_size(numbers->dictionary) : 0;
 	int32		lo;
 	int32		hi;
 	bool		nulls;
 	size_t		size;
 
-	numbers->rows = rows;
-	numbers->column = column;
-	numbers->dictionary = dictionary;
 	if (!resident_rows_have_numbers(rows, column))
 		return false;
-	resident_rows_bounds(rows, column, &lo, &hi, &nulls);
+	if (mapped)
+		resident_rows_all_bounds(rows, column, &lo, &hi, &nulls);
+	else
+		resident_rows_bounds(rows, column, &lo, &hi, &nulls);
 	size = (size_t) Max(hi, 0) + 1 + nown;
 	/* How many values there are is all that is asked of those that are not grouped by. */
 	if (!found && notes->n == 0)
@@ -105,7 +106,7 @@ begin_column(GroupsNumbers *numbers, const ResidentRows *rows, int column, Dicti
 
 GroupsNumbers *
 groups_numbers_make(const GroupsState *node, const ResidentRows *rows, const GroupColumn *groups,
-					LookupNotes *notes)
+					const Bitmapset *mapped, LookupNotes *notes)
 {
 	GroupsNumbers *numbers = palloc0_array(GroupsNumbers, Max(node->sources.ncolumns, 1));
 	int			c;
@@ -113,12 +114,17 @@ groups_numbers_make(const GroupsState *node, const ResidentRows *rows, const Gro
 
 	for (c = 0; c < node->sources.ncolumns && node->images; c++)
 	{
-		bool		found = false;
+		bool		found = bms_is_member(c, mapped);
 
+		if (node->images[c].dictionary == NULL)
+			continue;
 		for (g = 0; g < node->ngroups; g++)
 			found |= groups[g].column == c;
-		if (node->images[c].dictionary &&
-			!begin_column(&numbers[c], rows, c, node->images[c].dictionary, found, notes))
+		numbers[c] = (GroupsNumbers)
+		{
+			.rows = rows,.column = c,.dictionary = node->images[c].dictionary
+		};
+		if (!begin_column(&numbers[c], found, bms_is_member(c, mapped), notes))
 			return NULL;
 	}
 	return numbers;

@@ -14,6 +14,9 @@
 #include "pg/nodes/aggregate/groups_state.h"
 #include "pg/resident/gpu/resident_rows.h"
 
+/* The most bits of a group's code. */
+#define LOOKUP_GROUP_BITS 20
+
 typedef struct GroupsNumbers
 {
 	const ResidentRows *rows;	/* that have the values; NULL: extents have no numbers */
@@ -25,11 +28,13 @@ typedef struct GroupsNumbers
 
 /*
  * Returns the numbers of all columns of the scan, in the current memory context, and has notes
- * numbered as extents are.  groups are the grouping columns, of which alone numbers will be found.
- * Returns NULL if values have been given up or take too much memory, or if there are too many.
+ * numbered as extents are.  groups are the grouping columns, of which alone numbers will be found,
+ * and of mapped columns, also numbers that conditions refuse.  Returns NULL if values have been
+ * given up or take too much memory, or if there are too many.
  */
 extern GroupsNumbers *groups_numbers_make(const GroupsState *node, const ResidentRows *rows,
-										  const GroupColumn *groups, LookupNotes *notes);
+										  const GroupColumn *groups, const Bitmapset *mapped,
+										  LookupNotes *notes);
 
 /*
  * Returns the number that the query's dictionary has for the value of one of extents; < 0 if the

@@ -15,9 +15,6 @@
 #include "pg/nodes/aggregate/read/read.h"
 #include "pg/resident/gpu/resident_rows.h"
 
-/* The most bits of a group's code. */
-#define LOOKUP_GROUP_BITS 20
-
 typedef struct LookupKeys
 {
 	/* the caller's */

@@ -248,6 +248,40 @@ resident_rows_all_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, 
 	*lo = rows->bounds[c].lo;
 	*hi = rows->bounds[c].hi;
 	*nulls = rows->bounds[c].nulls;
+	/* A mask has narrowed these. */
+	if (rows->bounds[c].mask && rows->bounds[c].n > 0)
+	{
+		*lo = 0;
+		*hi = (int32) rows->bounds[c].n - 1;
+	}
+}
+
+bool
+resident_rows_accept(const ResidentRows *rows, int c, int32 value)
+{
+	const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
+	const ColumnBounds *bounds = &rows->bounds[c];
+	const uint32 *words = (const uint32 *) bounds->mask;
+	size_t		first = 0;
+	size_t		end;
+	int64		wanted;
+
+	if (condition == NULL)
+		return true;
+	if (words)
+		return (uint32) value >= bounds->n || words[value / 32] >> value % 32 & 1;
+	wanted = value + bounds->origin + condition->values.bias;
+	/* The first range that does not end before the value is the only one that may have it. */
+	for (end = condition->values.nranges; first < end;)
+	{
+		size_t		middle = (first + end) / 2;
+
+		if (condition->values.ranges[middle].hi < wanted)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < condition->values.nranges && condition->values.ranges[first].lo <= wanted;
 }
 
 void
@@ -265,7 +299,9 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 	int64		least;
 	int64		most;
 
-	resident_rows_all_bounds(rows, c, lo, hi, nulls);
+	*lo = rows->bounds[c].lo;
+	*hi = rows->bounds[c].hi;
+	*nulls = rows->bounds[c].nulls;
 	/* A mask has narrowed them already. */
 	if (condition == NULL || rows->bounds[c].mask)
 		return;
@@ -420,6 +456,31 @@ combine_maps(const ColumnFilter *a, const ColumnFilter *b, const RowsColumn *col
 }
 
 /*
+ * Has a column's map refuse the numbers that do not pass the qual and a filter (-1: none), and sets
+ * *nulls, as combine_masks does; false if values have been given up.
+ */
+static bool
+mask_map(const ResidentRows *rows, int filter, int c, const RowsColumn *column, uint32 *adds,
+		 bool *nulls)
+{
+	ValueRange *mask = palloc_array(ValueRange, ROWS_MAX_RANGES);
+	const uint32 *words = (const uint32 *) mask;
+	size_t		n;
+	bool		known = combine_masks(rows, filter, c, mask, ROWS_MAX_RANGES, &n, nulls);
+	uint32		i;
+
+	for (i = 0; i <= column->last && known; i++)
+	{
+		uint32		number = (uint32) column->lo + i;
+
+		if (number >= rows->bounds[c].n || !(words[number / 32] >> number % 32 & 1))
+			adds[i] = ROWS_NO_MATCH;
+	}
+	pfree(mask);
+	return known;
+}
+
+/*
  * Adds origins, and the conditions of the qual and of a filter (-1: none), to a layout, and their
  * ranges to ranges; false if there are too many, or if values have been given up.
  */
@@ -447,8 +508,13 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 		nulls = (qual == NULL || qual->nulls) && (other == NULL || other->nulls);
 		if (bounds->map)
 		{
-			if (!combine_maps(qual, other, column, bounds->map, ranges + layout->nranges,
-							  ROWS_MAX_RANGES - layout->nranges, &n))
+			bool		numbers = resident_rows_have_numbers(rows, c);
+
+			if (!combine_maps(numbers ? NULL : qual, numbers ? NULL : other, column, bounds->map,
+							  ranges + layout->nranges, ROWS_MAX_RANGES - layout->nranges, &n) ||
+				(numbers && (qual || other) &&
+				 !mask_map(rows, other ? filter : -1, c, column,
+						   (uint32 *) (ranges + layout->nranges), &nulls)))
 				return false;
 			nulls = nulls && (column->flags & ROWS_NULLS_PASS);
 			column->flags = (column->flags & ~ROWS_NULLS_PASS) | ROWS_MAPPED;

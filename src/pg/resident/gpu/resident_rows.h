@@ -82,6 +82,12 @@ extern void resident_rows_all_bounds(const ResidentRows *rows, int c, int32 *lo,
 									 bool *nulls);
 
 /*
+ * Whether the conditions of all rows accept a value of column c, as the GPU has it; also a number
+ * that extents do not have.
+ */
+extern bool resident_rows_accept(const ResidentRows *rows, int c, int32 value);
+
+/*
  * Has the values of column c from the layout's lo to its last add to keys what map has, in this
  * order, instead of their distances; rows whose value has ROWS_NO_MATCH are refused.  The layout
  * says whether NULLs pass.  For all further jobs; map must outlive them.

@@ -5,13 +5,17 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrtab.h"
 #include "utils/lsyscache.h"
 
+#include "pg/compat.h"
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
@@ -76,6 +80,111 @@ expression_columns(const Expr *expression)
 	return contain_subplans(node) || expression_returns_set(node) ||
 		contain_volatile_functions(node) || has_storage(node, NULL) ? NIL : columns;
 }
+
+/* --- which may be tried */
+
+/* Whether a type, or that of a domain, is of these categories. */
+static bool
+is_of_categories(Oid type, const char *categories)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(getBaseType(type), &category, &preferred);
+	return strchr(categories, category) != NULL;
+}
+
+/*
+ * For check_functions_in_node: whether a function may do more than compute.  Stable ones read
+ * catalogs, unless they are of times, and functions in SQL run queries.
+ */
+static bool
+is_no_computation(Oid function, void *context)
+{
+	const char	times[] = {TYPCATEGORY_DATETIME, TYPCATEGORY_TIMESPAN, 0};
+	Oid		   *types;
+	int			ntypes;
+	bool		any;
+	int			i;
+
+	if (function > fmgr_last_builtin_oid ||
+		fmgr_builtin_oid_index[function] == InvalidOidBuiltinMapping)
+		return true;
+	if (func_volatile(function) != PROVOLATILE_STABLE)
+		return func_volatile(function) == PROVOLATILE_VOLATILE;
+	any = is_of_categories(get_func_signature(function, &types, &ntypes), times);
+	for (i = 0; i < ntypes; i++)
+		any |= is_of_categories(types[i], times);
+	return !any;
+}
+
+static bool
+may_not_be_tried(Node *node, void *context)
+{
+	const char	plain[] = {
+		TYPCATEGORY_BOOLEAN, TYPCATEGORY_NUMERIC, TYPCATEGORY_DATETIME, TYPCATEGORY_TIMESPAN,
+		TYPCATEGORY_STRING, 0
+	};
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_CaseWhen:
+			break;
+		case T_Const:
+			return false;
+		case T_Param:
+			/* Perhaps of a subquery that is run when its value is wanted. */
+			if (((const Param *) node)->paramkind != PARAM_EXTERN)
+				return true;
+			break;
+		case T_Var:
+		case T_CaseTestExpr:
+		case T_SQLValueFunction:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_CoerceViaIO:
+			if (!is_of_categories(exprType(node), plain) && exprType(node) != UUIDOID)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_no_computation, NULL) ||
+		expression_tree_walker(node, may_not_be_tried, NULL);
+}
+
+bool
+expression_may_be_tried(const Expr *expression)
+{
+	return !may_not_be_tried(unconstify(Node *, (const Node *) expression), NULL);
+}
+
+bool
+expression_equal_is_identical(const Expr *expression)
+{
+	const Node *node = (const Node *) expression;
+
+	/* Decimals without digits behind the point. */
+	if (IsA(node, FuncExpr) && ((const FuncExpr *) node)->funcid == F_EXTRACT_TEXT_DATE)
+		return true;
+	return dictionary_equal_is_identical(exprType(node), exprTypmod(node), exprCollation(node));
+}
+
+/* --- where values come from */
 
 /* Stops at rows that a function returns, or another server. */
 static bool

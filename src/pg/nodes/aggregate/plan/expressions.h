@@ -26,6 +26,16 @@ extern List *expression_columns(const Expr *expression);
  */
 extern bool expression_has_typmods(const PlannerInfo *root, const Expr *expression);
 
+/*
+ * Whether all values that a column might have, also those that no row has, may be put into an
+ * expression by guarded_call: it is of built-in functions of numbers, times, texts and UUIDs,
+ * which do nothing but compute.  They may fail.
+ */
+extern bool expression_may_be_tried(const Expr *expression);
+
+/* Whether equal values of an expression are identical (dictionary_equal_is_identical). */
+extern bool expression_equal_is_identical(const Expr *expression);
+
 /* Whether two Vars are of one column. */
 static inline bool
 is_same_column(const Var *a, const Var *b)

@@ -180,6 +180,83 @@ find_maps(const GroupsQuery *query, Bitmapset **mapped)
 	return query->conditions == NIL;
 }
 
+/* Returns the index of a column among those that are read by their values or numbers; -1: none. */
+static int
+find_read(const GroupsQuery *query, const Var *column)
+{
+	int			c;
+
+	for (c = 0; c < list_length(query->columns); c++)
+		if (list_nth_int(query->columns, c) == column->varattno &&
+			list_nth_int(query->reads, c) != READ_DATUMS)
+			return c;
+	return -1;
+}
+
+/*
+ * Returns the index of the only column that is read of which an expression is computed, perhaps by
+ * a lookup, if values that no row has may be put into the expression; else -1.
+ */
+static int
+find_base(const GroupsQuery *query, const QueryGroup *group)
+{
+	int			base = -1;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (column_kind_is_float(column_kind(group->type)) ||
+		(group->form == DERIVED_NUMBERS && !expression_equal_is_identical(group->expression)) ||
+		!expression_may_be_tried(group->expression))
+		return -1;
+	foreach(lc, group->columns)
+	{
+		const Var  *column = lfirst_node(Var, lc);
+		int			c;
+
+		foreach(lc2, query->lookups)
+		{
+			const StarLookup *lookup = lfirst(lc2);
+
+			if (bms_is_member(lfirst_node(Var, lc)->varno, lookup->path->parent->relids))
+				column = plain_column(linitial(linitial_node(OpExpr, lookup->clauses)->args));
+		}
+		c = column ? find_read(query, column) : -1;
+		if (c < 0 || (base >= 0 && c != base))
+			return -1;
+		base = c;
+	}
+	return base;
+}
+
+/*
+ * Sets *read to the indexes of the grouping columns that are read, and adds the columns of
+ * expressions to *mapped; false if a GPU cannot have these.
+ */
+static bool
+find_grouped(const GroupsQuery *query, Bitmapset **read, Bitmapset **mapped)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		const Var  *column = plain_column(group->expression);
+		bool		plain = group->form == DERIVED_NONE || group->form == DERIVED_RANKS;
+		int			c;
+
+		if (column && (Index) column->varno != query->rti)
+			continue;
+		c = plain ? find_read(query, column) : find_base(query, group);
+		if (c < 0 || group->read == READ_EQUAL)
+			return false;
+		if (plain)
+			*read = bms_add_member(*read, c);
+		else
+			*mapped = bms_add_member(*mapped, c);
+	}
+	return true;
+}
+
 /*
  * Returns the jobs of a GPU by which positions among keys in order can answer all of the query (see
  * groups_lookup.c), NULL if they cannot.  A part of its share of the memory must be enough, at some
@@ -191,23 +268,12 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	ResidentJobs *jobs = palloc0_object(ResidentJobs);
 	Bitmapset  *values = NULL;
 	Bitmapset  *mapped = NULL;
+	Bitmapset  *fields = NULL;
 	bool		all;			/* a sum may be of all values of a column */
-	int			nfields = 0;	/* grouping columns that are read */
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
-	{
-		const Var  *column = plain_column(query->groups[g].expression);
-
-		if (column && (Index) column->varno != query->rti)
-			continue;
-		nfields++;
-		if ((query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS) ||
-			query->groups[g].read == READ_EQUAL)
-			return NULL;
-	}
-	if (query->derived_filters != NIL || query->sets != NIL || !find_maps(query, &mapped))
+	if (query->derived_filters != NIL || query->sets != NIL || !find_maps(query, &mapped) ||
+		!find_grouped(query, &fields, &mapped))
 		return NULL;
 	/* These are added up in memory in less time than the GPU takes. */
 	all = query->ngroups == 0 && list_length(query->columns) == 1 && query->filters == NIL &&
@@ -228,7 +294,7 @@ find_jobs(const GroupsQuery *query, const RelOptInfo *fact, double ngroups)
 	jobs->mapped = mapped;
 	/* A column that is both of a group and a value is not in a key twice. */
 	return list_length(query->columns) ==
-		nfields + bms_num_members(mapped) + bms_num_members(values) &&
+		bms_num_members(bms_union(fields, mapped)) + bms_num_members(values) &&
 		ngroups * (10 + 50 * jobs->n) <=
 		groups_budget(query, false).lookup / (jobs->n > 1 ? 3 : 2) ? jobs : NULL;
 }

@@ -143,6 +143,13 @@ derived_base(const DerivedColumn *derived)
 	return derived->inputs[0].batch;
 }
 
+const RowInput *
+derived_inputs(const DerivedColumn *derived, int *n)
+{
+	*n = derived->ninputs;
+	return derived->inputs;
+}
+
 bool
 derived_has_base(const DerivedColumn *derived, int batch)
 {

@@ -63,6 +63,9 @@ extern int	derived_base(const DerivedColumn *derived);
 /* Whether it is computed from a batch. */
 extern bool derived_has_base(const DerivedColumn *derived, int batch);
 
+/* Returns what it is computed from, and sets *n to how many inputs these are. */
+extern const RowInput *derived_inputs(const DerivedColumn *derived, int *n);
+
 /*
  * Whether it is of the places of keys that are its inputs, and integers, which the lookup finds for
  * all rows of a batch.
