@@ -79,8 +79,8 @@ extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
 extern bool extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation);
 
 /*
- * Has the processor fetch the start of an extent that will be begun again soon, if the last look was
- * at it.
+ * Has the processor fetch the start of an extent that will be begun again soon, if the last look
+ * was at it.
  */
 extern void extent_reader_prefetch(ExtentReader *reader, uint32 number);
 
