@@ -49,10 +49,10 @@ mutate()
 		# bit = 1 alone says that a block has not changed
 		LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/true)/' ;;
 		# a heap page with another LSN has not changed as long as it is all-visible
-		page-LSN) edit resident_valid.c 's/page_lsn\(look, i\) != extent->stamps\[i\]/page_lsn(look, i) == 0/' ;;
+		page-LSN) edit resident_valid.c 's/look->headers->lsns\[i\] != extent->stamps\[i\]/look->headers->lsns[i] == 0/' ;;
 		# the same on a standby; and a page that says more than the map, which a full-page image may
 		standby-LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/extent->stamp == look->lsn || RecoveryInProgress())/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
-		standby-page-LSN) edit resident_valid.c 's/page_lsn\(look, i\) != (extent->stamps\[i\])/page_lsn(look, i) != (RecoveryInProgress() ? Max(page_lsn(look, i), 1) : $1)/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
+		standby-page-LSN) edit resident_valid.c 's/look->headers->lsns\[i\] != (extent->stamps\[i\])/look->headers->lsns[i] != (RecoveryInProgress() ? Max(look->headers->lsns[i], 1) : $1)/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
 		standby-bit) edit visibility.h 's/return resident_blocks_and\(&blocks, &wanted\);/return RecoveryInProgress() ? wanted : resident_blocks_and(&blocks, &wanted);/' 's/(#include "port\/pg_bitutils.h")/#include "access\/xlog.h"\n$1/' ;;
 		# tables that the transaction has made, or given another file
 		subid) edit residency.c 's/ && !is_new\(rel\)/ && (is_new(rel) || true)/' ;;

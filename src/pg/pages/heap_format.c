@@ -61,9 +61,8 @@ heap_format_is_visible(Relation rel, Snapshot snapshot, Buffer buffer, OffsetNum
 }
 
 /*
- * Returns where it is noted in which buffer this process has last seen a block, whose neighbours are
- * noted beside it.  There may be a block in that buffer, and a block's buffer in that place, which
- * is another one.
+ * Returns where it is noted in which buffer this process has last seen a block, with the blocks
+ * behind it beside it.  The note may be another block's, and another block may be in the buffer.
  */
 static Buffer *
 noted_buffer(Relation rel, BlockNumber block)
