@@ -416,7 +416,8 @@ rows_without_number(double rows, double looked_up, double values, double width,
 	double		partitions = Max(budget->spill / SPILL_PARTITION_BYTES, SPILL_LEAST_PARTITIONS);
 	double		refused = 0;
 
-	*total += cost_of_rows(rows * looked_up * DICTIONARY_ROW_COST + Min(values, most) * DICTIONARY_NEW_COST);
+	*total += cost_of_rows(rows * looked_up * DICTIONARY_ROW_COST +
+						   Min(values, most) * DICTIONARY_NEW_COST);
 	for (most = Max(most, 1); most < values; most *= partitions)
 		refused += rows * (1 - most / values);
 	return refused;
