@@ -6,7 +6,7 @@
 #	MUTANTS="LSN subid ..."					only these
 #
 # Each mutant is hpsort without one condition of docs/internals/resident.md, built from a copy of the
-# working tree and installed; test/t/024_resident_breaks.pl, or 034_saved_columns.pl for files
+# working tree and installed; test/t/024_resident_breaks.pl, 031_heap_format.pl for headers, or 034_saved_columns.pl for files
 # after a restart, has to fail with it, in a test that has the condition's name in brackets.  A mutant
 # that survives is a test that proves nothing.  A test ends with the failure that it has to have.
 # given-up and values-given-up are no such mutants, but have memory given up that often that others find their faults.
@@ -49,10 +49,10 @@ mutate()
 		# bit = 1 alone says that a block has not changed
 		LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/true)/' ;;
 		# a heap page with another LSN has not changed as long as it is all-visible
-		page-LSN) edit resident_valid.c 's/page_lsn\(look, i\) != extent->stamps\[i\]/page_lsn(look, i) == 0/' ;;
+		page-LSN) edit resident_valid.c 's/look->headers->lsns\[i\] != extent->stamps\[i\]/look->headers->lsns[i] == 0/' ;;
 		# the same on a standby; and a page that says more than the map, which a full-page image may
 		standby-LSN) edit resident_valid.c 's/extent->stamp == look->lsn\)/extent->stamp == look->lsn || RecoveryInProgress())/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
-		standby-page-LSN) edit resident_valid.c 's/page_lsn\(look, i\) != (extent->stamps\[i\])/page_lsn(look, i) != (RecoveryInProgress() ? Max(page_lsn(look, i), 1) : $1)/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
+		standby-page-LSN) edit resident_valid.c 's/look->headers->lsns\[i\] != (extent->stamps\[i\])/look->headers->lsns[i] != (RecoveryInProgress() ? Max(look->headers->lsns[i], 1) : $1)/' 's/(#include "miscadmin.h")/#include "access\/xlog.h"\n$1/' ;;
 		standby-bit) edit visibility.h 's/return resident_blocks_and\(&blocks, &wanted\);/return RecoveryInProgress() ? wanted : resident_blocks_and(&blocks, &wanted);/' 's/(#include "port\/pg_bitutils.h")/#include "access\/xlog.h"\n$1/' ;;
 		# tables that the transaction has made, or given another file
 		subid) edit residency.c 's/ && !is_new\(rel\)/ && (is_new(rel) || true)/' ;;
@@ -87,6 +87,9 @@ mutate()
 		taken-back) give_up && edit batch.c 's/(\*batch = \*before;\n\tif \()batch->nulls/${1}false/' ;;
 		# the map copied without its lock: a new bit with the LSN of the map before a row changed
 		lock) edit heap_format.c 's/\tLockBuffer\(buffer, BUFFER_LOCK_SHARE\);\n(\tmemcpy\(words[^\n]*\n[^\n]*\n)\tUnlockReleaseBuffer/$1\tReleaseBuffer/' ;;
+		# headers read without a pin: of the block, and while nobody may change the page
+		note) edit heap_format.c 's/ && BufferTagsEqual\(&desc->tag, &tag\)//' ;;
+		pin) edit heap_format.c 's/BUF_STATE_GET_REFCOUNT\(state\) == 0 && //' ;;
 		old_snapshot_threshold) edit residency.c 's/old_snapshot_threshold < 0/true/' ;;
 		# files: pg_control is another than the seal says
 		control) edit saved_extents.c 's/read_control\(&control\) && memcmp\([^;]*?== 0 &&/read_control(&control) \&\&/' ;;
@@ -128,7 +131,8 @@ test_of()
 {
 	case $1 in
 		control | checksum | format | generation | renumbered | last | number | fsync | full_page_writes | seal | flush | lost-WAL | label) echo test/t/034_saved_columns.pl ;;
-		none) echo test/t/024_resident_breaks.pl test/t/034_saved_columns.pl ;;
+		note | pin) echo test/t/031_heap_format.pl ;;
+		none) echo test/t/024_resident_breaks.pl test/t/031_heap_format.pl test/t/034_saved_columns.pl ;;
 		*) echo test/t/024_resident_breaks.pl ;;
 	esac
 }
@@ -177,7 +181,7 @@ find_postgres
 use_postgres "${postgres_list[-1]}"
 copy_tree "$work/src"
 build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered values values-given-up given-up taken-back \
+for mutant in ${MUTANTS:-LSN page-LSN standby-LSN standby-page-LSN subid catalog WAL serializable missing type typmod ordered PD_ALL_VISIBLE numbered values values-given-up given-up taken-back note pin \
 	$([ "$major" -ge 17 ] || echo lock old_snapshot_threshold) control checksum format generation renumbered last number fsync full_page_writes seal flush lost-WAL label standby-bit} none; do
 	restore
 	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }

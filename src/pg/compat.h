@@ -82,6 +82,8 @@
 #define relNumber relNode
 #define rd_newRelfilelocatorSubid rd_newRelfilenodeSubid
 #define rd_firstRelfilelocatorSubid rd_firstRelfilenodeSubid
+#define InitBufferTag(tag, locator, fork, block) INIT_BUFFERTAG(*(tag), *(locator), fork, block)
+#define BufferTagsEqual(a, b) BUFFERTAGS_EQUAL(*(a), *(b))
 
 /* Soft errors, which a caller may catch without a subtransaction: here they are hard. */
 #define ereturn(context, dummy_value, ...) \
@@ -533,8 +535,10 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 /* PG 19 has 64 bits for the state of a buffer. */
 #if PG_VERSION_NUM >= 190000
 #define compat_buffer_state(desc) pg_atomic_read_u64(&(desc)->state)
+#define compat_unlock_buffer(desc, state) UnlockBufHdr(desc)
 #else
 #define compat_buffer_state(desc) pg_atomic_read_u32(&(desc)->state)
+#define compat_unlock_buffer(desc, state) UnlockBufHdr(desc, (uint32) (state))
 #endif
 
 /*

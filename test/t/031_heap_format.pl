@@ -32,9 +32,9 @@ sub sql { return $node->safe_psql('postgres', $_[0]); }
 
 my %functions = (
 	check_tuples => 'regclass', check_visible => 'regclass, bool', check_map => 'regclass', map_lsn => 'regclass, int8', page_lsn => 'regclass, int8',
-	page_is_unchanged => 'regclass, int8, int8', rows_stay => 'regclass, text', is_waited_for => 'regclass, int4',
+	page_is_unchanged => 'regclass, int8, int8', page_is_noted => 'regclass, int8', rows_stay => 'regclass, text', is_waited_for => 'regclass, int4',
 	share_blocks => 'regclass, bytea', check_slot => 'regclass');
-my %returns = (map_lsn => 'int8', page_lsn => 'int8', map { $_ => 'bool' } qw(page_is_unchanged rows_stay is_waited_for));
+my %returns = (map_lsn => 'int8', page_lsn => 'int8', map { $_ => 'bool' } qw(page_is_unchanged page_is_noted rows_stay is_waited_for));
 for my $name (sort keys %functions)
 {
 	my $type = $returns{$name} // 'text';
@@ -119,6 +119,19 @@ for my $change ('UPDATE l SET j = 0 WHERE i = 1', 'DELETE FROM l WHERE i = 2', '
 	}
 	($map, $page) = map { sql("SELECT $_('l', 0)") } qw(map_lsn page_lsn);
 }
+
+# --- 11: a page whose LSN is read without a pin
+
+# Blocks 0 and 128 have their notes in the same place, since the server has 128 buffers.
+sql('CREATE TABLE n (i int, t text)');
+sql('INSERT INTO n SELECT i, repeat(i::text, 300) FROM generate_series(1, 2000) i; VACUUM n');
+my ($first, $other) = map { sql("SELECT page_lsn('n', $_)") } 0, 128;
+isnt($first, $other, '11: two pages have two LSNs');
+my $noted = "SELECT page_is_unchanged('n', 0, $first), page_is_noted('n', 0), page_is_unchanged('n', 0, $first)";
+is(sql($noted), 't|t|t', '11: a page is noted');
+is(sql("$noted, page_is_noted('n', 128), page_is_unchanged('n', 128, $other), page_is_noted('n', 0)"), 't|t|t|f|t|f', '[note] 11: another page is not taken for it');
+is(sql("$noted; UPDATE n SET i = 0 WHERE i = 1; SELECT page_is_noted('n', 0), page_is_unchanged('n', 0, $first), page_is_unchanged('n', 0, 0)"), "t|t|t\nt|f|f", '11: a change is seen');
+is(sql("BEGIN; DECLARE c CURSOR FOR SELECT * FROM n WHERE i > 1; FETCH c; $noted; COMMIT") =~ s/^.*\n//sr, 'f|f|f', '[pin] 11: a page that is pinned is not looked at without a pin');
 
 # --- 7, 8: pins
 

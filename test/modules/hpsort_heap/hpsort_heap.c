@@ -28,6 +28,7 @@ PG_FUNCTION_INFO_V1(check_map);
 PG_FUNCTION_INFO_V1(map_lsn);
 PG_FUNCTION_INFO_V1(page_lsn);
 PG_FUNCTION_INFO_V1(page_is_unchanged);
+PG_FUNCTION_INFO_V1(page_is_noted);
 PG_FUNCTION_INFO_V1(rows_stay);
 PG_FUNCTION_INFO_V1(is_waited_for);
 PG_FUNCTION_INFO_V1(share_blocks);
@@ -240,10 +241,30 @@ Datum
 page_is_unchanged(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	uint64		lsn = heap_format_visible_lsn(rel, (BlockNumber) PG_GETARG_INT64(1));
+	BlockNumber block = (BlockNumber) PG_GETARG_INT64(1);
+	uint64		lsn;
 
+	if (!heap_format_noted_lsn(rel, block, &lsn))
+	{
+		Buffer		buffer = ReadBuffer(rel, block);
+
+		lsn = heap_format_visible_lsn(rel, buffer);
+		ReleaseBuffer(buffer);
+	}
 	table_close(rel, AccessShareLock);
 	PG_RETURN_BOOL(lsn != 0 && lsn == (uint64) PG_GETARG_INT64(2));
+}
+
+/* page_is_noted(regclass, block int8): assumption 11.  Whether the LSN is known without a pin. */
+Datum
+page_is_noted(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	uint64		lsn;
+	bool		noted = heap_format_noted_lsn(rel, (BlockNumber) PG_GETARG_INT64(1), &lsn);
+
+	table_close(rel, AccessShareLock);
+	PG_RETURN_BOOL(noted);
 }
 
 /*

@@ -13,23 +13,60 @@
 #include "pg/resident/memory/memory.h"
 
 /*
- * An extent whose stamp was another at each of the last uses is looked at again only after
- * twice as many uses, 64 at last: looking takes some 60 % of the time of reading the pages.
+ * An extent of which looking has found most blocks changed, at each of the last uses, is looked at
+ * again only after twice as many uses, 64 at last.
  */
 #define MAX_MOVES 7
 
-/* Returns the LSN of a page of the extent if it is all-visible, or 0; reads it for one column. */
-static uint64
-page_lsn(const ResidentLook *look, int i)
+/* Pages that are read for their headers. */
+typedef struct UnreadPages
+{
+	BlockNumber first;			/* of the extent */
+	ResidentBlocks blocks;
+} UnreadPages;
+
+static BlockNumber
+next_unread(ReadStream *stream, void *private_data, void *per_buffer_data)
+{
+	UnreadPages *unread = (UnreadPages *) private_data;
+	int			i = resident_blocks_next(&unread->blocks, 0, true);
+
+	if (i == RESIDENT_EXTENT_BLOCKS)
+		return InvalidBlockNumber;
+	resident_blocks_remove(&unread->blocks, i);
+	return unread->first + i;
+}
+
+/* Has the headers of blocks of the extent: looks at each once, whatever the number of columns. */
+static void
+read_headers(const ResidentLook *look, const ResidentBlocks *blocks)
 {
 	ResidentHeaders *headers = look->headers;
+	ResidentBlocks wanted = resident_blocks_without(blocks, &headers->read);
+	UnreadPages unread = {look->first, wanted};
+	ReadStream *stream;
+	Buffer		buffer;
+	int			i;
 
-	if (!resident_blocks_has(&headers->read, i))
+	for (i = resident_blocks_next(&wanted, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+		 i = resident_blocks_next(&wanted, i + 1, true))
 	{
-		headers->lsns[i] = heap_format_visible_lsn(look->rel, look->first + i);
+		if (heap_format_noted_lsn(look->rel, look->first + i, &headers->lsns[i]))
+			resident_blocks_remove(&unread.blocks, i);
 		resident_blocks_add(&headers->read, i);
 	}
-	return headers->lsns[i];
+	if (!resident_blocks_any(&unread.blocks))
+		return;
+	stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, look->strategy, look->rel,
+										MAIN_FORKNUM, next_unread, &unread, 0);
+	while ((buffer = read_stream_next_buffer(stream, NULL)) != InvalidBuffer)
+	{
+		CHECK_FOR_INTERRUPTS();
+		headers->lsns[BufferGetBlockNumber(buffer) - look->first] =
+			heap_format_visible_lsn(look->rel, buffer);
+		ReleaseBuffer(buffer);
+	}
+	read_stream_end(stream);
 }
 
 /*
@@ -42,12 +79,13 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlo
 	const Extent *extent = &column->reader.header.extent;
 	int			i;
 
+	CHECK_FOR_INTERRUPTS();
+	read_headers(look, blocks);
 	for (i = resident_blocks_next(blocks, 0, true); i < RESIDENT_EXTENT_BLOCKS;
 		 i = resident_blocks_next(blocks, i + 1, true))
 	{
-		CHECK_FOR_INTERRUPTS();
 		if (i >= (int) extent->nblocks || extent->stamps[i] == 0 ||
-			page_lsn(look, i) != extent->stamps[i])
+			look->headers->lsns[i] != extent->stamps[i])
 			resident_blocks_remove(blocks, i);
 	}
 }
@@ -55,19 +93,21 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlo
 /*
  * Looks at the heap pages of an extent whose stamp is not the LSN of the map's page, and takes out
  * of valid the blocks that have changed.  Notes in the extent how many of the next uses shall not
- * do this again: none if the map's page has not moved since the last use.
+ * do this again: none if that has paid, or the map's page has not moved since the last use.
  */
 static void
 refresh_extent(const ResidentLook *look, SourceColumn *column, ResidentBlocks *valid)
 {
 	ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
-	bool		quiet = extent->last == look->lsn;	/* the map's page has not moved lately */
+	bool		quiet = extent->last == look->lsn;
+	int			before = resident_blocks_count(valid);
 
 	/* Where extents are read later, or by the GPU, no start has been read. */
 	if (look->later && !extent_reader_begin(&column->reader, look->number))
 		memset(valid, 0, sizeof(*valid));
 	keep_unchanged(look, column, valid);
 	column->refreshes++;
+	quiet = quiet || resident_blocks_count(valid) * 2 >= before;
 	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
 	extent->skip = (1 << (extent->moves - 1)) - 1;
 }

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/xlogdefs.h"
+#include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 #include "pg/resident/extents/column_dictionary.h"
@@ -51,11 +52,12 @@ typedef struct ResidentLook
 	bool		later;			/* extents are read later, if at all: their starts are not read
 								 * here */
 	ResidentHeaders *headers;	/* one for all columns */
+	BufferAccessStrategy strategy;	/* of pages that have to be read for them */
 } ResidentLook;
 
 /*
  * Returns the valid blocks of a column's extent among the visible ones.  Where the map's page has
- * changed, the heap pages are looked at, unless it had changed at each of the last uses as well;
+ * changed, the heap pages are looked at, unless most had changed at each of the last uses as well;
  * then no block is valid.  *wanted says whether an extent is to be made of the pages, although the
  * blocks returned are valid.
  */

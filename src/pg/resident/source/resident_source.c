@@ -50,6 +50,7 @@ struct ResidentSource
 	int			ncolumns;		/* the scan's, and behind them the filter's others */
 	SourceColumn *columns;
 	VisibilityCopy map;
+	BufferAccessStrategy strategy;	/* of pages whose headers are read */
 	BlockNumber next;			/* of the table, where no process shares it */
 	bool		ended;			/* all blocks have been taken */
 	bool		complete;		/* ... the last one by this process */
@@ -181,6 +182,9 @@ open_source(ResidentSource *source, BatchPages *pages)
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
 	source->map.first = InvalidBlockNumber;
+	/* As core's scans do. */
+	if (source->table_blocks > (BlockNumber) NBuffers / 4)
+		source->strategy = GetAccessStrategy(BAS_BULKREAD);
 	if (!begin_columns(source, attnums))
 		return false;
 	source->images = source_images_make(scan, source->columns, source->table_blocks);
@@ -412,6 +416,7 @@ begin_extent(ResidentSource *source)
 	ResidentLook look = {
 		.rel = source->scan.rel,
 		.headers = &headers,
+		.strategy = source->strategy,
 		.number = visibility_extent(source->first),
 		.first = first,
 		.nblocks = source->nblocks,

@@ -406,17 +406,18 @@ numbered_columns(const GroupsQuery *query)
 /*
  * How often some rows meet a dictionary that has no memory for their values, if there are that many
  * values of a width: each time the rows are divided into partitions, until those of one fit.  Adds
- * the cost of numbering the others.
+ * the cost of numbering the others; looked_up is the part of the rows whose values are looked up.
  */
 static double
-rows_without_number(double rows, double values, double width, const MemoryBudget *budget,
-					Cost *total)
+rows_without_number(double rows, double looked_up, double values, double width,
+					const MemoryBudget *budget, Cost *total)
 {
 	double		most = budget->dictionary / (width + DICTIONARY_VALUE_BYTES);
 	double		partitions = Max(budget->spill / SPILL_PARTITION_BYTES, SPILL_LEAST_PARTITIONS);
 	double		refused = 0;
 
-	*total += cost_of_rows(rows * DICTIONARY_ROW_COST + Min(values, most) * DICTIONARY_NEW_COST);
+	*total += cost_of_rows(rows * looked_up * DICTIONARY_ROW_COST +
+						   Min(values, most) * DICTIONARY_NEW_COST);
 	for (most = Max(most, 1); most < values; most *= partitions)
 		refused += rows * (1 - most / values);
 	return refused;
@@ -424,10 +425,11 @@ rows_without_number(double rows, double values, double width, const MemoryBudget
 
 /*
  * The cost of numbering values.  A row of a group for whose value memory is too small is written to
- * a file, and its expressions are evaluated once more.
+ * a file, and its expressions are evaluated once more.  Resident rows that have numbers are not
+ * looked up: each value is, once.
  */
 static Cost
-dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows,
+dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double resident,
 				const MemoryBudget *budget)
 {
 	List	   *numbered = numbered_columns(query);
@@ -443,7 +445,10 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows,
 		double		width = column_width(root, column);
 		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
 												 NULL);
-		double		without = rows_without_number(rows, values, width, budget, &total);
+		bool		has_numbers = column_domain(column->vartype,
+												column->vartypmod).kind == COLUMN_KIND_NONE;
+		double		without = rows_without_number(rows, has_numbers ? 1 - resident : 1, values,
+												  width, budget, &total);
 
 		row += width;
 		for (g = 0; g < query->ngroups; g++)
@@ -467,8 +472,8 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows,
 
 		if (!derived_form_has_numbers(group->form))
 			continue;
-		again = rows_without_number(rows, expression_groups(root, list_make1(group->expression),
-															Max(rows, 1)),
+		again = rows_without_number(rows, 1, expression_groups(root, list_make1(group->expression),
+															   Max(rows, 1)),
 									expression_width(root, group->expression), budget, &total);
 		refused = Max(refused, again);
 		cost_qual_eval_node(&cost, (Node *) group->expression, root);
@@ -646,7 +651,7 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	share *= 1 - resident * (1 - resident_work_part(query, ngroups, rows, runs,
 													budget.aggregation));
 	total += derived_cost(query, rows) + core_costs(query, rows) +
-		dictionary_cost(root, query, rows, &budget);
+		dictionary_cost(root, query, rows, resident, &budget);
 	total += cost_of_rows(rows * share + STARTUP_COST);
 	foreach(lc, query->filters)
 	{
