@@ -191,7 +191,7 @@ groups_lookup_make(GroupsState *node)
 	Bitmapset  *values = NULL;
 	int			i;
 
-	if (node->sources.nsources != 1 || node->sources.ordered || !are_looked_up(node) ||
+	if (node->sources.ordered || !are_looked_up(node) ||
 		(node->star.n > 0 && (lookup->maps = groups_maps_make(node)) == NULL) ||
 		!find_fields(lookup, node, fields))
 		return NULL;
