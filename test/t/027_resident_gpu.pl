@@ -168,9 +168,9 @@ sub blocks_of { my ($rel) = @_; return sql("SELECT sum(blocks_valid) FROM hpsort
 sql("SELECT resident_make('p', 20000, 20000)");
 sql('VACUUM ANALYZE p');
 sql("SELECT resident_warm('p')");
-cmp_ok(compare('partitions', 60, [], 'p'), '>', 20 * 250, 'many by the GPU');
-compare('partitions, where it pays', 20, ['hpsort.device=auto'], 'p');
-compare('partitions, little work_mem', 20, ['work_mem=64kB'], 'p');
+cmp_ok(compare('partitions', 40, [], 'p'), '>', 2000, 'many by the GPU');
+compare('partitions, where it pays', 12, ['hpsort.device=auto'], 'p');
+compare('partitions, little work_mem', 12, ['work_mem=64kB'], 'p');
 for my $case ([ 'p', 'x, count(*) FROM p GROUP BY x' ], [ 'p', 'percentile_disc(0.5) WITHIN GROUP (ORDER BY y), count(DISTINCT y) FROM p' ], [ 'p', 'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM p GROUP BY x' ],
 	[ 'p', 'count(*) FROM p WHERE y < 1000 AND n IS NOT NULL AND s > 20' ], [ 'p', 'f, sum(k), avg(b) FILTER (WHERE y < 100000 AND x > 0), min(d), count(*) FROM p WHERE o > 3000000010 GROUP BY f' ],
 	[ 'p_3', 'x, max(d) FROM p WHERE id BETWEEN 12000 AND 17999 GROUP BY x' ], [ 'p_2', 't, sum(y) FROM p WHERE id BETWEEN 6000 AND 11999 GROUP BY t' ], [ '', 't, count(*) FROM p GROUP BY t' ], [ '', "x, count(*) FROM p WHERE l LIKE '%a5%' GROUP BY x" ],
@@ -192,7 +192,7 @@ for my $change ('UPDATE p SET id = id + 5000, x = x + 1 WHERE id % 50 = 3', 'DEL
 {
 	sql($_) foreach split(/; /, $change);
 	sql("SELECT resident_warm('p')") if rand() < 0.3;
-	compare($change, 12, [], 'p');
+	compare($change, at_length(8, 30), [], 'p');
 }
 # Inheritance, with conditions that one table lacks, since they are always true there.
 sql("SELECT resident_make('i', 8000)");
@@ -200,7 +200,7 @@ sql("CREATE TABLE heir (more int NOT NULL) INHERITS (i); ALTER TABLE heir ALTER 
 sql("SELECT hpsort_keep('heir')");
 sql('VACUUM ANALYZE i, heir');
 sql("SELECT resident_warm('i')");
-compare('inheritance', 25, [], 'i');
+compare('inheritance', 20, [], 'i');
 is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES ('SELECT x, sum(y), count(*) FROM i WHERE n IS NOT NULL GROUP BY x')) v(q)"),
 	't', 'a condition that one of the tables lacks');
 # Values of which there are many each are counted instead of put in order, whatever is asked of them.
@@ -342,7 +342,7 @@ configure($node, 'hpsort.resident_gpu_memory' => '1MB');
 wait_running($node);
 same('little memory', $_, 'x', 'y', 'n') for qw(t u t);
 compare('little memory', 25);
-compare('little memory, partitions', 10, [], 'p');
+compare('little memory, partitions', 8, [], 'p');
 sql("SELECT answer('big', 'x')") for 1 .. 3;
 my $counted = gpu_blocks('x', 'big');
 my $kept = sql("SELECT blocks_valid FROM hpsort_resident WHERE relation = 'big'::regclass");
@@ -367,7 +367,7 @@ for my $round (1 .. at_length(1, 3))
 	kill 'KILL', service($node, 'pid');
 	compare("killed before, round $round", 10) if wait_running($node);
 	kill 'KILL', service($node, 'pid');
-	compare("killed before, partitions, round $round", 10, ['hpsort.device=auto'], 'p') if wait_running($node);
+	compare("killed before, partitions, round $round", 8, ['hpsort.device=auto'], 'p') if wait_running($node);
 }
 
 # Each fault at each point: whoever does not insist on the GPU gets the answer from memory.

@@ -8,9 +8,17 @@
 #include "sort/kernels/kernels.h"
 
 void
+extent_reader_init(ExtentReader *reader, BlockNumber nblocks)
+{
+	memset(reader, 0, offsetof(ExtentReader, extents));
+	memset(&reader->seen, 0, sizeof(ExtentReader) - offsetof(ExtentReader, seen));
+	reader->nextents = Min(visibility_extent(nblocks - 1) + 1, VISIBILITY_EXTENTS);
+}
+
+void
 extent_reader_look(ExtentReader *reader, uint32 first)
 {
-	reader->seen = resident_look(&reader->key, first, VISIBILITY_EXTENTS, reader->extents);
+	reader->seen = resident_look(&reader->key, first, reader->nextents, reader->extents);
 }
 
 bool

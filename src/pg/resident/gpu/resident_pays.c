@@ -176,10 +176,25 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	return pays;
 }
 
+/*
+ * What a further table takes the process that asks the GPU, in rows that memory reads meanwhile:
+ * 20 us each, in which one column of so many rows is read (100 tables, 2 columns, a virtual
+ * machine, PostgreSQL 17).
+ */
+#define TABLE_ROWS 5000
+
 bool
 resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs *jobs)
 {
+	ResidentSummary columns[ROWS_MAX_COLUMNS];
+	int64		rows = (int64) tables->ntables * TABLE_ROWS;
+	int			c;
+
+	for (c = 0; c < tables->ncolumns; c++)
+	{
+		columns[c] = tables->columns[c];
+		columns[c].rows = Max(columns[c].rows - rows, Min(columns[c].rows, 1));
+	}
 	return (Size) tables->ntables * tables->ncolumns * sizeof(SourceColumn) <=
-		get_hash_memory_limit() &&
-		resident_rows_pay(tables->columns, tables->ncolumns, nkeys, jobs);
+		get_hash_memory_limit() && resident_rows_pay(columns, tables->ncolumns, nkeys, jobs);
 }

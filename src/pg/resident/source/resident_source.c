@@ -170,7 +170,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 		return false;
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
-	source->columns = palloc0_array(SourceColumn, source->ncolumns);
+	source->columns = source_columns_make(source->ncolumns, source->table_blocks);
 	source->saved = (SavedRows)
 	{
 		.nbatches = source->nbatches,.tids = source->tids,.cutoff = scan->cutoff,
