@@ -3,10 +3,11 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--star N]... [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--star N]... [--parted N]... [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
 # some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
+# --parted N: a table of N rows in 1, 10 and 100 partitions, one after the other in resident_gpu.csv.
 # --star N: star joins of a table of N rows with dimensions of 1,000 and 100,000.
 # SETTINGS: more of the server's, NAME=VALUE ...  --ways: only these of gpu, auto, memory, workers, pages and core.
 # --promised: only statements of which something was promised; --match: only statements that match.
@@ -25,14 +26,15 @@ set -euo pipefail
 all_rows=()
 narrow=
 stars=()
+parted=()
 calibrate=()
 jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
 promised=
 match=
-take_options "rows+all_rows narrow= star+stars calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
-[ -n "${all_rows[*]}$narrow${stars[*]}${calibrate[*]}" ] || all_rows=(10000000 100000000)
+take_options "rows+all_rows narrow= star+stars parted+parted calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
+[ -n "${all_rows[*]}$narrow${stars[*]}${parted[*]}${calibrate[*]}" ] || all_rows=(10000000 100000000)
 
 installed=yes
 begin_bench
@@ -198,7 +200,7 @@ keep()
 		run_psql -c "SELECT hpsort_keep('$table', '$column')" >/dev/null
 		for _ in 1 2 3; do
 			run_psql -c "$workers SELECT count(*) FROM (SELECT DISTINCT $column FROM $table OFFSET 0) q" >/dev/null
-			say "$table.$column: $(run_psql -F ' ' -c "SELECT blocks_valid, 'of', blocks, 'blocks', rows, 'rows', bytes, 'bytes', reason FROM hpsort_resident WHERE attribute = '$column'")"
+			say "$table.$column: $(run_psql -F ' ' -c "SELECT sum(blocks_valid), 'of', sum(blocks), 'blocks', sum(rows), 'rows', sum(bytes), 'bytes', min(reason) FROM hpsort_resident WHERE attribute = '$column'")"
 		done
 	done
 }
@@ -276,6 +278,27 @@ for rows in "${all_rows[@]}"; do
 	run_psql -F ' ' -c "$auto EXPLAIN (ANALYZE) SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > 100 GROUP BY x" | sed 's/^/# /' >&2
 	run_psql -F ' ' -c "$auto EXPLAIN (ANALYZE) SELECT x, count(*) FROM even GROUP BY x" | sed 's/^/# /' >&2
 	run_psql -c "DROP TABLE even"
+done
+# What several partitions cost beside one table: the same rows in all.
+for rows in "${parted[@]}"; do
+	for parts in 1 10 100; do
+		fill_rows=$rows fill_expressions="i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000"
+		run_psql -c "CREATE TABLE parted (id int, x int, y int) PARTITION BY RANGE (id)"
+		for ((i = 0; i < parts; i++)); do
+			run_psql -c "CREATE TABLE parted_$i PARTITION OF parted FOR VALUES FROM ($((rows / parts * i + 1))) TO ($((i == parts - 1 ? rows + 1 : rows / parts * (i + 1) + 1)))"
+		done
+		for ((job = 0; job < jobs; job++)); do from_series "$job" parted & done
+		wait
+		run_psql -c "VACUUM ANALYZE parted"
+		keep parted x y id
+		run_psql -c "$gpu SELECT hpsort('{2,1}')" >/dev/null
+		for query in "SELECT x, sum(y), count(*) FROM parted GROUP BY x" "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM parted GROUP BY x" \
+			"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM parted" "SELECT count(*) FROM parted WHERE y < 500000 AND x > 10" "SELECT x, count(*) FROM parted GROUP BY x"; do
+			measure "$rows" - "gpu auto memory workers" "$query"
+			say "$parts partitions: $(run_psql -c "$gpu EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query" | grep -E 'Resident Blocks|Planning Time|Execution Time' | xargs)"
+		done
+		run_psql -c "DROP TABLE parted"
+	done
 done
 if [ -n "$narrow" ]; then
 	fill_narrow narrow "$narrow"

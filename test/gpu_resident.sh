@@ -3,7 +3,7 @@
 #
 #	PG_CONFIG=...			the PostgreSQL, hpsort installed into it (WITH_CUDA=yes)
 #	TABLES="ROWS:ROUNDS:N"	for each table: its rows, and how often it is changed and then asked N random statements
-#							by each of JOBS sessions (20000:6:60 300000:3:15 2000000:1:5); then, of the first one, with little of the GPU's
+#							by each of JOBS sessions (20000:6:60 p20000:6:60 300000:3:15 2000000:1:5; with a p partitioned); then, of the first one, with little of the GPU's
 #							memory and with none, and after the server has crashed, whose LSNs and numbers of extents come again
 #	JOBS=...				sessions side by side (the processors)
 #	HPSORT_TEST_KILLS=1000	afterwards the service is killed so often while sessions compare (0), for
@@ -17,7 +17,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
 
-tables=${TABLES:-20000:6:60 300000:3:15 2000000:1:5}
+tables=${TABLES:-20000:6:60 p20000:6:60 300000:3:15 2000000:1:5}
 jobs=${JOBS:-$(nproc)}
 kills=${HPSORT_TEST_KILLS:-0}
 seconds=${HPSORT_TEST_SECONDS:-3600}
@@ -51,12 +51,12 @@ sql -c "CREATE EXTENSION hpsort" -c "SET hpsort.device = gpu" -c "SELECT (hpsort
 	-c "SELECT device, name, state FROM hpsort_devices()"
 sql <test/resident_queries.sql
 
-# fill TABLE ROWS
+# fill TABLE ROWS: partitioned if its name begins with p
 fill()
 {
 	local job part=$(($2 / jobs + 1))
 
-	sql -c "SELECT resident_make('$1', 0)" >/dev/null
+	sql -c "SELECT resident_make('$1', 0, $([[ $1 = p* ]] && echo "$2" || echo 0))" >/dev/null
 	for ((job = 0; job < jobs; job++)); do
 		sql -c "INSERT INTO $1 SELECT * FROM resident_rows($((job * part + 1)), $((job == jobs - 1 ? $2 : job * part + part)))" &
 	done
@@ -72,6 +72,8 @@ change()
 	sql -c "UPDATE $1 SET x = x + 1, n = NULL, y = y + 100 WHERE id BETWEEN $((at % $2)) AND $((at % $2 + $2 / 1000 * size / 10))" \
 		-c "DELETE FROM $1 WHERE id % 1000 = $((RANDOM % 1000))" \
 		-c "INSERT INTO $1 SELECT * FROM resident_rows($(($2 + at % 100000)), $(($2 + at % 100000 + size)))"
+	# Of partitions rows move.
+	[[ $1 != p* ]] || sql -c "UPDATE $1 SET id = (id + 5000) % $2 WHERE id % 500 = $((RANDOM % 500))"
 	[ $((RANDOM % 2)) = 0 ] || sql -c "VACUUM $1"
 }
 
@@ -103,23 +105,25 @@ hits() { sql -c "SELECT coalesce(sum(gpu_hits), 0) FROM hpsort_resident"; }
 
 for spec in $tables; do
 	IFS=: read -r rows rounds n <<<"$spec"
-	fill "r$rows" "$rows"
+	[[ $rows = p* ]] && table=$rows || table=r$rows
+	rows=${rows#p}
+	fill "$table" "$rows"
 	before=$(hits)
-	compare "r$rows" "$n" hpsort.device=gpu
+	compare "$table" "$n" hpsort.device=gpu
 	after=$(hits)
-	result $((after > before ? 0 : 1)) "the GPU answers of r$rows"
+	result $((after > before ? 0 : 1)) "the GPU answers of $table"
 	for ((round = 1; round < rounds; round++)); do
-		change "r$rows" "$rows"
+		change "$table" "$rows"
 		case $((round % 3)) in
 			0)
-				compare "r$rows" "$n" hpsort.device=gpu
-				result "$(sql -c "SELECT sum(differing) FROM hpsort_resident_check('r$rows')")" "memory has what r$rows has"
+				compare "$table" "$n" hpsort.device=gpu
+				result "$(sql -c "SELECT sum(differing) FROM pg_class c, hpsort_resident_check(c.oid) WHERE relname ~ '^${table}(_|$)' AND relkind = 'r'")" "memory has what $table has"
 				;;
-			1) compare "r$rows" "$n" hpsort.device=auto ;;
-			*) compare "r$rows" "$n" hpsort.device=gpu ;;
+			1) compare "$table" "$n" hpsort.device=auto ;;
+			*) compare "$table" "$n" hpsort.device=gpu ;;
 		esac
 	done
-	echo "r$rows: $passed passed, $failed failed; $((after - before)) blocks by the GPU"
+	echo "$table: $passed passed, $failed failed; $((after - before)) blocks by the GPU"
 done
 # Groups by expressions are maps of columns.
 for query in "x / 10, d - date '2026-01-01', count(*) FROM r GROUP BY 1, 2" "substr(t, 1, 6), t, sum(y) FROM r GROUP BY 1, 2" \

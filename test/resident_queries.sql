@@ -1,7 +1,7 @@
 -- resident_queries.sql: random statements over resident columns, answered by hpsort and by core under one snapshot.
 -- Loaded by test/t/027_resident_gpu.pl, on the service's CPU, and by test/gpu_resident.sh, on a GPU.
 
--- A table whose columns have all types that can be kept, NULLs, and narrow and wide ranges.
+-- A table, partitioned if parts > 0, whose columns have all types that can be kept, NULLs, and narrow and wide ranges.
 CREATE TYPE resident_colour AS ENUM ('red', 'green', 'blue', 'grey');
 CREATE FUNCTION resident_rows(first int, last int) RETURNS TABLE (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean,
 	c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric, g float8, k int8, t text, l text, v uuid, z numeric, filler text) LANGUAGE sql AS $$
@@ -17,9 +17,28 @@ SELECT i, (h % 1000)::int - 500, (h / 7 % 1000000)::int, (h / 11 % 200)::smallin
 	CASE WHEN h % 7 > 0 THEN 'text ' || h / 47 % 60 END, md5((h / 53 % 3000)::text), md5((h / 59 % 40 + i / 5000 * 40)::text)::uuid, (h / 61 % 90)::numeric / 8 + 9999999999999999,
 	repeat('f', 20)
 FROM generate_series(first, last) i, LATERAL (SELECT hashint8(i)::int8 + 2147483648 AS h) q $$;
-CREATE FUNCTION resident_make(rel text, rows int) RETURNS void LANGUAGE plpgsql AS $$
+-- Partitions of such a table, by id up to some rows: as their parent, with its columns in reverse order behind one that is gone, partitioned
+-- again, all others, and an empty one.
+CREATE FUNCTION resident_parts(rel text, rows int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE TABLE %I (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean, c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric(9, 2), g float8, k int8, t text, l text, v uuid, z numeric(24, 3), filler text)', rel);
+	EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (0) TO (%s)', rel || '_1', rel, rows * 3 / 10);
+	EXECUTE (SELECT format('CREATE TABLE %I (gone int, %s)', rel || '_2', string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum DESC))
+		FROM pg_attribute WHERE attrelid = rel::regclass AND attnum > 0);
+	EXECUTE format('ALTER TABLE %I DROP COLUMN gone', rel || '_2');
+	EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', rel, rel || '_2', rows * 3 / 10, rows * 6 / 10);
+	EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%s) TO (%s) PARTITION BY HASH (y)', rel || '_3', rel, rows * 6 / 10, rows * 9 / 10);
+	FOR i IN 0 .. 1 LOOP
+		EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 2, REMAINDER %s)', rel || '_3' || i, rel || '_3', i);
+	END LOOP;
+	EXECUTE format('CREATE TABLE %I PARTITION OF %I DEFAULT', rel || '_4', rel);
+	EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (-1000) TO (0)', rel || '_5', rel);
+END $$;
+CREATE FUNCTION resident_make(rel text, rows int, parts int DEFAULT 0) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %I (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean, c "char", o oid, e resident_colour, u int, w int8, ts timestamp, p numeric(9, 2), g float8, k int8, t text, l text, v uuid, z numeric(24, 3), filler text) %s', rel, CASE WHEN parts > 0 THEN 'PARTITION BY RANGE (id)' ELSE '' END);
+	IF parts > 0 THEN
+		PERFORM resident_parts(rel, parts);
+	END IF;
 	EXECUTE format('INSERT INTO %I SELECT * FROM resident_rows(1, %s)', rel, rows);
 	PERFORM hpsort_keep(rel::regclass);
 END $$;

@@ -60,6 +60,13 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
 										   ColumnConsume consume, void *arg);
 
 /*
+ * Reads n scans, one at least, which are of the same columns and have one handler and one stop; a
+ * handler answers the resident rows of all together, if that pays.  Otherwise as column_scan_read
+ * does one after the other.  May change scans.
+ */
+extern uint64 column_scans_read(ColumnScan *scans, int n, ColumnConsume consume, void *arg);
+
+/*
  * Gives a scan the relation, snapshot and filter of a SeqScan node, which has been initialized and
  * has not run.  Columns and the parallel scan are the caller's to set.
  */
@@ -83,6 +90,12 @@ extern ColumnReader *column_reader_open(const ColumnScan *scan, ColumnBatch **ba
  * the table; this last call may have read rows as well.
  */
 extern bool column_reader_next(ColumnReader *reader);
+
+/*
+ * Whether column_reader_next has returned false for the time that the scan's handler waits, and is
+ * to be called again afterwards.
+ */
+extern bool column_reader_waits(const ColumnReader *reader);
 
 /*
  * Returns the pages that have rows in the batches, in the order of their rows; of a scan with

@@ -640,6 +640,12 @@ column_reader_next(ColumnReader *reader)
 	return true;
 }
 
+bool
+column_reader_waits(const ColumnReader *reader)
+{
+	return reader->resident.source && resident_source_waits(reader->resident.source);
+}
+
 const PageBuffer *
 column_reader_pages(const ColumnReader *reader)
 {

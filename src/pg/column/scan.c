@@ -8,13 +8,14 @@
 
 #include "pg/column/column.h"
 #include "pg/compat.h"
+#include "pg/resident/source/source.h"
 #include "pg/sort_context.h"
 
-uint64
-column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume consume, void *arg)
+/* Reads rows until there are no more, the scan waits, or no more are wanted. */
+static void
+read_rows(const ColumnScan *scan, ColumnReader *reader, const ColumnBatch *batches,
+		  PlanState *instrumented, ColumnConsume consume, void *arg)
 {
-	ColumnBatch *batches;
-	ColumnReader *reader = column_reader_open(scan, &batches);
 	bool		instrument = instrumented && instrumented->instrument;
 	uint64		skipped = 0;	/* by the cutoff: in all batches before, or in this one */
 	bool		more;
@@ -39,7 +40,57 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 			skipped = scan->cutoff->skipped;
 		consume(arg, batches);
 	} while (more && !(scan->stop && *scan->stop));
+}
+
+uint64
+column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume consume, void *arg)
+{
+	ColumnBatch *batches;
+	ColumnReader *reader = column_reader_open(scan, &batches);
+
+	read_rows(scan, reader, batches, instrumented, consume, arg);
 	return column_reader_close(reader);
+}
+
+uint64
+column_scans_read(ColumnScan *scans, int n, ColumnConsume consume, void *arg)
+{
+	ResidentRowsHandler *handler = n > 1 ? scans[0].handler : NULL;
+	ColumnReader **readers = palloc_array(ColumnReader *, n);	/* of scans that wait */
+	ColumnBatch **batches = palloc_array(ColumnBatch *, n);
+	int		   *waiting = palloc_array(int, n); /* and their indexes */
+	int			nwaiting = 0;
+	uint64		refused = 0;
+	int			i;
+
+	if (handler)
+	{
+		handler->rows = resident_scans_rows(scans, n, handler);
+		handler->waits = handler->rows != NULL;
+	}
+	for (i = 0; i < n && !*scans->stop; i++)
+	{
+		if (handler && !handler->waits)
+			scans[i].handler = NULL;
+		readers[nwaiting] = column_reader_open(&scans[i], &batches[nwaiting]);
+		read_rows(&scans[i], readers[nwaiting], batches[nwaiting], NULL, consume, arg);
+		if (column_reader_waits(readers[nwaiting]))
+			waiting[nwaiting++] = i;
+		else
+			refused += column_reader_close(readers[nwaiting]);
+	}
+	if (handler)
+		handler->waits = false;
+	for (i = 0; i < nwaiting; i++)
+	{
+		if (!*scans->stop)
+			read_rows(&scans[waiting[i]], readers[i], batches[i], NULL, consume, arg);
+		refused += column_reader_close(readers[i]);
+	}
+	pfree(readers);
+	pfree(batches);
+	pfree(waiting);
+	return refused;
 }
 
 void

@@ -40,6 +40,11 @@ typedef struct ResidentJobs
  * the resident rows (resident_rows.h), unless these have been given up.  If handle() returns true,
  * they are answered and the scan ends, or the scan reads the blocks that have rows that were found
  * (resident_rows_find); otherwise the scan reads them all.
+ *
+ * Several scans may have one handler, in turn: rows are theirs together (resident_scans.h), and are
+ * set before the first scan begins.  While waits is true, a scan that has resident rows for the
+ * handler ends before it calls it; when all scans have ended, waits becomes false and these
+ * scans go on.
  */
 typedef struct ResidentRowsHandler
 {
@@ -48,6 +53,7 @@ typedef struct ResidentRowsHandler
 	ResidentJobs jobs;			/* that the handler wants of the resident rows */
 	bool		counted;		/* runs of the only column that the scan reads do as well */
 	struct ResidentRows *rows;	/* NULL: none */
+	bool		waits;
 } ResidentRowsHandler;
 
 /* Blocks that a scan has read. */

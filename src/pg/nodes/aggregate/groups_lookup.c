@@ -191,8 +191,8 @@ groups_lookup_make(GroupsState *node)
 	Bitmapset  *values = NULL;
 	int			i;
 
-	if (node->sources.nsources != 1 || node->sources.ordered || !are_looked_up(node) ||
-		!groups_maps_make(node, &lookup->maps) || !find_fields(lookup, node, fields))
+	if (node->sources.ordered || !are_looked_up(node) || !groups_maps_make(node, &lookup->maps) ||
+		!find_fields(lookup, node, fields))
 		return NULL;
 	lookup->sources = palloc0_array(LookupSource, node->nvalue_sources + 1);
 	for (i = 0; i < node->nvalue_sources; i++)

@@ -64,7 +64,12 @@ groups_read_begin(GroupsState *node, int eflags, int nfilters)
 	/* Derived columns, numbers and pairs of values are made from rows, not from runs. */
 	node->sources.runs = !node->derived.any;
 	node->sources.ordered = depends_on_order(node);
-	node->lookup = node->sets ? NULL : groups_lookup_make(node);
+	/* Of several tables the planner has asked already what all of them have in memory. */
+	if (node->sets == NULL &&
+		(node->sources.nsources == 1 ||
+		 boolVal(list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private,
+						  GROUPS_PLAN_GPU))))
+		node->lookup = groups_lookup_make(node);
 }
 
 /* Gives back what is kept of the rows, and the temporary files of the aggregation. */

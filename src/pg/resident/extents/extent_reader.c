@@ -13,9 +13,17 @@
 #define EXTENTS_AGAIN 8
 
 void
+extent_reader_init(ExtentReader *reader, BlockNumber nblocks)
+{
+	memset(reader, 0, offsetof(ExtentReader, extents));
+	memset(&reader->seen, 0, sizeof(ExtentReader) - offsetof(ExtentReader, seen));
+	reader->nextents = Min(visibility_extent(nblocks - 1) + 1, VISIBILITY_EXTENTS);
+}
+
+void
 extent_reader_look(ExtentReader *reader, uint32 first)
 {
-	reader->seen = resident_look(&reader->key, first, VISIBILITY_EXTENTS, reader->extents);
+	reader->seen = resident_look(&reader->key, first, reader->nextents, reader->extents);
 	reader->nagain = 0;
 }
 
@@ -42,7 +50,7 @@ extent_reader_begin_again(ExtentReader *reader, uint32 number, uint64 generation
 	if (number - reader->again >= reader->nagain)
 	{
 		reader->again = number;
-		reader->nagain = Min(EXTENTS_AGAIN, VISIBILITY_EXTENTS - number % VISIBILITY_EXTENTS);
+		reader->nagain = Min(EXTENTS_AGAIN, reader->nextents - number % VISIBILITY_EXTENTS);
 		reader->seen = resident_look(&reader->key, number, (int) reader->nagain, extent);
 	}
 	return extent->generation == generation && extent_reader_begin(reader, number);

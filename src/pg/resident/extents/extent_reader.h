@@ -24,7 +24,8 @@
 typedef struct ExtentReader
 {
 	ResidentKey key;			/* of the column */
-	ResidentExtent extents[VISIBILITY_EXTENTS]; /* of a page of the visibility map */
+	int			nextents;		/* of a page of the visibility map, at most, ... */
+	ResidentExtent extents[VISIBILITY_EXTENTS]; /* ... and these, by their number there */
 	uint64		seen;			/* of resident_look */
 	uint32		again;			/* extent_reader_begin_again has looked at this extent ... */
 	uint32		nagain;			/* ... and those behind it: as many */
@@ -38,6 +39,12 @@ typedef struct ExtentReader
 		char		bytes[EXTENT_START_BYTES];
 	}			header;			/* a copy of its start */
 } ExtentReader;
+
+/*
+ * Begins a reader, which is not cleared, of a table of nblocks blocks.  Scans of many small tables
+ * would take most of their time for clearing extents that these do not have.
+ */
+extern void extent_reader_init(ExtentReader *reader, BlockNumber nblocks);
 
 /*
  * Copies what is known of the extents of a page of the visibility map, the first of which is

@@ -97,16 +97,11 @@ take_array(char **at, size_t size, size_t room)
 	return size > 0 ? array : NULL;
 }
 
-LeftExtents *
-left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumber nblocks)
+/* Makes an empty list with room for extents. */
+static LeftExtents *
+make_list(LeftPurpose purpose, int ncolumns, bool descending, size_t room)
 {
 	LeftExtents *left = palloc0_object(LeftExtents);
-
-	/*
-	 * A scan that processes share may begin in the middle of an extent: one process may take the
-	 * rest of that extent at first, and its other blocks in the end.
-	 */
-	const size_t room = visibility_extent(nblocks - 1) + 1 + 1;
 	const size_t generations = ncolumns * sizeof(uint64);
 	const size_t pairs = purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
 	const size_t rows = purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
@@ -128,6 +123,41 @@ left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumbe
 	left->bounds = take_array(&at, bounds, room);
 	left->numbers = take_array(&at, sizeof(uint32), room);
 	return left;
+}
+
+LeftExtents *
+left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, BlockNumber nblocks)
+{
+	/*
+	 * A scan that processes share may begin in the middle of an extent: one process may take the
+	 * rest of that extent at first, and its other blocks in the end.
+	 */
+	return make_list(purpose, ncolumns, descending, visibility_extent(nblocks - 1) + 1 + 1);
+}
+
+LeftExtents *
+left_extents_chain(const List *lists)
+{
+	const LeftExtents *first = (const LeftExtents *) linitial(lists);
+	size_t		room = 1;
+	LeftExtents *all;
+	ListCell   *lc;
+
+	foreach(lc, lists)
+		room += ((const LeftExtents *) lfirst(lc))->n;
+	all = make_list(first->purpose, first->ncolumns, first->descending, room);
+	foreach(lc, lists)
+	{
+		const LeftExtents *left = (const LeftExtents *) lfirst(lc);
+
+		memcpy(all->generations + all->n * all->ncolumns, left->generations,
+			   left->n * left->ncolumns * sizeof(uint64));
+		memcpy(all->rows + all->n, left->rows, left->n * sizeof(SortRows));
+		memcpy(all->numbers + all->n, left->numbers, left->n * sizeof(uint32));
+		memcpy(all->valid + all->n, left->valid, left->n * sizeof(ResidentBlocks));
+		all->n += left->n;
+	}
+	return all;
 }
 
 void

@@ -69,6 +69,12 @@ typedef struct LeftExtents
 extern LeftExtents *left_extents_make(LeftPurpose purpose, int ncolumns, bool descending,
 									  BlockNumber nblocks);
 
+/*
+ * Returns a list, in the current memory context, of the extents of one or more lists, one after the
+ * other, which are of as many columns and left to be sorted.
+ */
+extern LeftExtents *left_extents_chain(const List *lists);
+
 /* Adds an extent, as the columns' readers know it, with its valid blocks. */
 extern void left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 							 const ResidentBlocks *valid);

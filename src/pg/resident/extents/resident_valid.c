@@ -18,6 +18,21 @@
  */
 #define MAX_MOVES 7
 
+SourceColumn *
+source_columns_make(int n, BlockNumber nblocks)
+{
+	SourceColumn *columns = palloc_array(SourceColumn, n);
+	int			c;
+
+	for (c = 0; c < n; c++)
+	{
+		extent_reader_init(&columns[c].reader, nblocks);
+		memset((char *) &columns[c] + sizeof(ExtentReader), 0,
+			   sizeof(SourceColumn) - sizeof(ExtentReader));
+	}
+	return columns;
+}
+
 /* Pages that are read for their headers. */
 typedef struct UnreadPages
 {

@@ -21,7 +21,7 @@
 /* A column of the scan. */
 typedef struct SourceColumn
 {
-	ExtentReader reader;
+	ExtentReader reader;		/* first: source_columns_make */
 	ColumnDictionary *dictionary;	/* of the numbers in extents; NULL: they have values */
 	bool		capture;		/* extents may be made of it */
 	int64		refreshes;		/* extents */
@@ -31,6 +31,9 @@ typedef struct SourceColumn
 	ResidentSweep sweep;
 	int			captured;		/* extents made resident */
 } SourceColumn;
+
+/* Makes n columns of a table of nblocks blocks, in the current memory context. */
+extern SourceColumn *source_columns_make(int n, BlockNumber nblocks);
 
 /* What pages of an extent had in their headers, since the map was copied. */
 typedef struct ResidentHeaders

@@ -156,6 +156,36 @@ resident_filter_condition(const ResidentFilter *filter, int f, int c)
 	return NULL;
 }
 
+/* Whether two conditions, of which each may be NULL, accept the same values. */
+static bool
+is_same_condition(const ColumnFilter *a, const ColumnFilter *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	return a->nulls == b->nulls && a->members == NULL && b->members == NULL &&
+		a->values.keys == NULL && b->values.keys == NULL && a->values.bias == b->values.bias &&
+		a->values.nranges == b->values.nranges &&
+		memcmp(a->values.ranges, b->values.ranges, a->values.nranges * sizeof(LongRange)) == 0;
+}
+
+bool
+resident_filter_is_same(const ResidentFilter *a, const ResidentFilter *b)
+{
+	int			f;
+	int			c;
+
+	if (a == NULL || b == NULL)
+		return a == b;
+	if (a->nattnums != b->nattnums || a->nfilters != b->nfilters)
+		return false;
+	for (f = -1; f < a->nfilters; f++)
+		for (c = 0; c < a->nattnums; c++)
+			if (!is_same_condition(resident_filter_condition(a, f, c),
+								   resident_filter_condition(b, f, c)))
+				return false;
+	return true;
+}
+
 /* Takes the bits of the first n numbers whose values a condition refuses out of words. */
 static void
 clear_refused(const uint8 *marks, uint32 n, uint32 *words)

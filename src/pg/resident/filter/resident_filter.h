@@ -53,6 +53,12 @@ typedef struct ColumnFilter
 extern const ColumnFilter *resident_filter_condition(const ResidentFilter *filter, int f, int c);
 
 /*
+ * Whether two filters, of which each may be NULL, accept the same values of each of the columns
+ * that they read, in their order, as far as these have no numbers: false is always right.
+ */
+extern bool resident_filter_is_same(const ResidentFilter *a, const ResidentFilter *b);
+
+/*
  * Of column c of these, whose extents have numbers: sets the bits of the first n numbers, which its
  * dictionary knows, whose values the scan's qual (f < 0), or its filter f, accepts, and clears all
  * others of the words; and *nulls, if it accepts NULLs.  Returns false if the values have been

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "common/int.h"
+#include "executor/nodeHash.h"
 
 #include "pg/interrupts.h"
 #include "pg/resident/gpu/resident_pays.h"
@@ -56,6 +57,32 @@ resident_rows_are_counted(const ResidentSummary *column)
 {
 	return column->lo <= column->hi &&
 		((double) column->hi - column->lo + 1) * ROWS_OF_COUNTED <= (double) column->rows;
+}
+
+bool
+resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n)
+{
+	int			c;
+
+	if (n > ROWS_MAX_COLUMNS || (tables->ncolumns > 0 && n != tables->ncolumns))
+		return false;
+	for (c = 0; c < n; c++)
+	{
+		ResidentSummary *all = &tables->columns[c];
+
+		if (tables->ncolumns == 0)
+			*all = (ResidentSummary)
+		{
+			.lo = PG_INT64_MAX,.hi = PG_INT64_MIN
+		};
+		all->rows += columns[c].rows;
+		if (columns[c].lo > columns[c].hi)
+			continue;
+		all->lo = Min(all->lo, columns[c].lo);
+		all->hi = Max(all->hi, columns[c].hi);
+	}
+	tables->ncolumns = n;
+	return true;
 }
 
 int64
@@ -147,4 +174,27 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 					  jobs && jobs->ordered);
 	pg_check_interrupts();
 	return pays;
+}
+
+/*
+ * What a further table takes the process that asks the GPU, in rows that memory reads meanwhile:
+ * 20 us each, in which one column of so many rows is read (100 tables, 2 columns, a virtual
+ * machine, PostgreSQL 17).
+ */
+#define TABLE_ROWS 5000
+
+bool
+resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs *jobs)
+{
+	ResidentSummary columns[ROWS_MAX_COLUMNS];
+	int64		rows = (int64) tables->ntables * TABLE_ROWS;
+	int			c;
+
+	for (c = 0; c < tables->ncolumns; c++)
+	{
+		columns[c] = tables->columns[c];
+		columns[c].rows = Max(columns[c].rows - rows, Min(columns[c].rows, 1));
+	}
+	return (Size) tables->ntables * tables->ncolumns * sizeof(SourceColumn) <=
+		get_hash_memory_limit() && resident_rows_pay(columns, tables->ncolumns, nkeys, jobs);
 }

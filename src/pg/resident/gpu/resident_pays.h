@@ -20,6 +20,23 @@
  */
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
+/* What is resident of the same columns of several tables, whose scans are open at once. */
+typedef struct ResidentTables
+{
+	int			ntables;		/* also those of which nothing is resident */
+	int			ncolumns;		/* 0: nothing of any has been added */
+	ResidentSummary columns[ROWS_MAX_COLUMNS];
+} ResidentTables;
+
+/* Adds a table's n columns; false, and adds nothing, if the tables before have other columns. */
+extern bool resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n);
+
+/*
+ * Whether their rows together are worth the GPU, as resident_rows_pay says, and the scans, which
+ * take some 20 kB a column, fit into the memory of a node.
+ */
+extern bool resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs *jobs);
+
 /*
  * Whether rows with these bounds of the columns are worth the GPU, to be sorted by jobs or, without
  * jobs, counted; asks for its costs.

@@ -33,9 +33,15 @@ typedef struct ColumnBounds
 struct ResidentRows
 {
 	SortContext context;
-	ResidentFilter *filter;
-	SourceColumn *columns;		/* the scan's; NULL: no extent has been added */
-	LeftExtents *left;			/* the extents, in the scan's list of extents that are read later */
+	LeftPurpose purpose;
+	int			ncolumns;
+	List	   *columns;		/* SourceColumns, by scan that has joined */
+	List	   *lists;			/* the extents, in these scans' lists of extents that are read
+								 * later */
+	ResidentFilter *filter;		/* the first one's, and the others have the same conditions */
+	LeftExtents *left;			/* the only list, or all of them, once extents have been added */
+	bool		asked;			/* the handler has been called ... */
+	bool		answered;		/* ... and has returned this */
 	ColumnBounds *bounds;		/* by column */
 
 	/* a copy of one extent, while the GPU is given bytes */
@@ -51,7 +57,7 @@ struct ResidentRows
 
 ResidentRows *
 resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-				   const ResidentJobs *jobs, ResidentFilter *filter, BlockNumber nblocks)
+				   const ResidentJobs *jobs)
 {
 	ResidentRows *rows;
 	int			c;
@@ -61,8 +67,8 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 	rows = palloc0_object(ResidentRows);
 	resident_pays_context(&rows->context, jobs == NULL);
 	rows->memory = CurrentMemoryContext;
-	rows->filter = filter;
-	rows->left = left_extents_make(jobs ? LEFT_TO_SORT : LEFT_TO_COUNT, ncolumns, false, nblocks);
+	rows->purpose = jobs ? LEFT_TO_SORT : LEFT_TO_COUNT;
+	rows->ncolumns = ncolumns;
 	rows->bounds = palloc_array(ColumnBounds, ncolumns);
 	for (c = 0; c < ncolumns; c++)
 		rows->bounds[c] = (ColumnBounds)
@@ -73,9 +79,34 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 }
 
 LeftExtents *
-resident_rows_extents(const ResidentRows *rows)
+resident_rows_join(ResidentRows *rows, SourceColumn *columns, int ncolumns, ResidentFilter *filter,
+				   BlockNumber nblocks)
 {
-	return rows->left;
+	LeftExtents *left;
+	MemoryContext old;
+
+	if (ncolumns != rows->ncolumns ||
+		(rows->lists != NIL && !resident_filter_is_same(rows->filter, filter)))
+		return NULL;
+	left = left_extents_make(rows->purpose, ncolumns, false, nblocks);
+	if (rows->lists == NIL)
+		rows->filter = filter;
+	old = MemoryContextSwitchTo(rows->memory);
+	rows->columns = lappend(rows->columns, columns);
+	rows->lists = lappend(rows->lists, left);
+	MemoryContextSwitchTo(old);
+	return left;
+}
+
+/* Returns the columns of the scan that has added the i-th extent of all, whose list it is. */
+static SourceColumn *
+columns_of_extent(const ResidentRows *rows, size_t i)
+{
+	int			s;
+
+	for (s = 0; i >= ((const LeftExtents *) list_nth(rows->lists, s))->n; s++)
+		i -= ((const LeftExtents *) list_nth(rows->lists, s))->n;
+	return (SourceColumn *) list_nth(rows->columns, s);
 }
 
 bool
@@ -83,7 +114,7 @@ resident_rows_takes(const ResidentRows *rows, const SourceColumn *columns, uint3
 {
 	int			c;
 
-	for (c = 0; c < rows->left->ncolumns; c++)
+	for (c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		const ColumnBounds *bounds = &rows->bounds[c];
@@ -127,7 +158,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 
 	if (rows->filter == NULL || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
 		return false;
-	for (c = 0; c < rows->left->ncolumns; c++)
+	for (c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
@@ -142,21 +173,21 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 }
 
 bool
-resident_rows_add(ResidentRows *rows, SourceColumn *columns, uint32 number,
+resident_rows_add(ResidentRows *rows, LeftExtents *left, SourceColumn *columns, uint32 number,
 				  const ResidentBlocks *valid, uint64 *refused)
 {
 	int			c;
 
 	if (is_refused(rows, columns, number, valid, refused))
 		return false;
-	for (c = 0; c < rows->left->ncolumns; c++)
+	for (c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 		ColumnBounds *bounds = &rows->bounds[c];
 
 		bounds->nulls |= extent->nulls > 0;
 		/* A GPU that counts an extent wants all bounds of its directory's entry. */
-		if (extent->nulls == extent->rows && rows->left->purpose == LEFT_TO_SORT)
+		if (extent->nulls == extent->rows && rows->purpose == LEFT_TO_SORT)
 			continue;
 		if (extent->nulls < extent->rows)
 			bounds->generation = extent->values;
@@ -164,21 +195,29 @@ resident_rows_add(ResidentRows *rows, SourceColumn *columns, uint32 number,
 		bounds->hi = (int32) Max(bounds->hi,
 								 extent->base + (int64) extent->top - bounds->origin);
 	}
-	rows->columns = columns;
-	left_extents_add(rows->left, columns, number, valid);
+	left_extents_add(left, columns, number, valid);
 	return true;
+}
+
+/* Of a column that has numbers only one scan has extents; NULL: it has none. */
+static ColumnDictionary *
+dictionary_of(const ResidentRows *rows, int c)
+{
+	const SourceColumn *columns = (const SourceColumn *) linitial(rows->columns);
+
+	return rows->left->n > 0 ? columns[c].dictionary : NULL;
 }
 
 bool
 resident_rows_have_numbers(const ResidentRows *rows, int c)
 {
-	return rows->columns && rows->columns[c].dictionary;
+	return dictionary_of(rows, c) != NULL;
 }
 
 bool
 resident_rows_value(const ResidentRows *rows, int c, uint32 number, Datum *value)
 {
-	return column_dictionary_value(rows->columns[c].dictionary, number, value);
+	return column_dictionary_value(dictionary_of(rows, c), number, value);
 }
 
 /*
@@ -212,19 +251,23 @@ make_mask(ResidentRows *rows, int c)
 	return true;
 }
 
-bool
-resident_rows_know(ResidentRows *rows)
+/*
+ * Evaluates the conditions of values that have numbers, each once; false if the values have been
+ * given up, or if they are too many.
+ */
+static bool
+know_values(ResidentRows *rows)
 {
 	int			c;
 
-	for (c = 0; c < rows->left->ncolumns; c++)
+	for (c = 0; c < rows->ncolumns; c++)
 	{
 		ColumnBounds *bounds = &rows->bounds[c];
 		ColumnDictionary *dictionary;
 
 		if (!resident_rows_have_numbers(rows, c))
 			continue;
-		dictionary = rows->columns[c].dictionary;
+		dictionary = dictionary_of(rows, c);
 		if (bounds->generation != 0 &&
 			(!column_dictionary_look(dictionary, bounds->generation) || bounds->lo < 0 ||
 			 (uint32) bounds->hi >= column_dictionary_size(dictionary)))
@@ -234,6 +277,22 @@ resident_rows_know(ResidentRows *rows)
 			return false;
 	}
 	return true;
+}
+
+bool
+resident_rows_ask(ResidentRows *rows, ResidentRowsHandler *handler)
+{
+	if (!rows->asked)
+	{
+		MemoryContext old = MemoryContextSwitchTo(rows->memory);
+
+		rows->left = list_length(rows->lists) == 1 ? (LeftExtents *) linitial(rows->lists) :
+			left_extents_chain(rows->lists);
+		MemoryContextSwitchTo(old);
+		rows->asked = true;
+		rows->answered = know_values(rows) && handler->handle(handler->arg, rows);
+	}
+	return rows->answered;
 }
 
 int64
@@ -336,7 +395,8 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentRows *rows = (ResidentRows *) arg;
 	const LeftExtents *left = rows->left;
-	const ResidentKey *key = &rows->columns[i % left->ncolumns].reader.key;
+	const SourceColumn *columns = columns_of_extent(rows, i / left->ncolumns);
+	const ResidentKey *key = &columns[i % left->ncolumns].reader.key;
 	uint32		number = left->numbers[i / left->ncolumns];
 	ResidentExtent extent;
 	uint64		seen = resident_look(key, number, 1, &extent);
@@ -491,7 +551,7 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 
 	layout->nranges = 0;
 	layout->filtered = 0;
-	for (c = 0; c < rows->left->ncolumns; c++)
+	for (c = 0; c < rows->ncolumns; c++)
 	{
 		RowsColumn *column = &layout->columns[c];
 		const ColumnBounds *bounds = &rows->bounds[c];
@@ -586,7 +646,7 @@ do_job(ResidentRows *rows, int filter, RowsLayout *layout, RowsJob *job, const V
 	SortError	err;
 
 	job->layout = layout;
-	layout->ncolumns = (uint32) rows->left->ncolumns;
+	layout->ncolumns = (uint32) rows->ncolumns;
 	if (rows->left->n == 0)
 		return false;
 	job->ranges = ranges = palloc_array(ValueRange, ROWS_MAX_RANGES);
@@ -702,7 +762,7 @@ typedef struct FoundRows
 static void
 note_found(ResidentRows *rows, const FoundRows *found)
 {
-	ExtentReader *reader = &rows->columns[0].reader;
+	ExtentReader *reader = &columns_of_extent(rows, found->extent)[0].reader;
 	const ResidentBlocks *valid = &rows->left->valid[found->extent];
 	ResidentFound *noted = &rows->found[found->extent];
 	int64		start = found->start;
@@ -757,7 +817,8 @@ note_all_found(ResidentRows *rows, int32 *numbers, size_t n)
 			end++;
 		if (end > at)
 		{
-			extent_reader_prefetch(&rows->columns[0].reader, rows->left->numbers[i]);
+			extent_reader_prefetch(&columns_of_extent(rows, i)[0].reader,
+								   rows->left->numbers[i]);
 			if (found.n > 0)
 				note_found(rows, &found);
 			found = (FoundRows)
@@ -806,19 +867,20 @@ resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *key
 }
 
 int64
-resident_rows_answered(const ResidentRows *rows, uint64 *refused)
+resident_rows_answered(ResidentRows *rows, LeftExtents *left, uint64 *refused)
 {
 	int64		blocks = 0;
 	size_t		i;
 
-	for (i = 0; i < rows->left->n; i++)
+	for (i = 0; i < left->n; i++)
 	{
 		ResidentBlocks read = rows->found ? rows->found[i].blocks : (ResidentBlocks) {{0, 0}};
 
-		blocks += resident_blocks_count(&rows->left->valid[i]) - resident_blocks_count(&read);
-		rows->left->valid[i] = read;
+		blocks += resident_blocks_count(&left->valid[i]) - resident_blocks_count(&read);
+		left->valid[i] = read;
 	}
 	*refused += (uint64) rows->refused;
+	rows->refused = 0;
 	return blocks;
 }
 
@@ -831,8 +893,8 @@ resident_rows_found(const ResidentRows *rows, size_t index)
 void
 resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 {
-	LeftExtents *left = rows->left;
-	RowsJob		job = job_of(rows, rows->bounds[0].lo, rows->bounds[0].hi);
+	LeftExtents *left = (LeftExtents *) linitial(rows->lists);
+	RowsJob		job;
 	SortError	err;
 	SortStatus	status;
 	size_t		i;
@@ -840,6 +902,8 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 	memset(counts, 0, sizeof(*counts));
 	if (left->n == 0)
 		return;
+	rows->left = left;
+	job = job_of(rows, rows->bounds[0].lo, rows->bounds[0].hi);
 	status = rows_job_count(&rows->context, &job, &counts->runs, &err);
 	if (status != SORT_OK)
 	{

@@ -1,15 +1,19 @@
 /*
  * resident_rows.h
- *		ResidentRows: a query of the GPU about rows in the valid blocks of a scan's extents.
+ *		ResidentRows: a query of the GPU about rows in the valid blocks of the extents of a scan, or
+ *		of several scans.
  *
- * The GPU keeps copies of extents by their generation, and is given extents that it lacks.  There
- * are two queries:
+ * The GPU keeps copies of extents by their generation, and is given extents that it lacks.  Scans
+ * of several tables, which have different extents, are one query if their columns are of the same
+ * types, without numbers of values, and are compared with the same constants: keys are then made
+ * of all rows in the same way.  There are two queries:
  *
  * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys
  *   up, and may have rows found by their keys.  The GPU also evaluates the conditions of the scan's
- *   filter.  It sorts the rows of all extents or of none; in the latter case the scan reads them.
- * - The values of one column are counted: the GPU returns their runs.  Extents that it has not
- *   counted, for whatever reason, are read by the scan.
+ *   filter.  It sorts the rows of all extents or of none; in the latter case the scans read
+ *   them.
+ * - The values of one column of one scan are counted: the GPU returns their runs.  Extents that it
+ *   has not counted, for whatever reason, are read by the scan.
  */
 #ifndef HPSORT_PG_RESIDENT_GPU_RESIDENT_ROWS_H
 #define HPSORT_PG_RESIDENT_GPU_RESIDENT_ROWS_H
@@ -24,17 +28,22 @@
 typedef struct ResidentRows ResidentRows;
 
 /*
- * Makes a query about rows of these columns.  The first nkeys columns make the keys that jobs sort;
- * filter may be NULL.  Without jobs, values are counted of one column, without a filter.  The table
- * has nblocks blocks.  Returns NULL if the CPU is expected to be faster.  In the current memory
+ * Makes a query about rows of these columns, of all scans that will join.  The first nkeys columns
+ * make the keys that jobs sort.  Without jobs, values are counted of one column of one scan,
+ * without a filter.  Returns NULL if the CPU is expected to be faster.  In the current memory
  * context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentJobs *jobs, ResidentFilter *filter,
-										BlockNumber nblocks);
+										const ResidentJobs *jobs);
 
-/* Returns the list of the extents that have been added, which is the ResidentRows'. */
-extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
+/*
+ * Has a scan of a table of nblocks blocks take part in the query, with its columns, and filter or
+ * NULL.  Returns an empty list for its extents, in the current memory context; NULL if its filter
+ * is not that of the scans before.  What is given and returned must outlive the query.  If there
+ * are several scans, columns have no numbers.
+ */
+extern LeftExtents *resident_rows_join(ResidentRows *rows, SourceColumn *columns, int ncolumns,
+									   ResidentFilter *filter, BlockNumber nblocks);
 
 /*
  * Whether the GPU takes an extent, as the columns' readers know it: its values are near enough to
@@ -45,18 +54,18 @@ extern bool resident_rows_takes(const ResidentRows *rows, const SourceColumn *co
 								uint32 number);
 
 /*
- * Adds an extent that the GPU takes, with its valid blocks.  Returns false if the
+ * Adds an extent that the GPU takes, with its valid blocks, to a scan's list.  Returns false if the
  * extent is not needed, and adds its rows to *refused: all its blocks are valid, and bounds say
  * that no row passes the filter.
  */
-extern bool resident_rows_add(ResidentRows *rows, SourceColumn *columns, uint32 number,
-							  const ResidentBlocks *valid, uint64 *refused);
+extern bool resident_rows_add(ResidentRows *rows, LeftExtents *left, SourceColumn *columns,
+							  uint32 number, const ResidentBlocks *valid, uint64 *refused);
 
 /*
- * Before the handler is called: evaluates the conditions of values that have numbers, each once.
- * Returns false if the values have been given up, or if they are too many.
+ * When all extents of all scans have been added: calls the handler, once, and returns whether it
+ * has answered.
  */
-extern bool resident_rows_know(ResidentRows *rows);
+extern bool resident_rows_ask(ResidentRows *rows, ResidentRowsHandler *handler);
 
 /* --- for a ResidentRowsHandler, which is called once */
 
@@ -130,11 +139,11 @@ extern void resident_rows_end(ResidentRows *rows);
 /* --- for the scan again */
 
 /*
- * If the handler has answered: returns how many blocks it has answered for, of which none is to be
- * read (LeftExtents.valid), and adds the rows that did not pass the filter to *refused, those of
- * the other blocks among them.
+ * If the handler has answered: returns how many blocks of a scan's list it has answered for, of
+ * which none is to be read (LeftExtents.valid).  At the first call it adds the rows of all scans
+ * that did not pass the filter to *refused, those of the other blocks among them.
  */
-extern int64 resident_rows_answered(const ResidentRows *rows, uint64 *refused);
+extern int64 resident_rows_answered(ResidentRows *rows, LeftExtents *left, uint64 *refused);
 
 /* What was found in an extent. */
 typedef struct ResidentFound

@@ -53,7 +53,7 @@ begin_columns(ResidentFill *fill, Relation rel, const Bitmapset *attnums)
 	uint32		nextents = visibility_extent(fill->nblocks - 1) + 1;
 	int			attnum = -1;
 
-	fill->columns = palloc0_array(SourceColumn, bms_num_members(attnums));
+	fill->columns = source_columns_make(bms_num_members(attnums), fill->nblocks);
 	fill->valid = palloc0_array(int64, bms_num_members(attnums));
 	while ((attnum = bms_next_member(attnums, attnum)) >= 0)
 	{

@@ -66,7 +66,9 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);
 	}
 	table_close(rel, NoLock);
-	if (question->jobs && estimate.share > 0 && gpu)
+	if (question->all && estimate.share > 0 && gpu && !numbers)
+		estimate.together = resident_tables_add(question->all, summaries, ncolumns);
+	if (question->jobs && !question->all && estimate.share > 0 && gpu)
 		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs);
 	/* Values that are counted are looked up by the CPU. */
 	if ((question->jobs == NULL || question->jobs->mapped == NULL) && ncolumns == 1 &&

@@ -9,6 +9,7 @@
 
 #include "nodes/pg_list.h"
 
+#include "pg/resident/gpu/resident_rows.h"
 #include "pg/values/values.h"
 
 /*
@@ -45,6 +46,7 @@ typedef struct ResidentEstimate
 								 * all-visible */
 	bool		gpu;			/* the GPU would count the values of the only column, or put rows
 								 * in order */
+	bool		together;		/* ... or does so together with the other tables of question->all */
 } ResidentEstimate;
 
 /* What is asked of a table's columns. */
@@ -55,6 +57,7 @@ typedef struct ResidentQuestion
 								 * filters */
 	bool		filtered;		/* not all rows are wanted */
 	const ResidentJobs *jobs;	/* sorted keys are all that is wanted; else NULL */
+	ResidentTables *all;		/* ... of several tables, to which this one is added; else NULL */
 } ResidentQuestion;
 
 /* tuples is how many rows the table has, as far as is known.  The table must be locked. */

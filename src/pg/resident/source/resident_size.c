@@ -121,7 +121,7 @@ resident_sizes(Relation rel, int n, const AttrNumber *attnums, ResidentSize *siz
 	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Sizes",
 								   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(memory);
-	columns = palloc0_array(SourceColumn, n);
+	columns = source_columns_make(n, nblocks);
 	measured = palloc0_array(ExtentSizes, n);
 	for (c = 0; c < n; c++)
 		residency_key(rel, attnums[c], &columns[c].reader.key);

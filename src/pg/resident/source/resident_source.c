@@ -13,6 +13,7 @@
 #include "pg/resident/gpu/resident_rows.h"
 #include "pg/resident/memory/memory.h"
 #include "pg/resident/source/page_list.h"
+#include "pg/resident/source/resident_scans.h"
 #include "pg/resident/source/resident_source.h"
 #include "pg/resident/source/saved_rows.h"
 #include "pg/resident/source/source_image.h"
@@ -74,14 +75,15 @@ struct ResidentSource
 
 /* --- opening and closing */
 
-/* Whether a GPU may be asked about all columns. */
+/* Whether a GPU may be asked about all columns, of several tables none that has numbers. */
 static bool
-gpu_knows_columns(const ResidentSource *source)
+gpu_knows_columns(const ResidentSource *source, bool several)
 {
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
-		if (!residency_suits_gpu(source->scan.rel, source->columns[c].reader.key.attnum))
+		if (!residency_suits_gpu(source->scan.rel, source->columns[c].reader.key.attnum) ||
+			(several && source->columns[c].dictionary))
 			return false;
 	return true;
 }
@@ -92,7 +94,8 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 {
 	const ColumnScan *scan = &source->scan;
 	LeftToRead *left = &source->left;
-	bool		gpu = gpu_knows_columns(source) && !scan->ordered;
+	bool		several = scan->handler && scan->handler->waits;
+	bool		gpu = gpu_knows_columns(source, several) && !scan->ordered;
 	bool		counts = gpu && scan->runs && source->ncolumns == 1 && source->filter == NULL;
 
 	/* The GPU knows no set of keys. */
@@ -105,18 +108,25 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(source->filter)))
 		left->extents = left_extents_make(LEFT_TO_ORDER, source->ncolumns,
 										  scan->cutoff->descending, source->table_blocks);
-	counts = counts && source->columns[0].dictionary == NULL;
+	if (several && sorts)
+		left->rows = scan->handler->rows;
+	counts = counts && !several && source->columns[0].dictionary == NULL;
 	if (counts && (!sorts || scan->handler->counted || resident_rows_are_counted(&summaries[0])))
-		left->rows = resident_rows_make(summaries, 1, 1, NULL, NULL, source->table_blocks);
-	if (left->rows == NULL && sorts)
+		left->rows = resident_rows_make(summaries, 1, 1, NULL);
+	if (left->rows == NULL && sorts && !several)
 	{
 		left->rows = resident_rows_make(summaries, source->ncolumns, scan->ncolumns,
-										&scan->handler->jobs, source->filter,
-										source->table_blocks);
+										&scan->handler->jobs);
 		scan->handler->rows = left->rows;
 	}
 	if (left->rows)
-		left->extents = resident_rows_extents(left->rows);
+		left->extents = resident_rows_join(left->rows, source->columns, source->ncolumns,
+										   source->filter, source->table_blocks);
+	if (left->extents == NULL)
+		left->rows = NULL;
+	/* Rows of this scan are noted for others. */
+	if (several && left->rows == NULL)
+		source->packed = NULL;
 }
 
 /* Enters the columns; false if there is no memory for one of them. */
@@ -155,21 +165,14 @@ static bool
 open_source(ResidentSource *source, BatchPages *pages)
 {
 	const ColumnScan *scan = &source->scan;
-	const AttrNumber *attnums = scan->attnums;
+	const AttrNumber *attnums;
 
-	source->ncolumns = scan->ncolumns;
-	if (scan->qual || scan->conditions || scan->nfilters > 0 || scan->cutoff || scan->ncolumns == 0)
-	{
-		source->filter = resident_filter_make(scan, pages);
-		if (source->filter == NULL)
-			return false;
-		source->ncolumns = resident_filter_columns(source->filter, &attnums);
-	}
-	if (!resident_are_kept(RelationGetRelid(scan->rel), source->ncolumns, attnums))
+	source->ncolumns = resident_scan_columns(scan, pages, &source->filter, &attnums);
+	if (source->ncolumns == 0)
 		return false;
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
-	source->columns = palloc0_array(SourceColumn, source->ncolumns);
+	source->columns = source_columns_make(source->ncolumns, source->table_blocks);
 	source->saved = (SavedRows)
 	{
 		.nbatches = source->nbatches,.tids = source->tids,.cutoff = scan->cutoff,
@@ -199,10 +202,7 @@ resident_source_open(const ColumnScan *scan, BlockNumber nblocks, BatchPages *pa
 	MemoryContext old;
 	ResidentSource *source;
 
-	if (!resident_enabled() || residency_refusal(scan->rel, nblocks) != NULL ||
-		!resident_keeps_any() ||
-		!resident_are_kept(RelationGetRelid(scan->rel), scan->ncolumns, scan->attnums) ||
-		!residency_is_allowed(scan->rel, scan->snapshot))
+	if (!resident_scan_is_allowed(scan, nblocks))
 		return NULL;
 	memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Source",
 								   ALLOCSET_DEFAULT_SIZES);
@@ -253,6 +253,13 @@ resident_source_close(ResidentSource *source, ColumnBlocks *blocks)
 	}
 	MemoryContextDelete(source->memory);
 	return filtered;
+}
+
+bool
+resident_source_waits(const ResidentSource *source)
+{
+	return source->left.rows && !source->left.asked && source->scan.handler &&
+		source->scan.handler->waits;
 }
 
 uint64
@@ -446,8 +453,8 @@ begin_extent(ResidentSource *source)
 	{
 		if (source->left.rows == NULL)
 			left_extents_add(source->left.extents, source->columns, look.number, &source->valid);
-		else if (!resident_rows_add(source->left.rows, source->columns, look.number,
-									&source->valid, &source->filtered))
+		else if (!resident_rows_add(source->left.rows, source->left.extents, source->columns,
+									look.number, &source->valid, &source->filtered))
 			source->blocks.resident += RESIDENT_EXTENT_BLOCKS;
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
@@ -729,12 +736,12 @@ ask_for_counts(ResidentSource *source, ColumnBatch *batch)
 static void
 ask_handler(ResidentSource *source)
 {
-	ResidentRowsHandler *handler = source->scan.handler;
 	LeftToRead *left = &source->left;
 
-	left->answered = resident_rows_know(left->rows) && handler->handle(handler->arg, left->rows);
+	left->answered = resident_rows_ask(left->rows, source->scan.handler);
 	if (left->answered)
-		note_gpu_hits(source, resident_rows_answered(left->rows, &source->filtered));
+		note_gpu_hits(source, resident_rows_answered(left->rows, left->extents,
+													 &source->filtered));
 	left->filtered = source->filtered;
 }
 
@@ -749,6 +756,9 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 {
 	LeftPurpose purpose = source->left.extents->purpose;
 	LeftExtent	next;
+
+	if (resident_source_waits(source))
+		return RESIDENT_END;
 
 	/*
 	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed before

@@ -47,6 +47,12 @@ typedef enum ResidentStep
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
 
+/*
+ * Whether the source has ended as resident_source_fill says for the time that the scan's handler
+ * waits, and has more rows afterwards, or has to be told that it has none.
+ */
+extern bool resident_source_waits(const ResidentSource *source);
+
 /* Returns the generation of the values of which the last rows of the first column are numbers. */
 extern uint64 resident_source_values(const ResidentSource *source);
 

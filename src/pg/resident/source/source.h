@@ -8,6 +8,7 @@
  *	resident_check.h        comparing extents with pages
  *	resident_estimate.h     what the planner expects of a table's resident columns
  *	resident_size.h         what memory columns would take
+ *	resident_scans.h        several scans whose resident rows a GPU answers together
  *	resident_source.h       batches of resident columns
  */
 #ifndef HPSORT_PG_RESIDENT_SOURCE_SOURCE_H
@@ -19,6 +20,7 @@
 #include "pg/resident/source/resident_check.h"
 #include "pg/resident/source/resident_estimate.h"
 #include "pg/resident/source/resident_size.h"
+#include "pg/resident/source/resident_scans.h"
 #include "pg/resident/source/resident_source.h"
 
 #endif							/* HPSORT_PG_RESIDENT_SOURCE_SOURCE_H */

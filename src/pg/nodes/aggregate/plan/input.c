@@ -257,10 +257,9 @@ static ResidentEstimate *
 estimate_residents(PlannerInfo *root, const AggregateInput *input, const ResidentJobs *jobs)
 {
 	ResidentEstimate *residents = palloc0_array(ResidentEstimate, list_length(input->tables));
+	ResidentTables all = {.ntables = list_length(input->tables)};
 	int			t;
 
-	if (list_length(input->tables) > 1)
-		jobs = NULL;
 	for (t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
@@ -269,7 +268,8 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, const Residen
 			.columns = list_copy(columns),
 			.nkeys = list_length(columns),
 			.filtered = table->baserestrictinfo != NIL || input->filters != NIL,
-			.jobs = jobs
+			.jobs = jobs,
+			.all = jobs && all.ntables > 1 ? &all : NULL
 		};
 
 		if (!filter_conditions_columns(table->baserestrictinfo, &question.columns) ||
@@ -279,6 +279,9 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, const Residen
 		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, &question,
 										 table->tuples);
 	}
+	if (all.ncolumns > 0 && resident_tables_pay(&all, list_length(input->columns), jobs))
+		for (t = 0; t < all.ntables; t++)
+			residents[t].gpu |= residents[t].together;
 	return residents;
 }
 

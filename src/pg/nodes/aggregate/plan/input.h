@@ -31,8 +31,8 @@ typedef struct AggregateInput
  *
  * paths are paths of rel that core has not freed: of rel's own list, or of the upper relation into
  * which core has put them.  columns are attribute numbers in rel, and filters conditions of its
- * columns.  jobs are by which a GPU can answer what is asked of a single table's resident
- * columns (groups_lookup.c).
+ * columns.  jobs are by which a GPU can answer what is asked of the tables' resident columns
+ * (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
 								 const List *paths, List *columns, List *filters,

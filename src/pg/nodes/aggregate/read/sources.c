@@ -78,36 +78,39 @@ conditions_of_source(const AggregateSources *sources, const AggregateSource *sou
 uint64
 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
+	ColumnScan *scans = palloc_array(ColumnScan, sources->nsources);
 	ColumnBlocks blocks = {0};
-	uint64		filtered = 0;
+	uint64		filtered;
 	int			i;
 
 	sources->stop = false;
 	sources->unmatched = 0;
-	for (i = 0; i < sources->nsources && !sources->stop; i++)
+	for (i = 0; i < sources->nsources; i++)
 	{
 		const AggregateSource *source = &sources->sources[i];
-		ColumnScan	scan = {
-			.ncolumns = sources->ncolumns,
-			.attnums = source->attnums,
-			.images = sources->images,
-			.keys = sources->keys,
-			.conditions = conditions_of_source(sources, source),
-			.unmatched = &sources->unmatched,
-			.nfilters = sources->nfilters,
-			.filters = source->filters,
-			.ordered = sources->ordered,
-			.parallel = sources->alone ? NULL : source->parallel,
-			.packed = sources->ncolumns == 1,
-			.runs = sources->ncolumns == 1 && sources->runs,
-			.handler = sources->shared ? NULL : sources->handler,
-			.stop = &sources->stop,
-			.blocks = &blocks
-		};
 
-		column_scan_from_node(&scan, source->scan);
-		filtered += column_scan_read(&scan, NULL, consume, arg);
+		scans[i] = (ColumnScan)
+		{
+			.ncolumns = sources->ncolumns,
+				.attnums = source->attnums,
+				.images = sources->images,
+				.keys = sources->keys,
+				.conditions = conditions_of_source(sources, source),
+				.unmatched = &sources->unmatched,
+				.nfilters = sources->nfilters,
+				.filters = source->filters,
+				.ordered = sources->ordered,
+				.parallel = sources->alone ? NULL : source->parallel,
+				.packed = sources->ncolumns == 1,
+				.runs = sources->ncolumns == 1 && sources->runs,
+				.handler = sources->shared ? NULL : sources->handler,
+				.stop = &sources->stop,
+				.blocks = &blocks
+		};
+		column_scan_from_node(&scans[i], source->scan);
 	}
+	filtered = column_scans_read(scans, sources->nsources, consume, arg);
+	pfree(scans);
 	if (sources->shared == NULL)
 		sources->blocks = blocks;
 	else

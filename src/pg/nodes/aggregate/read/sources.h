@@ -44,7 +44,7 @@ typedef struct AggregateSources
 	bool		keys;			/* batches have keys of int4, as ColumnScan.keys says */
 	bool		runs;			/* batches of a single column may be runs */
 	bool		ordered;		/* rows are wanted in their order in the table */
-	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
+	ResidentRowsHandler *handler;	/* of all tables, where no process shares them; or NULL */
 	bool		alone;			/* this process reads all, although other processes have read */
 	bool		stop;			/* set while a batch is consumed: no more rows are wanted */
 	List	   *conditions;		/* FilterConditions of the rows, beside the filters of the tables;
