@@ -6,6 +6,7 @@
 
 #include "common/int.h"
 
+#include "pg/guc.h"
 #include "pg/interrupts.h"
 #include "pg/resident/gpu/resident_pays.h"
 #include "sort/rows/rows_job.h"
@@ -108,9 +109,17 @@ resident_pays_context(SortContext *context, bool counted)
 		pg_sort_context_lenient(context, CurrentMemoryContext, true);
 }
 
+uint32
+resident_pays_stripe(void)
+{
+	uint64		blocks = ((uint64) hpsort_resident_gpu_stripe << 20) / BLCKSZ;
+
+	return (uint32) Max(blocks / RESIDENT_EXTENT_BLOCKS, 1);
+}
+
 bool
 resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
-				  const ResidentJobs *jobs)
+				  const ResidentJobs *jobs, BlockNumber nblocks)
 {
 	uint64		range;
 	SortContext context;
@@ -144,7 +153,8 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	pays = (jobs == NULL || maps_pay(columns, jobs->mapped, rows,
 									 context.device == SORT_DEVICE_GPU)) &&
 		rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0,
-					  jobs && jobs->ordered);
+					  jobs && jobs->ordered,
+					  1 + nblocks / RESIDENT_EXTENT_BLOCKS / resident_pays_stripe());
 	pg_check_interrupts();
 	return pays;
 }

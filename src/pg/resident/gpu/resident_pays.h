@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "storage/block.h"
+
 #include "pg/resident/extents/extents.h"
 #include "pg/sort_context.h"
 #include "sort/extents/rows_layout.h"
@@ -21,11 +23,14 @@
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
 /*
- * Whether rows with these bounds of the columns are worth the GPU, to be sorted by jobs or, without
- * jobs, counted; asks for its costs.
+ * Whether rows with these bounds of the columns, of a table of nblocks blocks, are worth the GPU,
+ * to be sorted by jobs or, without jobs, counted; asks for its costs.
  */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
-							  const ResidentJobs *jobs);
+							  const ResidentJobs *jobs, BlockNumber nblocks);
+
+/* Returns how many extents in a row are one GPU's, of several (hpsort.resident_gpu_stripe). */
+extern uint32 resident_pays_stripe(void);
 
 /* The settings of a query.  One that counts raises an error where they cannot be obeyed. */
 extern void resident_pays_context(SortContext *context, bool counted);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "common/int.h"
 #include "utils/memutils.h"
 
@@ -56,7 +57,7 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 	ResidentRows *rows;
 	int			c;
 
-	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs))
+	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs, nblocks))
 		return NULL;
 	rows = palloc0_object(ResidentRows);
 	resident_pays_context(&rows->context, jobs == NULL);
@@ -476,6 +477,9 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 static RowsJob
 job_of(ResidentRows *rows, int32 lo, int32 hi)
 {
+	/* Small tables are divided among GPUs by where their first stripe is. */
+	const ResidentKey *key = rows->columns ? &rows->columns[0].reader.key : NULL;
+
 	return (RowsJob)
 	{
 		.lo = lo,
@@ -483,6 +487,9 @@ job_of(ResidentRows *rows, int32 lo, int32 hi)
 			.rows = rows->left->rows,
 			.generations = rows->left->generations,
 			.n = rows->left->n,
+			.numbers = rows->left->numbers,
+			.stripe = resident_pays_stripe(),
+			.first = key ? murmurhash32(key->database ^ key->relid) : 0,
 			.fetch = fetch_extent,
 			.arg = rows
 	};
