@@ -380,8 +380,9 @@ for rows in "${divided[@]}"; do
 			divided_one "$rows" "$list" "$query"
 			ms=$(median "$work/divided.out" divided)
 			sum=$(grep '^sum' "$work/divided.out")
+			first_ms=${first_ms:-$ms}
 			[ "$sum" = "${first_sum:=$sum}" ] || die "wrong by $list: $query"
-			echo "$rows,${query//,/ },${list//,/+},$ms,$(awk "BEGIN { printf \"%.2f\", ${first_ms:=$ms} / $ms }")" | tee -a "$out/resident_gpu_divided.csv" >&2
+			echo "$rows,${query//,/ },${list//,/+},$ms,$(awk "BEGIN { printf \"%.2f\", $first_ms / $ms }")" | tee -a "$out/resident_gpu_divided.csv" >&2
 		done
 	done
 	run_psql -c "DROP TABLE halves"
