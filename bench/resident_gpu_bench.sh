@@ -3,11 +3,14 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--star N]... [--parted N]... [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--star N]... [--parted N]... [--divided N]... [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--match REGEX] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
 # some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
 # --parted N: a table of N rows in 1, 10 and 100 partitions, one after the other in resident_gpu.csv.
+# --divided N: percentiles and sums by group of a table of N rows of two columns, N in millions, by each of the first two
+# GPUs alone and by both (DEVICES: other lists of ordinals); writes resident_gpu_divided.csv: milliseconds by the first list,
+# and how many times faster each list is.  With more hpsort.resident_memory if need be (SETTINGS).
 # --star N: star joins of a table of N rows with dimensions of 1,000 and 100,000.
 # SETTINGS: more of the server's, NAME=VALUE ...  --ways: only these of gpu, auto, memory, workers, pages and core.
 # --promised: only statements of which something was promised; --match: only statements that match.
@@ -27,14 +30,15 @@ all_rows=()
 narrow=
 stars=()
 parted=()
+divided=()
 calibrate=()
 jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
 promised=
 match=
-take_options "rows+all_rows narrow= star+stars parted+parted calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
-[ -n "${all_rows[*]}$narrow${stars[*]}${parted[*]}${calibrate[*]}" ] || all_rows=(10000000 100000000)
+take_options "rows+all_rows narrow= star+stars parted+parted divided+divided calibrate+calibrate jobs= reps= ways=some_ways promised match= out=" "$@"
+[ -n "${all_rows[*]}$narrow${stars[*]}${parted[*]}${divided[*]}${calibrate[*]}" ] || all_rows=(10000000 100000000)
 
 installed=yes
 begin_bench
@@ -369,4 +373,43 @@ for rows in "${calibrate[@]}"; do
 	cost "$rows" 3 "SELECT x, sum(y) FROM even WHERE id > $((rows / 2)) GROUP BY x"
 	cost "$rows" 2 "SELECT sum(y), count(*) FROM even WHERE x < 500"
 	run_psql -c "DROP TABLE even"
+done
+
+# divided_one ROWS LIST QUERY: the median of the statement by the GPUs of a list
+divided_one()
+{
+	run_psql -c "ALTER SYSTEM SET hpsort.gpu_devices = '$2'" -c "SELECT pg_reload_conf()" >/dev/null
+	sleep 2
+	{
+		# The first ones give the GPUs the values.
+		printf '%s\n' "$gpu SELECT hpsort('{2,1}');" "\\o /dev/null" "$3;" "$3;" "\\o" "SELECT 'sum', sum(hashtextextended(q::text, 0)) FROM ($3 OFFSET 0) q;" "\\echo times divided" "\\timing on" "\\o /dev/null"
+		for ((i = 0; i < reps; i++)); do echo "$3;"; done
+	} | run_psql >"$work/divided.out" || die "failed: $3"
+	say "GPUs $2: $(run_psql -F ' ' -c "SELECT ordinal, resident_extents, resident_bytes FROM hpsort_devices()" | xargs)"
+}
+
+if [ -n "${divided[*]}" ]; then
+	echo "rows,query,devices,ms,times_first" >"$out/resident_gpu_divided.csv"
+fi
+for rows in "${divided[@]}"; do
+	run_psql -c "COPY (SELECT ((hashint8(i) & 2147483647) % 1000)::smallint, (hashint8(i + 1000000000) & 2147483647) % 1000000 FROM generate_series(1, 1000000) i) TO '$work/million' (FORMAT binary)" \
+		-c "CREATE TABLE halves (x smallint, y int)"
+	fill_rows=$rows
+	fill halves from_million
+	keep halves x y
+	for query in "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM halves GROUP BY x" "SELECT x, percentile_cont(array[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY y), min(y), max(y), count(*) FROM halves GROUP BY x" \
+		"SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM halves" "SELECT x, sum(y), avg(y) FROM halves GROUP BY x" "SELECT x, count(*) FROM halves GROUP BY x"; do
+		[[ $query =~ $match ]] || continue
+		first_ms=
+		first_sum=
+		for list in ${DEVICES:-0 1 0,1}; do
+			divided_one "$rows" "$list" "$query"
+			ms=$(median "$work/divided.out" divided)
+			sum=$(grep '^sum' "$work/divided.out")
+			first_ms=${first_ms:-$ms}
+			[ "$sum" = "${first_sum:=$sum}" ] || die "wrong by $list: $query"
+			echo "$rows,${query//,/ },${list//,/+},$ms,$(awk "BEGIN { printf \"%.2f\", $first_ms / $ms }")" | tee -a "$out/resident_gpu_divided.csv" >&2
+		done
+	done
+	run_psql -c "DROP TABLE halves"
 done

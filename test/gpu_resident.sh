@@ -5,6 +5,8 @@
 #	TABLES="ROWS:ROUNDS:N"	for each table: its rows, and how often it is changed and then asked N random statements
 #							by each of JOBS sessions (20000:6:60 p20000:6:60 300000:3:15 2000000:1:5; with a p partitioned); then, of the first one, with little of the GPU's
 #							memory and with none, and after the server has crashed, whose LSNs and numbers of extents come again
+#	DEVICES="LIST ..."		then the first one is asked of these GPUs together, among which its extents are divided; by default one as two,
+#							and as three, and if there are several, the first two (0,0 0,0,0 0,1)
 #	JOBS=...				sessions side by side (the processors)
 #	HPSORT_TEST_KILLS=1000	afterwards the service is killed so often while sessions compare (0), for
 #	HPSORT_TEST_SECONDS=...	so many seconds at most (3600)
@@ -143,6 +145,23 @@ for limit in 1MB 0 -1; do
 	compare "$table" 20 hpsort.device=gpu
 	[ $limit = 0 ] || result $(($(hits) > before ? 0 : 1)) "the GPU answers with $limit"
 done
+# --- several GPUs: a megabyte of a table is one's
+
+[ "$(nvidia-smi -L 2>/dev/null | wc -l)" -lt 2 ] || several=0,1
+for devices in ${DEVICES:-0,0 0,0,0 ${several:-}}; do
+	sql -c "ALTER SYSTEM SET hpsort.gpu_devices = '$devices'" -c "ALTER SYSTEM SET hpsort.resident_gpu_stripe = '1MB'" -c "SELECT pg_reload_conf()" >/dev/null
+	sleep 1
+	for round in 1 2 3; do
+		before=$(hits)
+		compare "$table" 30 hpsort.device=$([ $round = 2 ] && echo auto || echo gpu)
+		[ $round = 2 ] || result $(($(hits) > before ? 0 : 1)) "GPUs $devices answer"
+		change "$table" "$rows"
+	done
+	result "$(sql -c "SELECT count(*) FROM hpsort_devices() WHERE resident_extents = 0")" "all GPUs of $devices have extents"
+	echo "GPUs $devices: $passed passed, $failed failed"
+done
+sql -c "ALTER SYSTEM RESET hpsort.gpu_devices" -c "ALTER SYSTEM RESET hpsort.resident_gpu_stripe" -c "SELECT pg_reload_conf()" >/dev/null
+sleep 1
 for round in 1 2; do
 	sql -c CHECKPOINT
 	change "$table" "$rows"

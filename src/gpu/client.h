@@ -88,6 +88,9 @@ extern bool gpu_client_is_usable(GpuClient *client);
 /* What work costs on the service's device, as measured by the service; valid while connected. */
 extern const SortDeviceCosts *gpu_client_costs(const GpuClient *client);
 
+/* Returns how many devices of the service keep extents of this client. */
+extern uint32_t gpu_client_extent_devices(const GpuClient *client);
+
 /* Returns the process id of the service, as its welcome says. */
 extern int	gpu_client_service_pid(const GpuClient *client);
 

@@ -525,6 +525,7 @@ shake_hands(GpuClient *c, uint64_t epoch, int64_t deadline, SortError *err)
 	c->service_pid = message.body.welcome.pid;
 	c->costs = message.body.welcome.costs;
 	c->keeps_extents = epoch != 0 && message.body.welcome.extent_memory > 0;
+	c->devices = (uint32_t) message.body.welcome.devices;
 	return map_area(c, &message.body.welcome, err);
 }
 
@@ -604,6 +605,12 @@ const SortDeviceCosts *
 gpu_client_costs(const GpuClient *c)
 {
 	return &c->costs;
+}
+
+uint32_t
+gpu_client_extent_devices(const GpuClient *c)
+{
+	return c->keeps_extents ? c->devices : 0;
 }
 
 int

@@ -45,6 +45,7 @@ struct GpuClient
 	int			service_pid;	/* as the welcome says */
 	SortDeviceCosts costs;		/* as the welcome says */
 	bool		keeps_extents;	/* the service keeps this client's */
+	uint32_t	devices;		/* as the welcome says */
 	SharedArea	area;
 	uint64_t	job_number;		/* of the current or last job; 0: none yet */
 	struct GpuJob *job;			/* the current one, or NULL */

@@ -8,10 +8,12 @@
  */
 #include "gpu/client.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "gpu/client_job.h"
 #include "gpu/copy.h"
+#include "sort/clock.h"
 #include "sort/error.h"
 
 /*
@@ -62,6 +64,7 @@ gpu_client_open(GpuClient *c, const SortContext *context, const SortJobSpec *spe
 	message.body.open.algorithm = context->algorithm;
 	message.body.open.floats = context->floats;
 	message.body.open.look_up = spec->look_up;
+	message.body.open.device = spec->device;
 
 	/*
 	 * The service shall say that there is no chunk before the wait timeout is over, after which
@@ -272,7 +275,7 @@ gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, 
 	if (status == SORT_OK && size > job->client->area.chunk_bytes)
 		return client_refuse(job->client, err, GPU_UNSUPPORTED, "conditions beyond a chunk");
 	if (status == SORT_OK)
-		status = client_announce(job, 2, err);	/* for the layout, and the first list of rows */
+		status = client_announce(job, base->spec.divided ? 1 : 2, err); /* and for first rows */
 	if (status == SORT_OK)
 		status = client_begin_chunk(job, &chunk, err);
 	if (status != SORT_OK)
@@ -287,12 +290,35 @@ gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, 
 	return client_submit_chunk(job, GPU_MSG_LAYOUT, chunk, size, 1, err);
 }
 
+/* How long a chunk is waited for, where the caller may do without. */
+#define BEGIN_MS 20
+
+/* Whether a chunk has been granted, or is within BEGIN_MS.  *status is not SORT_OK on failure. */
+static bool
+has_chunk_soon(GpuJob *job, SortStatus *status, SortError *err)
+{
+	const GpuClientHooks *hooks = &job->client->hooks;
+	int64_t		until = sort_clock_ms() + BEGIN_MS;
+	int64_t		left;
+
+	for (;;)
+	{
+		*status = client_job_handle_all(job, err);
+		if (*status != SORT_OK || job->client->area.ngranted > 0)
+			return *status == SORT_OK;
+		left = until - sort_clock_ms();
+		if (left <= 0 || hooks->wait(hooks->arg, job->client->fd, POLLIN, (int) left) < 0)
+			return false;
+	}
+}
+
 /*
- * Sends the entries of asked->list that were not sent yet, n in all, at most `most` in a chunk,
- * each with its generations behind it.  Answers that come meanwhile are taken (take_lent).
+ * Sends the entries of asked->list that were not sent yet, n in all, each with its generations
+ * behind it; without wait, as far as chunks are granted soon.  Answers that come meanwhile are
+ * taken (take_lent).
  */
 static SortStatus
-send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
+send_lists(GpuJob *job, size_t n, bool wait, SortError *err)
 {
 	AskedRows  *asked = &job->rows;
 	const size_t ngenerations = asked->ncolumns * sizeof(uint64_t);
@@ -301,12 +327,14 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 	while (status == SORT_OK && asked->asked < n)
 	{
 		size_t		left = n - asked->asked;
-		uint32_t	count = left < most ? (uint32_t) left : most;
+		uint32_t	count = left < asked->most ? (uint32_t) left : asked->most;
 		size_t		end = asked->asked + count;
 		uint32_t	chunk;
 		char	   *list;
 		char	   *at;
 
+		if (!wait && !has_chunk_soon(job, &status, err))
+			break;
 		status = client_begin_chunk(job, &chunk, err);
 		if (status != SORT_OK)
 			break;
@@ -328,39 +356,61 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 }
 
 /*
- * SortDevice.add_rows: sends all entries, and waits until each has its answer.  Extents that were
- * gathered go first, so that the service has them.  Where the service keeps no extents, no entry
- * is added.
+ * Begins the asking for entries, unless that has begun.  Extents that were gathered go first, so
+ * that the service has them.  Where the service keeps no extents, no entry is asked for.
  */
+static SortStatus
+start_rows(GpuJob *job, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+{
+	AskedRows  *asked = &job->rows;
+	SortStatus	status;
+	size_t		i;
+
+	if (asked->list)
+		return SORT_OK;
+	for (i = 0; i < n; i++)
+		rows[i].added = false;
+	/* A service that keeps no extents has none to count, which is no failure. */
+	if (n == 0 || (!job->failed && !asked->layout && !job->client->keeps_extents))
+		return SORT_OK;
+	status = check_job(job, job->base.spec.n == 0 && n < UINT32_MAX, err);
+	if (status == SORT_OK)
+		status = client_send_gathered(job, err);
+	if (status != SORT_OK)
+		return status;
+	asked->most = gpu_chunk_rows(job->client->area.chunk_bytes, asked->ncolumns);
+	if (!asked->layout && asked->most > LIST_EXTENTS)
+		asked->most = LIST_EXTENTS;
+	asked->list = rows;
+	asked->generations = generations;
+	asked->asked = asked->answered = 0;
+	return client_announce(job, (n + asked->most - 1) / asked->most, err);
+}
+
+/* SortDevice.begin_rows: sends what add_rows would, as far as chunks are granted soon. */
+static SortStatus
+gpu_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	SortStatus	status = start_rows(job, rows, generations, n, err);
+
+	if (status == SORT_OK && job->rows.list)
+		status = send_lists(job, n, false, err);
+	return status == SORT_OK ? client_job_handle_all(job, err) : status;
+}
+
+/* SortDevice.add_rows: sends all entries, and waits until each has its answer. */
 static SortStatus
 gpu_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n,
 			 SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	AskedRows  *asked = &job->rows;
-	uint32_t	most;
-	SortStatus	status;
-	size_t		i;
+	SortStatus	status = start_rows(job, rows, generations, n, err);
 
-	for (i = 0; i < n; i++)
-		rows[i].added = false;
-	/* A service that keeps no extents has none to count, which is no failure. */
-	if (n == 0 || (!job->failed && !asked->layout && !job->client->keeps_extents))
-		return SORT_OK;
-	status = check_job(job, base->spec.n == 0 && n < UINT32_MAX, err);
-	if (status == SORT_OK)
-		status = client_send_gathered(job, err);
-	if (status != SORT_OK)
+	if (status != SORT_OK || asked->list == NULL)
 		return status;
-	most = gpu_chunk_rows(job->client->area.chunk_bytes, asked->ncolumns);
-	if (!asked->layout && most > LIST_EXTENTS)
-		most = LIST_EXTENTS;
-	asked->list = rows;
-	asked->generations = generations;
-	asked->asked = asked->answered = 0;
-	status = client_announce(job, (n + most - 1) / most, err);
-	if (status == SORT_OK)
-		status = send_lists(job, n, most, err);
+	status = send_lists(job, n, true, err);
 	while (status == SORT_OK && asked->answered < n)
 		status = client_job_handle(job, err);
 	asked->list = NULL;
@@ -373,15 +423,11 @@ gpu_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t 
  * ------------------------------------------------------------------------
  */
 
-/*
- * SortDevice.finish: sends what has gathered, then FINISH, and waits until the service has sorted.
- * A job with questions counts as done now; any other one when its result has been read.
- */
+/* SortDevice.begin_finish: sends what has gathered, then FINISH. */
 static SortStatus
-gpu_finish(SortJob *base, SortError *err)
+gpu_begin_finish(SortJob *base, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	GpuClient  *c = job->client;
 	SortStatus	status;
 	GpuMessage	message;
 
@@ -392,19 +438,28 @@ gpu_finish(SortJob *base, SortError *err)
 		status = client_send_gathered(job, err);
 	if (status != SORT_OK)
 		return status;
-	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);
+	gpu_message_init(&message, GPU_MSG_FINISH, job->client->job_number);
 	job->finishing = true;
 	job->announced = 0;			/* FINISH ends what was announced before */
-	status = client_send(c, &message, err);
-	if (status == SORT_OK && job->base.spec.look_up)
+	status = client_send(job->client, &message, err);
+	if (status == SORT_OK && base->spec.look_up && !base->spec.divided)
 		status = client_announce(job, 1, err);	/* for the first questions */
+	return status == SORT_OK ? client_job_handle_all(job, err) : status;
+}
+
+/*
+ * SortDevice.finish: waits until the service has sorted.  A job with questions counts as done now;
+ * any other one when its result has been read.
+ */
+static SortStatus
+gpu_finish(SortJob *base, SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	SortStatus	status = job->finishing ? SORT_OK : gpu_begin_finish(base, err);
+
 	while (status == SORT_OK && !job->finished)
 		status = client_job_handle(job, err);
-
-	/* FINISH has given back the chunks that were granted for what has not come. */
-	while (c->area.ngranted > 0)
-		c->area.held[c->area.granted[--c->area.ngranted]] = CHUNK_NOT_HELD;
-	if (status == SORT_OK && job->base.spec.look_up)
+	if (status == SORT_OK && base->spec.look_up)
 		client_count_job(job);
 	return status;
 }
@@ -531,6 +586,8 @@ const SortDevice gpu_client_device = {
 	.set_rows = gpu_set_rows,
 	.add_rows = gpu_add_rows,
 	.look_up = gpu_look_up,
+	.begin_rows = gpu_begin_rows,
+	.begin_finish = gpu_begin_finish,
 	.finish = gpu_finish,
 	.read_keys = client_read_keys,
 	.read_runs = client_read_runs,

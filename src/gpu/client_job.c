@@ -66,7 +66,7 @@ take_grant(GpuJob *job, uint32_t chunk, SortError *err)
 	if (c->area.held[chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk granted twice");
 
-	/* A grant that crosses FINISH on the way is dropped by gpu_finish. */
+	/* A grant that crosses FINISH on the way is dropped by take_finished. */
 	c->area.held[chunk] = CHUNK_GRANTED;
 	c->area.granted[c->area.ngranted++] = chunk;
 	return SORT_OK;
@@ -95,6 +95,13 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 		return client_violation(job->client, err, "wrong number of keys");
 	if (!result_fits(job, finished))
 		return client_violation(job->client, err, "result of another form");
+	/* FINISH has given back the chunks that were granted for what has not come. */
+	while (job->client->area.ngranted > 0)
+	{
+		uint32_t	chunk = job->client->area.granted[--job->client->area.ngranted];
+
+		job->client->area.held[chunk] = CHUNK_NOT_HELD;
+	}
 	job->n = job->base.keys = finished->n;
 	job->finished = true;
 	job->result.form = (SortWant) finished->form;
@@ -220,7 +227,7 @@ client_job_handle_all(GpuJob *job, SortError *err)
 	bool		came = true;
 	SortStatus	status = SORT_OK;
 
-	while (status == SORT_OK && came)
+	while (status == SORT_OK && came && !job->finished)
 		status = handle_next(job, false, &came, err);
 	return status;
 }

@@ -36,6 +36,7 @@ typedef struct AskedRows
 	const uint64_t *generations;	/* of the caller: ncolumns for each entry of list */
 	size_t		asked;			/* entries that were sent */
 	size_t		answered;		/* entries whose answer was taken; at most asked */
+	uint32_t	most;			/* entries of a chunk */
 } AskedRows;
 
 /* The result of a finished job. */
@@ -80,7 +81,10 @@ extern SortStatus client_job_handle(GpuJob *job, SortError *err);
  */
 extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);
 
-/* Handles the messages that have come, without waiting.  Returns as client_job_handle does. */
+/*
+ * Handles the messages that have come, up to FINISHED, without waiting: what follows has a reader
+ * of its own.  Returns as client_job_handle does.
+ */
 extern SortStatus client_job_handle_all(GpuJob *job, SortError *err);
 
 /*

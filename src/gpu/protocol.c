@@ -22,9 +22,9 @@
  */
 _Static_assert(sizeof(GpuHeader) == 16, "header");
 _Static_assert(sizeof(GpuHello) == 64, "hello");
-_Static_assert(sizeof(GpuWelcome) == 80 + sizeof(SortDeviceCosts), "welcome");
+_Static_assert(sizeof(GpuWelcome) == 88 + sizeof(SortDeviceCosts), "welcome");
 _Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
-_Static_assert(sizeof(GpuOpen) == 40, "open");
+_Static_assert(sizeof(GpuOpen) == 48, "open");
 _Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
@@ -100,6 +100,8 @@ complaint_of_open(const GpuMessage *m)
 		return "unknown kind of result";
 	if (open->descending > 1 || open->floats > 1 || open->look_up > 1)
 		return "unknown flag";
+	if (open->device > GPU_DEVICES_MAX || open->zero != 0)
+		return "unknown device";
 	return open->algorithm < SORT_ALGORITHM_COUNT ? NULL : "unknown algorithm";
 }
 
@@ -139,6 +141,8 @@ complaint_of_welcome(const GpuMessage *m)
 		welcome->chunk_bytes < GPU_CHUNK_MIN || welcome->chunk_bytes > GPU_CHUNK_MAX ||
 		welcome->chunk_bytes % GPU_CHUNK_MIN != 0)
 		return "impossible size of the shared area";
+	if (welcome->devices == 0 || welcome->devices > GPU_DEVICES_MAX)
+		return "impossible number of devices";
 	return costs_are_sane(&welcome->costs) ? NULL : "impossible costs";
 }
 
@@ -162,7 +166,7 @@ complaint_of_device(const GpuMessage *m)
 	const GpuDeviceStatus *status = &device->status;
 
 	if (device->count == 0 ? device->index == 0 :
-		device->index < device->count && device->count <= 1024 && status->ordinal >= 0 &&
+		device->index < device->count && device->count <= GPU_DEVICES_MAX && status->ordinal >= 0 &&
 		is_text(status->name, sizeof(status->name)) &&
 		is_text(status->state, sizeof(status->state)) &&
 		is_text(status->last_error, sizeof(status->last_error)))

@@ -33,8 +33,8 @@
  * or questions.  So a client that has handed over what it announced, and pauses until it has
  * more, holds no chunk.
  *
- * Extents (sort/extents/extent.h) stay with the service beyond the job that brings them
- * (KEEP), under a number, the generation.  Any job adds rows of them by that number
+ * Extents (sort/extents/extent.h) stay with the device of the job that brings them, beyond the
+ * job (KEEP), under a number, the generation.  Any job adds rows of them by that number
  * (ADD_ROWS) instead of keys.  Numbers mean something within an epoch, which HELLO
  * names: the life of the memory that the extents were copied from.
  *
@@ -65,7 +65,7 @@
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 11
+#define GPU_PROTOCOL_VERSION 12
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -74,6 +74,9 @@
 #define GPU_CHUNK_MIN ((uint64_t) 4096)
 #define GPU_CHUNK_MAX ((uint64_t) 16 << 20)
 #define GPU_CHUNKS_MAX (UINT32_C(1) << 20)
+
+/* The most devices that there may be. */
+#define GPU_DEVICES_MAX 1024
 
 typedef enum GpuMessageType
 {
@@ -141,6 +144,7 @@ typedef struct GpuWelcome
 	uint32_t	chunks;
 	uint64_t	chunk_bytes;	/* of each */
 	uint64_t	extent_memory;	/* bytes of a device that extents may take; 0: none is kept */
+	uint64_t	devices;		/* how many there are, from 1 to GPU_DEVICES_MAX */
 	SortDeviceCosts costs;
 } GpuWelcome;
 
@@ -155,6 +159,9 @@ typedef struct GpuOpen
 	uint32_t	algorithm;		/* SortAlgorithm: this one or none; AUTO: any */
 	uint32_t	floats;			/* 0 or 1: keys are images of float4 (sort/float_image.h) */
 	uint32_t	look_up;		/* 0 or 1: no result is sent, there are questions */
+	uint32_t	device;			/* 0: any; else, modulo their number, the one before this, from 1
+								 * to GPU_DEVICES_MAX */
+	uint32_t	zero;
 } GpuOpen;
 
 /* Chunks that follow at once, besides the chunks that were announced before. */

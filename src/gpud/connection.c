@@ -121,6 +121,7 @@ on_hello(Connection *c, const GpuHello *hello)
 	message.body.welcome.chunks = service->chunks.count;
 	message.body.welcome.chunk_bytes = service->chunks.bytes;
 	message.body.welcome.extent_memory = service->devices.list[0].extents.limit;
+	message.body.welcome.devices = (uint64_t) service->devices.count;
 	message.body.welcome.costs = service->devices.costs;
 	log_line(LOG_DEBUG, "connection %llu: welcome", (unsigned long long) c->peer.id);
 	c->greeted = true;

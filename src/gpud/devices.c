@@ -58,8 +58,7 @@ add_device(Devices *devices, int ordinal, char *text)
 
 /*
  * Reads a list of ordinals, "0,2" for example, into ordinals, which has room for most, and sets *n
- * to their number.  False if the text is not a list of ordinals, has more than most, or has one
- * twice.
+ * to their number.  False if the text is not a list of ordinals, or has more than most.
  */
 static bool
 parse_ordinals(const char *list, int *ordinals, int *n, int most)
@@ -69,13 +68,9 @@ parse_ordinals(const char *list, int *ordinals, int *n, int most)
 	{
 		char	   *end;
 		long		ordinal = strtol(list, &end, 10);
-		int			i;
 
 		if (end == list || *list < '0' || *list > '9' || ordinal > 1023 || *n == most)
 			return false;
-		for (i = 0; i < *n; i++)
-			if (ordinals[i] == ordinal)
-				return false;
 		ordinals[(*n)++] = (int) ordinal;
 		if (*end == '\0')
 			return true;
@@ -191,29 +186,20 @@ devices_close(Devices *devices)
 	devices->count = 0;
 }
 
-/* With equally many bytes of extents, the device with the fewest running jobs is taken. */
 Device *
-devices_take(Devices *devices, bool extents)
+devices_take(Devices *devices, uint32_t number)
 {
 	Device	   *best = NULL;
-	uint64_t	most = 0;		/* bytes of extents on the best one */
 	int			i;
 
 	pthread_mutex_lock(&devices->lock);
 	for (i = 0; i < devices->count; i++)
 	{
 		Device	   *d = &devices->list[i];
-		uint64_t	count;
-		uint64_t	bytes = 0;
 
-		if (extents)
-			extents_status(&d->extents, &count, &bytes);
-		if (!d->failed && (best == NULL || bytes > most ||
-						   (bytes == most && d->jobs_running < best->jobs_running)))
-		{
+		if (!d->failed && (number == 0 ? best == NULL || d->jobs_running < best->jobs_running :
+						   (uint32_t) i == (number - 1) % (uint32_t) devices->count))
 			best = d;
-			most = bytes;
-		}
 	}
 	if (best)
 	{
@@ -241,7 +227,8 @@ devices_others(Devices *devices, const Device *device, HpsortCuda * *others)
 
 	pthread_mutex_lock(&devices->lock);
 	for (i = 0; i < devices->count; i++)
-		if (&devices->list[i] != device && !devices->list[i].failed)
+		if (&devices->list[i] != device && !devices->list[i].failed &&
+			devices->list[i].info.ordinal != device->info.ordinal)
 			others[n++] = devices->list[i].cuda;
 	pthread_mutex_unlock(&devices->lock);
 	return n;

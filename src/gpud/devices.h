@@ -62,11 +62,10 @@ extern bool devices_pin(Devices *devices, void *memory, size_t bytes, char *text
 extern void devices_close(Devices *devices);
 
 /*
- * A device with one more job on it; NULL if all have failed.  If the job may use extents, it is
- * the one that has most of them: so all extents gather on one device, and jobs find them.
- * Otherwise, and while there are none, it is the least loaded one.
+ * A device with one more job on it: the one before that number, which is from 1 on, modulo how many
+ * there are; NULL if it has failed.  0: the least loaded one; NULL if all have failed.
  */
-extern Device *devices_take(Devices *devices, bool extents);
+extern Device *devices_take(Devices *devices, uint32_t number);
 
 /* All devices forget extents of other epochs than a client has named; 0 changes nothing. */
 extern void devices_set_epoch(Devices *devices, uint64_t epoch);
@@ -74,7 +73,7 @@ extern void devices_set_epoch(Devices *devices, uint64_t epoch);
 /*
  * Fills others (room for DEVICES_MAX) with all other devices that can be used, and
  * returns their number: for a job that may use several devices, and that only its
- * own device counts.
+ * own device counts.  A GPU that is in the list twice is there once for such a job.
  */
 extern int	devices_others(Devices *devices, const Device *device, HpsortCuda * *others);
 

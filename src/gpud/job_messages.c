@@ -85,7 +85,7 @@ on_open(Job *job, const GpuMessage *m)
 	job->n = 0;
 	job->ncolumns = 1;
 	memset(&job->result, 0, sizeof(job->result));
-	job->device = devices_take(job->devices, job->spec.n == 0 && job->epoch != 0);
+	job->device = devices_take(job->devices, job->spec.device);
 	if (job->device == NULL)
 		return job_fail(job, GPU_DEVICE_ERROR, "all devices have failed");
 

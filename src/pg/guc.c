@@ -27,6 +27,7 @@ char	   *hpsort_gpu_devices;
 int			hpsort_gpu_pinned_memory = 256;
 int			hpsort_gpu_memory_limit = 0;
 int			hpsort_resident_gpu_memory = -1;
+int			hpsort_resident_gpu_stripe = 1024;
 int			hpsort_gpu_wait_timeout = 30000;
 double		hpsort_cost_factor = 1.0;
 double		hpsort_gpu_cost_factor = 1.0;
@@ -199,6 +200,13 @@ define_resident_settings(void)
 							"-1 means a quarter of what the GPU service may use, 0 that none are kept there.",
 							&hpsort_resident_gpu_memory,
 							-1, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.resident_gpu_stripe",
+							"Sets how much of a table has its resident columns on the same GPU.",
+							"Tables that are larger are divided among all GPUs of hpsort.gpu_devices.",
+							&hpsort_resident_gpu_stripe,
+							1024, 1, INT_MAX / 2,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("hpsort.enable_resident",

@@ -25,6 +25,7 @@ extern char *hpsort_gpu_devices;
 extern int	hpsort_gpu_pinned_memory;	/* MB */
 extern int	hpsort_gpu_memory_limit;	/* MB, 0: none */
 extern int	hpsort_resident_gpu_memory; /* MB, -1: the service decides, 0: none */
+extern int	hpsort_resident_gpu_stripe; /* MB */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 
 /* What a setting for tests, hpsort.debug_*, demands of a node. */

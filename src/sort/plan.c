@@ -189,17 +189,24 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 /* The GPU's part: asking which extents there are, and three round trips for questions. */
 #define ROWS_LOOK_NS 2e5
 
+/* What each of several GPUs that share the rows adds: questions one after the other.  A guess. */
+#define ROWS_SEARCH_NS 4e5
+
 /* What the GPU needs: gpu has its costs, NULL stands for the least that any has. */
 static double
-rows_gpu_ns(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs)
+rows_gpu_ns(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs,
+			uint32_t devices)
 {
 	double		startup = gpu ? gpu->startup_ns : GPU_LEAST_NS;
 	double		transfer = gpu ? gpu->transfer_ns : GPU_LEAST_KEY_NS / 2;
 	double		runs = (double) (n < range ? n : range);
 	double		key = range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS;
-	double		job = startup + (double) n * (key + (ncolumns - 1) * EXTENT_KEY_NS);
+	double		job = startup + (double) n / devices * (key + (ncolumns - 1) * EXTENT_KEY_NS);
 
-	return njobs == 0 ? job + runs * KEYS_PER_RUN * transfer : njobs * (job + ROWS_LOOK_NS);
+	if (devices > 1)
+		job += devices * ROWS_SEARCH_NS;
+	return njobs == 0 ? job + runs * devices * KEYS_PER_RUN * transfer :
+		njobs * (job + ROWS_LOOK_NS);
 }
 
 /* What the CPU needs for counting, or sorting, packed keys, and for other columns. */
@@ -219,9 +226,10 @@ rows_cpu_ns(uint64_t n, int ncolumns, uint64_t range, bool ordered)
 
 bool
 plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range, int njobs,
-			  bool ordered)
+			  bool ordered, uint32_t devices)
 {
-	return rows_cpu_ns(n, ncolumns, range, ordered) > rows_gpu_ns(gpu, n, ncolumns, range, njobs);
+	return rows_cpu_ns(n, ncolumns, range, ordered) >
+		rows_gpu_ns(gpu, n, ncolumns, range, njobs, devices);
 }
 
 bool

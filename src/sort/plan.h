@@ -113,11 +113,11 @@ extern bool plan_asks_gpu(const SortPlanInput *in);
  * which there are range different ones, in less time than the CPU needs for the columns in the
  * server's memory.  Keys are counted, and their runs come to the CPU (njobs is 0), or each of njobs
  * jobs leaves them on the GPU in order, while some of them are looked up.  ordered: the CPU would
- * have to put values in order, too.  gpu has its costs; NULL: as far as any GPU might, so that it
- * pays to ask for its costs.
+ * have to put values in order, too.  The rows are divided among so many devices.  gpu has the costs
+ * of each; NULL: as far as any GPU might, so that it pays to ask for its costs.
  */
 extern bool plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range,
-						  int njobs, bool ordered);
+						  int njobs, bool ordered, uint32_t devices);
 
 /*
  * Whether a sorter that has n keys, and more to come, should count them into

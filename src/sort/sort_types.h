@@ -102,7 +102,8 @@ typedef struct SortAllocator
  * NULL, and in *reason a phrase that says why, when no GPU can be used now; its
  * result stays valid until the context is used for another sort.  failed (may
  * be NULL) is called for every job that the CPU has to take over, with the
- * device's words.
+ * device's words.  devices (NULL: one) returns how many GPUs keep extents, each
+ * of which may have a job of its own (SortJobSpec.device) at the same time.
  */
 typedef struct SortGpu
 {
@@ -110,7 +111,8 @@ typedef struct SortGpu
 	const struct SortDeviceCosts *(*costs) (void *arg, uint64_t n, bool required,
 											const char **reason);
 	void		(*failed) (void *arg, const SortError *err);
-	void	   *arg;			/* of the three above, and of device's open */
+	uint32_t	(*devices) (void *arg);
+	void	   *arg;			/* of the functions above, and of device's open */
 } SortGpu;
 
 /*

@@ -77,6 +77,7 @@ send_welcome(int fd, int area)
 	message.body.welcome.chunks = CHUNKS;
 	message.body.welcome.chunk_bytes = CHUNK_BYTES;
 	message.body.welcome.extent_memory = 1 << 20;
+	message.body.welcome.devices = 2;
 	part.iov_len = gpu_message_size(&message);
 	memset(&control, 0, sizeof(control));
 	header->cmsg_level = SOL_SOCKET;

@@ -132,6 +132,7 @@ say_welcome(void)
 	strcpy(m.body.welcome.build, "seed");
 	m.body.welcome.chunks = CHUNKS;
 	m.body.welcome.chunk_bytes = CHUNK_BYTES;
+	m.body.welcome.devices = 2;
 	say(&m);
 }
 
@@ -224,6 +225,7 @@ say_rows_job(void)
 	m.body.open.hi = 101;
 	m.body.open.want = SORT_WANT_RUNS;
 	m.body.open.look_up = 1;
+	m.body.open.device = 2;
 	say(&m);
 	say_want(4);
 	say_chunk(GPU_MSG_KEEP, 0, 1);

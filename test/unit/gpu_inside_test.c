@@ -150,14 +150,14 @@ test_device_fails(void **state)
 
 	(void) state;
 	start(4);
-	device = devices_take(&service.devices, false);
+	device = devices_take(&service.devices, 0);
 	assert_non_null(device);
 	assert_int_equal(pthread_create(&thread, NULL, look_at_device, &status), 0);
 	devices_put(&service.devices, device, false, "an illegal memory access", true);
 	pthread_join(thread, NULL);
 	assert_int_equal(status.jobs_running, 0);
 	assert_string_equal(status.last_error, "an illegal memory access");
-	assert_null(devices_take(&service.devices, false));
+	assert_null(devices_take(&service.devices, 0));
 	finish();
 }
 
@@ -216,20 +216,14 @@ test_find_extents(void **state)
 	free(found);
 }
 
-/* Jobs that may use extents go where these are, others to the device that has the fewest jobs. */
+/* Jobs go to the device that they name, or to the one that has the fewest jobs. */
 static void
-test_device_of_extents(void **state)
+test_device_of_jobs(void **state)
 {
-	const uint64_t stamps[1] = {0};
-	const uint32_t counts[1] = {0};
-	ExtentRows	rows = {.nblocks = 1,.stamps = stamps,.counts = counts};
 	Devices    *devices = &service.devices;
-	HeldExtent *extent;
 	Device	   *first;
 	Device	   *second;
-	Device	   *taken[6];
-	Extent		header;
-	Extent	   *front;
+	Device	   *taken[8];
 	int			i;
 
 	(void) state;
@@ -243,26 +237,19 @@ test_device_of_extents(void **state)
 	devices->count = 2;
 	devices_set_epoch(devices, 1);
 
-	/* none has any */
-	assert_ptr_equal(taken[0] = devices_take(devices, true), first);
-	assert_ptr_equal(taken[1] = devices_take(devices, true), second);
-	extent_plan(&rows, &header);
-	front = unit_alloc(header.size, 1);
-	extent_write(&rows, &header, front);
-	assert_int_equal(extents_make_room(&second->extents, 1, 1, front, &extent), EXTENTS_ROOM);
-	extents_enter(&second->extents, 1, extent);
-	extents_release(&second->extents, &extent, 1);
-	for (i = 2; i < 4; i++)
-		assert_ptr_equal(taken[i] = devices_take(devices, true), second);
-	for (i = 4; i < 6; i++)
-		assert_ptr_equal(taken[i] = devices_take(devices, false), first);
-	for (i = 0; i < 6; i++)
-		devices_put(devices, taken[i], true, NULL, false);
-	devices_set_epoch(devices, 2);
-	assert_ptr_equal(taken[0] = devices_take(devices, true), first);
+	/* the least loaded one, or the one that is asked for */
+	assert_ptr_equal(taken[0] = devices_take(devices, 0), first);
+	assert_ptr_equal(taken[1] = devices_take(devices, 0), second);
+	for (i = 2; i < 6; i++)
+		assert_ptr_equal(taken[i] = devices_take(devices, (uint32_t) i), i % 2 == 0 ? second : first);
+	assert_ptr_equal(taken[6] = devices_take(devices, 2), second);
+	assert_ptr_equal(taken[7] = devices_take(devices, 0), first);
+	for (i = 0; i < 8; i++)
+		devices_put(devices, taken[i], true, NULL, i == 1);
+	assert_null(devices_take(devices, 2));
+	assert_ptr_equal(taken[0] = devices_take(devices, 1), first);
 	devices_put(devices, taken[0], true, NULL, false);
 	finish();
-	free(front);
 }
 
 int
@@ -273,7 +260,7 @@ main(void)
 		cmocka_unit_test(test_silent_ones_expire),
 		cmocka_unit_test(test_device_fails),
 		cmocka_unit_test(test_find_extents),
-		cmocka_unit_test(test_device_of_extents),
+		cmocka_unit_test(test_device_of_jobs),
 	};
 
 	log_level = LOG_ERROR;

@@ -128,7 +128,7 @@ test_start_and_end(void **state)
 	static const char *const no_gpu[] = {"--stub", "devices:0", NULL};
 	static const char *const no_third[] = {"--stub", "devices:2", "--devices", "0,2", NULL};
 	static const char *const both[] = {"--stub", "devices:2", "--devices", "1,0", NULL};
-	static const char *const twice[] = {"--stub", "devices:2", "--devices", "0,0", NULL};
+	static const char *const no_list[] = {"--stub", "devices:2", "--devices", "0,,1", NULL};
 	GpuDeviceStatus devices[3];
 	SortError	err;
 	int			count;
@@ -186,7 +186,7 @@ test_start_and_end(void **state)
 	assert_false(gpu_service_try(&s, NULL, wrong));
 	assert_int_equal(gpu_service_wait(&s, 20000), 2);
 	unlink(s.log);
-	assert_false(gpu_service_try(&s, NULL, twice));
+	assert_false(gpu_service_try(&s, NULL, no_list));
 	assert_int_equal(gpu_service_wait(&s, 20000), 2);
 	unlink(s.log);
 	assert_false(gpu_service_try(&s, NULL, no_gpu));

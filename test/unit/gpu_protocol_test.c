@@ -74,6 +74,7 @@ good_message(GpuMessage *m, GpuMessageType type)
 			strcpy(m->body.welcome.build, gpu_build_id());
 			m->body.welcome.chunks = CHUNKS;
 			m->body.welcome.chunk_bytes = CHUNK_BYTES;
+			m->body.welcome.devices = 1;
 			break;
 		default:
 			break;
@@ -262,6 +263,9 @@ test_service_values(void **state)
 	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.magic = 0);
 	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, FILL(m.body.welcome.build));
 	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.chunks = 0);
+	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.devices = 0);
+	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.devices = GPU_DEVICES_MAX + 1);
+	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.device = GPU_DEVICES_MAX + 1);
 	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.chunks = GPU_CHUNKS_MAX + 1);
 	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.chunk_bytes = 0);
 	WRONG(GPU_MSG_WELCOME, GPU_FROM_SERVICE, m.body.welcome.chunk_bytes = CHUNK_BYTES + 4);

@@ -305,7 +305,7 @@ lend_costs(void *arg, uint64_t n, bool required, const char **reason)
 static bool
 count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi)
 {
-	return rows_job_pays(context, n, 1, plan_range(lo, hi), 0, false);
+	return rows_job_pays(context, n, 1, plan_range(lo, hi), 0, false, 1);
 }
 
 static void

@@ -103,6 +103,19 @@ backend_failed(void *arg, const SortError *err)
 	service_count(SERVICE_FALLBACKS + failure, 1);
 }
 
+/* SortGpu.devices: returns how many GPUs keep extents; 1 if the session cannot connect now. */
+static uint32
+backend_devices(void *arg)
+{
+	Connection *connection = &connections[connections[0].memory ? 1 : 0];
+	bool		wait;
+
+	if (connection->memory == NULL)
+		(void) connection_make_usable(connection, false, &wait);
+	return connection->client && gpu_client_is_usable(connection->client) ?
+		gpu_client_extent_devices(connection->client) : 1;
+}
+
 /* ------------------------------------------------------------------------
  * Jobs
  * ------------------------------------------------------------------------
@@ -192,19 +205,24 @@ watch(MemoryContext memory)
 /*
  * Returns a connection that no job uses, made usable, or NULL with the reason in err. insist as in
  * connection_make_usable.  A stream gets none if there is a stream already: it would leave no
- * connection for sorts at their end.
+ * connection for sorts at their end.  But the parts of a divided job have connections of their own.
  */
 static Connection *
-free_connection(bool stream, bool insist, SortError *err)
+free_connection(const SortJobSpec *spec, bool insist, SortError *err)
 {
+	const bool	stream = spec->n == 0;
+	const int	end = spec->divided ? CONNECTIONS : SORT_CONNECTIONS;
 	bool		wait;
 	int			i;
 
-	for (i = 0; i < CONNECTIONS; i++)
+	for (i = 0; i < end; i++)
 	{
+		/* This one stays for sorts at their end. */
+		if (spec->divided && i == SORT_CONNECTIONS - 1)
+			continue;
 		if (connections[i].memory)
 		{
-			if (stream && connections[i].stream)
+			if (stream && !spec->divided && connections[i].stream)
 				break;
 			continue;
 		}
@@ -231,7 +249,7 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 	SortStatus	status;
 
 	*result = NULL;
-	connection = free_connection(spec->n == 0, context->device == SORT_DEVICE_GPU, err);
+	connection = free_connection(spec, context->device == SORT_DEVICE_GPU, err);
 	if (connection == NULL)
 		return pg_interrupt_pending() ? sort_cancelled(err)
 			: err->status;
@@ -253,6 +271,7 @@ static const SortGpu gpu_backend = {
 	.device = &backend_device,
 	.costs = backend_costs,
 	.failed = backend_failed,
+	.devices = backend_devices,
 };
 
 void

@@ -12,13 +12,17 @@
 #include "postgres.h"
 
 #include "gpu/client.h"
+#include "sort/device/device.h"
 #include "utils/resowner.h"
 
 /*
  * One connection for the job of a sort at its end, and one for keys that are sent
  * while the sorter fills: a query may do both at once.
  */
-#define CONNECTIONS 2
+#define SORT_CONNECTIONS 2
+
+/* And one for each further device that rows are divided among, from the second on. */
+#define CONNECTIONS (SORT_CONNECTIONS + SORT_DEVICES_MOST - 1)
 
 #define CONNECTIONS_IN_USE "all connections of the session to the GPU service are in use"
 

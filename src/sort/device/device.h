@@ -20,6 +20,9 @@
 #include "sort/runs/runs.h"
 #include "sort/sort_types.h"
 
+/* The most devices that a caller divides its keys among, by a job on each. */
+#define SORT_DEVICES_MOST 8
+
 typedef struct SortJobSpec
 {
 	SortAlgorithm algorithm;	/* chosen by the plan, never AUTO */
@@ -29,6 +32,9 @@ typedef struct SortJobSpec
 	int32_t		hi;
 	uint64_t	n;				/* number of keys to come */
 	bool		look_up;		/* of the sorted keys nothing is read but what look_up asks for */
+	uint32_t	device;			/* of several that keep extents: the one before this; 0: any */
+	bool		divided;		/* it shares its keys with other jobs of the caller, and so holds
+								 * nothing that is scarce while the caller waits for these */
 } SortJobSpec;
 
 /*
@@ -119,6 +125,14 @@ struct SortDevice
 	 */
 	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n,
 							 SortError *err);
+
+	/*
+	 * For callers with several jobs, may be NULL: sends what the next call has to send, add_rows
+	 * by the same arguments or finish, and does not wait for answers.
+	 */
+	SortStatus	(*begin_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n,
+							   SortError *err);
+	SortStatus	(*begin_finish) (SortJob *job, SortError *err);
 
 	/* Answers n questions about the keys, after finish, of a job opened with spec->look_up. */
 	SortStatus	(*look_up) (SortJob *job, SortLook look, const void *questions, size_t n,

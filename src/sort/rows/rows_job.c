@@ -4,8 +4,11 @@
  */
 #include "sort/rows/rows_job.h"
 
+#include <string.h>
+
 #include "sort/device/job.h"
 #include "sort/error.h"
+#include "sort/rows/divided_job.h"
 
 /*
  * Bytes that the GPU is given before it is asked whether it has kept them.  If one of
@@ -13,9 +16,20 @@
  */
 #define SLICE_BYTES ((size_t) 32 << 20)
 
+/* Returns how many devices may have a part of a job over so many stripes. */
+static uint32_t
+count_devices(const SortGpu *gpu, uint32_t stripes)
+{
+	uint32_t	n = gpu->devices ? gpu->devices(gpu->arg) : 1;
+
+	if (n > SORT_DEVICES_MOST)
+		n = SORT_DEVICES_MOST;
+	return n < 1 || stripes < 1 ? 1 : n < stripes ? n : stripes;
+}
+
 bool
 rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range, int njobs,
-			  bool ordered)
+			  bool ordered, uint32_t stripes)
 {
 	const SortGpu *gpu = context->gpu;
 	const SortDeviceCosts *costs;
@@ -27,10 +41,12 @@ rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t ran
 		(context->algorithm != SORT_ALGORITHM_AUTO &&
 		 context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
 		return false;
-	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, njobs, ordered))
+	if (!forced && !plan_rows_pay(NULL, n, ncolumns, range, njobs, ordered, 1) &&
+		!plan_rows_pay(NULL, n, ncolumns, range, njobs, ordered, stripes))
 		return false;
 	costs = gpu->costs(gpu->arg, n, forced, &reason);
-	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, njobs, ordered));
+	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range, njobs, ordered,
+											 count_devices(gpu, stripes)));
 }
 
 /* How many columns' extents each of the rows has. */
@@ -132,6 +148,187 @@ add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 	return status;
 }
 
+/* What one device has of a job's rows. */
+typedef struct Part
+{
+	RowsJob		rows;
+	uint32_t	device;			/* from 0 on */
+	SortJob    *job;
+	bool		complete;
+	const RowsJob *whole;		/* of which rows are the ones ... */
+	const uint32_t *indexes;	/* ... that have these */
+} Part;
+
+/* The parts of a job, and memory for their lists where there are several. */
+typedef struct Parts
+{
+	Part		list[SORT_DEVICES_MOST];
+	int			n;
+	uint8_t    *part_of;		/* of each of the rows, its part */
+	void	   *lists;			/* rows, generations and indexes of all parts */
+} Parts;
+
+/* The ExtentFetch of a part. */
+static bool
+fetch_of_part(void *arg, size_t i, const void **bytes, size_t *size)
+{
+	const Part *part = arg;
+	const uint32_t ncolumns = columns_of(part->whole);
+
+	return part->whole->fetch(part->whole->arg,
+							  (size_t) part->indexes[i / ncolumns] * ncolumns + i % ncolumns, bytes,
+							  size);
+}
+
+/* Copies the lists of all parts, whose devices are known, one behind the other. */
+static SortStatus
+copy_lists(const SortAllocator *a, const RowsJob *rows, Parts *parts, SortError *err)
+{
+	const uint32_t ncolumns = columns_of(rows);
+	const size_t ngenerations = ncolumns * sizeof(uint64_t);
+	SortRows   *list = a->alloc(a->arena, rows->n * (sizeof(SortRows) + ngenerations +
+													 sizeof(uint32_t)));
+	uint64_t   *generations;
+	uint32_t   *indexes;
+	size_t		i;
+	int			p;
+
+	parts->lists = list;
+	if (list == NULL)
+		return sort_no_memory(err);
+	generations = (uint64_t *) (list + rows->n);
+	indexes = (uint32_t *) (generations + rows->n * ncolumns);
+	for (p = 0; p < parts->n; p++)
+	{
+		Part	   *part = &parts->list[p];
+
+		part->rows = *rows;
+		part->whole = rows;
+		part->indexes = indexes;
+		part->rows.rows = list;
+		part->rows.generations = generations;
+		part->rows.fetch = fetch_of_part;
+		part->rows.arg = part;
+		part->rows.nkeys = p == 0 ? rows->nkeys : 0;
+		for (i = 0; i < rows->n; i++)
+			if (parts->part_of[i] == p)
+			{
+				*indexes++ = (uint32_t) i;
+				*list++ = rows->rows[i];
+				memcpy(generations, rows->generations + i * ncolumns, ngenerations);
+				generations += ncolumns;
+			}
+		part->rows.n = (size_t) (list - part->rows.rows);
+	}
+	return SORT_OK;
+}
+
+/* Divides rows among devices.  If one has all, its part is the whole. */
+static SortStatus
+divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortError *err)
+{
+	const uint32_t ndevices = count_devices(context->gpu, UINT32_MAX);
+	int			part_of[SORT_DEVICES_MOST];
+	size_t		i;
+
+	memset(parts, 0, sizeof(*parts));
+	parts->n = 1;
+	parts->list[0].rows = *rows;
+	if (ndevices == 1 || rows->stripes == NULL || rows->n == 0 || rows->n > UINT32_MAX)
+		return SORT_OK;
+	memset(part_of, -1, sizeof(part_of));
+	parts->n = 0;
+	parts->part_of = context->allocator.alloc(context->allocator.arena, rows->n);
+	if (parts->part_of == NULL)
+		return sort_no_memory(err);
+	for (i = 0; i < rows->n; i++)
+	{
+		uint32_t	device = rows->stripes[i] % ndevices;
+
+		if (part_of[device] < 0)
+		{
+			parts->list[parts->n].device = device;
+			part_of[device] = parts->n++;
+		}
+		parts->part_of[i] = (uint8_t) part_of[device];
+	}
+	return parts->n == 1 ? SORT_OK : copy_lists(&context->allocator, rows, parts, err);
+}
+
+/* Opens the job of a part, and adds what is not of rows. */
+static SortStatus
+open_part(const SortContext *context, Part *part, bool divided, SortError *err)
+{
+	const SortDevice *device = context->gpu->device;
+	const RowsJob *rows = &part->rows;
+	SortJobSpec spec = {
+		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
+		.want = SORT_WANT_RUNS,
+		.lo = rows->lo,
+		.hi = rows->hi,
+		.look_up = rows->layout != NULL,
+		.device = part->device + 1,
+		.divided = divided,
+	};
+	SortStatus	status;
+	size_t		i;
+
+	for (i = 0; i < rows->n; i++)
+		rows->rows[i].added = false;
+	status = sort_job_start(device, context, &spec, NULL, &part->job, err);
+	if (status == SORT_OK && rows->nkeys > 0)
+		status = device->add(part->job, rows->keys, rows->nkeys, err);
+	if (status == SORT_OK && rows->layout)
+		status = device->set_rows(part->job, rows->layout, rows->ranges, err);
+	if (status == SORT_OK && divided && device->begin_rows)
+		status = device->begin_rows(part->job, rows->rows, rows->generations, rows->n, err);
+	return status;
+}
+
+/* Opens the jobs of all parts, and adds all rows that devices have or have room for. */
+static SortStatus
+add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *complete,
+		  SortError *err)
+{
+	SortStatus	status = SORT_OK;
+	size_t		i;
+	int			p;
+
+	*complete = true;
+	for (p = 0; p < parts->n && status == SORT_OK; p++)
+		status = open_part(context, &parts->list[p], parts->n > 1, err);
+	for (p = 0; p < parts->n && status == SORT_OK; p++)
+	{
+		Part	   *part = &parts->list[p];
+
+		status = add_all(part->job, &part->rows, &part->complete, err);
+		*complete = *complete && part->complete;
+		for (i = 0; i < part->rows.n && parts->n > 1; i++)
+			rows->rows[part->indexes[i]] = part->rows.rows[i];
+	}
+	return status;
+}
+
+/* Makes one job of the parts' jobs, which are closed on failure. */
+static SortStatus
+join_parts(const SortContext *context, const RowsJob *rows, Parts *parts, SortJob **job,
+		   SortError *err)
+{
+	DividedParts divided = {.n = parts->n,.grain = rows->layout ? rows->layout->grain : 0};
+	int			p;
+
+	for (p = 0; p < parts->n; p++)
+		divided.jobs[p] = parts->list[p].job;
+	if (rows->layout && rows->layout->key_ranges > 0)
+	{
+		divided.rows = rows->rows;
+		divided.nrows = rows->n;
+		divided.part_of = parts->part_of;
+		parts->part_of = NULL;
+	}
+	return divided_job_make(context, &divided, job, err);
+}
+
 /*
  * Opens a job and adds the keys and the rows to it.  *job is NULL on failure, and if rows that
  * have a layout, all of which are needed, cannot all be had.
@@ -139,34 +336,28 @@ add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 static SortStatus
 start_job(const SortContext *context, const RowsJob *rows, SortJob **job, SortError *err)
 {
-	const SortDevice *device = context->gpu->device;
-	SortJobSpec spec = {
-		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
-		.want = SORT_WANT_RUNS,
-		.lo = rows->lo,
-		.hi = rows->hi,
-		.look_up = rows->layout != NULL,
-	};
 	bool		complete = false;
-	SortStatus	status;
-	size_t		i;
+	Parts		parts;
+	SortStatus	status = divide_rows(context, rows, &parts, err);
+	int			p;
 
-	for (i = 0; i < rows->n; i++)
-		rows->rows[i].added = false;
-	status = sort_job_start(device, context, &spec, NULL, job, err);
-	if (status != SORT_OK)
-		return status;
-	if (rows->nkeys > 0)
-		status = device->add(*job, rows->keys, rows->nkeys, err);
-	if (status == SORT_OK && rows->layout)
-		status = device->set_rows(*job, rows->layout, rows->ranges, err);
+	*job = NULL;
 	if (status == SORT_OK)
-		status = add_all(*job, rows, &complete, err);
+		status = add_parts(context, rows, &parts, &complete, err);
 	if (status != SORT_OK || (rows->layout && !complete))
 	{
-		device->close(*job);
-		*job = NULL;
+		for (p = 0; p < parts.n; p++)
+			if (parts.list[p].job)
+				context->gpu->device->close(parts.list[p].job);
 	}
+	else if (parts.n == 1)
+		*job = parts.list[0].job;
+	else
+		status = join_parts(context, rows, &parts, job, err);
+	if (parts.part_of)
+		context->allocator.release(context->allocator.arena, parts.part_of);
+	if (parts.lists)
+		context->allocator.release(context->allocator.arena, parts.lists);
 	return status;
 }
 

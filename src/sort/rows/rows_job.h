@@ -28,6 +28,13 @@ typedef struct RowsJob
 	SortRows   *rows;			/* n of them, of which added says afterwards which were counted */
 	const uint64_t *generations;	/* as of SortDevice.add_rows */
 	size_t		n;
+
+	/*
+	 * Where several devices keep extents: the i-th rows go to the device of this number, modulo how
+	 * many devices there are, so that each device is asked for the same rows by all jobs.  NULL: all
+	 * go to the first one.
+	 */
+	const uint32_t *stripes;
 	ExtentFetch fetch;			/* of extent i, which is that of generations[i] */
 	void	   *arg;
 } RowsJob;
@@ -36,11 +43,10 @@ typedef struct RowsJob
  * Returns whether context's GPU sorts keys of n rows of ncolumns columns, of which there are range
  * different ones, of its own copies by njobs jobs, or counts them by one (njobs is 0), in less time
  * than the CPU takes for them (plan_rows_pay), as far as is known; always and never as context's
- * device says.  May
- * connect to the GPU's service.
+ * device says.  The rows are in so many stripes (RowsJob).  May connect to the GPU's service.
  */
 extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range,
-						  int njobs, bool ordered);
+						  int njobs, bool ordered, uint32_t stripes);
 
 /*
  * Has context's GPU sort all keys.  *job is NULL if it failed, or if the GPU has no room for some

@@ -7,6 +7,7 @@
 #include "common/int.h"
 #include "executor/nodeHash.h"
 
+#include "pg/guc.h"
 #include "pg/interrupts.h"
 #include "pg/resident/gpu/resident_pays.h"
 #include "sort/rows/rows_job.h"
@@ -60,7 +61,8 @@ resident_rows_are_counted(const ResidentSummary *column)
 }
 
 bool
-resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n)
+resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n,
+					BlockNumber nblocks)
 {
 	int			c;
 
@@ -82,6 +84,7 @@ resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int 
 		all->hi = Max(all->hi, columns[c].hi);
 	}
 	tables->ncolumns = n;
+	tables->stripes += resident_pays_stripes(nblocks);
 	return true;
 }
 
@@ -135,9 +138,23 @@ resident_pays_context(SortContext *context, bool counted)
 		pg_sort_context_lenient(context, CurrentMemoryContext, true);
 }
 
+uint32
+resident_pays_stripe(uint32 number)
+{
+	uint64		blocks = ((uint64) hpsort_resident_gpu_stripe << 20) / BLCKSZ;
+
+	return (uint32) (number / Max(blocks / RESIDENT_EXTENT_BLOCKS, 1));
+}
+
+uint32
+resident_pays_stripes(BlockNumber nblocks)
+{
+	return 1 + resident_pays_stripe(visibility_extent(Max(nblocks, 1) - 1));
+}
+
 bool
 resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
-				  const ResidentJobs *jobs)
+				  const ResidentJobs *jobs, uint32 stripes)
 {
 	uint64		range;
 	SortContext context;
@@ -171,7 +188,7 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 	pays = (jobs == NULL || maps_pay(columns, jobs->mapped, rows,
 									 context.device == SORT_DEVICE_GPU)) &&
 		rows_job_pays(&context, (uint64) rows, ncolumns, range, jobs ? jobs->n : 0,
-					  jobs && jobs->ordered);
+					  jobs && jobs->ordered, stripes);
 	pg_check_interrupts();
 	return pays;
 }
@@ -196,5 +213,6 @@ resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs 
 		columns[c].rows = Max(columns[c].rows - rows, Min(columns[c].rows, 1));
 	}
 	return (Size) tables->ntables * tables->ncolumns * sizeof(SourceColumn) <=
-		get_hash_memory_limit() && resident_rows_pay(columns, tables->ncolumns, nkeys, jobs);
+		get_hash_memory_limit() &&
+		resident_rows_pay(columns, tables->ncolumns, nkeys, jobs, tables->stripes);
 }

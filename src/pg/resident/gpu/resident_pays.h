@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "storage/block.h"
+
 #include "pg/resident/extents/extents.h"
 #include "pg/sort_context.h"
 #include "sort/extents/rows_layout.h"
@@ -25,11 +27,16 @@ typedef struct ResidentTables
 {
 	int			ntables;		/* also those of which nothing is resident */
 	int			ncolumns;		/* 0: nothing of any has been added */
+	uint32		stripes;		/* resident_pays_stripes, of those that have been added */
 	ResidentSummary columns[ROWS_MAX_COLUMNS];
 } ResidentTables;
 
-/* Adds a table's n columns; false, and adds nothing, if the tables before have other columns. */
-extern bool resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n);
+/*
+ * Adds the n columns of a table of nblocks blocks; false, and adds nothing, if the tables before have
+ * other columns.
+ */
+extern bool resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n,
+								BlockNumber nblocks);
 
 /*
  * Whether their rows together are worth the GPU, as resident_rows_pay says, and the scans, which
@@ -38,11 +45,18 @@ extern bool resident_tables_add(ResidentTables *tables, const ResidentSummary *c
 extern bool resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs *jobs);
 
 /*
- * Whether rows with these bounds of the columns are worth the GPU, to be sorted by jobs or, without
- * jobs, counted; asks for its costs.
+ * Whether rows with these bounds of the columns, in so many stripes, are worth the GPU, to be sorted
+ * by jobs or, without jobs, counted; asks for its costs.
  */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
-							  const ResidentJobs *jobs);
+							  const ResidentJobs *jobs, uint32 stripes);
+
+/*
+ * Returns in which stripe of its table an extent is, of those that are one GPU's of several
+ * (hpsort.resident_gpu_stripe); and how many stripes a table of nblocks blocks has.
+ */
+extern uint32 resident_pays_stripe(uint32 number);
+extern uint32 resident_pays_stripes(BlockNumber nblocks);
 
 /* The settings of a query.  One that counts raises an error where they cannot be obeyed. */
 extern void resident_pays_context(SortContext *context, bool counted);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "common/int.h"
 #include "utils/memutils.h"
 
@@ -50,6 +51,7 @@ struct ResidentRows
 	Size		bytes_room;
 
 	SortJob    *job;			/* NULL: there is none */
+	uint32	   *stripes;		/* of RowsJob; NULL: not yet known */
 	int64		nothers;		/* keys that are not of rows */
 	int64		refused;		/* rows, by the filter's conditions, which the GPU evaluates */
 	ResidentFound *found;		/* by extent; NULL: no rows were sought */
@@ -57,12 +59,12 @@ struct ResidentRows
 
 ResidentRows *
 resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-				   const ResidentJobs *jobs)
+				   const ResidentJobs *jobs, uint32 stripes)
 {
 	ResidentRows *rows;
 	int			c;
 
-	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs))
+	if (!resident_rows_pay(columns, ncolumns, nkeys, jobs, stripes))
 		return NULL;
 	rows = palloc0_object(ResidentRows);
 	resident_pays_context(&rows->context, jobs == NULL);
@@ -598,10 +600,36 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 	return true;
 }
 
+/*
+ * Finds which GPU of several has an extent: the first stripes of tables are on GPUs as if by chance,
+ * so that small tables are divided among these, and the next stripes on the next GPUs.
+ */
+static void
+find_stripes(ResidentRows *rows)
+{
+	size_t		at = 0;
+	int			s;
+
+	rows->stripes = MemoryContextAlloc(rows->memory, (rows->left->n + 1) * sizeof(uint32));
+	for (s = 0; s < list_length(rows->lists); s++)
+	{
+		const LeftExtents *left = (const LeftExtents *) list_nth(rows->lists, s);
+		const SourceColumn *columns = (const SourceColumn *) list_nth(rows->columns, s);
+		const ResidentKey *key = &columns[0].reader.key;
+		size_t		i;
+
+		for (i = 0; i < left->n; i++)
+			rows->stripes[at++] = murmurhash32(key->database ^ key->relid) +
+				resident_pays_stripe(left->numbers[i]);
+	}
+}
+
 /* Returns a job over all extents that have been added, whose keys have these bounds. */
 static RowsJob
 job_of(ResidentRows *rows, int32 lo, int32 hi)
 {
+	if (rows->stripes == NULL)
+		find_stripes(rows);
 	return (RowsJob)
 	{
 		.lo = lo,
@@ -609,6 +637,7 @@ job_of(ResidentRows *rows, int32 lo, int32 hi)
 			.rows = rows->left->rows,
 			.generations = rows->left->generations,
 			.n = rows->left->n,
+			.stripes = rows->stripes,
 			.fetch = fetch_extent,
 			.arg = rows
 	};

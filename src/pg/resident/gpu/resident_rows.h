@@ -30,11 +30,11 @@ typedef struct ResidentRows ResidentRows;
 /*
  * Makes a query about rows of these columns, of all scans that will join.  The first nkeys columns
  * make the keys that jobs sort.  Without jobs, values are counted of one column of one scan,
- * without a filter.  Returns NULL if the CPU is expected to be faster.  In the current memory
- * context.
+ * without a filter.  The tables have so many stripes together (resident_pays_stripes).  Returns NULL
+ * if the CPU is expected to be faster.  In the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentJobs *jobs);
+										const ResidentJobs *jobs, uint32 stripes);
 
 /*
  * Has a scan of a table of nblocks blocks take part in the query, with its columns, and filter or

@@ -44,6 +44,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	Relation	rel;
 	bool		gpu = true;
 	bool		numbers = false;
+	BlockNumber nblocks;
 	int			c;
 
 	if (!resident_enabled() || ncolumns == 0 || tuples <= 0 || !resident_keeps_any())
@@ -65,16 +66,19 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		numbers |= residency_domain(rel, key.attnum).kind == COLUMN_KIND_NUMBER;
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);
 	}
+	nblocks = RelationGetNumberOfBlocks(rel);
 	table_close(rel, NoLock);
 	if (question->all && estimate.share > 0 && gpu && !numbers)
-		estimate.together = resident_tables_add(question->all, summaries, ncolumns);
+		estimate.together = resident_tables_add(question->all, summaries, ncolumns,
+											   nblocks);
 	if (question->jobs && !question->all && estimate.share > 0 && gpu)
-		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs);
+		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs,
+										 resident_pays_stripes(nblocks));
 	/* Values that are counted are looked up by the CPU. */
 	if ((question->jobs == NULL || question->jobs->mapped == NULL) && ncolumns == 1 &&
 		question->nkeys == 1 && !question->filtered && estimate.share > 0 && gpu && !numbers &&
 		!estimate.gpu)
-		estimate.gpu = resident_rows_pay(summaries, 1, 1, NULL);
+		estimate.gpu = resident_rows_pay(summaries, 1, 1, NULL, resident_pays_stripes(nblocks));
 	pfree(summaries);
 	return estimate;
 }

@@ -89,9 +89,14 @@ resident_scans_rows(const ColumnScan *scans, int n, const ResidentRowsHandler *h
 		int			ncolumns = summarize(&scans[i], columns, &filtered);
 
 		CHECK_FOR_INTERRUPTS();
-		if (ncolumns > 0 && resident_tables_add(&all, columns, ncolumns))
-			counted = counted && ncolumns == 1 && !filtered &&
-				resident_rows_pay(columns, 1, 1, NULL);
+		if (ncolumns > 0)
+		{
+			BlockNumber nblocks = RelationGetNumberOfBlocks(scans[i].rel);
+
+			if (resident_tables_add(&all, columns, ncolumns, nblocks))
+				counted = counted && ncolumns == 1 && !filtered &&
+					resident_rows_pay(columns, 1, 1, NULL, resident_pays_stripes(nblocks));
+		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(memory);
 	}
@@ -100,5 +105,6 @@ resident_scans_rows(const ColumnScan *scans, int n, const ResidentRowsHandler *h
 		(counted && (handler->counted || resident_rows_are_counted(&all.columns[0]))) ||
 		!resident_tables_pay(&all, scans->ncolumns, &handler->jobs))
 		return NULL;
-	return resident_rows_make(all.columns, all.ncolumns, scans->ncolumns, &handler->jobs);
+	return resident_rows_make(all.columns, all.ncolumns, scans->ncolumns, &handler->jobs,
+							  all.stripes);
 }

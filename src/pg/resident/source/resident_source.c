@@ -94,6 +94,7 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 {
 	const ColumnScan *scan = &source->scan;
 	LeftToRead *left = &source->left;
+	uint32		stripes = resident_pays_stripes(source->table_blocks);
 	bool		several = scan->handler && scan->handler->waits;
 	bool		gpu = gpu_knows_columns(source, several) && !scan->ordered;
 	bool		counts = gpu && scan->runs && source->ncolumns == 1 && source->filter == NULL;
@@ -112,11 +113,11 @@ choose_left(ResidentSource *source, const ResidentSummary *summaries)
 		left->rows = scan->handler->rows;
 	counts = counts && !several && source->columns[0].dictionary == NULL;
 	if (counts && (!sorts || scan->handler->counted || resident_rows_are_counted(&summaries[0])))
-		left->rows = resident_rows_make(summaries, 1, 1, NULL);
+		left->rows = resident_rows_make(summaries, 1, 1, NULL, stripes);
 	if (left->rows == NULL && sorts && !several)
 	{
 		left->rows = resident_rows_make(summaries, source->ncolumns, scan->ncolumns,
-										&scan->handler->jobs);
+										&scan->handler->jobs, stripes);
 		scan->handler->rows = left->rows;
 	}
 	if (left->rows)
