@@ -30,9 +30,9 @@ typedef struct RowsJob
 	size_t		n;
 
 	/*
-	 * Where several devices keep extents: the i-th rows go to the device of this number, modulo how
-	 * many devices there are, so that each device is asked for the same rows by all jobs.  NULL: all
-	 * go to the first one.
+	 * Where several devices keep extents: the i-th rows go to the device of this number, modulo
+	 * how many devices there are, so that each device is asked for the same rows by all jobs.
+	 * NULL: all go to the first one.
 	 */
 	const uint32_t *stripes;
 	ExtentFetch fetch;			/* of extent i, which is that of generations[i] */

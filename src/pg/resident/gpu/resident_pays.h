@@ -32,8 +32,8 @@ typedef struct ResidentTables
 } ResidentTables;
 
 /*
- * Adds the n columns of a table of nblocks blocks; false, and adds nothing, if the tables before have
- * other columns.
+ * Adds the n columns of a table of nblocks blocks; false, and adds nothing, if the tables before
+ * have other columns.
  */
 extern bool resident_tables_add(ResidentTables *tables, const ResidentSummary *columns, int n,
 								BlockNumber nblocks);
@@ -45,8 +45,8 @@ extern bool resident_tables_add(ResidentTables *tables, const ResidentSummary *c
 extern bool resident_tables_pay(const ResidentTables *tables, int nkeys, const ResidentJobs *jobs);
 
 /*
- * Whether rows with these bounds of the columns, in so many stripes, are worth the GPU, to be sorted
- * by jobs or, without jobs, counted; asks for its costs.
+ * Whether rows with these bounds of the columns, in so many stripes, are worth the GPU, to be
+ * sorted by jobs or, without jobs, counted; asks for its costs.
  */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys,
 							  const ResidentJobs *jobs, uint32 stripes);

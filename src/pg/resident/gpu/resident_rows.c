@@ -11,51 +11,10 @@
 #include "pg/compat.h"
 #include "pg/interrupts.h"
 #include "pg/resident/gpu/resident_rows.h"
+#include "pg/resident/gpu/resident_rows_state.h"
 #include "pg/sort_context.h"
 #include "sort/device/job.h"
 #include "sort/error.h"
-
-/* What is known of a column: bounds of all values, and whether there are NULLs. */
-typedef struct ColumnBounds
-{
-	int64		origin;			/* values are distances from it for the GPU */
-	int32		lo;
-	int32		hi;
-	bool		nulls;
-	const uint32 *map;			/* resident_rows_map; NULL: none */
-
-	/* of a column that has numbers */
-	uint64		generation;		/* of the values; 0: there are none */
-	ValueRange *mask;			/* resident_rows_know: of numbers that pass; NULL: all do */
-	uint32		n;				/* resident_rows_know: numbers are less */
-	bool		nulls_pass;
-} ColumnBounds;
-
-struct ResidentRows
-{
-	SortContext context;
-	LeftPurpose purpose;
-	int			ncolumns;
-	List	   *columns;		/* SourceColumns, by scan that has joined */
-	List	   *lists;			/* the extents, in these scans' lists of extents that are read
-								 * later */
-	ResidentFilter *filter;		/* the first one's, and the others have the same conditions */
-	LeftExtents *left;			/* the only list, or all of them, once extents have been added */
-	bool		asked;			/* the handler has been called ... */
-	bool		answered;		/* ... and has returned this */
-	ColumnBounds *bounds;		/* by column */
-
-	/* a copy of one extent, while the GPU is given bytes */
-	MemoryContext memory;
-	char	   *bytes;
-	Size		bytes_room;
-
-	SortJob    *job;			/* NULL: there is none */
-	uint32	   *stripes;		/* of RowsJob; NULL: not yet known */
-	int64		nothers;		/* keys that are not of rows */
-	int64		refused;		/* rows, by the filter's conditions, which the GPU evaluates */
-	ResidentFound *found;		/* by extent; NULL: no rows were sought */
-};
 
 ResidentRows *
 resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
@@ -100,9 +59,8 @@ resident_rows_join(ResidentRows *rows, SourceColumn *columns, int ncolumns, Resi
 	return left;
 }
 
-/* Returns the columns of the scan that has added the i-th extent of all, whose list it is. */
-static SourceColumn *
-columns_of_extent(const ResidentRows *rows, size_t i)
+SourceColumn *
+resident_rows_columns_of(const ResidentRows *rows, size_t i)
 {
 	int			s;
 
@@ -397,7 +355,7 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentRows *rows = (ResidentRows *) arg;
 	const LeftExtents *left = rows->left;
-	const SourceColumn *columns = columns_of_extent(rows, i / left->ncolumns);
+	const SourceColumn *columns = resident_rows_columns_of(rows, i / left->ncolumns);
 	const ResidentKey *key = &columns[i % left->ncolumns].reader.key;
 	uint32		number = left->numbers[i / left->ncolumns];
 	ResidentExtent extent;
@@ -601,8 +559,8 @@ add_conditions(const ResidentRows *rows, int filter, RowsLayout *layout, ValueRa
 }
 
 /*
- * Finds which GPU of several has an extent: the first stripes of tables are on GPUs as if by chance,
- * so that small tables are divided among these, and the next stripes on the next GPUs.
+ * Finds which GPU of several has an extent: the first stripes of tables are on GPUs as if by
+ * chance, so that small tables are divided among these, and the next stripes on the next GPUs.
  */
 static void
 find_stripes(ResidentRows *rows)
@@ -624,9 +582,8 @@ find_stripes(ResidentRows *rows)
 	}
 }
 
-/* Returns a job over all extents that have been added, whose keys have these bounds. */
-static RowsJob
-job_of(ResidentRows *rows, int32 lo, int32 hi)
+RowsJob
+resident_rows_job_of(ResidentRows *rows, int32 lo, int32 hi)
 {
 	if (rows->stripes == NULL)
 		find_stripes(rows);
@@ -662,13 +619,9 @@ resident_rows_are_wrong(ResidentRows *rows)
 	return failed(rows, &err);
 }
 
-/*
- * Completes a layout by the conditions of the qual and of a filter, and by n ranges of keys if rows
- * are to be found, and does the job of it; false if the GPU could not.
- */
-static bool
-do_job(ResidentRows *rows, int filter, RowsLayout *layout, RowsJob *job, const ValueRange *keys,
-	   size_t n)
+bool
+resident_rows_do_job(ResidentRows *rows, int filter, RowsLayout *layout, RowsJob *job,
+					 const ValueRange *keys, size_t n)
 {
 	ValueRange *ranges;
 	SortStatus	status;
@@ -696,9 +649,8 @@ do_job(ResidentRows *rows, int filter, RowsLayout *layout, RowsJob *job, const V
 	return rows->job != NULL;
 }
 
-/* Returns how many rows the last job had, passing or not. */
-static int64
-count_rows(const ResidentRows *rows)
+int64
+resident_rows_count_all(const ResidentRows *rows)
 {
 	int64		nrows = 0;
 	size_t		i;
@@ -712,16 +664,16 @@ bool
 resident_rows_sort(ResidentRows *rows, int filter, RowsLayout *layout, int32 lo, int32 hi,
 				   const int32 *keys, size_t n)
 {
-	RowsJob		job = job_of(rows, lo, hi);
+	RowsJob		job = resident_rows_job_of(rows, lo, hi);
 
 	job.keys = keys;
 	job.nkeys = n;
-	if (!do_job(rows, filter, layout, &job, NULL, 0))
+	if (!resident_rows_do_job(rows, filter, layout, &job, NULL, 0))
 		return false;
 	rows->nothers = (int64) n;
 	/* What has no key although it was read. */
 	if (filter < 0)
-		rows->refused = count_rows(rows) - (resident_rows_keys(rows) - rows->nothers);
+		rows->refused = resident_rows_count_all(rows) - (resident_rows_keys(rows) - rows->nothers);
 	return true;
 }
 
@@ -753,148 +705,6 @@ resident_rows_end(ResidentRows *rows)
 	rows->job = NULL;
 }
 
-/*
- * Unless rows were found in fewer than one in FOUND_PART of the blocks, the CPU reads all, whose
- * rows it refuses about as fast as it finds some of their blocks.
- */
-#define FOUND_PART 4
-
-/* Returns the block, of from .. to - 1, that has a row of an extent. */
-static int
-block_of_row(const uint32 *starts, int from, int to, uint32 row)
-{
-	while (to - from > 1)
-	{
-		int			middle = (from + to) / 2;
-
-		if (row < starts[middle])
-			to = middle;
-		else
-			from = middle;
-	}
-	return from;
-}
-
-/* Rows that were found in an extent, by the numbers that the GPU has given all rows. */
-typedef struct FoundRows
-{
-	size_t		extent;			/* its index in the list */
-	int64		start;			/* number of its first row */
-	int32	   *numbers;		/* n of them, which ascend */
-	size_t		n;
-} FoundRows;
-
-/*
- * Notes the blocks that have rows, and changes the numbers to those of the rows in the extent; all
- * blocks if the extent has been given up.
- */
-static void
-note_found(ResidentRows *rows, const FoundRows *found)
-{
-	ExtentReader *reader = &columns_of_extent(rows, found->extent)[0].reader;
-	const ResidentBlocks *valid = &rows->left->valid[found->extent];
-	ResidentFound *noted = &rows->found[found->extent];
-	int64		start = found->start;
-	size_t		n = 0;
-	int			from = 0;
-
-	if (extent_reader_begin_again(reader, rows->left->numbers[found->extent],
-								  rows->left->generations[found->extent * rows->left->ncolumns]))
-	{
-		const uint32 *starts = extent_starts(&reader->header.extent);
-
-		while (n < found->n &&
-			   (from = resident_blocks_next(valid, from, true)) < RESIDENT_EXTENT_BLOCKS)
-		{
-			int			to = resident_blocks_next(valid, from, false);
-			int64		end = start + starts[to] - starts[from];
-
-			for (; n < found->n && found->numbers[n] < end; n++)
-			{
-				found->numbers[n] += (int32) ((int64) starts[from] - start);
-				resident_blocks_add(&noted->blocks,
-									block_of_row(starts, from, to, (uint32) found->numbers[n]));
-			}
-			start = end;
-			from = to;
-		}
-	}
-	if (n < found->n)
-		noted->blocks = *valid;
-	else
-	{
-		noted->rows = found->numbers;
-		noted->n = n;
-	}
-}
-
-/* Notes rows of n numbers, which ascend, by extent; false if the GPU is wrong. */
-static bool
-note_all_found(ResidentRows *rows, int32 *numbers, size_t n)
-{
-	FoundRows	found = {0};
-	int64		start = 0;
-	size_t		at = 0;
-	size_t		i;
-
-	for (i = 0; i < rows->left->n; i++)
-	{
-		int64		next = start + rows->left->rows[i].rows;
-		size_t		end = at;
-
-		while (end < n && numbers[end] < next && numbers[end] >= start)
-			end++;
-		if (end > at)
-		{
-			extent_reader_prefetch(&columns_of_extent(rows, i)[0].reader,
-								   rows->left->numbers[i]);
-			if (found.n > 0)
-				note_found(rows, &found);
-			found = (FoundRows)
-			{
-				i, start, numbers + at, end - at
-			};
-		}
-		at = end;
-		start = next;
-	}
-	if (found.n > 0)
-		note_found(rows, &found);
-	return at == n || resident_rows_are_wrong(rows);
-}
-
-bool
-resident_rows_find(ResidentRows *rows, RowsLayout *layout, const ValueRange *keys, size_t n)
-{
-	bool		forced = rows->context.device == SORT_DEVICE_GPU;
-	int64		nrows = count_rows(rows);
-	RowsJob		job = job_of(rows, 0, (int32) Max(nrows - 1, 0));
-	int64		blocks = 0;
-	int32	   *numbers;
-	uint64	   *positions;
-	int64		nfound;
-	int64		i;
-
-	resident_rows_end(rows);
-	rows->found = MemoryContextAllocZero(rows->memory,
-										 (rows->left->n + 1) * sizeof(ResidentFound));
-	if (n == 0)
-		return true;
-	if (nrows > PG_INT32_MAX || !do_job(rows, -1, layout, &job, keys, n))
-		return false;
-	for (i = 0; i < (int64) rows->left->n; i++)
-		blocks += resident_blocks_count(&rows->left->valid[i]);
-	nfound = resident_rows_keys(rows);
-	if (nfound > blocks / (forced ? 1 : FOUND_PART))
-		return false;
-	numbers = MemoryContextAlloc(rows->memory, (nfound + 1) * sizeof(int32));
-	positions = palloc_array(uint64, nfound + 1);
-	for (i = 0; i < nfound; i++)
-		positions[i] = (uint64) i;
-	return (nfound == 0 || resident_rows_look(rows, SORT_LOOK_AT, positions, nfound, numbers)) &&
-		note_all_found(rows, numbers, nfound);
-}
-
 int64
 resident_rows_answered(ResidentRows *rows, LeftExtents *left, uint64 *refused)
 {
@@ -913,12 +723,6 @@ resident_rows_answered(ResidentRows *rows, LeftExtents *left, uint64 *refused)
 	return blocks;
 }
 
-const ResidentFound *
-resident_rows_found(const ResidentRows *rows, size_t index)
-{
-	return rows->found ? &rows->found[index] : NULL;
-}
-
 void
 resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 {
@@ -932,7 +736,7 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 	if (left->n == 0)
 		return;
 	rows->left = left;
-	job = job_of(rows, rows->bounds[0].lo, rows->bounds[0].hi);
+	job = resident_rows_job_of(rows, rows->bounds[0].lo, rows->bounds[0].hi);
 	status = rows_job_count(&rows->context, &job, &counts->runs, &err);
 	if (status != SORT_OK)
 	{

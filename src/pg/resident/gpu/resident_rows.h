@@ -28,10 +28,10 @@
 typedef struct ResidentRows ResidentRows;
 
 /*
- * Makes a query about rows of these columns, of all scans that will join.  The first nkeys columns
- * make the keys that jobs sort.  Without jobs, values are counted of one column of one scan,
- * without a filter.  The tables have so many stripes together (resident_pays_stripes).  Returns NULL
- * if the CPU is expected to be faster.  In the current memory context.
+ * Makes a query about rows of these columns, of all scans that will join, whose tables have so many
+ * stripes together (resident_pays_stripes).  The first nkeys columns make the keys that jobs sort.
+ * Without jobs, values are counted of one column of one scan, without a filter.  Returns NULL if
+ * the CPU is expected to be faster.  In the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 										const ResidentJobs *jobs, uint32 stripes);
@@ -153,7 +153,10 @@ typedef struct ResidentFound
 	size_t		n;				/* 0: it is not known which rows */
 } ResidentFound;
 
-/* Returns what was found in the extent of an index in the list; NULL if rows were not sought. */
+/*
+ * Returns what was found in the extent of an index in the only scan's list; NULL if rows were not
+ * sought.
+ */
 extern const ResidentFound *resident_rows_found(const ResidentRows *rows, size_t index);
 
 typedef struct ResidentCounts

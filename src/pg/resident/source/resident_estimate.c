@@ -70,7 +70,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	table_close(rel, NoLock);
 	if (question->all && estimate.share > 0 && gpu && !numbers)
 		estimate.together = resident_tables_add(question->all, summaries, ncolumns,
-											   nblocks);
+												nblocks);
 	if (question->jobs && !question->all && estimate.share > 0 && gpu)
 		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys, question->jobs,
 										 resident_pays_stripes(nblocks));

@@ -9,14 +9,10 @@
 
 #include "pg/compat.h"
 #include "pg/pages/pages.h"
-#include "pg/resident/extents/extents.h"
-#include "pg/resident/gpu/resident_rows.h"
 #include "pg/resident/memory/memory.h"
-#include "pg/resident/source/page_list.h"
+#include "pg/resident/source/resident_left.h"
 #include "pg/resident/source/resident_scans.h"
 #include "pg/resident/source/resident_source.h"
-#include "pg/resident/source/saved_rows.h"
-#include "pg/resident/source/source_image.h"
 
 /*
  * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
@@ -27,51 +23,6 @@
 
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
-
-/* Extents that are left until all other blocks have been read. */
-typedef struct LeftToRead
-{
-	LeftExtents *extents;		/* NULL: none are left */
-	ResidentRows *rows;			/* LEFT_TO_COUNT, LEFT_TO_SORT: for the GPU, of these extents */
-	bool		asked;			/* the GPU, or the scan's handler, has been asked */
-	bool		answered;		/* the handler has, and filtered includes rows still to be read */
-	uint64		filtered;
-	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
-} LeftToRead;
-
-struct ResidentSource
-{
-	MemoryContext memory;
-	ColumnScan	scan;
-	BlockNumber table_blocks;
-	int			nbatches;		/* column_scan_nbatches */
-	BatchPages *tids;			/* pages of rows, if the scan wants TIDs; else NULL */
-	SourceImages *images;		/* NULL: values are wanted */
-	ResidentFilter *filter;		/* NULL: all rows are wanted */
-	int			ncolumns;		/* the scan's, and behind them the filter's others */
-	SourceColumn *columns;
-	VisibilityCopy map;
-	BufferAccessStrategy strategy;	/* of pages whose headers are read */
-	BlockNumber next;			/* of the table, where no process shares it */
-	bool		ended;			/* all blocks have been taken */
-	bool		complete;		/* ... the last one by this process */
-	ColumnBlocks blocks;
-	uint64		filtered;		/* rows that the qual has refused ... */
-	uint64		unmatched;		/* ... and the scan's further conditions */
-
-	/* the extent being read */
-	BlockNumber first;
-	int			nblocks;
-	int			at;				/* the next block */
-	ResidentBlocks valid;
-	ExtentMatch match;			/* which rows the filter accepts */
-	const ResidentFound *found; /* which rows the GPU has found; NULL: all are wanted */
-
-	PageList   *pages;			/* blocks to be read from pages */
-	SavedRows	saved;
-	void	   *packed;			/* PACKED_BYTES; NULL: batches are not packed */
-	LeftToRead	left;
-};
 
 /* --- opening and closing */
 
@@ -368,50 +319,6 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 	return wanted;
 }
 
-/* Has the blocks that are not valid read from their pages. */
-static void
-read_from_pages(ResidentSource *source, const ResidentBlocks *blocks)
-{
-	ListedExtent extent = {
-		.first = source->first,
-		.nblocks = source->nblocks,
-		.blocks = resident_blocks_without(blocks, &source->valid)
-	};
-
-	page_list_add(source->pages, &extent);
-}
-
-/*
- * The extent has been given up while it was read: lists its valid blocks, block from and later
- * ones, to be read from pages.
- */
-static void
-abandon_extent(ResidentSource *source, int from)
-{
-	ResidentBlocks unread = resident_blocks_range(from, RESIDENT_EXTENT_BLOCKS - from);
-
-	unread = resident_blocks_and(&unread, &source->valid);
-	memset(&source->valid, 0, sizeof(source->valid));
-	source->at = source->nblocks;
-	read_from_pages(source, &unread);
-}
-
-/* Prepares the values of an extent with valid blocks, and the filter. */
-static void
-begin_values(ResidentSource *source)
-{
-	int			c;
-
-	source->match = EXTENT_ALL;
-	if (!resident_blocks_any(&source->valid))
-		return;
-	for (c = 0; c < source->ncolumns && resident_valid_know_values(&source->columns[c]); c++)
-		;
-	if (c < source->ncolumns || (source->images && !source_images_begin(source->images)) ||
-		(source->filter && !resident_filter_begin(source->filter, &source->match)))
-		abandon_extent(source, 0);
-}
-
 /* Decides which of the blocks taken are read from the extent, from pages, or later. */
 static void
 begin_extent(ResidentSource *source)
@@ -459,7 +366,7 @@ begin_extent(ResidentSource *source)
 			source->blocks.resident += RESIDENT_EXTENT_BLOCKS;
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
-	begin_values(source);
+	resident_left_begin_values(source);
 	/* Nothing of it is read here: the usual case where the GPU counts. */
 	if (!resident_blocks_any(&source->valid))
 		source->at = source->nblocks;
@@ -641,7 +548,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 			 (images && !source_images_add(images, batches)))
 	{
 		saved_rows_take_back(&source->saved, batches);
-		abandon_extent(source, start);
+		resident_left_abandon(source, start);
 		step = RESIDENT_PAGES;
 	}
 	else
@@ -650,100 +557,6 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		source->blocks.resident += nblocks;
 	}
 	return step;
-}
-
-/* --- extents that have been left until all else has been read */
-
-/* Makes an extent that has been left the present one, with its valid blocks. */
-static void
-begin_left(ResidentSource *source, const LeftExtent *left)
-{
-	int			c;
-
-	source->first = visibility_extent_start(left->number);
-	source->nblocks = RESIDENT_EXTENT_BLOCKS;
-	source->at = 0;
-	source->valid = left->valid;
-	source->found = source->left.answered ? resident_rows_found(source->left.rows, left->index) :
-		NULL;
-	if (source->found && source->found->n == 0)
-		source->found = NULL;
-	for (c = 0; c < source->ncolumns; c++)
-	{
-		if (!extent_reader_begin_again(&source->columns[c].reader, left->number,
-									   left->generations[c]))
-		{
-			abandon_extent(source, 0);
-			return;
-		}
-	}
-	for (c = 0; c < source->ncolumns; c++)
-		extent_reader_prefetch(&source->columns[c].reader, left->ahead);
-	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
-	read_from_pages(source, &left->valid);
-	begin_values(source);
-}
-
-/*
- * Returns whether the cutoff says that no row of an extent is wanted, and counts the rows then.
- * How many rows another condition would have refused is not counted.  Where some blocks of an
- * extent are not valid, the number of the other blocks' rows is known from its bytes only, so that
- * it is not skipped if it must be counted.
- */
-static bool
-skip_beyond(ResidentSource *source, const LeftExtent *left)
-{
-	ColumnCutoff *cutoff = source->scan.cutoff;
-	bool		only_cuts = resident_filter_only_cuts(source->filter);
-	int			nblocks = resident_blocks_count(&left->valid);
-
-	if (!left_bounds_are_beyond(left->bounds, cutoff) ||
-		(only_cuts && nblocks < RESIDENT_EXTENT_BLOCKS))
-		return false;
-	cutoff->skipped += only_cuts ? left->bounds->rows : 0;
-	source->blocks.resident += nblocks;
-	return true;
-}
-
-/* Counts blocks that the GPU has answered for, which have been read from extents as well. */
-static void
-note_gpu_hits(ResidentSource *source, int64 nblocks)
-{
-	source->blocks.gpu = nblocks;
-	source->blocks.resident += nblocks;
-}
-
-/* Has the GPU count.  Returns whether the batch, which is empty, has got runs. */
-static bool
-ask_for_counts(ResidentSource *source, ColumnBatch *batch)
-{
-	ResidentCounts *counts = &source->left.counts;
-
-	resident_rows_count(source->left.rows, counts);
-	note_gpu_hits(source, counts->blocks);
-	if (source->scan.keys)
-	{
-		batch->nnulls = counts->nulls;
-		counts->nulls = 0;
-	}
-	if (counts->values == 0)
-		return false;
-	batch->runs = &counts->runs;
-	batch->n = (size_t) counts->values;
-	return true;
-}
-
-/* Has the scan's handler answer for all extents; blocks that it has answered for are not read. */
-static void
-ask_handler(ResidentSource *source)
-{
-	LeftToRead *left = &source->left;
-
-	left->answered = resident_rows_ask(left->rows, source->scan.handler);
-	if (left->answered)
-		note_gpu_hits(source, resident_rows_answered(left->rows, left->extents,
-													 &source->filtered));
-	left->filtered = source->filtered;
 }
 
 /*
@@ -756,7 +569,6 @@ static ResidentStep
 fill_from_left(ResidentSource *source, ColumnBatch *batches)
 {
 	LeftPurpose purpose = source->left.extents->purpose;
-	LeftExtent	next;
 
 	if (resident_source_waits(source))
 		return RESIDENT_END;
@@ -770,10 +582,10 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 	if (!source->left.asked)
 	{
 		source->left.asked = true;
-		if (purpose == LEFT_TO_COUNT && ask_for_counts(source, batches))
+		if (purpose == LEFT_TO_COUNT && resident_left_count(source, batches))
 			return RESIDENT_ROWS;
 		if (purpose == LEFT_TO_SORT)
-			ask_handler(source);
+			resident_left_ask(source);
 	}
 	if (source->left.counts.nulls > 0)
 	{
@@ -782,14 +594,7 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 		source->left.counts.nulls -= (int64) n;
 		return n > 0 ? RESIDENT_ROWS : RESIDENT_FULL;
 	}
-	while (left_extents_next(source->left.extents, &next))
-	{
-		if (purpose == LEFT_TO_ORDER && skip_beyond(source, &next))
-			continue;
-		begin_left(source, &next);
-		return RESIDENT_PAGES;
-	}
-	return RESIDENT_END;
+	return resident_left_begin(source) ? RESIDENT_PAGES : RESIDENT_END;
 }
 
 ResidentStep
