@@ -166,6 +166,16 @@ foreach my $query (@expressions, @not_mapped, 'x / 10, count(*) FROM r WHERE x I
 	is(sql("SELECT $same_answer FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"), 't', "expression: $query");
 }
 like(($node->psql('postgres', 'SELECT 10 / x, count(*) FROM r GROUP BY 1'))[2], qr/division by zero/, 'an error for a value that rows have');
+# One that takes long for values that no row has is not evaluated for all of them, and can be cancelled meanwhile.
+sql('CREATE TABLE long AS SELECT CASE WHEN i = 1 THEN 6000 ELSE i % 20 END AS x FROM generate_series(1, 20000) i');
+sql('VACUUM ANALYZE long');
+sql("SELECT hpsort_keep('long', '{x}', wait => true)");
+like(plan_of('SELECT x / 10, count(*) FROM long GROUP BY 1'), qr/(\d+) of \1, \1 on the GPU/, 'an expression that takes no time');
+my $long = 'SELECT length(factorial(x)::text), count(*) FROM long GROUP BY 1';
+unlike(plan_of($long), qr/on the GPU/, 'one that takes long for values that no row has');
+is(sql("SELECT $same_answer FROM (VALUES (\$q\$$long\$q\$)) v(q)"), 't', '... right');
+like(($node->psql('postgres', "SET hpsort.device = gpu; SET statement_timeout = '50ms'; $long"))[2], qr/canceling statement due to statement timeout/, '... cancelled');
+sql('DROP TABLE long');
 # A key whose values are too far from each other for a map, more groups than there is memory for, conditions of both sides.
 foreach my $query ('count(*) FROM r JOIN resident_one ON one_id = y', 'x, one_text, count(*) FROM r JOIN resident_one ON one_id = x GROUP BY x, one_text',
 	'one_text, count(*) FROM r JOIN resident_one ON one_id = x AND one_small < s GROUP BY one_text', 'one_text, sum(one_small) FROM r JOIN resident_one ON one_id = x GROUP BY one_text')

@@ -130,7 +130,8 @@ DECLARE
 	core text := of_core(whole);
 	ours text := of_hpsort(whole);
 BEGIN
-	RETURN CASE WHEN ours IS DISTINCT FROM core THEN left(core, 200) || ' / ' || left(ours, 200) || ': ' || query END;
+	-- A plan that sorts evaluates the conditions of all rows before the first FILTER.
+	RETURN CASE WHEN ours IS DISTINCT FROM core AND NOT coalesce(query LIKE '%FILTER%' AND least(core, ours) = 'ERROR: division by zero' AND greatest(core, ours) = 'ERROR: failed', false) THEN left(core, 200) || ' / ' || left(ours, 200) || ': ' || query END;
 END $$;
 -- The rows that a filter has removed.
 CREATE FUNCTION removed(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -10,14 +10,23 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "utils/memutils.h"
 
 #include "pg/guarded_call.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/groups_maps.h"
 
-/* Rows that have values of a column in a map are made in so few at once that a cancel can wait. */
-#define MADE_AT_ONCE 1024
+/* Rows that have values of a column in a map, made at once. */
+#define MADE_AT_ONCE 256
+
+/*
+ * Microseconds that making a map may take in all, and for each value: some 100 times as long as is
+ * usual.  Expressions that take longer are better computed for values that occur (a factorial, say,
+ * of each number up to the largest one).
+ */
+#define MADE_MOST_US 100000
+#define MADE_MOST_EACH_US 50
 
 /* Returns the map of a column; NULL if it has none. */
 static GroupsMap *
@@ -238,6 +247,16 @@ derive_rows(void *arg)
 																	node->derived.batches);
 }
 
+/* Whether an error is none of an expression: memory is short, or a cancel or a conflict. */
+static bool
+ends_query(const ErrorData *error)
+{
+	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	return category == ERRCODE_INSUFFICIENT_RESOURCES ||
+		category == ERRCODE_OPERATOR_INTERVENTION || category == ERRCODE_TRANSACTION_ROLLBACK;
+}
+
 /* Does so; false if an expression has failed. */
 static bool
 derive_rows_guarded(MadeRows *rows)
@@ -245,11 +264,8 @@ derive_rows_guarded(MadeRows *rows)
 	ErrorData  *error = NULL;
 	bool		derived;
 
-	/* A cancel must not pass for a failure. */
-	HOLD_INTERRUPTS();
 	derived = guarded_call(derive_rows, rows, &error);
-	RESUME_INTERRUPTS();
-	if (error && ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+	if (error && ends_query(error))
 		ReThrowError(error);
 	return derived;
 }
@@ -324,9 +340,12 @@ fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 	GroupsState *node = rows->node;
 	int64	  **values = palloc0_array(int64 *, node->ngroups + 1);
 	bool		known = true;
+	instr_time	start;
+	instr_time	now;
 	size_t		at;
 	int			g;
 
+	INSTR_TIME_SET_CURRENT(start);
 	for (g = 0; g < node->ngroups; g++)
 	{
 		if (maps->fields[g].map != map)
@@ -344,6 +363,9 @@ fill_map(GroupsMaps *maps, GroupsMap *map, MadeRows *rows)
 			if (values[g])
 				known = read_field(node, g, rows->joined, rows->n, values[g] + at,
 								   maps->fields[g].places + at);
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, start);
+		known &= INSTR_TIME_GET_MICROSEC(now) <= MADE_MOST_US + MADE_MOST_EACH_US * (at + rows->n);
 	}
 	for (g = 0; g < node->ngroups; g++)
 	{
