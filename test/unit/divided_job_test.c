@@ -42,6 +42,11 @@ typedef struct FakeJob
 	uint64_t	n;
 	uint64_t	rows;
 	bool		finished;
+
+	/* begin_rows has been called for these; NULL: it has not, or add_rows has been called since */
+	const SortRows *begun;
+	size_t		nbegun;
+	size_t		answered;		/* of them */
 } FakeJob;
 
 static const SortDevice fake_device;
@@ -99,19 +104,20 @@ fake_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges,
 }
 
 /* A key of a row is its value, or its number if that is in a range. */
-static SortStatus
-fake_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+/* Adds the rows from .. to - 1 that have not been added. */
+static void
+add_some(FakeJob *job, SortRows *rows, const uint64_t *generations, size_t from, size_t to)
 {
-	FakeJob    *job = (FakeJob *) base;
 	size_t		i;
 	uint32_t	k;
 	uint32_t	r;
 
-	for (i = 0; i < n; i++)
+	for (i = from; i < to; i++)
 	{
 		uint64_t	e = generations[i] - 1;
 
-		assert_false(rows[i].added);
+		if (rows[i].added)
+			continue;
 		rows[i].missing = !fake.has[job->device][e];
 		rows[i].rows = 0;
 		if (rows[i].missing)
@@ -127,16 +133,40 @@ fake_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t
 					job->keys[job->n++] = (int32_t) job->rows;
 		}
 	}
+}
+
+/* Some answers come at once. */
+static SortStatus
+fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+{
+	FakeJob    *job = (FakeJob *) base;
+
+	assert_true(n > 0 && generations[0] > 0 && job->begun == NULL);
+	fake.begun++;
+	job->begun = rows;
+	job->nbegun = n;
+	job->answered = (size_t) unit_below(n + 1);
+	add_some(job, rows, generations, 0, job->answered);
 	return call(err);
 }
 
+/* What has begun is ended by a call for the same rows. */
 static SortStatus
-fake_begin_rows(SortJob *job, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+fake_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
 {
-	(void) job;
-	(void) rows;
-	assert_true(n > 0 && generations[0] > 0);
-	fake.begun++;
+	FakeJob    *job = (FakeJob *) base;
+	size_t		from = 0;
+	size_t		i;
+
+	if (job->begun)
+	{
+		assert_true(job->begun == rows && job->nbegun == n);
+		from = job->answered;
+	}
+	for (i = from; i < n; i++)
+		assert_false(rows[i].added);
+	job->begun = NULL;
+	add_some(job, rows, generations, from, n);
 	return call(err);
 }
 

@@ -404,9 +404,15 @@ divided_read_runs(SortJob *base, Runs *runs, SortError *err)
 
 	for (j = 0; j < job->parts.n && status == SORT_OK; j++)
 	{
-		status = job->parts.jobs[j]->device->finish(job->parts.jobs[j], err);
+		SortJob    *part = job->parts.jobs[j];
+
+		status = part->device->finish(part, err);
 		if (status == SORT_OK)
-			status = job->parts.jobs[j]->device->read_runs(job->parts.jobs[j], runs, err);
+			status = part->device->read_runs(part, runs, err);
+
+		/* It gives back what it has of the service before the next one waits for some. */
+		job->parts.jobs[j] = NULL;
+		part->device->close(part);
 	}
 	return status;
 }
@@ -423,7 +429,8 @@ divided_close(SortJob *base)
 		return;
 	a = &base->context->allocator;
 	for (j = 0; j < job->parts.n; j++)
-		job->parts.jobs[j]->device->close(job->parts.jobs[j]);
+		if (job->parts.jobs[j])
+			job->parts.jobs[j]->device->close(job->parts.jobs[j]);
 	if (job->parts.part_of)
 		a->release(a->arena, (void *) job->parts.part_of);
 	if (job->scratch)

@@ -110,19 +110,34 @@ keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortSta
 	return true;
 }
 
+static bool
+all_are_added(const RowsJob *rows)
+{
+	size_t		i;
+
+	for (i = 0; i < rows->n && rows->rows[i].added; i++)
+		;
+	return i == rows->n;
+}
+
 /*
- * Adds all rows that the device has or has room for.  *complete is false if these are not all;
- * where rows are sorted, the adding ends with the first one that cannot be had, and where they are
- * found, whose numbers are by the order of adding, with the first one that the device lacks.
+ * Adds all rows that the device has or has room for; begun: begin_rows has asked for all of them,
+ * and may have had answers.  *complete is false if these are not all; where rows are sorted, the
+ * adding ends with the first one that cannot be had, and where they are found, whose numbers are by
+ * the order of adding, with the first one that the device lacks.
  */
 static SortStatus
-add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
+add_all(SortJob *job, const RowsJob *rows, bool begun, bool *complete, SortError *err)
 {
 	size_t		at = 0;
 	size_t		left;
-	SortStatus	status = add_missing(job, rows, 0, rows->n, &left, err);
+	SortStatus	status;
 
-	*complete = left == 0;
+	if (begun)
+		status = job->device->add_rows(job, rows->rows, rows->generations, rows->n, err);
+	else
+		status = add_missing(job, rows, 0, rows->n, &left, err);
+	*complete = status == SORT_OK && all_are_added(rows);
 	if (rows->layout && rows->layout->key_ranges > 0)
 		return status;
 	while (status == SORT_OK && !*complete && at < rows->n)
@@ -144,7 +159,7 @@ add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 		if (left > gone)
 			return status;
 	}
-	*complete = *complete || (status == SORT_OK && rows->layout);
+	*complete = status == SORT_OK && all_are_added(rows);
 	return status;
 }
 
@@ -280,8 +295,6 @@ open_part(const SortContext *context, Part *part, bool divided, SortError *err)
 		status = device->add(part->job, rows->keys, rows->nkeys, err);
 	if (status == SORT_OK && rows->layout)
 		status = device->set_rows(part->job, rows->layout, rows->ranges, err);
-	if (status == SORT_OK && divided && device->begin_rows)
-		status = device->begin_rows(part->job, rows->rows, rows->generations, rows->n, err);
 	return status;
 }
 
@@ -290,6 +303,8 @@ static SortStatus
 add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *complete,
 		  SortError *err)
 {
+	const SortDevice *device = context->gpu->device;
+	const bool	begun = parts->n > 1 && device->begin_rows;
 	SortStatus	status = SORT_OK;
 	size_t		i;
 	int			p;
@@ -297,11 +312,18 @@ add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *c
 	*complete = true;
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 		status = open_part(context, &parts->list[p], parts->n > 1, err);
+	for (p = 0; p < parts->n && status == SORT_OK && begun; p++)
+	{
+		const Part *part = &parts->list[p];
+
+		status = device->begin_rows(part->job, part->rows.rows, part->rows.generations,
+									part->rows.n, err);
+	}
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 	{
 		Part	   *part = &parts->list[p];
 
-		status = add_all(part->job, &part->rows, &part->complete, err);
+		status = add_all(part->job, &part->rows, begun, &part->complete, err);
 		*complete = *complete && part->complete;
 		for (i = 0; i < part->rows.n && parts->n > 1; i++)
 			rows->rows[part->indexes[i]] = part->rows.rows[i];
