@@ -123,6 +123,14 @@ BufFileReadExact(BufFile *file, void *ptr, size_t size)
 							  innersortkeys, presorted) \
 	create_mergejoin_path(root, joinrel, jointype, workspace, extra, outer, inner, \
 						  restrictions, pathkeys, required, clauses, outersortkeys, innersortkeys)
+
+static inline void
+ExecEvalExprNoReturnSwitchContext(ExprState *state, ExprContext *econtext)
+{
+	bool		isnull;
+
+	(void) ExecEvalExprSwitchContext(state, econtext, &isnull);
+}
 #endif
 
 /* Written before a declaration; older versions have an attribute behind. */

@@ -251,7 +251,6 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 	const CoreDescription *description = &core->description;
 	AggState   *agg = core->agg;
 	size_t		n = batches[0].n;
-	bool		isnull;
 	size_t		i;
 
 	agg->tmpcontext->ecxt_outertuple = core->slot;
@@ -273,7 +272,7 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 														  !batches[filter].nulls[i]);
 		}
 		agg->all_pergroups[0] = core->states[core->table ? core->numbers[i] : 0];
-		ExecEvalExprSwitchContext(agg->phase->evaltrans, agg->tmpcontext, &isnull);
+		ExecEvalExprNoReturnSwitchContext(agg->phase->evaltrans, agg->tmpcontext);
 		ResetExprContext(agg->tmpcontext);
 	}
 }
