@@ -22,7 +22,8 @@
 # one version counts one.
 #
 # The work is a list of parts, each of one PostgreSQL or of none.  Four are run at a time with --all, since
-# a test also waits, else two, the one with three tests of test/t at a time, by this script:
+# a test also waits, else two.  Of test/t, a part runs three tests at a time; with --all one, and two where
+# they are long.  Parts are run by this script:
 #
 #	test/run.sh --part pg CONFIG	a PostgreSQL
 #	test/run.sh --part system DIR	the PostgreSQLs in the root directory of another system, inside
@@ -180,11 +181,13 @@ tap_logs()
 # TAP tests.
 perl_tap()
 {
-	local tree=$1 out=$work/prove
+	local tree=$1 out=$work/prove tests
 
 	shift
 	[ $# -gt 0 ] || { echo "no tests"; return 1; }
-	as_user make -C "$tree" "${make_flags[@]}" PROVE_TESTS="$*" PROVE_FLAGS="--timer -j$tap_jobs" prove_installcheck | tee "$out" &&
+	# What takes longest begins first: mostly those with more lines.
+	tests=$(cd "$tree" && ls -S "$@" | tr '\n' ' ')
+	as_user make -C "$tree" "${make_flags[@]}" PROVE_TESTS="$tests" PROVE_FLAGS="--timer -j$tap_jobs" prove_installcheck | tee "$out" &&
 		grep -q '^Result: PASS' "$out" || { tap_logs "$tree" "$out"; return 1; }
 	# A test whose server is meant to crash does not notice.
 	! grep -hE -A 30 'ERROR: AddressSanitizer' "$tree"/tmp_check/log/*
@@ -304,7 +307,7 @@ test_system()
 run_part()
 {
 	tap_jobs=3
-	[ -z "${HPSORT_TEST_ALL:-}" ] || tap_jobs=1
+	[ -z "${HPSORT_TEST_ALL:-}" ] || tap_jobs=$([[ ${2:-} = "${LONGEST:-}" ]] && echo 2 || echo 1)
 	case $1 in
 		pg)
 			export PG_CONFIG=$2
