@@ -218,10 +218,7 @@ make_rows(MadeRows *rows, size_t at)
 				value = rows->numbers->rows ? groups_numbers_find(rows->numbers, key) :
 					origin + key;
 			known &= value >= 0 || rows->numbers->rows == NULL;
-			if (space.keys)
-				space.keys[i] = (int32) value;
-			else
-				space.wide[i] = value;
+			batch_space_set(&space, i, value);
 			nnulls += space.nulls[i];
 		}
 		column_batch_add(&rows->batches[b], rows->n, nnulls);

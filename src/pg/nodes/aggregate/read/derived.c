@@ -541,10 +541,7 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 
 		if (refused == NULL || !refused[i])
 			state = derive(derived, batches, i, &value);
-		if (space.keys)
-			space.keys[i] = (int32) value;
-		else
-			space.wide[i] = value;
+		batch_space_set(&space, i, value);
 		space.nulls[i] = STATE_MARK(state);
 		nnulls += state == STATE_NULL;
 	}

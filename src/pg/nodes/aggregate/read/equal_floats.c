@@ -64,10 +64,7 @@ equal_floats_append(EqualFloats *floats, const ColumnBatch *from, ColumnBatch *b
 
 		find_equal(&floats->zeros, &value);
 		find_equal(&floats->nans, &value);
-		if (space.keys)
-			space.keys[i] = (int32) value;
-		else
-			space.wide[i] = value;
+		batch_space_set(&space, i, value);
 		space.nulls[i] = from->nnulls > 0 && from->nulls[i];
 	}
 	column_batch_add(batch, from->n, (size_t) from->nnulls);
