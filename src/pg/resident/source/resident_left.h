@@ -59,9 +59,6 @@ struct ResidentSource
 	LeftToRead	left;
 };
 
-/* Has the blocks that are not valid read from their pages. */
-extern void resident_left_read_pages(struct ResidentSource *source, const ResidentBlocks *blocks);
-
 /*
  * The extent has been given up while it was read: lists its valid blocks, block from and later
  * ones, to be read from pages.
