@@ -24,10 +24,8 @@
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "pg/changing_limit.h"
@@ -70,6 +68,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	CustomPath *path = makeNode(CustomPath);
 	List	   *expressions = NIL;
 	List	   *lookups = NIL;
+	bool		gpu;
 	ListCell   *lc;
 	int			g;
 
@@ -102,22 +101,16 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->path.parallel_aware = workers > 0;
 	path->path.parallel_workers = workers;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make5(input->columns, query->reads, input->table_columns,
-									  describe_groups(query), query->aggregate_filters);
-	path->custom_private = lappend(path->custom_private, query->sets);
-	path->custom_private = lappend(path->custom_private, query->groupings);
-	path->custom_private = lappend(path->custom_private, makeBoolean(query->partial));
-	path->custom_private = lappend(path->custom_private,
-								   makeBoolean(!groups_query_wants_order(query)));
-	path->custom_private = lappend(path->custom_private, lookups);
-	path->custom_private = lappend(path->custom_private,
-								   makeInteger(list_length(query->conditions)));
-	path->custom_private = lappend(path->custom_private,
-								   makeBoolean(query->jobs && workers == 0 &&
-											   aggregate_input_resident_part(input, true) > 0));
-	path->custom_private = lappend(path->custom_private, having);
-	path->custom_private = lappend(path->custom_private, expressions);
-	path->custom_private = lappend(path->custom_private, query->divided_exprs);
+	gpu = query->jobs && workers == 0 && aggregate_input_resident_part(input, true) > 0;
+	path->custom_private =
+		list_concat(list_make5(input->columns, query->reads, input->table_columns,
+							   describe_groups(query), query->aggregate_filters),
+					list_make5(query->sets, query->groupings, makeBoolean(query->partial),
+							   makeBoolean(!groups_query_wants_order(query)), lookups));
+	path->custom_private =
+		list_concat(path->custom_private,
+					list_make5(makeInteger(list_length(query->conditions)), makeBoolean(gpu),
+							   having, expressions, query->divided_exprs));
 	path->methods = &groups_path_methods;
 	return path;
 }
