@@ -117,57 +117,55 @@ clause_function_may_fail(Oid function, void *context)
 	}
 }
 
-/* Whether nothing is wrong with a regular expression. */
+/*
+ * Whether a call cannot fail although PostgreSQL does not call it leakproof: LIKE and NOT LIKE with
+ * a pattern that has nothing wrong with it.
+ */
 static bool
-is_plain_regex(const char *pattern, bool icase, Oid collation)
+is_plain_like(const Node *node)
 {
-	pg_wchar   *wide = palloc_array(pg_wchar, strlen(pattern) + 1);
-	regex_t		regex;
+	const OpExpr *call = (const OpExpr *) node;
+	const Const *pattern;
 
-	if (pg_regcomp(&regex, wide, pg_mb2wchar(pattern, wide),
-				   REG_ADVANCED | (icase ? REG_ICASE : 0), collation) != REG_OKAY)
+	if (!IsA(node, OpExpr) ||
+		(call->opfuncid != F_TEXTLIKE && call->opfuncid != F_TEXTNLIKE))
 		return false;
-	pg_regfree(&regex);
-	return true;
+	pattern = (const Const *) lsecond(call->args);
+	return IsA(pattern, Const) && !pattern->constisnull &&
+		strchr(TextDatumGetCString(pattern->constvalue), '\\') == NULL &&
+		OidIsValid(call->inputcollid) && get_collation_isdeterministic(call->inputcollid);
 }
 
 /*
- * Whether a call cannot fail although PostgreSQL does not call it leakproof: one that matches texts
- * with a pattern of LIKE, or a regular expression, that has nothing wrong with it.
+ * Whether a call matches texts with a regular expression that has nothing wrong with it: it cannot
+ * fail either.
  */
 static bool
-is_plain_match(const Node *node)
+is_plain_regex(const Node *node)
 {
 	const OpExpr *call = (const OpExpr *) node;
-	bool		like = false;
-	bool		icase = false;
+	bool		icase = IsA(node, OpExpr) && (call->opfuncid == F_TEXTICREGEXEQ ||
+											  call->opfuncid == F_TEXTICREGEXNE);
 	const Const *pattern;
 	const char *bytes;
+	pg_wchar   *wide;
+	regex_t		regex;
+	bool		plain;
 
-	if (!IsA(node, OpExpr))
+	if (!IsA(node, OpExpr) || (!icase && call->opfuncid != F_TEXTREGEXEQ &&
+							   call->opfuncid != F_TEXTREGEXNE))
 		return false;
-	switch (call->opfuncid)
-	{
-		case F_TEXTLIKE:
-		case F_TEXTNLIKE:
-			like = true;
-			break;
-		case F_TEXTREGEXEQ:
-		case F_TEXTREGEXNE:
-			break;
-		case F_TEXTICREGEXEQ:
-		case F_TEXTICREGEXNE:
-			icase = true;
-			break;
-		default:
-			return false;
-	}
 	pattern = (const Const *) lsecond(call->args);
 	if (!IsA(pattern, Const) || pattern->constisnull || !OidIsValid(call->inputcollid) ||
 		!get_collation_isdeterministic(call->inputcollid))
 		return false;
 	bytes = TextDatumGetCString(pattern->constvalue);
-	return like ? strchr(bytes, '\\') == NULL : is_plain_regex(bytes, icase, call->inputcollid);
+	wide = palloc_array(pg_wchar, strlen(bytes) + 1);
+	plain = pg_regcomp(&regex, wide, pg_mb2wchar(bytes, wide),
+					   REG_ADVANCED | (icase ? REG_ICASE : 0), call->inputcollid) == REG_OKAY;
+	if (plain)
+		pg_regfree(&regex);
+	return plain;
 }
 
 /* Does what clause_may_fail does; context is the ExprContext. */
@@ -199,7 +197,7 @@ may_fail(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
-			if (!is_plain_match(node) &&
+			if (!is_plain_like(node) && !is_plain_regex(node) &&
 				check_functions_in_node(node, clause_function_may_fail, NULL))
 				return true;
 			break;
