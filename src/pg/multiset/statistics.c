@@ -10,7 +10,6 @@
 
 #include "fmgr.h"
 #include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "pg/multiset/value.h"
 #include "pg/numeric_sum.h"

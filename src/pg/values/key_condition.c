@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/values/key_condition.h"
 #include "pg/values/value.h"
 

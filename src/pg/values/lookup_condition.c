@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "executor/nodeHash.h"
-#include "utils/memutils.h"
 
 #include "pg/values/key_condition.h"
 #include "pg/values/lookup.h"

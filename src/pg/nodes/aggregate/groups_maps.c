@@ -11,7 +11,6 @@
 
 #include "miscadmin.h"
 #include "portability/instr_time.h"
-#include "utils/memutils.h"
 
 #include "pg/guarded_call.h"
 #include "pg/guc.h"

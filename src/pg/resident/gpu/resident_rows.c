@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "common/int.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"

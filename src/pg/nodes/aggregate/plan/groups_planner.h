@@ -10,8 +10,6 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
-#include "pg/nodes/aggregate/plan/node.h"
-
 /* The methods of the node's paths (planner.c). */
 extern const CustomPathMethods groups_path_methods;
 

@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/row_segment.h"
 
