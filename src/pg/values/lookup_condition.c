@@ -6,7 +6,7 @@
 
 #include "executor/nodeHash.h"
 
-#include "pg/values/key_condition.h"
+#include "pg/values/filter_conditions.h"
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 
