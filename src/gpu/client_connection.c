@@ -54,7 +54,11 @@ client_drop_chunks(GpuClient *c)
 	c->area.ngranted = 0;
 }
 
-void
+/*
+ * Closes the connection, if it is open, and forgets what was to be sent or handled.  The chunks
+ * that it held are the service's again.  The client's memory stays until gpu_client_disconnect.
+ */
+static void
 client_hang_up(GpuClient *c)
 {
 	if (c->fd >= 0)
@@ -88,7 +92,9 @@ client_no_memory(GpuClient *c, SortError *err)
 	return err->status;
 }
 
-SortStatus
+/* Fails with a phrase, format as printf: SORT_DEVICE_UNAVAILABLE. */
+static SortStatus
+__attribute__((format(printf, 4, 5)))
 client_fail(GpuClient *c, SortError *err, GpuFailure failure, const char *format,...)
 {
 	char		text[sizeof(err->message)];

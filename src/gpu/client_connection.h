@@ -56,16 +56,6 @@ struct GpuClient
 	GpuInput	in;				/* received and not yet handled */
 };
 
-/*
- * Closes the connection, if it is open, and forgets what was to be sent or handled.  The chunks
- * that it held are the service's again.  The client's memory stays until gpu_client_disconnect.
- */
-extern void client_hang_up(GpuClient *c);
-
-/* Fails with a phrase, format as printf: SORT_DEVICE_UNAVAILABLE. */
-extern SortStatus client_fail(GpuClient *c, SortError *err, GpuFailure failure,
-							  const char *format,...) __attribute__((format(printf, 4, 5)));
-
 /* Fails with a phrase, but leaves the connection as it is: SORT_DEVICE_UNAVAILABLE. */
 extern SortStatus client_refuse(GpuClient *c, SortError *err, GpuFailure failure,
 								const char *text);

@@ -175,7 +175,11 @@ take_lent(GpuJob *job, const GpuChunk *lent, SortError *err)
 	return SORT_OK;
 }
 
-SortStatus
+/*
+ * Does to the current job what a message of the service says.  A job that ERROR ends is no failure
+ * here: job->failed is set.  Fails, and closes the connection, where the message is out of turn.
+ */
+static SortStatus
 client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 {
 	GpuJob	   *job = c->job;

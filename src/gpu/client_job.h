@@ -76,12 +76,6 @@ typedef struct GpuJob
 extern SortStatus client_job_handle(GpuJob *job, SortError *err);
 
 /*
- * Does to the current job what a message of the service says.  A job that ERROR ends is no failure
- * here: job->failed is set.  Fails, and closes the connection, where the message is out of turn.
- */
-extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);
-
-/*
  * Handles the messages that have come, up to FINISHED, without waiting: what follows has a reader
  * of its own.  Returns as client_job_handle does.
  */

@@ -17,7 +17,6 @@
 #include "access/syncscan.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "executor/executor.h"

@@ -73,3 +73,19 @@ shared_memory_attach(const char *name, Size size, void (*init) (void *data))
 	LWLockRelease(AddinShmemInitLock);
 	return attachment.data;
 }
+
+BackgroundWorker
+shared_memory_worker(const char *name, const char *function, int restart_time)
+{
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
+		.bgw_restart_time = restart_time
+	};
+
+	strlcpy(worker.bgw_name, name, BGW_MAXLEN);
+	strlcpy(worker.bgw_type, name, BGW_MAXLEN);
+	strlcpy(worker.bgw_library_name, "hpsort", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, function, sizeof(worker.bgw_function_name));
+	return worker;
+}

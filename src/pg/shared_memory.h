@@ -1,11 +1,14 @@
 /*
  * shared_memory.h
- *		Structs in PostgreSQL's shared memory, of a library that need not be preloaded.
+ *		Structs in PostgreSQL's shared memory, of a library that need not be preloaded, and
+ *		background workers, which look after them.
  */
 #ifndef HPSORT_PG_SHARED_MEMORY_H
 #define HPSORT_PG_SHARED_MEMORY_H
 
 #include "postgres.h"
+
+#include "postmaster/bgworker.h"
 
 /* Asks for memory for a struct of size bytes, while the server starts with hpsort preloaded. */
 extern void shared_memory_request(Size size);
@@ -19,5 +22,12 @@ extern void shared_memory_request(Size size);
  * outside of a server's processes.
  */
 extern void *shared_memory_attach(const char *name, Size size, void (*init) (void *data));
+
+/*
+ * Returns a background worker with shared memory, also on a standby, for its registration: function
+ * is hpsort's that it runs, name what others see of it.
+ */
+extern BackgroundWorker shared_memory_worker(const char *name, const char *function,
+											 int restart_time);
 
 #endif							/* HPSORT_PG_SHARED_MEMORY_H */

@@ -19,17 +19,14 @@
 #include "pg/sort_context.h"
 #include "pg/values/values.h"
 
-void
-aggregate_state_init(AggregateState *state, const SortContext *context, int32 lo, int32 hi,
-					 bool descending)
+/* Makes *state a state without rows; its keys are in the memory of context, which outlives it. */
+static void
+init(AggregateState *state, const SortContext *context, int32 lo, int32 hi, bool descending)
 {
 	sorter_init(&state->sorter, context, lo, hi);
 	state->nulls = 0;
-	state->descending = descending;
-	state->nulls_first = descending;
-	state->ordered = false;
-	state->object = false;
-	state->received = false;
+	state->descending = state->nulls_first = descending;
+	state->ordered = state->object = state->received = false;
 }
 
 AggregateState *
@@ -39,7 +36,7 @@ aggregate_state_make(const SortContext *context, int32 lo, int32 hi, bool descen
 
 	state = (AggregateState *) MemoryContextAlloc((MemoryContext) context->allocator.arena,
 												  sizeof(AggregateState));
-	aggregate_state_init(state, context, lo, hi, descending);
+	init(state, context, lo, hi, descending);
 	return state;
 }
 
@@ -161,7 +158,7 @@ read_header(AggregateState *state, const SortContext *context, const char *data,
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("serialized keys are corrupt: impossible header")));
-	aggregate_state_init(state, context, header.lo, header.hi, header.descending != 0);
+	init(state, context, header.lo, header.hi, header.descending != 0);
 	state->nulls = header.nulls;
 }
 
@@ -375,7 +372,7 @@ state_object_make(MemoryContext parent, int32 lo, int32 hi)
 
 	EOH_init_header(&object->header, &methods, memory);
 	pg_sort_context(&object->context, memory);
-	aggregate_state_init(&object->state, &object->context, lo, hi, false);
+	init(&object->state, &object->context, lo, hi, false);
 	object->state.object = true;
 	object->flat = NULL;
 	return &object->state;

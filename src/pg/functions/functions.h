@@ -127,17 +127,8 @@ typedef struct AggregateState
 } AggregateState;
 
 /*
- * Makes *state a state without rows, for keys between lo and hi.  NULLs will come last, or first
- * if descending.
- *
- * The keys are in the memory of context, which must live as long as the state.
- */
-extern void aggregate_state_init(AggregateState *state, const SortContext *context,
-								 int32 lo, int32 hi, bool descending);
-
-/*
- * Returns a new state without rows, as aggregate_state_init(), which is itself in the memory of
- * context.
+ * Returns a new state without rows, for keys between lo and hi.  NULLs will come last, or first if
+ * descending.  The state and its keys are in the memory of context, which must live as long.
  */
 extern AggregateState *aggregate_state_make(const SortContext *context, int32 lo, int32 hi,
 											bool descending);

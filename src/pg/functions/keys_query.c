@@ -187,26 +187,23 @@ check_statement(SPIPlanPtr plan)
 static Oid
 integer_column(TupleDesc tupdesc)
 {
-	Oid			type;
+	const char *reason = "It returns no columns.";
+	Oid			type = InvalidOid;
 
-	if (tupdesc == NULL || tupdesc->natts == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("query must return one integer column"),
-				 errdetail("It returns no columns.")));
-	if (tupdesc->natts > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("query must return one integer column"),
-				 errdetail("It returns %d columns.", tupdesc->natts)));
-	type = getBaseType(TupleDescAttr(tupdesc, 0)->atttypid);
+	if (tupdesc && tupdesc->natts > 1)
+		reason = psprintf("It returns %d columns.", tupdesc->natts);
+	else if (tupdesc && tupdesc->natts > 0)
+	{
+		type = getBaseType(TupleDescAttr(tupdesc, 0)->atttypid);
+		reason = psprintf("Its column \"%s\" is of type %s.",
+						  NameStr(TupleDescAttr(tupdesc, 0)->attname),
+						  format_type_be(TupleDescAttr(tupdesc, 0)->atttypid));
+	}
 	if (type != INT2OID && type != INT4OID && type != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one integer column"),
-				 errdetail("Its column \"%s\" is of type %s.",
-						   NameStr(TupleDescAttr(tupdesc, 0)->attname),
-						   format_type_be(TupleDescAttr(tupdesc, 0)->atttypid))));
+				 errdetail_internal("%s", reason)));
 	return type;
 }
 

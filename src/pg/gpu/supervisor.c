@@ -28,6 +28,7 @@
 #include "pg/gpu/gpu.h"
 #include "pg/gpu/service_process.h"
 #include "pg/guc.h"
+#include "pg/shared_memory.h"
 #include "pg/sort_context.h"
 #include "sort/clock.h"
 #include "sort/device/job.h"
@@ -57,18 +58,12 @@ static ServiceProcess service = {.input = -1,.output = -1};
 static int64 next_start;
 static int	delay;
 
-/* What both registrations have in common: no database, and also on a standby. */
-static void
-fill_worker(BackgroundWorker *worker)
+/* Describes the worker, which has no database. */
+static BackgroundWorker
+describe_worker(int restart_time)
 {
-	memset(worker, 0, sizeof(*worker));
-	worker->bgw_flags = BGWORKER_SHMEM_ACCESS;
-	worker->bgw_start_time = BgWorkerStart_ConsistentState;
-	strlcpy(worker->bgw_name, "hpsort gpu supervisor", BGW_MAXLEN);
-	strlcpy(worker->bgw_type, "hpsort gpu supervisor", BGW_MAXLEN);
-	strlcpy(worker->bgw_library_name, "hpsort", sizeof(worker->bgw_library_name));
-	strlcpy(worker->bgw_function_name, "hpsort_gpu_supervisor_main",
-			sizeof(worker->bgw_function_name));
+	return shared_memory_worker("hpsort gpu supervisor", "hpsort_gpu_supervisor_main",
+								restart_time);
 }
 
 void
@@ -80,8 +75,7 @@ supervisor_register(void)
 	/* Without the program the worker would have nothing to do. */
 	if (!service_is_installed(&reason))
 		return;
-	fill_worker(&worker);
-	worker.bgw_restart_time = 10;
+	worker = describe_worker(10);
 	RegisterBackgroundWorker(&worker);
 }
 
@@ -94,9 +88,8 @@ supervisor_request(const char **reason)
 	/* Another process has asked already, which is as good. */
 	if (!service_claim_start())
 		return true;
-	fill_worker(&worker);
 	/* The next sort that needs the service asks again. */
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker = describe_worker(BGW_NEVER_RESTART);
 	if (RegisterDynamicBackgroundWorker(&worker, NULL))
 		return true;
 	*reason = "no background worker is left to start the GPU service (max_worker_processes)";

@@ -226,45 +226,46 @@ percentile_cont(const Multiset *m, double fraction)
 	return fraction_between(key, next, proportion);
 }
 
+/* Returns a percentile of a multiset that is not empty, as a float8 or a key. */
+static Datum
+percentile(const Multiset *m, double fraction, bool is_continuous)
+{
+	return is_continuous ? Float8GetDatum(percentile_cont(m, fraction)) :
+		Int32GetDatum(percentile_disc(m, fraction));
+}
+
+/* Returns a percentile of argument 0; NULL if that is empty. */
+static Datum
+one_percentile(FunctionCallInfo fcinfo, double fraction, bool is_continuous)
+{
+	MultisetSlices slices;
+
+	fraction_check(fraction);
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (slices.m.total == 0)
+		PG_RETURN_NULL();
+	return percentile(&slices.m, fraction, is_continuous);
+}
+
 /* percentile_disc(int4multiset, fraction float8) returns int4; NULL of an empty one */
 Datum
 int4multiset_percentile_disc(PG_FUNCTION_ARGS)
 {
-	double		fraction = PG_GETARG_FLOAT8(1);
-	MultisetSlices slices;
-
-	fraction_check(fraction);
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (slices.m.total == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(percentile_disc(&slices.m, fraction));
-}
-
-/* Returns the percentile_cont of argument 0; NULL if that is empty. */
-static Datum
-continuous(FunctionCallInfo fcinfo, double fraction)
-{
-	MultisetSlices slices;
-
-	fraction_check(fraction);
-	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	if (slices.m.total == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(percentile_cont(&slices.m, fraction));
+	return one_percentile(fcinfo, PG_GETARG_FLOAT8(1), false);
 }
 
 /* percentile_cont(int4multiset, fraction float8) returns float8; NULL of an empty one */
 Datum
 int4multiset_percentile_cont(PG_FUNCTION_ARGS)
 {
-	return continuous(fcinfo, PG_GETARG_FLOAT8(1));
+	return one_percentile(fcinfo, PG_GETARG_FLOAT8(1), true);
 }
 
 /* median(int4multiset) returns float8: percentile_cont of 0.5 */
 Datum
 int4multiset_median(PG_FUNCTION_ARGS)
 {
-	return continuous(fcinfo, 0.5);
+	return one_percentile(fcinfo, 0.5, true);
 }
 
 /*
@@ -294,13 +295,8 @@ fractions(FunctionCallInfo fcinfo, bool is_continuous)
 		if (!nulls[i])
 			fraction_check(DatumGetFloat8(elements[i]));
 	for (i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			continue;
-		elements[i] = is_continuous
-			? Float8GetDatum(percentile_cont(&slices.m, DatumGetFloat8(elements[i])))
-			: Int32GetDatum(percentile_disc(&slices.m, DatumGetFloat8(elements[i])));
-	}
+		if (!nulls[i])
+			elements[i] = percentile(&slices.m, DatumGetFloat8(elements[i]), is_continuous);
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(elements, nulls, ARR_NDIM(array), ARR_DIMS(array),
 											 ARR_LBOUND(array), type,
 											 is_continuous ? sizeof(float8) : sizeof(int32),

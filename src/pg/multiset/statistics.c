@@ -10,7 +10,6 @@
 
 #include "fmgr.h"
 #include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "pg/multiset/value.h"
 #include "pg/numeric_sum.h"
@@ -79,36 +78,33 @@ int4multiset_avg(PG_FUNCTION_ARGS)
 	return DirectFunctionCall2(numeric_div, numeric_from_sum(sums.sum), numeric_from_sum(sums.n));
 }
 
-/* Returns the variance of at least two keys. */
+/* Returns the variance or the standard deviation of a sample; NULL of fewer than two keys. */
 static Datum
-variance_of(const Sums *sums)
+sample_spread(FunctionCallInfo fcinfo, bool deviation)
 {
-	return numeric_variance(numeric_from_sum(sums->n), numeric_from_sum(sums->sum),
-							numeric_from_sum(sums->squares), true);
+	Sums		sums;
+	Datum		variance;
+
+	add_up(PG_GETARG_DATUM(0), &sums);
+	if (sums.n < 2)
+		PG_RETURN_NULL();
+	variance = numeric_variance(numeric_from_sum(sums.n), numeric_from_sum(sums.sum),
+								numeric_from_sum(sums.squares), true);
+	return deviation ? numeric_deviation(variance) : variance;
 }
 
-/* variance(int4multiset) returns numeric: of a sample; NULL of fewer than two keys */
+/* variance(int4multiset) returns numeric */
 Datum
 int4multiset_variance(PG_FUNCTION_ARGS)
 {
-	Sums		sums;
-
-	add_up(PG_GETARG_DATUM(0), &sums);
-	if (sums.n < 2)
-		PG_RETURN_NULL();
-	return variance_of(&sums);
+	return sample_spread(fcinfo, false);
 }
 
-/* stddev(int4multiset) returns numeric: of a sample; NULL of fewer than two keys */
+/* stddev(int4multiset) returns numeric */
 Datum
 int4multiset_stddev(PG_FUNCTION_ARGS)
 {
-	Sums		sums;
-
-	add_up(PG_GETARG_DATUM(0), &sums);
-	if (sums.n < 2)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(numeric_deviation(variance_of(&sums)));
+	return sample_spread(fcinfo, true);
 }
 
 /* mode(int4multiset) returns int4: of the most frequent the smallest; NULL of an empty one */

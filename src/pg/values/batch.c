@@ -4,9 +4,8 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/compat.h"
+#include "pg/sort_context.h"
 #include "pg/values/batch.h"
 #include "sort/kernels/kernels.h"
 
@@ -256,6 +255,22 @@ column_batch_copy_keys(const ColumnBatch *batch, int32 *out)
 		n += batch->nulls[i] == 0;
 	}
 	return n;
+}
+
+void
+column_batch_sort(const ColumnBatch *batch, const int32 *keys, size_t n, Sorter *sorter)
+{
+	const Runs *runs = batch->runs;
+	SortStatus	status;
+	SortError	err;
+
+	if (runs)
+		status = sorter_add_runs(sorter, runs->keys, runs->counts, runs->len, &err);
+	else if (batch->packed.n > 0)
+		status = sorter_add_packed(sorter, &batch->packed, &err);
+	else
+		status = sorter_add(sorter, keys, n, &err);
+	pg_sort_check(status, &err);
 }
 
 ColumnBatch

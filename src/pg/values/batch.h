@@ -19,6 +19,7 @@
 #include "pg/compat.h"
 #include "sort/extents/extent.h"
 #include "sort/runs/runs.h"
+#include "sort/sorter/sorter.h"
 
 /*
  * Keys of one column in a batch, at most: 32 kB, which stay in the first- or second-level
@@ -143,6 +144,16 @@ column_batch_space(const ColumnBatch *batch, size_t n)
 	return column_batch_arrays(batch, batch->n);
 }
 
+/* Writes a value in the width of the batch. */
+static inline void
+batch_space_set(const BatchSpace *space, size_t i, int64 value)
+{
+	if (space->keys)
+		space->keys[i] = (int32) value;
+	else
+		space->wide[i] = value;
+}
+
 /* Adds n rows that have been written where column_batch_space said, nnulls of them NULL. */
 static inline void
 column_batch_add(ColumnBatch *batch, size_t n, size_t nnulls)
@@ -229,6 +240,10 @@ extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *posi
  * how many.
  */
 extern size_t column_batch_copy_keys(const ColumnBatch *batch, int32 *out);
+
+/* Adds the runs or the packed values of a batch to a sorter, or if it has rows these n keys. */
+extern void column_batch_sort(const ColumnBatch *batch, const int32 *keys, size_t n,
+							  Sorter *sorter);
 
 /*
  * Returns the keys of a batch of runs, each once, as rows in the batch's arrays: from run *at on,

@@ -12,7 +12,6 @@
 #include "access/detoast.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"

@@ -95,4 +95,16 @@ extern List *filter_conditions_split(const ExprState *filter, ExprContext *econt
  */
 extern bool filter_conditions_columns(const List *clauses, List **columns);
 
+/*
+ * Returns the condition of a scan (ColumnScan.conditions) that a column, of a kind that
+ * column_kind() has, is one of n keys, which are as column_value() has them, as of an inner join or
+ * a semi join; or if excluded that it is none of them, or is NULL, as of an anti join.  In the
+ * current memory context; keys are not needed any more.
+ */
+extern PGDLLEXPORT FilterCondition *key_condition_make(AttrNumber attnum, ColumnKind kind,
+													   const int64 *keys, size_t n, bool excluded);
+
+/* Whether a condition of keys accepts a value. */
+extern bool key_condition_test(const FilterCondition *condition, Datum value, bool isnull);
+
 #endif							/* HPSORT_PG_VALUES_FILTER_CONDITIONS_H */

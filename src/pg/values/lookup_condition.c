@@ -5,9 +5,8 @@
 #include "postgres.h"
 
 #include "executor/nodeHash.h"
-#include "utils/memutils.h"
 
-#include "pg/values/key_condition.h"
+#include "pg/values/filter_conditions.h"
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 

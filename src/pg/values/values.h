@@ -12,8 +12,7 @@
  *	dictionary_order.h      their order
  *	domain.h                what the integers of a batch stand for
  *	expression_blocks.h     expressions computed for batches of rows
- *	filter_conditions.h     filters as comparisons of columns with constants
- *	key_condition.h         conditions that a column's value is, or is not, one of many keys
+ *	filter_conditions.h     filters as comparisons of columns with constants, or with many keys
  *	lookup.h                rows of a joined table by their key
  *	numeric_unit.h          numerics of few digits as integers
  *	plain_column.h          whether an expression is a plain column
@@ -36,7 +35,6 @@
 #include "pg/values/domain.h"
 #include "pg/values/expression_blocks.h"
 #include "pg/values/filter_conditions.h"
-#include "pg/values/key_condition.h"
 #include "pg/values/lookup.h"
 #include "pg/values/numeric_unit.h"
 #include "pg/values/plain_column.h"

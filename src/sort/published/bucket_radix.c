@@ -165,31 +165,18 @@ insertion_sort(Radix *x)
 	return true;
 }
 
-/* Replaces all keys by their distances. */
+/* Replaces all keys by their distances, or these by their keys. */
 static bool
-to_distances(Published *p)
+translate(Published *p, bool to_keys)
 {
-	uint32_t   *distances = (uint32_t *) p->sort->keys;
+	int32_t    *keys = p->sort->keys;
 	uint64_t	i = 0;
 	uint64_t	end;
 
 	while (sort_step(p->context, i, p->sort->n, &end))
 		for (; i < end; i++)
-			distances[i] = published_distance(p->sort, p->sort->keys[i]);
-	return i == p->sort->n;
-}
-
-/* Replaces all distances by their keys. */
-static bool
-to_keys(Published *p)
-{
-	const uint32_t *distances = (const uint32_t *) p->sort->keys;
-	uint64_t	i = 0;
-	uint64_t	end;
-
-	while (sort_step(p->context, i, p->sort->n, &end))
-		for (; i < end; i++)
-			p->sort->keys[i] = published_key(p->sort, distances[i]);
+			keys[i] = to_keys ? published_key(p->sort, (uint32_t) keys[i]) :
+				(int32_t) published_distance(p->sort, keys[i]);
 	return i == p->sort->n;
 }
 
@@ -227,7 +214,7 @@ published_bucket_radix(Published *p)
 				  x.rows);
 		return false;
 	}
-	if (!allocate(&x) || !to_distances(p))
+	if (!allocate(&x) || !translate(p, false))
 		return false;
 	bits = (uint32_t) __builtin_ctz(x.radix);
 	do
@@ -241,5 +228,5 @@ published_bucket_radix(Published *p)
 	} while (x.shift < 32 && (p->range - 1) >> x.shift > 0);
 	if (p->sort->report.rounds > 1 && !insertion_sort(&x))
 		return false;
-	return to_keys(p);
+	return translate(p, true);
 }

@@ -29,9 +29,5 @@ published_hp(Published *p)
 			B[A_p[v]]++;
 	if (v < p->range)
 		return false;
-	published_phase(p, "second histogram");
-	if (!published_prefix_sums_to_keys(p, B))
-		return false;
-	published_phase(p, "second prefix sums");
-	return true;
+	return published_prefix_sums_to_keys(p, B);
 }

@@ -120,8 +120,10 @@ published_prefix_sums_to_keys(Published *p, const uint32_t *data)
 	uint64_t	i = 0;
 	uint64_t	end;
 
+	published_phase(p, "second histogram");
 	while (sort_step(p->context, i, p->sort->n, &end))
 		for (; i < end; i++)
 			p->sort->keys[i] = published_key(p->sort, sum += data[i]);
+	published_phase(p, "second prefix sums");
 	return i == p->sort->n;
 }

@@ -96,7 +96,10 @@ extern uint32_t *published_sums_of_keys(Published *p);
 /* Algorithm 1, Prefix-Sums: sums[i] = data[0] + ... + data[i]; data and sums may be one array. */
 extern bool published_prefix_sums(Published *p, const uint32_t *data, uint32_t *sums, uint64_t n);
 
-/* Writes the prefix sums of n differences of distances as keys: the last step of H-P. */
+/*
+ * The last step of H-P, of the second histogram: writes the prefix sums of n differences of
+ * distances as keys, and times both.
+ */
 extern bool published_prefix_sums_to_keys(Published *p, const uint32_t *data);
 
 #endif							/* HPSORT_PUBLISHED_PARTS_H */

@@ -85,9 +85,5 @@ published_zero_compressed(Published *p)
 			B[C_p[j]] = iC[j + 1] - iC[j];
 	if (j < len)
 		return false;
-	published_phase(p, "second histogram");
-	if (!published_prefix_sums_to_keys(p, B))
-		return false;
-	published_phase(p, "second prefix sums");
-	return true;
+	return published_prefix_sums_to_keys(p, B);
 }

@@ -307,21 +307,6 @@ summary_parts(const AggregateAnswer *answer)
 	}
 }
 
-/* Returns an expression that is NULL where a condition is not true. */
-static Expr *
-null_unless(Expr *condition)
-{
-	CaseExpr   *result = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = (Expr *) makeBoolConst(true, false);
-	result->casetype = BOOLOID;
-	result->args = list_make1(when);
-	result->defresult = (Expr *) makeBoolConst(false, true);
-	return (Expr *) result;
-}
-
 /* Returns the index of the batch of aggregate i's FILTER; -1 if it has none. */
 static int
 find_filter(GroupsState *node, int i)
@@ -332,7 +317,9 @@ find_filter(GroupsState *node, int i)
 		return -1;
 	if (filter >= 0)
 		return list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + filter;
-	return find_derived(node, null_unless(node->outputs[i].aggref->aggfilter), DERIVED_NULLS, -1);
+	return find_derived(node, expression_where(node->outputs[i].aggref->aggfilter,
+											   (Expr *) makeBoolConst(true, false)),
+						DERIVED_NULLS, -1);
 }
 
 /*

@@ -11,7 +11,6 @@
 
 #include "miscadmin.h"
 #include "portability/instr_time.h"
-#include "utils/memutils.h"
 
 #include "pg/guarded_call.h"
 #include "pg/guc.h"
@@ -218,10 +217,7 @@ make_rows(MadeRows *rows, size_t at)
 				value = rows->numbers->rows ? groups_numbers_find(rows->numbers, key) :
 					origin + key;
 			known &= value >= 0 || rows->numbers->rows == NULL;
-			if (space.keys)
-				space.keys[i] = (int32) value;
-			else
-				space.wide[i] = value;
+			batch_space_set(&space, i, value);
 			nnulls += space.nulls[i];
 		}
 		column_batch_add(&rows->batches[b], rows->n, nnulls);

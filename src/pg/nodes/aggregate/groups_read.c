@@ -22,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
@@ -84,6 +83,15 @@ free_rows(GroupsState *node)
 	MemoryContextReset(node->rows_memory);
 }
 
+/* Gives back the files of rows that were refused, if there are some. */
+static void
+free_spill(RowSpill **spill)
+{
+	if (*spill)
+		row_spill_free(*spill);
+	*spill = NULL;
+}
+
 void
 groups_read_free(GroupsState *node)
 {
@@ -92,18 +100,14 @@ groups_read_free(GroupsState *node)
 		groups_lookup_free(node->lookup);
 	if (node->parallel.exchange)
 		groups_exchange_end(node->parallel.exchange);
-	if (node->derived.spill)
-		row_spill_free(node->derived.spill);
-	if (node->spill)
-		row_spill_free(node->spill);
+	free_spill(&node->derived.spill);
+	free_spill(&node->spill);
 	groups_free_late(node);
 	if (node->core)
 		core_aggregates_free(node->core);
 	groups_star_free(node);
 	node->reader = NULL;
 	node->parallel.exchange = NULL;
-	node->derived.spill = NULL;
-	node->spill = NULL;
 	MemoryContextReset(node->derived.memory);
 	MemoryContextResetOnly(node->memory);
 }
@@ -409,8 +413,7 @@ add_cells(GroupsState *node)
 	}
 	node->done.totals.disk += row_spill_disk(spill);
 	groups_memory_note(node, 0);
-	row_spill_free(spill);
-	node->star.spill = NULL;
+	free_spill(&node->star.spill);
 	groups_memory_return(node, node->budget.spill);
 }
 
@@ -602,11 +605,8 @@ read_set(GroupsState *node, int set)
 
 	free_rows(node);
 	if (node->derived.spill)
-	{
 		node->done.totals.disk += row_spill_disk(node->derived.spill);
-		row_spill_free(node->derived.spill);
-		node->derived.spill = NULL;
-	}
+	free_spill(&node->derived.spill);
 	groups_memory_begin(node);
 	node->set = set;
 	begin_derived(node);

@@ -665,10 +665,7 @@ add_unmet(const GroupsState *node, ColumnBatch *batches, int32 place)
 					column_kind_bias(state->keys[k].domain.kind);
 				space.nulls[0] = 0;
 			}
-		if (space.keys)
-			space.keys[0] = (int32) value;
-		else
-			space.wide[0] = value;
+		batch_space_set(&space, 0, value);
 		column_batch_add(&batches[b], 1, space.nulls[0]);
 	}
 }

@@ -10,7 +10,6 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
-#include "utils/hsearch.h"
 
 #include "pg/nodes/aggregate/groups/groups.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/lookup_keys.h"

@@ -8,9 +8,10 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "pg/compat.h"
 #include "pg/resident/filter/resident_filter.h"
-#include "pg/resident/filter/value_members.h"
 #include "pg/values/values.h"
 #include "sort/kernels/kernels.h"
 
@@ -44,6 +45,100 @@ struct ResidentFilter
 	uint8		accepted[COLUMN_BATCH_KEYS];	/* marks: by the qual and the cutoff */
 	uint8		marks[COLUMN_BATCH_KEYS];	/* marks: by one condition */
 };
+
+/* --- values that have numbers */
+
+/* Values between looks for interrupts. */
+#define VALUES_AT_ONCE 1024
+
+/* The mark of a value that has not been evaluated. */
+#define UNKNOWN 2
+
+/*
+ * Which values of a resident column of numbers (column_dictionary.h) a condition accepts, each
+ * evaluated once.  Values are numbered as they were met, so that those of the extents read so far
+ * are the first ones, unless other conditions have refused extents.
+ */
+typedef struct ValueMembers
+{
+	MemoryContext memory;
+	const FilterCondition *condition;
+	uint64		generation;		/* of the values */
+	uint8	   *marks;
+	Size		room;			/* in marks */
+	uint32		nknown;			/* the first ones, all of which are known */
+} ValueMembers;
+
+/* Makes them for a condition of texts or values, which must live as long. */
+static ValueMembers *
+make_members(const FilterCondition *condition)
+{
+	ValueMembers *members = palloc0_object(ValueMembers);
+
+	members->memory = CurrentMemoryContext;
+	members->condition = condition;
+	return members;
+}
+
+/* Whether a value is accepted. */
+static bool
+is_accepted(const FilterCondition *condition, Datum value)
+{
+	return condition->texts ? text_condition_test(condition->texts, DatumGetPointer(value)) :
+		value_condition_accepts(condition->values, value, false);
+}
+
+/* Has all marks be unknown where the values are others, and has room for all of them. */
+static void
+review_marks(ValueMembers *members, const ColumnDictionary *dictionary)
+{
+	Size		size = column_dictionary_size(dictionary);
+	uint64		generation = column_dictionary_generation(dictionary);
+	Size		kept = members->generation == generation ? members->room : 0;
+
+	members->generation = generation;
+	if (size > members->room)
+	{
+		members->room = Max(size, 2 * members->room);
+		members->marks = members->marks ? repalloc_huge(members->marks, members->room) :
+			MemoryContextAllocHuge(members->memory, members->room);
+	}
+	if (kept == 0)
+		members->nknown = 0;
+	memset(members->marks + kept, UNKNOWN, members->room - kept);
+}
+
+/*
+ * Returns marks by number: of first .. last, which the dictionary knows, 1 if the value is
+ * accepted, else 0.  Valid until the next call.  Returns NULL if the values have been given up.
+ */
+static const uint8 *
+look_at_members(ValueMembers *members, ColumnDictionary *dictionary, uint32 first, uint32 last)
+{
+	bool		all;			/* up to last */
+	uint8	   *mark;
+
+	review_marks(members, dictionary);
+	/* Unknown values before these are evaluated, too, if they are fewer. */
+	all = first <= members->nknown || first - members->nknown <= last - first;
+	if (all)
+		first = members->nknown;
+	while (first <= last &&
+		   (mark = memchr(members->marks + first, UNKNOWN, (Size) last - first + 1)) != NULL)
+	{
+		Datum		value;
+
+		first = (uint32) (mark - members->marks);
+		if (first % VALUES_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!column_dictionary_value(dictionary, first, &value))
+			return NULL;
+		*mark = is_accepted(members->condition, value);
+	}
+	if (all)
+		members->nknown = Max(members->nknown, last + 1);
+	return members->marks;
+}
 
 /* --- making one */
 
@@ -86,7 +181,7 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
 		if (condition->texts || condition->values)
-			column->members = value_members_make(condition);
+			column->members = make_members(condition);
 		column->values.keys = condition->keys;
 		column->values.bias = column_kind_bias(condition->kind);
 		column->values.excluded = condition->excluded;
@@ -219,7 +314,7 @@ resident_filter_numbers(ResidentFilter *filter, int f, int c, uint32 n, uint32 *
 			memset(words, 0, nwords * sizeof(uint32));
 		if (column->members == NULL || n == 0)
 			continue;
-		marks = value_members_look(column->members, filter->read[c]->dictionary, 0, n - 1);
+		marks = look_at_members(column->members, filter->read[c]->dictionary, 0, n - 1);
 		if (marks == NULL)
 			return false;
 		clear_refused(marks, n, words);
@@ -242,9 +337,9 @@ begin_column(ResidentFilter *filter, ColumnFilter *column)
 	column->values.members = NULL;
 	if (column->members && extent->nnulls < extent->nrows)
 	{
-		column->values.members = value_members_look(column->members, read->dictionary,
-													(uint32) extent->base,
-													(uint32) (extent->base + extent->top));
+		column->values.members = look_at_members(column->members, read->dictionary,
+												 (uint32) extent->base,
+												 (uint32) (extent->base + extent->top));
 		filter->lost |= column->values.members == NULL;
 	}
 	column->values_match = column->members && column->values.members == NULL ? EXTENT_NONE :

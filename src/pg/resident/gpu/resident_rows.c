@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "common/int.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
@@ -281,26 +280,13 @@ resident_rows_accept(const ResidentRows *rows, int c, int32 value)
 	const ColumnFilter *condition = resident_filter_condition(rows->filter, -1, c);
 	const ColumnBounds *bounds = &rows->bounds[c];
 	const uint32 *words = (const uint32 *) bounds->mask;
-	size_t		first = 0;
-	size_t		end;
-	int64		wanted;
 
 	if (condition == NULL)
 		return true;
 	if (words)
 		return (uint32) value >= bounds->n || words[value / 32] >> value % 32 & 1;
-	wanted = value + bounds->origin + condition->values.bias;
-	/* The first range that does not end before the value is the only one that may have it. */
-	for (end = condition->values.nranges; first < end;)
-	{
-		size_t		middle = (first + end) / 2;
-
-		if (condition->values.ranges[middle].hi < wanted)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first < condition->values.nranges && condition->values.ranges[first].lo <= wanted;
+	return long_ranges_have(condition->values.ranges, condition->values.nranges,
+							value + bounds->origin + condition->values.bias);
 }
 
 void

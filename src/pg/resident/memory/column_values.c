@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "utils/memutils.h"
 
 #include "pg/compat.h"
 #include "pg/resident/memory/column_values.h"

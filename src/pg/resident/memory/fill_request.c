@@ -12,6 +12,7 @@
 #include "pg/guc.h"
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/slabs.h"
+#include "pg/shared_memory.h"
 
 /* How long after it was registered a worker that has not begun may be registered again. */
 #define START_LOST_MS 10000
@@ -66,20 +67,13 @@ forget_filler(ResidentRoot *root, Oid database, pid_t pid)
 static bool
 register_worker(Oid database, BackgroundWorkerHandle **handle)
 {
-	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
-		.bgw_start_time = BgWorkerStart_ConsistentState,
-		.bgw_restart_time = BGW_NEVER_RESTART,
-		.bgw_main_arg = ObjectIdGetDatum(database),
-		.bgw_notify_pid = handle ? MyProcPid : 0
-	};
+	BackgroundWorker worker = shared_memory_worker(OidIsValid(database) ? "hpsort resident fill" :
+												   "hpsort resident fill launcher",
+												   "hpsort_resident_fill_main", BGW_NEVER_RESTART);
 
-	strlcpy(worker.bgw_name, OidIsValid(database) ? "hpsort resident fill" :
-			"hpsort resident fill launcher", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, worker.bgw_name, BGW_MAXLEN);
-	strlcpy(worker.bgw_library_name, "hpsort", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "hpsort_resident_fill_main",
-			sizeof(worker.bgw_function_name));
+	worker.bgw_flags |= BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	worker.bgw_notify_pid = handle ? MyProcPid : 0;
 	if (RegisterDynamicBackgroundWorker(&worker, handle))
 		return true;
 	ereport(LOG,

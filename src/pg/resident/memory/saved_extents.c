@@ -366,6 +366,16 @@ write_seal_if_changed(void)
 		memcpy(&sealed, &seal, sizeof(sealed));
 }
 
+/* Removes the files when no values are to be in memory. */
+static void
+remove_files(void)
+{
+	abandon_file();
+	(void) unlink(SEAL_FILE);
+	(void) unlink(EXTENTS_FILE);
+	memset(&file_start, 0, sizeof(file_start));
+}
+
 /*
  * Makes this process the one that writes.  Returns NULL if there is nothing to be written here, or
  * not yet; *changed is set to whether the file is not up to date.
@@ -375,6 +385,8 @@ begin_writing(bool *changed)
 {
 	ResidentRoot *root = resident_root();
 
+	if (!fill_is_eager())
+		remove_files();
 	if (root == NULL || !fill_is_eager() || RecoveryInProgress())
 		return NULL;
 	if (!begun)
@@ -395,16 +407,6 @@ begin_writing(bool *changed)
 	return root;
 }
 
-/* Removes the files when no values are to be in memory. */
-static void
-remove_files(void)
-{
-	abandon_file();
-	(void) unlink(SEAL_FILE);
-	(void) unlink(EXTENTS_FILE);
-	memset(&file_start, 0, sizeof(file_start));
-}
-
 /* The worker's step: writes the next part of the file, and the seal, when they are due. */
 static long
 step(void)
@@ -414,8 +416,6 @@ step(void)
 	bool		changed;
 	ResidentRoot *root = begin_writing(&changed);
 
-	if (!fill_is_eager())
-		remove_files();
 	if (root == NULL)
 		return fill_is_eager() ? LOOK_MS : -1;
 	if (interval == 0)
@@ -438,8 +438,6 @@ at_end(void)
 	bool		changed;
 	ResidentRoot *root = begin_writing(&changed);
 
-	if (!fill_is_eager())
-		remove_files();
 	if (root == NULL)
 		return;
 	if (writing)

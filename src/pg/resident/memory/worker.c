@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -48,19 +47,11 @@
 long		(*resident_worker_step) (void) = NULL;
 void		(*resident_worker_at_end) (void) = NULL;
 
-/* Describes the worker for registering it. */
-static void
-fill_worker(BackgroundWorker *worker)
+/* Describes the worker for registering it: after a crash it is started at once. */
+static BackgroundWorker
+describe_worker(void)
 {
-	memset(worker, 0, sizeof(*worker));
-	worker->bgw_flags = BGWORKER_SHMEM_ACCESS;
-	worker->bgw_start_time = BgWorkerStart_ConsistentState;
-	/* After a crash at once. */
-	worker->bgw_restart_time = RESTART_S;
-	strlcpy(worker->bgw_name, "hpsort resident columns", BGW_MAXLEN);
-	strlcpy(worker->bgw_type, "hpsort resident columns", BGW_MAXLEN);
-	strlcpy(worker->bgw_library_name, "hpsort", sizeof(worker->bgw_library_name));
-	strlcpy(worker->bgw_function_name, "hpsort_resident_main", sizeof(worker->bgw_function_name));
+	return shared_memory_worker("hpsort resident columns", "hpsort_resident_main", RESTART_S);
 }
 
 void
@@ -71,7 +62,7 @@ resident_worker_preload(void)
 	shared_memory_request(sizeof(ResidentRoot));
 	if (hpsort_resident_memory <= 0)
 		return;
-	fill_worker(&worker);
+	worker = describe_worker();
 	RegisterBackgroundWorker(&worker);
 }
 
@@ -176,7 +167,7 @@ ask_once(ResidentRoot *root, uint64 bytes, bool patient, ResidentReason *reason)
 
 	if (start)
 	{
-		fill_worker(&worker);
+		worker = describe_worker();
 		if (!RegisterDynamicBackgroundWorker(&worker, NULL))
 			answer(root, RESIDENT_NO_WORKER);
 	}

@@ -11,7 +11,6 @@
 #include "utils/snapmgr.h"
 
 #include "pg/compat.h"
-#include "pg/interrupts.h"
 #include "pg/resident/extents/extents.h"
 #include "pg/resident/gpu/resident_rows.h"
 #include "pg/resident/memory/memory.h"

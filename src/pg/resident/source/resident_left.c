@@ -7,8 +7,9 @@
 
 #include "pg/resident/source/resident_left.h"
 
-void
-resident_left_read_pages(struct ResidentSource *source, const ResidentBlocks *blocks)
+/* Has the blocks that are not valid read from their pages. */
+static void
+read_pages(struct ResidentSource *source, const ResidentBlocks *blocks)
 {
 	ListedExtent extent = {
 		.first = source->first,
@@ -27,7 +28,7 @@ resident_left_abandon(struct ResidentSource *source, int from)
 	unread = resident_blocks_and(&unread, &source->valid);
 	memset(&source->valid, 0, sizeof(source->valid));
 	source->at = source->nblocks;
-	resident_left_read_pages(source, &unread);
+	read_pages(source, &unread);
 }
 
 void
@@ -71,7 +72,7 @@ begin_left(struct ResidentSource *source, const LeftExtent *left)
 	for (c = 0; c < source->ncolumns; c++)
 		extent_reader_prefetch(&source->columns[c].reader, left->ahead);
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
-	resident_left_read_pages(source, &left->valid);
+	read_pages(source, &left->valid);
 	resident_left_begin_values(source);
 }
 

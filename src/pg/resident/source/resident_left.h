@@ -11,7 +11,6 @@
 #include "pg/resident/extents/extents.h"
 #include "pg/resident/gpu/resident_rows.h"
 #include "pg/resident/source/page_list.h"
-#include "pg/resident/source/saved_rows.h"
 #include "pg/resident/source/source_image.h"
 
 /* Extents that are left until all other blocks have been read. */
@@ -24,6 +23,16 @@ typedef struct LeftToRead
 	uint64		filtered;
 	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
 } LeftToRead;
+
+/* What batches had, and all else that adding rows changes, before rows were added. */
+typedef struct SavedRows
+{
+	ColumnBatch *batches;
+	int			pages;			/* of rows with TIDs */
+	uint64		skipped;		/* by the cutoff */
+	uint64		filtered;
+	uint64		unmatched;
+} SavedRows;
 
 struct ResidentSource
 {
@@ -58,9 +67,6 @@ struct ResidentSource
 	void	   *packed;			/* PACKED_BYTES; NULL: batches are not packed */
 	LeftToRead	left;
 };
-
-/* Has the blocks that are not valid read from their pages. */
-extern void resident_left_read_pages(struct ResidentSource *source, const ResidentBlocks *blocks);
 
 /*
  * The extent has been given up while it was read: lists its valid blocks, block from and later

@@ -125,12 +125,7 @@ open_source(ResidentSource *source, BatchPages *pages)
 	source->nbatches = column_scan_nbatches(scan);
 	source->tids = scan->tids ? pages : NULL;
 	source->columns = source_columns_make(source->ncolumns, source->table_blocks);
-	source->saved = (SavedRows)
-	{
-		.nbatches = source->nbatches,.tids = source->tids,.cutoff = scan->cutoff,
-			.filtered = &source->filtered,.unmatched = &source->unmatched,
-			.batches = palloc_array(ColumnBatch, source->nbatches)
-	};
+	source->saved.batches = palloc_array(ColumnBatch, source->nbatches);
 	source->pages = page_list_make(scan->rel, source->table_blocks, source->ncolumns,
 								   source->columns,
 								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
@@ -494,6 +489,35 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	return batches[0].room - batches[0].n;
 }
 
+static void
+save_rows(ResidentSource *source, const ColumnBatch *batches)
+{
+	SavedRows  *saved = &source->saved;
+
+	memcpy(saved->batches, batches, source->nbatches * sizeof(ColumnBatch));
+	saved->pages = source->tids ? source->tids->n : 0;
+	saved->skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
+	saved->filtered = source->filtered;
+	saved->unmatched = source->unmatched;
+}
+
+/* Has everything be as it was. */
+static void
+take_back_rows(ResidentSource *source, ColumnBatch *batches)
+{
+	const SavedRows *saved = &source->saved;
+	int			b;
+
+	for (b = 0; b < source->nbatches; b++)
+		column_batch_take_back(&batches[b], &saved->batches[b]);
+	if (source->tids)
+		source->tids->n = saved->pages;
+	if (source->scan.cutoff)
+		source->scan.cutoff->skipped = saved->skipped;
+	source->filtered = saved->filtered;
+	source->unmatched = saved->unmatched;
+}
+
 /*
  * Adds the rows of valid blocks of the present extent to the batches, as many blocks as fit, or one
  * block if single.  Returns RESIDENT_ROWS if the rows are good; RESIDENT_FULL, and adds nothing, if
@@ -517,7 +541,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	/* Packed batches have nothing else in them. */
 	if (batches[0].n > 0 && (pack || (images && source_images_are_full(images))))
 		return RESIDENT_FULL;
-	saved_rows_save(&source->saved, batches);
+	save_rows(source, batches);
 	if (images)
 	{
 		single |= source_images_fill(images);
@@ -547,7 +571,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	else if (!reaches || !all_columns(source, extent_reader_holds) ||
 			 (images && !source_images_add(images, batches)))
 	{
-		saved_rows_take_back(&source->saved, batches);
+		take_back_rows(source, batches);
 		resident_left_abandon(source, start);
 		step = RESIDENT_PAGES;
 	}

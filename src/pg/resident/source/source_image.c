@@ -233,10 +233,8 @@ set_images(SourceImage *image, const ColumnBatch *rows, const BatchSpace *space)
 	{
 		if (!rows->nulls[i])
 			made = set_image(image, column_batch_value(rows, i), space, i);
-		else if (space->wide)
-			space->wide[i] = 0;
 		else
-			space->keys[i] = 0;
+			batch_space_set(space, i, 0);
 	}
 	MemoryContextReset(image->scratch);
 	return made;

@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "pg/nodes/aggregate/groups/aggregation_state.h"
 
 /* Values that are read of a tuplesort, or of a batch as floats, at once. */

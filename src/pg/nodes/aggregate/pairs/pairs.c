@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/pairs/pair_state.h"
 #include "pg/nodes/aggregate/pairs/pairs.h"

@@ -17,8 +17,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/parallel/groups_shared.h"
 #include "pg/nodes/aggregate/parallel/parallel.h"

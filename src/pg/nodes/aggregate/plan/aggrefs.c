@@ -62,6 +62,8 @@ is_function(Oid oid, PGFunction address, const char *symbol)
 	return flinfo.fn_addr == address;
 }
 
+#define IS_FUNCTION(oid, function) is_function(oid, function, #function)
+
 /*
  * Returns which of hpsort's functions a call is of, whatever its arguments.  Looks into system
  * caches, but loads no library of another extension.
@@ -72,6 +74,7 @@ own_function(const Aggref *aggref)
 	AggregateFunction function = AGGREGATE_FUNCTION_NONE;
 	HeapTuple	tuple;
 	Oid			transition;
+	Oid			final;
 	bool		internal = aggref->aggtranstype == INTERNALOID;
 
 	/* The state of int4multiset_agg is of the type that it returns. */
@@ -83,32 +86,25 @@ own_function(const Aggref *aggref)
 	if (!HeapTupleIsValid(tuple))
 		return AGGREGATE_FUNCTION_NONE;
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
+	ReleaseSysCache(tuple);
 	if (!internal)
 	{
-		if (is_function(transition, hpsort_support_multiset_transfn,
-						"hpsort_support_multiset_transfn") &&
-			is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn,
-						hpsort_support_multiset_finalfn, "hpsort_support_multiset_finalfn"))
+		if (IS_FUNCTION(transition, hpsort_support_multiset_transfn) &&
+			IS_FUNCTION(final, hpsort_support_multiset_finalfn))
 			function = AGGREGATE_FUNCTION_MULTISET_AGG;
 	}
-	else if (is_function(transition, hpsort_support_agg_transfn, "hpsort_support_agg_transfn") ||
-			 is_function(transition, hpsort_support_agg_transfn_int2,
-						 "hpsort_support_agg_transfn_int2") ||
-			 is_function(transition, hpsort_support_agg_transfn_int8,
-						 "hpsort_support_agg_transfn_int8"))
+	else if (IS_FUNCTION(transition, hpsort_support_agg_transfn) ||
+			 IS_FUNCTION(transition, hpsort_support_agg_transfn_int2) ||
+			 IS_FUNCTION(transition, hpsort_support_agg_transfn_int8))
 	{
-		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
-
-		if (is_function(final, hpsort_support_agg_finalfn, "hpsort_support_agg_finalfn"))
+		if (IS_FUNCTION(final, hpsort_support_agg_finalfn))
 			function = AGGREGATE_FUNCTION_HPSORT_AGG;
-		else if (is_function(final, hpsort_support_runs_agg_finalfn,
-							 "hpsort_support_runs_agg_finalfn"))
+		else if (IS_FUNCTION(final, hpsort_support_runs_agg_finalfn))
 			function = AGGREGATE_FUNCTION_HPSORT_RUNS_AGG;
-		else if (is_function(final, hpsort_support_keys_agg_finalfn,
-							 "hpsort_support_keys_agg_finalfn"))
+		else if (IS_FUNCTION(final, hpsort_support_keys_agg_finalfn))
 			function = AGGREGATE_FUNCTION_HPSORT_KEYS_AGG;
 	}
-	ReleaseSysCache(tuple);
 	return function;
 }
 
@@ -439,43 +435,31 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 				   exprType((const Node *) argument), answer);
 }
 
-/* Answers array_agg of one argument in the order of that argument, which DISTINCT makes too. */
-static bool
-answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
-{
-	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
-	Expr	   *argument;
-
-	if (list_length(aggref->args) != 1 || order == NIL)
-		return false;
-	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	answer->distinct = aggref->aggdistinct != NIL;
-	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_argument(argument, rti, answer) &&
-		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
-				   answer);
-}
-
 /*
- * Answers string_agg of one argument in the order of that argument, and of a delimiter whose
- * evaluation cannot fail: it is evaluated where there is no row, too.
+ * Answers array_agg and string_agg of one argument in the order of that argument, which DISTINCT
+ * makes too, and of a delimiter whose evaluation cannot fail: it is evaluated where there is no
+ * row, too.
  */
 static bool
-answer_string_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
+answer_list(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const List *order = aggref->aggdistinct != NIL ? aggref->aggdistinct : aggref->aggorder;
+	bool		delimited = answer->function == AGGREGATE_FUNCTION_STRING_AGG;
 	const TargetEntry *argument;
-	const Node *delimiter;
 	const SortGroupClause *clause;
 
-	if (list_length(aggref->args) != 2 || order == NIL)
+	if (list_length(aggref->args) != (delimited ? 2 : 1) || order == NIL)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args);
-	delimiter = (const Node *) lsecond_node(TargetEntry, aggref->args)->expr;
 	clause = linitial_node(SortGroupClause, order);
-	if (!IsA(delimiter, Const) &&
-		!(IsA(delimiter, Param) && ((const Param *) delimiter)->paramkind == PARAM_EXTERN))
-		return false;
+	if (delimited)
+	{
+		const Param *delimiter = (const Param *) lsecond_node(TargetEntry, aggref->args)->expr;
+
+		if (!IsA(delimiter, Const) &&
+			!(IsA(delimiter, Param) && delimiter->paramkind == PARAM_EXTERN))
+			return false;
+	}
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
 	return clause->tleSortGroupRef == argument->ressortgroupref &&
@@ -618,9 +602,8 @@ known_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_BIT_XOR:
 			return answer_summary(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_ARRAY_AGG:
-			return answer_array_agg(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_STRING_AGG:
-			return answer_string_agg(aggref, rti, answer);
+			return answer_list(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_KEYS_AGG:

@@ -59,23 +59,6 @@ make_numeric(int64 value)
 							  false);
 }
 
-/* Returns a number; NULL where a condition is not true. */
-static Expr *
-make_case(Expr *condition, Expr *number)
-{
-	CaseExpr   *result = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = number;
-	when->location = -1;
-	result->casetype = exprType((Node *) number);
-	result->args = list_make1(when);
-	result->defresult = (Expr *) makeNullConst(result->casetype, -1, InvalidOid);
-	result->location = -1;
-	return (Expr *) result;
-}
-
 static Expr *
 make_is_not_null(Expr *expression)
 {
@@ -105,11 +88,11 @@ sum_of_constant(const Aggref *aggref, Expr *constant, Expr *filter)
 	count->aggargtypes = count->args = NIL;
 	count->aggstar = true;
 	count->aggfilter = filter;
-	return make_case(make_opclause(Int8LessOperator, BOOLOID, false, make_int8(0), (Expr *) count,
-								   InvalidOid, InvalidOid),
-					 make_call(F_NUMERIC_MUL, NUMERICOID,
-							   list_make2(constant, make_call(F_NUMERIC_INT8, NUMERICOID,
-															  list_make1(count)))));
+	return expression_where(make_opclause(Int8LessOperator, BOOLOID, false, make_int8(0),
+										  (Expr *) count, InvalidOid, InvalidOid),
+							make_call(F_NUMERIC_MUL, NUMERICOID,
+									  list_make2(constant, make_call(F_NUMERIC_INT8, NUMERICOID,
+																	 list_make1(count)))));
 }
 
 /*
@@ -151,7 +134,7 @@ add_up(List *sums)
 
 		total = total ? make_call(F_NUMERIC_ADD, NUMERICOID, list_make2(total, sum)) : sum;
 	}
-	return make_case(make_is_not_null(first_of(sums)), total);
+	return expression_where(make_is_not_null(first_of(sums)), total);
 }
 
 /* Returns the expression of the sum of a CASE; NULL if it is none. */
@@ -223,6 +206,8 @@ sum_of_shifted(const Aggref *aggref, bool grouped)
 	const Const *constant;
 	Expr	   *sum;
 	Expr	   *product;
+	Expr	   *least;
+	Expr	   *most;
 	bool		is_short;
 	int64		value;
 
@@ -253,12 +238,11 @@ sum_of_shifted(const Aggref *aggref, bool grouped)
 	sum = make_call(F_INT8PL, INT8OID, list_make2(sum, product));
 	if (is_short && value > PG_INT32_MIN - PG_INT16_MIN && value < PG_INT32_MAX - PG_INT16_MAX)
 		return sum;
-	return grouped ? NULL :
-		make_case(make_andclause(list_make2(is_in_range(aggref, argument,
-														is_short ? F_MIN_INT2 : F_MIN_INT4),
-											is_in_range(aggref, argument,
-														is_short ? F_MAX_INT2 : F_MAX_INT4))),
-				  sum);
+	if (grouped)
+		return NULL;
+	least = is_in_range(aggref, argument, is_short ? F_MIN_INT2 : F_MIN_INT4);
+	most = is_in_range(aggref, argument, is_short ? F_MAX_INT2 : F_MAX_INT4);
+	return expression_where(make_andclause(list_make2(least, most)), sum);
 }
 
 Expr *

@@ -7,6 +7,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -19,9 +20,8 @@
 #include "pg/nodes/aggregate/plan/expressions.h"
 #include "pg/values/values.h"
 
-/* Whether a list of columns has this one. */
-static bool
-has_column(const List *columns, const Var *column)
+bool
+columns_have(const List *columns, const Var *column)
 {
 	ListCell   *lc;
 
@@ -72,13 +72,29 @@ expression_columns(const Expr *expression)
 		if (!IsA(column, Var) || column->varlevelsup != 0 || column->varattno <= 0 ||
 			get_typlen(column->vartype) == -2)
 			return NIL;
-		if (!has_column(columns, column))
+		if (!columns_have(columns, column))
 			columns = lappend(columns, column);
 	}
 	if (IsA(node, Var) || columns == NIL)
 		return columns;
 	return contain_subplans(node) || expression_returns_set(node) ||
 		contain_volatile_functions(node) || has_storage(node, NULL) ? NIL : columns;
+}
+
+Expr *
+expression_where(Expr *condition, Expr *expression)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = expression;
+	when->location = -1;
+	result->casetype = exprType((Node *) expression);
+	result->args = list_make1(when);
+	result->defresult = (Expr *) makeNullConst(result->casetype, -1, InvalidOid);
+	result->location = -1;
+	return (Expr *) result;
 }
 
 /* --- which may be tried */

@@ -53,6 +53,12 @@ column_is_read(const Var *column, Index rti)
 	return rti == 0 || (Index) column->varno == rti;
 }
 
+/* Whether a list of Vars has one of this column. */
+extern bool columns_have(const List *columns, const Var *column);
+
+/* Returns an expression that is NULL for rows for which a condition is not true. */
+extern Expr *expression_where(Expr *condition, Expr *expression);
+
 /* Returns how many bytes a column's values have on average. */
 extern double column_width(PlannerInfo *root, const Var *column);
 

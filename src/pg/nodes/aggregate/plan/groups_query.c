@@ -78,33 +78,19 @@ groups_query_reads(const GroupsQuery *query, const Var *column, ColumnRead read)
 	return false;
 }
 
-/* Notes a column that is looked up. */
-static void
-add_looked_up(GroupsQuery *query, const Var *column)
-{
-	ListCell   *lc;
-
-	foreach(lc, query->looked_up_columns)
-	{
-		if (is_same_column(lfirst_node(Var, lc), column))
-			return;
-	}
-	query->looked_up_columns = lappend(query->looked_up_columns, unconstify(Var *, column));
-}
-
 /* Has a column read, or looked up. */
 static void
 add_column(GroupsQuery *query, const Var *column, ColumnRead read)
 {
-	if (!column_is_read(column, query->rti))
+	if (column_is_read(column, query->rti))
 	{
-		add_looked_up(query, column);
-		return;
+		if (groups_query_reads(query, column, read))
+			return;
+		query->columns = lappend_int(query->columns, column->varattno);
+		query->reads = lappend_int(query->reads, read);
 	}
-	if (groups_query_reads(query, column, read))
-		return;
-	query->columns = lappend_int(query->columns, column->varattno);
-	query->reads = lappend_int(query->reads, read);
+	else if (!columns_have(query->looked_up_columns, column))
+		query->looked_up_columns = lappend(query->looked_up_columns, unconstify(Var *, column));
 }
 
 /*
@@ -531,8 +517,12 @@ groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer)
 		(query->sets != NIL && aggref_has_moments(answer));
 }
 
-bool
-groups_query_is_unordered(const GroupsQuery *query)
+/*
+ * Whether groups are in no order: where one is the number of a value, or has states of core's
+ * functions.  What there is no memory for is left to another pass.
+ */
+static bool
+are_unordered(const GroupsQuery *query)
 {
 	int			g;
 
@@ -666,7 +656,7 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	ListCell   *lc;
 
 	drop_determined_numbers(query);
-	if (groups_query_is_unordered(query))
+	if (are_unordered(query))
 		return;
 	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
 	{

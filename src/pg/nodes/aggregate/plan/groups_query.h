@@ -133,12 +133,6 @@ extern bool groups_query_reads_each_set(const GroupsQuery *query);
  */
 extern bool groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer);
 
-/*
- * Whether groups are in no order: where one is the number of a value, or has states of core's
- * functions.  What there is no memory for is left to another pass.
- */
-extern bool groups_query_is_unordered(const GroupsQuery *query);
-
 /* Whether groups must come in the order of the pathkeys, because something may rely on it. */
 extern bool groups_query_wants_order(const GroupsQuery *query);
 

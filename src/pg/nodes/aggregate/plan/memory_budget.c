@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 

@@ -14,7 +14,6 @@
 
 #include "postgres.h"
 
-#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
 #include "pg/nodes/aggregate/plan/groups_query.h"

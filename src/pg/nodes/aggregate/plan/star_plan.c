@@ -132,18 +132,12 @@ static bool
 is_used(const GroupsQuery *query, const Var *column)
 {
 	List	   *expressions = list_copy(query->derived_filters);
-	ListCell   *lc;
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
 	expressions = list_concat(expressions, query->aggregates);
-	foreach(lc, pull_var_clause((Node *) expressions, PVC_RECURSE_AGGREGATES))
-	{
-		if (is_same_column(lfirst_node(Var, lc), column))
-			return true;
-	}
-	return false;
+	return columns_have(pull_var_clause((Node *) expressions, PVC_RECURSE_AGGREGATES), column);
 }
 
 /* Whether a column of a lookup is NULL in no row; outer joins are not among those of its plan. */

@@ -26,7 +26,7 @@
 #define VALUE_PAIR_COST		2.5
 #define VALUE_LATE_COST		6.0
 #define KEPT_VALUES_FACTOR	2.5
-#define VALUE_FOUND_COST	0.4 /* as of groups (groups_planner.c) */
+#define VALUE_FOUND_COST	0.4 /* as of groups (groups_cost.c) */
 #define VALUE_NEW_COST		6.0
 
 /* The cost of sorting a number of values in memory of this size, in bytes. */

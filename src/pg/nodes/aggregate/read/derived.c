@@ -26,7 +26,6 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived.h"
 #include "pg/nodes/aggregate/read/derived_memo.h"
-#include "pg/nodes/aggregate/read/equal_floats.h"
 #include "pg/nodes/aggregate/read/fields.h"
 #include "pg/nodes/aggregate/read/row_expression.h"
 #include "pg/values/values.h"
@@ -35,6 +34,25 @@
 #define STATE_MARK(state) ((uint8) ((state) - STATE_VALUE))
 
 StaticAssertDecl(STATE_MARK(STATE_NULL) == 1, "marks of a batch are states");
+
+/* Floats that are equal, though their integers are not. */
+typedef struct EqualRange
+{
+	int64		least;			/* the integers from which to which they are */
+	int64		most;
+	int64		first;			/* the one that was met first */
+	bool		met;
+} EqualRange;
+
+/*
+ * One integer for all floats that are equal: 0 and -0, and all NaNs.  It is that of the first of
+ * them that was met, which PostgreSQL shows of a group, too.
+ */
+typedef struct EqualFloats
+{
+	EqualRange	zeros;
+	EqualRange	nans;
+} EqualFloats;
 
 struct DerivedColumn
 {
@@ -62,6 +80,18 @@ struct DerivedColumn
 
 /* --- describing */
 
+/* Describes the floats of a kind, float4 or float8. */
+static void
+init_equal_floats(EqualFloats *floats, ColumnKind kind)
+{
+	bool		wide = column_kind_is_wide(kind);
+
+	floats->zeros.most = wide ? float8_key(0) : float4_key(0);
+	floats->zeros.least = floats->zeros.most - 1;
+	floats->nans.least = wide ? float8_key(FLOAT8_INFINITY) + 1 : float4_key(FLOAT4_INFINITY) + 1;
+	floats->nans.most = PG_INT64_MAX;
+}
+
 DerivedColumn *
 derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 			 const RowInput *inputs, int filter)
@@ -82,7 +112,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int ninputs,
 	if (form == DERIVED_EQUAL)
 	{
 		derived->domain = inputs[0].domain;
-		equal_floats_init(&derived->equal, inputs[0].domain.kind);
+		init_equal_floats(&derived->equal, inputs[0].domain.kind);
 	}
 	else if (form == DERIVED_RANKS)
 	{
@@ -240,7 +270,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 		dictionary_begin(derived->domain.dictionary, numbers_limit);
 	if (derived->computed)
 		computed_begin(derived->computed);
-	equal_floats_begin(&derived->equal);
+	derived->equal.zeros.met = derived->equal.nans.met = false;
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->row.econtext)
 		row_expression_begin(&derived->row);
@@ -513,14 +543,63 @@ fill_known(DerivedColumn *derived, const ColumnBatch *batches, const ColumnBatch
 	return true;
 }
 
+/* Whether a batch has values for which another may stand. */
+static bool
+has_equal_floats(const EqualFloats *floats, const ColumnBatch *batch)
+{
+	int64		zero = floats->zeros.least;
+	int64		nan = floats->nans.least;
+	bool		any = false;
+	size_t		i;
+
+	for (i = 0; i < batch->n; i++)
+	{
+		int64		value = column_batch_value(batch, i);
+
+		any |= value == zero || value == zero + 1 || value >= nan;
+	}
+	return any;
+}
+
+/* Sets *value to the integer that stands for it, if it is in this range. */
+static inline void
+find_equal(EqualRange *range, int64 *value)
+{
+	if (*value < range->least || *value > range->most)
+		return;
+	if (!range->met)
+		range->first = *value;
+	range->met = true;
+	*value = range->first;
+}
+
+/* Appends the rows of a batch to another one, equal floats as one integer. */
+static void
+append_equal_floats(EqualFloats *floats, const ColumnBatch *from, ColumnBatch *batch)
+{
+	BatchSpace	space = column_batch_space(batch, from->n);
+	size_t		i;
+
+	for (i = 0; i < from->n; i++)
+	{
+		int64		value = column_batch_value(from, i);
+
+		find_equal(&floats->zeros, &value);
+		find_equal(&floats->nans, &value);
+		batch_space_set(&space, i, value);
+		space.nulls[i] = from->nnulls > 0 && from->nulls[i];
+	}
+	column_batch_add(batch, from->n, (size_t) from->nnulls);
+}
+
 /* Returns the batch of DERIVED_EQUAL, which is base itself where no value has to be replaced. */
 static const ColumnBatch *
 equal_batch(DerivedColumn *derived, const ColumnBatch *base)
 {
-	if (!equal_floats_any(&derived->equal, base))
+	if (!has_equal_floats(&derived->equal, base))
 		return base;
 	begin_batch(derived, &derived->batch, BATCH_NULLS | (base->keys ? BATCH_KEYS : BATCH_WIDE));
-	equal_floats_append(&derived->equal, base, &derived->batch);
+	append_equal_floats(&derived->equal, base, &derived->batch);
 	return &derived->batch;
 }
 
@@ -541,10 +620,7 @@ evaluate_batch(DerivedColumn *derived, const ColumnBatch *batches)
 
 		if (refused == NULL || !refused[i])
 			state = derive(derived, batches, i, &value);
-		if (space.keys)
-			space.keys[i] = (int32) value;
-		else
-			space.wide[i] = value;
+		batch_space_set(&space, i, value);
 		space.nulls[i] = STATE_MARK(state);
 		nnulls += state == STATE_NULL;
 	}

@@ -27,7 +27,6 @@
 
 #include "nodes/execnodes.h"
 
-#include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/plan/plan.h"
 #include "pg/nodes/aggregate/read/computed.h"
 #include "pg/nodes/aggregate/read/row_expression.h"

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/read/derived_memo.h"
 

@@ -15,7 +15,6 @@
 
 #include "postgres.h"
 
-#include "pg/column/column.h"
 #include "pg/values/values.h"
 #include "sort/key_code.h"
 

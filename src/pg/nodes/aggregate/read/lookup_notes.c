@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/nodes/aggregate/read/lookup_notes.h"
 
 static int

@@ -120,30 +120,20 @@ key_result_end(AggregateResult *result, bool *isnull)
 void
 aggregate_result_add(AggregateResult *result, const ColumnBatch *batch)
 {
-	Sorter	   *sorter;
-	SortStatus	status;
-	SortError	err;
-
 	if (batch->n == 0 && batch->nnulls == 0)
 		return;
 	if (result->keys.state == NULL)
 		key_result_begin(result);
 	result->keys.state->nulls += batch->nnulls;
-	sorter = &result->keys.state->sorter;
-	if (batch->runs)
-		status = sorter_add_runs(sorter, batch->runs->keys, batch->runs->counts, batch->runs->len,
-								 &err);
-	else if (batch->packed.n > 0)
-		status = sorter_add_packed(sorter, &batch->packed, &err);
-	else if (batch->nnulls == 0)
-		status = sorter_add(sorter, batch->keys, batch->n, &err);
+	if (batch->nnulls == 0 || batch->runs || batch->packed.n > 0)
+		column_batch_sort(batch, batch->keys, batch->n, &result->keys.state->sorter);
 	else
 	{
 		int32		keys[COLUMN_BATCH_KEYS];
 
-		status = sorter_add(sorter, keys, column_batch_copy_keys(batch, keys), &err);
+		column_batch_sort(batch, keys, column_batch_copy_keys(batch, keys),
+						  &result->keys.state->sorter);
 	}
-	pg_sort_check(status, &err);
 }
 
 bool

@@ -10,7 +10,6 @@
 
 #include "access/parallel.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 

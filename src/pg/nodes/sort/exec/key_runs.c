@@ -47,18 +47,8 @@ key_runs_make_room(KeyRuns *runs)
 bool
 key_runs_add(KeyRuns *runs, const ColumnBatch *batch)
 {
-	SortError	err;
-	SortStatus	status;
-
 	runs->nulls += batch->nnulls;
-	if (batch->runs)
-		status = sorter_add_runs(&runs->sorter, batch->runs->keys, batch->runs->counts,
-								 batch->runs->len, &err);
-	else if (batch->packed.n > 0)
-		status = sorter_add_packed(&runs->sorter, &batch->packed, &err);
-	else
-		status = sorter_add(&runs->sorter, batch->keys, batch->n - batch->nnulls, &err);
-	pg_sort_check(status, &err);
+	column_batch_sort(batch, batch->keys, batch->n - batch->nnulls, &runs->sorter);
 	return is_within_limit(runs);
 }
 

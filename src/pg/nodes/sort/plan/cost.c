@@ -352,6 +352,24 @@ sort_path_count_groups(PlannerInfo *root, const Path *subpath, const HpSortColum
 	return expression_groups(root, exprs, subpath->rows);
 }
 
+/*
+ * Finds the statistics of a key that is a table's column; returns false if there are none, and
+ * nothing is to be released.  Abbreviating values of them is calling a function with what the user
+ * has to have a right to see: stats->acl_ok.
+ */
+static bool
+find_statistics(PlannerInfo *root, Node *expression, VariableStatData *stats)
+{
+	/* A column of a set operation has no table. */
+	if (!IsA(expression, Var) || ((Var *) expression)->varno == 0)
+		return false;
+	examine_variable(root, expression, 0, stats);
+	if (HeapTupleIsValid(stats->statsTuple))
+		return true;
+	ReleaseVariableStats(*stats);
+	return false;
+}
+
 double
 sort_path_correlation(PlannerInfo *root, const Path *path, const HpSortColumns *columns, int key)
 {
@@ -362,11 +380,9 @@ sort_path_correlation(PlannerInfo *root, const Path *path, const HpSortColumns *
 
 	path = below_projection(path);
 	if ((path->pathtype != T_SeqScan && path->pathtype != T_BitmapHeapScan) ||
-		!IsA(expression, Var))
+		!find_statistics(root, expression, &stats))
 		return 0;
-	examine_variable(root, expression, 0, &stats);
-	if (HeapTupleIsValid(stats.statsTuple) &&
-		get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+	if (get_attstatsslot(&slot, stats.statsTuple, STATISTIC_KIND_CORRELATION, InvalidOid,
 						 ATTSTATSSLOT_NUMBERS))
 	{
 		if (slot.nnumbers > 0)
@@ -415,24 +431,6 @@ slot_is_divided(HeapTuple stats, int kind, Oid sortop, Oid collation)
 	divided = n < 2 || abbreviation_divides(sortop, collation, values, n);
 	free_attstatsslot(&slot);
 	return divided;
-}
-
-/*
- * Finds the statistics of a key that is a table's column; returns false if there are none, and
- * nothing is to be released.  Abbreviating values of them is calling a function with what the user
- * has to have a right to see: stats->acl_ok.
- */
-static bool
-find_statistics(PlannerInfo *root, Node *expression, VariableStatData *stats)
-{
-	/* A column of a set operation has no table. */
-	if (!IsA(expression, Var) || ((Var *) expression)->varno == 0)
-		return false;
-	examine_variable(root, expression, 0, stats);
-	if (HeapTupleIsValid(stats->statsTuple))
-		return true;
-	ReleaseVariableStats(*stats);
-	return false;
 }
 
 /* Many texts begin alike: core's sort notices that while it sorts, and then compares rows. */

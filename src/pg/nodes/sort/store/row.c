@@ -29,23 +29,14 @@ row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey
 }
 
 void
-row_key_to_numbers(const KeyColumns *keys, RowKey *key)
+row_key_translate(const KeyColumns *keys, RowKey *key, bool to_ranks)
 {
 	int			k;
 
 	for (k = 0; k < keys->nmapped; k++)
 		if (key_is_numbered(&keys->keys[k]) && !(key->nulls & (1 << k)))
-			key->images[k] = key_number_of_rank(&keys->keys[k], key->images[k]);
-}
-
-void
-row_key_to_ranks(const KeyColumns *keys, RowKey *key)
-{
-	int			k;
-
-	for (k = 0; k < keys->nmapped; k++)
-		if (key_is_numbered(&keys->keys[k]) && !(key->nulls & (1 << k)))
-			key->images[k] = key_rank_of_number(&keys->keys[k], key->images[k]);
+			key->images[k] = to_ranks ? key_rank_of_number(&keys->keys[k], key->images[k]) :
+				key_number_of_rank(&keys->keys[k], key->images[k]);
 }
 
 int

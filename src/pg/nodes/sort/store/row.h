@@ -48,9 +48,8 @@ row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
  */
 extern void row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey *key);
 
-/* Makes the ranks of keys that are numbered numbers, which stay what they are, and back. */
-extern void row_key_to_numbers(const KeyColumns *keys, RowKey *key);
-extern void row_key_to_ranks(const KeyColumns *keys, RowKey *key);
+/* Makes the ranks of keys that are numbered numbers, which stay what they are, or back to ranks. */
+extern void row_key_translate(const KeyColumns *keys, RowKey *key, bool to_ranks);
 
 /* The order of two rows by their mapped keys: < 0, 0 or > 0. */
 static inline int

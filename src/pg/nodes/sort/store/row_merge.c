@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/row_segment.h"
 
@@ -140,7 +138,7 @@ advance(const RowMerge *merge, int64 number)
 	}
 	head->nvalues = 0;
 	if (merge->store->keys->numbered && merge->store->elsewhere)
-		row_key_to_ranks(merge->store->keys, &head->row.key);
+		row_key_translate(merge->store->keys, &head->row.key, true);
 	if (unlikely(head->row.key.nulls & 1))
 		return merge->store->keys->keys[0].nulls_first ? 0 : CODE_AT_END;
 	return head->row.key.images[0];

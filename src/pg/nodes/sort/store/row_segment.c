@@ -170,7 +170,7 @@ row_segment_put(RowSegment *segment, const RowStore *store, const SegmentRow *ro
 		{
 			SegmentRow	numbered = *row;
 
-			row_key_to_numbers(store->keys, &numbered.key);
+			row_key_translate(store->keys, &numbered.key, false);
 			encode_row(segment, store, &numbered);
 		}
 		else
@@ -242,7 +242,7 @@ row_segment_precedes(const RowSegment *segment, const RowStore *store)
 
 	if (segment->given_up != store->keys->given_up)
 		return false;
-	row_key_to_ranks(store->keys, &last);
+	row_key_translate(store->keys, &last, true);
 	result = row_key_compare(store->keys, &last, &first);
 	return result < 0 || (result == 0 && store->keys->nrest == 0);
 }
@@ -288,7 +288,7 @@ row_segment_put_store(RowSegment *segment, const RowStore *store)
 		row_segment_put(segment, store, &row);
 	}
 	segment->last = key_of_store(store, store->rows - 1);
-	row_key_to_numbers(store->keys, &segment->last);
+	row_key_translate(store->keys, &segment->last, false);
 	segment->given_up = store->keys->given_up;
 }
 

@@ -344,9 +344,6 @@ row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
 
 /* --- store_memory.c, for row_store.c alone */
 
-/* Bytes that one row takes in arrays, including those that sorting needs. */
-extern Size store_memory_of_row(const RowStore *store);
-
 /* Makes room for one row more, at least, in all arrays of keys; false if there is none. */
 extern bool store_memory_grow_keys(RowStore *store);
 

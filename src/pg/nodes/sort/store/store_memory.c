@@ -39,8 +39,9 @@ row_store_ref_bytes(const KeyColumns *keys)
 	return keys->rest ? bytes + sizeof(RowGroupEntry) : bytes;
 }
 
-Size
-store_memory_of_row(const RowStore *store)
+/* Bytes that one row takes in arrays, including those that sorting needs. */
+static Size
+row_bytes(const RowStore *store)
 {
 	return store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
 }
@@ -91,7 +92,7 @@ tuple_bytes(const RowStore *store)
 static Size
 rows_ahead(const RowStore *store)
 {
-	double		key = store_memory_of_row(store);
+	double		key = row_bytes(store);
 	double		bytes = (double) spare_memory(store) + (store->blocks.end - store->blocks.next) +
 	(store->arrays.room - store->n) * key;
 
@@ -113,7 +114,7 @@ store_memory_grow_keys(RowStore *store)
 {
 	RowArrays  *arrays = &store->arrays;
 	Size		room = arrays->room == 0 ? FIRST_ROOM : arrays->room * 2;
-	Size		width = store_memory_of_row(store);
+	Size		width = row_bytes(store);
 	Size		expected = store->expected + store->expected / EXPECTED_SPARE;
 	int			i;
 
