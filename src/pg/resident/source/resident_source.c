@@ -327,7 +327,7 @@ begin_extent(ResidentSource *source)
 	int			start = (int) (source->first - first);
 	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
 	ListedExtent extent = {.first = first,.nblocks = start + source->nblocks};
-	ResidentHeaders headers = {{{0, 0}}};
+	ResidentHeaders headers;
 	ResidentLook look = {
 		.rel = source->scan.rel,
 		.headers = &headers,
@@ -339,6 +339,8 @@ begin_extent(ResidentSource *source)
 		first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks)
 	};
 
+	/* Not all of it, which would take longer than the rest. */
+	memset(&headers.read, 0, sizeof(headers.read));
 	look_at_map(source);
 	look.later = is_left(source, look.number);
 	look.lsn = extent.lsn = source->map.lsn;
