@@ -295,9 +295,9 @@ static Bitmapset *
 find_valid(ResidentSource *source, const ResidentLook *look)
 {
 	Bitmapset  *wanted = NULL;
+	ResidentBlocks all = look->visible;
 	int			c;
 
-	source->valid = look->visible;
 	for (c = 0; c < source->ncolumns; c++)
 	{
 		bool		wants;
@@ -307,10 +307,11 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 			wanted = bms_add_member(wanted, c);
 		if (source->scan.keys && !extent_is_narrow(source, c, look->number))
 			memset(&valid, 0, sizeof(valid));
-		source->valid = resident_blocks_and(&source->valid, &valid);
+		all = resident_blocks_and(&all, &valid);
 	}
 	if (wanted)
-		memset(&source->valid, 0, sizeof(source->valid));
+		memset(&all, 0, sizeof(all));
+	source->valid = all;
 	if (source->tids)
 		resident_valid_keep_numbered(source->columns, source->ncolumns, look->number,
 									 &source->valid);
