@@ -464,19 +464,50 @@ gpu_finish(SortJob *base, SortError *err)
 	return status;
 }
 
-/* Asks count questions, at most a chunk of them, and waits for their answers. */
+/*
+ * SortDevice.begin_look: sends what look_up would, if that fills one chunk, which is granted soon.
+ */
 static SortStatus
-ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t question_bytes,
-	void *answers,
-	size_t answer_bytes, SortError *err)
+gpu_begin_look(SortJob *base, SortLook look, const void *questions, size_t n, bool *begun,
+			   SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	SortStatus	status = check_job(job, job->finished && base->spec.look_up, err);
+
+	*begun = false;
+	if (status == SORT_OK && n <= gpu_chunk_looks(job->client->area.chunk_bytes))
+	{
+		status = client_announce(job, 1, err);
+		*begun = status == SORT_OK && has_chunk_soon(job, &status, err);
+	}
+	if (!*begun)
+		return status;
+	job->looks = (uint32_t) n;
+	return client_send_chunk(job, gpu_look_type(look), questions, n * sort_look_asks(look),
+							 job->looks, err);
+}
+
+/*
+ * Asks count questions, at most a chunk of them, unless gpu_begin_look has, and waits for their
+ * answers.
+ */
+static SortStatus
+ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, void *answers,
+	SortError *err)
 {
 	GpuClient  *c = job->client;
+	const size_t answer_bytes = sort_look_answers(look);
 	GpuChunk	found;
-	SortStatus	status = client_announce(job, 1, err);
+	SortStatus	status = SORT_OK;
 
-	if (status == SORT_OK)
-		status = client_send_chunk(job, gpu_look_type(look), questions, count * question_bytes,
-								   count, err);
+	if (job->looks == 0)
+	{
+		status = client_announce(job, 1, err);
+		if (status == SORT_OK)
+			status = client_send_chunk(job, gpu_look_type(look), questions,
+									   count * sort_look_asks(look), count, err);
+	}
+	job->looks = 0;
 	if (status == SORT_OK)
 		status = client_next_lent(job, &found, err);
 	if (status != SORT_OK)
@@ -494,8 +525,6 @@ gpu_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void 
 			SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	const size_t question_bytes = sort_look_asks(look);
-	const size_t answer_bytes = sort_look_answers(look);
 	SortStatus	status = check_job(job, job->finished && base->spec.look_up, err);
 	uint32_t	count;
 
@@ -504,11 +533,11 @@ gpu_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void 
 		const uint32_t most = gpu_chunk_looks(job->client->area.chunk_bytes);
 
 		count = n < most ? (uint32_t) n : most;
-		status = ask(job, look, questions, count, question_bytes, answers, answer_bytes, err);
+		status = ask(job, look, questions, count, answers, err);
 		if (status == SORT_OK && sort_interrupted(base->context))
 			status = client_cancelled(job->client, err);
-		questions = (const char *) questions + count * question_bytes;
-		answers = (char *) answers + count * answer_bytes;
+		questions = (const char *) questions + count * sort_look_asks(look);
+		answers = (char *) answers + count * sort_look_answers(look);
 	}
 	return status;
 }
@@ -588,6 +617,7 @@ const SortDevice gpu_client_device = {
 	.look_up = gpu_look_up,
 	.begin_rows = gpu_begin_rows,
 	.begin_finish = gpu_begin_finish,
+	.begin_look = gpu_begin_look,
 	.finish = gpu_finish,
 	.read_keys = client_read_keys,
 	.read_runs = client_read_runs,

@@ -231,7 +231,7 @@ client_job_handle_all(GpuJob *job, SortError *err)
 	bool		came = true;
 	SortStatus	status = SORT_OK;
 
-	while (status == SORT_OK && came && !job->finished)
+	while (status == SORT_OK && came && (!job->finished || job->base.spec.look_up))
 		status = handle_next(job, false, &came, err);
 	return status;
 }

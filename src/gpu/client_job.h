@@ -60,6 +60,7 @@ typedef struct GpuJob
 	AskedRows	rows;
 	GpuChunk	lent;			/* a chunk with answers or results that has come and that nobody
 								 * has read; count is 0: there is none */
+	uint32_t	looks;			/* questions that gpu_begin_look has asked */
 	bool		finishing;		/* FINISH is sent */
 	bool		finished;		/* FINISH is answered */
 	bool		failed;
@@ -76,8 +77,8 @@ typedef struct GpuJob
 extern SortStatus client_job_handle(GpuJob *job, SortError *err);
 
 /*
- * Handles the messages that have come, up to FINISHED, without waiting: what follows has a reader
- * of its own.  Returns as client_job_handle does.
+ * Handles the messages that have come, without waiting; up to FINISHED where a result follows,
+ * which has a reader of its own.  Returns as client_job_handle does.
  */
 extern SortStatus client_job_handle_all(GpuJob *job, SortError *err);
 

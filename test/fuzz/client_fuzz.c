@@ -123,6 +123,7 @@ use_rows(SortJob *job, bool keep, bool filtered, SortError *err)
 	SortRows	rows[2] = {0};
 	int32_t		found[3];
 	uint64_t	below[3];
+	bool		begun;
 	SortStatus	status = d->set_rows(job, &layout, &range, err);
 
 	if (status == SORT_OK && keep)
@@ -131,6 +132,8 @@ use_rows(SortJob *job, bool keep, bool filtered, SortError *err)
 		status = d->add_rows(job, rows, generations, 2, err);
 	if (status == SORT_OK)
 		status = d->finish(job, err);
+	if (status == SORT_OK && filtered)
+		status = d->begin_look(job, SORT_LOOK_BELOW, others, 3, &begun, err);
 	if (status == SORT_OK)
 		status = d->look_up(job, SORT_LOOK_BELOW, others, 3, below, err);
 	if (status == SORT_OK && job->keys > 0)

@@ -134,6 +134,14 @@ struct SortDevice
 							   SortError *err);
 	SortStatus	(*begin_finish) (SortJob *job, SortError *err);
 
+	/*
+	 * For callers with several jobs, may be NULL: sends n > 0 questions, and does not wait for
+	 * the answers, which the next call asks for: look_up by the same arguments.  Sets *begun to
+	 * whether it has; it has not if it would have had to wait for the device.
+	 */
+	SortStatus	(*begin_look) (SortJob *job, SortLook look, const void *questions, size_t n,
+							   bool *begun, SortError *err);
+
 	/* Answers n questions about the keys, after finish, of a job opened with spec->look_up. */
 	SortStatus	(*look_up) (SortJob *job, SortLook look, const void *questions, size_t n,
 							void *answers,

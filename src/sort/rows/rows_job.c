@@ -270,11 +270,10 @@ divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortE
 	return parts->n == 1 ? SORT_OK : copy_lists(&context->allocator, rows, parts, err);
 }
 
-/* Opens the job of a part, and adds what is not of rows. */
+/* Opens the job of a part. */
 static SortStatus
 open_part(const SortContext *context, Part *part, bool divided, SortError *err)
 {
-	const SortDevice *device = context->gpu->device;
 	const RowsJob *rows = &part->rows;
 	SortJobSpec spec = {
 		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
@@ -285,13 +284,21 @@ open_part(const SortContext *context, Part *part, bool divided, SortError *err)
 		.device = part->device + 1,
 		.divided = divided,
 	};
-	SortStatus	status;
 	size_t		i;
 
 	for (i = 0; i < rows->n; i++)
 		rows->rows[i].added = false;
-	status = sort_job_start(device, context, &spec, NULL, &part->job, err);
-	if (status == SORT_OK && rows->nkeys > 0)
+	return sort_job_start(context->gpu->device, context, &spec, NULL, &part->job, err);
+}
+
+/* Adds what is not of rows. */
+static SortStatus
+begin_part(const SortDevice *device, const Part *part, SortError *err)
+{
+	const RowsJob *rows = &part->rows;
+	SortStatus	status = SORT_OK;
+
+	if (rows->nkeys > 0)
 		status = device->add(part->job, rows->keys, rows->nkeys, err);
 	if (status == SORT_OK && rows->layout)
 		status = device->set_rows(part->job, rows->layout, rows->ranges, err);
@@ -312,6 +319,9 @@ add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *c
 	*complete = true;
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 		status = open_part(context, &parts->list[p], parts->n > 1, err);
+	/* All devices have begun to open theirs before one is waited for. */
+	for (p = 0; p < parts->n && status == SORT_OK; p++)
+		status = begin_part(device, &parts->list[p], err);
 	for (p = 0; p < parts->n && status == SORT_OK && begun; p++)
 	{
 		const Part *part = &parts->list[p];

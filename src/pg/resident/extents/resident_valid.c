@@ -135,17 +135,17 @@ static bool
 wants_capture(const ResidentLook *look, const SourceColumn *column, const ResidentExtent *extent,
 			  const ResidentBlocks *valid, bool known)
 {
-	const ResidentBlocks *visible = &look->visible;
+	ResidentBlocks others = resident_blocks_without(&look->visible, valid);
 
 	if (!column->capture || look->lsn == 0 || !look->whole || extent->refused ||
 		column->sweep.reason == RESIDENT_NO_REPEATS)
 		return false;
 	/* The first time, half of the blocks must be all-visible. */
 	if (extent->generation == 0)
-		return resident_blocks_count(visible) * 2 >= look->nblocks;
+		return resident_blocks_count(&look->visible) * 2 >= look->nblocks;
 	/* Again where more than a quarter could be valid and is not. */
-	return known &&
-		(resident_blocks_count(visible) - resident_blocks_count(valid)) * 4 > look->nblocks;
+	return known && resident_blocks_any(&others) &&
+		resident_blocks_count(&others) * 4 > look->nblocks;
 }
 
 ResidentBlocks

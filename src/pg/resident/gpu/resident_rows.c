@@ -699,10 +699,13 @@ resident_rows_answered(ResidentRows *rows, LeftExtents *left, uint64 *refused)
 
 	for (i = 0; i < left->n; i++)
 	{
-		ResidentBlocks read = rows->found ? rows->found[i].blocks : (ResidentBlocks) {{0, 0}};
-
-		blocks += resident_blocks_count(&left->valid[i]) - resident_blocks_count(&read);
-		left->valid[i] = read;
+		blocks += resident_blocks_count(&left->valid[i]);
+		memset(&left->valid[i], 0, sizeof(left->valid[i]));
+		if (rows->found)
+		{
+			left->valid[i] = rows->found[i].blocks;
+			blocks -= resident_blocks_count(&left->valid[i]);
+		}
 	}
 	*refused += (uint64) rows->refused;
 	rows->refused = 0;

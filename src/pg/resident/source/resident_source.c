@@ -290,9 +290,9 @@ static Bitmapset *
 find_valid(ResidentSource *source, const ResidentLook *look)
 {
 	Bitmapset  *wanted = NULL;
+	ResidentBlocks all = look->visible;
 	int			c;
 
-	source->valid = look->visible;
 	for (c = 0; c < source->ncolumns; c++)
 	{
 		bool		wants;
@@ -302,10 +302,11 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 			wanted = bms_add_member(wanted, c);
 		if (source->scan.keys && !extent_is_narrow(source, c, look->number))
 			memset(&valid, 0, sizeof(valid));
-		source->valid = resident_blocks_and(&source->valid, &valid);
+		all = resident_blocks_and(&all, &valid);
 	}
 	if (wanted)
-		memset(&source->valid, 0, sizeof(source->valid));
+		memset(&all, 0, sizeof(all));
+	source->valid = all;
 	if (source->tids)
 		resident_valid_keep_numbered(source->columns, source->ncolumns, look->number,
 									 &source->valid);
@@ -322,7 +323,7 @@ begin_extent(ResidentSource *source)
 	int			start = (int) (source->first - first);
 	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
 	ListedExtent extent = {.first = first,.nblocks = start + source->nblocks};
-	ResidentHeaders headers = {{{0, 0}}};
+	ResidentHeaders headers;
 	ResidentLook look = {
 		.rel = source->scan.rel,
 		.headers = &headers,
@@ -334,6 +335,8 @@ begin_extent(ResidentSource *source)
 		first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks)
 	};
 
+	/* Not all of it, which would take longer than the rest. */
+	memset(&headers.read, 0, sizeof(headers.read));
 	look_at_map(source);
 	look.later = is_left(source, look.number);
 	look.lsn = extent.lsn = source->map.lsn;
