@@ -10,11 +10,11 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
+#include "pg/core_functions.h"
 #include "pg/values/batch_arithmetic.h"
 #include "pg/values/plain_column.h"
 
@@ -219,37 +219,13 @@ function_step(Oid function, int64 *factor)
 	*factor = 1;
 	switch (function)
 	{
-		case F_INT2PL:
-		case F_INT4PL:
-		case F_INT8PL:
-		case F_INT24PL:
-		case F_INT42PL:
-		case F_INT28PL:
-		case F_INT82PL:
-		case F_INT48PL:
-		case F_INT84PL:
+		case CORE_INTEGER_OPERATORS(PL):
 		case F_NUMERIC_ADD:
 			return STEP_ADD;
-		case F_INT2MI:
-		case F_INT4MI:
-		case F_INT8MI:
-		case F_INT24MI:
-		case F_INT42MI:
-		case F_INT28MI:
-		case F_INT82MI:
-		case F_INT48MI:
-		case F_INT84MI:
+		case CORE_INTEGER_OPERATORS(MI):
 		case F_NUMERIC_SUB:
 			return STEP_SUBTRACT;
-		case F_INT2MUL:
-		case F_INT4MUL:
-		case F_INT8MUL:
-		case F_INT24MUL:
-		case F_INT42MUL:
-		case F_INT28MUL:
-		case F_INT82MUL:
-		case F_INT48MUL:
-		case F_INT84MUL:
+		case CORE_INTEGER_OPERATORS(MUL):
 		case F_NUMERIC_MUL:
 			return STEP_MULTIPLY;
 		case F_INT2UM:

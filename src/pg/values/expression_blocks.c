@@ -31,12 +31,12 @@
 #include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/timestamp.h"
 
 #include "pg/compat.h"
+#include "pg/core_functions.h"
 #include "pg/values/expression_blocks.h"
 #include "pg/values/plain_column.h"
 
@@ -241,15 +241,7 @@ note_call(Step *step, Oid function, List *args, int *column)
 		case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
 			*column = 1;
 			return note_bin(step, args);
-		case F_INT2DIV:
-		case F_INT4DIV:
-		case F_INT8DIV:
-		case F_INT24DIV:
-		case F_INT42DIV:
-		case F_INT28DIV:
-		case F_INT82DIV:
-		case F_INT48DIV:
-		case F_INT84DIV:
+		case CORE_INTEGER_OPERATORS(DIV):
 			return note_division(step, args, false);
 		case F_INT2MOD:
 		case F_INT4MOD:

@@ -4,9 +4,9 @@
  */
 #include "postgres.h"
 
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "pg/core_functions.h"
 #include "pg/values/lookup.h"
 #include "pg/values/lookup_state.h"
 
@@ -19,15 +19,7 @@ compares_integers(Oid operator)
 {
 	switch (get_opcode(operator))
 	{
-		case F_INT2EQ:
-		case F_INT4EQ:
-		case F_INT8EQ:
-		case F_INT24EQ:
-		case F_INT28EQ:
-		case F_INT42EQ:
-		case F_INT48EQ:
-		case F_INT82EQ:
-		case F_INT84EQ:
+		case CORE_INTEGER_OPERATORS(EQ):
 		case F_OIDEQ:
 		case F_DATE_EQ:
 		case F_TIMESTAMP_EQ:
