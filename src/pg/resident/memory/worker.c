@@ -14,6 +14,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
+#include "pg/resident/memory/buffer_notes.h"
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
@@ -62,6 +63,7 @@ resident_worker_preload(void)
 	shared_memory_request(sizeof(ResidentRoot));
 	if (hpsort_resident_memory <= 0)
 		return;
+	buffer_notes_preload();
 	worker = describe_worker();
 	RegisterBackgroundWorker(&worker);
 }
