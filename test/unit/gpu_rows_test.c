@@ -286,6 +286,17 @@ open_rows(GpuUnit *u, const Table *t)
 	return job;
 }
 
+/* Asks, now and then in two steps, of which the first one sends what fits into a chunk. */
+static SortStatus
+look_up(SortJob *job, SortLook look, const void *questions, size_t n, void *answers, SortError *err)
+{
+	bool		begun;
+
+	if (n > 0 && unit_below(2) > 0)
+		assert_sort_ok(gpu_client_device.begin_look(job, look, questions, n, &begun, err), *err);
+	return gpu_client_device.look_up(job, look, questions, n, answers, err);
+}
+
 /* Asks a finished job of a layout with a grain where groups of keys begin, and for the sums of keys there. */
 static void
 check_grains(SortJob *job, const int32_t *keys, size_t n, int32_t lo, uint32_t grain)
@@ -303,9 +314,9 @@ check_grains(SortJob *job, const int32_t *keys, size_t n, int32_t lo, uint32_t g
 		if (i == 0 || ((uint32_t) keys[i] - (uint32_t) lo) >> grain != ((uint32_t) keys[i - 1] - (uint32_t) lo) >> grain)
 			asked[ngroups++] = (int32_t) ((((uint32_t) keys[i] - (uint32_t) lo) >> grain << grain) + (uint32_t) lo);
 	if (n > 0)
-		assert_sort_ok(gpu_client_device.look_up(job, SORT_LOOK_BELOW, asked, ngroups, below, &err), err);
+		assert_sort_ok(look_up(job, SORT_LOOK_BELOW, asked, ngroups, below, &err), err);
 	below[ngroups] = n;
-	assert_sort_ok(gpu_client_device.look_up(job, SORT_LOOK_SUM, below, ngroups + 1, sums, &err), err);
+	assert_sort_ok(look_up(job, SORT_LOOK_SUM, below, ngroups + 1, sums, &err), err);
 	for (i = 0; i <= n; i++)
 	{
 		if (g <= ngroups && i == below[g])
@@ -327,7 +338,6 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 	{
 		QUESTIONS = 1500
 	};
-	const SortDevice *d = &gpu_client_device;
 	uint64_t	positions[QUESTIONS];
 	int32_t		found[QUESTIONS];
 	int32_t		others[QUESTIONS];
@@ -352,11 +362,11 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 	}
 	if (n > 0)
 	{
-		assert_sort_ok(d->look_up(job, SORT_LOOK_AT, positions, QUESTIONS, found, &err), err);
+		assert_sort_ok(look_up(job, SORT_LOOK_AT, positions, QUESTIONS, found, &err), err);
 		for (i = 0; i < QUESTIONS; i++)
 			assert_int_equal(found[i], keys[positions[i]]);
 	}
-	assert_sort_ok(d->look_up(job, SORT_LOOK_BELOW, others, QUESTIONS, below, &err), err);
+	assert_sort_ok(look_up(job, SORT_LOOK_BELOW, others, QUESTIONS, below, &err), err);
 	for (i = 0; i < QUESTIONS; i++)
 	{
 		assert_true(below[i] <= n);
@@ -365,11 +375,11 @@ check_looks(SortJob *job, int32_t *keys, size_t n, int32_t lo, uint32_t grain)
 	}
 	for (i = 0; i < n; i++)
 		different += i == 0 || keys[i] != keys[i - 1];
-	assert_sort_ok(d->look_up(job, SORT_LOOK_DISTINCT, others, 1, &distinct, &err), err);
+	assert_sort_ok(look_up(job, SORT_LOOK_DISTINCT, others, 1, &distinct, &err), err);
 	assert_int_equal(distinct, different);
 
 	positions[0] = n;
-	assert_sort_ok(d->look_up(job, SORT_LOOK_SUM, positions, QUESTIONS, below, &err), err);
+	assert_sort_ok(look_up(job, SORT_LOOK_SUM, positions, QUESTIONS, below, &err), err);
 	before = calloc(n + 1, sizeof(uint64_t));
 	for (i = 0; i < n; i++)
 		before[i + 1] = before[i] + (uint64_t) (int64_t) keys[i];
