@@ -332,8 +332,9 @@ foreach my $devices (@{ at_length([ 2, 3 ], [ 2, 3, 8 ]) })
 # One of the jobs fails, or all at once; a GPU has no room; a statement is cancelled.
 my $divided = 'SELECT md5(string_agg(q::text, \' \' ORDER BY x)) FROM (SELECT x, percentile_disc(array[0.1, 0.5]) WITHIN GROUP (ORDER BY y), sum(y), count(*) FROM r GROUP BY x) q';
 my $whole = sql("$core $divided");
+my $nth = 0;
 foreach my $fault (@{ at_length([qw(kill:rows:2 oom:finish:2 oom:look:3 wrong:look:2 sticky:rows:3 hang:finish:2 nochunks:chunk:3 garbage:look:4)],
-	[ map { my $kind = $_; map { my $point = $_; map { "$kind:$point:$_" } 1 .. 3 } qw(open rows finish look) } qw(kill oom garbage sticky hang) ]) })
+	[ map { my $kind = $_; map { "$kind:$_:" . (1 + $nth++ % 3) } qw(open rows finish look) } qw(kill oom garbage sticky hang) ]) })
 {
 	configure($node, stub => "devices:3,$fault", 'hpsort.gpu_wait_timeout' => $fault =~ /hang|nochunks/ ? '400ms' : '20s');
 	wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
