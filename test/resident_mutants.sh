@@ -88,7 +88,7 @@ mutate()
 		# the map copied without its lock: a new bit with the LSN of the map before a row changed
 		lock) edit heap_format.c 's/\tLockBuffer\(buffer, BUFFER_LOCK_SHARE\);\n(\tmemcpy\(words[^\n]*\n[^\n]*\n)\tUnlockReleaseBuffer/$1\tReleaseBuffer/' ;;
 		# headers read without a pin: of the block, and while nobody may change the page
-		note) edit heap_format.c 's/ && BufferTagsEqual\(&desc->tag, &tag\)//' ;;
+		note) edit heap_format.c 's/ && BufferTagsEqual\(&desc->tag, &tag\)//' 's/!BufferTagsEqual\(&desc->tag, &tag\)/false/' ;;
 		pin) edit heap_format.c 's/BUF_STATE_GET_REFCOUNT\(state\) == 0 && //' ;;
 		old_snapshot_threshold) edit residency.c 's/old_snapshot_threshold < 0/true/' ;;
 		# files: pg_control is another than the seal says

@@ -31,6 +31,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
+#include "pgstat.h"
 #include "storage/buffile.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
@@ -540,6 +541,17 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 #define compat_buffer_state(desc) pg_atomic_read_u32(&(desc)->state)
 #define compat_unlock_buffer(desc, state) UnlockBufHdr(desc, (uint32) (state))
 #endif
+
+/* Counts blocks found in buffers in pg_stat_io, which PG 16 has. */
+static inline void
+compat_count_io_hits(BufferAccessStrategy strategy, int n)
+{
+#if PG_VERSION_NUM >= 180000
+	pgstat_count_io_op(IOOBJECT_RELATION, IOContextForStrategy(strategy), IOOP_HIT, n, 0);
+#elif PG_VERSION_NUM >= 160000
+	pgstat_count_io_op_n(IOOBJECT_RELATION, IOContextForStrategy(strategy), IOOP_HIT, n);
+#endif
+}
 
 /*
  * Reads and pins the next block of a sequential scan, and returns its buffer, whose pin is the

@@ -15,7 +15,7 @@ use Time::HiRes qw(usleep);
 my $extents = '/hpsort_resident.extents';
 my $seal = '/hpsort_resident.seal';
 my $start_size = 64;    # of the extents' file: a format, a number of its own, an LSN; the seal has a copy
-my $header_size = 176;
+my $header_size = 168;
 my $saved = new_node('saved', "fsync = on\nfull_page_writes = on\nshared_preload_libraries = hpsort\nhpsort.resident_fill = eager\nhpsort.resident_save = 1s
 wal_level = replica\nwal_log_hints = on\nmax_wal_senders = 2\nrestart_after_crash = on\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nwal_keep_size = 256MB\nrecovery_init_sync_method = syncfs\n");
 
@@ -51,7 +51,7 @@ sub records
 	for (my $at = $start_size; $at + $header_size <= length $bytes; )
 	{
 		my $header = substr($bytes, $at, $header_size);
-		my ($nvalues, $generation, $size) = unpack('x56 L x20 Q x48 L', $header);
+		my ($nvalues, $generation, $size) = unpack('x56 L x20 Q x40 L', $header);
 		my $body = substr($bytes, $at + $header_size, $size);
 		my @ends = unpack("L$nvalues", $body);
 
@@ -86,7 +86,7 @@ sub forge
 
 		$body = join('', (map { pack('L', $end += length $_) } @{ $record->{values} }), @{ $record->{values} }) if $record->{nvalues};
 		my $rest = substr($record->{header}, 4, 52) . pack('L', scalar @{ $record->{values} }) . substr($record->{header}, 60, 20) .
-			pack('Q', $record->{generation}) . substr($record->{header}, 88, 48) . pack('L', length $body) . substr($record->{header}, 140) . $body;
+			pack('Q', $record->{generation}) . substr($record->{header}, 88, 40) . pack('L', length $body) . substr($record->{header}, 132) . $body;
 		my $crc = 0xFFFFFFFF;
 		for my $byte (unpack('C*', $rest))
 		{

@@ -6,12 +6,10 @@
 
 #include "access/relscan.h"
 #include "access/visibilitymap.h"
-#include "common/hashfn.h"
-#include "miscadmin.h"
-#include "port/pg_bitutils.h"
+#include "pgstat.h"
 #include "port/pg_bswap.h"
 #include "storage/spin.h"
-#include "utils/memutils.h"
+#include "utils/memdebug.h"
 
 #include "pg/pages/heap_format.h"
 
@@ -22,12 +20,6 @@ StaticAssertDecl(offsetof(HeapTupleHeaderData, t_bits) == SizeofHeapTupleHeader,
 StaticAssertDecl(BITS_PER_HEAPBLOCK == 2 && VISIBILITYMAP_ALL_VISIBLE == 0x01,
 				 "the visibility map has two bits for a block, the lower for all-visible");
 StaticAssertDecl(HEAP_FORMAT_MAP_BYTES % sizeof(uint64) == 0, "copies of the map are whole words");
-
-/* Blocks of which a process notes where they were found: 2 GB of tables, for 1 MB. */
-#define NOTED_BUFFERS (1 << 18)
-
-/* Blocks ahead of the one looked at whose memory is asked for. */
-#define NOTED_AHEAD 12
 
 /* --- pages */
 
@@ -60,45 +52,28 @@ heap_format_is_visible(Relation rel, Snapshot snapshot, Buffer buffer, OffsetNum
 	return visible;
 }
 
-/*
- * Returns where it is noted in which buffer this process has last seen a block, with the blocks
- * behind it beside it.  The note may be another block's, and another block may be in the buffer.
- */
-static Buffer *
-noted_buffer(Relation rel, BlockNumber block)
+void
+heap_format_prefetch_header(Buffer buffer)
 {
-	static Buffer *notes = NULL;
-	static uint32 mask;
-
-	if (notes == NULL)
-	{
-		uint32		n = pg_nextpower2_32((uint32) Min(NBuffers, NOTED_BUFFERS));
-
-		notes = MemoryContextAllocZero(TopMemoryContext, n * sizeof(Buffer));
-		mask = n - 1;
-	}
-	return &notes[(block + murmurhash32((uint32) rel->rd_locator.relNumber)) & mask];
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetPage(buffer));
 }
 
 bool
-heap_format_noted_lsn(Relation rel, BlockNumber block, uint64 *lsn)
+heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 *lsn)
 {
-	Buffer		buffer = *noted_buffer(rel, block);
-	Buffer		ahead = *noted_buffer(rel, block + NOTED_AHEAD);
-	BufferDesc *desc;
+	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
 	BufferTag	tag;
 	uint64		state;
 	bool		found;
 
-	if (ahead != InvalidBuffer)
-	{
-		__builtin_prefetch(GetBufferDescriptor(ahead - 1), 1);
-		__builtin_prefetch(BufferGetPage(ahead));
-	}
-	if (buffer == InvalidBuffer)
-		return false;
-	desc = GetBufferDescriptor(buffer - 1);
+	/*
+	 * As core's search for a table's buffers: this tag may be changing, and what is read of it
+	 * torn, but it can only have the page read.  It saves locking the headers of others' buffers.
+	 */
 	InitBufferTag(&tag, &rel->rd_locator, MAIN_FORKNUM, block);
+	if (!BufferTagsEqual(&desc->tag, &tag))
+		return false;
 	state = LockBufHdr(desc);
 	found = (state & BM_VALID) && BufferTagsEqual(&desc->tag, &tag) &&
 		BUF_STATE_GET_REFCOUNT(state) == 0 && BUF_STATE_GET_USAGECOUNT(state) > 0;
@@ -106,19 +81,34 @@ heap_format_noted_lsn(Relation rel, BlockNumber block, uint64 *lsn)
 	{
 		Page		page = BufferGetPage(buffer);
 
+		/* For valgrind core makes pages without a pin of this process forbidden memory. */
+		VALGRIND_MAKE_MEM_DEFINED(page, SizeOfPageHeaderData);
 		*lsn = PageIsAllVisible(page) ? PageGetLSN(page) : 0;
+		VALGRIND_MAKE_MEM_NOACCESS(page, SizeOfPageHeaderData);
 	}
 	compat_unlock_buffer(desc, state);
-	pgBufferUsage.shared_blks_hit += found;
 	return found;
 }
 
+void
+heap_format_count_hits(Relation rel, BufferAccessStrategy strategy, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		pgstat_count_buffer_read(rel);
+		pgstat_count_buffer_hit(rel);
+	}
+	pgBufferUsage.shared_blks_hit += n;
+	compat_count_io_hits(strategy, n);
+}
+
 uint64
-heap_format_visible_lsn(Relation rel, Buffer buffer)
+heap_format_visible_lsn(Buffer buffer)
 {
 	uint64		lsn;
 
-	*noted_buffer(rel, BufferGetBlockNumber(buffer)) = buffer;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	lsn = PageIsAllVisible(BufferGetPage(buffer)) ? BufferGetLSNAtomic(buffer) : 0;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);

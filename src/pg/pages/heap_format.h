@@ -251,15 +251,21 @@ heap_format_surely_visible(HeapTupleHeader row, TransactionId xmin)
 extern bool heap_format_is_visible(Relation rel, Snapshot snapshot, Buffer buffer,
 								   OffsetNumber line, bool visible, bool serializable);
 
-/* Returns the LSN of a page of the table, pinned by the caller, if it is all-visible; else 0. */
-extern uint64 heap_format_visible_lsn(Relation rel, Buffer buffer);
+/* Returns the LSN of a page, pinned by the caller, if it is all-visible; else 0. */
+extern uint64 heap_format_visible_lsn(Buffer buffer);
 
 /*
- * Sets *lsn to the same without a pin, which takes a tenth of the time.  Returns false if the page
- * has to be read: it is not in the buffer where heap_format_visible_lsn has met it in this process,
- * is pinned, or is among the next to lose their buffers.
+ * Sets *lsn to the same of a block of a permanent table, without a pin.  Returns false if the block
+ * is not in that shared buffer, is pinned, or is among the next to lose their buffers.  Whoever has
+ * memory checked knows the page by core's marks only, hence the marks that it sets itself.
  */
-extern bool heap_format_noted_lsn(Relation rel, BlockNumber block, uint64 *lsn);
+extern bool heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 *lsn);
+
+/* Prefetches what heap_format_unpinned_lsn reads. */
+extern void heap_format_prefetch_header(Buffer buffer);
+
+/* Counts n looks without a pin in all statistics where ReadBuffer would have counted a hit. */
+extern void heap_format_count_hits(Relation rel, BufferAccessStrategy strategy, int n);
 
 /* Bytes of a page of the visibility map that have bits, and the blocks that these are of. */
 #define HEAP_FORMAT_MAP_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))

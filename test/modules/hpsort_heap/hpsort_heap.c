@@ -27,8 +27,9 @@ PG_FUNCTION_INFO_V1(check_visible);
 PG_FUNCTION_INFO_V1(check_map);
 PG_FUNCTION_INFO_V1(map_lsn);
 PG_FUNCTION_INFO_V1(page_lsn);
-PG_FUNCTION_INFO_V1(page_is_unchanged);
-PG_FUNCTION_INFO_V1(page_is_noted);
+PG_FUNCTION_INFO_V1(page_buffer);
+PG_FUNCTION_INFO_V1(visible_lsn);
+PG_FUNCTION_INFO_V1(unpinned_lsn);
 PG_FUNCTION_INFO_V1(rows_stay);
 PG_FUNCTION_INFO_V1(is_waited_for);
 PG_FUNCTION_INFO_V1(share_blocks);
@@ -236,35 +237,48 @@ page_lsn(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) lsn);
 }
 
-/* page_is_unchanged(regclass, block int8, lsn int8) */
+/* page_buffer(regclass, block int8): where the table's page is. */
 Datum
-page_is_unchanged(PG_FUNCTION_ARGS)
+page_buffer(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	BlockNumber block = (BlockNumber) PG_GETARG_INT64(1);
-	uint64		lsn;
+	Buffer		buffer = ReadBuffer(rel, (BlockNumber) PG_GETARG_INT64(1));
 
-	if (!heap_format_noted_lsn(rel, block, &lsn))
-	{
-		Buffer		buffer = ReadBuffer(rel, block);
-
-		lsn = heap_format_visible_lsn(rel, buffer);
-		ReleaseBuffer(buffer);
-	}
+	ReleaseBuffer(buffer);
 	table_close(rel, AccessShareLock);
-	PG_RETURN_BOOL(lsn != 0 && lsn == (uint64) PG_GETARG_INT64(2));
+	PG_RETURN_INT32(buffer);
 }
 
-/* page_is_noted(regclass, block int8): assumption 11.  Whether the LSN is known without a pin. */
+/* visible_lsn(regclass, block int8): of the table's page, if it is all-visible; else 0. */
 Datum
-page_is_noted(PG_FUNCTION_ARGS)
+visible_lsn(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	Buffer		buffer = ReadBuffer(rel, (BlockNumber) PG_GETARG_INT64(1));
+	uint64		lsn = heap_format_visible_lsn(buffer);
+
+	ReleaseBuffer(buffer);
+	table_close(rel, AccessShareLock);
+	PG_RETURN_INT64((int64) lsn);
+}
+
+/*
+ * unpinned_lsn(regclass, block int8, buffer int4): assumption 11.  The same without a pin; NULL if
+ * the page has to be read.
+ */
+Datum
+unpinned_lsn(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64		lsn;
-	bool		noted = heap_format_noted_lsn(rel, (BlockNumber) PG_GETARG_INT64(1), &lsn);
+	bool		known = heap_format_unpinned_lsn(rel, (BlockNumber) PG_GETARG_INT64(1),
+												 PG_GETARG_INT32(2), &lsn);
 
+	heap_format_count_hits(rel, NULL, known);
 	table_close(rel, AccessShareLock);
-	PG_RETURN_BOOL(noted);
+	if (!known)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) lsn);
 }
 
 /*

@@ -12,11 +12,8 @@
 #include "pg/resident/extents/resident_valid.h"
 #include "pg/resident/memory/memory.h"
 
-/*
- * An extent of which looking has found most blocks changed, at each of the last uses, is looked at
- * again only after twice as many uses, 64 at last.
- */
-#define MAX_MOVES 7
+/* Blocks ahead of the one looked at whose memory is asked for. */
+#define LOOK_AHEAD 12
 
 SourceColumn *
 source_columns_make(int n, BlockNumber nblocks)
@@ -33,163 +30,165 @@ source_columns_make(int n, BlockNumber nblocks)
 	return columns;
 }
 
-/* Pages that are read for their headers. */
-typedef struct UnreadPages
-{
-	BlockNumber first;			/* of the extent */
-	ResidentBlocks blocks;
-} UnreadPages;
-
-static BlockNumber
-next_unread(ReadStream *stream, void *private_data, void *per_buffer_data)
-{
-	UnreadPages *unread = (UnreadPages *) private_data;
-	int			i = resident_blocks_next(&unread->blocks, 0, true);
-
-	if (i == RESIDENT_EXTENT_BLOCKS)
-		return InvalidBlockNumber;
-	resident_blocks_remove(&unread->blocks, i);
-	return unread->first + i;
-}
-
-/* Has the headers of blocks of the extent: looks at each once, whatever the number of columns. */
-static void
-read_headers(const ResidentLook *look, const ResidentBlocks *blocks)
-{
-	ResidentHeaders *headers = look->headers;
-	ResidentBlocks wanted = resident_blocks_without(blocks, &headers->read);
-	UnreadPages unread = {look->first, wanted};
-	ReadStream *stream;
-	Buffer		buffer;
-	int			i;
-
-	for (i = resident_blocks_next(&wanted, 0, true); i < RESIDENT_EXTENT_BLOCKS;
-		 i = resident_blocks_next(&wanted, i + 1, true))
-	{
-		if (heap_format_noted_lsn(look->rel, look->first + i, &headers->lsns[i]))
-			resident_blocks_remove(&unread.blocks, i);
-		resident_blocks_add(&headers->read, i);
-	}
-	if (!resident_blocks_any(&unread.blocks))
-		return;
-	stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, look->strategy, look->rel,
-										MAIN_FORKNUM, next_unread, &unread, 0);
-	while ((buffer = read_stream_next_buffer(stream, NULL)) != InvalidBuffer)
-	{
-		CHECK_FOR_INTERRUPTS();
-		headers->lsns[BufferGetBlockNumber(buffer) - look->first] =
-			heap_format_visible_lsn(look->rel, buffer);
-		ReleaseBuffer(buffer);
-	}
-	read_stream_end(stream);
-}
-
-/*
- * Takes out of blocks the ones whose heap pages have changed since the extent was made.  Needs the
- * extent's start, which has the LSNs that the pages had then.  Reads each page, if only its header.
- */
-static void
-keep_unchanged(const ResidentLook *look, const SourceColumn *column, ResidentBlocks *blocks)
-{
-	const Extent *extent = &column->reader.header.extent;
-	int			i;
-
-	CHECK_FOR_INTERRUPTS();
-	read_headers(look, blocks);
-	for (i = resident_blocks_next(blocks, 0, true); i < RESIDENT_EXTENT_BLOCKS;
-		 i = resident_blocks_next(blocks, i + 1, true))
-	{
-		if (i >= (int) extent->nblocks || extent->stamps[i] == 0 ||
-			look->headers->lsns[i] != extent->stamps[i])
-			resident_blocks_remove(blocks, i);
-	}
-}
-
-/*
- * Looks at the heap pages of an extent whose stamp is not the LSN of the map's page, and takes out
- * of valid the blocks that have changed.  Notes in the extent how many of the next uses shall not
- * do this again: none if that has paid, or the map's page has not moved since the last use.
- */
-static void
-refresh_extent(const ResidentLook *look, SourceColumn *column, ResidentBlocks *valid)
-{
-	ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
-	bool		quiet = extent->last == look->lsn;
-	int			before = resident_blocks_count(valid);
-
-	/* Where extents are read later, or by the GPU, no start has been read. */
-	if (look->later && !extent_reader_begin(&column->reader, look->number))
-		memset(valid, 0, sizeof(*valid));
-	keep_unchanged(look, column, valid);
-	column->refreshes++;
-	quiet = quiet || resident_blocks_count(valid) * 2 >= before;
-	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
-	extent->skip = (1 << (extent->moves - 1)) - 1;
-}
-
-/*
- * Whether an extent is to be made anew, of which these blocks are valid.  known says that no other
- * blocks are valid; otherwise some may be, which nobody has looked at.
- */
+/* Whether an extent is to be made anew, of which these blocks are valid and no others. */
 static bool
-wants_capture(const ResidentLook *look, const SourceColumn *column, const ResidentExtent *extent,
-			  const ResidentBlocks *valid, bool known)
+wants_capture(const ResidentLook *look, SourceColumn *column, const ResidentBlocks *valid)
 {
-	const ResidentBlocks *visible = &look->visible;
+	const ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
+	int			visible = resident_blocks_count(&look->visible);
 
 	if (!column->capture || look->lsn == 0 || !look->whole || extent->refused ||
 		column->sweep.reason == RESIDENT_NO_REPEATS)
 		return false;
 	/* The first time, half of the blocks must be all-visible. */
 	if (extent->generation == 0)
-		return resident_blocks_count(visible) * 2 >= look->nblocks;
+		return visible * 2 >= look->nblocks;
 	/* Again where more than a quarter could be valid and is not. */
-	return known &&
-		(resident_blocks_count(visible) - resident_blocks_count(valid)) * 4 > look->nblocks;
+	return (visible - resident_blocks_count(valid)) * 4 > look->nblocks;
+}
+
+/* Whether a block's heap page, whose header has been looked at, has changed since the capture. */
+static inline bool
+is_changed(const ResidentLook *look, const Extent *extent, int i)
+{
+	return i >= (int) extent->nblocks || extent->stamps[i] == 0 ||
+		look->headers->lsns[i] != extent->stamps[i];
+}
+
+/*
+ * Looks at blocks without pins, where notes say in which buffers they are, once for all columns.
+ * Returns the blocks that are not found so.
+ */
+static ResidentBlocks
+look_at_noted(const ResidentLook *look, const BufferNotes *notes, const ResidentBlocks *blocks)
+{
+	ResidentHeaders *headers = look->headers;
+	ResidentBlocks unread = resident_blocks_without(blocks, &headers->read);
+	int			found = 0;
+	int			i;
+
+	for (i = resident_blocks_next(&unread, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+		 i = resident_blocks_next(&unread, i + 1, true))
+	{
+		BlockNumber block = look->first + i;
+		Buffer		buffer = buffer_notes_get(notes, block);
+		Buffer		ahead = buffer_notes_get(notes, block + LOOK_AHEAD);
+
+		if (ahead != InvalidBuffer)
+			heap_format_prefetch_header(ahead);
+		if (buffer == InvalidBuffer ||
+			!heap_format_unpinned_lsn(look->rel, block, buffer, &headers->lsns[i]))
+			continue;
+		resident_blocks_remove(&unread, i);
+		resident_blocks_add(&headers->read, i);
+		found++;
+	}
+	heap_format_count_hits(look->rel, look->strategy, found);
+	return unread;
+}
+
+/* Pages that are read for their headers. */
+typedef struct UnreadPages
+{
+	const ResidentLook *look;
+	SourceColumn *column;
+	const ResidentBlocks *valid;	/* blocks not known to have changed */
+	ResidentBlocks blocks;
+} UnreadPages;
+
+/* There are no more if the extent is to be made anew, of which all pages will then be read. */
+static BlockNumber
+next_unread(ReadStream *stream, void *private_data, void *per_buffer_data)
+{
+	UnreadPages *unread = (UnreadPages *) private_data;
+	int			i = resident_blocks_next(&unread->blocks, 0, true);
+
+	if (i == RESIDENT_EXTENT_BLOCKS || wants_capture(unread->look, unread->column, unread->valid))
+		return InvalidBlockNumber;
+	resident_blocks_remove(&unread->blocks, i);
+	return unread->look->first + i;
+}
+
+/*
+ * Takes out of valid the blocks whose heap pages have changed since the extent was made.  Needs the
+ * extent's start, which has the LSNs that the pages had then.  Looks at each page, if only its
+ * header, unless so many have changed that the extent is to be made anew.
+ */
+static void
+keep_unchanged(const ResidentLook *look, SourceColumn *column, ResidentBlocks *valid)
+{
+	const Extent *extent = &column->reader.header.extent;
+	BufferNotes notes = buffer_notes_of(look->rel->rd_locator.relNumber);
+	ResidentHeaders *headers = look->headers;
+	UnreadPages unread = {look, column, valid, look_at_noted(look, &notes, valid)};
+	ReadStream *stream;
+	Buffer		buffer;
+	int			i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = resident_blocks_next(valid, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+		 i = resident_blocks_next(valid, i + 1, true))
+		if (resident_blocks_has(&headers->read, i) && is_changed(look, extent, i))
+			resident_blocks_remove(valid, i);
+	if (resident_blocks_any(&unread.blocks))
+	{
+		stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, look->strategy, look->rel,
+											MAIN_FORKNUM, next_unread, &unread, 0);
+		while ((buffer = read_stream_next_buffer(stream, NULL)) != InvalidBuffer)
+		{
+			CHECK_FOR_INTERRUPTS();
+			i = (int) (BufferGetBlockNumber(buffer) - look->first);
+			buffer_notes_set(&notes, look->first + i, buffer);
+			headers->lsns[i] = heap_format_visible_lsn(buffer);
+			resident_blocks_add(&headers->read, i);
+			if (is_changed(look, extent, i))
+				resident_blocks_remove(valid, i);
+			ReleaseBuffer(buffer);
+		}
+		read_stream_end(stream);
+	}
+	*valid = resident_blocks_and(valid, &headers->read);
 }
 
 ResidentBlocks
 resident_valid_find(const ResidentLook *look, SourceColumn *column, bool *wanted)
 {
 	ResidentExtent *extent = extent_reader_extent(&column->reader, look->number);
-	ResidentExtent before = *extent;
-	ResidentBlocks valid = {{0, 0}};
-	bool		known = true;
-	bool		refreshed = false;
+	ResidentBlocks valid = resident_blocks_and(&extent->blocks, &look->visible);
+	const ResidentBlocks *unchanged = NULL;
+	uint8		usage = extent->usage;
 
 	if (extent->generation == 0 || look->lsn == 0 ||
 		(!look->later && !extent_reader_begin(&column->reader, look->number)))
 	{
 		extent->generation = 0;
-		*wanted = wants_capture(look, column, extent, &valid, known);
-		return valid;
+		memset(&valid, 0, sizeof(valid));
 	}
-	valid = resident_blocks_and(&extent->blocks, &look->visible);
-	if (extent->stamp == look->lsn)
+	else if (extent->stamp == look->lsn)
 	{
 		/* The usual case: nothing has changed in any of the map's blocks. */
-		extent->moves = extent->skip = 0;
-		extent->usage = Min(extent->usage + 1, 3);
+		extent->usage = Min(usage + 1, RESIDENT_MAX_USAGE);
 	}
-	else if (look->whole && (extent->skip == 0 || extent->last == look->lsn))
+	else if (!look->whole)
 	{
-		refresh_extent(look, column, &valid);
-		refreshed = true;
+		/* Looking is for a process that has all of the extent's blocks. */
+		column->reason = RESIDENT_CHANGES;
+		memset(&valid, 0, sizeof(valid));
 	}
 	else
 	{
-		/* Looking has not paid lately, or is for a process that has all of the extent's blocks. */
-		extent->skip -= extent->skip > 0;
-		column->reason = RESIDENT_CHANGES;
-		memset(&valid, 0, sizeof(valid));
-		known = false;
+		/* Where extents are read later, or by the GPU, no start has been read. */
+		if (look->later && !extent_reader_begin(&column->reader, look->number))
+			memset(&valid, 0, sizeof(valid));
+		keep_unchanged(look, column, &valid);
+		column->refreshes++;
+		if (resident_blocks_count(&valid) * 2 < look->nblocks)
+			column->reason = RESIDENT_CHANGES;
+		unchanged = &valid;
 	}
-	extent->last = look->lsn;
-	if (refreshed || before.usage != extent->usage || before.moves != extent->moves ||
-		before.skip != extent->skip || before.last != extent->last)
-		resident_mark(&column->reader.key, look->number, extent, look->lsn,
-					  refreshed ? &valid : NULL);
-	*wanted = wants_capture(look, column, extent, &valid, known);
+	if (unchanged || usage != extent->usage)
+		resident_mark(&column->reader.key, look->number, extent, look->lsn, unchanged);
+	*wanted = wants_capture(look, column, &valid);
 	return valid;
 }
 

@@ -17,12 +17,6 @@
 #include "pg/resident/memory/directory.h"
 #include "pg/resident/memory/worker.h"
 
-/*
- * The most that an extent's usage may count: how many reads of other columns the extent
- * survives unused.
- */
-#define MAX_USAGE 3
-
 bool
 resident_enabled(void)
 {
@@ -331,7 +325,7 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSweep *sweep,
 								sweep))
 			return false;
 	}
-	column->usage = MAX_USAGE;
+	column->usage = RESIDENT_MAX_USAGE;
 	column->wanted = nextents;
 	if (column->summary.no_repeats)
 		sweep->reason = RESIDENT_NO_REPEATS;
@@ -450,12 +444,7 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 		return;
 	known = find_generation(root, key, number, extent->generation);
 	if (known)
-	{
-		known->usage = Min(extent->usage, MAX_USAGE);
-		known->moves = extent->moves;
-		known->skip = extent->skip;
-		known->last = extent->last;
-	}
+		known->usage = extent->usage;
 	if (known && blocks)
 	{
 		/* Blocks that were found to have changed never come back. */
@@ -572,7 +561,6 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	ResidentPlace place;
 	ResidentColumn *column;
 	ResidentExtent *known;
-	uint8		moves;
 
 	if (root == NULL)
 		return false;
@@ -589,16 +577,13 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 		resident_unlock(root);
 		return false;
 	}
-	/* An extent that is made again and again has not become quieter by that. */
-	moves = known->moves;
 	drop_extent(root, column, known);
 	memcpy(resident_pointer(root, place), bytes, size);
 	*known = *extent;
 	known->generation = ++root->generations;
 	known->place = place;
 	known->size = (uint32) size;
-	known->usage = Min(extent->usage, MAX_USAGE);
-	known->moves = moves;
+	known->usage = Min(extent->usage, RESIDENT_MAX_USAGE);
 	column->status.bytes += (int64) size;
 	column->summary.rows += extent->rows;
 	column->summary.lo = Min(column->summary.lo, extent->base);

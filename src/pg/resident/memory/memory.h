@@ -5,6 +5,7 @@
  *
  * Other rooms include this header, and no other of this room:
  *
+ *	buffer_notes.h          where blocks of tables were found
  *	column_values.h         values of which extents have numbers
  *	fill_request.h          asking for the workers that fill extents
  *	kept.h                  which columns were declared resident
@@ -17,6 +18,7 @@
 
 #include "postgres.h"
 
+#include "pg/resident/memory/buffer_notes.h"
 #include "pg/resident/memory/column_values.h"
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/kept.h"

@@ -28,6 +28,12 @@
 /* Of how many values it is asked whether they repeat; fewer take little memory in any case. */
 #define RESIDENT_LEAST_NUMBERED 65536
 
+/*
+ * The most that an extent's usage may count: how many reads of other columns the extent
+ * survives unused.
+ */
+#define RESIDENT_MAX_USAGE 3
+
 /* A set of an extent's blocks: block i is bit i % 64 of word i / 64. */
 typedef struct ResidentBlocks
 {
@@ -55,7 +61,6 @@ typedef struct ResidentExtent
 	uint64		values;			/* generation of the column's values, of which the extent has
 								 * numbers (column_values.h); 0: it has values */
 	uint64		stamp;			/* the caller's */
-	uint64		last;			/* stamp that was compared at the last use */
 	ResidentBlocks blocks;		/* that the extent may still be used for */
 	ResidentBlocks numbered;	/* whose rows have line numbers 1, 2, 3 ... */
 	uint32		size;			/* bytes */
@@ -64,8 +69,6 @@ typedef struct ResidentExtent
 	int64		base;			/* bounds of the values: the smallest, ... */
 	uint64		top;			/* ... and the largest one's distance from it */
 	uint8		usage;			/* for eviction */
-	uint8		moves;			/* uses in a row at which the stamp was another */
-	uint8		skip;			/* uses that shall not look for the reason */
 	bool		refused;		/* there is no extent, and shall be none (resident_refuse) */
 } ResidentExtent;
 
@@ -169,7 +172,7 @@ extern bool resident_holds(const ResidentKey *key, uint32 number, const Resident
 						   uint64 seen);
 
 /*
- * Notes usage, moves, skip and last of an extent; and if blocks is not NULL, that the extent is
+ * Notes usage of an extent; and if blocks is not NULL, that the extent is
  * valid for these blocks, and no others, at that stamp.  If the directory has a later stamp, that
  * stays.
  */
@@ -202,7 +205,7 @@ extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSwee
 /*
  * Copies bytes into resident memory, as the extent of that number.  Returns false if there is
  * no room for it, or if it has numbers of values that have been given up.  expected is how many
- * bytes of extents the caller will still bring, these included.  place, generation, size and moves
+ * bytes of extents the caller will still bring, these included.  place, generation and size
  * of *extent are ignored.  May wait for the worker as resident_begin() does.
  */
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,

@@ -37,7 +37,7 @@
 #define SEAL_FILE "hpsort_resident.seal"
 
 /* The number changes with the layout of extents and their keys. */
-#define FORMAT "hpsort " HPSORT_VERSION " extents 4"
+#define FORMAT "hpsort " HPSORT_VERSION " extents 5"
 
 /* How often the worker looks whether there was a checkpoint. */
 #define LOOK_MS 5000
@@ -513,8 +513,6 @@ take_extent(ResidentCopy *copy, const char *bytes, Size expected, const TakenVal
 			return false;
 		extent->values = taken->generation;
 	}
-	/* Its pages are looked at by the next use, whatever was before. */
-	extent->skip = 0;
 	return resident_publish(&copy->key, copy->number, extent, bytes, extent->size,
 							Max(expected, extent->size), sweep);
 }

@@ -15,6 +15,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
+#include "pg/resident/memory/buffer_notes.h"
 #include "pg/resident/memory/fill_request.h"
 #include "pg/resident/memory/worker.h"
 #include "pg/shared_memory.h"
@@ -71,6 +72,7 @@ resident_worker_preload(void)
 	shared_memory_request(sizeof(ResidentRoot));
 	if (hpsort_resident_memory <= 0)
 		return;
+	buffer_notes_preload();
 	fill_worker(&worker);
 	RegisterBackgroundWorker(&worker);
 }

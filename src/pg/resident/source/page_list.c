@@ -275,7 +275,6 @@ publish(const PageList *list, SourceColumn *column, CapturedValues *captured)
 	};
 	ResidentExtent extent = {
 		.stamp = listed->lsn,
-		.last = listed->lsn,
 		.blocks = captured->blocks,
 		.numbered = capture->numbered,
 		.rows = (uint32) captured->rows.n,
