@@ -330,6 +330,8 @@ foreach my $devices (@{ at_length([ 2, 3 ], [ 2, 3, 8 ]) })
 	is(sql('SELECT sum(resident_extents) FROM hpsort_devices()'), $extents, "$devices GPUs: nothing is brought twice");
 }
 # One of the jobs fails, or all at once; a GPU has no room; a statement is cancelled.
+configure($node, stub => 'devices:3', 'hpsort.gpu_devices' => '0,1,2');
+wait_running($node);
 my $divided = 'SELECT md5(string_agg(q::text, \' \' ORDER BY x)) FROM (SELECT x, percentile_disc(array[0.1, 0.5]) WITHIN GROUP (ORDER BY y), sum(y), count(*) FROM r GROUP BY x) q';
 my $whole = sql("$core $divided");
 my $nth = 0;
