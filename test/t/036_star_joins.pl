@@ -287,6 +287,16 @@ for my $name (sort keys %in_parts)
 	same($lookups, $query, set => $little, name => "in parts: $name");
 	like(sql("$force $little EXPLAIN (COSTS OFF) $query"), qr/Lookup Parts: [248]/, 'there are parts');
 }
+# Rows are refused by both texts' numbers, and are in several parts: each pass gets on all the same.
+for my $case ([ 33, 40, 160, 3 ], [ 31, 54, 5000, 7 ], [ 21, 40, 300, 3 ])
+{
+	my ($k, $texts, $keys, $nulls) = @$case;
+
+	sql("CREATE TABLE refusing$k AS SELECT CASE WHEN hashint4(i + 5) & 7 > 0 THEN (hashint4(i) & 65535) % $keys END AS shop, CASE WHEN (hashint4(i + 3) & 65535) % $nulls > 0 THEN 'c' || (hashint4(i + 1 + $k) & 65535) % $texts END AS code,
+		CASE WHEN (hashint4(i + 4) & 65535) % $nulls > 0 THEN ('c' || (hashint4(i + 2) & 65535) % $texts)::varchar(12) END AS value FROM generate_series(1, 727) i");
+	sql("VACUUM ANALYZE refusing$k");
+	same(1, "SELECT left(o.value, 3), o.code, min(m.class), count(*) FROM refusing$k o LEFT JOIN (SELECT * FROM lots WHERE id < 4600) m ON m.id = o.shop GROUP BY 1, 2", set => "$little SET statement_timeout = '60s';", name => "in parts: rows that are refused, $k");
+}
 # Keys are far apart: an array by key would take more than a look-up and groups may together.
 sql('CREATE TABLE sparse AS SELECT i * 15 AS id, i % 10 AS class, i::int8 AS v FROM generate_series(1, 9000) i; ALTER TABLE sparse ADD PRIMARY KEY (id); VACUUM ANALYZE sparse');
 sql("$force SET work_mem = '512kB'; SET hash_mem_multiplier = 1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT s.class, count(*), sum(s.v) FROM orders o JOIN sparse s ON s.id = o.customer GROUP BY s.class") =~ /Memory: (\d+) kB/;

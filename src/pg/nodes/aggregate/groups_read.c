@@ -633,7 +633,18 @@ read_part(GroupsState *node)
 		begin_derived(node);
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
+	node->star.divides = spill == node->derived.spill && node->star.ncells > 1;
 	add_partition(node, spill);
+	if (node->star.divides)
+	{
+		/*
+		 * All rows are with their cells now, and have no numbers.  The first row of the first
+		 * cell has all of its values numbered, so that each pass gets on: dictionaries that rows
+		 * of several cells have filled might each refuse what the others have.
+		 */
+		node->star.divides = false;
+		begin_derived(node);
+	}
 	add_cells(node);
 	end_rows(node);
 	MemoryContextSwitchTo(old);

@@ -478,7 +478,7 @@ groups_star_cell(const GroupsState *node, size_t i)
 		here &= part < 0;
 		cell = cell * state->nparts + (part < 0 ? lookup_part(state->lookup) : part);
 	}
-	return here ? -1 : cell;
+	return here && !node->star.divides ? -1 : cell;
 }
 
 /* Repeats the rows of batches by their places in a lookup, as far as one batch has room. */

@@ -57,6 +57,7 @@ typedef struct GroupsStar
 	ColumnBatch *matched;		/* rows that have places in all lookups: batches that are read,
 								 * and of places; of an execution; NULL: all rows so far */
 	int			ncells;			/* combinations of parts of the lookups, of which one is there */
+	bool		divides;		/* rows of the cell that is there are written, too */
 	RowSpill   *spill;			/* rows whose cell is not there; NULL: none so far */
 	bool	   *met;			/* of a right join, while rows are read: by place, whether a row
 								 * has it; else NULL */
@@ -266,8 +267,9 @@ extern const ColumnBatch *groups_star_next(GroupsState *node, const ColumnBatch 
 /*
  * Puts the rows of batches, which have been read, that are joined with rows of all lookups, and the
  * batches of places, into node->derived.batches.  Of the first of these functions they may be of
- * another cell: groups_star_cell returns it of row i, and -1 of rows that are joined for certain.
- * groups_star_filter leaves those that pass conditions on joined rows.
+ * another cell: groups_star_cell returns it of row i, and -1 of rows that are joined for certain,
+ * which have a cell as well while star.divides is set.  groups_star_filter leaves those that pass
+ * conditions on joined rows.
  */
 extern void groups_star_match(GroupsState *node, const ColumnBatch *batches);
 extern int	groups_star_cell(const GroupsState *node, size_t i);
