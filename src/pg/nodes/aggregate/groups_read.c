@@ -519,10 +519,9 @@ begin_rows(GroupsState *node)
 	const GroupColumn *columns = columns_now(node, &ncolumns);
 	int			s;
 
-	/* Groups that are put together are summed up in all parts. */
-	for (s = 0; s < node->nvalue_sources; s++)
-		if (node->sets || node->parallel.exchange)
-			node->value_sources[s].parts = SUMMARY_ALL;
+	/* Coarser groups may be made of runs with the summaries' sums, smallest and largest values. */
+	for (s = 0; s < node->nvalue_sources && node->sets; s++)
+		node->value_sources[s].parts = SUMMARY_ALL;
 	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->parallel.shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, columns, ncolumns,
