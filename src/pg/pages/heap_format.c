@@ -21,6 +21,9 @@ StaticAssertDecl(BITS_PER_HEAPBLOCK == 2 && VISIBILITYMAP_ALL_VISIBLE == 0x01,
 				 "the visibility map has two bits for a block, the lower for all-visible");
 StaticAssertDecl(HEAP_FORMAT_MAP_BYTES % sizeof(uint64) == 0, "copies of the map are whole words");
 
+/* What Linux maps when a byte of shared memory is read that it has not mapped in a process. */
+#define MAPPED_AROUND (64 * 1024)
+
 /* --- pages */
 
 void
@@ -50,6 +53,19 @@ heap_format_is_visible(Relation rel, Snapshot snapshot, Buffer buffer, OffsetNum
 	if (serializable)
 		HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
 	return visible;
+}
+
+void
+heap_format_map(Buffer buffer, Size *last)
+{
+	Size		around = (Size) BufferGetPage(buffer) / MAPPED_AROUND;
+
+	/* Under valgrind pages without a pin of this process are forbidden memory. */
+#ifndef USE_VALGRIND
+	if (around != *last)
+		(void) *(const volatile char *) BufferGetPage(buffer);
+#endif
+	*last = around;
 }
 
 void

@@ -261,6 +261,12 @@ extern uint64 heap_format_visible_lsn(Buffer buffer);
  */
 extern bool heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 *lsn);
 
+/*
+ * Has the kernel map the header of the page in a shared buffer in this process, where nothing is
+ * prefetched before that.  *last belongs to the function, and is 0 at the first of some calls.
+ */
+extern void heap_format_map(Buffer buffer, Size *last);
+
 /* Prefetches what heap_format_unpinned_lsn reads. */
 extern void heap_format_prefetch_header(Buffer buffer);
 

