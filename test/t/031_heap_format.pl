@@ -32,9 +32,9 @@ sub sql { return $node->safe_psql('postgres', $_[0]); }
 
 my %functions = (
 	check_tuples => 'regclass', check_visible => 'regclass, bool', check_map => 'regclass', map_lsn => 'regclass, int8', page_lsn => 'regclass, int8',
-	page_buffer => 'regclass, int8', visible_lsn => 'regclass, int8', unpinned_lsn => 'regclass, int8, int4', rows_stay => 'regclass, text', is_waited_for => 'regclass, int4',
+	page_buffer => 'regclass, int8', visible_lsn => 'regclass, int8', unpinned_lsn => 'regclass, int8, int4', pinned_block => 'regclass, int8, int4', rows_stay => 'regclass, text', is_waited_for => 'regclass, int4',
 	share_blocks => 'regclass, bytea', check_slot => 'regclass');
-my %returns = (page_buffer => 'int4', rows_stay => 'bool', is_waited_for => 'bool', map { $_ => 'int8' } qw(map_lsn page_lsn visible_lsn unpinned_lsn));
+my %returns = (page_buffer => 'int4', rows_stay => 'bool', is_waited_for => 'bool', map { $_ => 'int8' } qw(map_lsn page_lsn visible_lsn unpinned_lsn pinned_block));
 for my $name (sort keys %functions)
 {
 	my $type = $returns{$name} // 'text';
@@ -132,9 +132,15 @@ is(sql("SELECT unpinned_lsn('n', 0, page_buffer('n', 1)) IS NULL, unpinned_lsn('
 is(sql("$unpinned; UPDATE n SET i = 0 WHERE i = 1; $unpinned"), "$first\n0", '11: a change is seen');
 is(sql("SELECT page_buffer('n', 1); BEGIN; DECLARE c CURSOR FOR SELECT * FROM n WHERE i > 1; FETCH c; $unpinned IS NULL; COMMIT") =~ s/^.*\n//sr, 't', '[pin] 11: a page that is pinned is not looked at without a pin');
 my $counts = "SELECT pg_stat_force_next_flush(); SELECT pg_stat_get_blocks_fetched('h'::regclass), pg_stat_get_blocks_hit('h'::regclass)";
-my $counted = sql("CREATE TABLE h AS SELECT 1 AS i; VACUUM h; $counts; SELECT unpinned_lsn('h', 0, page_buffer('h', 0)) > 0; $counts");
-my @counted = $counted =~ /(\d+)/g;
-is(join(' ', $counted[2] - $counted[0], $counted[3] - $counted[1]), '2 2', '11: a look without a pin is counted as ReadBuffer counts a hit') or diag($counted);
+sql('CREATE TABLE h AS SELECT 1 AS i; VACUUM h');
+for my $way ('unpinned_lsn', 'pinned_block')
+{
+	my $counted = sql("$counts; SELECT $way('h', 0, page_buffer('h', 0)) >= 0; $counts");
+	my @counted = $counted =~ /(\d+)/g;
+	is(join(' ', $counted[2] - $counted[0], $counted[3] - $counted[1]), '2 2', "11: $way is counted as ReadBuffer counts a hit") or diag($counted);
+}
+is(sql("SELECT pinned_block('n', 1, page_buffer('n', 1)), pinned_block('n', 0, page_buffer('n', 1)) IS NULL, pinned_block('n', 1, page_buffer('h', 0)) IS NULL"),
+	'1|t|t', 'a block is pinned where it is noted, and no other one');
 
 # --- 7, 8: pins
 

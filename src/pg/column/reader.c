@@ -340,7 +340,8 @@ static inline Buffer
 next_buffer(ColumnReader *reader)
 {
 	if (reader->resident.source)
-		return read_stream_next_buffer(reader->resident.stream, NULL);
+		return page_list_buffer(reader->resident.list, reader->resident.stream,
+								((HeapScanDesc) reader->scan)->rs_strategy);
 	return compat_heap_next_buffer((HeapScanDesc) reader->scan, &reader->page.next_block);
 }
 

@@ -75,6 +75,34 @@ heap_format_prefetch_header(Buffer buffer)
 	__builtin_prefetch(BufferGetPage(buffer));
 }
 
+/*
+ * Whether a block seems to be in a buffer, as in core's search for a table's buffers: this tag may
+ * be changing, and what is read of it torn, but it can only have the page read.  It saves locking
+ * the headers of others' buffers.
+ */
+static inline bool
+seems_to_have(const BufferDesc *desc, Relation rel, BlockNumber block, BufferTag *tag)
+{
+	InitBufferTag(tag, &rel->rd_locator, MAIN_FORKNUM, block);
+	return BufferTagsEqual(&desc->tag, tag);
+}
+
+bool
+heap_format_pin(Relation rel, BlockNumber block, Buffer buffer, BufferAccessStrategy strategy)
+{
+	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
+	BufferTag	tag;
+
+	if (!seems_to_have(desc, rel, block, &tag) ||
+		BUF_STATE_GET_USAGECOUNT(compat_buffer_state(desc)) == 0 ||
+		!ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, buffer))
+		return false;
+	pgstat_count_buffer_read(rel);
+	pgstat_count_buffer_hit(rel);
+	compat_count_io_hits(strategy, 1);
+	return true;
+}
+
 bool
 heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 *lsn)
 {
@@ -83,12 +111,7 @@ heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 
 	uint64		state;
 	bool		found;
 
-	/*
-	 * As core's search for a table's buffers: this tag may be changing, and what is read of it
-	 * torn, but it can only have the page read.  It saves locking the headers of others' buffers.
-	 */
-	InitBufferTag(&tag, &rel->rd_locator, MAIN_FORKNUM, block);
-	if (!BufferTagsEqual(&desc->tag, &tag))
+	if (!seems_to_have(desc, rel, block, &tag))
 		return false;
 	state = LockBufHdr(desc);
 	found = (state & BM_VALID) && BufferTagsEqual(&desc->tag, &tag) &&

@@ -262,6 +262,13 @@ extern uint64 heap_format_visible_lsn(Buffer buffer);
 extern bool heap_format_unpinned_lsn(Relation rel, BlockNumber block, Buffer buffer, uint64 *lsn);
 
 /*
+ * Pins a block of a permanent table, as ReadBuffer does, without a search for its buffer.  Returns
+ * false if it is not in that shared buffer, or is among the next to lose their buffers.
+ */
+extern bool heap_format_pin(Relation rel, BlockNumber block, Buffer buffer,
+							BufferAccessStrategy strategy);
+
+/*
  * Has the kernel map the header of the page in a shared buffer in this process, where nothing is
  * prefetched before that.  *last belongs to the function, and is 0 at the first of some calls.
  */

@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(page_lsn);
 PG_FUNCTION_INFO_V1(page_buffer);
 PG_FUNCTION_INFO_V1(visible_lsn);
 PG_FUNCTION_INFO_V1(unpinned_lsn);
+PG_FUNCTION_INFO_V1(pinned_block);
 PG_FUNCTION_INFO_V1(rows_stay);
 PG_FUNCTION_INFO_V1(is_waited_for);
 PG_FUNCTION_INFO_V1(share_blocks);
@@ -279,6 +280,26 @@ unpinned_lsn(PG_FUNCTION_ARGS)
 	if (!known)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) lsn);
+}
+
+/*
+ * pinned_block(regclass, block int8, buffer int4): the block that is pinned where that one is noted;
+ * NULL if none is.
+ */
+Datum
+pinned_block(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	Buffer		buffer = PG_GETARG_INT32(2);
+	bool		known = heap_format_pin(rel, (BlockNumber) PG_GETARG_INT64(1), buffer, NULL);
+	int64		block = known ? BufferGetBlockNumber(buffer) : 0;
+
+	if (known)
+		ReleaseBuffer(buffer);
+	table_close(rel, AccessShareLock);
+	if (!known)
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(block);
 }
 
 /*

@@ -54,6 +54,8 @@ struct PageList
 	int			next;			/* extent */
 	int			next_bit;		/* block in it */
 	int			shown;			/* ... and page_list_show: extent */
+	bool		streams;		/* the stream reads the blocks that are left */
+	BufferNotes notes;			/* of the table's file */
 	Capture    *capture;		/* NULL until there is something to capture */
 	ExtentSizes *sizes;			/* of extents that are measured; NULL: they become resident */
 };
@@ -73,6 +75,7 @@ page_list_make(Relation rel, BlockNumber nblocks, int ncolumns, SourceColumn *co
 	list->most = most;
 	list->room = most + 1;
 	list->extents = palloc_array(ListedExtent, list->room);
+	list->notes = buffer_notes_of(rel->rd_locator.relNumber);
 	return list;
 }
 
@@ -101,6 +104,7 @@ page_list_start(PageList *list, bool complete)
 	if (list->blocks < list->most && !(complete && list->n > 0))
 		return false;
 	list->next = list->next_bit = list->shown = 0;
+	list->streams = false;
 	return true;
 }
 
@@ -121,6 +125,30 @@ page_list_next(ReadStream *stream, void *private_data, void *per_buffer_data)
 		}
 	}
 	return InvalidBlockNumber;
+}
+
+Buffer
+page_list_buffer(PageList *list, ReadStream *stream, BufferAccessStrategy strategy)
+{
+	Buffer		buffer;
+
+	if (!list->streams)
+	{
+		BlockNumber block = page_list_next(stream, list, NULL);
+
+		if (block == InvalidBlockNumber)
+			return InvalidBuffer;
+		buffer = buffer_notes_get(&list->notes, block);
+		if (buffer != InvalidBuffer && heap_format_pin(list->rel, block, buffer, strategy))
+			return buffer;
+		/* The stream begins with this block. */
+		list->next_bit--;
+		list->streams = true;
+	}
+	buffer = read_stream_next_buffer(stream, NULL);
+	if (buffer != InvalidBuffer)
+		buffer_notes_set(&list->notes, BufferGetBlockNumber(buffer), buffer);
+	return buffer;
 }
 
 /* --- capturing an extent */
