@@ -8,7 +8,6 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,8 @@
 #include <unistd.h>
 
 #include "gpu/client_connection.h"
+#include "gpu/poll.h"
+#include "gpu/poll.h"
 #include "gpu/protocol.h"
 #include "sort/clock.h"
 #include "sort/error.h"
@@ -38,7 +39,7 @@ gpu_client_poll(void *arg, int fd, int events, int timeout_ms)
 	int			rc;
 
 	(void) arg;
-	rc = poll(&p, 1, timeout_ms);
+	rc = gpu_poll(&p, 1, timeout_ms);
 	if (rc < 0)
 		return errno == EINTR ? 0 : -1;
 

@@ -16,7 +16,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpu/poll.h"
+#include "gpu/poll.h"
 #include "gpud/connection.h"
 #include "gpud/job.h"
 #include "gpud/log.h"
@@ -190,7 +191,7 @@ rest(Connection *c, int timeout)
 		timeout = (int) (c->greet_by - sort_clock_ms());
 	if (atomic_load(&c->peer.over) != CONNECTION_ALIVE || (!c->greeted && timeout <= 0))
 		return false;
-	if (poll(p, 2, timeout) < 0 && errno != EINTR)
+	if ((c->job.open ? gpu_poll(p, 2, timeout) : poll(p, 2, timeout)) < 0 && errno != EINTR)
 		return false;
 	return p[0].revents == 0 || peer_receive(&c->peer);
 }

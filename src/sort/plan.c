@@ -189,8 +189,11 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 /* The GPU's part: asking which extents there are, and three round trips for questions. */
 #define ROWS_LOOK_NS 2e5
 
-/* What each of several GPUs that share the rows adds: questions one after the other.  A guess. */
-#define ROWS_SEARCH_NS 4e5
+/*
+ * What each of several GPUs that share the rows adds by the search for positions: of two H200s 1.1
+ * ms for 1,000 positions, 2.4 ms for 8,000 (bench/results/2026-11-29-h200-x2-steps-2.csv).
+ */
+#define ROWS_SEARCH_NS 6e5
 
 /* What the GPU needs: gpu has its costs, NULL stands for the least that any has. */
 static double

@@ -12,11 +12,12 @@
 #include "sort/rows/rows_job.h"
 
 #define EXTENTS 40
-#define KEYS 60					/* of each, at most */
+#define KEYS 60					/* of each, at most, but for test_groups */
+#define MANY_KEYS 4000
 #define OTHERS 30
 
 /* The extents' keys stand for their bytes; those of generation e + 1 are values[e]. */
-static int32_t values[EXTENTS][KEYS];
+static int32_t values[EXTENTS][MANY_KEYS];
 static uint32_t nvalues[EXTENTS];
 
 static struct
@@ -80,7 +81,7 @@ fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, So
 	assert_true(spec->device >= 1 && spec->device <= fake.devices);
 	sort_job_init(&fake_job->base, &fake_device, context, spec);
 	fake_job->device = spec->device - 1;
-	fake_job->keys = unit_alloc(EXTENTS * KEYS + OTHERS, sizeof(int32_t));
+	fake_job->keys = unit_alloc(EXTENTS * MANY_KEYS + OTHERS, sizeof(int32_t));
 	fake.used[fake_job->device] = true;
 	fake.open++;
 	*job = &fake_job->base;
@@ -352,7 +353,7 @@ typedef struct Table
 } Table;
 
 static void
-table_make(Table *t, int32_t lo, int32_t hi, uint32_t devices)
+table_make_of(Table *t, int32_t lo, int32_t hi, uint32_t devices, uint32_t most)
 {
 	size_t		i;
 	uint32_t	k;
@@ -362,7 +363,7 @@ table_make(Table *t, int32_t lo, int32_t hi, uint32_t devices)
 	fake.room = EXTENTS;
 	memset(t, 0, sizeof(*t));
 	t->layout.ncolumns = 1;
-	t->keys = unit_alloc(EXTENTS * KEYS + OTHERS, sizeof(int32_t));
+	t->keys = unit_alloc(EXTENTS * (size_t) most + OTHERS, sizeof(int32_t));
 	for (i = 0; i < EXTENTS; i++)
 	{
 		t->generations[i] = (i * 7 + 5) % EXTENTS + 1;
@@ -370,7 +371,7 @@ table_make(Table *t, int32_t lo, int32_t hi, uint32_t devices)
 	}
 	for (i = 0; i < EXTENTS; i++)
 	{
-		nvalues[i] = (uint32_t) unit_below(KEYS + 1);
+		nvalues[i] = (uint32_t) unit_below(most + 1);
 		for (k = 0; k < nvalues[i]; k++)
 			values[i][k] = unit_below(4) == 0 ? lo : unit_key(lo, hi);
 	}
@@ -385,6 +386,12 @@ table_make(Table *t, int32_t lo, int32_t hi, uint32_t devices)
 		for (k = 0; k < nvalues[t->generations[i] - 1]; k++)
 			t->keys[t->n++] = values[t->generations[i] - 1][k];
 	unit_sort(t->keys, (size_t) t->n, false);
+}
+
+static void
+table_make(Table *t, int32_t lo, int32_t hi, uint32_t devices)
+{
+	table_make_of(t, lo, hi, devices, KEYS);
 }
 
 /* Gives all devices about as many rows. */
@@ -527,6 +534,82 @@ test_sorted(void **state)
 		assert_sort_ok(run_sort(&u, &t, &err), err);
 		for (i = 0; i < EXTENTS; i++)
 			assert_true(t.rows[i].added && t.rows[i].rows == nvalues[t.generations[i] - 1]);
+		free(t.keys);
+	}
+}
+
+/*
+ * Positions within many groups, as percentiles ask for them: after where groups begin, the first and the last key of
+ * each, and two neighbours in its middle.  That takes few rounds, however keys are spread within groups; unless devices
+ * have quite other keys.
+ */
+static void
+test_groups(void **state)
+{
+	Unit		u;
+	Table		t;
+	SortError	err;
+	int			round;
+
+	(void) state;
+	for (round = 0; round < 12; round++)
+	{
+		const uint32_t groups = 1 + (uint32_t) unit_below(round % 2 == 0 ? 20 : 300);
+		const int32_t bits = 8 + (int32_t) unit_below(15);
+		SortJob    *job;
+		int32_t		begins[301];
+		uint64_t	starts[301];
+		uint64_t   *positions;
+		int32_t    *found;
+		size_t		n = 0;
+		size_t		i;
+		size_t		k;
+
+		table_make_of(&t, 0, (int32_t) (groups << bits) - 1, 2 + (uint32_t) unit_below(3), MANY_KEYS);
+		t.job.nkeys = 0;
+		spread(&t);
+		for (t.n = 0, i = 0; i < EXTENTS; i++)
+			for (k = 0; k < nvalues[i]; k++)
+			{
+				int32_t		value = unit_key(0, (1 << bits) - 1);
+
+				/* clustered, or one extent's keys far from another's */
+				if (round % 3 == 1)
+					value >>= unit_below((uint32_t) bits);
+				if (round % 3 == 2)
+					value = (int32_t) ((value + i * ((size_t) 1 << bits)) / EXTENTS);
+				values[i][k] = (int32_t) unit_below(groups) * (1 << bits) + value;
+				t.keys[t.n++] = values[i][k];
+			}
+		unit_sort(t.keys, (size_t) t.n, false);
+		unit_init(&u);
+		u.context.gpu = &gpu;
+		assert_sort_ok(rows_job_sort(&u.context, &t.job, &job, &err), err);
+		for (i = 0; i < groups; i++)
+			begins[i] = (int32_t) (i << bits);
+		assert_sort_ok(job->device->look_up(job, SORT_LOOK_BELOW, begins, groups, starts, &err), err);
+		starts[groups] = t.n;
+		positions = unit_alloc(4 * groups + 1, sizeof(uint64_t));
+		found = unit_alloc(4 * groups + 1, sizeof(int32_t));
+		for (i = 0; i < groups; i++)
+			if (starts[i + 1] > starts[i])
+			{
+				uint64_t	middle = (starts[i] + starts[i + 1] - 1) / 2;
+
+				positions[n++] = starts[i];
+				positions[n++] = middle;
+				positions[n++] = middle + 1 < starts[i + 1] ? middle + 1 : middle;
+				positions[n++] = starts[i + 1] - 1;
+			}
+		fake.rounds = 0;
+		assert_sort_ok(job->device->look_up(job, SORT_LOOK_AT, positions, n, found, &err), err);
+		for (i = 0; i < n; i++)
+			assert_int_equal(found[i], t.keys[positions[i]]);
+		assert_true(fake.rounds <= (round % 3 == 2 ? 8 : 5));
+		job->device->close(job);
+		unit_assert_no_leak(&u);
+		free(positions);
+		free(found);
 		free(t.keys);
 	}
 }
@@ -715,6 +798,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_failures),
