@@ -243,24 +243,6 @@ take_blocks(ResidentSource *source)
 	return source->nblocks > 0;
 }
 
-/*
- * Copies the page of the map that has the blocks taken.  What is known of its extents is copied
- * before, so that it is no newer.
- */
-static void
-look_at_map(ResidentSource *source)
-{
-	BlockNumber first = source->first - source->first % HEAP_FORMAT_MAP_BLOCKS;
-	int			c;
-
-	if (source->map.first == first)
-		return;
-	for (c = 0; c < source->ncolumns; c++)
-		extent_reader_look(&source->columns[c].reader, visibility_extent(first));
-	source->map.first = first;
-	source->map.lsn = heap_format_read_map(source->scan.rel, source->first, source->map.words);
-}
-
 /* --- which blocks are valid */
 
 /* Whether all values of a column in an extent are int4; of no extent, they are. */
@@ -337,7 +319,8 @@ begin_extent(ResidentSource *source)
 
 	/* Not all of it, which would take longer than the rest. */
 	memset(&headers.read, 0, sizeof(headers.read));
-	look_at_map(source);
+	source_columns_look(source->columns, source->ncolumns, source->scan.rel, source->first,
+						&source->map);
 	look.later = is_left(source, look.number);
 	look.lsn = extent.lsn = source->map.lsn;
 	extent.visible = visibility_copy_blocks(&source->map, first, extent.nblocks);
