@@ -389,13 +389,15 @@ start_rows(GpuJob *job, SortRows *rows, const uint64_t *generations, size_t n, S
 
 /* SortDevice.begin_rows: sends what add_rows would, as far as chunks are granted soon. */
 static SortStatus
-gpu_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+gpu_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, bool *begun,
+			   SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	SortStatus	status = start_rows(job, rows, generations, n, err);
 
 	if (status == SORT_OK && job->rows.list)
 		status = send_lists(job, n, false, err);
+	*begun = job->rows.list == NULL || job->rows.asked == n;
 	return status == SORT_OK ? client_job_handle_all(job, err) : status;
 }
 

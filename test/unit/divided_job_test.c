@@ -31,6 +31,7 @@ static struct
 	bool		used[SORT_DEVICES_MOST];
 	size_t		begun;			/* calls of begin_... */
 	size_t		rounds;			/* calls of look_up of the first device */
+	const void *holder;			/* the job that may hold a chunk: no other one may want one */
 } fake;
 
 typedef struct FakeJob
@@ -48,6 +49,7 @@ typedef struct FakeJob
 	const SortRows *begun;
 	size_t		nbegun;
 	size_t		answered;		/* of them */
+	bool		sent;			/* all of them */
 
 	const void *looks;			/* questions that begin_look has sent; NULL: none */
 	size_t		nlooks;
@@ -60,6 +62,13 @@ call(SortError *err)
 {
 	fake.calls++;
 	return fake.calls == fake.fail_at ? sort_fail(err, SORT_DEVICE_UNAVAILABLE, "call %d", fake.calls) : SORT_OK;
+}
+
+/* A call that may wait for a chunk. */
+static void
+want_chunk(const FakeJob *job)
+{
+	assert_true(fake.holder == NULL || fake.holder == job);
 }
 
 static uint32_t
@@ -92,6 +101,7 @@ fake_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
 	FakeJob    *job = (FakeJob *) base;
 
+	want_chunk(job);
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
 	job->n += n;
 	return call(err);
@@ -102,6 +112,7 @@ fake_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges,
 {
 	FakeJob    *job = (FakeJob *) base;
 
+	want_chunk(job);
 	job->layout = *layout;
 	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
 	return call(err);
@@ -139,13 +150,20 @@ add_some(FakeJob *job, SortRows *rows, const uint64_t *generations, size_t from,
 	}
 }
 
-/* Some answers come at once. */
+/*
+ * Some answers come at once.  Now and then it would have to wait: at the same calls again where one
+ * of these fails.
+ */
 static SortStatus
-fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, bool *begun, SortError *err)
 {
 	FakeJob    *job = (FakeJob *) base;
 
 	assert_true(n > 0 && generations[0] > 0 && job->begun == NULL);
+	want_chunk(job);
+	*begun = job->sent = fake.calls % 3 > 0;
+	if (!*begun)
+		fake.holder = job;
 	fake.begun++;
 	job->begun = rows;
 	job->nbegun = n;
@@ -169,6 +187,10 @@ fake_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t
 	}
 	for (i = from; i < n; i++)
 		assert_false(rows[i].added);
+	if (job->begun == NULL || !job->sent)
+		want_chunk(job);
+	if (fake.holder == job)
+		fake.holder = NULL;
 	job->begun = NULL;
 	add_some(job, rows, generations, from, n);
 	return call(err);
@@ -181,6 +203,7 @@ fake_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t 
 	size_t		i;
 	size_t		has = 0;
 
+	want_chunk((FakeJob *) base);
 	assert_true(extent == values[generation - 1]);
 	assert_true(size > 0);
 	for (i = 0; i < EXTENTS; i++)
@@ -306,6 +329,8 @@ static void
 fake_close(SortJob *base)
 {
 	fake.open--;
+	if (fake.holder == base)
+		fake.holder = NULL;
 	free(((FakeJob *) base)->keys);
 	free(base);
 }

@@ -121,25 +121,21 @@ all_are_added(const RowsJob *rows)
 }
 
 /*
- * Adds all rows that the device has or has room for; begun: begin_rows has asked for all of them,
- * and may have had answers.  *complete is false if these are not all; where rows are sorted, the
- * adding ends with the first one that cannot be had, and where they are found, whose numbers are by
- * the order of adding, with the first one that the device lacks.
+ * Brings what the device lacks of rows that it has been asked for, and adds these rows.  *complete
+ * is false if it has no room for all.  Where rows are sorted, the adding ends with the first one
+ * that cannot be had, and where they are found, whose numbers are by the order of adding, with the
+ * first one that the device lacks.
  */
 static SortStatus
-add_all(SortJob *job, const RowsJob *rows, bool begun, bool *complete, SortError *err)
+add_lacking(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 {
 	size_t		at = 0;
 	size_t		left;
-	SortStatus	status;
+	SortStatus	status = SORT_OK;
 
-	if (begun)
-		status = job->device->add_rows(job, rows->rows, rows->generations, rows->n, err);
-	else
-		status = add_missing(job, rows, 0, rows->n, &left, err);
-	*complete = status == SORT_OK && all_are_added(rows);
+	*complete = all_are_added(rows);
 	if (rows->layout && rows->layout->key_ranges > 0)
-		return status;
+		return SORT_OK;
 	while (status == SORT_OK && !*complete && at < rows->n)
 	{
 		size_t		from = at;
@@ -169,7 +165,6 @@ typedef struct Part
 	RowsJob		rows;
 	uint32_t	device;			/* from 0 on */
 	SortJob    *job;
-	bool		complete;
 	const RowsJob *whole;		/* of which rows are the ones ... */
 	const uint32_t *indexes;	/* ... that have these */
 } Part;
@@ -305,13 +300,39 @@ begin_part(const SortDevice *device, const Part *part, SortError *err)
 	return status;
 }
 
+/*
+ * Asks the devices of all parts for the parts' rows: sends the lists of all before the first one's
+ * answers are waited for, up to a device that would have to be waited for.
+ */
+static SortStatus
+ask_parts(const SortDevice *device, const Parts *parts, SortError *err)
+{
+	bool		going = parts->n > 1 && device->begin_rows != NULL;
+	SortStatus	status = SORT_OK;
+	int			p;
+
+	for (p = 0; p < parts->n && status == SORT_OK && going; p++)
+	{
+		const RowsJob *rows = &parts->list[p].rows;
+
+		status = device->begin_rows(parts->list[p].job, rows->rows, rows->generations, rows->n,
+									&going, err);
+	}
+	for (p = 0; p < parts->n && status == SORT_OK; p++)
+	{
+		const RowsJob *rows = &parts->list[p].rows;
+
+		status = device->add_rows(parts->list[p].job, rows->rows, rows->generations, rows->n, err);
+	}
+	return status;
+}
+
 /* Opens the jobs of all parts, and adds all rows that devices have or have room for. */
 static SortStatus
 add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *complete,
 		  SortError *err)
 {
 	const SortDevice *device = context->gpu->device;
-	const bool	begun = parts->n > 1 && device->begin_rows;
 	SortStatus	status = SORT_OK;
 	size_t		i;
 	int			p;
@@ -322,19 +343,15 @@ add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *c
 	/* All devices have begun to open theirs before one is waited for. */
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 		status = begin_part(device, &parts->list[p], err);
-	for (p = 0; p < parts->n && status == SORT_OK && begun; p++)
-	{
-		const Part *part = &parts->list[p];
-
-		status = device->begin_rows(part->job, part->rows.rows, part->rows.generations,
-									part->rows.n, err);
-	}
+	if (status == SORT_OK)
+		status = ask_parts(device, parts, err);
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 	{
 		Part	   *part = &parts->list[p];
+		bool		all;
 
-		status = add_all(part->job, &part->rows, begun, &part->complete, err);
-		*complete = *complete && part->complete;
+		status = add_lacking(part->job, &part->rows, &all, err);
+		*complete = *complete && all;
 		for (i = 0; i < part->rows.n && parts->n > 1; i++)
 			rows->rows[part->indexes[i]] = part->rows.rows[i];
 	}
