@@ -233,7 +233,7 @@ copy_lists(const SortAllocator *a, const RowsJob *rows, Parts *parts, SortError 
 	return SORT_OK;
 }
 
-/* Divides rows among devices.  If one has all, its part is the whole. */
+/* Divides rows among devices.  If several have some, their lists are to be copied. */
 static SortStatus
 divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortError *err)
 {
@@ -262,14 +262,14 @@ divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortE
 		}
 		parts->part_of[i] = (uint8_t) part_of[device];
 	}
-	return parts->n == 1 ? SORT_OK : copy_lists(&context->allocator, rows, parts, err);
+	return SORT_OK;
 }
 
-/* Opens the job of a part. */
+/* Opens the job of a part of rows. */
 static SortStatus
-open_part(const SortContext *context, Part *part, bool divided, SortError *err)
+open_part(const SortContext *context, const RowsJob *rows, Part *part, bool divided,
+		  SortError *err)
 {
-	const RowsJob *rows = &part->rows;
 	SortJobSpec spec = {
 		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
 		.want = SORT_WANT_RUNS,
@@ -279,10 +279,7 @@ open_part(const SortContext *context, Part *part, bool divided, SortError *err)
 		.device = part->device + 1,
 		.divided = divided,
 	};
-	size_t		i;
 
-	for (i = 0; i < rows->n; i++)
-		rows->rows[i].added = false;
 	return sort_job_start(context->gpu->device, context, &spec, NULL, &part->job, err);
 }
 
@@ -339,8 +336,12 @@ add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *c
 
 	*complete = true;
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
-		status = open_part(context, &parts->list[p], parts->n > 1, err);
-	/* All devices have begun to open theirs before one is waited for. */
+		status = open_part(context, rows, &parts->list[p], parts->n > 1, err);
+	for (i = 0; i < rows->n; i++)
+		rows->rows[i].added = false;
+	if (parts->n > 1 && status == SORT_OK)
+		status = copy_lists(&context->allocator, rows, parts, err);
+	/* All devices have begun to open theirs, meanwhile, before one is waited for. */
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 		status = begin_part(device, &parts->list[p], err);
 	if (status == SORT_OK)
