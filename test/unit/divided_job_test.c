@@ -113,6 +113,7 @@ fake_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges,
 	FakeJob    *job = (FakeJob *) base;
 
 	want_chunk(job);
+	fake.holder = job;
 	job->layout = *layout;
 	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
 	return call(err);
@@ -162,8 +163,7 @@ fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 	assert_true(n > 0 && generations[0] > 0 && job->begun == NULL);
 	want_chunk(job);
 	*begun = job->sent = fake.calls % 3 > 0;
-	if (!*begun)
-		fake.holder = job;
+	fake.holder = *begun ? NULL : job;
 	fake.begun++;
 	job->begun = rows;
 	job->nbegun = n;
