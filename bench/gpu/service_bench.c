@@ -7,6 +7,8 @@
  *											and what plan expects of the gpu
  *		service_bench SOCKET first N		connect, first, second, tenth job
  *		service_bench SOCKET sessions N S	S processes at once
+ *		service_bench SOCKET rows N E		N rows in E extents of two columns, which the
+ *											service has: ms of the steps of a job that sorts
  *
  * Every result is checked.  Times are medians of 5.
  */
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 #include "gpu/client.h"
+#include "sort/rows/rows_job.h"
 #include "sort/sorter/sorter.h"
 
 #define ROUNDS 5
@@ -75,7 +78,7 @@ static void
 connect_to(const char *socket)
 {
 	GpuClientOptions options = {.socket_path = socket,.connect_timeout_ms = 10000,
-	.wait_timeout_ms = 60000};
+	.wait_timeout_ms = 60000,.epoch = (uint64_t) getpid()};
 	GpuFailure	failure;
 	char		text[200];
 
@@ -335,6 +338,113 @@ sessions(const char *socket, size_t n, int count)
 		   (double) n * rounds * count / wall / 1e3, good ? "all right" : "FAILED");
 }
 
+/* Two columns' extents of some kinds, which all extents of the table are copies of. */
+#define KINDS 8
+#define EXTENT_COLUMNS 2
+#define VALUE_BITS 20
+
+static Extent *kinds[KINDS][EXTENT_COLUMNS];
+
+static Extent *
+make_extent(uint32_t nrows, int column, uint64_t *state)
+{
+	static uint64_t stamps[128];
+	uint32_t	counts[128];
+	int64_t    *values = malloc(nrows * sizeof(int64_t));
+	ExtentRows	rows = {.nblocks = 128,.stamps = stamps,.counts = counts,.values = values};
+	Extent		header;
+	Extent	   *extent;
+	uint32_t	i;
+
+	for (i = 0; i < 128; i++)
+		counts[i] = nrows / 128 + (i < nrows % 128);
+	for (i = 0; i < nrows; i++)
+	{
+		*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		values[i] = (int64_t) ((*state >> 33) % (column == 0 ? 1000 : 1 << VALUE_BITS));
+	}
+	rows.nulls = calloc(nrows, 1);
+	extent_plan(&rows, &header);
+	extent = malloc(header.size);
+	extent_write(&rows, &header, extent);
+	free((void *) rows.nulls);
+	free(values);
+	return extent;
+}
+
+static bool
+fetch(void *arg, size_t i, const void **bytes, size_t *size)
+{
+	const Extent *extent = kinds[i / EXTENT_COLUMNS % KINDS][i % EXTENT_COLUMNS];
+
+	(void) arg;
+	*bytes = extent;
+	*size = extent->size;
+	return true;
+}
+
+static void
+rows_steps(size_t n, size_t extents)
+{
+	const SortDevice *d = &gpu_client_device;
+	const RowsLayout layout = {.ncolumns = EXTENT_COLUMNS,.columns = {
+		{.last = 999,.stride = 1 << VALUE_BITS,.flags = ROWS_IN_KEY},
+		{.last = (1 << VALUE_BITS) - 1,.stride = 1,.flags = ROWS_IN_KEY}
+	}};
+	RowsJob		job = {.layout = &layout,.hi = (1000 << VALUE_BITS) - 1,.n = extents,.fetch = fetch};
+	SortJobSpec spec = {.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,.want = SORT_WANT_RUNS,
+	.hi = job.hi,.look_up = true};
+	uint64_t   *generations = malloc(extents * EXTENT_COLUMNS * sizeof(uint64_t));
+	double		ms[4][21];
+	uint64_t	state = 42;
+	SortStatus	status;
+	SortError	err;
+	SortJob    *sorted;
+	size_t		i;
+	int			k;
+
+	for (i = 0; i < KINDS * EXTENT_COLUMNS; i++)
+		kinds[i / EXTENT_COLUMNS][i % EXTENT_COLUMNS] = make_extent((uint32_t) (n / extents), i % EXTENT_COLUMNS, &state);
+	for (i = 0; i < extents * EXTENT_COLUMNS; i++)
+		generations[i] = i + 1;
+	job.generations = generations;
+	job.rows = malloc(extents * sizeof(SortRows));
+	for (k = -2; k < 21; k++)
+	{
+		double		t[4];
+
+		for (i = 0; i < extents; i++)
+			job.rows[i] = (SortRows) {.blocks = {UINT64_MAX, UINT64_MAX}};
+		t[0] = now_ms();
+		if (k == -2)
+			status = rows_job_sort(&context, &job, &sorted, &err);
+		else
+		{
+			status = d->open(&context, &spec, &sorted, &err);
+			if (status == SORT_OK)
+				status = d->set_rows(sorted, &layout, NULL, &err);
+			t[1] = now_ms();
+			if (status == SORT_OK)
+				status = d->add_rows(sorted, job.rows, generations, extents, &err);
+			t[2] = now_ms();
+			if (status == SORT_OK)
+				status = d->finish(sorted, &err);
+		}
+		t[3] = now_ms();
+		if (status != SORT_OK || sorted == NULL || sorted->keys != n / extents * extents)
+			die("job", status == SORT_OK ? "wrong number of keys, or no room" : err.message);
+		d->close(sorted);
+		for (i = 0; i < 3 && k >= 0; i++)
+			ms[i][k] = t[i + 1] - t[i];
+		if (k >= 0)
+			ms[3][k] = t[3] - t[0];
+	}
+	for (i = 0; i < 4; i++)
+		qsort(ms[i], 21, sizeof(double), compare);
+	printf("rows %zu in %zu extents: open %.3f, lists %.3f, finish %.3f, all %.3f ms (least %.3f)\n", n, extents,
+		   ms[0][10], ms[1][10], ms[2][10], ms[3][10], ms[3][0]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -347,7 +457,12 @@ main(int argc, char **argv)
 		first(argv[1], (size_t) atoll(argv[3]));
 	else if (argc == 5 && strcmp(argv[2], "sessions") == 0)
 		sessions(argv[1], (size_t) atoll(argv[3]), atoi(argv[4]));
+	else if (argc == 5 && strcmp(argv[2], "rows") == 0)
+	{
+		connect_to(argv[1]);
+		rows_steps((size_t) atoll(argv[3]), (size_t) atoll(argv[4]));
+	}
 	else
-		die("usage", "service_bench SOCKET grid [MAX_N] | first N | sessions N COUNT");
+		die("usage", "service_bench SOCKET grid [MAX_N] | first N | sessions N COUNT | rows N EXTENTS");
 	return 0;
 }

@@ -275,7 +275,7 @@ gpu_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, 
 	if (status == SORT_OK && size > job->client->area.chunk_bytes)
 		return client_refuse(job->client, err, GPU_UNSUPPORTED, "conditions beyond a chunk");
 	if (status == SORT_OK)
-		status = client_announce(job, base->spec.divided ? 1 : 2, err); /* and for first rows */
+		status = client_announce(job, 2, err);	/* and for the first rows */
 	if (status == SORT_OK)
 		status = client_begin_chunk(job, &chunk, err);
 	if (status != SORT_OK)
@@ -389,13 +389,15 @@ start_rows(GpuJob *job, SortRows *rows, const uint64_t *generations, size_t n, S
 
 /* SortDevice.begin_rows: sends what add_rows would, as far as chunks are granted soon. */
 static SortStatus
-gpu_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+gpu_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, bool *begun,
+			   SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	SortStatus	status = start_rows(job, rows, generations, n, err);
 
 	if (status == SORT_OK && job->rows.list)
 		status = send_lists(job, n, false, err);
+	*begun = job->rows.list == NULL || job->rows.asked == n;
 	return status == SORT_OK ? client_job_handle_all(job, err) : status;
 }
 

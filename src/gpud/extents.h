@@ -19,8 +19,9 @@
 #include "sort/extents/extent.h"
 
 /*
- * An extent that a device holds.  What a job looks at of each of thousands is in its first 64
- * bytes.
+ * An extent that a device holds: what a job looks at of each of thousands, 64 bytes side by side
+ * with those of other extents.  Where blocks begin lies elsewhere, and behind it how many NULLs
+ * each has.
  */
 typedef struct HeldExtent
 {
@@ -37,8 +38,14 @@ typedef struct HeldExtent
 	uint32_t	nrows;
 	uint32_t	nnulls;
 	uint32_t   *starts;			/* of blocks, nblocks + 1 */
-	uint32_t   *nulls;			/* of each block */
 } HeldExtent;
+
+/* The NULLs of each block. */
+static inline uint32_t *
+extent_block_nulls(const HeldExtent *extent)
+{
+	return extent->starts + extent->nblocks + 1;
+}
 
 typedef struct Extents
 {
@@ -52,6 +59,8 @@ typedef struct Extents
 	uint64_t	nbuckets;		/* a power of two */
 	uint64_t	shapes;			/* that have been given out */
 	uint64_t	hand;			/* of the clock: the next bucket, modulo nbuckets */
+	HeldExtent *unused;			/* chained */
+	struct ExtentSlab *slabs;	/* memory of all, freed in the end */
 } Extents;
 
 /* Makes *extents empty, with limit bytes at most.  False if there is no memory. */

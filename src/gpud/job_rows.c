@@ -223,6 +223,9 @@ job_set_layout(Job *job, const GpuMessage *m)
 
 /* --- ADD_ROWS */
 
+/* Extents that are found, compared and listed before the next ones are: they stay in the cache. */
+#define PART_EXTENTS 512
+
 /*
  * An ADD_ROWS in work.  Entries name extents by their generations.  Extents that the device has
  * are found and held, their rows become pieces, and the engine gets the pieces of many entries at
@@ -234,8 +237,8 @@ typedef struct RowsList
 	uint32_t	n;
 	size_t		size;			/* of an entry */
 	char	   *entries;		/* copied */
-	uint64_t   *generations;	/* of all columns of the first entry, then of the second, ... */
-	HeldExtent **found;			/* in the same order */
+	HeldExtent *found[PART_EXTENTS];	/* of all columns of the first entry of the part in work,
+										 * then of the second, ... */
 	HpsortCudaPiece *pieces;	/* room for ROWS_AT_ONCE of each column */
 	uint32_t	npieces;		/* of each column */
 	uint64_t	expected;		/* keys that the rows added so far should have */
@@ -368,7 +371,7 @@ add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
 		uint32_t	n;
 
 		for (; block < nblocks && has_block(entry, block); block++)
-			entry->nulls += job->layout ? 0 : found[0]->nulls[block];
+			entry->nulls += job->layout ? 0 : extent_block_nulls(found[0])[block];
 		n = found[0]->starts[block] - found[0]->starts[from];
 		/* A block that is not wanted may be one that another column has not. */
 		for (c = 0; c < list->ncolumns && n > 0; c++)
@@ -383,18 +386,55 @@ add_entry(Job *job, RowsList *list, SortRows *entry, HeldExtent *const *found,
 }
 
 /*
- * Adds the rows of all entries whose extents the device has, and fills in the answers.  False if
- * the engine fails, or if it finds another number of keys than the extents promise; err says how.
+ * Finds the extents of n entries from entry from on, which the job holds from then on.  False if
+ * one has an answer already, or names no extents, or blocks that found extents have not.
  */
 static bool
-add_list(Job *job, RowsList *list, HpsortCudaError * err)
+find_part(Job *job, RowsList *list, uint32_t from, uint32_t n)
+{
+	JobExtents *extents = &job->extents;
+	uint64_t	generations[PART_EXTENTS];
+	const uint32_t nfound = n * list->ncolumns;
+	uint32_t	at = 0;
+	uint32_t	i;
+	uint32_t	c;
+
+	for (i = 0; i < n; i++)
+		memcpy(generations + (size_t) i * list->ncolumns, entry_at(list, from + i) + 1,
+			   list->ncolumns * sizeof(uint64_t));
+	extents_find(&job->device->extents, job->epoch, generations, nfound, list->found);
+	for (i = 0; i < nfound; i++)
+		if (list->found[i])
+			extents->list[extents->n++] = list->found[i];
+	for (i = 0; i < n; i++)
+	{
+		const SortRows *entry = entry_at(list, from + i);
+
+		if (entry->missing != 0 || entry->rows != 0 || entry->nulls != 0 || entry->added != 0)
+			return false;
+		for (c = 0; c < list->ncolumns; c++, at++)
+			if (generations[at] == 0 ||
+				(list->found[at] &&
+				 ((entry->blocks[0] & ~all_blocks(list->found[at], 0)) != 0 ||
+				  (entry->blocks[1] & ~all_blocks(list->found[at], 1)) != 0)))
+				return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the rows of the n entries of a part whose extents the device has, and fills in the answers.
+ * False if the engine fails; err says how.
+ */
+static bool
+add_part(Job *job, RowsList *list, uint32_t from, uint32_t n, HpsortCudaError * err)
 {
 	uint32_t	i;
 	uint32_t	c;
 
-	for (i = 0; i < list->n; i++)
+	for (i = 0; i < n; i++)
 	{
-		SortRows   *entry = entry_at(list, i);
+		SortRows   *entry = entry_at(list, from + i);
 		HeldExtent *const *found = list->found + (size_t) i * list->ncolumns;
 
 		for (c = 0; c < list->ncolumns; c++)
@@ -404,6 +444,29 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 			entry->missing = ALL_MISSING;
 		entry->added = entry->missing == 0;
 		if (entry->added && !add_entry(job, list, entry, found, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the rows of all entries whose extents the device has, and fills in the answers.  False if
+ * the engine fails, or if it finds another number of keys than the extents promise; err says how.
+ * *sound is false if an entry is not.
+ */
+static bool
+add_list(Job *job, RowsList *list, bool *sound, HpsortCudaError * err)
+{
+	uint32_t	from;
+	uint32_t	n;
+
+	for (from = 0; from < list->n; from += n)
+	{
+		n = PART_EXTENTS / list->ncolumns;
+		if (n > list->n - from)
+			n = list->n - from;
+		*sound = find_part(job, list, from, n);
+		if (!*sound || !add_part(job, list, from, n, err))
 			return false;
 	}
 	if (!flush_pieces(job, list, err))
@@ -418,50 +481,6 @@ add_list(Job *job, RowsList *list, HpsortCudaError * err)
 			"extents have not the keys that they promise"
 	};
 	return false;
-}
-
-/* Whether entries have no answers yet, and name extents, and blocks that found extents have. */
-static bool
-list_is_sound(const RowsList *list)
-{
-	uint32_t	i;
-	uint32_t	c;
-
-	for (i = 0; i < list->n; i++)
-	{
-		const SortRows *entry = entry_at(list, i);
-
-		if (entry->missing != 0 || entry->rows != 0 || entry->nulls != 0 || entry->added != 0)
-			return false;
-		for (c = 0; c < list->ncolumns; c++)
-		{
-			const HeldExtent *extent = list->found[(size_t) i * list->ncolumns + c];
-
-			if (list->generations[(size_t) i * list->ncolumns + c] == 0 ||
-				(extent && ((entry->blocks[0] & ~all_blocks(extent, 0)) != 0 ||
-							(entry->blocks[1] & ~all_blocks(extent, 1)) != 0)))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Copies a list, and finds its extents, which the job holds from then on. */
-static void
-copy_list(Job *job, RowsList *list, uint32_t chunk)
-{
-	JobExtents *extents = &job->extents;
-	uint32_t	nfound = list->n * list->ncolumns;
-	uint32_t	i;
-
-	memcpy(list->entries, chunks_at(job->holder.chunks, chunk), list->n * list->size);
-	for (i = 0; i < list->n; i++)
-		memcpy(list->generations + (size_t) i * list->ncolumns, entry_at(list, i) + 1,
-			   list->ncolumns * sizeof(uint64_t));
-	extents_find(&job->device->extents, job->epoch, list->generations, nfound, list->found);
-	for (i = 0; i < nfound; i++)
-		if (list->found[i])
-			extents->list[extents->n++] = list->found[i];
 }
 
 /* Counts the keys, and lends the client the chunk, with the answers written over the list. */
@@ -479,6 +498,7 @@ job_add_rows(Job *job, const GpuMessage *m)
 	const GpuChunk *message = &m->body.chunk;
 	RowsList	list = {.ncolumns = job->ncolumns,.n = message->count};
 	const size_t nfound = (size_t) list.n * list.ncolumns;
+	bool		sound = true;
 	HpsortCudaError err;
 	bool		alive;
 
@@ -487,25 +507,20 @@ job_add_rows(Job *job, const GpuMessage *m)
 								"chunk");
 	list.size = sizeof(SortRows) + list.ncolumns * sizeof(uint64_t);
 	list.entries = malloc(list.n * list.size);
-	list.generations = malloc(nfound * sizeof(uint64_t));
-	list.found = malloc(nfound * sizeof(*list.found));
 	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(HpsortCudaPiece));
-	if (list.entries == NULL || list.generations == NULL || list.found == NULL ||
-		list.pieces == NULL || !reserve_extents(job, (uint32_t) nfound))
+	if (list.entries == NULL || list.pieces == NULL || !reserve_extents(job, (uint32_t) nfound))
 		alive = job_fail(job, GPU_RESOURCES, "out of memory");
 	else
 	{
-		copy_list(job, &list, message->chunk);
-		if (!list_is_sound(&list))
-			alive = peer_bad_message(job->peer, "impossible list of rows");
-		else if (add_list(job, &list, &err))
+		memcpy(list.entries, chunks_at(job->holder.chunks, message->chunk), list.n * list.size);
+		if (add_list(job, &list, &sound, &err))
 			alive = answer_list(job, message, &list);
-		else
+		else if (sound)
 			alive = job_fail_by(job, &err);
+		else
+			alive = peer_bad_message(job->peer, "impossible list of rows");
 	}
 	free(list.entries);
-	free(list.generations);
-	free(list.found);
 	free(list.pieces);
 	return alive;
 }

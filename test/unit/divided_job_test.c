@@ -32,6 +32,7 @@ static struct
 	bool		used[SORT_DEVICES_MOST];
 	size_t		begun;			/* calls of begin_... */
 	size_t		rounds;			/* calls of look_up of the first device */
+	const void *holder;			/* the job that may hold a chunk: no other one may want one */
 } fake;
 
 typedef struct FakeJob
@@ -49,6 +50,7 @@ typedef struct FakeJob
 	const SortRows *begun;
 	size_t		nbegun;
 	size_t		answered;		/* of them */
+	bool		sent;			/* all of them */
 
 	const void *looks;			/* questions that begin_look has sent; NULL: none */
 	size_t		nlooks;
@@ -61,6 +63,13 @@ call(SortError *err)
 {
 	fake.calls++;
 	return fake.calls == fake.fail_at ? sort_fail(err, SORT_DEVICE_UNAVAILABLE, "call %d", fake.calls) : SORT_OK;
+}
+
+/* A call that may wait for a chunk. */
+static void
+want_chunk(const FakeJob *job)
+{
+	assert_true(fake.holder == NULL || fake.holder == job);
 }
 
 static uint32_t
@@ -93,6 +102,7 @@ fake_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
 	FakeJob    *job = (FakeJob *) base;
 
+	want_chunk(job);
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
 	job->n += n;
 	return call(err);
@@ -103,6 +113,8 @@ fake_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges,
 {
 	FakeJob    *job = (FakeJob *) base;
 
+	want_chunk(job);
+	fake.holder = job;
 	job->layout = *layout;
 	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
 	return call(err);
@@ -140,13 +152,19 @@ add_some(FakeJob *job, SortRows *rows, const uint64_t *generations, size_t from,
 	}
 }
 
-/* Some answers come at once. */
+/*
+ * Some answers come at once.  Now and then it would have to wait: at the same calls again where one
+ * of these fails.
+ */
 static SortStatus
-fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+fake_begin_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, bool *begun, SortError *err)
 {
 	FakeJob    *job = (FakeJob *) base;
 
 	assert_true(n > 0 && generations[0] > 0 && job->begun == NULL);
+	want_chunk(job);
+	*begun = job->sent = fake.calls % 3 > 0;
+	fake.holder = *begun ? NULL : job;
 	fake.begun++;
 	job->begun = rows;
 	job->nbegun = n;
@@ -170,6 +188,10 @@ fake_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t
 	}
 	for (i = from; i < n; i++)
 		assert_false(rows[i].added);
+	if (job->begun == NULL || !job->sent)
+		want_chunk(job);
+	if (fake.holder == job)
+		fake.holder = NULL;
 	job->begun = NULL;
 	add_some(job, rows, generations, from, n);
 	return call(err);
@@ -182,6 +204,7 @@ fake_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t 
 	size_t		i;
 	size_t		has = 0;
 
+	want_chunk((FakeJob *) base);
 	assert_true(extent == values[generation - 1]);
 	assert_true(size > 0);
 	for (i = 0; i < EXTENTS; i++)
@@ -307,6 +330,8 @@ static void
 fake_close(SortJob *base)
 {
 	fake.open--;
+	if (fake.holder == base)
+		fake.holder = NULL;
 	free(((FakeJob *) base)->keys);
 	free(base);
 }

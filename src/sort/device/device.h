@@ -113,7 +113,8 @@ struct SortDevice
 
 	/*
 	 * Says which keys rows have, after add and before add_rows; without it, the values of one
-	 * column are the keys.
+	 * column are the keys.  The job may hold a chunk for its first rows afterwards: begin_rows or
+	 * add_rows is to follow before another job is waited for.
 	 */
 	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges,
 							 SortError *err);
@@ -128,10 +129,12 @@ struct SortDevice
 
 	/*
 	 * For callers with several jobs, may be NULL: sends what the next call has to send, add_rows
-	 * by the same arguments or finish, and does not wait for answers.
+	 * by the same arguments or finish, and does not wait for answers.  begin_rows sets *begun to
+	 * whether it has sent all; if not, the job may hold a chunk until add_rows has returned, so
+	 * that no other job may be waited for, but for answers.
 	 */
 	SortStatus	(*begin_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n,
-							   SortError *err);
+							   bool *begun, SortError *err);
 	SortStatus	(*begin_finish) (SortJob *job, SortError *err);
 
 	/*

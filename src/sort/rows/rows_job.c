@@ -121,25 +121,21 @@ all_are_added(const RowsJob *rows)
 }
 
 /*
- * Adds all rows that the device has or has room for; begun: begin_rows has asked for all of them,
- * and may have had answers.  *complete is false if these are not all; where rows are sorted, the
- * adding ends with the first one that cannot be had, and where they are found, whose numbers are by
- * the order of adding, with the first one that the device lacks.
+ * Brings what the device lacks of rows that it has been asked for, and adds these rows.  *complete
+ * is false if it has no room for all.  Where rows are sorted, the adding ends with the first one
+ * that cannot be had, and where they are found, whose numbers are by the order of adding, with the
+ * first one that the device lacks.
  */
 static SortStatus
-add_all(SortJob *job, const RowsJob *rows, bool begun, bool *complete, SortError *err)
+add_lacking(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 {
 	size_t		at = 0;
 	size_t		left;
-	SortStatus	status;
+	SortStatus	status = SORT_OK;
 
-	if (begun)
-		status = job->device->add_rows(job, rows->rows, rows->generations, rows->n, err);
-	else
-		status = add_missing(job, rows, 0, rows->n, &left, err);
-	*complete = status == SORT_OK && all_are_added(rows);
+	*complete = all_are_added(rows);
 	if (rows->layout && rows->layout->key_ranges > 0)
-		return status;
+		return SORT_OK;
 	while (status == SORT_OK && !*complete && at < rows->n)
 	{
 		size_t		from = at;
@@ -169,7 +165,7 @@ typedef struct Part
 	RowsJob		rows;
 	uint32_t	device;			/* from 0 on */
 	SortJob    *job;
-	bool		complete;
+	bool		asked;			/* answers to its list have come */
 	const RowsJob *whole;		/* of which rows are the ones ... */
 	const uint32_t *indexes;	/* ... that have these */
 } Part;
@@ -238,7 +234,7 @@ copy_lists(const SortAllocator *a, const RowsJob *rows, Parts *parts, SortError 
 	return SORT_OK;
 }
 
-/* Divides rows among devices.  If one has all, its part is the whole. */
+/* Divides rows among devices.  If several have some, their lists are to be copied. */
 static SortStatus
 divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortError *err)
 {
@@ -267,14 +263,14 @@ divide_rows(const SortContext *context, const RowsJob *rows, Parts *parts, SortE
 		}
 		parts->part_of[i] = (uint8_t) part_of[device];
 	}
-	return parts->n == 1 ? SORT_OK : copy_lists(&context->allocator, rows, parts, err);
+	return SORT_OK;
 }
 
-/* Opens the job of a part. */
+/* Opens the job of a part of rows. */
 static SortStatus
-open_part(const SortContext *context, Part *part, bool divided, SortError *err)
+open_part(const SortContext *context, const RowsJob *rows, Part *part, bool divided,
+		  SortError *err)
 {
-	const RowsJob *rows = &part->rows;
 	SortJobSpec spec = {
 		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
 		.want = SORT_WANT_RUNS,
@@ -284,25 +280,40 @@ open_part(const SortContext *context, Part *part, bool divided, SortError *err)
 		.device = part->device + 1,
 		.divided = divided,
 	};
-	size_t		i;
 
-	for (i = 0; i < rows->n; i++)
-		rows->rows[i].added = false;
 	return sort_job_start(context->gpu->device, context, &spec, NULL, &part->job, err);
 }
 
-/* Adds what is not of rows. */
+/* Asks the device of a part, which has the part's other keys and layout, for its rows. */
 static SortStatus
-begin_part(const SortDevice *device, const Part *part, SortError *err)
+ask_part(const Part *part, SortError *err)
 {
 	const RowsJob *rows = &part->rows;
+
+	return part->job->device->add_rows(part->job, rows->rows, rows->generations, rows->n, err);
+}
+
+/*
+ * Adds other keys, and sends the layout and the list of the part's rows.  Their answers are only
+ * waited for, which sets part->asked, if the device may have to be waited for with a chunk in hand.
+ */
+static SortStatus
+begin_part(Part *part, bool divided, SortError *err)
+{
+	const SortDevice *device = part->job->device;
+	const RowsJob *rows = &part->rows;
 	SortStatus	status = SORT_OK;
+	bool		begun = false;
 
 	if (rows->nkeys > 0)
 		status = device->add(part->job, rows->keys, rows->nkeys, err);
 	if (status == SORT_OK && rows->layout)
 		status = device->set_rows(part->job, rows->layout, rows->ranges, err);
-	return status;
+	if (status == SORT_OK && divided && device->begin_rows)
+		status = device->begin_rows(part->job, rows->rows, rows->generations, rows->n, &begun,
+									err);
+	part->asked = !begun;
+	return status == SORT_OK && !begun ? ask_part(part, err) : status;
 }
 
 /* Opens the jobs of all parts, and adds all rows that devices have or have room for. */
@@ -310,31 +321,30 @@ static SortStatus
 add_parts(const SortContext *context, const RowsJob *rows, Parts *parts, bool *complete,
 		  SortError *err)
 {
-	const SortDevice *device = context->gpu->device;
-	const bool	begun = parts->n > 1 && device->begin_rows;
 	SortStatus	status = SORT_OK;
 	size_t		i;
 	int			p;
 
 	*complete = true;
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
-		status = open_part(context, &parts->list[p], parts->n > 1, err);
-	/* All devices have begun to open theirs before one is waited for. */
+		status = open_part(context, rows, &parts->list[p], parts->n > 1, err);
+	for (i = 0; i < rows->n; i++)
+		rows->rows[i].added = false;
+	if (parts->n > 1 && status == SORT_OK)
+		status = copy_lists(&context->allocator, rows, parts, err);
+	/* All devices have begun to open theirs, meanwhile, before one is waited for. */
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
-		status = begin_part(device, &parts->list[p], err);
-	for (p = 0; p < parts->n && status == SORT_OK && begun; p++)
-	{
-		const Part *part = &parts->list[p];
-
-		status = device->begin_rows(part->job, part->rows.rows, part->rows.generations,
-									part->rows.n, err);
-	}
+		status = begin_part(&parts->list[p], parts->n > 1, err);
+	for (p = 0; p < parts->n && status == SORT_OK; p++)
+		if (!parts->list[p].asked)
+			status = ask_part(&parts->list[p], err);
 	for (p = 0; p < parts->n && status == SORT_OK; p++)
 	{
 		Part	   *part = &parts->list[p];
+		bool		all;
 
-		status = add_all(part->job, &part->rows, begun, &part->complete, err);
-		*complete = *complete && part->complete;
+		status = add_lacking(part->job, &part->rows, &all, err);
+		*complete = *complete && all;
 		for (i = 0; i < part->rows.n && parts->n > 1; i++)
 			rows->rows[part->indexes[i]] = part->rows.rows[i];
 	}

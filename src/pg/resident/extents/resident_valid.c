@@ -30,6 +30,21 @@ source_columns_make(int n, BlockNumber nblocks)
 	return columns;
 }
 
+void
+source_columns_look(SourceColumn *columns, int n, Relation rel, BlockNumber block,
+					VisibilityCopy *map)
+{
+	BlockNumber first = block - block % HEAP_FORMAT_MAP_BLOCKS;
+	int			c;
+
+	if (map->first == first)
+		return;
+	for (c = 0; c < n; c++)
+		extent_reader_look(&columns[c].reader, visibility_extent(first));
+	map->first = first;
+	map->lsn = heap_format_read_map(rel, block, map->words);
+}
+
 /* Whether an extent is to be made anew, of which these blocks are valid and no others. */
 static bool
 wants_capture(const ResidentLook *look, SourceColumn *column, const ResidentBlocks *valid)

@@ -35,6 +35,13 @@ typedef struct SourceColumn
 /* Makes n columns of a table of nblocks blocks, in the current memory context. */
 extern SourceColumn *source_columns_make(int n, BlockNumber nblocks);
 
+/*
+ * Has map be the page of the visibility map that has a block: copies it, unless it is that page
+ * already.  What is known of the page's extents is copied before, so that it is no newer.
+ */
+extern void source_columns_look(SourceColumn *columns, int n, Relation rel, BlockNumber block,
+								VisibilityCopy *map);
+
 /* What pages of an extent had in their headers, since the map was copied. */
 typedef struct ResidentHeaders
 {

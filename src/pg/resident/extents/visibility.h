@@ -169,16 +169,22 @@ resident_blocks_count(const ResidentBlocks *blocks)
 static inline ResidentBlocks
 visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n)
 {
-	ResidentBlocks blocks = {{0, 0}};
-	ResidentBlocks wanted = resident_blocks_range(0, n);
-	int			w = (int) ((first - copy->first) / HEAP_FORMAT_WORD_BLOCKS);
-	int			i;
+	ResidentBlocks blocks = resident_blocks_range(0, n);
+	const uint64 *words = copy->words + (first - copy->first) / HEAP_FORMAT_WORD_BLOCKS;
+	int			w;
 
+	StaticAssertStmt(HEAP_FORMAT_WORD_BLOCKS == 32, "two words of the copy are one of the set");
 	Assert((first - copy->first) % HEAP_FORMAT_WORD_BLOCKS == 0);
 	Assert(n <= RESIDENT_EXTENT_BLOCKS && first - copy->first + n <= HEAP_FORMAT_MAP_BLOCKS);
-	for (i = 0; i < n; i += HEAP_FORMAT_WORD_BLOCKS, w++)
-		blocks.words[i / 64] |= (uint64) heap_format_visible_blocks(copy->words[w]) << i % 64;
-	return resident_blocks_and(&blocks, &wanted);
+	for (w = 0; w < (int) lengthof(blocks.words); w++)
+	{
+		uint64		word = n > w * 64 ? heap_format_visible_blocks(words[w * 2]) : 0;
+
+		if (n > w * 64 + 32)
+			word |= (uint64) heap_format_visible_blocks(words[w * 2 + 1]) << 32;
+		blocks.words[w] &= word;
+	}
+	return blocks;
 }
 
 #endif							/* HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H */

@@ -153,21 +153,6 @@ resident_fill_end(ResidentFill *fill)
 
 /* --- filling */
 
-/* Copies what is known of the extents of a block's page of the map, and then the page. */
-static void
-look_at_map(ResidentFill *fill, Relation rel, BlockNumber block)
-{
-	BlockNumber first = block - block % HEAP_FORMAT_MAP_BLOCKS;
-	int			c;
-
-	if (fill->map.first == first)
-		return;
-	for (c = 0; c < fill->ncolumns; c++)
-		extent_reader_look(&fill->columns[c].reader, visibility_extent(first));
-	fill->map.first = first;
-	fill->map.lsn = heap_format_read_map(rel, block, fill->map.words);
-}
-
 /* Lists an extent, if it is missing in one of the columns. */
 static void
 list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *list)
@@ -186,7 +171,7 @@ list_extent(ResidentFill *fill, Relation rel, BlockNumber nblocks, PageList *lis
 	};
 	int			c;
 
-	look_at_map(fill, rel, extent.first);
+	source_columns_look(fill->columns, fill->ncolumns, rel, extent.first, &fill->map);
 	look.lsn = extent.lsn = fill->map.lsn;
 	look.visible = visibility_copy_blocks(&fill->map, extent.first, extent.nblocks);
 	extent.visible = look.visible;

@@ -243,24 +243,6 @@ take_blocks(ResidentSource *source)
 	return source->nblocks > 0;
 }
 
-/*
- * Copies the page of the map that has the blocks taken.  What is known of its extents is copied
- * before, so that it is no newer.
- */
-static void
-look_at_map(ResidentSource *source)
-{
-	BlockNumber first = source->first - source->first % HEAP_FORMAT_MAP_BLOCKS;
-	int			c;
-
-	if (source->map.first == first)
-		return;
-	for (c = 0; c < source->ncolumns; c++)
-		extent_reader_look(&source->columns[c].reader, visibility_extent(first));
-	source->map.first = first;
-	source->map.lsn = heap_format_read_map(source->scan.rel, source->first, source->map.words);
-}
-
 /* --- which blocks are valid */
 
 /* Whether all values of a column in an extent are int4; of no extent, they are. */
@@ -290,7 +272,10 @@ static Bitmapset *
 find_valid(ResidentSource *source, const ResidentLook *look)
 {
 	Bitmapset  *wanted = NULL;
-	ResidentBlocks all = look->visible;
+
+	/* Words by themselves stay in registers. */
+	uint64		low = look->visible.words[0];
+	uint64		high = look->visible.words[1];
 	int			c;
 
 	for (c = 0; c < source->ncolumns; c++)
@@ -300,19 +285,37 @@ find_valid(ResidentSource *source, const ResidentLook *look)
 
 		if (wants)
 			wanted = bms_add_member(wanted, c);
-		if (source->scan.keys && !extent_is_narrow(source, c, look->number))
-			memset(&valid, 0, sizeof(valid));
-		all = resident_blocks_and(&all, &valid);
+		if (wants || (source->scan.keys && !extent_is_narrow(source, c, look->number)))
+			low = high = 0;
+		low &= valid.words[0];
+		high &= valid.words[1];
 	}
-	if (wanted)
-		memset(&all, 0, sizeof(all));
-	source->valid = all;
+	source->valid.words[0] = low;
+	source->valid.words[1] = high;
 	if (source->tids)
 		resident_valid_keep_numbered(source->columns, source->ncolumns, look->number,
 									 &source->valid);
 	if (!look->later)
 		resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	return wanted;
+}
+
+/* Has blocks of an extent read from their pages, and its wanted columns made anew. */
+static void
+list_blocks(ResidentSource *source, const ResidentLook *look, const ResidentBlocks *blocks,
+			Bitmapset *wanted)
+{
+	const ListedExtent extent = {
+		.first = look->first,
+		.nblocks = source->nblocks,
+		.blocks = *blocks,
+		.visible = look->visible,
+		.lsn = look->lsn,
+		.wanted = wanted
+	};
+
+	page_list_add(source->pages, &extent);
+	bms_free(wanted);
 }
 
 /* Decides which of the blocks taken are read from the extent, from pages, or later. */
@@ -322,7 +325,8 @@ begin_extent(ResidentSource *source)
 	BlockNumber first = visibility_extent_first(source->first);
 	int			start = (int) (source->first - first);
 	ResidentBlocks taken = resident_blocks_range(start, source->nblocks);
-	ListedExtent extent = {.first = first,.nblocks = start + source->nblocks};
+	ResidentBlocks visible;
+	ResidentBlocks blocks;
 	ResidentHeaders headers;
 	ResidentLook look = {
 		.rel = source->scan.rel,
@@ -334,27 +338,29 @@ begin_extent(ResidentSource *source)
 		.whole = start == 0 &&
 		first + source->nblocks == Min(visibility_extent_end(first), source->table_blocks)
 	};
+	Bitmapset  *wanted;
 
 	/* Not all of it, which would take longer than the rest. */
 	memset(&headers.read, 0, sizeof(headers.read));
-	look_at_map(source);
-	look.later = is_left(source, look.number);
-	look.lsn = extent.lsn = source->map.lsn;
-	extent.visible = visibility_copy_blocks(&source->map, first, extent.nblocks);
-	look.visible = extent.visible = resident_blocks_and(&extent.visible, &taken);
-	extent.wanted = find_valid(source, &look);
-	extent.blocks = resident_blocks_without(&taken, &source->valid);
-	if (source->scan.ordered && resident_blocks_any(&extent.blocks))
-	{
-		extent.blocks = taken;
-		memset(&source->valid, 0, sizeof(source->valid));
-	}
+	source_columns_look(source->columns, source->ncolumns, source->scan.rel, source->first,
+						&source->map);
 	source->blocks.all += source->nblocks;
 	source->first = first;
-	source->nblocks = extent.nblocks;
+	source->nblocks += start;
 	source->at = start;
-	page_list_add(source->pages, &extent);
-	bms_free(extent.wanted);
+	look.later = is_left(source, look.number);
+	look.lsn = source->map.lsn;
+	visible = visibility_copy_blocks(&source->map, first, source->nblocks);
+	look.visible = resident_blocks_and(&visible, &taken);
+	wanted = find_valid(source, &look);
+	blocks = resident_blocks_without(&taken, &source->valid);
+	if (source->scan.ordered && resident_blocks_any(&blocks))
+	{
+		blocks = taken;
+		memset(&source->valid, 0, sizeof(source->valid));
+	}
+	if (resident_blocks_any(&blocks))
+		list_blocks(source, &look, &blocks, wanted);
 	if (look.later && resident_blocks_any(&source->valid))
 	{
 		if (source->left.rows == NULL)
