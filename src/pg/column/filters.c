@@ -56,7 +56,6 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 	bool		behind = !split;
 	bool		may_fail;
 	int			nqual;
-	int			f;
 
 	*filters = (RowFilters)
 	{
@@ -75,7 +74,7 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 		add_conditions(filters, scan->conditions, 0, true);
 	filters->by_row = filters->qual != NULL || filters->late != NIL;
 	nqual = filters->nconditions;
-	for (f = 0; f < scan->nfilters; f++)
+	for (int f = 0; f < scan->nfilters; f++)
 	{
 		filters->states[f] = split ? split_filter(filters, scan->filters[f], f + 1, &may_fail) :
 			scan->filters[f];
@@ -105,9 +104,7 @@ row_filters_pass_late(const RowFilters *filters)
 void
 row_filters_append(const RowFilters *filters, int i, ColumnBatch *batches)
 {
-	int			f;
-
-	for (f = 0; f < filters->n; f++)
+	for (int f = 0; f < filters->n; f++)
 	{
 		bool		refused = filters->refusals && filters->refusals[f * MaxHeapTuplesPerPage + i];
 
@@ -120,16 +117,13 @@ row_filters_append(const RowFilters *filters, int i, ColumnBatch *batches)
 void
 row_filters_append_page(const RowFilters *filters, int n, ColumnBatch *batches)
 {
-	int			f;
-	int			i;
-
-	for (f = 0; f < filters->n; f++)
+	for (int f = 0; f < filters->n; f++)
 	{
 		const uint8 *refused = filters->refusals + f * MaxHeapTuplesPerPage;
 		uint8	   *nulls = column_batch_space(&batches[f], n).nulls;
 		int			nrefused = 0;
 
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 			nrefused += nulls[i] = refused[i];
 		column_batch_add(&batches[f], n, nrefused);
 	}

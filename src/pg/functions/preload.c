@@ -121,12 +121,11 @@ database_libraries(void)
 										  RelationGetDescr(rel), &isnull);
 		Datum	   *settings = NULL;
 		int			count = 0;
-		int			i;
 
 		if (!isnull)
 			deconstruct_array(DatumGetArrayTypeP(config), TEXTOID, -1, false, TYPALIGN_INT,
 							  &settings, NULL, &count);
-		for (i = 0; i < count && result == NULL; i++)
+		for (int i = 0; i < count && result == NULL; i++)
 		{
 			char	   *setting = TextDatumGetCString(settings[i]);
 

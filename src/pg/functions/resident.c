@@ -126,10 +126,9 @@ column_names(ArrayType *array, Datum **names)
 {
 	bool	   *isnull;
 	int			n;
-	int			i;
 
 	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, names, &isnull, &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		if (isnull[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -161,9 +160,8 @@ all_names(Relation rel)
 	List	   *columns = NIL;
 	int			n = 0;
 	ListCell   *lc;
-	int			i;
 
-	for (i = 0; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts; i++)
 		if (residency_keeps_column(TupleDescAttr(desc, i)))
 			columns = lappend(columns, TupleDescAttr(desc, i));
 	list_sort(columns, compare_lengths);
@@ -281,7 +279,6 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	int			n = column_names(array, &names);
 	bool		wait = PG_NARGS() > 2 && PG_GETARG_BOOL(2);
 	Relation	rel;
-	int			i;
 
 	PreventCommandIfReadOnly("hpsort_keep()");
 	check_exists(relid);
@@ -289,7 +286,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	/* The lock stays, so that nobody drops the table before the declaration can be seen. */
 	rel = relation_open(relid, AccessShareLock);
 	check_relation(rel);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		check_column(rel, NameStr(*DatumGetName(names[i])));
 	if (n == 0)
 		array = all_names(rel);
@@ -322,11 +319,9 @@ forget_values(Oid relid, const Datum *names, int n)
 
 	foreach(lc, resident_relations(relid, NoLock))
 	{
-		int			i;
-
 		if (n == 0)
 			resident_forget(lfirst_oid(lc), InvalidAttrNumber);
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < n; i++)
 		{
 			AttrNumber	attnum = get_attnum(lfirst_oid(lc), NameStr(*DatumGetName(names[i])));
 
@@ -623,9 +618,8 @@ static void
 check_columns(ReturnSetInfo *rsinfo, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	AttrNumber	attnum;
 
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 		Datum		values[CHECKED_COLUMNS];
@@ -660,13 +654,12 @@ estimate_columns(ReturnSetInfo *rsinfo, Relation rel)
 	ResidentSize *sizes = palloc_array(ResidentSize, desc->natts);
 	int			n = 0;
 	int			next = 0;
-	AttrNumber	attnum;
 
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 		if (refusal == NULL && residency_keeps_column(TupleDescAttr(desc, attnum - 1)))
 			attnums[n++] = attnum;
 	resident_sizes(rel, n, attnums, sizes);
-	for (attnum = 1; attnum <= desc->natts; attnum++)
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 		const ResidentSize *size = next < n && attnums[next] == attnum ? &sizes[next++] : NULL;

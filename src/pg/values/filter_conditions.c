@@ -333,12 +333,11 @@ values_of_array(ArrayType *array)
 	bool		by_value;
 	char		align;
 	int			n;
-	int			i;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
 	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values.values, &isnull,
 					  &n);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (isnull[i])
 			values.nulls = true;
@@ -358,9 +357,8 @@ add_array(Finding *finding, const Comparison *comparison, const ArrayValues *arr
 	size_t		nvalues = 0;
 	size_t		nranges;
 	bool		between;
-	int			i;
 
-	for (i = 0; i < array->n; i++)
+	for (int i = 0; i < array->n; i++)
 	{
 		values[nvalues] = compared_value(comparison, array->values[i], &between);
 		nvalues += !between;
@@ -574,14 +572,13 @@ filter_condition_ranges(const FilterCondition *condition, size_t *n)
 {
 	const int64 nan = filter_condition_float(get_float8_nan());
 	LongRange  *ranges;
-	size_t		r;
 
 	*n = condition->nranges;
 	if (!column_kind_is_float(condition->kind))
 		return condition->ranges;
 	ranges = palloc_array(LongRange, Max(condition->nranges, 1));
 	*n = 0;
-	for (r = 0; r < condition->nranges && condition->ranges[r].lo <= nan; r++)
+	for (size_t r = 0; r < condition->nranges && condition->ranges[r].lo <= nan; r++)
 	{
 		LongRange	range = {least_float(condition->kind, condition->ranges[r].lo), PG_INT64_MAX};
 

@@ -313,11 +313,10 @@ value_condition_test(ValueCondition *condition, const char *const *data, int off
 {
 	int32		numbers[MaxHeapTuplesPerPage];
 	bool		numbered = !dictionary_is_given_up(condition->dictionary);
-	int			i;
 
 	if (numbered)
 		dictionary_read(condition->dictionary, data, offset, n, null, numbers);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (data[i] == null || (skip && skip[i]))
 			passed[i] = false;

@@ -68,9 +68,8 @@ find_column(const GroupsState *node, AttrNumber attnum, ColumnRead read)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
 	List	   *reads = plan_list(node, GROUPS_PLAN_READS);
-	int			c;
 
-	for (c = 0; c < list_length(columns); c++)
+	for (int c = 0; c < list_length(columns); c++)
 		if (list_nth_int(columns, c) == attnum && list_nth_int(reads, c) == (int) read)
 			return c;
 	return -1;
@@ -82,9 +81,8 @@ find_input(const GroupsState *node, const Var *column)
 {
 	static const ColumnRead reads[] = {READ_VALUES, READ_IDENTICAL, READ_DATUMS};
 	int			batch = -1;
-	int			i;
 
-	for (i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
+	for (int i = column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE;
 		 i < lengthof(reads) && batch < 0; i++)
 		batch = find_column(node, column->varattno, reads[i]);
 	if (batch < 0)
@@ -197,10 +195,9 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 	bool		of_values = form == DERIVED_VALUES && batch_arithmetic_make(expression) != NULL;
 	RowInput   *inputs;
 	int			ninputs;
-	int			d;
 
 	/* Conditions are computed of rows of which some are not wanted. */
-	for (d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
+	for (int d = node->star.n + list_length(node->star.conditions); d < node->derived.n; d++)
 		if (derived_is(node->derived.columns[d], expression, form, filter))
 			return node->nread + d;
 	node->first_equal |= form == DERIVED_NUMBERS && !expression_equal_is_identical(expression);
@@ -215,10 +212,9 @@ static void
 describe_lookups(GroupsState *node, int eflags)
 {
 	ListCell   *lc2;
-	int			l;
 
 	groups_star_begin(node, eflags);
-	for (l = 0; l < node->star.n; l++)
+	for (int l = 0; l < node->star.n; l++)
 	{
 		List	   *keys = groups_star_keys(node, l);
 		int			ninputs;
@@ -250,13 +246,12 @@ static void
 describe_groups(GroupsState *node)
 {
 	List	   *groups = plan_list(node, GROUPS_PLAN_GROUPS);
-	int			g;
 
 	node->ngroups = list_length(groups) / GROUPS_PLAN_NUMBERS;
 	node->groups = palloc0_array(GroupColumn, Max(node->ngroups, 1));
 	node->group_domains = palloc0_array(ColumnDomain, Max(node->ngroups, 1));
 	node->derived.of_groups = palloc0_array(DerivedColumn *, Max(node->ngroups, 1));
-	for (g = 0; g < node->ngroups; g++)
+	for (int g = 0; g < node->ngroups; g++)
 	{
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
@@ -435,7 +430,6 @@ static void
 describe_outputs(GroupsState *node)
 {
 	int			ncore = 0;
-	int			i;
 
 	node->noutputs = list_length(plan_list(node, GROUPS_PLAN_FILTERS));
 	node->states = node->ngroups == 0 && count_filters(node) == 0 && node->star.n == 0;
@@ -446,7 +440,7 @@ describe_outputs(GroupsState *node)
 	node->source_types = palloc0_array(PairType, Max(node->noutputs, 1));
 	node->ranks.orders = palloc0_array(const DictionaryOrder *, Max(node->noutputs, 1));
 	node->derived.of_sources = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		GroupsOutput *output = &node->outputs[i];
 
@@ -472,13 +466,12 @@ static void
 describe_sets(GroupsState *node)
 {
 	const List *sets = plan_list(node, GROUPS_PLAN_SETS);
-	int			s;
 
 	node->groupings = plan_list(node, GROUPS_PLAN_GROUPINGS);
 	if (sets == NIL)
 		return;
 	/* What is known of a group without its values does not always say what moments are. */
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 		node->value_sources[s].runs |= node->value_sources[s].moments;
 	node->sets = grouping_sets_make(node->groups, node->ngroups, node->value_sources,
 									node->nvalue_sources, sets);
@@ -512,9 +505,8 @@ describe_core(GroupsState *node, int eflags)
 												   ->custom_scan_tlist));
 	CoreDescription core = {.inputs = inputs};
 	ListCell   *lc;
-	int			i;
 
-	for (i = 0; i < node->noutputs; i++)
+	for (int i = 0; i < node->noutputs; i++)
 	{
 		const GroupsOutput *output = &node->outputs[i];
 
@@ -533,9 +525,7 @@ describe_core(GroupsState *node, int eflags)
 static void
 add_dictionary(GroupsDescription *description, Dictionary *dictionary)
 {
-	int			d;
-
-	for (d = 0; d < description->ndictionaries; d++)
+	for (int d = 0; d < description->ndictionaries; d++)
 		if (description->dictionaries[d] == dictionary)
 			return;
 	if (dictionary)
@@ -548,7 +538,6 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 {
 	GroupsState *node = (GroupsState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	int			i;
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -575,9 +564,9 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 			.source_derived = node->derived.of_sources,
 			.dictionaries = palloc_array(Dictionary *, node->ngroups + node->nvalue_sources + 1)
 	};
-	for (i = 0; i < node->ngroups; i++)
+	for (int i = 0; i < node->ngroups; i++)
 		add_dictionary(&node->parallel.description, node->group_domains[i].dictionary);
-	for (i = 0; i < node->nvalue_sources; i++)
+	for (int i = 0; i < node->nvalue_sources; i++)
 		add_dictionary(&node->parallel.description, node->source_domains[i].dictionary);
 	groups_read_begin(node, eflags, count_filters(node));
 }

@@ -19,9 +19,8 @@ deparse_columns(const GroupsState *node, List *context, int from, int to, Explai
 	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
 	bool		prefix = compat_explain_prefix(es);
 	List	   *result = NIL;
-	int			i;
 
-	for (i = from; i < to; i++)
+	for (int i = from; i < to; i++)
 	{
 		Node	   *expression = (Node *) list_nth_node(TargetEntry, scan->custom_scan_tlist,
 														i)->expr;
@@ -69,9 +68,8 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 {
 	List	   *algorithms = NIL;
 	List	   *reasons = NIL;
-	int			s;
 
-	for (s = 0; s < node->nvalue_sources; s++)
+	for (int s = 0; s < node->nvalue_sources; s++)
 	{
 		const SorterStats *stats = &node->done.stats[s];
 		char		reason[256];

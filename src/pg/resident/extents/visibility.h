@@ -118,9 +118,8 @@ static inline ResidentBlocks
 resident_blocks_range(int first, int n)
 {
 	ResidentBlocks blocks;
-	int			w;
 
-	for (w = 0; w < (int) lengthof(blocks.words); w++)
+	for (int w = 0; w < (int) lengthof(blocks.words); w++)
 	{
 		int			from = Max(first - w * 64, 0);
 		int			to = Min(first + n - w * 64, 64);

@@ -329,9 +329,7 @@ resident_is_kept(Oid relid, AttrNumber attnum)
 bool
 resident_are_kept(Oid relid, int ncolumns, const AttrNumber *attnums)
 {
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
+	for (int c = 0; c < ncolumns; c++)
 		if (!resident_is_kept(relid, attnums[c]))
 			return false;
 	return true;

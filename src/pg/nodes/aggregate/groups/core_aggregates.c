@@ -87,16 +87,15 @@ make_plan(const CoreDescription *description)
 	Agg		   *agg = makeNode(Agg);
 	Result	   *result = makeNode(Result);
 	List	   *columns = NIL;
-	int			i;
 
-	for (i = 0; i < description->ninputs; i++)
+	for (int i = 0; i < description->ninputs; i++)
 	{
 		const Var  *column = description->inputs[i].column;
 		Const	   *value = makeNullConst(column->vartype, column->vartypmod, column->varcollid);
 
 		columns = lappend(columns, makeTargetEntry((Expr *) value, i + 1, NULL, false));
 	}
-	for (i = 0; i < list_length(description->aggrefs); i++)
+	for (int i = 0; i < list_length(description->aggrefs); i++)
 	{
 		columns = lappend(columns, makeTargetEntry((Expr *) makeBoolConst(false, true),
 												   description->ninputs + i + 1, NULL, false));
@@ -143,9 +142,8 @@ begin_states(CoreAggregates *core)
 													 sizeof(AggStatePerGroupData));
 	MemoryContext old =
 	MemoryContextSwitchTo(agg->aggcontexts[0]->ecxt_per_tuple_memory);
-	int			t;
 
-	for (t = 0; t < agg->numtrans; t++)
+	for (int t = 0; t < agg->numtrans; t++)
 	{
 		const AggStatePerTransData *trans = &agg->pertrans[t];
 
@@ -221,12 +219,11 @@ core_aggregates_find(CoreAggregates *core, const ColumnBatch *batches)
 {
 	size_t		n = batches[0].n;
 	int			nrefused = 0;
-	size_t		i;
 
 	if (core->table == NULL)
 		return 0;
 	group_table_load(core->table, batches);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		core->numbers[i] = group_table_find(core->table, i, !core->full);
 		if (core->numbers[i] == core->ngroups)
@@ -251,10 +248,9 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 	const CoreDescription *description = &core->description;
 	AggState   *agg = core->agg;
 	size_t		n = batches[0].n;
-	size_t		i;
 
 	agg->tmpcontext->ecxt_outertuple = core->slot;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		ListCell   *lc;
 
@@ -299,7 +295,6 @@ core_aggregates_value(CoreAggregates *core, const GroupValues *group, int aggreg
 	Datum		value = MakeExpandedObjectReadOnly(state->transValue, state->transValueIsNull,
 												   trans->transtypeLen);
 	bool		anynull = state->transValueIsNull;
-	int			i;
 
 	*isnull = state->transValueIsNull;
 	if (!OidIsValid(call->finalfn_oid))
@@ -309,7 +304,7 @@ core_aggregates_value(CoreAggregates *core, const GroupValues *group, int aggreg
 							 (void *) agg, NULL);
 	fcinfo->args[0].value = value;
 	fcinfo->args[0].isnull = state->transValueIsNull;
-	for (i = 1; i < call->numFinalArgs; i++)
+	for (int i = 1; i < call->numFinalArgs; i++)
 	{
 		fcinfo->args[i].value = (Datum) 0;
 		fcinfo->args[i].isnull = true;

@@ -477,12 +477,11 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const TargetEntry *argument;
 	Expr	   *inner;
-	int			i;
 
 	if (aggref->aggdistinct != NIL || aggref->args == NIL)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args);
-	for (i = 1; i < list_length(aggref->args); i++)
+	for (int i = 1; i < list_length(aggref->args); i++)
 	{
 		const TargetEntry *option = list_nth_node(TargetEntry, aggref->args, i);
 

@@ -121,7 +121,6 @@ is_no_computation(Oid function, void *context)
 	Oid		   *types;
 	int			ntypes;
 	bool		any;
-	int			i;
 
 	if (function > fmgr_last_builtin_oid ||
 		fmgr_builtin_oid_index[function] == InvalidOidBuiltinMapping)
@@ -129,7 +128,7 @@ is_no_computation(Oid function, void *context)
 	if (func_volatile(function) != PROVOLATILE_STABLE)
 		return func_volatile(function) == PROVOLATILE_VOLATILE;
 	any = is_of_categories(get_func_signature(function, &types, &ntypes), times);
-	for (i = 0; i < ntypes; i++)
+	for (int i = 0; i < ntypes; i++)
 		any |= is_of_categories(types[i], times);
 	return !any;
 }

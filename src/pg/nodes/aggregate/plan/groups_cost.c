@@ -201,9 +201,8 @@ computed_expressions(const GroupsQuery *query)
 {
 	List	   *expressions = NIL;
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]))
 			expressions = list_append_unique(expressions, query->groups[g].expression);
 	foreach(lc, query->arguments)
@@ -227,12 +226,11 @@ groups_budget(const GroupsQuery *query, bool exchange)
 		.dimensions = (size_t) Min(star_bytes(query), (double) SIZE_MAX / 2)
 	};
 	ListCell   *lc;
-	int			g;
 
 	foreach(lc, computed_expressions(query))
 		takers.memos += find_arithmetic(query, lfirst(lc)) ? count_looked_up(query, lfirst(lc)) :
 		has_memo(query, expression_columns(lfirst(lc)));
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		takers.dictionaries += derived_form_has_numbers(query->groups[g].form);
 	foreach(lc, query->answers)
 		takers.dictionaries += ((const AggregateAnswer *) lfirst(lc))->form == DERIVED_NUMBERS;
@@ -333,9 +331,8 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 	List	   *numbered = NIL;
 	double		most = 0;
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query_group_has_numbers(&query->groups[g]))
 			numbered = lappend(numbered, query->groups[g].expression);
 	foreach(lc, query->answers)
@@ -388,9 +385,8 @@ numbered_columns(const GroupsQuery *query)
 {
 	List	   *numbered = NIL;
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		numbered = add_numbered(query, numbered, query->groups[g].columns);
 	foreach(lc, query->arguments)
 	{
@@ -437,7 +433,6 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
 	ListCell   *lc;
-	int			g;
 
 	foreach(lc, numbered)
 	{
@@ -451,7 +446,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 												  width, budget, &total);
 
 		row += width;
-		for (g = 0; g < query->ngroups; g++)
+		for (int g = 0; g < query->ngroups; g++)
 		{
 			const QueryGroup *group = &query->groups[g];
 			QualCost	cost;
@@ -464,7 +459,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 			total += without * cost.per_tuple;
 		}
 	}
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		double		again;
@@ -488,9 +483,7 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 bool
 groups_are_derived(const GroupsQuery *query)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]) || query->groups[g].read != READ_VALUES)
 			return true;
 	return query->value_numbers;
@@ -514,11 +507,10 @@ double
 groups_count(PlannerInfo *root, const GroupsQuery *query, double core_groups, double rows)
 {
 	List	   *expressions = NIL;
-	int			g;
 
 	if (!groups_are_derived(query) && query->sets == NIL)
 		return core_groups;
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
 	rows = expression_groups(root, expressions, Max(rows, 1));
 	return query->sets ? rows : Min(core_groups, rows);
@@ -568,9 +560,8 @@ PairEstimate
 groups_pair_estimate(PlannerInfo *root, const GroupsQuery *query)
 {
 	PairEstimate pairs = {.places = 1};
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		pair_estimate_add_group(&pairs, root, query->groups[g].expression,
 								query->groups[g].read == READ_VALUES ? query->groups[g].form :
 								DERIVED_NUMBERS);

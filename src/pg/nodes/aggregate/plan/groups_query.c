@@ -27,9 +27,7 @@
 static QueryGroup *
 find_group(const GroupsQuery *query, Node *expression)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (equal(query->groups[g].output, expression))
 			return &query->groups[g];
 	return NULL;
@@ -41,10 +39,9 @@ indexes_of_refs(const GroupsQuery *query, const List *refs)
 {
 	List	   *indexes = NIL;
 	ListCell   *lc;
-	int			g;
 
 	foreach(lc, refs)
-		for (g = 0; g < query->ngroups; g++)
+		for (int g = 0; g < query->ngroups; g++)
 		if (query->groups[g].ref == (Index) lfirst_int(lc))
 			indexes = lappend_int(indexes, g);
 	return indexes;
@@ -69,9 +66,7 @@ note_grouping_call(GroupsQuery *query, GroupingFunc *call)
 bool
 groups_query_reads(const GroupsQuery *query, const Var *column, ColumnRead read)
 {
-	int			c;
-
-	for (c = 0; c < list_length(query->columns) && column_is_read(column, query->rti); c++)
+	for (int c = 0; c < list_length(query->columns) && column_is_read(column, query->rti); c++)
 		if (list_nth_int(query->columns, c) == column->varattno &&
 			list_nth_int(query->reads, c) == (int) read)
 			return true;
@@ -477,9 +472,7 @@ groups_query_computes(const GroupsQuery *query, List *expressions)
 static QueryGroup *
 group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		QueryGroup *group = &query->groups[g];
 		TypeCacheEntry *entry;
@@ -524,9 +517,7 @@ groups_query_wants_runs(const GroupsQuery *query, const AggregateAnswer *answer)
 static bool
 are_unordered(const GroupsQuery *query)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query_group_has_numbers(&query->groups[g]))
 			return true;
 	return query->ngroups > 0 && query->ncore > 0;
@@ -547,9 +538,8 @@ bool
 groups_query_is_serial(const GroupsQuery *query)
 {
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
 	foreach(lc, query->answers)
@@ -566,9 +556,7 @@ groups_query_is_serial(const GroupsQuery *query)
 static bool
 has_column(const QueryGroup *groups, int n, const Var *column)
 {
-	int			g;
-
-	for (g = 0; g < n; g++)
+	for (int g = 0; g < n; g++)
 		if (IsA(groups[g].expression, Var) && groups[g].read != READ_EQUAL &&
 			groups[g].form != DERIVED_EQUAL && !derived_form_has_numbers(groups[g].form) &&
 			is_same_column((const Var *) groups[g].expression, column))
@@ -603,9 +591,8 @@ static void
 drop_determined_numbers(GroupsQuery *query)
 {
 	int			n = 0;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form != DERIVED_NUMBERS ||
 			!is_determined(query->groups, query->ngroups, &query->groups[g]))
 			query->groups[n++] = query->groups[g];
@@ -621,10 +608,9 @@ drop_determined_numbers(GroupsQuery *query)
 static bool
 are_alike(const GroupsQuery *query)
 {
-	int			g;
 	ListCell   *lc;
 
-	for (g = 0; g < query->ngroups && query->ngroups > 1; g++)
+	for (int g = 0; g < query->ngroups && query->ngroups > 1; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		Node	   *expression = (Node *) group->expression;
@@ -652,7 +638,6 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 {
 	QueryGroup *ordered = palloc0_array(QueryGroup, query->ngroups + 1);
 	int			n = 0;
-	int			g;
 	ListCell   *lc;
 
 	drop_determined_numbers(query);
@@ -674,7 +659,7 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 			ordered[n++] = *group;
 		query->pathkeys = lappend(query->pathkeys, pathkey);
 	}
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups,
 													   &query->groups[g]))
 			ordered[n++] = query->groups[g];
@@ -740,7 +725,6 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	List	   *clauses = compat_distinct_clause(root);
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
 	ListCell   *lc;
-	int			g;
 
 	if (stage == UPPERREL_GROUP_AGG)
 	{
@@ -760,7 +744,7 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	if (is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 

@@ -160,11 +160,10 @@ may_prune_later(const RelOptInfo *rel)
 {
 	Bitmapset  *key = NULL;
 	ListCell   *lc;
-	int			i;
 
 	if (!enable_partition_pruning || rel->part_scheme == NULL || rel->nparts < 2)
 		return false;
-	for (i = 0; i < rel->part_scheme->partnatts; i++)
+	for (int i = 0; i < rel->part_scheme->partnatts; i++)
 		pull_varattnos((Node *) rel->partexprs[i], rel->relid, &key);
 	foreach(lc, rel->baserestrictinfo)
 	{
@@ -184,13 +183,12 @@ static List *
 find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	List	   *tables = NIL;
-	Index		i;
 
 	if (!planner_rt_fetch(rel->relid, root)->inh)
 		return is_readable(root, rel, paths) ? list_make1(rel) : NIL;
 	if (root->append_rel_array == NULL)
 		return NIL;
-	for (i = 1; i < root->simple_rel_array_size; i++)
+	for (Index i = 1; i < root->simple_rel_array_size; i++)
 	{
 		RelOptInfo *child = root->simple_rel_array[i];
 
@@ -258,9 +256,8 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, const Residen
 {
 	ResidentEstimate *residents = palloc0_array(ResidentEstimate, list_length(input->tables));
 	ResidentTables all = {.ntables = list_length(input->tables)};
-	int			t;
 
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		List	   *columns = (List *) list_nth(input->table_columns, t);
@@ -280,7 +277,7 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, const Residen
 										 table->tuples);
 	}
 	if (all.ncolumns > 0 && resident_tables_pay(&all, list_length(input->columns), jobs))
-		for (t = 0; t < all.ntables; t++)
+		for (int t = 0; t < all.ntables; t++)
 			residents[t].gpu |= residents[t].together;
 	return residents;
 }
@@ -316,12 +313,11 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 					 double part)
 {
 	Cost		total = 0;
-	int			t;
 
 	if (workers > 0)
 		total += RESIDENT_SETUP_FACTOR * parallel_setup_cost *
 			aggregate_input_resident_part(input, false);
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		const ResidentEstimate *resident = &input->residents[t];
@@ -362,9 +358,8 @@ aggregate_input_cached_cost(const AggregateInput *input)
 {
 	Cost		cost = 0;
 	double		pages = 0;
-	int			t;
 
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		const RelOptInfo *table = (const RelOptInfo *) list_nth(input->tables, t);
 		double		page_cost;
@@ -381,9 +376,8 @@ aggregate_input_resident_part(const AggregateInput *input, bool gpu)
 {
 	double		resident = 0;
 	double		rows = 0;
-	int			t;
 
-	for (t = 0; t < list_length(input->tables); t++)
+	for (int t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 

@@ -101,9 +101,8 @@ static List *
 describe_groups(const GroupsQuery *query)
 {
 	List	   *groups = NIL;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 
@@ -125,9 +124,8 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	List	   *lookups = NIL;
 	bool		gpu;
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].output);
 	expressions = list_concat(expressions, query->aggregates);
 	expressions = list_concat(expressions, query->grouping_calls);
@@ -232,9 +230,7 @@ find_maps(const GroupsQuery *query, Bitmapset **mapped)
 static int
 find_read(const GroupsQuery *query, const Var *column)
 {
-	int			c;
-
-	for (c = 0; c < list_length(query->columns); c++)
+	for (int c = 0; c < list_length(query->columns); c++)
 		if (list_nth_int(query->columns, c) == column->varattno &&
 			list_nth_int(query->reads, c) != READ_DATUMS)
 			return c;
@@ -283,9 +279,7 @@ find_base(const GroupsQuery *query, const QueryGroup *group)
 static bool
 find_grouped(const GroupsQuery *query, Bitmapset **read, Bitmapset **mapped)
 {
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
 		const Var  *column = plain_column(group->expression);
@@ -352,9 +346,8 @@ static bool
 is_only_counted(const GroupsQuery *query, const Var *column)
 {
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		if (list_member(query->groups[g].columns, column))
 			return false;
 	foreach(lc, query->lookups)

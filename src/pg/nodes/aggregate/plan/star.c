@@ -124,9 +124,8 @@ may_be_unique(const PlannerInfo *root, const RelOptInfo *rel)
 	{
 		const IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		bool		wanted = index->unique;
-		int			k;
 
-		for (k = 0; wanted && k < index->nkeycolumns && rel->baserestrictinfo == NIL; k++)
+		for (int k = 0; wanted && k < index->nkeycolumns && rel->baserestrictinfo == NIL; k++)
 			wanted = index->indexkeys[k] == 0 ||
 				bms_num_members(rel->attr_needed[index->indexkeys[k] - rel->min_attr]) > 1;
 		if (wanted)

@@ -132,9 +132,8 @@ static bool
 is_used(const GroupsQuery *query, const Var *column)
 {
 	List	   *expressions = list_copy(query->derived_filters);
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
+	for (int g = 0; g < query->ngroups; g++)
 		expressions = lappend(expressions, query->groups[g].expression);
 	expressions = list_concat(expressions, query->aggregates);
 	return columns_have(pull_var_clause((Node *) expressions, PVC_RECURSE_AGGREGATES), column);

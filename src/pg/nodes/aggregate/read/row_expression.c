@@ -44,11 +44,10 @@ static void
 make_slot(RowExpression *row, PlanState *parent, int ninputs, const RowInput *inputs)
 {
 	TupleDesc	desc = CreateTemplateTupleDesc(ninputs);
-	int			i;
 
 	row->ninputs = ninputs;
 	row->inputs = inputs;
-	for (i = 0; i < ninputs; i++)
+	for (int i = 0; i < ninputs; i++)
 	{
 		const Var  *column = inputs[i].column;
 
@@ -113,9 +112,8 @@ row_inputs_store(const RowInput *inputs, int ninputs, const ColumnBatch *batches
 				 MemoryContext memory, TupleTableSlot *slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
-	int			c;
 
-	for (c = 0; c < ninputs; c++)
+	for (int c = 0; c < ninputs; c++)
 	{
 		const RowInput *input = &inputs[c];
 		const ColumnBatch *batch = &batches[input->batch];

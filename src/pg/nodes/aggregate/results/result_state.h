@@ -99,9 +99,7 @@ is_partial(const AggregateResult *result)
 static inline void
 evaluate_constants(AggregateResult *result, ExprContext *econtext)
 {
-	int			i;
-
-	for (i = 0; i < result->nconstants; i++)
+	for (int i = 0; i < result->nconstants; i++)
 	{
 		ConstantArgument *constant = &result->constants[i];
 

@@ -75,10 +75,8 @@ sort_table(BelowJoin *below, RelOptInfo *rel, bool bounded)
 static bool
 is_repeatable(PlannerInfo *root)
 {
-	int			i;
-
 	/* Core changes a subquery when it makes its plan, which it can do once. */
-	for (i = 1; i < root->simple_rel_array_size; i++)
+	for (int i = 1; i < root->simple_rel_array_size; i++)
 		if (root->simple_rel_array[i] && root->simple_rel_array[i]->subroot)
 			return false;
 	return !root->parse->hasSubLinks && !contain_volatile_functions((Node *) root->parse);

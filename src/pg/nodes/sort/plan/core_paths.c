@@ -71,9 +71,7 @@ static const struct
 Path *
 sort_path_copy(const Path *path)
 {
-	int			i;
-
-	for (i = 0; i < lengthof(kinds); i++)
+	for (int i = 0; i < lengthof(kinds); i++)
 		if (kinds[i].tag == nodeTag(path))
 			return (Path *) memcpy(palloc(kinds[i].size), path, kinds[i].size);
 	return NULL;

@@ -46,14 +46,13 @@ sort_path_limit(PlannerInfo *root, PathTarget *target)
 	HpSortBound bound = none;
 	Query	   *parse = root->parse;
 	Node	   *exprs[2];
-	int			i;
 
 	if (parse->limitCount == NULL || parse->limitOption != LIMIT_OPTION_COUNT ||
 		parse->rowMarks != NIL || parse->hasTargetSRFs)
 		return none;
 	exprs[0] = parse->limitCount;
 	exprs[1] = parse->limitOffset;
-	for (i = 0; i < 2 && exprs[i]; i++)
+	for (int i = 0; i < 2 && exprs[i]; i++)
 	{
 		Node	   *estimate;
 

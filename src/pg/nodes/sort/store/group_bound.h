@@ -214,11 +214,10 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 	uint64		at;
 	bool		isnull;
 	Datum		value;
-	int			i;
 
 	if (bound->images == NULL)
 		return group_bound_refuses_all(bound);
-	for (i = 0; i < ngroup; i++)
+	for (int i = 0; i < ngroup; i++)
 	{
 		const KeyCodeColumn *column = &bound->columns[i];
 		uint64		group;
