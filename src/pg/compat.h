@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_COMPAT_H
 #define HPSORT_PG_COMPAT_H
 
-#include "postgres.h"
-
 #include "access/heapam.h"
 #include "access/stratnum.h"
 #include "access/syncscan.h"

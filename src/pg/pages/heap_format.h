@@ -33,8 +33,6 @@
 #ifndef HPSORT_PG_PAGES_HEAP_FORMAT_H
 #define HPSORT_PG_PAGES_HEAP_FORMAT_H
 
-#include "postgres.h"
-
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tupmacs.h"

@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_VALUES_BYTES_H
 #define HPSORT_PG_VALUES_BYTES_H
 
-#include "postgres.h"
-
 static pg_attribute_always_inline uint64
 load8(const char *bytes)
 {

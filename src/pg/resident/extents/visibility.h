@@ -10,8 +10,6 @@
 #ifndef HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H
 #define HPSORT_PG_RESIDENT_EXTENTS_VISIBILITY_H
 
-#include "postgres.h"
-
 #include "port/pg_bitutils.h"
 #include "storage/block.h"
 #include "utils/rel.h"

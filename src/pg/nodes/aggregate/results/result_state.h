@@ -5,8 +5,6 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULT_STATE_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_RESULT_STATE_H
 
-#include "postgres.h"
-
 #include "executor/executor.h"
 
 #include "pg/functions/functions.h"

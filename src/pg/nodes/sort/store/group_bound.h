@@ -22,8 +22,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
 #define HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row_store.h"
 #include "sort/key_code.h"
 

@@ -6,8 +6,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_H
 
-#include "postgres.h"
-
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
 

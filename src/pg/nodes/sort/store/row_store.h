@@ -23,8 +23,6 @@
 #ifndef HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_ROW_STORE_H
 
-#include "postgres.h"
-
 #include "pg/nodes/sort/store/row.h"
 #include "sort/key_code.h"
 #include "sort/rows/rows.h"
