@@ -87,11 +87,8 @@ row_filters_init(RowFilters *filters, const ColumnScan *scan, TupleTableSlot *sl
 bool
 row_filters_pass_late(const RowFilters *filters)
 {
-	ListCell   *lc;
-
-	foreach(lc, filters->late)
+	foreach_ptr(const FilterCondition, condition, filters->late)
 	{
-		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		bool		isnull;
 		Datum		value = slot_getattr(filters->slot, condition->attnum, &isnull);
 

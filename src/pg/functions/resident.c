@@ -487,12 +487,8 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 static const ResidentStatus *
 find_status(List *statuses, Oid relid, AttrNumber attnum)
 {
-	ListCell   *lc;
-
-	foreach(lc, statuses)
+	foreach_ptr(const ResidentStatus, status, statuses)
 	{
-		const ResidentStatus *status = (const ResidentStatus *) lfirst(lc);
-
 		if (status->relid == relid && status->attnum == attnum)
 			return status;
 	}
@@ -550,12 +546,8 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 static bool
 is_declared(List *declarations, Oid relid, const char *attribute)
 {
-	ListCell   *lc;
-
-	foreach(lc, declarations)
+	foreach_ptr(const ResidentDeclaration, declaration, declarations)
 	{
-		const ResidentDeclaration *declaration = (const ResidentDeclaration *) lfirst(lc);
-
 		if (declaration->relid == relid && strcmp(NameStr(declaration->attribute), attribute) == 0)
 			return true;
 	}
@@ -575,21 +567,17 @@ hpsort_resident(PG_FUNCTION_ARGS)
 	List	   *declarations = resident_declarations();
 	List	   *statuses = resident_status();
 	List	   *shown = NIL;
-	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, declarations)
+	foreach_ptr(ResidentDeclaration, declaration, declarations)
 	{
-		ResidentDeclaration *declaration = (ResidentDeclaration *) lfirst(lc);
 		Oid			relid = declaration->relid;
-		ListCell   *child;
 
 		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
 			!may_know(relid, get_attnum(relid, NameStr(declaration->attribute))))
 			continue;
-		foreach(child, resident_relations(relid, NoLock))
+		foreach_oid(child_relid, resident_relations(relid, NoLock))
 		{
-			Oid			child_relid = lfirst_oid(child);
 			ResidentDeclaration *one;
 
 			/* A partition's column may be declared by itself as well. */

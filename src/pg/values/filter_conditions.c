@@ -92,12 +92,9 @@ add_condition(Finding *finding, const Var *column, const LongRange *ranges, size
 	FilterCondition *condition = NULL;
 	LongRange  *both;
 	NumericUnit unit;
-	ListCell   *lc;
 
-	foreach(lc, finding->conditions)
+	foreach_ptr(FilterCondition, other, finding->conditions)
 	{
-		FilterCondition *other = (FilterCondition *) lfirst(lc);
-
 		if (other->attnum == column->varattno && other->texts == NULL &&
 			other->values == NULL)
 			condition = other;
@@ -617,12 +614,8 @@ and_may_fail(const Finding *finding, const BoolExpr *clause)
 static void
 split_clauses(Finding *finding, const List *clauses, List **others, bool *ordered)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(Node, clause, clauses)
 	{
-		Node	   *clause = (Node *) lfirst(lc);
-
 		bool		and = is_andclause(clause);
 
 		if (and && !*ordered && !and_may_fail(finding, (const BoolExpr *) clause))
@@ -654,12 +647,9 @@ filter_conditions_columns(const List *clauses, List **columns)
 {
 	Finding		finding = {NULL};
 	const Var  *column;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_ptr(const Expr, clause, clauses)
 	{
-		const Expr *clause = (const Expr *) lfirst(lc);
-
 		if (IsA(clause, RestrictInfo))
 			clause = ((const RestrictInfo *) clause)->clause;
 		if (find_clause(&finding, clause))
@@ -669,10 +659,8 @@ filter_conditions_columns(const List *clauses, List **columns)
 			return false;
 		*columns = list_append_unique_int(*columns, column->varattno);
 	}
-	foreach(lc, finding.conditions)
+	foreach_ptr(const FilterCondition, condition, finding.conditions)
 	{
-		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
-
 		*columns = list_append_unique_int(*columns, condition->attnum);
 	}
 	return true;

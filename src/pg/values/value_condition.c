@@ -220,14 +220,13 @@ value_condition_column(const Expr *clause, const ExprContext *econtext)
 {
 	List	   *columns = pull_var_clause(unconstify(Node *, (const Node *) clause), 0);
 	Var		   *first;
-	ListCell   *lc;
 
 	if (columns == NIL)
 		return NULL;
 	first = linitial_node(Var, columns);
-	foreach(lc, columns)
+	foreach_node(Var, column, columns)
 	{
-		if (lfirst_node(Var, lc)->varattno != first->varattno)
+		if (column->varattno != first->varattno)
 			return NULL;
 	}
 	return first->varattno > 0 &&

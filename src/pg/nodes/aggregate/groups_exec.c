@@ -175,12 +175,11 @@ static RowInput *
 read_inputs(GroupsState *node, const List *columns, bool of_values, int *n)
 {
 	RowInput   *inputs = palloc_array(RowInput, list_length(columns));
-	ListCell   *lc;
 
 	*n = 0;
-	foreach(lc, columns)
-		inputs[(*n)++] = of_values ? value_input(node, lfirst_node(Var, lc)) :
-		read_input(node, lfirst_node(Var, lc));
+	foreach_node(Var, column, columns)
+		inputs[(*n)++] = of_values ? value_input(node, column) :
+		read_input(node, column);
 	return inputs;
 }
 
@@ -211,8 +210,6 @@ find_derived(GroupsState *node, Expr *expression, DerivedForm form, int filter)
 static void
 describe_lookups(GroupsState *node, int eflags)
 {
-	ListCell   *lc2;
-
 	groups_star_begin(node, eflags);
 	for (int l = 0; l < node->star.n; l++)
 	{
@@ -227,8 +224,8 @@ describe_lookups(GroupsState *node, int eflags)
 			groups_star_note_keys(node, l, inputs);
 		node->derived.columns[node->derived.n++] = places;
 	}
-	foreach(lc2, node->star.conditions)
-		find_derived(node, (Expr *) lfirst(lc2), DERIVED_VALUES, -1);
+	foreach_ptr(Expr, expr, node->star.conditions)
+		find_derived(node, expr, DERIVED_VALUES, -1);
 }
 
 /* Returns the derived column of a batch; NULL if the batch is one that is read, or -1. */
@@ -481,13 +478,10 @@ describe_sets(GroupsState *node)
 static void
 add_inputs(GroupsState *node, CoreDescription *core, RowInput *inputs, const Expr *expression)
 {
-	ListCell   *lc;
 	int			i;
 
-	foreach(lc, expression_columns(expression))
+	foreach_node(Var, column, expression_columns(expression))
 	{
-		const Var  *column = lfirst_node(Var, lc);
-
 		for (i = 0; i < core->ninputs; i++)
 			if (is_same_column(inputs[i].column, column))
 				break;
@@ -504,7 +498,6 @@ describe_core(GroupsState *node, int eflags)
 									   list_length(((CustomScan *) node->css.ss.ps.plan)
 												   ->custom_scan_tlist));
 	CoreDescription core = {.inputs = inputs};
-	ListCell   *lc;
 
 	for (int i = 0; i < node->noutputs; i++)
 	{
@@ -514,8 +507,8 @@ describe_core(GroupsState *node, int eflags)
 			continue;
 		core.aggrefs = lappend(core.aggrefs, unconstify(Aggref *, output->aggref));
 		core.filters = lappend_int(core.filters, find_filter(node, i));
-		foreach(lc, output->aggref->args)
-			add_inputs(node, &core, inputs, lfirst_node(TargetEntry, lc)->expr);
+		foreach_node(TargetEntry, target, output->aggref->args)
+			add_inputs(node, &core, inputs, target->expr);
 	}
 	if (core.aggrefs != NIL)
 		node->core = core_aggregates_make(&node->css.ss.ps, eflags, &core);

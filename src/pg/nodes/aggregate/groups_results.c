@@ -358,11 +358,10 @@ void
 groups_fill_divided(GroupsState *node, TupleTableSlot *slot)
 {
 	int			i = node->ngroups + node->noutputs + list_length(node->groupings);
-	ListCell   *lc;
 
-	foreach(lc, node->divided)
+	foreach_ptr(ExprState, state, node->divided)
 	{
-		slot->tts_values[i] = ExecEvalExprSwitchContext((ExprState *) lfirst(lc),
+		slot->tts_values[i] = ExecEvalExprSwitchContext(state,
 														node->css.ss.ps.ps_ExprContext,
 														&slot->tts_isnull[i]);
 		i++;

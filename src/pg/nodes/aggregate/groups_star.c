@@ -96,10 +96,9 @@ List *
 groups_star_keys(const GroupsState *node, int l)
 {
 	List	   *keys = NIL;
-	ListCell   *lc;
 
-	foreach(lc, node->star.lookups[l].clauses)
-		keys = lappend(keys, linitial(lfirst_node(OpExpr, lc)->args));
+	foreach_node(OpExpr, clause, node->star.lookups[l].clauses)
+		keys = lappend(keys, linitial(clause->args));
 	return keys;
 }
 

@@ -141,15 +141,12 @@ left_extents_chain(const List *lists)
 	const LeftExtents *first = (const LeftExtents *) linitial(lists);
 	size_t		room = 1;
 	LeftExtents *all;
-	ListCell   *lc;
 
-	foreach(lc, lists)
-		room += ((const LeftExtents *) lfirst(lc))->n;
+	foreach_ptr(const LeftExtents, extents, lists)
+		room += extents->n;
 	all = make_list(first->purpose, first->ncolumns, first->descending, room);
-	foreach(lc, lists)
+	foreach_ptr(const LeftExtents, left, lists)
 	{
-		const LeftExtents *left = (const LeftExtents *) lfirst(lc);
-
 		memcpy(all->generations + all->n * all->ncolumns, left->generations,
 			   left->n * left->ncolumns * sizeof(uint64));
 		memcpy(all->rows + all->n, left->rows, left->n * sizeof(SortRows));

@@ -164,16 +164,14 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const List *fur
 			const ColumnScan *scan, FilterColumns *columns)
 {
 	List	   *conditions = NIL;
-	ListCell   *lc;
 
 	if (expression && !filter_conditions_find(expression, scan->econtext, &conditions))
 		return false;
 	columns->nown = list_length(conditions);
 	conditions = list_concat(conditions, further);
 	columns->columns = palloc0_array(ColumnFilter, Max(list_length(conditions), 1));
-	foreach(lc, conditions)
+	foreach_ptr(const FilterCondition, condition, conditions)
 	{
-		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		ColumnFilter *column = &columns->columns[columns->ncolumns++];
 
 		column->column = find_filter_column(filter, condition->attnum);

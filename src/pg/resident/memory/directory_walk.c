@@ -13,6 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/resident/memory/directory.h"
 
@@ -91,12 +92,9 @@ static void
 transaction_ends(XactEvent event, void *arg)
 {
 	bool		goes = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
-	ListCell   *lc;
 
-	foreach(lc, goes ? dropped : NIL)
+	foreach_ptr(const Dropped, drop, goes ? dropped : NIL)
 	{
-		const Dropped *drop = (const Dropped *) lfirst(lc);
-
 		if (OidIsValid(drop->database))
 			forget(drop->database, true, InvalidOid, InvalidAttrNumber);
 		else if (!is_there(drop))

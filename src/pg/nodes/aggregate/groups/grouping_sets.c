@@ -75,7 +75,6 @@ add_level(GroupingSets *sets, const List *columns, bool returned)
 {
 	Level	   *level = &sets->levels[sets->nlevels];
 	const Level *finer;
-	ListCell   *lc;
 
 	level->returned = returned;
 	level->finer = -1;
@@ -83,8 +82,8 @@ add_level(GroupingSets *sets, const List *columns, bool returned)
 	level->columns = palloc_array(GroupColumn, sets->ncolumns);
 	level->of_node = palloc_array(int, sets->ncolumns);
 	level->of_finer = palloc0_array(int, sets->ncolumns);
-	foreach(lc, columns)
-		level->has[lfirst_int(lc)] = true;
+	foreach_int(column, columns)
+		level->has[column] = true;
 	for (int c = 0; c < sets->ncolumns; c++)
 		if (level->has[c])
 		{
@@ -345,10 +344,9 @@ int32
 grouping_sets_grouping(const GroupingSets *sets, const List *columns)
 {
 	int32		result = 0;
-	ListCell   *lc;
 
-	foreach(lc, columns)
-		result = result << 1 | (sets->levels[sets->at].has[lfirst_int(lc)] ? 0 : 1);
+	foreach_int(column, columns)
+		result = result << 1 | (sets->levels[sets->at].has[column] ? 0 : 1);
 	return result;
 }
 

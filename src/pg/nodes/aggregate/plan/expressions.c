@@ -219,11 +219,9 @@ has_foreign_rows(Node *node, void *context)
 bool
 expression_has_typmods(const PlannerInfo *root, const Expr *expression)
 {
-	ListCell   *lc;
-
-	foreach(lc, expression_columns(expression))
+	foreach_node(Var, column, expression_columns(expression))
 	{
-		RangeTblEntry *rte = planner_rt_fetch(lfirst_node(Var, lc)->varno, root);
+		RangeTblEntry *rte = planner_rt_fetch(column->varno, root);
 
 		if (rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY)
 			return false;
@@ -247,12 +245,11 @@ expression_width(PlannerInfo *root, const Expr *expression)
 {
 	int16		length = get_typlen(exprType((const Node *) expression));
 	double		width = 0;
-	ListCell   *lc;
 
 	if (length > 0)
 		return length;
-	foreach(lc, expression_columns(expression))
-		width += column_width(root, lfirst_node(Var, lc));
+	foreach_node(Var, column, expression_columns(expression))
+		width += column_width(root, column);
 	return width;
 }
 

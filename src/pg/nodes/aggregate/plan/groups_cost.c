@@ -102,14 +102,11 @@ find_arithmetic(const GroupsQuery *query, Expr *expression)
 {
 	BatchArithmetic *arithmetic = batch_arithmetic_make(expression);
 	NumericUnit unit;
-	ListCell   *lc;
 
 	if (arithmetic == NULL || batch_arithmetic_kind(arithmetic, &unit) != COLUMN_KIND_NUMERIC)
 		return arithmetic;
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form == DERIVED_VALUES && equal(answer->argument, expression))
 			return arithmetic;
 	}
@@ -120,16 +117,12 @@ find_arithmetic(const GroupsQuery *query, Expr *expression)
 static const StarLookup *
 lookup_of(const GroupsQuery *query, const List *columns)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
 		bool		all = true;
 
-		foreach(lc2, columns)
-			all &= bms_is_member(lfirst_node(Var, lc2)->varno, lookup->path->parent->relids);
+		foreach_node(Var, column, columns)
+			all &= bms_is_member(column->varno, lookup->path->parent->relids);
 		if (all)
 			return lookup;
 	}
@@ -141,10 +134,9 @@ static int
 count_looked_up(const GroupsQuery *query, const Expr *expression)
 {
 	int			n = 0;
-	ListCell   *lc;
 
-	foreach(lc, expression_columns(expression))
-		n += !column_is_read(lfirst_node(Var, lc), query->rti);
+	foreach_node(Var, column, expression_columns(expression))
+		n += !column_is_read(column, query->rti);
 	return n;
 }
 
@@ -200,15 +192,12 @@ static List *
 computed_expressions(const GroupsQuery *query)
 {
 	List	   *expressions = NIL;
-	ListCell   *lc;
 
 	for (int g = 0; g < query->ngroups; g++)
 		if (is_computed(&query->groups[g]))
 			expressions = list_append_unique(expressions, query->groups[g].expression);
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form != DERIVED_NONE)
 			expressions = list_append_unique(expressions, answer->argument);
 	}
@@ -251,13 +240,11 @@ static Cost
 keys_cost(const GroupsQuery *query, double rows)
 {
 	Cost		total = 0;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, query->lookups)
-		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		foreach_node(OpExpr, clause, lookup->clauses)
 	{
-		Expr	   *key = linitial(lfirst_node(OpExpr, lc2)->args);
+		Expr	   *key = linitial(clause->args);
 
 		if (plain_column(key) == NULL)
 			total += expression_cost(query, key, rows);
@@ -335,10 +322,8 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 	for (int g = 0; g < query->ngroups; g++)
 		if (query_group_has_numbers(&query->groups[g]))
 			numbered = lappend(numbered, query->groups[g].expression);
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (aggref_has_numbers(answer))
 			numbered = lappend(numbered, answer->argument);
 	}
@@ -352,10 +337,9 @@ bool
 groups_fit_beside_parts(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
 {
 	bool		divided = false;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
-		divided |= ((const StarLookup *) lfirst(lc))->nparts > 1;
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		divided |= lookup->nparts > 1;
 	return !divided || hpsort_debug_aggregate == NODE_FORCE ||
 		(groups_numbers_fit(root, query, rows) &&
 		 ngroups * (TABLE_GROUP_BYTES + query->nsummaries * TABLE_SOURCE_BYTES) <=
@@ -384,14 +368,11 @@ static List *
 numbered_columns(const GroupsQuery *query)
 {
 	List	   *numbered = NIL;
-	ListCell   *lc;
 
 	for (int g = 0; g < query->ngroups; g++)
 		numbered = add_numbered(query, numbered, query->groups[g].columns);
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->form != DERIVED_NONE)
 			numbered = add_numbered(query, numbered,
 									expression_columns(answer->argument));
@@ -434,9 +415,8 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 	Cost		total = 0;
 	ListCell   *lc;
 
-	foreach(lc, numbered)
+	foreach_node(Var, column, numbered)
 	{
-		Var		   *column = lfirst_node(Var, lc);
 		double		width = column_width(root, column);
 		double		values = estimate_num_groups(root, list_make1(column), Max(rows, 1), NULL,
 												 NULL);
@@ -493,11 +473,9 @@ groups_are_derived(const GroupsQuery *query)
 static bool
 has_derived(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->arguments)
+	foreach_ptr(const AggregateAnswer, answer, query->arguments)
 	{
-		if (((const AggregateAnswer *) lfirst(lc))->form != DERIVED_NONE)
+		if (answer->form != DERIVED_NONE)
 			return true;
 	}
 	return query->ncore > 0 || query->lookups != NIL || groups_are_derived(query);
@@ -525,11 +503,9 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 		   double processes)
 {
 	double		runs = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
 		double		values;
 
 		if (!groups_query_wants_runs(query, answer))

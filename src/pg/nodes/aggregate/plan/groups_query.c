@@ -38,11 +38,10 @@ static List *
 indexes_of_refs(const GroupsQuery *query, const List *refs)
 {
 	List	   *indexes = NIL;
-	ListCell   *lc;
 
-	foreach(lc, refs)
+	foreach_int(ref, refs)
 		for (int g = 0; g < query->ngroups; g++)
-		if (query->groups[g].ref == (Index) lfirst_int(lc))
+		if (query->groups[g].ref == (Index) ref)
 			indexes = lappend_int(indexes, g);
 	return indexes;
 }
@@ -96,11 +95,9 @@ static void
 add_columns(GroupsQuery *query, List *columns)
 {
 	double		rows = find_base_rel(query->root, query->rti)->rows;
-	ListCell   *lc;
 
-	foreach(lc, columns)
+	foreach_node(Var, column, columns)
 	{
-		const Var  *column = lfirst_node(Var, lc);
 		ColumnRead	read = READ_DATUMS;
 
 		if (column_value_kind(column->vartype, column->vartypmod) != COLUMN_KIND_NONE)
@@ -117,22 +114,15 @@ add_columns(GroupsQuery *query, List *columns)
 static void
 add_core_columns(GroupsQuery *query, const Aggref *aggref)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
 	query->ncore++;
-	foreach(lc, aggref->args)
+	foreach_node(TargetEntry, target, aggref->args)
 	{
-		List	   *columns = expression_columns(lfirst_node(TargetEntry, lc)->expr);
+		List	   *columns = expression_columns(target->expr);
 
-		foreach(lc2, columns)
-		{
-			const Var  *column = lfirst_node(Var, lc2);
-
+		foreach_node(Var, column, columns)
 			add_column(query, column,
 					   column_value_kind(column->vartype, column->vartypmod) == COLUMN_KIND_NONE ?
 					   READ_DATUMS : READ_VALUES);
-		}
 	}
 }
 
@@ -218,11 +208,8 @@ note_group(GroupsQuery *query, Expr *output, const SortGroupClause *clause, bool
 static bool
 note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Expr	   *output = (Expr *) get_sortgroupclause_expr(clause, root->processed_tlist);
 
 		if (IsA(compat_ungrouped(root, (Node *) output), Const) && !sets)
@@ -243,13 +230,10 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 static bool
 is_equal_to_another(const PlannerInfo *root, const Var *column)
 {
-	ListCell   *lc;
 	ListCell   *lc2;
 
-	foreach(lc, root->eq_classes)
+	foreach_node(EquivalenceClass, ec, root->eq_classes)
 	{
-		const EquivalenceClass *ec = lfirst_node(EquivalenceClass, lc);
-
 		if (list_length(ec->ec_members) < 2)
 			continue;
 		foreach(lc2, ec->ec_members)
@@ -290,13 +274,12 @@ static bool
 note_expressions(PlannerInfo *root, GroupsQuery *query, List *clauses)
 {
 	List	   *expressions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		if (!IsA(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist),
+		if (!IsA(get_sortgroupclause_expr(clause, root->processed_tlist),
 				 Var))
-			expressions = lappend(expressions, lfirst(lc));
+			expressions = lappend(expressions, clause);
 	}
 	return note_groups(root, query, expressions, false);
 }
@@ -349,10 +332,9 @@ static bool
 is_refused_late(const GroupsQuery *query)
 {
 	bool		refuses = query->conditions != NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
-		refuses |= ((const StarLookup *) lfirst(lc))->jointype != JOIN_LEFT;
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		refuses |= lookup->jointype != JOIN_LEFT;
 	return refuses;
 }
 
@@ -476,7 +458,6 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 	{
 		QueryGroup *group = &query->groups[g];
 		TypeCacheEntry *entry;
-		ListCell   *lc;
 		Oid			sortop = InvalidOid;
 		Oid			type = group->type;
 
@@ -484,10 +465,8 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 			continue;
 		if (column_kind(type) == COLUMN_KIND_ENUM)
 			type = ANYENUMOID;
-		foreach(lc, pathkey->pk_eclass->ec_members)
+		foreach_node(EquivalenceMember, member, pathkey->pk_eclass->ec_members)
 		{
-			EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
-
 			if (equal(member->em_expr, group->expression))
 				sortop = compat_pathkey_sortop(pathkey, type);
 		}
@@ -537,15 +516,11 @@ groups_query_wants_order(const GroupsQuery *query)
 bool
 groups_query_is_serial(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
 	for (int g = 0; g < query->ngroups; g++)
 		if (query->groups[g].form == DERIVED_EQUAL)
 			return true;
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (aggref_adds_floats(answer))
 			return true;
 	}
@@ -572,13 +547,11 @@ has_column(const QueryGroup *groups, int n, const Var *column)
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 {
-	ListCell   *lc;
-
 	if (IsA(group->expression, Var))
 		return false;
-	foreach(lc, group->columns)
+	foreach_node(Var, column, group->columns)
 	{
-		if (!has_column(groups, n, lfirst_node(Var, lc)))
+		if (!has_column(groups, n, column))
 			return false;
 	}
 	return true;
@@ -608,8 +581,6 @@ drop_determined_numbers(GroupsQuery *query)
 static bool
 are_alike(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
 	for (int g = 0; g < query->ngroups && query->ngroups > 1; g++)
 	{
 		const QueryGroup *group = &query->groups[g];
@@ -619,8 +590,8 @@ are_alike(const GroupsQuery *query)
 		if (group->determined && alike)
 			continue;
 		if (query_group_has_numbers(group))
-			foreach(lc, group->columns)
-				alike &= column_kind(lfirst_node(Var, lc)->vartype) != COLUMN_KIND_NONE;
+			foreach_node(Var, column, group->columns)
+				alike &= column_kind(column->vartype) != COLUMN_KIND_NONE;
 		if (!alike && !dictionary_equal_is_alike(group->type, exprTypmod(expression),
 												 exprCollation(expression)))
 			return false;
@@ -674,11 +645,9 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 static bool
 can_have_sets(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		if (((const AggregateAnswer *) lfirst(lc))->outsized)
+		if (answer->outsized)
 			return false;
 	}
 	return true;
@@ -687,12 +656,8 @@ can_have_sets(const GroupsQuery *query)
 bool
 groups_query_reads_each_set(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->answers)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
 	{
-		const AggregateAnswer *answer = lfirst(lc);
-
 		if (answer->with ||
 			(column_kind_is_float(answer->kind) && answer->needs == AGGREGATE_NEEDS_SUMMARY &&
 			 answer->function != AGGREGATE_FUNCTION_COUNT))
@@ -705,16 +670,13 @@ groups_query_reads_each_set(const GroupsQuery *query)
 static void
 add_keys(GroupsQuery *query)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		foreach(lc2, ((const StarLookup *) lfirst(lc))->clauses)
-			add_columns(query, expression_columns(linitial(lfirst_node(OpExpr, lc2)->args)));
+		foreach_node(OpExpr, clause, lookup->clauses)
+			add_columns(query, expression_columns(linitial(clause->args)));
 	}
-	foreach(lc, query->conditions)
-		add_columns(query, expression_columns(lfirst_node(RestrictInfo, lc)->clause));
+	foreach_node(RestrictInfo, rinfo, query->conditions)
+		add_columns(query, expression_columns(rinfo->clause));
 }
 
 bool

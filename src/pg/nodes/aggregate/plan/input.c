@@ -90,9 +90,8 @@ may_read_pages(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 		if (scan && scan->pathtype == T_SeqScan)
 			seqscan = scan;
 	}
-	foreach(lc, paths)
+	foreach_ptr(const Path, path, paths)
 	{
-		const Path *path = (const Path *) lfirst(lc);
 		const Path *scan = path->param_info == NULL ? core_scan(path, rel) : NULL;
 
 		if (scan == NULL)
@@ -118,16 +117,13 @@ static bool
 is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	ListCell   *lc;
 
 	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
 		!may_read_pages(root, rel, paths))
 		return false;
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		/*
 		 * Core evaluates a constant clause in a Result above the scan, and EXPLAIN shows a
 		 * subplan below it: the node has neither.
@@ -159,15 +155,14 @@ static bool
 may_prune_later(const RelOptInfo *rel)
 {
 	Bitmapset  *key = NULL;
-	ListCell   *lc;
 
 	if (!enable_partition_pruning || rel->part_scheme == NULL || rel->nparts < 2)
 		return false;
 	for (int i = 0; i < rel->part_scheme->partnatts; i++)
 		pull_varattnos((Node *) rel->partexprs[i], rel->relid, &key);
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+		Node	   *clause = (Node *) rinfo->clause;
 		Bitmapset  *columns = NULL;
 
 		pull_varattnos(clause, rel->relid, &columns);
@@ -213,17 +208,14 @@ static List *
 translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, tables)
+	foreach_ptr(RelOptInfo, table, tables)
 	{
-		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
 		List	   *own = NIL;
 
-		foreach(lc2, columns)
+		foreach_int(column, columns)
 			own = lappend_int(own, translate_column(root, table->relid, rel->relid,
-													lfirst_int(lc2)));
+													column));
 		result = lappend(result, own);
 	}
 	return result;
@@ -234,12 +226,9 @@ static PathTarget *
 target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *table)
 {
 	PathTarget *target = create_empty_pathtarget();
-	ListCell   *lc;
 
-	foreach(lc, input->filters)
+	foreach_ptr(Node, filter, input->filters)
 	{
-		Node	   *filter = (Node *) lfirst(lc);
-
 		if (table != input->rel)
 			filter = adjust_appendrel_attrs_multilevel(root, filter, table, input->rel);
 		add_column_to_pathtarget(target, (Expr *) filter, 0);
@@ -407,13 +396,10 @@ aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel
 {
 	RelOptInfo	rel = *input_rel;
 	double		pages = 0;
-	ListCell   *lc;
 
 	rel.rel_parallel_workers = 0;
-	foreach(lc, input->tables)
+	foreach_ptr(RelOptInfo, table, input->tables)
 	{
-		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
-
 		pages += table->pages;
 		rel.rel_parallel_workers = combine_settings(rel.rel_parallel_workers,
 													table->rel_parallel_workers);

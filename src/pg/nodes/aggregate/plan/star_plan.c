@@ -21,12 +21,9 @@ static List *
 columns_of(const GroupsQuery *query, const StarLookup *lookup)
 {
 	List	   *columns = NIL;
-	ListCell   *lc;
 
-	foreach(lc, query->looked_up_columns)
+	foreach_node(Var, column, query->looked_up_columns)
 	{
-		Var		   *column = lfirst_node(Var, lc);
-
 		if (bms_is_member(column->varno, lookup->path->parent->relids))
 			columns = lappend(columns, column);
 	}
@@ -98,13 +95,12 @@ lookup_bytes(const GroupsQuery *query, const StarLookup *lookup)
 {
 	double		row = (lookup->integers ? LOOKUP_PLACE_BYTES : LOOKUP_HASHED_BYTES) +
 	(lookup->many ? LOOKUP_REPEAT_BYTES : 0);
-	ListCell   *lc;
 
-	foreach(lc, lookup->clauses)
-		row += column_bytes(query->root, plain_column(lsecond(lfirst_node(OpExpr, lc)->args)));
-	foreach(lc, columns_of(query, lookup))
-		row += column_bytes(query->root, lfirst(lc)) +
-		(column_kind(lfirst_node(Var, lc)->vartype) ? 0 : LOOKUP_COMPUTED_BYTES);
+	foreach_node(OpExpr, clause, lookup->clauses)
+		row += column_bytes(query->root, plain_column(lsecond(clause->args)));
+	foreach_node(Var, column, columns_of(query, lookup))
+		row += column_bytes(query->root, column) +
+		(column_kind(column->vartype) ? 0 : LOOKUP_COMPUTED_BYTES);
 	return lookup->path->rows * row;
 }
 
@@ -120,10 +116,9 @@ double
 star_bytes(const GroupsQuery *query)
 {
 	double		bytes = 0;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
-		bytes += held_bytes((const StarLookup *) lfirst(lc));
+	foreach_ptr(const StarLookup, lookup, query->lookups)
+		bytes += held_bytes(lookup);
 	return bytes;
 }
 
@@ -177,12 +172,8 @@ star_adds_rows(const GroupsQuery *query)
 bool
 star_is_parallel(const GroupsQuery *query)
 {
-	ListCell   *lc;
-
-	foreach(lc, query->lookups)
+	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
-		const StarLookup *lookup = (const StarLookup *) lfirst(lc);
-
 		/* That no process has met a row is known to none of them. */
 		if (lookup->safe_path == NULL || lookup->jointype == JOIN_RIGHT || lookup->nparts > 1)
 			return false;
@@ -206,11 +197,9 @@ star_fits(GroupsQuery *query)
 	double		limit = get_hash_memory_limit();
 	int			most = (int) Max(LEAST_CELLS, Min(GROUPS_MOST_CELLS, limit / CELL_LIMIT));
 	int			ncells = 1;
-	ListCell   *lc;
 
-	foreach(lc, query->lookups)
+	foreach_ptr(StarLookup, lookup, query->lookups)
 	{
-		StarLookup *lookup = (StarLookup *) lfirst(lc);
 		bool		divides = !lookup->many && lookup->jointype != JOIN_RIGHT;
 
 		lookup->bytes = lookup_bytes(query, lookup);

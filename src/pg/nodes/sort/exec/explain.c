@@ -131,11 +131,9 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 static bool
 may_tell_values(const PlanState *node)
 {
-	ListCell   *lc;
-
-	foreach(lc, compat_check_as_users(node->state->es_plannedstmt))
+	foreach_oid(user, compat_check_as_users(node->state->es_plannedstmt))
 	{
-		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
+		if (!has_privs_of_role(GetUserId(), user))
 			return false;
 	}
 	return true;

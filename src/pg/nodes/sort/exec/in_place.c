@@ -677,11 +677,9 @@ in_place_fill(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 static bool
 returns_columns(PlanState *outer)
 {
-	ListCell   *lc;
-
-	foreach(lc, outer->plan->targetlist)
+	foreach_node(TargetEntry, target, outer->plan->targetlist)
 	{
-		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+		Expr	   *expr = target->expr;
 
 		if (!IsA(expr, Var) && !IsA(expr, Const))
 			return false;

@@ -45,12 +45,10 @@ uint64		sort_node_plans_made = 0;
 static bool
 target_is_usable(PathTarget *target)
 {
-	ListCell   *lc;
-
 	/* A row identity of several tables gets its columns only when the plan is made. */
-	foreach(lc, target->exprs)
+	foreach_ptr(const Node, node, target->exprs)
 	{
-		if (IsA(lfirst(lc), Var) && lfirst_node(Var, lc)->varno == ROWID_VAR)
+		if (IsA(node, Var) && ((const Var *) node)->varno == ROWID_VAR)
 			return false;
 	}
 	return true;
@@ -65,14 +63,13 @@ static int
 find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, EquivalenceMember **member)
 {
 	int			attno = 0;
-	ListCell   *lc;
 
-	foreach(lc, target->exprs)
+	foreach_ptr(Expr, expr, target->exprs)
 	{
 		*member = NULL;
 		attno++;
 		if (!ec->ec_has_volatile)
-			*member = find_ec_member_matching_expr(ec, (Expr *) lfirst(lc), relids);
+			*member = find_ec_member_matching_expr(ec, expr, relids);
 		else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target,
 																	attno - 1) == ec->ec_sortref)
 			*member = linitial(ec->ec_members);
@@ -234,10 +231,8 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	ListCell   *lc;
 
 	/* The child's list begins with the path's target, column by column. */
-	foreach(lc, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
+	foreach_int(attno, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
 	{
-		int			attno = lfirst_int(lc);
-
 		if (attno > list_length(child->targetlist) ||
 			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist,
 															  attno - 1)->expr))
@@ -359,11 +354,10 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 {
 	Relids		relids = path->parent->relids;
 	PathTarget *target = NULL;
-	ListCell   *lc;
 
-	foreach(lc, pathkeys)
+	foreach_node(PathKey, pathkey, pathkeys)
 	{
-		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+		EquivalenceClass *ec = pathkey->pk_eclass;
 		PathTarget *have = target ? target : path->pathtarget;
 		EquivalenceMember *member;
 
@@ -418,12 +412,8 @@ sort_path_gather(PlannerInfo *root, RelOptInfo *rel, Path *path)
 static void
 refer_to_child(CustomScan *scan)
 {
-	ListCell   *lc;
-
-	foreach(lc, scan->custom_scan_tlist)
+	foreach_node(TargetEntry, target, scan->custom_scan_tlist)
 	{
-		TargetEntry *target = lfirst_node(TargetEntry, lc);
-
 		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0 ||
 			((Var *) target->expr)->vartype == RECORDOID)
 			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
@@ -435,10 +425,8 @@ static void finish_plan(Plan *plan);
 static void
 finish_plans(List *plans)
 {
-	ListCell   *lc;
-
-	foreach(lc, plans)
-		finish_plan((Plan *) lfirst(lc));
+	foreach_ptr(Plan, plan, plans)
+		finish_plan(plan);
 }
 
 /*

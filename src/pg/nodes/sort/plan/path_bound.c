@@ -80,12 +80,10 @@ sort_path_limit(PlannerInfo *root, PathTarget *target)
 bool
 sort_path_workers_know(const HpSortBound *bound)
 {
-	ListCell   *lc;
-
-	foreach(lc, bound->exprs)
+	foreach_ptr(const Node, node, bound->exprs)
 	{
-		if (!IsA(lfirst(lc), Const) &&
-			!(IsA(lfirst(lc), Param) && lfirst_node(Param, lc)->paramkind == PARAM_EXTERN))
+		if (!IsA(node, Const) &&
+			!(IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXTERN))
 			return false;
 	}
 	return true;
