@@ -15,16 +15,14 @@
 static void
 add_conditions(RowFilters *filters, const List *conditions, int number, bool further)
 {
-	ListCell   *lc;
-
 	filters->conditions =
 		repalloc(filters->conditions,
 				 (filters->nconditions + list_length(conditions)) * sizeof(RowCondition));
-	foreach(lc, conditions)
+	foreach_ptr(const FilterCondition, tested, conditions)
 	{
 		RowCondition *condition = &filters->conditions[filters->nconditions++];
 
-		condition->condition = (const FilterCondition *) lfirst(lc);
+		condition->condition = tested;
 		condition->filter = number;
 		condition->further = further;
 	}

@@ -159,14 +159,13 @@ all_names(Relation rel)
 	Datum	   *names = palloc_array(Datum, Max(desc->natts, 1));
 	List	   *columns = NIL;
 	int			n = 0;
-	ListCell   *lc;
 
 	for (int i = 0; i < desc->natts; i++)
 		if (residency_keeps_column(TupleDescAttr(desc, i)))
 			columns = lappend(columns, TupleDescAttr(desc, i));
 	list_sort(columns, compare_lengths);
-	foreach(lc, columns)
-		names[n++] = NameGetDatum(&((Form_pg_attribute) lfirst(lc))->attname);
+	foreach_ptr(FormData_pg_attribute, column, columns)
+		names[n++] = NameGetDatum(&column->attname);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -247,11 +246,9 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 static void
 fill_now(Oid relid)
 {
-	ListCell   *lc;
-
-	foreach(lc, resident_relations(relid, AccessShareLock))
+	foreach_oid(table, resident_relations(relid, AccessShareLock))
 	{
-		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel = relation_open(table, AccessShareLock);
 
 		if (!resident_fill_table(rel))
 			ereport(NOTICE,
@@ -315,18 +312,16 @@ hpsort_keep(PG_FUNCTION_ARGS)
 static void
 forget_values(Oid relid, const Datum *names, int n)
 {
-	ListCell   *lc;
-
-	foreach(lc, resident_relations(relid, NoLock))
+	foreach_oid(table, resident_relations(relid, NoLock))
 	{
 		if (n == 0)
-			resident_forget(lfirst_oid(lc), InvalidAttrNumber);
+			resident_forget(table, InvalidAttrNumber);
 		for (int i = 0; i < n; i++)
 		{
-			AttrNumber	attnum = get_attnum(lfirst_oid(lc), NameStr(*DatumGetName(names[i])));
+			AttrNumber	attnum = get_attnum(table, NameStr(*DatumGetName(names[i])));
 
 			if (attnum > 0)
-				resident_forget(lfirst_oid(lc), attnum);
+				resident_forget(table, attnum);
 		}
 	}
 }
@@ -681,14 +676,13 @@ static void
 show_relations(FunctionCallInfo fcinfo, void (*show) (ReturnSetInfo *rsinfo, Relation rel))
 {
 	Oid			relid = PG_GETARG_OID(0);
-	ListCell   *lc;
 
 	check_exists(relid);
 	check_owner(relid);
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, resident_relations(relid, AccessShareLock))
+	foreach_oid(table, resident_relations(relid, AccessShareLock))
 	{
-		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel = relation_open(table, AccessShareLock);
 
 		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
 			show((ReturnSetInfo *) fcinfo->resultinfo, rel);

@@ -626,17 +626,16 @@ expression_groups(PlannerInfo *root, List *expressions, double rows)
 	double		groups = estimate_num_groups(root, expressions, rows, NULL, NULL);
 	double		most = 1;
 	List	   *others = NIL;
-	ListCell   *lc;
 
-	foreach(lc, expressions)
+	foreach_ptr(Node, grouped, expressions)
 	{
-		Node	   *expression = strip_relabels((Node *) lfirst(lc));
+		Node	   *expression = strip_relabels(grouped);
 		double		values = IsA(expression, Var) ? INFINITY : values_most(root, expression);
 
 		if (isfinite(values))
 			most *= values;
 		else
-			others = lappend(others, lfirst(lc));
+			others = lappend(others, grouped);
 	}
 	if (list_length(others) == list_length(expressions))
 		return groups;

@@ -517,11 +517,9 @@ find_clause(Finding *finding, const Expr *clause)
 static bool
 find_clauses(Finding *finding, const List *clauses)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_ptr(Expr, clause, clauses)
 	{
-		if (!find_clause(finding, lfirst(lc)) && !find_values(finding, lfirst(lc)))
+		if (!find_clause(finding, clause) && !find_values(finding, clause))
 			return false;
 	}
 	return true;
@@ -597,11 +595,10 @@ static bool
 and_may_fail(const Finding *finding, const BoolExpr *clause)
 {
 	Finding		tried = {.econtext = finding->econtext};
-	ListCell   *lc;
 
-	foreach(lc, clause->args)
+	foreach_ptr(Expr, argument, clause->args)
 	{
-		if (!find_clause(&tried, lfirst(lc)) && clause_may_fail(lfirst(lc), finding->econtext))
+		if (!find_clause(&tried, argument) && clause_may_fail((Node *) argument, finding->econtext))
 			return true;
 	}
 	return false;

@@ -401,10 +401,9 @@ static int
 count_filters(const GroupsState *node)
 {
 	int			nfilters = 0;
-	ListCell   *lc;
 
-	foreach(lc, plan_list(node, GROUPS_PLAN_FILTERS))
-		nfilters = Max(nfilters, lfirst_int(lc) + 1);
+	foreach_int(filter, plan_list(node, GROUPS_PLAN_FILTERS))
+		nfilters = Max(nfilters, filter + 1);
 	return nfilters;
 }
 

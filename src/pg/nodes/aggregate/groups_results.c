@@ -258,12 +258,11 @@ static void
 fill_groupings(const GroupsState *node, TupleTableSlot *slot)
 {
 	int			i = node->ngroups + node->noutputs;
-	ListCell   *lc;
 
-	foreach(lc, node->groupings)
+	foreach_ptr(const List, columns, node->groupings)
 	{
 		slot->tts_isnull[i] = false;
-		slot->tts_values[i++] = Int32GetDatum(grouping_sets_grouping(node->sets, lfirst(lc)));
+		slot->tts_values[i++] = Int32GetDatum(grouping_sets_grouping(node->sets, columns));
 	}
 }
 
@@ -345,12 +344,11 @@ void
 groups_begin_divided(GroupsState *node)
 {
 	List	   *expressions = ((const CustomScan *) node->css.ss.ps.plan)->custom_exprs;
-	ListCell   *lc;
 
-	foreach(lc, expressions)
+	foreach_ptr(Expr, expression, expressions)
 	{
-		if (!IsA(lfirst(lc), Param))
-			node->divided = lappend(node->divided, ExecInitExpr(lfirst(lc), &node->css.ss.ps));
+		if (!IsA(expression, Param))
+			node->divided = lappend(node->divided, ExecInitExpr(expression, &node->css.ss.ps));
 	}
 }
 

@@ -116,7 +116,6 @@ groups_star_begin(GroupsState *node, int eflags)
 	int			nsources = list_length(scan->custom_plans) - list_length(lookups);
 	int			nconditions = intVal(list_nth(scan->custom_private, GROUPS_PLAN_CONDITIONS));
 	int			at = list_length(scan->custom_scan_tlist);
-	ListCell   *lc;
 
 	node->star.many = -1;
 	node->star.ncells = 1;
@@ -127,8 +126,8 @@ groups_star_begin(GroupsState *node, int eflags)
 	/* The expressions of lookups are the last ones but for conditions. */
 	at -= nconditions;
 	node->star.conditions = scan_expressions(node, at, nconditions);
-	foreach(lc, lookups)
-		at -= lthird_int(lfirst(lc)) + lfourth_int(lfirst(lc));
+	foreach_ptr(const List, lookup, lookups)
+		at -= lthird_int(lookup) + lfourth_int(lookup);
 	for (int l = 0; l < node->star.n; l++)
 	{
 		StarLookupState *state = &node->star.lookups[l];
@@ -174,22 +173,20 @@ places_batch(const GroupsState *node, int l)
 bool
 groups_star_input(const GroupsState *node, const Var *column, RowInput *input)
 {
-	ListCell   *lc;
-
 	if (column_is_read(column, node->star.fact))
 		return false;
 	for (int l = 0; l < node->star.n; l++)
 	{
 		const StarLookupState *state = &node->star.lookups[l];
 
-		foreach(lc, state->columns)
+		foreach_node(Var, other, state->columns)
 		{
-			if (!is_same_column(lfirst_node(Var, lc), column))
+			if (!is_same_column(other, column))
 				continue;
 			input->batch = places_batch(node, l);
 			input->domain = *derived_domain(node->derived.columns[l]);
 			input->lookup = state->lookup;
-			input->lookup_column = state->indexes[foreach_current_index(lc)];
+			input->lookup_column = state->indexes[foreach_current_index(other)];
 			return true;
 		}
 	}

@@ -353,14 +353,13 @@ List *
 resident_declarations(void)
 {
 	List	   *result = NIL;
-	ListCell   *lc;
 
 	load(true);
-	foreach(lc, declarations)
+	foreach_ptr(const ResidentDeclaration, known, declarations)
 	{
 		ResidentDeclaration *declaration = palloc_object(ResidentDeclaration);
 
-		*declaration = *(const ResidentDeclaration *) lfirst(lc);
+		*declaration = *known;
 		result = lappend(result, declaration);
 	}
 	return result;

@@ -50,14 +50,13 @@ static int
 state_number(const CoreDescription *description, int i)
 {
 	List	   *states = NIL;
-	ListCell   *lc;
 
-	foreach(lc, description->aggrefs)
-		states = list_append_unique_int(states, lfirst_node(Aggref, lc)->aggtransno);
-	foreach(lc, states)
+	foreach_node(Aggref, aggref, description->aggrefs)
+		states = list_append_unique_int(states, aggref->aggtransno);
+	foreach_int(state, states)
 	{
-		if (lfirst_int(lc) == list_nth_node(Aggref, description->aggrefs, i)->aggtransno)
-			return foreach_current_index(lc);
+		if (state == list_nth_node(Aggref, description->aggrefs, i)->aggtransno)
+			return foreach_current_index(state);
 	}
 	pg_unreachable();
 }
@@ -252,15 +251,13 @@ core_aggregates_add(CoreAggregates *core, const ColumnBatch *batches)
 	agg->tmpcontext->ecxt_outertuple = core->slot;
 	for (size_t i = 0; i < n; i++)
 	{
-		ListCell   *lc;
 
 		CHECK_FOR_INTERRUPTS();
 		row_inputs_store(description->inputs, description->ninputs, batches, i,
 						 agg->tmpcontext->ecxt_per_tuple_memory, core->slot);
-		foreach(lc, description->filters)
+		foreach_int(filter, description->filters)
 		{
-			int			column = description->ninputs + foreach_current_index(lc);
-			int			filter = lfirst_int(lc);
+			int			column = description->ninputs + foreach_current_index(filter);
 
 			core->slot->tts_isnull[column] = false;
 			core->slot->tts_values[column] = BoolGetDatum(filter < 0 ||

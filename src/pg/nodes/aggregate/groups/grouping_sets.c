@@ -111,7 +111,6 @@ grouping_sets_make(const GroupColumn *columns, int ncolumns, const ValueSource *
 	GroupingSets *result = palloc0_object(GroupingSets);
 	List	   *all = NIL;
 	bool		first = true;
-	ListCell   *lc;
 
 	result->columns = columns;
 	result->ncolumns = ncolumns;
@@ -121,14 +120,14 @@ grouping_sets_make(const GroupColumn *columns, int ncolumns, const ValueSource *
 	result->levels = palloc0_array(Level, list_length(sets) + 1);
 	for (int n = 0; n < ncolumns; n++)
 		all = lappend_int(all, n);
-	foreach(lc, sets)
-		first &= list_length(lfirst(lc)) < ncolumns;
+	foreach_ptr(List, set, sets)
+		first &= list_length(set) < ncolumns;
 	if (first)
 		add_level(result, all, false);
 	for (int n = ncolumns; n >= 0; n--)
-		foreach(lc, sets)
-			if (list_length(lfirst(lc)) == n)
-			add_level(result, lfirst(lc), true);
+		foreach_ptr(List, set, sets)
+			if (list_length(set) == n)
+			add_level(result, set, true);
 	list_free(all);
 	return result;
 }

@@ -125,13 +125,12 @@ static Expr *
 add_up(List *sums)
 {
 	Expr	   *total = NULL;
-	ListCell   *lc;
 
 	if (list_length(sums) == 1)
 		return linitial(sums);
-	foreach(lc, sums)
+	foreach_ptr(Expr, part, sums)
 	{
-		Expr	   *sum = first_of(list_make2(lfirst(lc), make_numeric(0)));
+		Expr	   *sum = first_of(list_make2(part, make_numeric(0)));
 
 		total = total ? make_call(F_NUMERIC_ADD, NUMERICOID, list_make2(total, sum)) : sum;
 	}

@@ -23,11 +23,9 @@
 bool
 columns_have(const List *columns, const Var *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
+	foreach_node(Var, other, columns)
 	{
-		if (is_same_column(lfirst_node(Var, lc), column))
+		if (is_same_column(other, column))
 			return true;
 	}
 	return false;
@@ -256,14 +254,10 @@ expression_width(PlannerInfo *root, const Expr *expression)
 int
 target_column(const PathTarget *target, const Var *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, target->exprs)
+	foreach_ptr(const Var, other, target->exprs)
 	{
-		const Var  *other = (const Var *) lfirst(lc);
-
 		if (IsA(other, Var) && is_same_column(other, column))
-			return foreach_current_index(lc);
+			return foreach_current_index(other);
 	}
 	return -1;
 }

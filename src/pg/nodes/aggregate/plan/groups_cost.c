@@ -214,19 +214,16 @@ groups_budget(const GroupsQuery *query, bool exchange)
 		.lookup = true,
 		.dimensions = (size_t) Min(star_bytes(query), (double) SIZE_MAX / 2)
 	};
-	ListCell   *lc;
 
-	foreach(lc, computed_expressions(query))
-		takers.memos += find_arithmetic(query, lfirst(lc)) ? count_looked_up(query, lfirst(lc)) :
-		has_memo(query, expression_columns(lfirst(lc)));
+	foreach_ptr(Expr, expression, computed_expressions(query))
+		takers.memos += find_arithmetic(query, expression) ? count_looked_up(query, expression) :
+		has_memo(query, expression_columns(expression));
 	for (int g = 0; g < query->ngroups; g++)
 		takers.dictionaries += derived_form_has_numbers(query->groups[g].form);
-	foreach(lc, query->answers)
-		takers.dictionaries += ((const AggregateAnswer *) lfirst(lc))->form == DERIVED_NUMBERS;
-	foreach(lc, query->reads)
+	foreach_ptr(const AggregateAnswer, answer, query->answers)
+		takers.dictionaries += answer->form == DERIVED_NUMBERS;
+	foreach_int(read, query->reads)
 	{
-		ColumnRead	read = (ColumnRead) lfirst_int(lc);
-
 		takers.dictionaries += read == READ_EQUAL || read == READ_IDENTICAL;
 		takers.datum_buffers += read == READ_DATUMS;
 	}
@@ -257,12 +254,11 @@ static Cost
 derived_cost(const GroupsQuery *query, double rows)
 {
 	Cost		total = 0;
-	ListCell   *lc;
 
-	foreach(lc, computed_expressions(query))
-		total += expression_cost(query, lfirst(lc), rows);
-	foreach(lc, query->reads)
-		total += lfirst_int(lc) == READ_DATUMS ? cost_of_rows(rows * DATUM_ROW_COST) : 0;
+	foreach_ptr(Expr, expression, computed_expressions(query))
+		total += expression_cost(query, expression, rows);
+	foreach_int(read, query->reads)
+		total += read == READ_DATUMS ? cost_of_rows(rows * DATUM_ROW_COST) : 0;
 	return total;
 }
 
@@ -317,7 +313,6 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
 	List	   *numbered = NIL;
 	double		most = 0;
-	ListCell   *lc;
 
 	for (int g = 0; g < query->ngroups; g++)
 		if (query_group_has_numbers(&query->groups[g]))
@@ -327,9 +322,9 @@ groups_numbers_fit(PlannerInfo *root, const GroupsQuery *query, double rows)
 		if (aggref_has_numbers(answer))
 			numbered = lappend(numbered, answer->argument);
 	}
-	foreach(lc, numbered)
-		most = Max(most, expression_groups(root, list_make1(lfirst(lc)), Max(rows, 1)) *
-				   (expression_width(root, lfirst(lc)) + DICTIONARY_VALUE_BYTES));
+	foreach_ptr(Expr, expression, numbered)
+		most = Max(most, expression_groups(root, list_make1(expression), Max(rows, 1)) *
+				   (expression_width(root, expression) + DICTIONARY_VALUE_BYTES));
 	return hpsort_debug_aggregate == NODE_FORCE || most <= groups_budget(query, true).dictionary;
 }
 
@@ -350,15 +345,11 @@ groups_fit_beside_parts(PlannerInfo *root, const GroupsQuery *query, double ngro
 static List *
 add_numbered(const GroupsQuery *query, List *numbered, List *columns)
 {
-	ListCell   *lc;
-
-	foreach(lc, columns)
+	foreach_node(Var, column, columns)
 	{
-		const Var  *column = lfirst_node(Var, lc);
-
 		if (groups_query_reads(query, column, READ_IDENTICAL) ||
 			groups_query_reads(query, column, READ_EQUAL))
-			numbered = list_append_unique(numbered, lfirst(lc));
+			numbered = list_append_unique(numbered, column);
 	}
 	return numbered;
 }
@@ -413,7 +404,6 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 	double		refused = 0;
 	double		row = list_length(query->columns) * sizeof(int64);
 	Cost		total = 0;
-	ListCell   *lc;
 
 	foreach_node(Var, column, numbered)
 	{
@@ -453,8 +443,8 @@ dictionary_cost(PlannerInfo *root, const GroupsQuery *query, double rows, double
 		refused = Max(refused, again);
 		cost_qual_eval_node(&cost, (Node *) group->expression, root);
 		total += again * cost.per_tuple;
-		foreach(lc, group->columns)
-			row += list_member(numbered, lfirst(lc)) ? 0 : column_width(root, lfirst_node(Var, lc));
+		foreach_node(Var, input, group->columns)
+			row += list_member(numbered, input) ? 0 : column_width(root, input);
 	}
 	return total + cost_of_rows(refused * TABLE_REFUSED_COST) +
 		2 * refused * row / BLCKSZ * seq_page_cost;
@@ -591,7 +581,6 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	double		runs;
 	double		share;
 	double		disk;
-	ListCell   *lc;
 
 	/* A state takes a count for each row, far below what a function call costs. */
 	if (query->states)
@@ -599,8 +588,8 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 		path->path.startup_cost = total;
 		return;
 	}
-	foreach(lc, path->custom_paths)
-		rows += ((Path *) lfirst(lc))->rows;
+	foreach_ptr(const Path, read, path->custom_paths)
+		rows += read->rows;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
 	if (workers == 0 && (query->jobs || !has_derived(query)))
 	{
@@ -620,11 +609,11 @@ groups_cost_reading(PlannerInfo *root, const GroupsQuery *query, const Aggregate
 	total += derived_cost(query, rows) + core_costs(query, rows) +
 		dictionary_cost(root, query, rows, resident, &budget);
 	total += cost_of_rows(rows * share + STARTUP_COST);
-	foreach(lc, query->filters)
+	foreach_ptr(Node, filter, query->filters)
 	{
 		QualCost	cost;
 
-		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
+		cost_qual_eval_node(&cost, filter, root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
 	total += value_numbers_cost(root, query->answers, query->aggregate_filters, ngroups, rows,

@@ -230,15 +230,13 @@ note_groups(PlannerInfo *root, GroupsQuery *query, List *clauses, bool sets)
 static bool
 is_equal_to_another(const PlannerInfo *root, const Var *column)
 {
-	ListCell   *lc2;
-
 	foreach_node(EquivalenceClass, ec, root->eq_classes)
 	{
 		if (list_length(ec->ec_members) < 2)
 			continue;
-		foreach(lc2, ec->ec_members)
+		foreach_node(EquivalenceMember, other, ec->ec_members)
 		{
-			const Var  *member = plain_column(lfirst_node(EquivalenceMember, lc2)->em_expr);
+			const Var  *member = plain_column(other->em_expr);
 
 			if (member && is_same_column(member, column))
 				return true;
@@ -308,12 +306,10 @@ note_argument(GroupsQuery *query, const AggregateAnswer *answer)
 static int
 index_of(List **expressions, Expr *expression)
 {
-	ListCell   *lc;
-
-	foreach(lc, *expressions)
+	foreach_ptr(const Expr, other, *expressions)
 	{
-		if (equal(lfirst(lc), expression))
-			return foreach_current_index(lc);
+		if (equal(other, expression))
+			return foreach_current_index(other);
 	}
 	*expressions = lappend(*expressions, expression);
 	return list_length(*expressions) - 1;
@@ -686,7 +682,6 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	List	   *all = root->parse->distinctClause;
 	List	   *clauses = compat_distinct_clause(root);
 	List	   *sets = stage == UPPERREL_GROUP_AGG ? root->parse->groupingSets : NIL;
-	ListCell   *lc;
 
 	if (stage == UPPERREL_GROUP_AGG)
 	{
@@ -701,8 +696,8 @@ groups_query_note(UpperRelationKind stage, PathTarget *target, Node *having, Gro
 	/* Groups by constants alone are not the one group that there is without any. */
 	if (query->ngroups == 0 && all != NIL)
 		return false;
-	foreach(lc, sets)
-		query->sets = lcons(indexes_of_refs(query, lfirst(lc)), query->sets);
+	foreach_ptr(List, set, sets)
+		query->sets = lcons(indexes_of_refs(query, set), query->sets);
 	if (is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
 		(query->ngroups == 0 && query->aggregates == NIL))
 		return false;

@@ -80,11 +80,10 @@ may_read_pages(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 	const Path *seqscan = NULL;
 	bool		any = false;
 	Cost		cheapest = DBL_MAX;
-	ListCell   *lc;
 
-	foreach(lc, rel->partial_pathlist)
+	foreach_ptr(Path, partial, rel->partial_pathlist)
 	{
-		const Path *scan = core_scan((Path *) lfirst(lc), rel);
+		const Path *scan = core_scan(partial, rel);
 
 		any = any || scan != NULL;
 		if (scan && scan->pathtype == T_SeqScan)

@@ -207,15 +207,14 @@ find_maps(const GroupsQuery *query, Bitmapset **mapped)
 	foreach_ptr(const StarLookup, lookup, query->lookups)
 	{
 		const Var  *key = plain_column(linitial(linitial_node(OpExpr, lookup->clauses)->args));
-		ListCell   *column;
 
 		if (lookup->jointype == JOIN_RIGHT || lookup->many || lookup->nparts > 1 ||
 			list_length(lookup->clauses) > 1 || !lookup->integers || key == NULL)
 			return false;
-		foreach(column, query->columns)
+		foreach_int(attno, query->columns)
 		{
-			if (lfirst_int(column) == key->varattno)
-				*mapped = bms_add_member(*mapped, foreach_current_index(column));
+			if (attno == key->varattno)
+				*mapped = bms_add_member(*mapped, foreach_current_index(attno));
 		}
 	}
 	return query->conditions == NIL;
@@ -240,20 +239,19 @@ static int
 find_base(const GroupsQuery *query, const QueryGroup *group)
 {
 	int			base = -1;
-	ListCell   *lc;
 
 	if (column_kind_is_float(column_kind(group->type)) ||
 		(group->form == DERIVED_NUMBERS && !expression_equal_is_identical(group->expression)) ||
 		!expression_may_be_tried(group->expression))
 		return -1;
-	foreach(lc, group->columns)
+	foreach_node(Var, input, group->columns)
 	{
-		const Var  *column = lfirst_node(Var, lc);
+		const Var  *column = input;
 		int			c;
 
 		foreach_ptr(const StarLookup, lookup, query->lookups)
 		{
-			if (bms_is_member(lfirst_node(Var, lc)->varno, lookup->path->parent->relids))
+			if (bms_is_member(input->varno, lookup->path->parent->relids))
 				column = plain_column(linitial(linitial_node(OpExpr, lookup->clauses)->args));
 		}
 		c = column ? find_read(query, column) : -1;

@@ -303,15 +303,12 @@ static bool
 are_integers(const List *clauses)
 {
 	Oid			operators[INDEX_MAX_KEYS];
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_node(OpExpr, clause, clauses)
 	{
-		const OpExpr *clause = lfirst_node(OpExpr, lc);
-
 		if (list_length(clauses) > 1 && plain_column(linitial(clause->args)) == NULL)
 			return false;
-		operators[foreach_current_index(lc)] = clause->opno;
+		operators[foreach_current_index(clause)] = clause->opno;
 	}
 	return lookup_compares_integers(list_length(clauses), operators);
 }
@@ -500,15 +497,13 @@ has_wide_clause(PlannerInfo *root, const Star *star, const RelOptInfo *rel, List
 {
 	const RelOptInfo *fact = star->fact;
 	Relids		inner = inner_relids(star);
-	ListCell   *lc2;
 
 	foreach_node(RestrictInfo, rinfo, rel->joininfo)
 	{
 		bool		narrow = is_condition(rinfo, inner);
 
-		foreach(lc2, dimensions)
+		foreach_ptr(Bitmapset, dimension, dimensions)
 		{
-			Relids		dimension = (Relids) lfirst(lc2);
 			JoinType	jointype;
 
 			if (compat_is_clone(rinfo) &&
@@ -561,7 +556,6 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, 
 {
 	List	   *dimensions = NIL;
 	Relids		rest = bms_copy(others);
-	ListCell   *lc;
 	int			i = -1;
 
 	star->fact = fact;
@@ -574,9 +568,9 @@ find_dimensions(Star *star, PlannerInfo *root, RelOptInfo *fact, Relids others, 
 		dimensions = lappend(dimensions, dimension);
 		rest = bms_del_members(rest, dimension);
 	}
-	foreach(lc, dimensions)
+	foreach_ptr(Bitmapset, dimension, dimensions)
 	{
-		if (!add_dimension(star, root, (Relids) lfirst(lc), may_be_many))
+		if (!add_dimension(star, root, dimension, may_be_many))
 			return false;
 	}
 	/* What the fact is joined to from the right must be all that there is. */

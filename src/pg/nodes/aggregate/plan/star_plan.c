@@ -43,12 +43,11 @@ star_describe(const GroupsQuery *query, const StarLookup *lookup)
 	List	   *result = list_make5_int(lookup->jointype, lookup->many,
 										list_length(lookup->clauses), list_length(columns),
 										lookup->nparts);
-	ListCell   *lc;
 
 	result = list_concat(result, lookup->key_columns);
-	foreach(lc, columns)
+	foreach_node(Var, wanted, columns)
 	{
-		int			column = target_column(lookup->path->pathtarget, lfirst_node(Var, lc));
+		int			column = target_column(lookup->path->pathtarget, wanted);
 
 		if (column < 0)
 			elog(ERROR, "a column that is looked up is not in the plan of its relation");
@@ -149,22 +148,20 @@ star_adds_rows(const GroupsQuery *query)
 {
 	const StarLookup *lookup = query->lookups ? linitial(query->lookups) : NULL;
 	Oid			operators[INDEX_MAX_KEYS];
-	ListCell   *lc;
 
 	if (lookup == NULL || lookup->jointype != JOIN_RIGHT)
 		return true;
 	if (list_length(query->root->join_info_list) > 1 || query->filters != NIL)
 		return false;
-	foreach(lc, lookup->clauses)
+	foreach_node(OpExpr, clause, lookup->clauses)
 	{
-		const OpExpr *clause = lfirst_node(OpExpr, lc);
 		const Var  *column = plain_column(linitial(clause->args));
 		const Var  *key = plain_column(lsecond(clause->args));
 
 		if (column == NULL || is_used(query, column) || !is_not_null(query->root, key) ||
 			column_kind(column->vartype) != column_kind(key->vartype))
 			return false;
-		operators[foreach_current_index(lc)] = clause->opno;
+		operators[foreach_current_index(clause)] = clause->opno;
 	}
 	return lookup_compares_integers(list_length(lookup->clauses), operators);
 }

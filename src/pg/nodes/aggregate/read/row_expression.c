@@ -74,15 +74,14 @@ row_expression_make(RowExpression *row, PlanState *parent, Expr *expression, int
 static bool
 are_columns(const List *expressions, int ninputs, const RowInput *inputs)
 {
-	ListCell   *lc;
-
 	if (list_length(expressions) != ninputs)
 		return false;
-	foreach(lc, expressions)
+	foreach_ptr(const Expr, expression, expressions)
 	{
-		const Var  *column = plain_column(lfirst(lc));
+		const Var  *column = plain_column(expression);
 
-		if (column == NULL || !is_same_column(column, inputs[foreach_current_index(lc)].column))
+		if (column == NULL ||
+			!is_same_column(column, inputs[foreach_current_index(expression)].column))
 			return false;
 	}
 	return true;
@@ -153,19 +152,17 @@ row_expression_value(RowExpression *row, const ColumnBatch *batches, size_t i, b
 const Datum *
 row_expressions_values(RowExpression *row, const ColumnBatch *batches, size_t i, const bool **nulls)
 {
-	ListCell   *lc;
-
 	store_inputs(row, batches, i);
 	if (row->states == NIL)
 	{
 		*nulls = row->slot->tts_isnull;
 		return row->slot->tts_values;
 	}
-	foreach(lc, row->states)
+	foreach_ptr(ExprState, state, row->states)
 	{
-		int			k = foreach_current_index(lc);
+		int			k = foreach_current_index(state);
 
-		row->values[k] = ExecEvalExprSwitchContext((ExprState *) lfirst(lc), row->econtext,
+		row->values[k] = ExecEvalExprSwitchContext(state, row->econtext,
 												   &row->nulls[k]);
 	}
 	*nulls = row->nulls;

@@ -60,13 +60,12 @@ static List *
 conditions_of_source(const AggregateSources *sources, const AggregateSource *source)
 {
 	List	   *conditions = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sources->conditions)
+	foreach_ptr(const FilterCondition, other, sources->conditions)
 	{
 		FilterCondition *condition = palloc_object(FilterCondition);
 
-		*condition = *(const FilterCondition *) lfirst(lc);
+		*condition = *other;
 		condition->attnum = source->attnums[condition->attnum - 1];
 		conditions = lappend(conditions, condition);
 	}

@@ -283,13 +283,12 @@ static bool
 returns_rows(const Path *path)
 {
 	AttrNumber	attno = 0;
-	ListCell   *lc;
 
 	if (list_length(path->pathtarget->exprs) != path->parent->max_attr)
 		return false;
-	foreach(lc, path->pathtarget->exprs)
+	foreach_ptr(const Var, column, path->pathtarget->exprs)
 	{
-		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varattno != ++attno)
+		if (!IsA(column, Var) || column->varattno != ++attno)
 			return false;
 	}
 	return true;

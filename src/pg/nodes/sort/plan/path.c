@@ -115,16 +115,14 @@ find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering
 	PathTarget *target = path->pathtarget;
 	bool		mapping = true;
 	ColumnKind	first = COLUMN_KIND_NONE;
-	ListCell   *lc;
 
 	if (!target_is_usable(target))
 		return false;
 	memset(columns, 0, sizeof(*columns));
 	columns->pathkeys = pathkeys;
 	columns->range = 1;
-	foreach(lc, pathkeys)
+	foreach_node(PathKey, pathkey, pathkeys)
 	{
-		PathKey    *pathkey = lfirst_node(PathKey, lc);
 		EquivalenceClass *ec = pathkey->pk_eclass;
 		EquivalenceMember *member;
 		int			attno = find_column(target, ec, path->parent->relids, &member);
@@ -141,7 +139,7 @@ find_columns(PlannerInfo *root, const Path *path, List *pathkeys, bool numbering
 			ColumnKind	kind = key_kind(exprType(expression), pathkey->pk_opfamily,
 										member->em_datatype, ec->ec_collation);
 
-			if (lc == list_head(pathkeys))
+			if (foreach_current_index(pathkey) == 0)
 				first = kind;
 			mapping = map_key(root, path, expression, sortop, ec->ec_collation, kind, numbering,
 							  columns);
@@ -228,7 +226,6 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	Plan	   *child = (Plan *) linitial(custom_plans);
 	List	   *target = path->path.pathtarget->exprs;
 	List	   *private = path->custom_private;
-	ListCell   *lc;
 
 	/* The child's list begins with the path's target, column by column. */
 	foreach_int(attno, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
@@ -241,9 +238,9 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 
 	/* The node returns all columns of the child's rows, like a Sort, and shares expressions. */
 	scan->scan.plan.targetlist = list_copy(child->targetlist);
-	foreach(lc, child->targetlist)
+	foreach_node(TargetEntry, entry, child->targetlist)
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  flatCopyTargetEntry(lfirst_node(TargetEntry, lc)));
+										  flatCopyTargetEntry(entry));
 	scan->scan.plan.lefttree = child;
 	scan->custom_plans = list_copy_tail(custom_plans, 1);
 	scan->scan.scanrelid = 0;

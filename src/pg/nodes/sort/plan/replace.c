@@ -257,7 +257,6 @@ void
 sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel)
 {
 	List	   *paths = NIL;
-	ListCell   *lc;
 
 	/* All copies are made before the first is added: add_path() may free paths of the list. */
 	foreach_ptr(Path, path, rel->pathlist)
@@ -269,8 +268,8 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *re
 		if (IsA(path, WindowAggPath) || IsA(path, UpperUniquePath))
 			paths = bound_groups(root, input_rel, path, paths);
 	}
-	foreach(lc, paths)
-		add_path(rel, (Path *) lfirst(lc));
+	foreach_ptr(Path, copy, paths)
+		add_path(rel, copy);
 }
 
 /* --- merge joins */
